@@ -1,0 +1,190 @@
+//! The N-API face of the engine: JavaScript objects in, events out. No logic.
+
+mod channel;
+mod event;
+mod host;
+mod request;
+
+use std::collections::HashMap;
+use std::os::unix::ffi::OsStringExt;
+use std::sync::Arc;
+
+use forkline_engine::{Engine, Handle, Owner, Signal};
+use napi::bindgen_prelude::{FnArgs, Function, Uint8Array, Unknown};
+use napi::{Env, Error, JsString, Result, Status};
+use napi_derive::napi;
+use parking_lot::Mutex;
+
+use channel::{Batch, CommandSink, Events};
+use event::{Event, Reply};
+use request::{NativeCommand, milliseconds};
+
+/// The process's environment now: `NAME=value` entries separated by NUL, one character a byte,
+/// since values need not be UTF-8. Reads memory that `process.env` writes: for the main thread.
+#[napi]
+pub fn environ(env: &Env) -> Result<JsString<'_>> {
+    let mut block = Vec::with_capacity(4096);
+    for (name, value) in std::env::vars_os() {
+        if !block.is_empty() {
+            block.push(0);
+        }
+        block.extend_from_slice(&name.into_vec());
+        block.push(b'=');
+        block.extend_from_slice(&value.into_vec());
+    }
+    env.create_string_latin1(block)
+}
+
+/// One JavaScript environment's line to the engine.
+#[napi]
+pub struct Channel {
+    engine: &'static Engine,
+    events: Arc<Events>,
+    owners: Arc<Mutex<HashMap<u64, Arc<Owner>>>>,
+    handles: HashMap<u64, Handle>,
+}
+
+#[napi]
+impl Channel {
+    /// Opens it; `dispatch` is called with arrays of events and must not throw.
+    #[napi(constructor)]
+    pub fn new(env: &Env, dispatch: Function<FnArgs<(Batch,)>, Unknown<'static>>) -> Result<Self> {
+        let engine = host::engine().map_err(|error| {
+            let reason = format!("forkline cannot start its engine on this system: {error}");
+            Error::new(Status::GenericFailure, reason)
+        })?;
+        let events = Events::new(&dispatch)?;
+        let owners = Arc::new(Mutex::new(HashMap::new()));
+        let ending = (events.clone(), owners.clone());
+        env.add_env_cleanup_hook(ending, move |(events, owners)| {
+            events.close();
+            end(engine, &owners.lock());
+        })?;
+        Ok(Channel { engine, events, owners, handles: HashMap::new() })
+    }
+
+    /// A new owner's id.
+    #[napi]
+    pub fn owner(&mut self) -> f64 {
+        let owner = self.engine.owner();
+        let id = owner.id;
+        self.owners.lock().insert(id, owner);
+        id as f64
+    }
+
+    /// Starts a command and returns its id; its events follow. `announce`: also that it started.
+    #[napi]
+    pub fn run(
+        &mut self,
+        owner: f64,
+        id: f64,
+        announce: bool,
+        command: NativeCommand,
+    ) -> Result<()> {
+        let owner = self.owner_of(owner)?;
+        let sink = Arc::new(CommandSink { id, events: self.events.clone(), announce });
+        let handle = self.engine.run(command.resolve(), &owner, sink);
+        self.handles.insert(id as u64, handle);
+        Ok(())
+    }
+
+    /// The command's `ended` event has been seen.
+    #[napi]
+    pub fn forget(&mut self, id: f64) {
+        self.handles.remove(&(id as u64));
+    }
+
+    /// Ends a command; `grace_ms` in place of its own.
+    #[napi]
+    pub fn cancel(&self, id: f64, grace_ms: Option<f64>) {
+        if let Some(handle) = self.handles.get(&(id as u64)) {
+            self.engine.cancel(handle, grace_ms.map(milliseconds));
+        }
+    }
+
+    /// Its listener can take more output.
+    #[napi]
+    pub fn resume(&self, id: f64) {
+        if let Some(handle) = self.handles.get(&(id as u64)) {
+            self.engine.resume(handle.id);
+        }
+    }
+
+    /// Writes to its stdin; the reply comes once the bytes are in the pipe.
+    #[napi]
+    pub fn write(&self, id: f64, request: f64, bytes: Uint8Array) {
+        let events = self.events.clone();
+        let written = Box::new(move |result| {
+            let reply = match result {
+                Ok(()) => Reply::Done(true),
+                Err(errno) => Reply::Failed(errno),
+            };
+            events.push(Event::Reply { request, reply });
+        });
+        self.engine.write(self.engine_id(id), bytes.to_vec(), written);
+    }
+
+    /// Closes its stdin once all is written.
+    #[napi]
+    pub fn end_input(&self, id: f64) {
+        self.engine.end_input(self.engine_id(id));
+    }
+
+    /// Signals its process group; the reply tells whether it still ran.
+    #[napi]
+    pub fn signal(&self, id: f64, request: f64, signal: i32) -> Result<()> {
+        let signal = Signal::from_named_raw(signal).ok_or_else(|| {
+            Error::new(Status::InvalidArg, format!("signal: no signal has the number {signal}"))
+        })?;
+        let events = self.events.clone();
+        let sent = Box::new(move |sent| {
+            events.push(Event::Reply { request, reply: Reply::Done(sent) });
+        });
+        self.engine.signal(self.engine_id(id), signal, sent);
+        Ok(())
+    }
+
+    /// What it has printed so far; the reply is null when it is over.
+    #[napi]
+    pub fn snapshot(&self, id: f64, request: f64) {
+        let events = self.events.clone();
+        let answer = Box::new(move |captures| {
+            events.push(Event::Reply { request, reply: Reply::Snapshot(captures) });
+        });
+        self.engine.snapshot(self.engine_id(id), answer);
+    }
+
+    /// Ends all that an owner started; the reply comes when it is gone.
+    #[napi]
+    pub fn dispose(&mut self, owner: f64, request: f64, grace_ms: f64) -> Result<()> {
+        let owner = self.owner_of(owner)?;
+        self.owners.lock().remove(&owner.id);
+        let events = self.events.clone();
+        let done = Box::new(move || {
+            events.push(Event::Reply { request, reply: Reply::Done(true) });
+        });
+        self.engine.dispose(&owner, milliseconds(grace_ms), done);
+        Ok(())
+    }
+
+    fn owner_of(&self, id: f64) -> Result<Arc<Owner>> {
+        let owner = self.owners.lock().get(&(id as u64)).cloned();
+        owner.ok_or_else(|| Error::new(Status::InvalidArg, "owner: it has been disposed of"))
+    }
+
+    /// 0, which no command has, when it is over.
+    fn engine_id(&self, id: f64) -> u64 {
+        self.handles.get(&(id as u64)).map_or(0, |handle| handle.id)
+    }
+}
+
+/// The environment ends, and with it all it started.
+fn end(engine: &'static Engine, owners: &HashMap<u64, Arc<Owner>>) {
+    if host::is_main_thread() {
+        // The process is on its way out: there is no later.
+        return engine.host_exits();
+    }
+    for owner in owners.values() {
+        engine.dispose(owner, milliseconds(1000.0), Box::new(|| {}));
+    }
+}

@@ -1,0 +1,141 @@
+//! The processes of a command: its group and session, their descendants, and those that
+//! only its mark gives away.
+
+use std::collections::{HashMap, HashSet};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use crate::group::Group;
+use crate::mark::Mark;
+use crate::outcome::BackgroundProcess;
+use crate::proc::{self, Stat};
+
+/// A process, named so that a reused pid is not mistaken for it.
+pub type Name = (i32, u64);
+
+/// Whom to look for.
+#[derive(Debug, Clone)]
+pub struct Family {
+    /// The groups (and sessions) of its commands, while their numbers can't have been reused.
+    pub groups: Vec<Group>,
+    /// What its members carry in their environment.
+    pub mark: Mark,
+    /// Members seen before: descent from them counts even after their parents have died.
+    pub known: HashSet<Name>,
+    /// The pipes of its output: who holds one as stdout or stderr belongs to it.
+    pub pipes: Vec<u64>,
+    /// Nobody older than this (clock ticks since boot) can be a member.
+    pub born_after: u64,
+}
+
+impl Family {
+    /// Looks at every process there is; remembers the members found, and returns the living.
+    pub fn survey(&mut self) -> Vec<Stat> {
+        let own = std::process::id() as i32;
+        let candidates: HashMap<i32, Stat> = proc::all()
+            .into_iter()
+            .filter(|stat| stat.started >= self.born_after && stat.pid != own && stat.pid != 1)
+            .map(|stat| (stat.pid, stat))
+            .collect();
+        let mut members = HashSet::new();
+        let mut unsure = Vec::new();
+        for stat in candidates.values() {
+            if self.is_own(stat) {
+                members.insert(stat.pid);
+            } else {
+                unsure.push(stat);
+            }
+        }
+        add_descendants(&candidates, &mut members);
+        // Reading environments is the costly part: only of those that nothing else gave away.
+        unsure.retain(|stat| !members.contains(&stat.pid) && self.is_given_away(stat.pid));
+        members.extend(unsure.into_iter().map(|stat| stat.pid));
+        add_descendants(&candidates, &mut members);
+        let found = candidates.into_values().filter(|stat| members.contains(&stat.pid));
+        let living: Vec<Stat> = found.filter(|stat| stat.alive).collect();
+        self.known.extend(living.iter().map(|stat| (stat.pid, stat.started)));
+        living
+    }
+
+    /// Whether any member seen so far still lives. Cheaper than a survey, and blind to newcomers.
+    pub fn any_known_alive(&self) -> bool {
+        self.known.iter().any(|name| is_alive(*name))
+    }
+
+    /// Sends a signal to the groups, and to each of `members` that has left them.
+    ///
+    /// Those who may not be signalled (another user's) are left; the next survey sees them.
+    pub fn signal(&self, members: &[Stat], signal: Signal) {
+        for group in &self.groups {
+            let _ = group.signal(signal);
+        }
+        let elsewhere = members.iter().filter(|member| !self.has_group(member.group));
+        for member in elsewhere {
+            let _ = signal_exactly((member.pid, member.started), signal);
+        }
+    }
+
+    fn has_group(&self, number: i32) -> bool {
+        self.groups.iter().any(|group| group.number() == number)
+    }
+
+    fn is_own(&self, stat: &Stat) -> bool {
+        self.has_group(stat.group)
+            || self.has_group(stat.session)
+            || self.known.contains(&(stat.pid, stat.started))
+    }
+
+    fn is_given_away(&self, pid: i32) -> bool {
+        proc::environment(pid).is_some_and(|environment| self.mark.is_in(&environment))
+            || proc::output_pipes(pid).any(|pipe| self.pipes.contains(&pipe))
+    }
+}
+
+/// Adds children of members, and those in a session that a member leads, until nothing changes.
+fn add_descendants(candidates: &HashMap<i32, Stat>, members: &mut HashSet<i32>) {
+    loop {
+        let before = members.len();
+        let belongs =
+            |stat: &&Stat| members.contains(&stat.parent) || members.contains(&stat.session);
+        let found: Vec<i32> = candidates.values().filter(belongs).map(|stat| stat.pid).collect();
+        members.extend(found);
+        if members.len() == before {
+            return;
+        }
+    }
+}
+
+fn is_alive((pid, started): Name) -> bool {
+    proc::stat(pid).is_some_and(|stat| stat.alive && stat.started == started)
+}
+
+/// Sends a signal to this process and never to one that has taken over its pid.
+fn signal_exactly(name: Name, signal: Signal) -> Result<(), Errno> {
+    let pid = Pid::from_raw(name.0).ok_or(Errno::SRCH)?;
+    let pidfd = match pidfd_open(pid, PidfdFlags::empty()) {
+        Ok(pidfd) => pidfd,
+        // Out of descriptors is no reason to let it live; the window for reuse is microseconds.
+        Err(Errno::MFILE | Errno::NFILE) if is_alive(name) => {
+            return rustix::process::kill_process(pid, signal);
+        }
+        Err(error) => return Err(error),
+    };
+    // The descriptor pins the pid, so what is true after opening it stays true.
+    if !is_alive(name) {
+        return Err(Errno::SRCH);
+    }
+    pidfd_send_signal(&pidfd, signal)
+}
+
+/// Members as they are shown to a caller.
+pub fn describe(members: &[Stat]) -> Vec<BackgroundProcess> {
+    let describe = |stat: &Stat| BackgroundProcess {
+        pid: stat.pid,
+        group: stat.group,
+        command: proc::command_line(stat.pid),
+    };
+    let mut described: Vec<_> = members.iter().map(describe).collect();
+    described.sort_by_key(|process| process.pid);
+    described
+}

@@ -1,0 +1,120 @@
+//! Output and input of live commands, as it flows.
+
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use rustix::event::epoll;
+use rustix::io::Errno;
+
+use crate::input::{Flow, Written};
+use crate::mailbox::Snapshot;
+use crate::process::Spilling;
+use crate::reactor::{Reactor, Source};
+use crate::stream::{Progress, Stream, Tap, deliver};
+use crate::timers::Alarm;
+
+impl Reactor {
+    pub(crate) fn drain(&mut self, id: u64, index: usize) {
+        let streams = match self.processes.get_mut(&id) {
+            Some(process) => Some(&mut process.streams),
+            None => self.held.get_mut(&id),
+        };
+        let Some(stream) = streams.and_then(|streams| streams.get_mut(index)) else { return };
+        match stream.drain(self.buffer.bytes(), |_| {}) {
+            Progress::Dry | Progress::More => {}
+            // Level-triggered: a pipe that is to be left alone must not be watched.
+            Progress::Full | Progress::Ended => {
+                let _ = epoll::delete(&self.epoll, &stream.descriptor);
+            }
+        }
+        if self.processes.contains_key(&id) {
+            self.deliver(id);
+            self.check_drained(id);
+        } else {
+            self.forget_ended_holders(id);
+        }
+    }
+
+    fn forget_ended_holders(&mut self, id: u64) {
+        let all_ended = |streams: &Vec<Stream>| streams.iter().all(|s| s.tap.lock().ended);
+        if self.held.get(&id).is_some_and(all_ended) {
+            self.held.remove(&id);
+        }
+    }
+
+    pub(crate) fn deliver(&mut self, id: u64) {
+        let Some(process) = self.processes.get(&id) else { return };
+        let now = Instant::now();
+        let flush = process.outputs.iter().filter_map(|output| {
+            deliver(&output.tap, output.label, process.form, &*process.sink, now)
+        });
+        if let Some(at) = flush.min() {
+            self.timers.set(id, Alarm::Flush, at);
+        }
+    }
+
+    pub(crate) fn resume(&mut self, id: u64) {
+        let Some(process) = self.processes.get(&id) else { return };
+        let was_paused = process.is_paused();
+        for output in &process.outputs {
+            if let Some(live) = output.tap.lock().live.as_mut() {
+                live.want();
+            }
+        }
+        self.deliver(id);
+        if was_paused {
+            self.unpause(id);
+        }
+    }
+
+    fn unpause(&mut self, id: u64) {
+        let Some(process) = self.processes.get(&id) else { return };
+        if matches!(process.spill, Spilling::OnDisk) {
+            return self.disk.resume(id);
+        }
+        for (index, stream) in process.streams.iter().enumerate() {
+            let tap = stream.tap.lock();
+            if !tap.ended && !tap.is_paused() {
+                // Already watched, if it was the other stream that was full.
+                let source = Source::Output(index);
+                self.watch(stream.descriptor.as_fd(), id, source, epoll::EventFlags::IN);
+            }
+        }
+    }
+
+    pub(crate) fn write(&mut self, id: u64, bytes: Vec<u8>, written: Written) {
+        match self.processes.get_mut(&id).and_then(|process| process.input.as_mut()) {
+            Some(input) => input.push(bytes, written),
+            None => return written(Err(Errno::PIPE)),
+        }
+        self.flush_input(id);
+    }
+
+    pub(crate) fn end_input(&mut self, id: u64) {
+        if let Some(input) = self.processes.get_mut(&id).and_then(|p| p.input.as_mut()) {
+            input.end();
+        }
+        self.flush_input(id);
+    }
+
+    pub(crate) fn flush_input(&mut self, id: u64) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        let Some(input) = process.input.as_mut() else { return };
+        let _ = epoll::delete(&self.epoll, &input.descriptor);
+        match input.flush() {
+            Flow::Idle => {}
+            Flow::Blocked => {
+                let token = Source::Input.token(id);
+                let _ = epoll::add(&self.epoll, &input.descriptor, token, epoll::EventFlags::OUT);
+            }
+            Flow::Close => process.input = None,
+        }
+    }
+
+    pub(crate) fn snapshot(&self, id: u64) -> Snapshot {
+        let process = self.processes.get(&id)?;
+        let snapshot = |tap: &Mutex<Tap>| Some(tap.lock().capture.as_ref()?.snapshot());
+        process.outputs.iter().map(|output| snapshot(&output.tap)).collect()
+    }
+}

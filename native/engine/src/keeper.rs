@@ -1,0 +1,116 @@
+//! The helper process that outlives the host: started by the engine, and what it does.
+//!
+//! It holds the reading end of a pipe whose only writing end is the host's. End of file
+//! means that the host is gone, however it went, and that its commands must follow.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use rustix::fs::{Mode, OFlags, open};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::Signal;
+
+use crate::family::Family;
+use crate::launch::{Image, Request, Stack, launch};
+use crate::mark::Mark;
+use crate::roster::{self, Roster};
+
+/// A keeper at work; it takes dropping this for the host's death.
+#[derive(Debug)]
+pub struct Keeper {
+    _lifeline: OwnedFd,
+}
+
+/// The keeper's role, as its first argument.
+pub const WATCH_HOST: &str = "watch-host";
+
+impl Keeper {
+    /// Starts the program at `path` as the keeper of this host.
+    pub fn start(path: &Path, roster: &Roster, stack: &mut Stack) -> io::Result<Self> {
+        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+        let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+        let text = |text: &str| CString::new(text).map_err(io::Error::from);
+        let program = text(&path.to_string_lossy())?;
+        let mark = Mark::of_host().entry();
+        let argv = vec![text("forkline-keeper")?, text(WATCH_HOST)?, text(mark)?];
+        let request = Request {
+            images: &[Image { path: program, argv }],
+            environment: &[],
+            // It must not pin a file system.
+            directory: Some(&text("/")?),
+            stdio: [reader.as_fd(), null.as_fd(), null.as_fd()],
+            script: Some(roster.memory()),
+            parent_death: None,
+        };
+        launch(&request, stack).map_err(|failure| failure.error)?;
+        Ok(Keeper { _lifeline: writer })
+    }
+}
+
+/// Where the host's one keeper sits, once the first command has been launched.
+#[derive(Debug)]
+pub struct Seat {
+    program: Option<PathBuf>,
+    asked: AtomicBool,
+    keeper: Mutex<Option<Keeper>>,
+}
+
+impl Seat {
+    /// An empty seat; None leaves it empty for ever.
+    pub fn new(program: Option<PathBuf>) -> Self {
+        Seat { program, asked: AtomicBool::new(false), keeper: Mutex::new(None) }
+    }
+
+    /// Whether a keeper watches this host.
+    pub fn is_taken(&self) -> bool {
+        self.keeper.lock().is_some()
+    }
+
+    /// Starts the keeper, the first time. If it can't be, commands run all the same.
+    pub fn fill(&self, roster: &Roster, stack: &mut Stack) {
+        let Some(program) = &self.program else { return };
+        if !self.asked.swap(true, Ordering::Relaxed) {
+            *self.keeper.lock() = Keeper::start(program, roster, stack).ok();
+        }
+    }
+}
+
+/// From SIGTERM to SIGKILL, for what a dead host leaves behind.
+const GRACE: Duration = Duration::from_secs(2);
+const GIVE_UP: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(25);
+
+/// The keeper's work: waits for the host's death, then ends its commands.
+///
+/// `lifeline` is read to its end; `roster` lists the groups that ran.
+pub fn watch_host(mut lifeline: impl Read, roster: File, mark: &str) {
+    let _ = lifeline.read_to_end(&mut Vec::new());
+    let mut family = Family {
+        groups: roster::read(roster),
+        mark: Mark::from_text(mark),
+        known: Default::default(),
+        pipes: Vec::new(),
+        born_after: 0,
+    };
+    let died = Instant::now();
+    let members = family.survey();
+    family.signal(&members, Signal::TERM);
+    family.signal(&members, Signal::CONT);
+    loop {
+        std::thread::sleep(LOOK);
+        let members = family.survey();
+        let waited = died.elapsed();
+        if members.is_empty() || waited > GRACE + GIVE_UP {
+            return;
+        }
+        if waited > GRACE {
+            family.signal(&members, Signal::KILL);
+        }
+    }
+}

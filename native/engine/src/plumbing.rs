@@ -1,0 +1,99 @@
+//! The descriptors of a launch: pipes for output and input, and the script's file.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rustix::fs::{MemfdFlags, OFlags, SeekFrom, fcntl_setfl, fstat, memfd_create, seek};
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use crate::command::{Command, Stdin, Streams};
+use crate::errors::{LaunchError, Step};
+use crate::process::Output;
+use crate::sink::Label;
+use crate::stream::{Stream, Tap};
+
+/// The pipes of one command, both ends.
+pub struct Plumbing {
+    /// One for merged output, else stdout's and stderr's.
+    pub outputs: Vec<Pipe>,
+    /// The reading and the writing end of stdin.
+    pub input: Option<(OwnedFd, OwnedFd)>,
+}
+
+/// An output pipe.
+pub struct Pipe {
+    label: Label,
+    reader: OwnedFd,
+    writer: OwnedFd,
+    inode: u64,
+}
+
+impl Plumbing {
+    /// Makes the pipes that a command asks for.
+    pub fn new(command: &Command) -> Result<Self, LaunchError> {
+        let labels: &[Label] = match command.streams {
+            Streams::Merged => &[Label::Merged],
+            Streams::Separate => &[Label::Stdout, Label::Stderr],
+        };
+        let pipes = labels.iter().map(|label| Pipe::new(*label));
+        let outputs = pipes.collect::<io::Result<_>>().map_err(descriptors("an output pipe"))?;
+        let input = match &command.stdin {
+            Stdin::Null => None,
+            Stdin::Bytes(_) | Stdin::Pipe => {
+                Some(input_pipe().map_err(descriptors("an input pipe"))?)
+            }
+        };
+        Ok(Plumbing { outputs, input })
+    }
+
+    /// What becomes stdout and stderr: the same pipe, when they are merged.
+    pub fn writers(&self) -> Option<[BorrowedFd<'_>; 2]> {
+        let first = self.outputs.first()?.writer.as_fd();
+        let last = self.outputs.last()?.writer.as_fd();
+        Some([first, last])
+    }
+}
+
+impl Pipe {
+    fn new(label: Label) -> io::Result<Self> {
+        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+        // Our end alone: programs don't expect a stdout that says 'try again'.
+        fcntl_setfl(&reader, OFlags::NONBLOCK)?;
+        let inode = fstat(&reader)?.st_ino;
+        Ok(Pipe { label, reader, writer, inode })
+    }
+
+    /// What the result will be made from.
+    pub fn output(&self, tap: Arc<Mutex<Tap>>) -> Output {
+        Output { label: self.label, tap, pipe: self.inode }
+    }
+
+    /// What is to be drained. Closes our copy of the writing end.
+    pub fn stream(self, tap: Arc<Mutex<Tap>>) -> Stream {
+        Stream { descriptor: self.reader, label: self.label, tap }
+    }
+}
+
+fn input_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+    fcntl_setfl(&writer, OFlags::NONBLOCK)?;
+    Ok((reader, writer))
+}
+
+/// A file in memory with the command's text, to be read from its start.
+pub fn script_file(text: &[u8]) -> io::Result<OwnedFd> {
+    let file = memfd_create("forkline-script", MemfdFlags::CLOEXEC)?;
+    let mut rest = text;
+    while !rest.is_empty() {
+        rest = rest.split_at(rustix::io::write(&file, rest)?).1;
+    }
+    seek(&file, SeekFrom::Start(0))?;
+    Ok(file)
+}
+
+/// A shortage of descriptors, told as a launch error.
+pub fn descriptors<E: Into<io::Error>>(subject: &'static str) -> impl Fn(E) -> LaunchError {
+    move |error| LaunchError::new(Step::Descriptors, &error.into(), subject)
+}

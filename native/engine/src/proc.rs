@@ -1,0 +1,107 @@
+//! Processes as `/proc` shows them.
+
+use std::fs;
+use std::io::Read;
+
+/// A process at one moment. `(pid, started)` names it for ever; the pid alone may be reused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stat {
+    /// Its id.
+    pub pid: i32,
+    /// Its parent.
+    pub parent: i32,
+    /// Its process group.
+    pub group: i32,
+    /// Its session.
+    pub session: i32,
+    /// Whether it still runs: neither a zombie nor dead.
+    pub alive: bool,
+    /// When it was started, in clock ticks since boot.
+    pub started: u64,
+}
+
+/// Now, in the unit of [`Stat::started`].
+pub fn ticks_now() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let per_second = rustix::param::clock_ticks_per_second();
+    let nanoseconds = now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs();
+    nanoseconds / (1_000_000_000 / per_second.max(1))
+}
+
+/// Every process there is.
+pub fn all() -> Vec<Stat> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mut buffer = Vec::with_capacity(512);
+    pids.filter_map(|pid| stat_into(pid, &mut buffer)).collect()
+}
+
+/// One process; None when it is gone.
+pub fn stat(pid: i32) -> Option<Stat> {
+    stat_into(pid, &mut Vec::with_capacity(512))
+}
+
+fn stat_into(pid: i32, buffer: &mut Vec<u8>) -> Option<Stat> {
+    buffer.clear();
+    fs::File::open(format!("/proc/{pid}/stat")).ok()?.read_to_end(buffer).ok()?;
+    parse_stat(pid, buffer)
+}
+
+/// The second field is the name in parentheses, and may itself contain blanks and parentheses.
+fn parse_stat(pid: i32, line: &[u8]) -> Option<Stat> {
+    let name_end = memchr::memrchr(b')', line)?;
+    let rest = std::str::from_utf8(line.get(name_end + 1..)?).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    let session = fields.next()?.parse().ok()?;
+    // From field 6 on, the start time is field 22.
+    let started = fields.nth(15)?.parse().ok()?;
+    let alive = !matches!(state, "Z" | "X" | "x");
+    Some(Stat { pid, parent, group, session, alive, started })
+}
+
+/// The environment it was started with, NUL-separated; None when we may not read it.
+pub fn environment(pid: i32) -> Option<Vec<u8>> {
+    fs::read(format!("/proc/{pid}/environ")).ok()
+}
+
+/// The inode numbers of the pipes it has as stdout and stderr.
+pub fn output_pipes(pid: i32) -> impl Iterator<Item = u64> {
+    [1, 2].into_iter().filter_map(move |descriptor| {
+        let target = fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).ok()?;
+        target.to_str()?.strip_prefix("pipe:[")?.strip_suffix(']')?.parse().ok()
+    })
+}
+
+/// Its command line, at most 200 characters; its name when it has none.
+pub fn command_line(pid: i32) -> String {
+    let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = arguments.split(|byte| *byte == 0).filter(|argument| !argument.is_empty());
+    let words: Vec<_> = line.map(String::from_utf8_lossy).collect();
+    if words.is_empty() {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        return format!("[{}]", name.trim_end());
+    }
+    words.join(" ").chars().take(200).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_and_blanks_does_not_shift_the_fields() {
+        let line = b"7 (a) b (c)) S 1 2 3 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 99 0";
+        let stat = parse_stat(7, line);
+        let expected = Stat { pid: 7, parent: 1, group: 2, session: 3, alive: true, started: 99 };
+        assert_eq!(stat, Some(expected));
+    }
+
+    #[test]
+    fn this_process_is_seen_alive() {
+        let own = stat(std::process::id() as i32);
+        assert!(own.is_some_and(|own| own.alive));
+    }
+}

@@ -1,0 +1,180 @@
+//! The event loop: one thread for the output, exits and deadlines of all commands.
+//!
+//! It owns every live command; others talk to it through its mailbox.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Instant;
+
+use rustix::buffer::spare_capacity;
+use rustix::event::{Timespec, epoll};
+use rustix::io::Errno;
+
+use crate::disk::Disk;
+use crate::disposal::Disposals;
+use crate::mailbox::{Mailbox, Message};
+use crate::page::PageBuffer;
+use crate::process::Process;
+use crate::roster::Roster;
+use crate::stream::Stream;
+use crate::sweeper::Job;
+use crate::threads;
+use crate::timers::{Alarm, Timers};
+
+/// The loop's state.
+pub struct Reactor {
+    pub(crate) epoll: OwnedFd,
+    pub(crate) mailbox: Mailbox,
+    pub(crate) processes: HashMap<u64, Process>,
+    /// Pipes that outlived their command's result: drained, so that their holders can go on.
+    pub(crate) held: HashMap<u64, Vec<Stream>>,
+    /// Leaders that survived SIGKILL, to be reaped when they do die.
+    pub(crate) unkillable: HashMap<u64, OwnedFd>,
+    pub(crate) timers: Timers,
+    pub(crate) sweeper: Sender<Job>,
+    pub(crate) disk: Disk,
+    pub(crate) roster: Arc<Roster>,
+    pub(crate) disposals: Disposals,
+    pub(crate) buffer: PageBuffer,
+}
+
+/// Which descriptor of a command an event is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    Exit,
+    Output(usize),
+    Input,
+}
+
+impl Source {
+    /// Ids are never reused, so an event that comes late finds nobody.
+    pub(crate) fn token(self, id: u64) -> epoll::EventData {
+        let source = match self {
+            Source::Exit => 0,
+            Source::Output(index) => 1 + index as u64,
+            Source::Input => 7,
+        };
+        epoll::EventData::new_u64(id << 3 | source)
+    }
+
+    fn from_token(token: u64) -> (u64, Source) {
+        let source = match token & 7 {
+            0 => Source::Exit,
+            7 => Source::Input,
+            index => Source::Output(index as usize - 1),
+        };
+        (token >> 3, source)
+    }
+}
+
+/// The mailbox's bell; commands' ids begin at 1.
+const BELL: u64 = 0;
+
+/// Starts the loop on a thread of its own.
+pub fn start(
+    roster: Arc<Roster>,
+    sweeper: impl FnOnce(Mailbox) -> io::Result<Sender<Job>>,
+) -> io::Result<Mailbox> {
+    let mailbox = Mailbox::new()?;
+    let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    let token = epoll::EventData::new_u64(BELL);
+    epoll::add(&epoll, mailbox.bell(), token, epoll::EventFlags::IN)?;
+    let mut reactor = Reactor {
+        epoll,
+        mailbox: mailbox.clone(),
+        processes: HashMap::new(),
+        held: HashMap::new(),
+        unkillable: HashMap::new(),
+        timers: Timers::default(),
+        sweeper: sweeper(mailbox.clone())?,
+        disk: Disk::new(mailbox.clone()),
+        roster,
+        disposals: Disposals::default(),
+        buffer: PageBuffer::new()?,
+    };
+    threads::spawn("forkline-reactor", move || reactor.run())?;
+    Ok(mailbox)
+}
+
+impl Reactor {
+    fn run(&mut self) {
+        let mut events = Vec::with_capacity(256);
+        loop {
+            let wait = self.timers.wait(Instant::now());
+            let wait = wait.and_then(|wait| Timespec::try_from(wait).ok());
+            events.clear();
+            match epoll::wait(&self.epoll, spare_capacity(&mut events), wait.as_ref()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                // Only a bug of ours can be the reason; turning in circles would hide it.
+                Err(_) => return,
+            }
+            for event in &events {
+                self.ready(event.data.u64());
+            }
+            self.ring();
+        }
+    }
+
+    fn ready(&mut self, token: u64) {
+        if token == BELL {
+            return self.read_mail();
+        }
+        match Source::from_token(token) {
+            (id, Source::Exit) => self.exited(id),
+            (id, Source::Output(index)) => self.drain(id, index),
+            (id, Source::Input) => self.flush_input(id),
+        }
+    }
+
+    fn ring(&mut self) {
+        let now = Instant::now();
+        while let Some((id, alarm)) = self.timers.pop(now) {
+            match alarm {
+                Alarm::Deadline => self.deadline(id),
+                Alarm::Grace => self.grace_over(id, now),
+                Alarm::Recheck => self.look_again(id),
+                Alarm::Quiet => self.check_drained(id),
+                Alarm::Flush => self.deliver(id),
+                Alarm::Patience => self.disk_is_stuck(id),
+            }
+        }
+    }
+
+    fn read_mail(&mut self) {
+        for message in self.mailbox.empty() {
+            self.receive(message);
+        }
+    }
+
+    fn receive(&mut self, message: Message) {
+        match message {
+            Message::Launched(process) => self.launched(*process),
+            Message::LaunchFailed(owner) => self.launch_failed(&owner),
+            Message::Write(id, bytes, written) => self.write(id, bytes, written),
+            Message::EndInput(id) => self.end_input(id),
+            Message::Signal(id, signal, sent) => sent(self.signal(id, signal)),
+            Message::Cancel(id, grace) => self.cancel(id, grace),
+            Message::Snapshot(id, answer) => answer(self.snapshot(id)),
+            Message::Resume(id) => self.resume(id),
+            Message::FlushAt(id, at) => self.timers.set(id, Alarm::Flush, at),
+            Message::Swept(id, answer) => self.swept(id, answer),
+            Message::Spilled(id, report, streams) => self.spilled(id, report, streams),
+            Message::Dispose(id, owner, grace, done) => self.dispose(id, owner, grace, done),
+        }
+    }
+
+    pub(crate) fn watch(&self, fd: BorrowedFd, id: u64, source: Source, flags: epoll::EventFlags) {
+        // Fails only when the kernel is out of memory or watches; the command's own
+        // deadline then still ends it.
+        let _ = epoll::add(&self.epoll, fd, source.token(id), flags);
+    }
+
+    /// Before every close: closing alone does not take a descriptor out of epoll while
+    /// a child, between its clone and its exec, still has a copy.
+    pub(crate) fn unwatch(&self, fd: BorrowedFd) {
+        let _ = epoll::delete(&self.epoll, fd);
+    }
+}

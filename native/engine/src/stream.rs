@@ -1,0 +1,145 @@
+//! One output pipe being drained.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use rustix::io::Errno;
+
+use crate::capture::Capture;
+use crate::command::Form;
+use crate::live::{Live, Piece};
+use crate::sink::{Chunk, Data, Label, Sink};
+use crate::text::Text;
+
+/// What a stream's bytes go into. Locked only for work in memory, never for input or output.
+#[derive(Debug)]
+pub struct Tap {
+    /// None once the result has been made: what comes later is drained and dropped.
+    pub capture: Option<Capture>,
+    /// The listener's side.
+    pub live: Option<Live>,
+    /// When bytes last came.
+    pub last_data: Instant,
+    /// Nobody holds the other end any more.
+    pub ended: bool,
+}
+
+/// The reading end of a command's output.
+#[derive(Debug)]
+pub struct Stream {
+    /// Non-blocking.
+    pub descriptor: OwnedFd,
+    /// Which one it is.
+    pub label: Label,
+    /// Shared with whoever makes the result.
+    pub tap: Arc<Mutex<Tap>>,
+}
+
+/// How a turn of draining ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// Nothing more for now.
+    Dry,
+    /// There is more, but others want a turn.
+    More,
+    /// The listener is behind and wants the command to wait.
+    Full,
+    /// The other end is closed.
+    Ended,
+}
+
+/// Reads in one turn; with full buffers this is 1 MiB.
+const READS: usize = 16;
+/// A read shorter than this has emptied the pipe: asking again would cost a call for nothing.
+const SHORT: usize = 16 * 1024;
+
+impl Stream {
+    /// Reads what there is into the tap; `also` sees the same bytes.
+    pub fn drain(&mut self, buffer: &mut [u8], mut also: impl FnMut(&[u8])) -> Progress {
+        for _ in 0..READS {
+            let count = match rustix::io::read(&self.descriptor, &mut *buffer) {
+                Ok(0) | Err(Errno::IO) => return self.end(),
+                Ok(count) => count,
+                Err(Errno::INTR) => continue,
+                Err(_) => return Progress::Dry,
+            };
+            let (chunk, _) = buffer.split_at(count);
+            let full = self.tap.lock().push(chunk);
+            also(chunk);
+            if full {
+                return Progress::Full;
+            }
+            if count < SHORT {
+                return Progress::Dry;
+            }
+        }
+        Progress::More
+    }
+
+    fn end(&self) -> Progress {
+        self.tap.lock().ended = true;
+        Progress::Ended
+    }
+}
+
+impl Tap {
+    /// Whether the listener is so far behind that the command should wait.
+    fn push(&mut self, chunk: &[u8]) -> bool {
+        // Nobody is told anything about bytes that come after the result.
+        let Some(capture) = &mut self.capture else { return false };
+        capture.push(chunk);
+        self.last_data = Instant::now();
+        let Some(live) = &mut self.live else { return false };
+        live.push(chunk);
+        live.is_full()
+    }
+
+    /// Whether its pipe is left alone for the listener's sake.
+    pub fn is_paused(&self) -> bool {
+        self.live.as_ref().is_some_and(Live::is_full)
+    }
+}
+
+/// Delivers what is due to the listener; returns when to come again.
+pub fn deliver(
+    tap: &Mutex<Tap>,
+    label: Label,
+    form: Form,
+    sink: &dyn Sink,
+    now: Instant,
+) -> Option<Instant> {
+    let pieces = {
+        let mut tap = tap.lock();
+        let live = tap.live.as_mut()?;
+        let due = live.due(now)?;
+        if due > now {
+            return Some(due);
+        }
+        live.take(now)
+    };
+    if !pieces.is_empty() {
+        sink.output(label, chunks(pieces, form));
+    }
+    None
+}
+
+/// Delivers all that is left, the command having ended.
+pub fn deliver_rest(tap: &Mutex<Tap>, label: Label, form: Form, sink: &dyn Sink) {
+    let pieces = tap.lock().live.take().map(|mut live| live.finish()).unwrap_or_default();
+    if !pieces.is_empty() {
+        sink.output(label, chunks(pieces, form));
+    }
+}
+
+fn chunks(pieces: Vec<Piece>, form: Form) -> Vec<Chunk> {
+    let chunk = |piece: Piece| Chunk {
+        dropped: piece.dropped,
+        data: match form {
+            Form::Text => Data::Text(Text::decode(piece.bytes)),
+            Form::Bytes => Data::Bytes(piece.bytes),
+        },
+    };
+    pieces.into_iter().map(chunk).collect()
+}

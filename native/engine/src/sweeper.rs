@@ -1,0 +1,78 @@
+//! The thread that looks through `/proc` and sends signals: work that can take milliseconds.
+
+use std::sync::mpsc::{Sender, channel};
+
+use rustix::process::Signal;
+
+use crate::family::{Family, describe};
+use crate::mailbox::{Mailbox, Message};
+use crate::outcome::BackgroundProcess;
+use crate::proc::Stat;
+use crate::termination::Sweep;
+use crate::threads;
+
+/// Work for the sweeper. The answer goes to the reactor under the same id.
+#[derive(Debug)]
+pub enum Job {
+    /// A step of a termination.
+    Sweep(u64, Family, Sweep),
+    /// Who is still there?
+    Describe(u64, Family),
+}
+
+/// An answer of the sweeper.
+#[derive(Debug)]
+pub enum Answer {
+    /// How many live, after the sweep.
+    Living(Family, usize),
+    /// Those who live.
+    Described(Family, Vec<BackgroundProcess>),
+}
+
+/// Starts the thread; it ends with the last sender.
+pub fn start(reactor: Mailbox) -> std::io::Result<Sender<Job>> {
+    let (sender, jobs) = channel();
+    threads::spawn("forkline-sweep", move || {
+        for job in jobs {
+            let (id, answer) = work(job);
+            reactor.send(Message::Swept(id, answer));
+        }
+    })?;
+    Ok(sender)
+}
+
+fn work(job: Job) -> (u64, Answer) {
+    match job {
+        Job::Sweep(id, family, sweep) => (id, perform(family, sweep)),
+        Job::Describe(id, mut family) => {
+            let described = describe(&family.survey());
+            (id, Answer::Described(family, described))
+        }
+    }
+}
+
+fn perform(mut family: Family, sweep: Sweep) -> Answer {
+    let living = match sweep {
+        Sweep::Look => {
+            if family.any_known_alive() {
+                1
+            } else {
+                family.survey().len()
+            }
+        }
+        Sweep::Signal(signal) => {
+            let members = family.survey();
+            send(&family, &members, signal);
+            members.len()
+        }
+    };
+    Answer::Living(family, living)
+}
+
+fn send(family: &Family, members: &[Stat], signal: Signal) {
+    family.signal(members, signal);
+    if signal == Signal::TERM {
+        // A stopped process acts on SIGTERM only once it continues.
+        family.signal(members, Signal::CONT);
+    }
+}

@@ -1,0 +1,111 @@
+//! Ending a command: SIGTERM, grace, SIGKILL, until nobody of its family lives.
+//!
+//! This is the plan alone; the reactor keeps its time and the sweeper does the work.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::family::Family;
+
+/// A family that is being ended.
+#[derive(Debug)]
+pub struct Termination {
+    /// With the sweeper while a sweep is under way.
+    family: Option<Family>,
+    stage: Stage,
+    interval: Duration,
+    /// What the next sweep is to do, when one is under way.
+    queued: Option<Sweep>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Asked,
+    Forced { since: Instant },
+}
+
+/// What the sweeper is to do with a family.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sweep {
+    /// Find all and signal all.
+    Signal(Signal),
+    /// See whether any lives.
+    Look,
+}
+
+/// What is to be done next.
+#[derive(Debug)]
+pub enum Next {
+    /// Hand this to the sweeper.
+    Sweep(Family, Sweep),
+    /// Look again after this time.
+    Wait(Duration),
+    /// All are gone, or the rest can't be killed.
+    Over {
+        /// Whether SIGKILL was needed.
+        forced: bool,
+    },
+    /// A sweep is under way already.
+    Nothing,
+}
+
+const FIRST_LOOK: Duration = Duration::from_millis(1);
+const LAST_LOOK: Duration = Duration::from_millis(50);
+/// A process that survives SIGKILL this long sleeps uninterruptibly or is another user's.
+const UNKILLABLE: Duration = Duration::from_secs(10);
+
+impl Termination {
+    /// Begins: returns the first sweep.
+    pub fn begin(family: Family) -> (Self, Next) {
+        let sweep = Next::Sweep(family, Sweep::Signal(Signal::TERM));
+        let plan =
+            Termination { family: None, stage: Stage::Asked, interval: FIRST_LOOK, queued: None };
+        (plan, sweep)
+    }
+
+    /// The grace is over.
+    pub fn force(&mut self, now: Instant) -> Next {
+        self.stage = Stage::Forced { since: now };
+        self.interval = FIRST_LOOK;
+        self.sweep(Sweep::Signal(Signal::KILL))
+    }
+
+    /// Time to look again, or a reason to (the leader has ended).
+    pub fn look(&mut self) -> Next {
+        match self.stage {
+            Stage::Asked => self.sweep(Sweep::Look),
+            // Whoever appears now was forked behind our back: kill at sight.
+            Stage::Forced { .. } => self.sweep(Sweep::Signal(Signal::KILL)),
+        }
+    }
+
+    /// The sweeper has come back, having found so many alive.
+    pub fn swept(&mut self, family: Family, living: usize, now: Instant) -> Next {
+        if let Some(sweep) = self.queued.take() {
+            return Next::Sweep(family, sweep);
+        }
+        self.family = Some(family);
+        let forced = matches!(self.stage, Stage::Forced { .. });
+        let given_up = match self.stage {
+            Stage::Asked => false,
+            Stage::Forced { since } => now.duration_since(since) >= UNKILLABLE,
+        };
+        if living == 0 || given_up {
+            return Next::Over { forced };
+        }
+        let wait = self.interval;
+        self.interval = (self.interval * 2).min(LAST_LOOK);
+        Next::Wait(wait)
+    }
+
+    fn sweep(&mut self, sweep: Sweep) -> Next {
+        match self.family.take() {
+            Some(family) => Next::Sweep(family, sweep),
+            None => {
+                self.queued = Some(sweep);
+                Next::Nothing
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Bytes to text, off the main thread, in the form that crosses to JavaScript fastest.
+
+/// Decoded text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Text {
+    /// Only ASCII: crosses as a one-byte string.
+    Ascii(Vec<u8>),
+    /// Anything else.
+    Utf16(Vec<u16>),
+}
+
+/// How text is made visible where a byte has no place in it: `␀` for NUL, which JSON escapes
+/// but many databases and terminals refuse or swallow.
+pub const NUL_SYMBOL: char = '\u{2400}';
+
+impl Text {
+    /// Decodes UTF-8: invalid sequences become U+FFFD, NUL becomes [`NUL_SYMBOL`].
+    pub fn decode(bytes: Vec<u8>) -> Text {
+        let has_nul = memchr::memchr(0, &bytes).is_some();
+        if !has_nul && bytes.is_ascii() {
+            return Text::Ascii(bytes);
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let visible = |unit: u16| if unit == 0 { NUL_SYMBOL as u16 } else { unit };
+        Text::Utf16(text.encode_utf16().map(visible).collect())
+    }
+
+    /// The number of characters (code points).
+    pub fn characters(&self) -> u64 {
+        let is_second_half = |unit: &&u16| (0xDC00..=0xDFFF).contains(*unit);
+        match self {
+            Text::Ascii(bytes) => bytes.len() as u64,
+            // Valid by construction, so every second half belongs to a pair.
+            Text::Utf16(units) => {
+                (units.len() - units.iter().filter(is_second_half).count()) as u64
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Text {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Text::Ascii(bytes) => formatter.write_str(&String::from_utf8_lossy(bytes)),
+            Text::Utf16(units) => formatter.write_str(&String::from_utf16_lossy(units)),
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The engine's threads.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::thread::Builder;
+
+/// Starts a thread that takes none of the host's signals: its handlers run on its own threads.
+pub fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let before = block_signals();
+    let started = Builder::new().name(name.to_owned()).stack_size(256 * 1024).spawn(body);
+    restore_signals(&before);
+    started.map(drop)
+}
+
+fn block_signals() -> libc::sigset_t {
+    let mut all = MaybeUninit::uninit();
+    let mut before = MaybeUninit::uninit();
+    // SAFETY: sigfillset initialises `all`, and pthread_sigmask fills `before`; with a valid
+    // set and SIG_SETMASK neither can fail.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+        before.assume_init()
+    }
+}
+
+fn restore_signals(before: &libc::sigset_t) {
+    // SAFETY: a mask that pthread_sigmask itself gave us.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
+}

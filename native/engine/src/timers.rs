@@ -1,0 +1,100 @@
+//! The deadlines of all commands, in order.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::{Duration, Instant};
+
+/// What a timer is for. A command has at most one of each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Alarm {
+    /// The command's time is up.
+    Deadline,
+    /// It was asked to end, and should have.
+    Grace,
+    /// See again who still lives.
+    Recheck,
+    /// The command has ended; see whether its output has.
+    Quiet,
+    /// Output has waited long enough for its listener.
+    Flush,
+    /// The disk has had its time to finish the spill file.
+    Patience,
+}
+
+/// Timers by due time. Cancelled ones leave nothing behind.
+#[derive(Debug, Default)]
+pub struct Timers {
+    queue: BTreeSet<(Instant, u64, Alarm)>,
+    due: HashMap<(u64, Alarm), Instant>,
+}
+
+impl Timers {
+    /// Sets a timer, in place of the one with the same purpose.
+    pub fn set(&mut self, id: u64, alarm: Alarm, at: Instant) {
+        self.cancel(id, alarm);
+        self.queue.insert((at, id, alarm));
+        self.due.insert((id, alarm), at);
+    }
+
+    /// Removes a timer, if it is set.
+    pub fn cancel(&mut self, id: u64, alarm: Alarm) {
+        if let Some(at) = self.due.remove(&(id, alarm)) {
+            self.queue.remove(&(at, id, alarm));
+        }
+    }
+
+    /// Removes every timer of `id`.
+    pub fn cancel_all(&mut self, id: u64) {
+        use Alarm::{Deadline, Flush, Grace, Patience, Quiet, Recheck};
+        for alarm in [Deadline, Grace, Recheck, Quiet, Flush, Patience] {
+            self.cancel(id, alarm);
+        }
+    }
+
+    /// How long until the next one; None: no timer is set.
+    pub fn wait(&self, now: Instant) -> Option<Duration> {
+        self.queue.first().map(|(at, ..)| at.saturating_duration_since(now))
+    }
+
+    /// Takes out the next one that is due.
+    pub fn pop(&mut self, now: Instant) -> Option<(u64, Alarm)> {
+        let (at, id, alarm) = *self.queue.first()?;
+        if at > now {
+            return None;
+        }
+        self.cancel(id, alarm);
+        Some((id, alarm))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_set_again_rings_once_at_its_new_time() {
+        let start = Instant::now();
+        let mut timers = Timers::default();
+        timers.set(1, Alarm::Quiet, start);
+        timers.set(1, Alarm::Quiet, start + Duration::from_secs(2));
+        assert_eq!(timers.pop(start), None);
+        assert_eq!(timers.wait(start), Some(Duration::from_secs(2)));
+        let later = start + Duration::from_secs(3);
+        assert_eq!(timers.pop(later), Some((1, Alarm::Quiet)));
+        assert_eq!(timers.pop(later), None);
+        assert_eq!(timers.wait(later), None);
+    }
+
+    #[test]
+    fn timers_ring_in_order_of_time_and_cancelled_ones_never() {
+        let start = Instant::now();
+        let mut timers = Timers::default();
+        timers.set(1, Alarm::Deadline, start + Duration::from_millis(3));
+        timers.set(2, Alarm::Deadline, start + Duration::from_millis(1));
+        timers.set(3, Alarm::Flush, start + Duration::from_millis(2));
+        timers.cancel_all(3);
+        let later = start + Duration::from_secs(1);
+        assert_eq!(timers.pop(later), Some((2, Alarm::Deadline)));
+        assert_eq!(timers.pop(later), Some((1, Alarm::Deadline)));
+        assert_eq!(timers.pop(later), None);
+    }
+}
