@@ -126,3 +126,6 @@ impl Capture {
         Parts::Cut { head, tail, dropped }
     }
 }
+
+#[cfg(test)]
+mod tests;

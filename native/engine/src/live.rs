@@ -115,3 +115,6 @@ impl Live {
         vec![Piece { bytes: head, dropped: 0 }, Piece { bytes: tail, dropped }]
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -75,3 +75,6 @@ fn copy_at(target: &mut [u8], at: usize, source: &[u8]) {
         place.copy_from_slice(source);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -74,3 +74,6 @@ fn is_single_plain_command(text: &[u8]) -> bool {
     let first = text.split(|byte| *byte == b' ').find(|word| !word.is_empty());
     text.iter().all(plain) && first.is_some_and(|word| !STAYS.contains(&word))
 }
+
+#[cfg(test)]
+mod tests;

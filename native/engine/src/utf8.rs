@@ -104,3 +104,6 @@ impl CharacterCount {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+use super::*;
+
+fn script(shell: &str, text: &str) -> (String, bool) {
+    let shells = [CString::new(shell).unwrap()];
+    let (images, handover) = hand_over(&shells, text.as_bytes());
+    let last = images[0].argv.last().unwrap().to_str().unwrap().to_owned();
+    (last, handover == Handover::Argument)
+}
+
+#[test]
+fn a_single_plain_command_is_an_argument_so_that_bash_execs_it_in_place() {
+    for text in ["ls", "git status --short", "FOO=1 make -j8", " true ", "-e"] {
+        assert_eq!(script("/bin/bash", text), (text.to_owned(), true));
+    }
+}
+
+#[test]
+fn whatever_makes_bash_stay_is_kept_out_of_its_arguments() {
+    let staying = ["a; b", "a | b", "a && b", "a &", "echo $X", "echo 'x'", "a\nb", "! a", "(a)"];
+    let builtins = ["time make", "command ls", "eval ls", "coproc ls", ". x", "source x"];
+    for text in staying.iter().chain(&builtins) {
+        assert_eq!(script("/bin/bash", text), ("eval -- \"$_\"".to_owned(), false), "{text}");
+    }
+}
+
+#[test]
+fn a_shell_that_is_not_bash_gets_the_text_in_a_way_it_knows() {
+    assert_eq!(script("/bin/sh", "a; b"), ("a; b".to_owned(), false));
+    let (long, _) = script("/bin/sh", &"x;".repeat(100_000));
+    assert!(long.contains("cat <&3"));
+}
