@@ -1,0 +1,34 @@
+import { InvalidArgumentError } from 'commander';
+
+const SECONDS = /^\d+(\.\d+)?$/;
+const SIZE = /^(\d+)([KMG]?)$/i;
+const FACTORS: Readonly<Record<string, number>> = { '': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+
+/** Seconds as milliseconds: `5`, `0.5`. */
+export function parseSeconds(text: string): number {
+  const seconds = SECONDS.test(text) ? Number(text) : 0;
+  if (seconds <= 0) throw new InvalidArgumentError('Expected a number of seconds above 0.');
+  return Math.max(1, Math.round(seconds * 1000));
+}
+
+/** A size in bytes: `1000`, `64K`, `1M`; 1,024-based. */
+export function parseSize(text: string): number {
+  const [, digits, unit = ''] = SIZE.exec(text) ?? [];
+  const factor = FACTORS[unit.toUpperCase()];
+  if (digits === undefined || factor === undefined) {
+    throw new InvalidArgumentError('Expected a number of bytes, such as 4096, 64K or 1M.');
+  }
+  const bytes = Number(digits) * factor;
+  if (!Number.isSafeInteger(bytes)) throw new InvalidArgumentError('Too large.');
+  return bytes;
+}
+
+/** Adds `NAME=value` to what was given before. */
+export function collectVariable(
+  text: string,
+  given: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const equals = text.indexOf('=');
+  if (equals < 1) throw new InvalidArgumentError('Expected NAME=value.');
+  return { ...given, [text.slice(0, equals)]: text.slice(equals + 1) };
+}

@@ -1,0 +1,41 @@
+import { constants } from 'node:os';
+import type { LaunchError, Outcome } from '../index.js';
+
+/** The arguments were wrong. */
+export const USAGE_ERROR = 2;
+
+/** The command's time was up, as with timeout(1). */
+export const TIMED_OUT = 124;
+
+/** The exit code that stands for death by a signal, as in shells. */
+export function signalCode(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal];
+}
+
+/** It ended, and nobody can say how. */
+export const UNKNOWN_STATUS = 125;
+
+/**
+ * The exit code for how the command ended.
+ *
+ * @param endedBy The signal because of which we cancelled it, if we did.
+ */
+export function outcomeCode(outcome: Outcome, endedBy: NodeJS.Signals | undefined): number {
+  switch (outcome.kind) {
+    case 'exited':
+      return outcome.exitCode;
+    case 'signaled':
+      return signalCode(outcome.signal);
+    case 'unknown':
+      return UNKNOWN_STATUS;
+    case 'timedOut':
+      return TIMED_OUT;
+    case 'cancelled':
+      return signalCode(endedBy ?? 'SIGTERM');
+  }
+}
+
+/** 127 when there is no shell, 126 when something else kept it from starting; as shells do. */
+export function launchCode(error: LaunchError): number {
+  return error.step === 'exec' && error.code === 'ENOENT' ? 127 : 126;
+}

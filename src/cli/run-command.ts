@@ -1,0 +1,144 @@
+import { Command } from 'commander';
+import {
+  type CommandOptions,
+  createOwner,
+  InputError,
+  LaunchError,
+  type Owner,
+  type RunResult,
+  run,
+  spawn,
+} from '../index.js';
+import { collectVariable, parseSeconds, parseSize } from './arguments.js';
+import { BoundedOutput } from './bounded-output.js';
+import { launchCode, outcomeCode, USAGE_ERROR } from './exit-code.js';
+import { note, noteResult } from './notes.js';
+import { expectOutputErrors, OutputClosedError, writeStandardOutput } from './standard-output.js';
+import { Termination } from './termination.js';
+
+interface RunFlags {
+  /** Milliseconds. */
+  readonly timeout?: number;
+  readonly cwd?: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Bytes. */
+  readonly maxOutput?: number;
+  readonly spill?: string;
+  readonly json?: true;
+}
+
+/** `forkline run`: one command, its output and its exit code. */
+export function runCommand(): Command {
+  return new Command('run')
+    .description('Run a shell command; print its output and exit with its exit code')
+    .argument('<command>', 'text of the command, one argument')
+    .option('--timeout <seconds>', 'end the command after this time; exit code 124', parseSeconds)
+    .option('--cwd <directory>', 'run it there')
+    .option('--env <name=value>', 'set a variable for it; may be repeated', collectVariable, {})
+    .option(
+      '--max-output <bytes>',
+      'print the first and last half of this only (64K, 1M)',
+      parseSize,
+    )
+    .option('--spill <file>', 'write all of its output to a file as well')
+    .option('--json', 'print the result, output included, as one line of JSON')
+    .action(async (command: string, flags: RunFlags) => {
+      process.exitCode = await runToExitCode(command, flags);
+    });
+}
+
+async function runToExitCode(command: string, flags: RunFlags): Promise<number> {
+  const termination = new Termination();
+  // Its own owner, so that what the command leaves behind ends with this process and not later.
+  const owner = createOwner();
+  try {
+    return await runIn(owner, termination, command, flags);
+  } catch (error) {
+    return explain(error);
+  } finally {
+    await owner.dispose();
+    termination.release();
+  }
+}
+
+async function runIn(
+  owner: Owner,
+  termination: Termination,
+  command: string,
+  flags: RunFlags,
+): Promise<number> {
+  const options: CommandOptions = {
+    owner,
+    signal: termination.signal,
+    env: flags.env,
+    ...(flags.cwd !== undefined && { cwd: flags.cwd }),
+    ...(flags.timeout !== undefined && { timeoutMs: flags.timeout }),
+    ...(flags.spill !== undefined && { spill: flags.spill }),
+  };
+  expectOutputErrors();
+  const result = flags.json
+    ? await printJson(command, options, flags.maxOutput)
+    : await printLive(command, options, flags.maxOutput, termination);
+  noteResult(result);
+  return outcomeCode(result.outcome, termination.endedBy);
+}
+
+async function printJson(
+  command: string,
+  options: CommandOptions,
+  maxOutput: number | undefined,
+): Promise<RunResult> {
+  const limits = maxOutput === undefined ? {} : halves(maxOutput);
+  const result = await run(command, { ...options, ...limits });
+  await writeStandardOutput(`${JSON.stringify(result)}\n`);
+  return result;
+}
+
+function halves(bytes: number): Pick<CommandOptions, 'headBytes' | 'tailBytes'> {
+  const headBytes = Math.floor(bytes / 2);
+  return { headBytes, tailBytes: bytes - headBytes };
+}
+
+async function printLive(
+  command: string,
+  options: CommandOptions,
+  maxOutput: number | undefined,
+  termination: Termination,
+): Promise<RunResult> {
+  const bounded =
+    maxOutput === undefined ? undefined : new BoundedOutput(writeStandardOutput, maxOutput);
+  const live = await spawn(command, {
+    ...options,
+    // Nothing is kept: what is printed is gone.
+    headBytes: 0,
+    tailBytes: 0,
+    encoding: 'bytes',
+    overflow: 'pause',
+  });
+  try {
+    for await (const { bytes } of live) {
+      await (bounded === undefined ? writeStandardOutput(bytes) : bounded.push(bytes));
+    }
+    const dropped = (await bounded?.finish()) ?? 0;
+    if (dropped > 0) note(`${dropped} bytes in the middle of the output are not shown`);
+  } catch (error) {
+    if (!(error instanceof OutputClosedError)) throw error;
+    // As if the command itself had written to a pipe that nobody reads.
+    if (!error.quiet) note(error.message);
+    termination.end('SIGPIPE');
+  }
+  return live.result;
+}
+
+/** Says what went wrong before the command began. */
+function explain(error: unknown): number {
+  if (error instanceof InputError) {
+    note(error.message);
+    return USAGE_ERROR;
+  }
+  if (error instanceof LaunchError) {
+    note(error.message);
+    return launchCode(error);
+  }
+  throw error;
+}

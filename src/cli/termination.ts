@@ -1,0 +1,35 @@
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Ends the command when this process is told to end. */
+export class Termination {
+  readonly #controller = new AbortController();
+  #endedBy: NodeJS.Signals | undefined;
+
+  constructor() {
+    // Once: the second Ctrl-C ends this process at once, and the engine takes the command along.
+    for (const name of SIGNALS) process.once(name, this.#onSignal);
+  }
+
+  /** Aborted when the command should end. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The signal that is the reason of the end, if there was one. */
+  get endedBy(): NodeJS.Signals | undefined {
+    return this.#endedBy;
+  }
+
+  /** Ends the command as if `name` had been received. */
+  end(name: NodeJS.Signals): void {
+    this.#endedBy ??= name;
+    this.#controller.abort();
+  }
+
+  /** Gives the signals back. */
+  release(): void {
+    for (const name of SIGNALS) process.off(name, this.#onSignal);
+  }
+
+  readonly #onSignal = (name: NodeJS.Signals): void => this.end(name);
+}

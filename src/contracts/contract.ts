@@ -1,0 +1,52 @@
+import type { JsonSchema } from '../pipeline/validate.js';
+
+/** Text for the model. */
+export interface TextContent {
+  type: 'text';
+  text: string;
+}
+
+/** The answer to a tool call. */
+export interface ToolResult<Details> {
+  /** What the model reads. */
+  content: TextContent[];
+  /** What the runtime may want to know. */
+  details: Details;
+  /** Set when the command ran and failed. */
+  isError?: true;
+}
+
+/** What a runtime may pass along with a call. */
+export interface ToolCall<Details> {
+  /** Aborting it ends the command, or takes a call that still waits out of the queue. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Receives the last output so far while the command runs, at most every 50 ms and never after
+   * the result. If it throws, a process warning tells so and no further updates come.
+   */
+  readonly onUpdate?: ((update: ToolResult<Partial<Details>>) => void) | undefined;
+}
+
+/** A shell tool: what a model API needs to know of it, and how it is called. */
+export interface BashTool<Details = unknown> {
+  readonly name: string;
+  /** For the model. */
+  readonly description: string;
+  /** JSON Schema of the input. */
+  readonly inputSchema: JsonSchema;
+  /** Input that the schema does not know is an error. */
+  readonly strict: boolean;
+  /** `exclusive`: calls of one tool run one after the other, in the order in which they came. */
+  readonly concurrency: 'exclusive' | 'shared';
+  /**
+   * Runs one call. A command that exits with a code other than 0 is a result with `isError`.
+   *
+   * @param input What the model gave; it is validated.
+   * @throws {ToolError} The input was wrong, the command could not be started, its time was up, or
+   *   it ended without an exit code. See its `kind`.
+   * @throws {ToolAbortError} The caller's signal was aborted, or the tool disposed meanwhile.
+   */
+  execute(input: unknown, call?: ToolCall<Details>): Promise<ToolResult<Details>>;
+  /** Ends every process that the tool's commands started. Calls that wait are rejected. */
+  dispose(): Promise<void>;
+}

@@ -1,0 +1,115 @@
+import type { BackgroundProcess, MergedResult, Outcome } from '../engine/outcome.js';
+import {
+  backgroundNotice,
+  CANCELLED,
+  exitNotice,
+  joinSections,
+  NO_OUTPUT,
+  NO_STATUS,
+  signalNotice,
+  timeoutNotice,
+  wallTimeNotice,
+} from '../pipeline/notices.js';
+import { type ShownOutput, showCapture, type Truncation } from '../pipeline/output.js';
+import { clampNotice, type Timeout } from '../pipeline/timeout.js';
+import type { ToolResult } from './contract.js';
+import { ToolAbortError, ToolError } from './errors.js';
+import type { WorkspaceSettings } from './workspace-options.js';
+
+/** Details of a `workspace` result. */
+export interface WorkspaceDetails {
+  /** The timeout that applied, in seconds. */
+  timeoutSeconds: number;
+  /** The timeout that was asked for, when it was another one. */
+  requestedTimeoutSeconds?: number;
+  /** How long the command took, in milliseconds. */
+  wallTimeMs: number;
+  /** Present when it is not 0. */
+  exitCode?: number;
+  /** Processes that still run; present when there are any. */
+  background?: readonly BackgroundProcess[];
+  /** Present when not all of the output is shown. */
+  meta?: { truncation: Truncation };
+}
+
+/**
+ * The contract's answer to a command that ended.
+ *
+ * @throws {ToolError} It timed out or ended without an exit code.
+ * @throws {ToolAbortError} It was cancelled.
+ */
+export function workspaceResult(
+  result: MergedResult,
+  timeout: Timeout,
+  settings: WorkspaceSettings,
+): ToolResult<WorkspaceDetails> {
+  const shown = showCapture(result.output, settings.output);
+  const details = workspaceDetails(result, timeout, shown);
+  const clamped = clampNotice(timeout, settings.timeout);
+  const background = backgroundNotice(result.background, result.pid);
+  const { outcome } = result;
+  if (outcome.kind === 'exited') {
+    const wallTime = wallTimeNotice(result.durationMs);
+    const notices = [shown.cut?.notice, wallTime, clamped, background];
+    const output = result.output.total.bytes === 0 ? NO_OUTPUT : shown.text;
+    return exitedResult(output, notices, outcome.exitCode, details);
+  }
+  const notices = [shown.cut?.notice, clamped, background];
+  throw unfinished(outcome, shown.text, notices, details);
+}
+
+function exitedResult(
+  output: string,
+  notices: readonly (string | undefined)[],
+  exitCode: number,
+  details: WorkspaceDetails,
+): ToolResult<WorkspaceDetails> {
+  if (exitCode === 0) {
+    return { content: [{ type: 'text', text: joinSections(output, notices) }], details };
+  }
+  const text = joinSections(output, notices, exitNotice(exitCode));
+  return {
+    content: [{ type: 'text', text }],
+    details: { ...details, exitCode },
+    isError: true,
+  };
+}
+
+function unfinished(
+  outcome: Exclude<Outcome, { kind: 'exited' }>,
+  output: string,
+  notices: readonly (string | undefined)[],
+  details: WorkspaceDetails,
+): ToolError<WorkspaceDetails> | ToolAbortError<WorkspaceDetails> {
+  switch (outcome.kind) {
+    case 'timedOut': {
+      const ending = timeoutNotice(details.timeoutSeconds);
+      return new ToolError('timedOut', joinSections(output, notices, ending), { details });
+    }
+    case 'cancelled':
+      return new ToolAbortError(joinSections(output, notices, CANCELLED), { details });
+    case 'unknown':
+      return new ToolError('noStatus', joinSections(output, notices, NO_STATUS), { details });
+    case 'signaled': {
+      const all = [...notices, signalNotice(outcome.signal)];
+      return new ToolError('noStatus', joinSections(output, all, NO_STATUS), { details });
+    }
+  }
+}
+
+function workspaceDetails(
+  result: MergedResult,
+  timeout: Timeout,
+  shown: ShownOutput,
+): WorkspaceDetails {
+  const details: WorkspaceDetails = {
+    timeoutSeconds: timeout.seconds,
+    wallTimeMs: result.durationMs,
+  };
+  if (timeout.requestedSeconds !== undefined) {
+    details.requestedTimeoutSeconds = timeout.requestedSeconds;
+  }
+  if (result.background.length > 0) details.background = result.background;
+  if (shown.cut !== undefined) details.meta = { truncation: shown.cut.truncation };
+  return details;
+}

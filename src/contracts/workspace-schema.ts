@@ -1,0 +1,65 @@
+import { formatSize } from '../pipeline/size.js';
+import type { JsonSchema } from '../pipeline/validate.js';
+import type { WorkspaceSettings } from './workspace-options.js';
+
+/** Input of the `workspace` contract, once it is valid. */
+export interface WorkspaceInput {
+  readonly command: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeout?: number;
+  readonly cwd?: string;
+}
+
+/** The schema of a tool's input; limits and defaults are told in the descriptions. */
+export function workspaceSchema({ timeout }: WorkspaceSettings): JsonSchema {
+  return {
+    type: 'object',
+    properties: {
+      command: { type: 'string', description: 'Shell command to run' },
+      env: {
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        description: 'Environment variables for this command; values need no quoting',
+      },
+      timeout: {
+        type: 'number',
+        description:
+          `Timeout in seconds, ${timeout.min} to ${timeout.max}; ` +
+          `${timeout.default} when left out`,
+      },
+      cwd: {
+        type: 'string',
+        description: 'Directory to run in, absolute or relative to the workspace',
+      },
+    },
+    required: ['command'],
+    additionalProperties: false,
+  };
+}
+
+/** What the model is told about the tool. */
+export function workspaceDescription(settings: WorkspaceSettings): string {
+  const { cwd, timeout, output } = settings;
+  return [
+    'Runs a shell command in the workspace and returns its output, stdout and stderr together in',
+    'the order in which they were written.',
+    '',
+    `- Every command starts in a fresh bash in ${cwd}. Directory changes, variables and functions`,
+    '  do not last; use `cwd` to run elsewhere and `env` for values that are awkward to quote.',
+    '- There is no terminal and no input: programs that ask, page or open an editor fail. Pass',
+    '  what they would ask for as arguments (`-y`, `-m`).',
+    `- A command may take ${timeout.default} seconds, or \`timeout\` (at most ${timeout.max}). Then it`,
+    '  is ended, with everything it started.',
+    `- ${describeOutputLimits(output)} Redirect longer output to a file and read the part that`,
+    '  matters.',
+    '- A process started with `&` goes on after the command; the result names it and how to stop',
+    '  it.',
+    '- Commands run one at a time. A failing one is reported with its exit code.',
+  ].join('\n');
+}
+
+function describeOutputLimits(limits: WorkspaceSettings['output']): string {
+  const tail = formatSize(limits.tailBytes);
+  if (limits.headBytes === 0) return `Of long output the last ${tail} are shown.`;
+  return `Of long output the first ${formatSize(limits.headBytes)} and the last ${tail} are shown.`;
+}

@@ -1,0 +1,153 @@
+/** How the process itself stopped, whoever caused it. */
+export type Ending =
+  | { readonly kind: 'exited'; readonly exitCode: number }
+  | { readonly kind: 'signaled'; readonly signal: NodeJS.Signals }
+  /** Its status is not known: the host ignores SIGCHLD, or it survived SIGKILL. */
+  | { readonly kind: 'unknown' }
+  /** The deadline or the cancellation came before the launch. */
+  | { readonly kind: 'neverStarted' };
+
+/**
+ * Why and how a command ended. A command that fails is an outcome, not an exception.
+ *
+ * A deadline or a cancellation wins over what the process did while it was being ended: a command
+ * that traps SIGTERM and exits 0 has `timedOut`, and its own exit code is in `ending`.
+ */
+export type Outcome =
+  /** It ended by itself. `exitCode` is 0 to 255, as the shell reports it. */
+  | { readonly kind: 'exited'; readonly exitCode: number }
+  /** A signal that we did not send ended it. */
+  | { readonly kind: 'signaled'; readonly signal: NodeJS.Signals }
+  /** Its status is not known, because the host ignores SIGCHLD. */
+  | { readonly kind: 'unknown' }
+  /** Its deadline passed. `forced` says that SIGTERM was not enough and SIGKILL was sent. */
+  | {
+      readonly kind: 'timedOut';
+      readonly timeoutMs: number;
+      readonly forced: boolean;
+      readonly ending: Ending;
+    }
+  /** The caller's signal was aborted, or its owner was disposed. */
+  | { readonly kind: 'cancelled'; readonly forced: boolean; readonly ending: Ending };
+
+/** Sizes of a piece of output. */
+export interface Counts {
+  /** Bytes as the command wrote them. */
+  readonly bytes: number;
+  /** Unicode code points of the decoded text; each invalid sequence counts as its U+FFFD. */
+  readonly characters: number;
+  /** Lines; a last line without a newline counts, a final newline does not begin another. */
+  readonly lines: number;
+}
+
+/**
+ * What was kept of one stream. The counts are of everything the command printed; `lossy` says that
+ * the text is not the exact bytes: some were not UTF-8 and stand as U+FFFD, or NUL, which stands as
+ * `␀` because JSON carries it but databases and terminals do not.
+ */
+export type Capture =
+  | {
+      readonly kind: 'complete';
+      readonly text: string;
+      readonly total: Counts;
+      readonly lossy: boolean;
+    }
+  /**
+   * The middle was dropped. `head` and `tail` begin and end at character boundaries, not
+   * necessarily at line boundaries. `dropped.lines` are the newlines that went with it.
+   */
+  | {
+      readonly kind: 'cut';
+      readonly head: string;
+      readonly tail: string;
+      readonly dropped: Counts;
+      readonly total: Counts;
+      readonly lossy: boolean;
+    };
+
+/** A process of the command that was still alive when the command itself had ended. */
+export interface BackgroundProcess {
+  readonly pid: number;
+  /** `kill -9 -<processGroup>` stops it and its group. */
+  readonly processGroup: number;
+  /** Its command line, as the kernel tells it. */
+  readonly command: string;
+}
+
+/** Why the full output could not be, or not wholly be, written to disk. */
+export interface SpillError {
+  /** The system's name for the error, such as `ENOSPC`. */
+  readonly code: string;
+  readonly errno: number;
+  readonly message: string;
+}
+
+/** What became of the full output on disk. */
+export interface SpillReport {
+  readonly path: string;
+  /** Bytes written to the file, exact bytes, from the first on. */
+  readonly bytes: number;
+  /** Bytes not written, because of `maxBytes` or of `error`. */
+  readonly dropped: number;
+  /** Present when writing failed. The command went on regardless. */
+  readonly error?: SpillError;
+}
+
+/**
+ * Peak resident memory of the command. The kernel counts a process's peak from its launch, so a
+ * command that stayed below what it was launched with has only an upper limit (`atMost`).
+ */
+export type PeakMemory =
+  | { readonly kind: 'measured'; readonly bytes: number }
+  | { readonly kind: 'atMost'; readonly bytes: number };
+
+/** What every result has, however the streams were kept. */
+export interface BaseResult {
+  /** The command's text, as it was given. */
+  readonly command: string;
+  /** Process id; also the id of its process group and its session. 0 when it never started. */
+  readonly pid: number;
+  readonly outcome: Outcome;
+  /** From the launch to the end, in milliseconds. */
+  readonly durationMs: number;
+  /** CPU time of the command and of the children that it waited for, in milliseconds. */
+  readonly cpu: { readonly userMs: number; readonly systemMs: number };
+  readonly peakMemory: PeakMemory;
+  /** Present when a spill file was asked for. */
+  readonly spill?: SpillReport;
+  /** What still runs. It is drained, and ended when the command's owner is disposed. */
+  readonly background: readonly BackgroundProcess[];
+}
+
+/** A result with stdout and stderr in one stream, in the order in which they were written. */
+export interface MergedResult extends BaseResult {
+  readonly output: Capture;
+}
+
+/** A result with stdout and stderr apart. */
+export interface SeparateResult extends BaseResult {
+  readonly stdout: Capture;
+  readonly stderr: Capture;
+}
+
+/** How one command ended, and what it printed. */
+export type RunResult = MergedResult | SeparateResult;
+
+/** Where a chunk comes from: `output` when the streams are merged. */
+export type StreamName = 'output' | 'stdout' | 'stderr';
+
+/** New text of a running command. Text is never split inside a character. */
+export interface OutputChunk {
+  readonly stream: StreamName;
+  readonly text: string;
+  /** Bytes that were skipped before `text`, because the reader was too slow. */
+  readonly droppedBytes: number;
+}
+
+/** New output of a running command as the bytes it wrote. */
+export interface BytesChunk {
+  readonly stream: StreamName;
+  readonly bytes: Uint8Array;
+  /** Bytes that were skipped before `bytes`; always 0 with `overflow: 'pause'`. */
+  readonly droppedBytes: number;
+}

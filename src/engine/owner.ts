@@ -1,0 +1,51 @@
+import { channel } from './channel.js';
+
+/** From SIGTERM to SIGKILL, in milliseconds, when an owner is disposed. */
+const DISPOSE_GRACE_MS = 5000;
+
+/**
+ * The owner of commands. What was started for it, and whatever that left running in the
+ * background, ends when it is disposed; at the latest with the host process or worker.
+ */
+export class Owner implements AsyncDisposable {
+  #id: number | undefined;
+  #disposed: Promise<void> | undefined;
+
+  /** Its number in the engine, given when first needed: importing forkline starts no thread. */
+  get id(): number {
+    this.#id ??= channel().native.owner();
+    return this.#id;
+  }
+
+  /** Whether it has been disposed of: commands started for it now are cancelled at once. */
+  get isDisposed(): boolean {
+    return this.#disposed !== undefined;
+  }
+
+  /**
+   * Ends everything: SIGTERM, `graceMs` (default 5000), SIGKILL. Resolves when it is gone; calling
+   * it again gives the same promise. Commands that still ran resolve as cancelled.
+   */
+  dispose(graceMs: number = DISPOSE_GRACE_MS): Promise<void> {
+    this.#disposed ??= this.#end(graceMs);
+    return this.#disposed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  async #end(graceMs: number): Promise<void> {
+    const id = this.#id;
+    if (id === undefined) return;
+    await channel().request((request) => channel().native.dispose(id, request, graceMs));
+  }
+}
+
+/** A new owner. Without one, commands belong to the host process (or worker) itself. */
+export function createOwner(): Owner {
+  return new Owner();
+}
+
+/** The owner of commands that name none. */
+export const hostOwner = new Owner();

@@ -1,0 +1,69 @@
+import { constants } from 'node:os';
+import { type CommandEvents, channel } from './channel.js';
+import type { NativeCommand, NativeReply } from './native.js';
+import type { Capture } from './outcome.js';
+import type { Owner } from './owner.js';
+import { errorCode } from './system-error.js';
+
+export type { CommandEvents } from './channel.js';
+export type {
+  NativeChunk as EngineChunk,
+  NativeCommand as EngineCommand,
+  NativeEnd as EngineEnd,
+} from './native.js';
+
+/** A command in the engine, from its start to its end. */
+export class EngineProcess {
+  readonly #id: number;
+
+  private constructor(id: number) {
+    this.#id = id;
+  }
+
+  static start(owner: Owner, command: NativeCommand, events: CommandEvents): EngineProcess {
+    return new EngineProcess(channel().run(owner.id, command, events));
+  }
+
+  /** Ends it: SIGTERM, grace, SIGKILL. `graceMs` in place of its own. */
+  cancel(graceMs?: number): void {
+    channel().native.cancel(this.#id, graceMs);
+  }
+
+  /** Its listener can take another delivery. */
+  resume(): void {
+    channel().native.resume(this.#id);
+  }
+
+  /** Resolves once the bytes are in the pipe. */
+  async write(bytes: Uint8Array): Promise<void> {
+    const { native } = channel();
+    throwIfFailed(await channel().request((request) => native.write(this.#id, request, bytes)));
+  }
+
+  /** End of file, once all is written. */
+  endInput(): void {
+    channel().native.endInput(this.#id);
+  }
+
+  /** Signals its process group; false when it is over. */
+  async signal(signal: NodeJS.Signals): Promise<boolean> {
+    const { native } = channel();
+    const number = constants.signals[signal];
+    const reply = await channel().request((request) => native.signal(this.#id, request, number));
+    return reply.value === true;
+  }
+
+  /** What it has printed so far; null when it is over. */
+  async snapshot(): Promise<readonly Capture[] | null> {
+    const { native } = channel();
+    const reply = await channel().request((request) => native.snapshot(this.#id, request));
+    return reply.value as readonly Capture[] | null;
+  }
+}
+
+function throwIfFailed(reply: NativeReply): void {
+  if (reply.errno === undefined) return;
+  const code = errorCode(reply.errno);
+  const error = new Error(`${code}: ${reply.message}`);
+  throw Object.assign(error, { code, errno: reply.errno });
+}

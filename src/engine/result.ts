@@ -1,0 +1,78 @@
+import type { NativeEnd, NativeOutcome } from './native.js';
+import type { BaseResult, Capture, Ending, Outcome, RunResult, SpillReport } from './outcome.js';
+import { errorCode, signalName } from './system-error.js';
+
+/** What a result needs to know of the request. */
+export interface Requested {
+  readonly command: string;
+  readonly separate: boolean;
+  readonly timeoutMs: number | undefined;
+  readonly spillPath: string | undefined;
+}
+
+/** The result of a command that ran, or that was cancelled before it could. */
+export function toResult(
+  end: Exclude<NativeEnd, { ended: 'failed' }>,
+  asked: Requested,
+): RunResult {
+  if (end.ended === 'neverStarted') return neverStarted(asked);
+  const base: BaseResult = {
+    command: asked.command,
+    pid: end.pid,
+    outcome: toOutcome(end, asked.timeoutMs),
+    durationMs: end.durationMs,
+    cpu: { userMs: end.userMs, systemMs: end.systemMs },
+    peakMemory: { kind: end.peakIsExact ? 'measured' : 'atMost', bytes: end.peakBytes },
+    ...(end.spill && { spill: toSpillReport(end.spill, asked.spillPath ?? '') }),
+    background: end.background ?? [],
+  };
+  return withStreams(base, end.captures, asked.separate);
+}
+
+/** Nothing ran: the caller did not want it any more. */
+export function neverStarted(asked: Requested): RunResult {
+  const base: BaseResult = {
+    command: asked.command,
+    pid: 0,
+    outcome: { kind: 'cancelled', forced: false, ending: { kind: 'neverStarted' } },
+    durationMs: 0,
+    cpu: { userMs: 0, systemMs: 0 },
+    peakMemory: { kind: 'atMost', bytes: 0 },
+    background: [],
+  };
+  return withStreams(base, [], asked.separate);
+}
+
+const NO_OUTPUT: Capture = {
+  kind: 'complete',
+  text: '',
+  total: { bytes: 0, characters: 0, lines: 0 },
+  lossy: false,
+};
+
+function withStreams(base: BaseResult, captures: readonly Capture[], separate: boolean): RunResult {
+  const [first = NO_OUTPUT, second = NO_OUTPUT] = captures;
+  return separate ? { ...base, stdout: first, stderr: second } : { ...base, output: first };
+}
+
+function toOutcome(end: NativeOutcome, timeoutMs: number | undefined): Outcome {
+  const ending = toEnding(end);
+  if (end.cause === 'itself') return ending;
+  if (end.cause === 'cancelled') return { kind: 'cancelled', forced: end.forced, ending };
+  return { kind: 'timedOut', timeoutMs: timeoutMs ?? 0, forced: end.forced, ending };
+}
+
+function toEnding({ exitCode, signal }: NativeOutcome): Exclude<Ending, { kind: 'neverStarted' }> {
+  if (exitCode !== undefined) return { kind: 'exited', exitCode };
+  if (signal !== undefined) return { kind: 'signaled', signal: signalName(signal) };
+  return { kind: 'unknown' };
+}
+
+function toSpillReport(
+  { bytes, droppedBytes, errno, message }: NonNullable<NativeOutcome['spill']>,
+  path: string,
+): SpillReport {
+  const report = { path, bytes, dropped: droppedBytes };
+  if (errno === undefined) return report;
+  return { ...report, error: { code: errorCode(errno), errno, message: message ?? '' } };
+}

@@ -1,0 +1,36 @@
+export type { BashTool, TextContent, ToolCall, ToolResult } from './contracts/contract.js';
+export { type BashToolOptions, createBashTool } from './contracts/create-bash-tool.js';
+export {
+  ToolAbortError,
+  ToolError,
+  type ToolErrorKind,
+  type ToolErrorOptions,
+} from './contracts/errors.js';
+export type { WorkspaceOptions } from './contracts/workspace-options.js';
+export type { WorkspaceDetails } from './contracts/workspace-result.js';
+export { LaunchError } from './engine/launch-error.js';
+export type {
+  BackgroundProcess,
+  BaseResult,
+  BytesChunk,
+  Capture,
+  Counts,
+  Ending,
+  MergedResult,
+  Outcome,
+  OutputChunk,
+  PeakMemory,
+  RunResult,
+  SeparateResult,
+  SpillError,
+  SpillReport,
+  StreamName,
+} from './engine/outcome.js';
+export { createOwner, type Owner } from './engine/owner.js';
+export { InputError } from './pipeline/input-error.js';
+export type { LineRange, Truncation } from './pipeline/output.js';
+export { SECRET_NAME_PATTERNS } from './pipeline/secrets.js';
+export type { TimeoutLimits } from './pipeline/timeout.js';
+export type { JsonSchema } from './pipeline/validate.js';
+export { type CommandOptions, type EnvironmentOptions, run } from './run.js';
+export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './spawn.js';

@@ -1,0 +1,51 @@
+/**
+ * Output on its way to one reader. The engine delivers again only when asked: so what waits is
+ * bounded there, and here there is one delivery at most.
+ */
+export class ChunkQueue<Chunk> {
+  readonly #askForMore: () => void;
+  #waiting: Chunk[] = [];
+  #closed = false;
+  /** Whether a delivery has been taken and the next one not asked for yet. */
+  #owed = false;
+  #readers: (() => void)[] = [];
+
+  constructor(askForMore: () => void) {
+    this.#askForMore = askForMore;
+  }
+
+  /** A delivery of the engine. */
+  put(chunks: readonly Chunk[]): void {
+    this.#waiting.push(...chunks);
+    this.#owed = true;
+    this.#wake();
+  }
+
+  /** Nothing follows. */
+  close(): void {
+    this.#closed = true;
+    this.#wake();
+  }
+
+  /** The chunks, in order. Two readers share them: each chunk goes to one. */
+  async *iterate(): AsyncGenerator<Chunk, void, void> {
+    for (;;) {
+      const chunk = this.#waiting.shift();
+      if (chunk !== undefined) yield chunk;
+      else if (this.#closed) return;
+      else await this.#next();
+    }
+  }
+
+  #next(): Promise<void> {
+    if (this.#owed) {
+      this.#owed = false;
+      this.#askForMore();
+    }
+    return new Promise((resolve) => this.#readers.push(resolve));
+  }
+
+  #wake(): void {
+    for (const resolve of this.#readers.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,99 @@
+import { constants } from 'node:os';
+import type { ExecuteOptions } from './execute.js';
+import { InputError, showValue } from './input-error.js';
+import { checkCommand } from './validate.js';
+
+/**
+ * Checks what a caller of the programming interface has passed, before anything is started.
+ *
+ * @throws {InputError} Names the option, what is expected and what was given.
+ */
+export function checkExecuteOptions(command: string, options: ExecuteOptions): void {
+  if (typeof command !== 'string') fail('command', 'a string', command);
+  checkCommand(command);
+  checkDirectory(options.cwd);
+  checkTime('timeoutMs', options.timeoutMs);
+  checkTime('graceMs', options.graceMs, 0);
+  checkSize('headBytes', options.headBytes);
+  checkSize('tailBytes', options.tailBytes);
+  checkSpill(options.spill);
+  checkInput(options.input);
+  checkShell(options.shell);
+  if (options.streams !== undefined && !['merged', 'separate'].includes(options.streams)) {
+    fail('streams', "'merged' or 'separate'", options.streams);
+  }
+  if (options.onOutput !== undefined && typeof options.onOutput !== 'function') {
+    fail('onOutput', 'a function', options.onOutput);
+  }
+  if (options.signal !== undefined && !(options.signal instanceof AbortSignal)) {
+    fail('signal', 'an AbortSignal', options.signal);
+  }
+}
+
+/** The most that is kept of a stream: what a string can hold. */
+const MOST_KEPT_BYTES = 256 * 1024 * 1024;
+
+function checkSize(name: string, value: unknown): void {
+  if (value === undefined) return;
+  if (!Number.isInteger(value) || Number(value) < 0 || Number(value) > MOST_KEPT_BYTES) {
+    fail(name, `a whole number of bytes from 0 to ${MOST_KEPT_BYTES}`, value);
+  }
+}
+
+function checkTime(name: string, value: unknown, least = Number.MIN_VALUE): void {
+  if (value === undefined) return;
+  if (typeof value !== 'number' || !(value >= least)) {
+    fail(name, `a number of milliseconds ${least === 0 ? 'of 0 or more' : 'above 0'}`, value);
+  }
+}
+
+function checkDirectory(value: unknown): void {
+  if (value !== undefined) checkPath('cwd', value);
+}
+
+function checkPath(name: string, value: unknown): void {
+  if (typeof value !== 'string' || value === '' || value.includes('\0')) {
+    fail(name, 'a path: a string that is not empty and has no NUL', value);
+  }
+}
+
+function checkSpill(spill: ExecuteOptions['spill']): void {
+  if (spill === undefined) return;
+  if (typeof spill !== 'object' || spill === null) {
+    checkPath('spill', spill);
+    return;
+  }
+  checkPath('spill.path', spill.path);
+  const { maxBytes } = spill;
+  if (maxBytes !== undefined && !(Number.isSafeInteger(maxBytes) && maxBytes >= 0)) {
+    fail('spill.maxBytes', 'a whole number of bytes of 0 or more', maxBytes);
+  }
+}
+
+function checkInput(input: unknown): void {
+  if (input === undefined || typeof input === 'string' || input instanceof Uint8Array) return;
+  fail('input', 'a string or a Uint8Array', input);
+}
+
+function checkShell(shell: unknown): void {
+  if (shell === undefined) return;
+  if (!Array.isArray(shell) || shell.length === 0) {
+    fail('shell', 'an array of at least one absolute path', shell);
+  }
+  for (const path of shell) {
+    checkPath('shell', path);
+    if (!path.startsWith('/')) fail('shell', 'absolute paths', path);
+  }
+}
+
+/**
+ * @throws {InputError} `signal` is not the name of a signal.
+ */
+export function checkSignal(signal: unknown): asserts signal is NodeJS.Signals {
+  if (typeof signal === 'string' && Object.hasOwn(constants.signals, signal)) return;
+  fail('signal', 'the name of a signal, such as SIGINT', signal);
+}
+
+function fail(name: string, expected: string, value: unknown): never {
+  throw new InputError(`${name}: expected ${expected}, got ${showValue(value)}`);
+}

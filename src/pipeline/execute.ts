@@ -1,0 +1,160 @@
+import { LaunchError } from '../engine/launch-error.js';
+import type { OutputChunk, RunResult, StreamName } from '../engine/outcome.js';
+import { hostOwner, type Owner } from '../engine/owner.js';
+import {
+  type CommandEvents,
+  type EngineChunk,
+  type EngineCommand,
+  type EngineEnd,
+  EngineProcess,
+} from '../engine/process.js';
+import { neverStarted, type Requested, toResult } from '../engine/result.js';
+import { checkExecuteOptions } from './execute-options.js';
+import { shellCandidates } from './shells.js';
+
+/** A command's options with its environment resolved. Times in milliseconds, sizes in bytes. */
+export interface ExecuteOptions {
+  /** Default: the host's working directory. */
+  readonly cwd?: string;
+  /** The environment block, as `resolveEnvironment` makes it. */
+  readonly environment: string;
+  /** From the start. Default: none. */
+  readonly timeoutMs?: number;
+  /** From SIGTERM to SIGKILL. Default: 5000. */
+  readonly graceMs?: number;
+  /** Ends the command when it is aborted; the promise settles once it is gone. */
+  readonly signal?: AbortSignal;
+  /** Default: 'merged', one stream in true order. */
+  readonly streams?: 'merged' | 'separate';
+  /** Kept from the start of each stream. Default: 131072. */
+  readonly headBytes?: number;
+  /** Kept from the end of each stream. Default: 131072. */
+  readonly tailBytes?: number;
+  /** A file for every byte of output; `maxBytes` is its quota. */
+  readonly spill?: string | { readonly path: string; readonly maxBytes?: number };
+  /** What the command reads. Default: nothing (`/dev/null`). */
+  readonly input?: string | Uint8Array;
+  /**
+   * Called with new text, at most every 50 ms or for each 64 KiB. A listener that is too slow
+   * loses the middle, and is told how much. If it throws, the command is ended and the call
+   * rejects with what was thrown.
+   */
+  readonly onOutput?: (chunk: OutputChunk) => void;
+  /** Who ends what is left. Default: the host process. */
+  readonly owner?: Owner;
+  /** Paths of shells, tried in order. Default: /bin/bash, bash on PATH, /bin/sh. */
+  readonly shell?: readonly string[];
+}
+
+const DEFAULT_KEPT_BYTES = 128 * 1024;
+const DEFAULT_GRACE_MS = 5000;
+
+/**
+ * Runs a command to its end. A command that fails is a result.
+ *
+ * @throws {InputError} An option is not valid; nothing was started.
+ * @throws {LaunchError} It could not be started.
+ */
+export function execute(command: string, options: ExecuteOptions): Promise<RunResult> {
+  return new Promise((resolve, reject) => {
+    checkExecuteOptions(command, options);
+    const run = new Execution(command, options, resolve, reject);
+    if (options.signal?.aborted || options.owner?.isDisposed) run.skip();
+    else run.start();
+  });
+}
+
+/** One command under way for `execute`. */
+class Execution implements CommandEvents {
+  readonly #options: ExecuteOptions;
+  readonly #asked: Requested;
+  readonly #resolve: (result: RunResult) => void;
+  readonly #reject: (reason: unknown) => void;
+  #process: EngineProcess | undefined;
+  /** What a listener threw. */
+  #thrown: { reason: unknown } | undefined;
+
+  constructor(
+    command: string,
+    options: ExecuteOptions,
+    resolve: (result: RunResult) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    this.#options = options;
+    this.#asked = requested(command, options);
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  skip(): void {
+    this.#resolve(neverStarted(this.#asked));
+  }
+
+  start(): void {
+    const { owner = hostOwner, signal, onOutput, input } = this.#options;
+    const native = engineCommand(this.#asked.command, this.#options, {
+      stdin: input === undefined ? false : toBytes(input),
+      ...(onOutput && { listen: 'text' }),
+      pause: false,
+    });
+    this.#process = EngineProcess.start(owner, native, this);
+    signal?.addEventListener('abort', this.#abort, { once: true });
+  }
+
+  readonly #abort = (): void => this.#process?.cancel();
+
+  output(stream: StreamName, chunks: readonly EngineChunk[]): void {
+    if (this.#thrown !== undefined) return;
+    try {
+      for (const { text = '', droppedBytes } of chunks) {
+        this.#options.onOutput?.({ stream, text, droppedBytes });
+      }
+      this.#process?.resume();
+    } catch (reason) {
+      this.#thrown = { reason };
+      this.#process?.cancel();
+    }
+  }
+
+  ended(end: EngineEnd): void {
+    this.#options.signal?.removeEventListener('abort', this.#abort);
+    if (this.#thrown !== undefined) this.#reject(this.#thrown.reason);
+    else if (end.ended === 'failed') this.#reject(new LaunchError(end));
+    else this.#resolve(toResult(end, this.#asked));
+  }
+}
+
+/** What the result will repeat of the request. */
+export function requested(command: string, options: ExecuteOptions): Requested {
+  const { spill, streams, timeoutMs } = options;
+  const spillPath = typeof spill === 'object' ? spill.path : spill;
+  return { command, separate: streams === 'separate', timeoutMs, spillPath };
+}
+
+/** The command as the engine takes it. */
+export function engineCommand(
+  text: string,
+  options: ExecuteOptions,
+  flow: Pick<EngineCommand, 'stdin' | 'listen' | 'pause'>,
+): EngineCommand {
+  const { cwd, shell, spill, timeoutMs } = options;
+  const target = typeof spill === 'string' ? { path: spill } : spill;
+  return {
+    text,
+    shells: shell === undefined ? shellCandidates() : shell.join('\0'),
+    environment: options.environment,
+    separate: options.streams === 'separate',
+    headBytes: options.headBytes ?? DEFAULT_KEPT_BYTES,
+    tailBytes: options.tailBytes ?? DEFAULT_KEPT_BYTES,
+    graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
+    spillMaxBytes: target?.maxBytes ?? Number.MAX_SAFE_INTEGER,
+    ...(target && { spillPath: target.path }),
+    ...(cwd !== undefined && { directory: cwd }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...flow,
+  };
+}
+
+export function toBytes(data: string | Uint8Array): Uint8Array {
+  return typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
+}

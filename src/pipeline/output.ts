@@ -1,0 +1,183 @@
+import type { Capture } from '../engine/outcome.js';
+import { formatCount, formatSize } from './size.js';
+import { firstBytes, lastBytes } from './utf8.js';
+
+/** How much of the output is shown, in bytes. */
+export interface OutputLimits {
+  /** From the beginning; 0 shows the end only. */
+  readonly headBytes: number;
+  /** From the end. */
+  readonly tailBytes: number;
+}
+
+/** Line numbers, the first and the last, counted from 1. */
+export interface LineRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What was left out of the shown output. */
+export interface Truncation {
+  /** Which part is shown: the `tail`, or head and tail without the `middle`. */
+  readonly direction: 'tail' | 'middle';
+  readonly truncatedBy: 'bytes';
+  readonly totalLines: number;
+  readonly totalBytes: number;
+  /** Lines shown, wholly or in part. */
+  readonly outputLines: number;
+  readonly outputBytes: number;
+  /** Lines shown of the end. */
+  readonly shownRange: LineRange;
+  /** Lines shown of the beginning, with direction `middle`. */
+  readonly headRange?: LineRange;
+}
+
+/** A capture as it is shown. */
+export interface ShownOutput {
+  readonly text: string;
+  /** One line about what is not shown, and its figures; absent when all is shown. */
+  readonly cut?: { readonly notice: string; readonly truncation: Truncation };
+}
+
+/**
+ * What the engine must keep for {@link showCapture}: one byte more than is shown, by which one sees
+ * whether the tail begins at the beginning of a line.
+ */
+export function captureLimits(limits: OutputLimits): OutputLimits {
+  return { headBytes: limits.headBytes, tailBytes: limits.tailBytes + 1 };
+}
+
+/**
+ * The text to show for a capture made with {@link captureLimits}: whole lines only, as many as fit,
+ * or the end of one line when not even that fits.
+ */
+export function showCapture(capture: Capture, limits: OutputLimits): ShownOutput {
+  if (capture.kind === 'complete') {
+    if (capture.total.bytes <= limits.headBytes + limits.tailBytes) return { text: capture.text };
+    // Just the one byte too many.
+    const head = firstBytes(capture.text, limits.headBytes);
+    return showCut(head, capture.text.slice(head.length), capture.total, limits);
+  }
+  return showCut(capture.head, capture.tail, capture.total, limits);
+}
+
+function showCut(
+  head: string,
+  tail: string,
+  total: Capture['total'],
+  limits: OutputLimits,
+): ShownOutput {
+  const end = alignTail(tail, total.lines, limits.tailBytes);
+  if (limits.headBytes === 0) return showTail(end, total, limits);
+  return showEnds(alignHead(head), end, total, limits);
+}
+
+/** Shown text, and which lines it is. */
+interface Part {
+  readonly text: string;
+  readonly range: LineRange;
+  /** It is a piece of one line, because no whole one fits. */
+  readonly partial: boolean;
+}
+
+/** Drops the line that the tail begins in the middle of, unless there is no other. */
+function alignTail(tail: string, lastLine: number, maxBytes: number): Part {
+  const lineStart = tail.indexOf('\n') + 1;
+  const text = tail.slice(lineStart);
+  if (lineStart === 0 || text === '') {
+    return {
+      text: lastBytes(tail, maxBytes),
+      range: { start: lastLine, end: lastLine },
+      partial: true,
+    };
+  }
+  const start = lastLine - countLines(text) + 1;
+  return { text, range: { start, end: lastLine }, partial: false };
+}
+
+function alignHead(head: string): Part {
+  const lineEnd = head.lastIndexOf('\n') + 1;
+  const text = lineEnd === 0 ? head : head.slice(0, lineEnd);
+  return { text, range: { start: 1, end: countLines(text) }, partial: lineEnd === 0 };
+}
+
+function showTail(tail: Part, total: Capture['total'], limits: OutputLimits): ShownOutput {
+  const limit = formatSize(limits.tailBytes);
+  const notice = tail.partial
+    ? `[Showing last ${formatSize(byteLength(tail.text))} of line ${total.lines} ` +
+      `(line is ${lineSize(tail, total)})]`
+    : `[Showing lines ${formatRange(tail.range)} of ${total.lines} (${limit} limit)]`;
+  const truncation: Truncation = {
+    direction: 'tail',
+    truncatedBy: 'bytes',
+    totalLines: total.lines,
+    totalBytes: total.bytes,
+    outputLines: lineCount(tail.range),
+    outputBytes: byteLength(tail.text),
+    shownRange: tail.range,
+  };
+  return { text: tail.text, cut: { notice, truncation } };
+}
+
+/** Exact for a single line; of a later one, only what is kept of it is known. */
+function lineSize(line: Part, total: Capture['total']): string {
+  const newline = line.text.endsWith('\n') ? 1 : 0;
+  if (total.lines === 1) return formatSize(total.bytes - newline);
+  return `more than ${formatSize(byteLength(line.text) - newline)}`;
+}
+
+function showEnds(
+  head: Part,
+  tail: Part,
+  total: Capture['total'],
+  limits: OutputLimits,
+): ShownOutput {
+  const outputBytes = byteLength(head.text) + byteLength(tail.text);
+  const marker = elisionMarker(
+    tail.range.start - head.range.end - 1,
+    // Invalid bytes are three bytes each as U+FFFD, so what is shown can look larger than it was.
+    Math.max(0, total.bytes - outputBytes),
+  );
+  const sizes = `${formatSize(limits.headBytes)} + ${formatSize(limits.tailBytes)} limit`;
+  const notice =
+    `[Showing lines ${formatRange(head.range)} and ${formatRange(tail.range)} ` +
+    `of ${total.lines} (${sizes})]`;
+  const truncation: Truncation = {
+    direction: 'middle',
+    truncatedBy: 'bytes',
+    totalLines: total.lines,
+    totalBytes: total.bytes,
+    outputLines:
+      tail.range.end - Math.max(tail.range.start, head.range.end + 1) + 1 + head.range.end,
+    outputBytes,
+    shownRange: tail.range,
+    headRange: head.range,
+  };
+  const gap = head.partial ? '\n' : '';
+  return { text: `${head.text}${gap}${marker}\n${tail.text}`, cut: { notice, truncation } };
+}
+
+/** Without a count of lines when only pieces of lines are missing. */
+function elisionMarker(lines: number, bytes: number): string {
+  const size = formatSize(bytes);
+  if (lines <= 0) return `[… ${size} elided …]`;
+  return `[… ${formatCount(lines)} ${lines === 1 ? 'line' : 'lines'} elided (${size}) …]`;
+}
+
+function formatRange(range: LineRange): string {
+  return `${range.start}-${range.end}`;
+}
+
+function lineCount(range: LineRange): number {
+  return range.end - range.start + 1;
+}
+
+function countLines(text: string): number {
+  let lines = text === '' || text.endsWith('\n') ? 0 : 1;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
+}
+
+function byteLength(text: string): number {
+  return Buffer.byteLength(text, 'utf8');
+}

@@ -1,0 +1,52 @@
+import type { OutputChunk } from '../engine/outcome.js';
+import { formatSize } from './size.js';
+import { lastBytes } from './utf8.js';
+
+/** How the tail of a running command is shown. */
+export interface TailUpdateOptions {
+  /** UTF-8 bytes of output that an update carries at most. */
+  readonly maxBytes: number;
+  /** Least time between two updates, in milliseconds. */
+  readonly intervalMs: number;
+  /** Receives the last output so far. Must not throw. */
+  readonly emit: (tail: string) => void;
+}
+
+/** Turns the chunks of a running command into updates with its last output. */
+export class TailUpdates {
+  readonly #options: TailUpdateOptions;
+  #tail = '';
+  #lastEmit = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(options: TailUpdateOptions) {
+    this.#options = options;
+  }
+
+  /** Takes new output; the update comes now or when the interval has passed. */
+  push(chunk: OutputChunk): void {
+    if (this.#stopped) return;
+    if (chunk.droppedBytes > 0) {
+      // What came before the gap does not belong to what comes after it.
+      this.#tail = `[… ${formatSize(chunk.droppedBytes)} not shown …]\n`;
+    }
+    this.#tail = lastBytes(this.#tail + chunk.text, this.#options.maxBytes);
+    const wait = this.#lastEmit + this.#options.intervalMs - performance.now();
+    if (wait <= 0) this.#emit();
+    else this.#timer ??= setTimeout(() => this.#emit(), wait).unref();
+  }
+
+  /** No update comes after this. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #emit(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#lastEmit = performance.now();
+    this.#options.emit(this.#tail);
+  }
+}

@@ -1,0 +1,93 @@
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { InputError, showValue } from './input-error.js';
+
+/** A JSON Schema, as model APIs take it. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/**
+ * Makes a function that checks a value against a schema and returns it typed. `T` must describe
+ * what the schema accepts.
+ *
+ * The schema library is loaded and the schema compiled at the first call, not before: most programs
+ * that import this package never validate anything.
+ *
+ * @throws {InputError} (the made function) The first fault found, as one line.
+ */
+export function createValidator<T>(schema: JsonSchema): (value: unknown) => Promise<T> {
+  let compiled: Promise<ValidateFunction<T>> | undefined;
+  return async (value) => {
+    compiled ??= compile<T>(schema);
+    const accepts = await compiled;
+    if (accepts(value)) return value;
+    const fault = accepts.errors?.[0];
+    throw new InputError(fault === undefined ? 'input: not valid' : describeFault(fault));
+  };
+}
+
+/**
+ * Checks what every contract asks of a command's text.
+ *
+ * @throws {InputError} The command is blank or has a NUL character, which no argument can carry.
+ */
+export function checkCommand(command: string): void {
+  if (command.trim() === '') {
+    throw new InputError(`command: expected a shell command, got ${showValue(command)}`);
+  }
+  const nul = command.indexOf('\0');
+  if (nul !== -1) {
+    throw new InputError(`command: expected text without NUL, got one at index ${nul}`);
+  }
+}
+
+async function compile<T>(schema: JsonSchema): Promise<ValidateFunction<T>> {
+  const { Ajv } = await import('ajv');
+  // `verbose` puts the offending value and the schema around it into the error.
+  return new Ajv({ verbose: true }).compile<T>(schema);
+}
+
+function describeFault(fault: ErrorObject): string {
+  switch (fault.keyword) {
+    case 'required': {
+      const name = String(fault.params.missingProperty);
+      const expected = describeType(properties(fault.parentSchema)[name]);
+      return `${fieldName(fault.instancePath, name)}: expected ${expected}, got nothing`;
+    }
+    case 'additionalProperties': {
+      const name = String(fault.params.additionalProperty);
+      const allowed = Object.keys(properties(fault.parentSchema)).join(', ');
+      return `${fieldName(fault.instancePath, name)}: not known here, expected one of ${allowed}`;
+    }
+    case 'type':
+      return describeMismatch(fault, describeType(fault.parentSchema));
+    default:
+      return describeMismatch(fault, `something that ${fault.message ?? 'is valid'}`);
+  }
+}
+
+function describeMismatch(fault: ErrorObject, expected: string): string {
+  return `${fieldName(fault.instancePath)}: expected ${expected}, got ${showValue(fault.data)}`;
+}
+
+/** `/env/FOO` as `env.FOO`; the whole value is `input`. */
+function fieldName(instancePath: string, ...more: string[]): string {
+  const steps = instancePath
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return [...steps, ...more].join('.') || 'input';
+}
+
+function describeType(schema: unknown): string {
+  const type = isRecord(schema) ? schema.type : undefined;
+  if (typeof type !== 'string') return 'a value';
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}
+
+function properties(schema: unknown): Readonly<Record<string, unknown>> {
+  const found = isRecord(schema) ? schema.properties : undefined;
+  return isRecord(found) ? found : {};
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

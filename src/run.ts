@@ -1,0 +1,50 @@
+import type { MergedResult, RunResult, SeparateResult } from './engine/outcome.js';
+import { resolveEnvironment } from './pipeline/environment.js';
+import { type ExecuteOptions, execute } from './pipeline/execute.js';
+
+/** What a command's environment is made of. */
+export interface EnvironmentOptions {
+  /** Over the inherited variables; `undefined` removes one. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /**
+   * The host's own variables: without those whose names look like secrets (the default), all of
+   * them, or none. What steers a shell (`BASH_ENV`, `PS1`, exported functions) is never inherited.
+   */
+  readonly inheritEnv?: 'scrubbed' | 'all' | 'none';
+}
+
+/** How a command is run. Times in milliseconds, sizes in bytes; all fields are optional. */
+export type CommandOptions = Omit<ExecuteOptions, 'environment'> & EnvironmentOptions;
+
+/**
+ * Runs a command to its end and tells everything about it. It resolves whatever the command does:
+ * look at `result.outcome`.
+ *
+ * ```ts
+ * const result = await run('make -j8', { timeoutMs: 60_000 });
+ * if (result.outcome.kind === 'exited') console.log(result.outcome.exitCode);
+ * ```
+ *
+ * @throws {InputError} An option is not valid; nothing was started.
+ * @throws {LaunchError} It could not be started: no such directory, out of processes, ...
+ */
+export function run(
+  command: string,
+  options: CommandOptions & { readonly streams: 'separate' },
+): Promise<SeparateResult>;
+export function run(
+  command: string,
+  options?: CommandOptions & { readonly streams?: 'merged' },
+): Promise<MergedResult>;
+export function run(command: string, options?: CommandOptions): Promise<RunResult>;
+export async function run(command: string, options: CommandOptions = {}): Promise<RunResult> {
+  return execute(command, withEnvironment(options));
+}
+
+/** The same options with the environment resolved to the block that the engine takes. */
+export function withEnvironment<Options extends EnvironmentOptions>(
+  options: Options,
+): Omit<Options, keyof EnvironmentOptions> & { readonly environment: string } {
+  const { env, inheritEnv = 'scrubbed', ...rest } = options;
+  return { ...rest, environment: resolveEnvironment({ inherit: inheritEnv, overrides: env }) };
+}

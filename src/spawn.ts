@@ -1,0 +1,174 @@
+import { LaunchError } from './engine/launch-error.js';
+import type { BytesChunk, Capture, OutputChunk, RunResult, StreamName } from './engine/outcome.js';
+import { hostOwner } from './engine/owner.js';
+import { EngineProcess } from './engine/process.js';
+import { toResult } from './engine/result.js';
+import { ChunkQueue } from './pipeline/chunk-queue.js';
+import { engineCommand, requested, toBytes } from './pipeline/execute.js';
+import { checkExecuteOptions, checkSignal } from './pipeline/execute-options.js';
+import { InputError } from './pipeline/input-error.js';
+import { type CommandOptions, withEnvironment } from './run.js';
+
+/** How a command is started that is talked to while it runs. */
+export type SpawnOptions = Omit<CommandOptions, 'onOutput'> & {
+  /**
+   * 'pipe': `write()` and `end()` feed it. Default: 'null', so that a program that happens to look
+   * at its stdin does not wait for ever.
+   */
+  readonly stdin?: 'null' | 'pipe';
+  /** Chunks of text, never split inside a character (the default), or of exact bytes. */
+  readonly encoding?: 'text' | 'bytes';
+  /**
+   * What happens when chunks are not taken as fast as they come: 'drop' loses the middle of what
+   * waits and says how much (the default), 'pause' lets the command wait, as on any full pipe.
+   */
+  readonly overflow?: 'drop' | 'pause';
+};
+
+/** What a live command has printed so far: one stream, or two. */
+export type Snapshot =
+  | { readonly output: Capture }
+  | { readonly stdout: Capture; readonly stderr: Capture };
+
+/** A command that runs. Iterating over it gives its output as it comes. */
+export interface LiveProcess<Chunk = OutputChunk> extends AsyncIterable<Chunk>, AsyncDisposable {
+  /** Process id; also that of its process group and its session. */
+  readonly pid: number;
+  /** Settles once it has ended, as the promise of `run()` does. */
+  readonly result: Promise<RunResult>;
+  /**
+   * Writes to its stdin (started with `stdin: 'pipe'`). Resolves once the bytes are in the pipe;
+   * rejects with `code: 'EPIPE'` when it has ended or closed its stdin.
+   */
+  write(data: string | Uint8Array): Promise<void>;
+  /** Closes its stdin, once everything is written. */
+  end(): void;
+  /** Sends a signal to its process group; false when it has ended. */
+  signal(signal: NodeJS.Signals): Promise<boolean>;
+  /** Ends it and everything it started: SIGTERM, grace, SIGKILL. Resolves when it is gone. */
+  kill(options?: { readonly graceMs?: number }): Promise<RunResult>;
+  /** What it has printed so far, within the same limits as the result; undefined once it is over. */
+  snapshot(): Promise<Snapshot | undefined>;
+}
+
+/**
+ * Starts a command and resolves once it runs.
+ *
+ * ```ts
+ * const server = await spawn('npm run dev', { cwd });
+ * for await (const chunk of server) if (chunk.text.includes('ready')) break;
+ * await server.kill();
+ * ```
+ *
+ * @throws {InputError} An option is not valid; nothing was started.
+ * @throws {LaunchError} It could not be started.
+ * @throws What the signal was aborted with, when that was before the start.
+ */
+export function spawn(
+  command: string,
+  options: SpawnOptions & { readonly encoding: 'bytes' },
+): Promise<LiveProcess<BytesChunk>>;
+export function spawn(
+  command: string,
+  options?: SpawnOptions & { readonly encoding?: 'text' },
+): Promise<LiveProcess>;
+export async function spawn(
+  command: string,
+  options: SpawnOptions = {},
+): Promise<LiveProcess | LiveProcess<BytesChunk>> {
+  const resolved = withEnvironment(options);
+  checkExecuteOptions(command, resolved);
+  options.signal?.throwIfAborted();
+  return options.encoding === 'bytes'
+    ? start<BytesChunk>(command, resolved, (stream, { bytes, droppedBytes }) => {
+        return { stream, bytes: bytes ?? new Uint8Array(), droppedBytes };
+      })
+    : start<OutputChunk>(command, resolved, (stream, { text = '', droppedBytes }) => {
+        return { stream, text, droppedBytes };
+      });
+}
+
+type Resolved = ReturnType<typeof withEnvironment<SpawnOptions>>;
+
+interface RawChunk {
+  readonly text?: string;
+  readonly bytes?: Uint8Array;
+  readonly droppedBytes: number;
+}
+
+function start<Chunk>(
+  command: string,
+  options: Resolved,
+  toChunk: (stream: StreamName, chunk: RawChunk) => Chunk,
+): Promise<LiveProcess<Chunk>> {
+  const asked = requested(command, options);
+  const { owner = hostOwner, signal, stdin, input, encoding = 'text', overflow } = options;
+  const native = engineCommand(command, options, {
+    stdin: input === undefined ? stdin === 'pipe' : toBytes(input),
+    listen: encoding,
+    pause: overflow === 'pause',
+  });
+  return new Promise((started, failed) => {
+    let settle: (result: RunResult) => void;
+    const result = new Promise<RunResult>((resolve) => {
+      settle = resolve;
+    });
+    const chunks = new ChunkQueue<Chunk>(() => engine.resume());
+    const abort = (): void => engine.cancel();
+    const engine = EngineProcess.start(owner, native, {
+      started: (pid) => started(live(pid, engine, result, chunks, options)),
+      output: (stream, raw) => chunks.put(raw.map((chunk) => toChunk(stream, chunk))),
+      ended(end) {
+        signal?.removeEventListener('abort', abort);
+        chunks.close();
+        if (end.ended === 'ran') settle(toResult(end, asked));
+        else if (end.ended === 'failed') failed(new LaunchError(end));
+        else failed(signal?.reason ?? new Error('its owner was disposed before it could start'));
+      },
+    });
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+function live<Chunk>(
+  pid: number,
+  engine: EngineProcess,
+  result: Promise<RunResult>,
+  chunks: ChunkQueue<Chunk>,
+  { stdin, streams }: Resolved,
+): LiveProcess<Chunk> {
+  const piped = (): void => {
+    if (stdin !== 'pipe') throw new InputError("stdin: expected 'pipe' at the start, got 'null'");
+  };
+  const kill = (options?: { readonly graceMs?: number }): Promise<RunResult> => {
+    engine.cancel(options?.graceMs);
+    return result;
+  };
+  return {
+    pid,
+    result,
+    kill,
+    async write(data) {
+      piped();
+      await engine.write(toBytes(data));
+    },
+    end() {
+      piped();
+      engine.endInput();
+    },
+    async signal(signal) {
+      checkSignal(signal);
+      return engine.signal(signal);
+    },
+    async snapshot() {
+      const [first, second] = (await engine.snapshot()) ?? [];
+      if (first === undefined) return undefined;
+      if (streams !== 'separate' || second === undefined) return { output: first };
+      return { stdout: first, stderr: second };
+    },
+    [Symbol.asyncIterator]: () => chunks.iterate(),
+    async [Symbol.asyncDispose]() {
+      await kill();
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bareMachine, type Machine, packEverything, type Tarballs } from './machine.js';
+
+let machine: Machine;
+let tarballs: Tarballs;
+
+beforeAll(() => {
+  machine = bareMachine();
+  tarballs = packEverything(machine.directory('tarballs'));
+});
+
+afterAll(() => machine.remove());
+
+async function projectWith(name: string, packages: readonly string[]): Promise<string> {
+  const project = machine.directory(name);
+  const { exitCode, stderr } = await machine.run(project, ['npm', 'i', '--offline', ...packages]);
+  expect(stderr).toBe('');
+  expect(exitCode).toBe(0);
+  return project;
+}
+
+const runHi = `run('echo hi').then((result) => console.log(result.output.text.trim()))`;
+const failHi = `run('echo hi').catch((error) => console.log(error.code + ': ' + error.message))`;
+const required = (statement: string) => [
+  'node',
+  '-e',
+  `const { run } = require('forkline'); ${statement}`,
+];
+const imported = (statement: string) => [
+  'node',
+  '--input-type=module',
+  '-e',
+  `import { run } from 'forkline'; ${statement}`,
+];
+const commandLine = (line: string) => ['npx', '--offline', 'forkline', 'run', line];
+
+describe('both packages, installed offline where nothing can be compiled', () => {
+  let project: string;
+
+  beforeAll(async () => {
+    const { main, platform, dependencies } = tarballs;
+    project = await projectWith('both', [main, platform, ...dependencies]);
+  });
+
+  test('there is indeed nothing to compile with', async () => {
+    const tools = ['cargo', 'rustc', 'cc', 'c++', 'g++', 'clang', 'make', 'python3'];
+    const { stdout } = await machine.run(project, ['sh', '-c', `command -v ${tools.join(' ')}`]);
+    expect(stdout).toBe('');
+  });
+
+  test('import runs a command', async () => {
+    const result = await machine.run(project, imported(runHi));
+    expect(result).toMatchObject({ exitCode: 0, stdout: 'hi\n' });
+  });
+
+  test('require runs a command', async () => {
+    const result = await machine.run(project, required(runHi));
+    expect(result).toMatchObject({ exitCode: 0, stdout: 'hi\n' });
+  });
+
+  test('npx prints the output of a command and exits with its exit code', async () => {
+    const result = await machine.run(project, commandLine('echo hi; exit 3'));
+    expect(result).toEqual({ exitCode: 3, stdout: 'hi\n', stderr: '' });
+  });
+
+  test('the keeper comes along and can be executed', () => {
+    const keeper = join(project, 'node_modules/@forkline/linux-x64-gnu/forkline-keeper');
+    expect(statSync(keeper).mode & 0o777).toBe(0o755);
+  });
+
+  test('no package has an install script, and nothing was built', () => {
+    const lock = readFileSync(join(project, 'package-lock.json'), 'utf8');
+    expect(lock).not.toContain('hasInstallScript');
+    expect(existsSync(join(project, 'node_modules/forkline/native/prebuilt'))).toBe(false);
+  });
+
+  test('FORKLINE_BINDING goes before what is installed', async () => {
+    const env = { FORKLINE_BINDING: 'nowhere.node' };
+    const { stdout } = await machine.run(project, imported(failHi), env);
+    expect(stdout).toBe(
+      'FORKLINE_NO_BINDING: FORKLINE_BINDING names a file that does not exist: nowhere.node\n',
+    );
+  });
+
+  test('a binary that does not load says so instead of passing for a missing one', async () => {
+    writeFileSync(join(project, 'broken.node'), 'not a shared object');
+    const env = { FORKLINE_BINDING: 'broken.node' };
+    const { stdout } = await machine.run(project, imported(failHi), env);
+    expect(stdout).toMatch(/^ERR_DLOPEN_FAILED: .*broken\.node/);
+  });
+});
+
+describe('the main package without its platform package', () => {
+  let project: string;
+
+  beforeAll(async () => {
+    project = await projectWith('alone', [tarballs.main, ...tarballs.dependencies]);
+  });
+
+  test('run() names the missing package and says what to do', async () => {
+    const { stdout } = await machine.run(project, imported(failHi));
+    expect(stdout).toBe(
+      'FORKLINE_NO_BINDING: forkline has no native binary for linux x64 with glibc: install its ' +
+        'optional dependency @forkline/linux-x64-gnu, or, with Rust and a C++ compiler, run ' +
+        `'npx node-gyp rebuild' in ${join(project, 'node_modules/forkline/')}\n`,
+    );
+  });
+
+  test('the command line says the same, and fails', async () => {
+    const result = await machine.run(project, commandLine('echo hi'));
+    expect(result.exitCode).not.toBe(0);
+    expect(result.stdout).toBe('');
+    expect(result.stderr).toContain('forkline has no native binary for linux x64 with glibc');
+  });
+
+  test('building it without cargo stops with one line that names what to install', async () => {
+    const source = join(project, 'node_modules/forkline');
+    expect(await machine.run(source, ['node', 'scripts/build-native.mjs'])).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr:
+        'forkline: cargo was not found: install Rust (https://rustup.rs), then run this again\n',
+    });
+  });
+});

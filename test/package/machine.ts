@@ -1,0 +1,94 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+export interface Finished {
+  exitCode: number | string;
+  stdout: string;
+  stderr: string;
+}
+
+interface Place {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+}
+
+export function execute(program: string, args: readonly string[], at: Place): Promise<Finished> {
+  return new Promise((resolve) => {
+    const child = execFile(program, args, { ...at, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
+      resolve({ exitCode: error ? (error.code ?? `${error.signal}`) : 0, stdout, stderr }),
+    );
+    child.stdin?.end();
+  });
+}
+
+/** A directory that stands for a computer of its own. */
+export interface Machine {
+  /** Creates an empty directory on it. */
+  directory(name: string): string;
+  run(cwd: string, command: readonly string[], env?: NodeJS.ProcessEnv): Promise<Finished>;
+  remove(): void;
+}
+
+/**
+ * A machine with Node, npm and a shell, and nothing that could compile anything: PATH is one
+ * directory of links, the home directory is empty, and no other variable is inherited.
+ */
+export function bareMachine(): Machine {
+  const home = mkdtempSync(join(tmpdir(), 'forkline-machine-'));
+  const bin = join(home, 'bin');
+  const base = { PATH: bin, HOME: home, npm_config_update_notifier: 'false' };
+  mkdirSync(bin);
+  for (const program of ['node', 'npm', 'npx', 'sh', 'bash']) {
+    symlinkSync(realpathSync(which(program)), join(bin, program));
+  }
+  return {
+    directory(name) {
+      const path = join(home, name);
+      mkdirSync(path);
+      return path;
+    },
+    run(cwd, [program = '', ...args], env) {
+      return execute(join(bin, program), args, { cwd, env: { ...base, ...env } });
+    },
+    remove() {
+      rmSync(home, { recursive: true });
+    },
+  };
+}
+
+const which = (program: string) => output('/bin/sh', ['-c', `command -v ${program}`]);
+
+export interface Tarballs {
+  main: string;
+  platform: string;
+  /** What forkline depends on, so that an install needs neither a network nor npm's cache. */
+  dependencies: string[];
+}
+
+/** Packs both packages as they are built now, and the installed packages they depend on. */
+export function packEverything(destination: string): Tarballs {
+  const [main, platform] = output(process.execPath, ['scripts/pack.mjs', destination]).split('\n');
+  if (!main || !platform) throw new Error('scripts/pack.mjs did not name two tarballs');
+  const flags = ['--silent', '--ignore-scripts', '--pack-destination', destination];
+  const packed = output('npm', ['pack', ...flags, ...runtimeDependencies()]).split('\n');
+  return { main, platform, dependencies: packed.map((name) => join(destination, name)) };
+}
+
+/** The folders of what an install of forkline brings with it, as the lock file has them. */
+function runtimeDependencies(): string[] {
+  const lock: { packages: Record<string, { dev?: boolean }> } = JSON.parse(
+    readFileSync(join(root, 'package-lock.json'), 'utf8'),
+  );
+  return Object.entries(lock.packages)
+    .filter(([path, entry]) => path !== '' && !entry.dev)
+    .map(([path]) => `./${path}`);
+}
+
+function output(program: string, args: readonly string[]): string {
+  return execFileSync(program, args, { cwd: root, encoding: 'utf8' }).trim();
+}
