@@ -8,7 +8,7 @@ export {
 } from './contracts/errors.js';
 export type { WorkspaceOptions } from './contracts/workspace-options.js';
 export type { WorkspaceDetails } from './contracts/workspace-result.js';
-export { LaunchError } from './engine/launch-error.js';
+export { LaunchError, type LaunchStep } from './engine/launch-error.js';
 export type {
   BackgroundProcess,
   BaseResult,

@@ -1,4 +1,5 @@
 import { LaunchError } from './engine/launch-error.js';
+import type { EngineChunk } from './engine/message.js';
 import type { BytesChunk, Capture, OutputChunk, RunResult, StreamName } from './engine/outcome.js';
 import { hostOwner } from './engine/owner.js';
 import { EngineProcess } from './engine/process.js';
@@ -80,26 +81,20 @@ export async function spawn(
   checkExecuteOptions(command, resolved);
   options.signal?.throwIfAborted();
   return options.encoding === 'bytes'
-    ? start<BytesChunk>(command, resolved, (stream, { bytes, droppedBytes }) => {
-        return { stream, bytes: bytes ?? new Uint8Array(), droppedBytes };
+    ? start<BytesChunk>(command, resolved, (stream, { data, droppedBytes }) => {
+        return { stream, bytes: toBytes(data), droppedBytes };
       })
-    : start<OutputChunk>(command, resolved, (stream, { text = '', droppedBytes }) => {
-        return { stream, text, droppedBytes };
+    : start<OutputChunk>(command, resolved, (stream, { data, droppedBytes }) => {
+        return { stream, text: String(data), droppedBytes };
       });
 }
 
 type Resolved = ReturnType<typeof withEnvironment<SpawnOptions>>;
 
-interface RawChunk {
-  readonly text?: string;
-  readonly bytes?: Uint8Array;
-  readonly droppedBytes: number;
-}
-
 function start<Chunk>(
   command: string,
   options: Resolved,
-  toChunk: (stream: StreamName, chunk: RawChunk) => Chunk,
+  toChunk: (stream: StreamName, chunk: EngineChunk) => Chunk,
 ): Promise<LiveProcess<Chunk>> {
   const asked = requested(command, options);
   const { owner = hostOwner, signal, stdin, input, encoding = 'text', overflow } = options;
@@ -121,8 +116,8 @@ function start<Chunk>(
       ended(end) {
         signal?.removeEventListener('abort', abort);
         chunks.close();
-        if (end.ended === 'ran') settle(toResult(end, asked));
-        else if (end.ended === 'failed') failed(new LaunchError(end));
+        if (end.kind === 'ran') settle(toResult(end, asked));
+        else if (end.kind === 'failed') failed(new LaunchError(end));
         else failed(signal?.reason ?? new Error('its owner was disposed before it could start'));
       },
     });

@@ -11,7 +11,7 @@ import {
 } from '../index.js';
 import { collectVariable, parseSeconds, parseSize } from './arguments.js';
 import { BoundedOutput } from './bounded-output.js';
-import { launchCode, outcomeCode, USAGE_ERROR } from './exit-code.js';
+import { launchCode, outcomeCode, signalCode, USAGE_ERROR } from './exit-code.js';
 import { note, noteResult } from './notes.js';
 import { expectOutputErrors, OutputClosedError, writeStandardOutput } from './standard-output.js';
 import { Termination } from './termination.js';
@@ -54,6 +54,8 @@ async function runToExitCode(command: string, flags: RunFlags): Promise<number> 
   try {
     return await runIn(owner, termination, command, flags);
   } catch (error) {
+    // Ended before it began: spawn() rejects with the reason of the signal.
+    if (termination.endedBy !== undefined) return signalCode(termination.endedBy);
     return explain(error);
   } finally {
     await owner.dispose();

@@ -46,7 +46,7 @@ export function workspaceResult(
   const shown = showCapture(result.output, settings.output);
   const details = workspaceDetails(result, timeout, shown);
   const clamped = clampNotice(timeout, settings.timeout);
-  const background = backgroundNotice(result.background, result.pid);
+  const background = backgroundNotice(result.background);
   const { outcome } = result;
   if (outcome.kind === 'exited') {
     const wallTime = wallTimeNotice(result.durationMs);
@@ -88,11 +88,11 @@ function unfinished(
     }
     case 'cancelled':
       return new ToolAbortError(joinSections(output, notices, CANCELLED), { details });
-    case 'unknown':
-      return new ToolError('noStatus', joinSections(output, notices, NO_STATUS), { details });
-    case 'signaled': {
-      const all = [...notices, signalNotice(outcome.signal)];
-      return new ToolError('noStatus', joinSections(output, all, NO_STATUS), { details });
+    case 'signaled':
+    case 'unknown': {
+      const why = outcome.kind === 'signaled' ? signalNotice(outcome.signal) : undefined;
+      const message = joinSections(output, [...notices, why], NO_STATUS);
+      return new ToolError('noStatus', message, { details });
     }
   }
 }

@@ -69,7 +69,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): BashTool<Workspa
     async dispose() {
       disposed = true;
       queue.clear(new ToolAbortError(CANCELLED));
-      await owner.dispose();
+      await owner.dispose(settings.graceMs);
     },
   };
 }

@@ -1,21 +1,17 @@
 import { loadBinding } from './binding.js';
-import type {
-  NativeBinding,
-  NativeChannel,
-  NativeChunk,
-  NativeCommand,
-  NativeEnd,
-  NativeEvent,
-  NativeReply,
+import { decodeChunk, decodeRan, decodeReply, decodeStream, encodeNumbers } from './codec.js';
+import type { CommandEvents, EngineCommand, EngineReply } from './message.js';
+import {
+  FAILED,
+  type NativeBinding,
+  type NativeChannel,
+  type NativeRecord,
+  NEVER_STARTED,
+  OUTPUT,
+  RAN,
+  REPLY,
+  STARTED,
 } from './native.js';
-import type { StreamName } from './outcome.js';
-
-/** Who is told what happens to a command. No method may throw. */
-export interface CommandEvents {
-  started?(pid: number): void;
-  output?(stream: StreamName, chunks: readonly NativeChunk[]): void;
-  ended(end: NativeEnd): void;
-}
 
 let loaded: NativeBinding | undefined;
 
@@ -27,24 +23,33 @@ export function binding(): NativeBinding {
 
 /** This JavaScript environment's line to the engine: who waits for what. */
 class Channel {
-  readonly native: NativeChannel = new (binding().Channel)((events) => this.#dispatch(events));
+  readonly native: NativeChannel = new (binding().Channel)((records) => this.#dispatch(records));
   readonly #commands = new Map<number, CommandEvents>();
-  readonly #requests = new Map<number, (reply: NativeReply) => void>();
+  readonly #requests = new Map<number, (reply: EngineReply) => void>();
   #lastId = 0;
   // The engine does not keep Node's event loop alive; what is awaited must.
   readonly #keepAlive = setInterval(() => {}, 2 ** 31 - 1).unref();
 
   /** Starts a command; returns its id. */
-  run(owner: number, command: NativeCommand, events: CommandEvents): number {
+  run(owner: number, command: EngineCommand, events: CommandEvents): number {
     const id = this.#nextId();
-    this.native.run(owner, id, events.started !== undefined, command);
+    this.native.run(
+      id,
+      encodeNumbers(owner, events.started !== undefined, command),
+      command.text,
+      command.shells,
+      command.environment,
+      command.directory,
+      command.stdin,
+      command.spillPath,
+    );
     this.#commands.set(id, events);
     this.#keepAlive.ref();
     return id;
   }
 
   /** Asks something whose answer comes later. */
-  request(ask: (request: number) => void): Promise<NativeReply> {
+  request(ask: (request: number) => void): Promise<EngineReply> {
     const request = this.#nextId();
     return new Promise((resolve) => {
       ask(request);
@@ -58,25 +63,46 @@ class Channel {
     return this.#lastId;
   }
 
-  #dispatch(events: readonly NativeEvent[]): void {
-    for (const event of events) this.#tell(event);
+  #dispatch(records: readonly NativeRecord[]): void {
+    for (const record of records) this.#tell(record);
     if (this.#commands.size === 0 && this.#requests.size === 0) this.#keepAlive.unref();
   }
 
-  #tell(event: NativeEvent): void {
-    if (event.kind === 'reply') {
-      this.#requests.get(event.id)?.(event);
-      this.#requests.delete(event.id);
-      return;
+  #tell(record: NativeRecord): void {
+    const id = record[1];
+    switch (record[0]) {
+      case STARTED:
+        this.#commands.get(id)?.started?.(record[2]);
+        break;
+      case OUTPUT: {
+        const [, , stream, chunks] = record;
+        this.#commands.get(id)?.output?.(decodeStream(stream), chunks.map(decodeChunk));
+        break;
+      }
+      case RAN:
+        this.#end(id)?.ended(decodeRan(record));
+        break;
+      case NEVER_STARTED:
+        this.#end(id)?.ended({ kind: 'neverStarted' });
+        break;
+      case FAILED: {
+        const [, , step, errno, subject, message] = record;
+        this.#end(id)?.ended({ kind: 'failed', step, errno, subject, message });
+        break;
+      }
+      case REPLY: {
+        const answer = this.#requests.get(id);
+        this.#requests.delete(id);
+        answer?.(decodeReply(record));
+      }
     }
-    const command = this.#commands.get(event.id);
-    if (event.kind === 'started') command?.started?.(event.pid);
-    else if (event.kind === 'output') command?.output?.(event.stream, event.chunks);
-    else {
-      this.#commands.delete(event.id);
-      this.native.forget(event.id);
-      command?.ended(event);
-    }
+  }
+
+  #end(id: number): CommandEvents | undefined {
+    const command = this.#commands.get(id);
+    this.#commands.delete(id);
+    this.native.forget(id);
+    return command;
   }
 }
 

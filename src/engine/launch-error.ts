@@ -1,4 +1,4 @@
-import type { NativeEnd } from './native.js';
+import type { EngineFailure } from './message.js';
 import { errorCode } from './system-error.js';
 
 /** What was being done when a launch failed. */
@@ -27,7 +27,7 @@ export class LaunchError extends Error {
   /** What the step was about: a directory, the shells, an environment variable. May be empty. */
   readonly subject: string;
 
-  constructor(failure: NativeEnd & { ended: 'failed' }) {
+  constructor(failure: EngineFailure) {
     super(`${errorCode(failure.errno)}: ${failure.message}`);
     this.code = errorCode(failure.errno);
     this.errno = failure.errno;

@@ -1,16 +1,23 @@
-import type { Capture, StreamName } from './outcome.js';
-
-/** What the addon exports. Its other side is native/addon. */
+/** What the addon exports. Its other side is native/addon; codec.ts speaks for this one. */
 export interface NativeBinding {
   /** The process's environment now: entries joined by NUL, one character a byte. */
   environ(): string;
-  readonly Channel: new (dispatch: (events: readonly NativeEvent[]) => void) => NativeChannel;
+  readonly Channel: new (dispatch: (records: readonly NativeRecord[]) => void) => NativeChannel;
 }
 
 /** One JavaScript environment's line to the engine. Ids are chosen by this side. */
 export interface NativeChannel {
   owner(): number;
-  run(owner: number, id: number, announce: boolean, command: NativeCommand): void;
+  run(
+    id: number,
+    numbers: Float64Array,
+    text: string,
+    shells: string,
+    environment: string,
+    directory: string | undefined,
+    stdin: boolean | Uint8Array,
+    spillPath: string | undefined,
+  ): void;
   forget(id: number): void;
   cancel(id: number, graceMs?: number): void;
   resume(id: number): void;
@@ -21,85 +28,76 @@ export interface NativeChannel {
   dispose(owner: number, request: number, graceMs: number): void;
 }
 
-/** A command with nothing left to decide. */
-export interface NativeCommand {
-  readonly text: string;
-  /** Paths joined by NUL, tried in order. */
-  readonly shells: string;
-  /** Entries joined by NUL, one character a byte. */
-  readonly environment: string;
-  readonly directory?: string;
-  /** Bytes, a pipe to write to (true), or nothing (false). */
-  readonly stdin: boolean | Uint8Array;
-  readonly separate: boolean;
-  readonly headBytes: number;
-  readonly tailBytes: number;
-  readonly listen?: 'text' | 'bytes';
-  readonly pause: boolean;
-  readonly spillPath?: string;
-  readonly spillMaxBytes: number;
-  readonly timeoutMs?: number;
-  readonly graceMs: number;
-}
+// Records are flat: a name for each field would cost the main thread a look-up each.
+// The numbers are those of native/addon/src/event.rs.
 
-export type NativeEvent =
-  | { readonly kind: 'started'; readonly id: number; readonly pid: number }
-  | {
-      readonly kind: 'output';
-      readonly id: number;
-      readonly stream: StreamName;
-      readonly chunks: readonly NativeChunk[];
-    }
-  | ({ readonly kind: 'ended'; readonly id: number } & NativeEnd)
-  | ({ readonly kind: 'reply'; readonly id: number } & NativeReply);
+export const STARTED = 0;
+export const OUTPUT = 1;
+export const RAN = 2;
+export const NEVER_STARTED = 3;
+export const FAILED = 4;
+export const REPLY = 5;
 
-export interface NativeChunk {
-  readonly text?: string;
-  readonly bytes?: Uint8Array;
-  readonly droppedBytes: number;
-}
+export type NativeRecord =
+  | readonly [kind: typeof STARTED, id: number, pid: number]
+  | readonly [kind: typeof OUTPUT, id: number, stream: number, chunks: readonly ChunkRecord[]]
+  | RanRecord
+  | readonly [kind: typeof NEVER_STARTED, id: number]
+  | readonly [
+      kind: typeof FAILED,
+      id: number,
+      step: string,
+      errno: number,
+      subject: string,
+      message: string,
+    ]
+  | ReplyRecord;
 
-export type NativeEnd =
-  | { readonly ended: 'neverStarted' }
-  | {
-      readonly ended: 'failed';
-      readonly step: string;
-      readonly errno: number;
-      readonly subject: string;
-      readonly message: string;
-    }
-  | NativeOutcome;
+export type RanRecord = readonly [
+  kind: typeof RAN,
+  id: number,
+  pid: number,
+  /** 0 by itself, 1 timed out, 2 cancelled. */
+  cause: number,
+  /** An exit code, minus a signal's number, or less than any of them when it is not known. */
+  status: number,
+  forced: boolean,
+  durationMs: number,
+  userMs: number,
+  systemMs: number,
+  peakBytes: number,
+  peakIsExact: boolean,
+  captures: readonly CaptureRecord[],
+  background: readonly BackgroundRecord[],
+  /** None or one. */
+  spill: readonly SpillRecord[],
+];
 
-export interface NativeOutcome {
-  readonly ended: 'ran';
-  readonly pid: number;
-  readonly cause: 'itself' | 'timedOut' | 'cancelled';
-  /** Neither this nor `signal`: the status is not known. */
-  readonly exitCode?: number;
-  readonly signal?: number;
-  readonly forced: boolean;
-  readonly durationMs: number;
-  readonly userMs: number;
-  readonly systemMs: number;
-  readonly peakBytes: number;
-  readonly peakIsExact: boolean;
-  /** The merged output, or stdout and stderr. */
-  readonly captures: readonly Capture[];
-  readonly spill?: {
-    readonly bytes: number;
-    readonly droppedBytes: number;
-    readonly errno?: number;
-    readonly message?: string;
-  };
-  readonly background?: readonly {
-    readonly pid: number;
-    readonly processGroup: number;
-    readonly command: string;
-  }[];
-}
+export type ChunkRecord = readonly [droppedBytes: number, data: string | Uint8Array];
 
-export interface NativeReply {
-  readonly value?: boolean | null | readonly Capture[];
-  readonly errno?: number;
-  readonly message?: string;
-}
+type CountsRecord = readonly [bytes: number, characters: number, lines: number];
+
+export type CaptureRecord =
+  | readonly [...total: CountsRecord, lossy: boolean, text: string]
+  | readonly [
+      ...total: CountsRecord,
+      lossy: boolean,
+      head: string,
+      tail: string,
+      ...dropped: CountsRecord,
+    ];
+
+export type BackgroundRecord = readonly [pid: number, processGroup: number, command: string];
+
+export type SpillRecord =
+  | readonly [bytes: number, droppedBytes: number]
+  | readonly [bytes: number, droppedBytes: number, errno: number, message: string];
+
+export type ReplyRecord = readonly [
+  kind: typeof REPLY,
+  request: number,
+  /** Whether it is done; captures; null when the command is over. */
+  value: boolean | null | readonly CaptureRecord[],
+  errno?: number,
+  message?: string,
+];

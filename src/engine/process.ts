@@ -1,16 +1,9 @@
 import { constants } from 'node:os';
-import { type CommandEvents, channel } from './channel.js';
-import type { NativeCommand, NativeReply } from './native.js';
+import { channel } from './channel.js';
+import type { CommandEvents, EngineCommand, EngineReply } from './message.js';
 import type { Capture } from './outcome.js';
 import type { Owner } from './owner.js';
 import { errorCode } from './system-error.js';
-
-export type { CommandEvents } from './channel.js';
-export type {
-  NativeChunk as EngineChunk,
-  NativeCommand as EngineCommand,
-  NativeEnd as EngineEnd,
-} from './native.js';
 
 /** A command in the engine, from its start to its end. */
 export class EngineProcess {
@@ -20,7 +13,7 @@ export class EngineProcess {
     this.#id = id;
   }
 
-  static start(owner: Owner, command: NativeCommand, events: CommandEvents): EngineProcess {
+  static start(owner: Owner, command: EngineCommand, events: CommandEvents): EngineProcess {
     return new EngineProcess(channel().run(owner.id, command, events));
   }
 
@@ -50,19 +43,19 @@ export class EngineProcess {
     const { native } = channel();
     const number = constants.signals[signal];
     const reply = await channel().request((request) => native.signal(this.#id, request, number));
-    return reply.value === true;
+    return reply.kind === 'done' && reply.value;
   }
 
-  /** What it has printed so far; null when it is over. */
-  async snapshot(): Promise<readonly Capture[] | null> {
+  /** What it has printed so far; undefined when it is over. */
+  async snapshot(): Promise<readonly Capture[] | undefined> {
     const { native } = channel();
     const reply = await channel().request((request) => native.snapshot(this.#id, request));
-    return reply.value as readonly Capture[] | null;
+    return reply.kind === 'captures' ? reply.captures : undefined;
   }
 }
 
-function throwIfFailed(reply: NativeReply): void {
-  if (reply.errno === undefined) return;
+function throwIfFailed(reply: EngineReply): void {
+  if (reply.kind !== 'failed') return;
   const code = errorCode(reply.errno);
   const error = new Error(`${code}: ${reply.message}`);
   throw Object.assign(error, { code, errno: reply.errno });

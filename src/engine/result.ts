@@ -1,6 +1,6 @@
-import type { NativeEnd, NativeOutcome } from './native.js';
-import type { BaseResult, Capture, Ending, Outcome, RunResult, SpillReport } from './outcome.js';
-import { errorCode, signalName } from './system-error.js';
+import type { EngineEnd, EngineOutcome } from './message.js';
+import type { BaseResult, Capture, Ending, Outcome, RunResult } from './outcome.js';
+import { signalName } from './system-error.js';
 
 /** What a result needs to know of the request. */
 export interface Requested {
@@ -11,11 +11,8 @@ export interface Requested {
 }
 
 /** The result of a command that ran, or that was cancelled before it could. */
-export function toResult(
-  end: Exclude<NativeEnd, { ended: 'failed' }>,
-  asked: Requested,
-): RunResult {
-  if (end.ended === 'neverStarted') return neverStarted(asked);
+export function toResult(end: Exclude<EngineEnd, { kind: 'failed' }>, asked: Requested): RunResult {
+  if (end.kind === 'neverStarted') return neverStarted(asked);
   const base: BaseResult = {
     command: asked.command,
     pid: end.pid,
@@ -23,8 +20,8 @@ export function toResult(
     durationMs: end.durationMs,
     cpu: { userMs: end.userMs, systemMs: end.systemMs },
     peakMemory: { kind: end.peakIsExact ? 'measured' : 'atMost', bytes: end.peakBytes },
-    ...(end.spill && { spill: toSpillReport(end.spill, asked.spillPath ?? '') }),
-    background: end.background ?? [],
+    ...(end.spill && { spill: { path: asked.spillPath ?? '', ...end.spill } }),
+    background: end.background,
   };
   return withStreams(base, end.captures, asked.separate);
 }
@@ -55,24 +52,15 @@ function withStreams(base: BaseResult, captures: readonly Capture[], separate: b
   return separate ? { ...base, stdout: first, stderr: second } : { ...base, output: first };
 }
 
-function toOutcome(end: NativeOutcome, timeoutMs: number | undefined): Outcome {
+function toOutcome(end: EngineOutcome, timeoutMs: number | undefined): Outcome {
   const ending = toEnding(end);
   if (end.cause === 'itself') return ending;
   if (end.cause === 'cancelled') return { kind: 'cancelled', forced: end.forced, ending };
   return { kind: 'timedOut', timeoutMs: timeoutMs ?? 0, forced: end.forced, ending };
 }
 
-function toEnding({ exitCode, signal }: NativeOutcome): Exclude<Ending, { kind: 'neverStarted' }> {
-  if (exitCode !== undefined) return { kind: 'exited', exitCode };
-  if (signal !== undefined) return { kind: 'signaled', signal: signalName(signal) };
+function toEnding({ status }: EngineOutcome): Exclude<Ending, { kind: 'neverStarted' }> {
+  if (status >= 0) return { kind: 'exited', exitCode: status };
+  if (status > -256) return { kind: 'signaled', signal: signalName(-status) };
   return { kind: 'unknown' };
-}
-
-function toSpillReport(
-  { bytes, droppedBytes, errno, message }: NonNullable<NativeOutcome['spill']>,
-  path: string,
-): SpillReport {
-  const report = { path, bytes, dropped: droppedBytes };
-  if (errno === undefined) return report;
-  return { ...report, error: { code: errorCode(errno), errno, message: message ?? '' } };
 }

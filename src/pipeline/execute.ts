@@ -1,13 +1,8 @@
 import { LaunchError } from '../engine/launch-error.js';
+import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../engine/message.js';
 import type { OutputChunk, RunResult, StreamName } from '../engine/outcome.js';
 import { hostOwner, type Owner } from '../engine/owner.js';
-import {
-  type CommandEvents,
-  type EngineChunk,
-  type EngineCommand,
-  type EngineEnd,
-  EngineProcess,
-} from '../engine/process.js';
+import { EngineProcess } from '../engine/process.js';
 import { neverStarted, type Requested, toResult } from '../engine/result.js';
 import { checkExecuteOptions } from './execute-options.js';
 import { shellCandidates } from './shells.js';
@@ -94,7 +89,7 @@ class Execution implements CommandEvents {
     const { owner = hostOwner, signal, onOutput, input } = this.#options;
     const native = engineCommand(this.#asked.command, this.#options, {
       stdin: input === undefined ? false : toBytes(input),
-      ...(onOutput && { listen: 'text' }),
+      listen: onOutput && 'text',
       pause: false,
     });
     this.#process = EngineProcess.start(owner, native, this);
@@ -106,8 +101,8 @@ class Execution implements CommandEvents {
   output(stream: StreamName, chunks: readonly EngineChunk[]): void {
     if (this.#thrown !== undefined) return;
     try {
-      for (const { text = '', droppedBytes } of chunks) {
-        this.#options.onOutput?.({ stream, text, droppedBytes });
+      for (const { data, droppedBytes } of chunks) {
+        this.#options.onOutput?.({ stream, text: String(data), droppedBytes });
       }
       this.#process?.resume();
     } catch (reason) {
@@ -119,7 +114,7 @@ class Execution implements CommandEvents {
   ended(end: EngineEnd): void {
     this.#options.signal?.removeEventListener('abort', this.#abort);
     if (this.#thrown !== undefined) this.#reject(this.#thrown.reason);
-    else if (end.ended === 'failed') this.#reject(new LaunchError(end));
+    else if (end.kind === 'failed') this.#reject(new LaunchError(end));
     else this.#resolve(toResult(end, this.#asked));
   }
 }
@@ -148,9 +143,9 @@ export function engineCommand(
     tailBytes: options.tailBytes ?? DEFAULT_KEPT_BYTES,
     graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
     spillMaxBytes: target?.maxBytes ?? Number.MAX_SAFE_INTEGER,
-    ...(target && { spillPath: target.path }),
-    ...(cwd !== undefined && { directory: cwd }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
+    spillPath: target?.path,
+    directory: cwd,
+    timeoutMs,
     ...flow,
   };
 }

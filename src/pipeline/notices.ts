@@ -33,20 +33,16 @@ export function timeoutNotice(seconds: number): string {
 const SHOWN_PROCESSES = 5;
 const SHOWN_COMMAND_BYTES = 80;
 
-/**
- * What still runs and how to stop it, if anything does.
- *
- * @param groupId The process group of the command that started them.
- */
-export function backgroundNotice(
-  processes: readonly BackgroundProcess[],
-  groupId: number,
-): string | undefined {
+/** What still runs and how to stop it, if anything does. */
+export function backgroundNotice(processes: readonly BackgroundProcess[]): string | undefined {
   if (processes.length === 0) return undefined;
   const shown = processes.slice(0, SHOWN_PROCESSES).map(describeProcess);
   const more = processes.length - shown.length;
   if (more > 0) shown.push(`${more} more`);
-  return `Still running in the background: ${shown.join(', ')}. To stop: kill -9 -${groupId}`;
+  // Those that made a session of their own are in other groups than the command's.
+  const groups = new Set(processes.map(({ processGroup }) => `-${processGroup}`));
+  const stop = `kill -9 ${[...groups].join(' ')}`;
+  return `Still running in the background: ${shown.join(', ')}. To stop: ${stop}`;
 }
 
 /** `4711 (sleep 300)`, on one line however the command was written. */

@@ -12,6 +12,7 @@ use napi::{Env, Result, Status, sys};
 use parking_lot::Mutex;
 
 use crate::event::Event;
+use crate::record::Record;
 
 /// Does not keep the event loop alive: the TypeScript side does that while commands run.
 type Waker = ThreadsafeFunction<(), Unknown<'static>, FnArgs<(Batch,)>, Status, false, true>;
@@ -23,7 +24,7 @@ pub struct Events {
     waker: Mutex<Option<Waker>>,
 }
 
-/// The events of one crossing; an array in JavaScript.
+/// The events of one crossing; an array of records in JavaScript.
 pub struct Batch(Vec<Event>);
 
 impl Events {
@@ -64,12 +65,14 @@ impl Events {
 impl ToNapiValue for Batch {
     unsafe fn to_napi_value(raw: sys::napi_env, batch: Self) -> Result<sys::napi_value> {
         let env = Env::from_raw(raw);
-        let mut array = env.create_array(batch.0.len() as u32)?;
-        for (index, event) in batch.0.into_iter().enumerate() {
-            array.set(index as u32, event.into_object(&env)?)?;
+        let mut records = Record::new(&env)?;
+        for event in batch.0 {
+            let mut record = Record::new(&env)?;
+            event.fill(&mut record)?;
+            records.push(record.finish())?;
         }
         // SAFETY: the environment we were called with.
-        unsafe { ToNapiValue::to_napi_value(raw, array) }
+        unsafe { ToNapiValue::to_napi_value(raw, records.finish()) }
     }
 }
 

@@ -4,8 +4,10 @@ use forkline_engine::{
     BackgroundProcess, Captured, Cause, Chunk, Counts, Data, Ended, Errno, Label, LaunchError,
     Outcome, Parts, Peak, Snapshot, SpillReport, Status, Text, errno_text,
 };
-use napi::bindgen_prelude::{Array, Buffer, Null, Object, ToNapiValue, Unknown};
-use napi::{Env, JsValue, Result};
+use napi::Result;
+use napi::bindgen_prelude::{Buffer, Null};
+
+use crate::record::Record;
 
 /// Something that happened to a command, or the answer to a request.
 pub enum Event {
@@ -25,185 +27,148 @@ pub enum Reply {
     Done(bool),
     /// It failed.
     Failed(Errno),
-    /// What a command has printed so far; None when it is over.
+    /// What a command has printed so far.
     Snapshot(Snapshot),
 }
 
+// The layouts below are those of src/engine/native.ts; the first element tells which.
+const STARTED: u32 = 0;
+const OUTPUT: u32 = 1;
+const RAN: u32 = 2;
+const NEVER_STARTED: u32 = 3;
+const FAILED: u32 = 4;
+const REPLY: u32 = 5;
+
 impl Event {
-    /// As an object whose `kind` tells which.
-    pub fn into_object<'env>(self, env: &'env Env) -> Result<Object<'env>> {
-        let mut object = Object::new(env)?;
+    /// Fills the event's record.
+    pub fn fill(self, record: &mut Record) -> Result<()> {
         match self {
             Event::Started { id, pid } => {
-                object.set("kind", "started")?;
-                object.set("id", id)?;
-                object.set("pid", pid)?;
+                record.push(STARTED)?;
+                record.push(id)?;
+                record.push(pid)
             }
             Event::Output { id, label, chunks } => {
-                object.set("kind", "output")?;
-                object.set("id", id)?;
-                object.set("stream", stream_name(label))?;
-                object.set("chunks", array(env, chunks, chunk)?)?;
+                record.push(OUTPUT)?;
+                record.push(id)?;
+                record.push(stream_number(label))?;
+                record.push_each(chunks, chunk)
             }
-            Event::Ended { id, ended } => {
-                object.set("kind", "ended")?;
-                object.set("id", id)?;
-                set_ended(env, &mut object, ended)?;
+            Event::Ended { id, ended: Ended::Ran(outcome) } => ran(record, id, *outcome),
+            Event::Ended { id, ended: Ended::NeverStarted } => {
+                record.push(NEVER_STARTED)?;
+                record.push(id)
             }
+            Event::Ended { id, ended: Ended::Failed(error) } => failed(record, id, &error),
             Event::Reply { request, reply } => {
-                object.set("kind", "reply")?;
-                object.set("id", request)?;
-                set_reply(env, &mut object, reply)?;
+                record.push(REPLY)?;
+                record.push(request)?;
+                replied(record, reply)
             }
         }
-        Ok(object)
     }
 }
 
-fn set_ended<'env>(env: &'env Env, object: &mut Object<'env>, ended: Ended) -> Result<()> {
-    match ended {
-        Ended::Ran(outcome) => set_outcome(env, object, *outcome),
-        Ended::NeverStarted => object.set("ended", "neverStarted"),
-        Ended::Failed(error) => set_launch_error(object, &error),
-    }
+fn failed(record: &mut Record, id: f64, error: &LaunchError) -> Result<()> {
+    record.push(FAILED)?;
+    record.push(id)?;
+    record.push(error.step.name())?;
+    record.push(error.errno)?;
+    record.push(error.subject.as_str())?;
+    record.push(error.to_string())
 }
 
-fn set_launch_error(object: &mut Object, error: &LaunchError) -> Result<()> {
-    object.set("ended", "failed")?;
-    object.set("step", error.step.name())?;
-    object.set("errno", error.errno)?;
-    object.set("subject", error.subject.as_str())?;
-    object.set("message", error.to_string())
-}
-
-fn set_outcome<'env>(env: &'env Env, object: &mut Object<'env>, outcome: Outcome) -> Result<()> {
-    object.set("ended", "ran")?;
-    object.set("pid", outcome.pid)?;
-    let cause = match outcome.cause {
-        Cause::Itself => "itself",
-        Cause::TimedOut => "timedOut",
-        Cause::Cancelled => "cancelled",
-    };
-    object.set("cause", cause)?;
-    match outcome.status {
-        Status::Exited(code) => object.set("exitCode", code)?,
-        Status::Signaled(signal) => object.set("signal", signal)?,
-        Status::Unknown => {}
-    }
-    object.set("forced", outcome.forced)?;
-    object.set("durationMs", milliseconds(outcome.wall))?;
-    object.set("userMs", milliseconds(outcome.usage.user))?;
-    object.set("systemMs", milliseconds(outcome.usage.system))?;
+fn ran(record: &mut Record, id: f64, outcome: Outcome) -> Result<()> {
+    record.push(RAN)?;
+    record.push(id)?;
+    record.push(outcome.pid)?;
+    record.push(match outcome.cause {
+        Cause::Itself => 0,
+        Cause::TimedOut => 1,
+        Cause::Cancelled => 2,
+    })?;
+    // A signal as a negative number; nothing is known: far out of the range of both.
+    record.push(match outcome.status {
+        Status::Exited(code) => code,
+        Status::Signaled(signal) => -signal,
+        Status::Unknown => i32::MIN,
+    })?;
+    record.push(outcome.forced)?;
+    record.push(milliseconds(outcome.wall))?;
+    record.push(milliseconds(outcome.usage.user))?;
+    record.push(milliseconds(outcome.usage.system))?;
     let (peak, exact) = match outcome.usage.peak {
         Peak::Measured(bytes) => (bytes, true),
         Peak::AtMost(bytes) => (bytes, false),
     };
-    object.set("peakBytes", peak as f64)?;
-    object.set("peakIsExact", exact)?;
-    object.set("captures", array(env, outcome.captures, capture)?)?;
-    if let Some(report) = outcome.spill {
-        object.set("spill", spill(env, &report)?)?;
+    record.push(peak as f64)?;
+    record.push(exact)?;
+    record.push_each(outcome.captures, capture)?;
+    record.push_each(outcome.background, background)?;
+    record.push_each(outcome.spill.into_iter().collect(), spill)
+}
+
+fn replied(record: &mut Record, reply: Reply) -> Result<()> {
+    match reply {
+        Reply::Done(value) => record.push(value),
+        Reply::Failed(errno) => {
+            record.push(false)?;
+            record.push(errno.raw_os_error())?;
+            record.push(errno_text(errno.raw_os_error()))
+        }
+        Reply::Snapshot(None) => record.push(Null),
+        Reply::Snapshot(Some(captures)) => record.push_each(captures, capture),
     }
-    if !outcome.background.is_empty() {
-        object.set("background", array(env, outcome.background, background)?)?;
+}
+
+fn chunk(record: &mut Record, chunk: Chunk) -> Result<()> {
+    record.push(chunk.dropped as f64)?;
+    match chunk.data {
+        Data::Text(text) => record.push_text(text),
+        Data::Bytes(bytes) => record.push(Buffer::from(bytes)),
+    }
+}
+
+fn capture(record: &mut Record, captured: Captured<Text>) -> Result<()> {
+    counts(record, captured.total)?;
+    record.push(captured.lossy)?;
+    match captured.kept {
+        Parts::Complete(text) => record.push_text(text),
+        Parts::Cut { head, tail, dropped } => {
+            record.push_text(head)?;
+            record.push_text(tail)?;
+            counts(record, dropped)
+        }
+    }
+}
+
+fn counts(record: &mut Record, counts: Counts) -> Result<()> {
+    record.push(counts.bytes as f64)?;
+    record.push(counts.characters as f64)?;
+    record.push(counts.lines as f64)
+}
+
+fn spill(record: &mut Record, report: SpillReport) -> Result<()> {
+    record.push(report.written as f64)?;
+    record.push(report.dropped as f64)?;
+    if let Some(errno) = report.error {
+        record.push(errno)?;
+        record.push(errno_text(errno))?;
     }
     Ok(())
 }
 
-fn set_reply<'env>(env: &'env Env, object: &mut Object<'env>, reply: Reply) -> Result<()> {
-    match reply {
-        Reply::Done(value) => object.set("value", value),
-        Reply::Failed(errno) => {
-            object.set("errno", errno.raw_os_error())?;
-            object.set("message", errno_text(errno.raw_os_error()))
-        }
-        Reply::Snapshot(None) => object.set("value", Null),
-        Reply::Snapshot(Some(captures)) => object.set("value", array(env, captures, capture)?),
-    }
+fn background(record: &mut Record, process: BackgroundProcess) -> Result<()> {
+    record.push(process.pid)?;
+    record.push(process.group)?;
+    record.push(process.command)
 }
 
-fn chunk<'env>(env: &'env Env, chunk: Chunk) -> Result<Object<'env>> {
-    let mut object = Object::new(env)?;
-    match chunk.data {
-        Data::Text(text) => object.set("text", string(env, text)?)?,
-        Data::Bytes(bytes) => object.set("bytes", Buffer::from(bytes))?,
-    }
-    object.set("droppedBytes", chunk.dropped as f64)?;
-    Ok(object)
-}
-
-/// Its shape is the `Capture` of src/engine/outcome.ts, so that nobody has to copy it.
-fn capture<'env>(env: &'env Env, captured: Captured<Text>) -> Result<Object<'env>> {
-    let mut object = Object::new(env)?;
-    match captured.kept {
-        Parts::Complete(text) => {
-            object.set("kind", "complete")?;
-            object.set("text", string(env, text)?)?;
-        }
-        Parts::Cut { head, tail, dropped } => {
-            object.set("kind", "cut")?;
-            object.set("head", string(env, head)?)?;
-            object.set("tail", string(env, tail)?)?;
-            object.set("dropped", counts(env, dropped)?)?;
-        }
-    }
-    object.set("total", counts(env, captured.total)?)?;
-    object.set("lossy", captured.lossy)?;
-    Ok(object)
-}
-
-fn counts<'env>(env: &'env Env, counts: Counts) -> Result<Object<'env>> {
-    let mut object = Object::new(env)?;
-    object.set("bytes", counts.bytes as f64)?;
-    object.set("characters", counts.characters as f64)?;
-    object.set("lines", counts.lines as f64)?;
-    Ok(object)
-}
-
-fn spill<'env>(env: &'env Env, report: &SpillReport) -> Result<Object<'env>> {
-    let mut object = Object::new(env)?;
-    object.set("bytes", report.written as f64)?;
-    object.set("droppedBytes", report.dropped as f64)?;
-    if let Some(errno) = report.error {
-        object.set("errno", errno)?;
-        object.set("message", errno_text(errno))?;
-    }
-    Ok(object)
-}
-
-fn background<'env>(env: &'env Env, process: BackgroundProcess) -> Result<Object<'env>> {
-    let mut object = Object::new(env)?;
-    object.set("pid", process.pid)?;
-    object.set("processGroup", process.group)?;
-    object.set("command", process.command)?;
-    Ok(object)
-}
-
-fn string<'env>(env: &'env Env, text: Text) -> Result<Unknown<'env>> {
-    match text {
-        // ASCII is Latin-1, the form a one-byte string has inside the engine.
-        Text::Ascii(bytes) => Ok(env.create_string_latin1(bytes)?.to_unknown()),
-        Text::Utf16(units) => Ok(env.create_string_utf16(units)?.to_unknown()),
-    }
-}
-
-fn array<'env, Item, Value: ToNapiValue>(
-    env: &'env Env,
-    items: Vec<Item>,
-    convert: impl Fn(&'env Env, Item) -> Result<Value>,
-) -> Result<Array<'env>> {
-    let mut array = env.create_array(items.len() as u32)?;
-    for (index, item) in items.into_iter().enumerate() {
-        array.set(index as u32, convert(env, item)?)?;
-    }
-    Ok(array)
-}
-
-fn stream_name(label: Label) -> &'static str {
+fn stream_number(label: Label) -> u32 {
     match label {
-        Label::Merged => "output",
-        Label::Stdout => "stdout",
-        Label::Stderr => "stderr",
+        Label::Merged => 0,
+        Label::Stdout => 1,
+        Label::Stderr => 2,
     }
 }
 

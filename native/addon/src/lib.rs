@@ -1,38 +1,30 @@
 //! The N-API face of the engine: JavaScript objects in, events out. No logic.
 
 mod channel;
+mod environ;
 mod event;
 mod host;
+mod record;
 mod request;
 
 use std::collections::HashMap;
-use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
 use forkline_engine::{Engine, Handle, Owner, Signal};
-use napi::bindgen_prelude::{FnArgs, Function, Uint8Array, Unknown};
+use napi::bindgen_prelude::{Either, FnArgs, Function, Latin1String, Uint8Array, Unknown};
 use napi::{Env, Error, JsString, Result, Status};
 use napi_derive::napi;
 use parking_lot::Mutex;
 
 use channel::{Batch, CommandSink, Events};
 use event::{Event, Reply};
-use request::{NativeCommand, milliseconds};
+use request::{Numbers, Strings, command, milliseconds};
 
 /// The process's environment now: `NAME=value` entries separated by NUL, one character a byte,
-/// since values need not be UTF-8. Reads memory that `process.env` writes: for the main thread.
+/// since values need not be UTF-8. For the main thread, which alone changes it.
 #[napi]
 pub fn environ(env: &Env) -> Result<JsString<'_>> {
-    let mut block = Vec::with_capacity(4096);
-    for (name, value) in std::env::vars_os() {
-        if !block.is_empty() {
-            block.push(0);
-        }
-        block.extend_from_slice(&name.into_vec());
-        block.push(b'=');
-        block.extend_from_slice(&value.into_vec());
-    }
-    env.create_string_latin1(block)
+    env.create_string_latin1(environ::block())
 }
 
 /// One JavaScript environment's line to the engine.
@@ -72,18 +64,26 @@ impl Channel {
         id as f64
     }
 
-    /// Starts a command and returns its id; its events follow. `announce`: also that it started.
+    /// Starts a command; its events follow under `id`. `numbers` are those of [`Numbers`].
     #[napi]
+    #[allow(clippy::too_many_arguments, reason = "an object would cost a look-up for each field")]
     pub fn run(
         &mut self,
-        owner: f64,
         id: f64,
-        announce: bool,
-        command: NativeCommand,
+        numbers: &[f64],
+        text: String,
+        shells: String,
+        environment: Latin1String,
+        directory: Option<String>,
+        stdin: Either<bool, Uint8Array>,
+        spill_path: Option<String>,
     ) -> Result<()> {
-        let owner = self.owner_of(owner)?;
-        let sink = Arc::new(CommandSink { id, events: self.events.clone(), announce });
-        let handle = self.engine.run(command.resolve(), &owner, sink);
+        let numbers = Numbers::parse(numbers)?;
+        let owner = self.owner_of(numbers.owner)?;
+        let events = self.events.clone();
+        let sink = Arc::new(CommandSink { id, events, announce: numbers.announce });
+        let strings = Strings { text, shells, environment, directory, stdin, spill_path };
+        let handle = self.engine.run(command(strings, &numbers), &owner, sink);
         self.handles.insert(id as u64, handle);
         Ok(())
     }
@@ -157,7 +157,7 @@ impl Channel {
     /// Ends all that an owner started; the reply comes when it is gone.
     #[napi]
     pub fn dispose(&mut self, owner: f64, request: f64, grace_ms: f64) -> Result<()> {
-        let owner = self.owner_of(owner)?;
+        let owner = self.owner_of(owner as u64)?;
         self.owners.lock().remove(&owner.id);
         let events = self.events.clone();
         let done = Box::new(move || {
@@ -167,8 +167,8 @@ impl Channel {
         Ok(())
     }
 
-    fn owner_of(&self, id: f64) -> Result<Arc<Owner>> {
-        let owner = self.owners.lock().get(&(id as u64)).cloned();
+    fn owner_of(&self, id: u64) -> Result<Arc<Owner>> {
+        let owner = self.owners.lock().get(&id).cloned();
         owner.ok_or_else(|| Error::new(Status::InvalidArg, "owner: it has been disposed of"))
     }
 

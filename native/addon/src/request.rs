@@ -6,11 +6,52 @@ use std::time::Duration;
 
 use forkline_engine::{Command, Form, Limits, Listen, Overflow, SpillTarget, Stdin, Streams};
 use napi::bindgen_prelude::{Either, Latin1String, Uint8Array};
-use napi_derive::napi;
+use napi::{Error, Result, Status};
 
-/// What to run. The TypeScript side has checked every field.
-#[napi(object, object_to_js = false)]
-pub struct NativeCommand {
+/// The numbers of a command, in the order of `encodeNumbers` in src/engine/codec.ts: one array of
+/// doubles costs less to hand over than ten properties with names.
+pub struct Numbers {
+    /// Who wants it.
+    pub owner: u64,
+    /// Whether anybody waits for its start.
+    pub announce: bool,
+    separate: bool,
+    listen: Option<Listen>,
+    limits: Limits,
+    grace: Duration,
+    timeout: Option<Duration>,
+    spill_max_bytes: u64,
+}
+
+impl Numbers {
+    /// From the array. A float becomes the nearest integer in range, so infinite means 'all'.
+    pub fn parse(numbers: &[f64]) -> Result<Self> {
+        let [owner, announce, separate, listen, pause, head, tail, grace, timeout, spill] =
+            *numbers
+        else {
+            return Err(Error::new(Status::InvalidArg, "numbers: expected ten"));
+        };
+        let overflow = if pause == 0.0 { Overflow::DropMiddle } else { Overflow::Pause };
+        let form = match listen as u8 {
+            1 => Some(Form::Text),
+            2 => Some(Form::Bytes),
+            _ => None,
+        };
+        Ok(Numbers {
+            owner: owner as u64,
+            announce: announce != 0.0,
+            separate: separate != 0.0,
+            listen: form.map(|form| Listen { overflow, form }),
+            limits: Limits { head: head as usize, tail: tail as usize },
+            grace: milliseconds(grace),
+            timeout: (timeout > 0.0).then(|| milliseconds(timeout)),
+            spill_max_bytes: spill as u64,
+        })
+    }
+}
+
+/// The rest of a command.
+pub struct Strings {
     /// The shell text.
     pub text: String,
     /// Paths of shells, separated by NUL.
@@ -21,56 +62,32 @@ pub struct NativeCommand {
     pub directory: Option<String>,
     /// Bytes for stdin; true: a pipe to write to; false: nothing.
     pub stdin: Either<bool, Uint8Array>,
-    /// Whether stdout and stderr are kept apart.
-    pub separate: bool,
-    /// Bytes kept from the start of each stream.
-    pub head_bytes: f64,
-    /// Bytes kept from the end of each stream.
-    pub tail_bytes: f64,
-    /// 'text' or 'bytes': deliver output while it runs.
-    pub listen: Option<String>,
-    /// Whether the command waits for a slow listener.
-    pub pause: bool,
     /// A file for the whole output.
     pub spill_path: Option<String>,
-    /// Its quota in bytes.
-    pub spill_max_bytes: f64,
-    /// Milliseconds from the start; absent: no deadline.
-    pub timeout_ms: Option<f64>,
-    /// Milliseconds from SIGTERM to SIGKILL.
-    pub grace_ms: f64,
 }
 
-impl NativeCommand {
-    /// As the engine takes it.
-    pub fn resolve(self) -> Command {
-        let form = match self.listen.as_deref() {
-            Some("bytes") => Some(Form::Bytes),
-            Some(_) => Some(Form::Text),
-            None => None,
-        };
-        let overflow = if self.pause { Overflow::Pause } else { Overflow::DropMiddle };
-        Command {
-            text: self.text.into_bytes(),
-            shells: self.shells.split('\0').filter_map(|path| CString::new(path).ok()).collect(),
-            environment: self.environment.to_vec(),
-            directory: self.directory.and_then(|directory| CString::new(directory).ok()),
-            stdin: match self.stdin {
-                Either::A(true) => Stdin::Pipe,
-                Either::A(false) => Stdin::Null,
-                Either::B(bytes) => Stdin::Bytes(bytes.to_vec()),
-            },
-            streams: if self.separate { Streams::Separate } else { Streams::Merged },
-            // A float becomes the nearest integer in range: huge and infinite mean 'all'.
-            limits: Limits { head: self.head_bytes as usize, tail: self.tail_bytes as usize },
-            listen: form.map(|form| Listen { overflow, form }),
-            spill: self.spill_path.map(|path| SpillTarget {
-                path: PathBuf::from(path),
-                max_bytes: self.spill_max_bytes as u64,
-            }),
-            timeout: self.timeout_ms.map(milliseconds),
-            grace: milliseconds(self.grace_ms),
-        }
+/// The command as the engine takes it. The TypeScript side has checked every field.
+pub fn command(strings: Strings, numbers: &Numbers) -> Command {
+    let path = |path: &str| CString::new(path).ok();
+    Command {
+        text: strings.text.into_bytes(),
+        shells: strings.shells.split('\0').filter_map(path).collect(),
+        environment: strings.environment.to_vec(),
+        directory: strings.directory.as_deref().and_then(path),
+        stdin: match strings.stdin {
+            Either::A(true) => Stdin::Pipe,
+            Either::A(false) => Stdin::Null,
+            Either::B(bytes) => Stdin::Bytes(bytes.to_vec()),
+        },
+        streams: if numbers.separate { Streams::Separate } else { Streams::Merged },
+        limits: numbers.limits,
+        listen: numbers.listen,
+        spill: strings.spill_path.map(|path| SpillTarget {
+            path: PathBuf::from(path),
+            max_bytes: numbers.spill_max_bytes,
+        }),
+        timeout: numbers.timeout,
+        grace: numbers.grace,
     }
 }
 

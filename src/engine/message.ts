@@ -1,0 +1,76 @@
+import type { BackgroundProcess, Capture, SpillReport, StreamName } from './outcome.js';
+
+/** A command with nothing left to decide. Times in milliseconds, sizes in bytes. */
+export interface EngineCommand {
+  readonly text: string;
+  /** Paths joined by NUL, tried in order. */
+  readonly shells: string;
+  /** Entries joined by NUL, one character a byte. */
+  readonly environment: string;
+  readonly directory: string | undefined;
+  /** Bytes, a pipe to write to (true), or nothing (false). */
+  readonly stdin: boolean | Uint8Array;
+  readonly separate: boolean;
+  readonly headBytes: number;
+  readonly tailBytes: number;
+  /** Deliver output while it runs. */
+  readonly listen: 'text' | 'bytes' | undefined;
+  /** Whether the command waits for a slow listener. */
+  readonly pause: boolean;
+  readonly spillPath: string | undefined;
+  readonly spillMaxBytes: number;
+  readonly timeoutMs: number | undefined;
+  readonly graceMs: number;
+}
+
+/** Who is told what happens to a command. No method may throw. */
+export interface CommandEvents {
+  started?(pid: number): void;
+  output?(stream: StreamName, chunks: readonly EngineChunk[]): void;
+  ended(end: EngineEnd): void;
+}
+
+/** A stretch of output, as text or as bytes. */
+export interface EngineChunk {
+  readonly data: string | Uint8Array;
+  /** Bytes lost just before it. */
+  readonly droppedBytes: number;
+}
+
+/** How a call to start a command ended. */
+export type EngineEnd =
+  | { readonly kind: 'neverStarted' }
+  | ({ readonly kind: 'failed' } & EngineFailure)
+  | ({ readonly kind: 'ran' } & EngineOutcome);
+
+/** Why a command could not be started. */
+export interface EngineFailure {
+  readonly step: string;
+  readonly errno: number;
+  readonly subject: string;
+  readonly message: string;
+}
+
+/** How a command that ran has ended. */
+export interface EngineOutcome {
+  readonly pid: number;
+  readonly cause: 'itself' | 'timedOut' | 'cancelled';
+  /** An exit code, minus a signal's number, or less than any of them when it is not known. */
+  readonly status: number;
+  readonly forced: boolean;
+  readonly durationMs: number;
+  readonly userMs: number;
+  readonly systemMs: number;
+  readonly peakBytes: number;
+  readonly peakIsExact: boolean;
+  /** The merged output, or stdout and stderr. */
+  readonly captures: readonly Capture[];
+  readonly background: readonly BackgroundProcess[];
+  readonly spill: Omit<SpillReport, 'path'> | undefined;
+}
+
+/** The answer to a request. */
+export type EngineReply =
+  | { readonly kind: 'done'; readonly value: boolean }
+  | { readonly kind: 'captures'; readonly captures: readonly Capture[] | undefined }
+  | { readonly kind: 'failed'; readonly errno: number; readonly message: string };
