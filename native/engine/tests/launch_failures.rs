@@ -90,9 +90,9 @@ fn rerun_limited(name: &str, limit: &str) -> bool {
     std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
     let as_user: &[&str] = if is_root() { &user } else { &[] };
-    let arguments = [as_user, &["prlimit", limit]].concat();
-    StdCommand::new(arguments[0])
-        .args(&arguments[1..])
+    StdCommand::new("env")
+        .args(as_user)
+        .args(["prlimit", limit])
         .arg(&program)
         .args(["--exact", name, "--nocapture"])
         .env("FORKLINE_LIMITED", name)
