@@ -44,6 +44,8 @@ struct forkline_request {
   int script;             // descriptor to become FORKLINE_SCRIPT_FD; -1: none
   int parent_death;       // signal to the child when the calling thread ends; 0: none
   int terminal;           // 1: descriptor 0 is a terminal, to become the controlling one
+  const int *slots;       // FORKLINE_SLOTS reserved descriptors, see below; NULL: none
+  int filler;             // what the slots hold between launches
   void *stack;            // lowest byte of the child's stack, page-aligned
   size_t stack_size;      // at least FORKLINE_STACK_SIZE
 };
@@ -55,6 +57,13 @@ struct forkline_launched {
   int error;     // errno of the failed step
   size_t image;  // index of the image that was exec'ed, or tried last
 };
+
+// A child copies its parent's descriptor table and closes the copies, which takes
+// longer than all the rest when the host holds thousands. So a launcher reserves
+// a few low descriptors early; a launch puts the child's into them, shares the
+// table, and the child unshares only its low part. One set for each thread that
+// launches.
+enum { FORKLINE_SLOTS = 4 };
 
 enum { FORKLINE_SCRIPT_FD = 3, FORKLINE_STACK_SIZE = 64 * 1024 };
 

@@ -18,7 +18,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "launch.h"
+
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE (1U << 1)
+#endif
 
 #ifndef P_PIDFD
 #define P_PIDFD 3
@@ -48,6 +54,8 @@ struct Child {
   const forkline_request *request;
   forkline_launched *launched;
   pid_t parent;
+  int sources[FORKLINE_SLOTS];  // to become 0, 1, 2 and the script's
+  bool shares_table;            // the parent's descriptors, until the child unshares them
 };
 
 [[noreturn]] void fail(const Child &child, forkline_step step) {
@@ -82,6 +90,15 @@ void follow_parent(const Child &child) {
   }
 }
 
+// From here on the child's descriptors are its own. The kernel copies only those
+// below the first one that is to be closed, however many there are above.
+void unshare_table(const Child &child) {
+  if (!child.shares_table) return;
+  int last = *std::max_element(child.sources, child.sources + FORKLINE_SLOTS);
+  if (syscall(SYS_close_range, last + 1, ~0U, CLOSE_RANGE_UNSHARE) != 0)
+    fail(child, FORKLINE_STEP_CLOSE);
+}
+
 // Close-on-exec would do for most, but a host may hold descriptors that lack it.
 bool close_from(int first) {
   if (syscall(SYS_close_range, first, ~0U, 0) == 0) return true;
@@ -96,9 +113,9 @@ bool close_from(int first) {
 // Puts the four descriptors in their places. A source that stands where another
 // one must go is first moved above them all.
 void place_descriptors(const Child &child) {
-  const forkline_request &request = *child.request;
-  const int count = request.script >= 0 ? 4 : 3;
-  int sources[4] = {request.stdio[0], request.stdio[1], request.stdio[2], request.script};
+  const int count = child.request->script >= 0 ? 4 : 3;
+  int sources[FORKLINE_SLOTS];
+  memcpy(sources, child.sources, sizeof sources);
   for (int target = 0; target < count; target++) {
     if (sources[target] >= count || sources[target] == target) continue;
     sources[target] = fcntl(sources[target], F_DUPFD, count);
@@ -131,6 +148,7 @@ int run_child(void *argument) {
   follow_parent(child);
   if (request.directory != nullptr && chdir(request.directory) != 0)
     fail(child, FORKLINE_STEP_DIRECTORY);
+  unshare_table(child);
   place_descriptors(child);
   if (request.terminal && ioctl(0, TIOCSCTTY, 0) != 0) fail(child, FORKLINE_STEP_TERMINAL);
   reset_signals();
@@ -139,11 +157,44 @@ int run_child(void *argument) {
   exec_first(child);
 }
 
+bool can_unshare() {
+  // An empty range closes nothing; the flag came with the call, in Linux 5.9.
+  return syscall(SYS_close_range, ~0U, ~0U, 0) == 0;
+}
+
+// Puts the child's descriptors into the reserved slots, if there are any.
+void fill_slots(Child &child) {
+  const forkline_request &request = *child.request;
+  const int wanted[FORKLINE_SLOTS] = {request.stdio[0], request.stdio[1], request.stdio[2],
+                                      request.script};
+  child.shares_table = request.slots != nullptr && can_unshare();
+  for (int index = 0; index < FORKLINE_SLOTS; index++) {
+    child.sources[index] = wanted[index];
+    if (!child.shares_table || wanted[index] < 0) continue;
+    if (dup3(wanted[index], request.slots[index], O_CLOEXEC) < 0) {
+      // Nothing is lost: the child can be given a table of its own, whole.
+      child.shares_table = false;
+      memcpy(child.sources, wanted, sizeof wanted);
+      return;
+    }
+    child.sources[index] = request.slots[index];
+  }
+}
+
+// A slot that kept a pipe's writing end would keep the pipe from ending.
+void empty_slots(const Child &child) {
+  const forkline_request &request = *child.request;
+  if (request.slots == nullptr) return;
+  for (int index = 0; index < FORKLINE_SLOTS; index++)
+    dup3(request.filler, request.slots[index], O_CLOEXEC);
+}
+
 }  // namespace
 
 extern "C" int forkline_launch(const forkline_request *request, forkline_launched *launched) {
   *launched = forkline_launched{-1, -1, FORKLINE_STEP_NONE, 0, 0};
-  Child child{request, launched, getpid()};
+  Child child{request, launched, getpid(), {}, false};
+  fill_slots(child);
 
   // The first thing saved is the last restored: between the two, no handler of
   // the host may run, in the parent on half-changed state or in the child at all.

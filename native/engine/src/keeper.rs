@@ -46,6 +46,7 @@ impl Keeper {
             directory: Some(&text("/")?),
             stdio: [reader.as_fd(), null.as_fd(), null.as_fd()],
             script: Some(roster.memory()),
+            slots: None,
             parent_death: None,
         };
         launch(&request, stack).map_err(|failure| failure.error)?;

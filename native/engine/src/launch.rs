@@ -31,6 +31,8 @@ pub struct Request<'a> {
     pub stdio: [BorrowedFd<'a>; 3],
     /// To become 3.
     pub script: Option<BorrowedFd<'a>>,
+    /// Reserved descriptors, and what they hold between launches.
+    pub slots: Option<&'a Slots>,
     /// Sent to the command when the launching thread ends.
     pub parent_death: Option<c_int>,
 }
@@ -72,6 +74,8 @@ mod ffi {
         pub script: c_int,
         pub parent_death: c_int,
         pub terminal: c_int,
+        pub slots: *const c_int,
+        pub filler: c_int,
         pub stack: *mut c_void,
         pub stack_size: usize,
     }
@@ -138,6 +142,27 @@ impl Drop for Stack {
     }
 }
 
+const SLOTS: usize = 4;
+
+/// Descriptors reserved while the host has few, so that they are low: see `launch.h`.
+#[derive(Debug)]
+pub struct Slots {
+    filler: OwnedFd,
+    numbers: [c_int; SLOTS],
+    _reserved: [OwnedFd; SLOTS],
+}
+
+impl Slots {
+    /// Reserves them, filled with copies of `filler`.
+    pub fn reserve(filler: &OwnedFd) -> io::Result<Self> {
+        let copy = || filler.try_clone();
+        let reserved = [copy()?, copy()?, copy()?, copy()?];
+        let numbers =
+            std::array::from_fn(|index| reserved.get(index).map_or(-1, AsRawFd::as_raw_fd));
+        Ok(Slots { filler: copy()?, numbers, _reserved: reserved })
+    }
+}
+
 /// Starts a program; blocks this thread, and no other, until its exec.
 pub fn launch(request: &Request, stack: &mut Stack) -> Result<Launched, Failure> {
     let argvs: Vec<Vec<*const c_char>> = request.images.iter().map(argv_pointers).collect();
@@ -157,6 +182,8 @@ pub fn launch(request: &Request, stack: &mut Stack) -> Result<Launched, Failure>
         script: request.script.map_or(-1, |descriptor| descriptor.as_raw_fd()),
         parent_death: request.parent_death.unwrap_or(0),
         terminal: 0,
+        slots: request.slots.map_or(null(), |slots| slots.numbers.as_ptr()),
+        filler: request.slots.map_or(-1, |slots| slots.filler.as_raw_fd()),
         stack: stack.base.wrapping_byte_add(PAGE),
         stack_size: STACK_SIZE,
     };

@@ -15,7 +15,7 @@ use crate::errors::{LaunchError, Step};
 use crate::group::Group;
 use crate::input::Input;
 use crate::keeper::Seat;
-use crate::launch::{Launched, Request, Stack, launch};
+use crate::launch::{Launched, Request, Slots, Stack, launch};
 use crate::live::Live;
 use crate::mailbox::{Mailbox, Message};
 use crate::mark::Mark;
@@ -50,6 +50,7 @@ pub struct Launcher {
     roster: Arc<Roster>,
     keeper: Arc<Seat>,
     stack: Stack,
+    slots: Slots,
     null: OwnedFd,
 }
 
@@ -57,7 +58,8 @@ impl Launcher {
     /// Takes what launching needs, so that later shortages are told as a command's own.
     pub fn new(reactor: Mailbox, roster: Arc<Roster>, keeper: Arc<Seat>) -> io::Result<Self> {
         let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
-        Ok(Launcher { reactor, roster, keeper, stack: Stack::new()?, null })
+        let slots = Slots::reserve(&null)?;
+        Ok(Launcher { reactor, roster, keeper, stack: Stack::new()?, slots, null })
     }
 
     /// Launches what is ordered, for as long as the process lives.
@@ -141,6 +143,7 @@ impl Launcher {
             directory: command.directory.as_ref(),
             stdio: [stdin, stdout, stderr],
             script: script.as_ref().map(AsFd::as_fd),
+            slots: Some(&self.slots),
             parent_death: Some(libc::SIGTERM),
         };
         launch(&request, &mut self.stack).map_err(|failure| {

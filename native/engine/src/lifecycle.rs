@@ -1,7 +1,7 @@
 //! A command's way through its phases, from launch to result.
 
 use std::collections::HashSet;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::epoll::{self, EventFlags};
@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::process::Signal;
 
 use crate::family::Name;
-use crate::outcome::{BackgroundProcess, Cause, Ended, Outcome, SpillReport};
+use crate::outcome::{BackgroundProcess, Cause, Ended, Outcome, SpillReport, Status};
 use crate::process::{Exit, Phase, Process, Spilling};
 use crate::reactor::{Reactor, Source};
 use crate::reap::reap;
@@ -201,7 +201,7 @@ impl Reactor {
     }
 
     fn settle(&mut self, id: u64, exit: Exit, background: Vec<BackgroundProcess>) {
-        let Some(mut process) = self.processes.remove(&id) else { return };
+        let Some(process) = self.processes.remove(&id) else { return };
         self.timers.cancel_all(id);
         for output in &process.outputs {
             deliver_rest(&output.tap, output.label, process.form, &*process.sink);
@@ -222,11 +222,16 @@ impl Reactor {
             },
             background,
         };
-        self.hold(id, std::mem::take(&mut process.streams));
-        if exit.status == crate::outcome::Status::Unknown {
-            self.keep_unkillable(id, process.pidfd);
+        let Process { streams, pidfd, sink, input, .. } = process;
+        self.hold(id, streams);
+        if exit.status == Status::Unknown {
+            self.keep_unkillable(id, pidfd);
+        } else {
+            drop(pidfd);
         }
-        process.sink.ended(Ended::Ran(Box::new(outcome)));
+        drop(input);
+        // Last: whoever is told finds every descriptor closed.
+        sink.ended(Ended::Ran(Box::new(outcome)));
         self.advance_disposals();
     }
 
@@ -240,7 +245,7 @@ impl Reactor {
     }
 
     /// What could not be killed is reaped once it does die. (Gone already: the watch says so at once.)
-    fn keep_unkillable(&mut self, id: u64, pidfd: std::os::fd::OwnedFd) {
+    fn keep_unkillable(&mut self, id: u64, pidfd: OwnedFd) {
         self.watch(pidfd.as_fd(), id, Source::Exit, EventFlags::IN);
         self.unkillable.insert(id, pidfd);
     }

@@ -52,8 +52,9 @@ pub enum Progress {
 
 /// Reads in one turn; with full buffers this is 1 MiB.
 const READS: usize = 16;
-/// A read shorter than this has emptied the pipe: asking again would cost a call for nothing.
-const SHORT: usize = 16 * 1024;
+/// A read shorter than this has emptied the pipe of a command that prints now and then. One that
+/// prints all the time is read until there is nothing: that costs fewer wake-ups on both sides.
+const SHORT: usize = 4096;
 
 impl Stream {
     /// Reads what there is into the tap; `also` sees the same bytes.
