@@ -205,9 +205,12 @@ extern "C" int forkline_launch(const forkline_request *request, forkline_launche
 
   void *stack_top = static_cast<char *>(request->stack) + request->stack_size;
   int pidfd = -1;
-  pid_t pid =
-      clone(run_child, stack_top, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &child, &pidfd);
+  int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
+  if (child.shares_table) flags |= CLONE_FILES;
+  pid_t pid = clone(run_child, stack_top, flags, &child, &pidfd);
   int clone_error = errno;
+  empty_slots(child);
+  empty_slots(child);
 
   if (pid < 0) {
     launched->step = FORKLINE_STEP_CLONE;

@@ -105,9 +105,13 @@ impl Channel {
     /// Its listener can take more output.
     #[napi]
     pub fn resume(&self, id: f64) {
-        if let Some(handle) = self.handles.get(&(id as u64)) {
-            self.engine.resume(handle.id);
-        }
+        self.engine.resume(self.engine_id(id));
+    }
+
+    /// Its listener has left: it no longer holds the command up.
+    #[napi]
+    pub fn detach(&self, id: f64) {
+        self.engine.detach(self.engine_id(id));
     }
 
     /// Writes to its stdin; the reply comes once the bytes are in the pipe.

@@ -44,7 +44,9 @@ impl Disposals {
         survivors.extend(members);
         if survivors.len() > MANY {
             survivors.retain(|(pid, started)| {
-                crate::proc::stat(*pid).is_some_and(|stat| stat.started == *started)
+                // Not to be seen is no proof of death.
+                crate::proc::stat(*pid)
+                    .map_or(true, |stat| stat.is_some_and(|stat| stat.started == *started))
             });
         }
     }

@@ -2,6 +2,7 @@
 //! only its mark gives away.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -31,9 +32,9 @@ pub struct Family {
 
 impl Family {
     /// Looks at every process there is; remembers the members found, and returns the living.
-    pub fn survey(&mut self) -> Vec<Stat> {
+    pub fn survey(&mut self) -> io::Result<Vec<Stat>> {
         let own = std::process::id() as i32;
-        let candidates: HashMap<i32, Stat> = proc::all()
+        let candidates: HashMap<i32, Stat> = proc::all()?
             .into_iter()
             .filter(|stat| stat.started >= self.born_after && stat.pid != own && stat.pid != 1)
             .map(|stat| (stat.pid, stat))
@@ -55,12 +56,12 @@ impl Family {
         let found = candidates.into_values().filter(|stat| members.contains(&stat.pid));
         let living: Vec<Stat> = found.filter(|stat| stat.alive).collect();
         self.known.extend(living.iter().map(|stat| (stat.pid, stat.started)));
-        living
+        Ok(living)
     }
 
     /// Whether any member seen so far still lives. Cheaper than a survey, and blind to newcomers.
     pub fn any_known_alive(&self) -> bool {
-        self.known.iter().any(|name| is_alive(*name))
+        self.known.iter().any(|name| is_alive(*name).unwrap_or(true))
     }
 
     /// Sends a signal to the groups, and to each of `members` that has left them.
@@ -106,8 +107,8 @@ fn add_descendants(candidates: &HashMap<i32, Stat>, members: &mut HashSet<i32>) 
     }
 }
 
-fn is_alive((pid, started): Name) -> bool {
-    proc::stat(pid).is_some_and(|stat| stat.alive && stat.started == started)
+fn is_alive((pid, started): Name) -> io::Result<bool> {
+    Ok(proc::stat(pid)?.is_some_and(|stat| stat.alive && stat.started == started))
 }
 
 /// Sends a signal to this process and never to one that has taken over its pid.
@@ -116,13 +117,13 @@ fn signal_exactly(name: Name, signal: Signal) -> Result<(), Errno> {
     let pidfd = match pidfd_open(pid, PidfdFlags::empty()) {
         Ok(pidfd) => pidfd,
         // Out of descriptors is no reason to let it live; the window for reuse is microseconds.
-        Err(Errno::MFILE | Errno::NFILE) if is_alive(name) => {
+        Err(Errno::MFILE | Errno::NFILE) if is_alive(name).unwrap_or(false) => {
             return rustix::process::kill_process(pid, signal);
         }
         Err(error) => return Err(error),
     };
     // The descriptor pins the pid, so what is true after opening it stays true.
-    if !is_alive(name) {
+    if !is_alive(name).unwrap_or(false) {
         return Err(Errno::SRCH);
     }
     pidfd_send_signal(&pidfd, signal)

@@ -56,18 +56,27 @@ impl Reactor {
 
     pub(crate) fn resume(&mut self, id: u64) {
         let Some(process) = self.processes.get(&id) else { return };
-        let was_paused = process.is_paused();
         for output in &process.outputs {
             if let Some(live) = output.tap.lock().live.as_mut() {
                 live.want();
             }
         }
         self.deliver(id);
-        if was_paused {
-            self.unpause(id);
-        }
+        self.unpause(id);
     }
 
+    /// Its listener has left: it no longer holds the command up.
+    pub(crate) fn detach(&mut self, id: u64) {
+        let Some(process) = self.processes.get(&id) else { return };
+        for output in &process.outputs {
+            if let Some(live) = output.tap.lock().live.as_mut() {
+                live.detach();
+            }
+        }
+        self.unpause(id);
+    }
+
+    /// Watches again what was left alone for the listener's sake and need not be any more.
     fn unpause(&mut self, id: u64) {
         let Some(process) = self.processes.get(&id) else { return };
         if matches!(process.spill, Spilling::OnDisk) {

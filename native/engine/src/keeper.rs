@@ -100,18 +100,18 @@ pub fn watch_host(mut lifeline: impl Read, roster: File, mark: &str) {
         born_after: 0,
     };
     let died = Instant::now();
-    let members = family.survey();
+    let members = family.survey().unwrap_or_default();
     family.signal(&members, Signal::TERM);
     family.signal(&members, Signal::CONT);
     loop {
         std::thread::sleep(LOOK);
         let members = family.survey();
         let waited = died.elapsed();
-        if members.is_empty() || waited > GRACE + GIVE_UP {
+        if members.as_ref().is_ok_and(Vec::is_empty) || waited > GRACE + GIVE_UP {
             return;
         }
         if waited > GRACE {
-            family.signal(&members, Signal::KILL);
+            family.signal(&members.unwrap_or_default(), Signal::KILL);
         }
     }
 }

@@ -21,6 +21,7 @@ mod lifecycle;
 mod live;
 mod mailbox;
 mod mark;
+mod orphans;
 mod outcome;
 mod owner;
 mod page;
@@ -156,6 +157,11 @@ impl Engine {
     /// A command's listener can take more output.
     pub fn resume(&self, id: u64) {
         self.reactor.send(Message::Resume(id));
+    }
+
+    /// A command's listener has left: it no longer holds the command up.
+    pub fn detach(&self, id: u64) {
+        self.reactor.send(Message::Detach(id));
     }
 
     /// Ends all that an owner has started, and refuses to start more.

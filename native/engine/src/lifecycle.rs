@@ -37,6 +37,7 @@ impl Reactor {
         if let Some(deadline) = process.timeout.and_then(|time| process.started.checked_add(time)) {
             self.timers.set(id, Alarm::Deadline, deadline);
         }
+        self.orphans.expect();
         process.owner.launch_ended();
         let unwanted = process.ticket.is_cancelled() || process.owner.is_disposed();
         let (sink, pid) = (process.sink.clone(), process.group.number());
@@ -142,8 +143,9 @@ impl Reactor {
             return self.close(id, exit);
         }
         let now = Instant::now();
-        if process.is_paused() {
-            // What its listener has not taken yet is not late.
+        if process.is_paused() && exit.cause == Cause::Itself {
+            // What its listener has not taken yet is not late. (The end of a command that was
+            // ended waits for nobody.)
             return self.timers.set(id, Alarm::Quiet, now + QUIET);
         }
         let ended_at = over_at - WINDOW;
@@ -232,6 +234,7 @@ impl Reactor {
         drop(input);
         // Last: whoever is told finds every descriptor closed.
         sink.ended(Ended::Ran(Box::new(outcome)));
+        self.orphans.expect();
         self.advance_disposals();
     }
 

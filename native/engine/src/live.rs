@@ -61,6 +61,11 @@ impl Live {
         self.overflow == Overflow::Pause && self.window.len() >= FULL_CHUNK * 2
     }
 
+    /// The listener has left, and no longer makes the command wait.
+    pub fn detach(&mut self) {
+        self.overflow = Overflow::DropMiddle;
+    }
+
     /// The listener can take another delivery.
     pub fn want(&mut self) {
         self.wanted = true;

@@ -39,6 +39,8 @@ pub enum Message {
     Snapshot(u64, Box<dyn FnOnce(Snapshot) + Send>),
     /// Its listener can take more.
     Resume(u64),
+    /// Its listener has left.
+    Detach(u64),
     /// The disk thread has output waiting for a listener until then.
     FlushAt(u64, Instant),
     /// The sweeper has done a job.

@@ -1,7 +1,7 @@
 //! Processes as `/proc` shows them.
 
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 
 /// A process at one moment. `(pid, started)` names it for ever; the pid alone may be reused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,23 +28,33 @@ pub fn ticks_now() -> u64 {
     nanoseconds / (1_000_000_000 / per_second.max(1))
 }
 
-/// Every process there is.
-pub fn all() -> Vec<Stat> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+/// Every process there is. An error means that they can't be seen, not that there is none.
+pub fn all() -> io::Result<Vec<Stat>> {
+    let mut found = Vec::new();
     let mut buffer = Vec::with_capacity(512);
-    pids.filter_map(|pid| stat_into(pid, &mut buffer)).collect()
+    for entry in fs::read_dir("/proc")? {
+        if let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) {
+            found.extend(stat_into(pid, &mut buffer)?);
+        }
+    }
+    Ok(found)
 }
 
 /// One process; None when it is gone.
-pub fn stat(pid: i32) -> Option<Stat> {
+pub fn stat(pid: i32) -> io::Result<Option<Stat>> {
     stat_into(pid, &mut Vec::with_capacity(512))
 }
 
-fn stat_into(pid: i32, buffer: &mut Vec<u8>) -> Option<Stat> {
+fn stat_into(pid: i32, buffer: &mut Vec<u8>) -> io::Result<Option<Stat>> {
     buffer.clear();
-    fs::File::open(format!("/proc/{pid}/stat")).ok()?.read_to_end(buffer).ok()?;
-    parse_stat(pid, buffer)
+    let file = fs::File::open(format!("/proc/{pid}/stat"));
+    match file.and_then(|mut file| file.read_to_end(buffer)) {
+        Ok(_) => Ok(parse_stat(pid, buffer)),
+        // It ended before the open, or between the open and the read.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESRCH)) => Ok(None),
+        // Out of descriptors or memory: it may well live.
+        Err(error) => Err(error),
+    }
 }
 
 /// The second field is the name in parentheses, and may itself contain blanks and parentheses.
@@ -101,7 +111,7 @@ mod tests {
 
     #[test]
     fn this_process_is_seen_alive() {
-        let own = stat(std::process::id() as i32);
+        let own = stat(std::process::id() as i32).unwrap();
         assert!(own.is_some_and(|own| own.alive));
     }
 }

@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use crate::disk::Disk;
 use crate::disposal::Disposals;
 use crate::mailbox::{Mailbox, Message};
+use crate::orphans::Orphans;
 use crate::page::PageBuffer;
 use crate::process::Process;
 use crate::roster::Roster;
@@ -38,6 +39,7 @@ pub struct Reactor {
     pub(crate) disk: Disk,
     pub(crate) roster: Arc<Roster>,
     pub(crate) disposals: Disposals,
+    pub(crate) orphans: Orphans,
     pub(crate) buffer: PageBuffer,
 }
 
@@ -91,6 +93,7 @@ pub fn start(
         timers: Timers::default(),
         sweeper: sweeper(mailbox.clone())?,
         disk: Disk::new(mailbox.clone()),
+        orphans: Orphans::new(roster.clone()),
         roster,
         disposals: Disposals::default(),
         buffer: PageBuffer::new()?,
@@ -159,6 +162,7 @@ impl Reactor {
             Message::Cancel(id, grace) => self.cancel(id, grace),
             Message::Snapshot(id, answer) => answer(self.snapshot(id)),
             Message::Resume(id) => self.resume(id),
+            Message::Detach(id) => self.detach(id),
             Message::FlushAt(id, at) => self.timers.set(id, Alarm::Flush, at),
             Message::Swept(id, answer) => self.swept(id, answer),
             Message::Spilled(id, report, streams) => self.spilled(id, report, streams),

@@ -57,6 +57,11 @@ impl Roster {
         }
     }
 
+    /// Whether no command runs.
+    pub fn is_empty(&self) -> bool {
+        self.slots.lock().iter().all(Option::is_none)
+    }
+
     /// Signals every group in it. The lock keeps their numbers from being reused meanwhile.
     pub fn signal_all(&self, signal: Signal) -> usize {
         let slots = self.slots.lock();

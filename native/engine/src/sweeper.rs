@@ -33,6 +33,7 @@ pub enum Answer {
 pub fn start(reactor: Mailbox) -> std::io::Result<Sender<Job>> {
     let (sender, jobs) = channel();
     threads::spawn("forkline-sweep", move || {
+        threads::leave_descriptors(reactor.bell());
         for job in jobs {
             let (id, answer) = work(job);
             reactor.send(Message::Swept(id, answer));
@@ -45,25 +46,23 @@ fn work(job: Job) -> (u64, Answer) {
     match job {
         Job::Sweep(id, family, sweep) => (id, perform(family, sweep)),
         Job::Describe(id, mut family) => {
-            let described = describe(&family.survey());
+            let described = describe(&family.survey().unwrap_or_default());
             (id, Answer::Described(family, described))
         }
     }
 }
 
+/// What counts as alive when nobody can be seen: somebody may be, and must not be given up.
+const UNSEEN: usize = 1;
+
 fn perform(mut family: Family, sweep: Sweep) -> Answer {
     let living = match sweep {
-        Sweep::Look => {
-            if family.any_known_alive() {
-                1
-            } else {
-                family.survey().len()
-            }
-        }
+        Sweep::Look if family.any_known_alive() => 1,
+        Sweep::Look => family.survey().map_or(UNSEEN, |members| members.len()),
         Sweep::Signal(signal) => {
             let members = family.survey();
-            send(&family, &members, signal);
-            members.len()
+            send(&family, members.as_deref().unwrap_or_default(), signal);
+            members.map_or(UNSEEN, |members| members.len())
         }
     };
     Answer::Living(family, living)
