@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { MergedResult, RunResult, SeparateResult } from './engine/outcome.js';
 import { resolveEnvironment } from './pipeline/environment.js';
 import { type ExecuteOptions, execute } from './pipeline/execute.js';
@@ -42,9 +43,16 @@ export async function run(command: string, options: CommandOptions = {}): Promis
 }
 
 /** The same options with the environment resolved to the block that the engine takes. */
-export function withEnvironment<Options extends EnvironmentOptions>(
+export function withEnvironment<Options extends EnvironmentOptions & { readonly cwd?: string }>(
   options: Options,
 ): Omit<Options, keyof EnvironmentOptions> & { readonly environment: string } {
   const { env, inheritEnv = 'scrubbed', ...rest } = options;
-  return { ...rest, environment: resolveEnvironment({ inherit: inheritEnv, overrides: env }) };
+  const cwd = absolutePath(options.cwd);
+  const environment = resolveEnvironment({ inherit: inheritEnv, overrides: env, cwd });
+  return { ...rest, environment };
+}
+
+/** What `PWD` will say. What is not a path is left for the check of the options to refuse. */
+function absolutePath(cwd: unknown): string | undefined {
+  return typeof cwd === 'string' && !cwd.includes('\0') ? resolve(cwd) : undefined;
 }

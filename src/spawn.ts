@@ -21,7 +21,8 @@ export type SpawnOptions = Omit<CommandOptions, 'onOutput'> & {
   readonly encoding?: 'text' | 'bytes';
   /**
    * What happens when chunks are not taken as fast as they come: 'drop' loses the middle of what
-   * waits and says how much (the default), 'pause' lets the command wait, as on any full pipe.
+   * waits and says how much (the default), 'pause' lets the command wait, as on any full pipe,
+   * until the reader leaves.
    */
   readonly overflow?: 'drop' | 'pause';
 };
@@ -108,7 +109,10 @@ function start<Chunk>(
     const result = new Promise<RunResult>((resolve) => {
       settle = resolve;
     });
-    const chunks = new ChunkQueue<Chunk>(() => engine.resume());
+    const chunks = new ChunkQueue<Chunk>(
+      () => engine.resume(),
+      () => engine.detach(),
+    );
     const abort = (): void => engine.cancel();
     const engine = EngineProcess.start(owner, native, {
       started: (pid) => started(live(pid, engine, result, chunks, options)),

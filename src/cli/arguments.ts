@@ -26,7 +26,7 @@ export function parseSize(text: string): number {
 /** Adds `NAME=value` to what was given before. */
 export function collectVariable(
   text: string,
-  given: Readonly<Record<string, string>>,
+  given: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> {
   const equals = text.indexOf('=');
   if (equals < 1) throw new InvalidArgumentError('Expected NAME=value.');

@@ -10,17 +10,17 @@ import {
   spawn,
 } from '../index.js';
 import { collectVariable, parseSeconds, parseSize } from './arguments.js';
-import { BoundedOutput } from './bounded-output.js';
+import { BoundedOutput, type WriteBytes } from './bounded-output.js';
 import { launchCode, outcomeCode, signalCode, USAGE_ERROR } from './exit-code.js';
 import { note, noteResult } from './notes.js';
-import { expectOutputErrors, OutputClosedError, writeStandardOutput } from './standard-output.js';
+import { expectOutputErrors, untilClosed, writeStandardOutput } from './standard-output.js';
 import { Termination } from './termination.js';
 
 interface RunFlags {
   /** Milliseconds. */
   readonly timeout?: number;
   readonly cwd?: string;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
   /** Bytes. */
   readonly maxOutput?: number;
   readonly spill?: string;
@@ -34,7 +34,7 @@ export function runCommand(): Command {
     .argument('<command>', 'text of the command, one argument')
     .option('--timeout <seconds>', 'end the command after this time; exit code 124', parseSeconds)
     .option('--cwd <directory>', 'run it there')
-    .option('--env <name=value>', 'set a variable for it; may be repeated', collectVariable, {})
+    .option('--env <name=value>', 'set a variable for it; may be repeated', collectVariable)
     .option(
       '--max-output <bytes>',
       'print the first and last half of this only (64K, 1M)',
@@ -72,14 +72,14 @@ async function runIn(
   const options: CommandOptions = {
     owner,
     signal: termination.signal,
-    env: flags.env,
+    ...(flags.env !== undefined && { env: flags.env }),
     ...(flags.cwd !== undefined && { cwd: flags.cwd }),
     ...(flags.timeout !== undefined && { timeoutMs: flags.timeout }),
     ...(flags.spill !== undefined && { spill: flags.spill }),
   };
   expectOutputErrors();
   const result = flags.json
-    ? await printJson(command, options, flags.maxOutput)
+    ? await printJson(command, options, flags.maxOutput, termination)
     : await printLive(command, options, flags.maxOutput, termination);
   noteResult(result);
   return outcomeCode(result.outcome, termination.endedBy);
@@ -89,10 +89,11 @@ async function printJson(
   command: string,
   options: CommandOptions,
   maxOutput: number | undefined,
+  termination: Termination,
 ): Promise<RunResult> {
   const limits = maxOutput === undefined ? {} : halves(maxOutput);
   const result = await run(command, { ...options, ...limits });
-  await writeStandardOutput(`${JSON.stringify(result)}\n`);
+  await writeUntilClosed(termination)(Buffer.from(`${JSON.stringify(result)}\n`));
   return result;
 }
 
@@ -107,8 +108,8 @@ async function printLive(
   maxOutput: number | undefined,
   termination: Termination,
 ): Promise<RunResult> {
-  const bounded =
-    maxOutput === undefined ? undefined : new BoundedOutput(writeStandardOutput, maxOutput);
+  const write = writeUntilClosed(termination);
+  const bounded = maxOutput === undefined ? undefined : new BoundedOutput(write, maxOutput);
   const live = await spawn(command, {
     ...options,
     // Nothing is kept: what is printed is gone.
@@ -117,19 +118,20 @@ async function printLive(
     encoding: 'bytes',
     overflow: 'pause',
   });
-  try {
-    for await (const { bytes } of live) {
-      await (bounded === undefined ? writeStandardOutput(bytes) : bounded.push(bytes));
-    }
-    const dropped = (await bounded?.finish()) ?? 0;
-    if (dropped > 0) note(`${dropped} bytes in the middle of the output are not shown`);
-  } catch (error) {
-    if (!(error instanceof OutputClosedError)) throw error;
-    // As if the command itself had written to a pipe that nobody reads.
+  for await (const { bytes } of live) {
+    await (bounded === undefined ? write(bytes) : bounded.push(bytes));
+  }
+  const dropped = (await bounded?.finish()) ?? 0;
+  if (dropped > 0) note(`${dropped} bytes in the middle of the output are not shown`);
+  return live.result;
+}
+
+/** When nobody reads any more, the command ends as if it had written to that pipe itself. */
+function writeUntilClosed(termination: Termination): WriteBytes {
+  return untilClosed(writeStandardOutput, (error) => {
     if (!error.quiet) note(error.message);
     termination.end('SIGPIPE');
-  }
-  return live.result;
+  });
 }
 
 /** Says what went wrong before the command began. */

@@ -1,3 +1,5 @@
+import type { WriteBytes } from './bounded-output.js';
+
 /** Standard output was closed, or cannot be written. */
 export class OutputClosedError extends Error {
   override readonly name = 'OutputClosedError';
@@ -16,7 +18,7 @@ export class OutputClosedError extends Error {
  *
  * @throws {OutputClosedError}
  */
-export function writeStandardOutput(bytes: Uint8Array | string): Promise<void> {
+export function writeStandardOutput(bytes: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(bytes, (error) => {
       if (error) reject(new OutputClosedError(error));
@@ -28,4 +30,25 @@ export function writeStandardOutput(bytes: Uint8Array | string): Promise<void> {
 /** The callback of the write tells of errors; without a listener they would end the process. */
 export function expectOutputErrors(): void {
   process.stdout.on('error', () => {});
+}
+
+/**
+ * The same writer, but once the output is closed it says so, once, and swallows what follows: a
+ * command that is being ended is still read, because it may have to write in order to end.
+ */
+export function untilClosed(
+  write: WriteBytes,
+  onClosed: (error: OutputClosedError) => void,
+): WriteBytes {
+  let closed = false;
+  return async (bytes) => {
+    if (closed) return;
+    try {
+      await write(bytes);
+    } catch (error) {
+      if (!(error instanceof OutputClosedError)) throw error;
+      closed = true;
+      onClosed(error);
+    }
+  };
 }

@@ -70,8 +70,8 @@ export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSet
     graceMs: atLeast('graceMs', 0, options.graceMs ?? DEFAULT_GRACE_MS),
     shell: options.shell,
     output: {
-      headBytes: atLeast('headBytes', 0, options.headBytes ?? 0),
-      tailBytes: atLeast('tailBytes', 1, options.tailBytes ?? DEFAULT_TAIL_BYTES),
+      headBytes: wholeFrom('headBytes', 0, options.headBytes ?? 0),
+      tailBytes: wholeFrom('tailBytes', 1, options.tailBytes ?? DEFAULT_TAIL_BYTES),
     },
   };
 }
@@ -88,4 +88,9 @@ function resolveTimeoutLimits(given: Partial<TimeoutLimits> | undefined): Timeou
 function atLeast(name: string, min: number, value: number): number {
   if (Number.isFinite(value) && value >= min) return value;
   throw new InputError(`${name}: expected a number from ${min}, got ${showValue(value)}`);
+}
+
+function wholeFrom(name: string, min: number, value: number): number {
+  if (Number.isSafeInteger(value) && value >= min) return value;
+  throw new InputError(`${name}: expected a whole number from ${min}, got ${showValue(value)}`);
 }

@@ -41,19 +41,19 @@ export function workspaceSchema({ timeout }: WorkspaceSettings): JsonSchema {
 export function workspaceDescription(settings: WorkspaceSettings): string {
   const { cwd, timeout, output } = settings;
   return [
-    'Runs a shell command in the workspace and returns its output, stdout and stderr together in',
-    'the order in which they were written.',
+    'Runs a shell command in the workspace and returns its output, stdout and stderr together in ' +
+      'the order in which they were written.',
     '',
-    `- Every command starts in a fresh bash in ${cwd}. Directory changes, variables and functions`,
-    '  do not last; use `cwd` to run elsewhere and `env` for values that are awkward to quote.',
-    '- There is no terminal and no input: programs that ask, page or open an editor fail. Pass',
-    '  what they would ask for as arguments (`-y`, `-m`).',
-    `- A command may take ${timeout.default} seconds, or \`timeout\` (at most ${timeout.max}). Then it`,
-    '  is ended, with everything it started.',
-    `- ${describeOutputLimits(output)} Redirect longer output to a file and read the part that`,
-    '  matters.',
-    '- A process started with `&` goes on after the command; the result names it and how to stop',
-    '  it.',
+    `- Every command starts in a fresh bash in ${cwd}. Directory changes, variables and functions ` +
+      'do not last; use `cwd` to run elsewhere and `env` for values that are awkward to quote.',
+    '- There is no terminal and no input: programs that ask, page or open an editor fail. Pass ' +
+      'what they would ask for as arguments (`-y`, `-m`).',
+    `- A command may take ${timeout.default} seconds, or \`timeout\` (at most ${timeout.max}). ` +
+      'Then it is ended, with everything it started.',
+    `- ${describeOutputLimits(output)} Redirect longer output to a file and read the part that ` +
+      'matters.',
+    '- A process started with `&` goes on after the command; the result names it and says how to ' +
+      'stop it.',
     '- Commands run one at a time. A failing one is reported with its exit code.',
   ].join('\n');
 }

@@ -21,6 +21,7 @@ export interface NativeChannel {
   forget(id: number): void;
   cancel(id: number, graceMs?: number): void;
   resume(id: number): void;
+  detach(id: number): void;
   write(id: number, request: number, bytes: Uint8Array): void;
   endInput(id: number): void;
   signal(id: number, request: number, signal: number): void;

@@ -27,6 +27,11 @@ export class EngineProcess {
     channel().native.resume(this.#id);
   }
 
+  /** Its listener has left, and no longer holds it up. */
+  detach(): void {
+    channel().native.detach(this.#id);
+  }
+
   /** Resolves once the bytes are in the pipe. */
   async write(bytes: Uint8Array): Promise<void> {
     const { native } = channel();

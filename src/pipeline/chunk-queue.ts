@@ -4,14 +4,20 @@
  */
 export class ChunkQueue<Chunk> {
   readonly #askForMore: () => void;
+  readonly #left: () => void;
   #waiting: Chunk[] = [];
   #closed = false;
   /** Whether a delivery has been taken and the next one not asked for yet. */
   #owed = false;
   #readers: (() => void)[] = [];
 
-  constructor(askForMore: () => void) {
+  /**
+   * @param askForMore Called when the reader has taken everything and wants more.
+   * @param left Called when the reader stops before the end.
+   */
+  constructor(askForMore: () => void, left: () => void) {
     this.#askForMore = askForMore;
+    this.#left = left;
   }
 
   /** A delivery of the engine. */
@@ -29,11 +35,17 @@ export class ChunkQueue<Chunk> {
 
   /** The chunks, in order. Two readers share them: each chunk goes to one. */
   async *iterate(): AsyncGenerator<Chunk, void, void> {
-    for (;;) {
-      const chunk = this.#waiting.shift();
-      if (chunk !== undefined) yield chunk;
-      else if (this.#closed) return;
-      else await this.#next();
+    let ended = false;
+    try {
+      for (;;) {
+        const chunk = this.#waiting.shift();
+        if (chunk !== undefined) yield chunk;
+        else if (this.#closed) break;
+        else await this.#next();
+      }
+      ended = true;
+    } finally {
+      if (!ended) this.#left();
     }
   }
 

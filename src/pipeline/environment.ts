@@ -27,9 +27,11 @@ export interface EnvironmentPolicy {
  * `scrub` and `defaults` are compared by identity and must not be changed once used: what is made
  * of them and of the inherited variables is kept, so that a call costs only its own overrides.
  *
- * @throws {InputError} A name is empty or has `=` or NUL, or a value is not a string without NUL.
+ * @throws {InputError} A name is empty or has `=` or NUL, a value is not a string without NUL, or
+ *   the policy itself is not one.
  */
 export function resolveEnvironment(policy: EnvironmentPolicy): string {
+  checkOverrides(policy.overrides);
   const base = findBase(policy);
   if (policy.overrides === undefined && policy.cwd === undefined) return unterminated(base.block);
 
@@ -80,6 +82,7 @@ function findBase(policy: EnvironmentPolicy): Base {
       base.inherited === inherited,
   );
   if (found !== undefined) return found;
+  checkInherit(policy.inherit);
   const made = makeBase(inherited, policy.inherit, scrub, policy.defaults);
   bases.unshift(made);
   bases.length = Math.min(bases.length, KEPT_BASES);
@@ -138,6 +141,18 @@ function unterminated(block: string): string {
 
 function hasName(record: Readonly<Record<string, unknown>> | undefined, name: string): boolean {
   return record !== undefined && Object.hasOwn(record, name);
+}
+
+// Callers without a type checker: what is not understood must not pass for 'all'.
+function checkInherit(inherit: unknown): void {
+  if (inherit === 'scrubbed' || inherit === 'all' || inherit === 'none') return;
+  const got = showValue(inherit);
+  throw new InputError(`inheritEnv: expected "scrubbed", "all" or "none", got ${got}`);
+}
+
+function checkOverrides(overrides: unknown): void {
+  if (overrides === undefined || (typeof overrides === 'object' && overrides !== null)) return;
+  throw new InputError(`env: expected an object, got ${showValue(overrides)}`);
 }
 
 function encodeName(name: string): string {

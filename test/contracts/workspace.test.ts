@@ -1,0 +1,228 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createBashTool, ToolError, type WorkspaceOptions } from '../../src/index.js';
+import { eventually, isGone } from '../support/processes.js';
+import { answerTo, failureOf, textOf } from '../support/tool.js';
+
+let workspace = '';
+beforeAll(() => {
+  workspace = realpathSync(mkdtempSync(join(tmpdir(), 'forkline-workspace-')));
+  mkdirSync(join(workspace, 'sub dir'));
+  symlinkSync('sub dir', join(workspace, 'link'));
+  writeFileSync(join(workspace, 'file'), '');
+});
+afterAll(() => {
+  rmSync(workspace, { recursive: true });
+});
+
+const disposals: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(disposals.splice(0).map((dispose) => dispose()));
+});
+
+function makeTool(options: Partial<WorkspaceOptions> = {}) {
+  const tool = createBashTool({ contract: 'workspace', cwd: workspace, ...options });
+  disposals.push(() => tool.dispose());
+  return tool;
+}
+
+test('the answer is the output, a blank line and the wall time', async () => {
+  const tool = makeTool();
+  expect(await answerTo(tool, { command: 'echo hi' })).toBe('hi\n\nWall time: T seconds');
+  expect(await answerTo(tool, { command: 'true' })).toBe('(no output)\n\nWall time: T seconds');
+});
+
+test('success has neither an exit code nor an error flag', async () => {
+  const result = await makeTool().execute({ command: 'true' });
+  expect(result.details).toEqual({ timeoutSeconds: 300, wallTimeMs: expect.any(Number) });
+  expect(result).not.toHaveProperty('isError');
+});
+
+test('a failing command is a result that ends in its exit code', async () => {
+  const result = await makeTool().execute({ command: 'echo no; exit 3' });
+  expect(textOf(result)).toMatch(
+    /^no\n\nWall time: \d+\.\d\d seconds\n\nCommand exited with code 3$/,
+  );
+  expect(result.isError).toBe(true);
+  expect(result.details.exitCode).toBe(3);
+});
+
+test('stdout and stderr come together, in order', async () => {
+  const command = 'for i in 1 2 3; do echo o$i; echo e$i >&2; done';
+  expect(await answerTo(makeTool(), { command })).toContain('o1\ne1\no2\ne2\no3\ne3\n');
+});
+
+test('long output is cut to its last whole lines, with their numbers', async () => {
+  const result = await makeTool().execute({ command: 'seq 1 100000; echo FATAL >&2; exit 1' });
+  const [output = '', notices = ''] = textOf(result).split('\n\n');
+  expect(output.endsWith('\n100000\nFATAL')).toBe(true);
+  const first = Number(output.slice(0, output.indexOf('\n')));
+  expect(notices).toContain(`[Showing lines ${first}-100001 of 100001 (50.0KB limit)]`);
+  expect(result.details.meta?.truncation).toMatchObject({
+    direction: 'tail',
+    totalLines: 100_001,
+    totalBytes: 588_901,
+    shownRange: { start: first, end: 100_001 },
+  });
+});
+
+test('output within the limit is not cut', async () => {
+  const command = `for i in $(seq 1 200); do printf 'Line %03d: %-200s\\n' $i ''; done`;
+  const result = await makeTool().execute({ command });
+  expect(result.details).not.toHaveProperty('meta');
+  expect(textOf(result)).toContain('Line 001:');
+});
+
+test('one long line says how long it is', async () => {
+  const command = "head -c 120000 /dev/zero | tr '\\0' x";
+  const text = await answerTo(makeTool(), { command });
+  expect(text).toContain('[Showing last 50.0KB of line 1 (line is 117.2KB)]');
+});
+
+test('the head is kept when asked for', async () => {
+  const tool = makeTool({ headBytes: 20, tailBytes: 20 });
+  const text = await answerTo(tool, { command: 'seq 1 1000' });
+  expect(text).toContain('\n8\n9\n[… 987 lines elided (3.8KB) …]\n997\n998\n999\n1000\n');
+  expect(text).toContain('[Showing lines 1-9 and 997-1000 of 1000 (20B + 20B limit)]');
+});
+
+test('a timeout out of range is clamped, and it is said', async () => {
+  const result = await makeTool().execute({ command: 'echo hi', timeout: 7200 });
+  expect(textOf(result)).toMatch(
+    /seconds\nTimeout clamped to 3600s \(requested 7200s; allowed range 1-3600s\)\.$/,
+  );
+  expect(result.details).toMatchObject({ timeoutSeconds: 3600, requestedTimeoutSeconds: 7200 });
+});
+
+test('a command whose time is up is an error with its output so far', async () => {
+  const call = makeTool().execute({ command: 'echo before; sleep 30', timeout: 1 });
+  const error = await failureOf(call);
+  expect(error).toMatchObject({
+    name: 'ToolError',
+    kind: 'timedOut',
+    message: 'before\n\nCommand timed out after 1 seconds',
+    details: { timeoutSeconds: 1 },
+  });
+});
+
+test('a command that a signal kills has no exit code', async () => {
+  const error = await failureOf(makeTool().execute({ command: 'echo before; kill -9 $$' }));
+  expect(error).toMatchObject({
+    kind: 'noStatus',
+    message: 'before\n\nKilled by SIGKILL.\n\nCommand failed: missing exit status',
+  });
+});
+
+test('what still runs is named, with a way to stop it that works', async () => {
+  const tool = makeTool();
+  const result = await tool.execute({ command: 'sleep 300 & echo started' });
+  const [, pid, group] =
+    /Still running in the background: (\d+) \(sleep 300\)\. To stop: (kill -9 -\d+)/.exec(
+      textOf(result),
+    ) ?? [];
+  expect(result.details.background).toMatchObject([{ pid: Number(pid), command: 'sleep 300' }]);
+  await tool.execute({ command: `${group}` });
+  await eventually(() => expect(isGone(Number(pid))).toBe(true));
+});
+
+test('disposing of the tool ends what still runs', async () => {
+  const tool = makeTool();
+  const { details } = await tool.execute({ command: 'sleep 300 & echo started' });
+  await tool.dispose();
+  for (const { pid } of details.background ?? []) {
+    expect(isGone(pid)).toBe(true);
+  }
+  expect(await failureOf(tool.execute({ command: 'true' }))).toMatchObject({ kind: 'disposed' });
+});
+
+test.each([
+  ['cwd', { command: 'pwd', cwd: 'sub dir' }, 'sub dir'],
+  ['an absolute cwd', { command: 'pwd', cwd: '/' }, undefined],
+  ['a leading cd', { command: 'cd "sub dir" && pwd' }, 'sub dir'],
+  ['a symlink', { command: 'cd link && pwd' }, 'link'],
+  ['a cd left to bash', { command: 'cd "sub dir"; pwd' }, 'sub dir'],
+])('a command runs in %s', async (_, input, directory) => {
+  const path = directory === undefined ? '/' : join(workspace, directory);
+  expect(await answerTo(makeTool(), input)).toBe(`${path}\n\nWall time: T seconds`);
+});
+
+test('a leading cd is left to bash when there is a cwd', async () => {
+  const input = { command: 'cd .. && pwd', cwd: 'sub dir' };
+  expect(await answerTo(makeTool(), input)).toContain(`${workspace}\n`);
+});
+
+test.each([
+  [{ command: 'pwd', cwd: 'none' }, 'Working directory does not exist: $/none'],
+  [{ command: 'cd none && pwd' }, 'Working directory does not exist: $/none'],
+  [{ command: 'pwd', cwd: 'file' }, 'Working directory is not a directory: $/file'],
+  [{ command: 'pwd', env: { 'A-B': 'x' } }, 'Invalid bash env name: A-B'],
+  [{ command: 'pwd', env: { A: 'x\0' } }, 'env.A: expected a string without NUL'],
+  [{ command: 'pwd', timeout: '5' }, 'timeout: expected a number, got "5"'],
+  [{ command: 'pwd', pty: true }, 'pty: not known here, expected one of command, env, timeout'],
+  [{ command: ' \n' }, 'command: expected a shell command, got " \\n"'],
+  [{ command: 'a\0b' }, 'command: expected text without NUL'],
+  [{}, 'command: expected a string, got nothing'],
+])('%j is an input error', async (input, message) => {
+  const error = await failureOf(makeTool().execute(input));
+  expect(error).toBeInstanceOf(ToolError);
+  expect(error).toMatchObject({
+    kind: 'input',
+    message: expect.stringContaining(message.replace('$', workspace)),
+  });
+});
+
+test('a shell that is not there is a launch error, told apart from a failing command', async () => {
+  const tool = makeTool({ shell: ['/no/such/shell'] });
+  const error = await failureOf(tool.execute({ command: 'true' }));
+  expect(error).toMatchObject({
+    kind: 'launch',
+    message: expect.stringMatching(/^Command could not be started: .*\/no\/such\/shell/),
+  });
+});
+
+test('the environment is non-interactive, without secrets, and the call has the last word', async () => {
+  process.env.FOO_API_KEY = 'secret';
+  try {
+    const command = 'echo "$PAGER|$TERM|$CI|$FOO_API_KEY|$A|$EXTRA"';
+    const tool = makeTool({ env: { EXTRA: '1', A: 'under' } });
+    const env = { A: '$HOME "x"', TERM: 'vt100' };
+    expect(await answerTo(tool, { command, env })).toContain('cat|vt100|true||$HOME "x"|1\n');
+    const open = makeTool({ inheritEnv: 'all', ci: false });
+    expect(await answerTo(open, { command })).toContain('cat|dumb||secret||\n');
+  } finally {
+    delete process.env.FOO_API_KEY;
+  }
+});
+
+test('reading input ends at once, and there is no terminal', async () => {
+  const command = 'read x; echo rc=$?; cat; (: </dev/tty) 2>/dev/null || echo none';
+  expect(await answerTo(makeTool(), { command })).toContain('rc=1\nnone\n');
+});
+
+test('the description and the schema say what applies', () => {
+  const tool = makeTool({ timeout: { default: 10, max: 20 }, tailBytes: 2048 });
+  expect(tool.name).toBe('bash');
+  expect(tool.description).toContain(workspace);
+  expect(tool.description).toContain('A command may take 10 seconds, or `timeout` (at most 20)');
+  expect(tool.description).toContain('the last 2.0KB');
+  expect(tool.strict).toBe(true);
+  expect(tool.concurrency).toBe('exclusive');
+  expect(tool.inputSchema).toMatchObject({ required: ['command'], additionalProperties: false });
+});
+
+test.each([
+  [{ cwd: '' }, 'cwd: expected a path, got ""'],
+  [{ tailBytes: 0 }, 'tailBytes: expected a whole number from 1, got 0'],
+  [{ headBytes: 1.5 }, 'headBytes: expected a whole number from 0, got 1.5'],
+  [{ graceMs: -1 }, 'graceMs: expected a number from 0, got -1'],
+  [{ timeout: { min: 5, max: 4 } }, 'timeout.max: expected a number from 5, got 4'],
+])('%j is no valid option', (options, message) => {
+  expect(() => makeTool(options)).toThrow(message);
+});
+
+test('a contract that is not known is an error', () => {
+  const options = { contract: 'posix' as 'workspace', cwd: '/' };
+  expect(() => createBashTool(options)).toThrow('contract: expected "workspace", got "posix"');
+});

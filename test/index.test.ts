@@ -1,0 +1,27 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import * as forkline from '../src/index.js';
+
+test('the package exports this and nothing else', () => {
+  expect(Object.keys(forkline).sort()).toEqual([
+    'InputError',
+    'LaunchError',
+    'SECRET_NAME_PATTERNS',
+    'ToolAbortError',
+    'ToolError',
+    'createBashTool',
+    'createOwner',
+    'run',
+    'spawn',
+  ]);
+});
+
+test('importing it loads neither the addon nor a library', () => {
+  const entry = fileURLToPath(new URL('../dist/index.js', import.meta.url));
+  const script = `import(${JSON.stringify(entry)}).then(() => {
+    console.log(JSON.stringify(Object.keys(require.cache)));
+  });`;
+  const loaded = execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' });
+  expect(JSON.parse(loaded)).toEqual([]);
+});

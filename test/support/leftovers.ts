@@ -1,0 +1,52 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { createOwner, type Owner, run } from '../../src/index.js';
+import { eventually, openDescriptors, processesOf, zombiesOf } from './processes.js';
+
+/**
+ * Checks, once all tests of a file have run, that they left no process, zombie or descriptor. To be
+ * called before anything else registers hooks, so that it comes last.
+ */
+export function leavesNothingBehind(): void {
+  let before = 0;
+  beforeAll(async () => {
+    // What the engine opens once and for all is opened by its first command with a spill file.
+    await run('true', { spill: '/dev/null' });
+    before = openDescriptors().length;
+  });
+  afterAll(async () => {
+    await eventually(() => expect(processesOf()).toEqual([]));
+    await eventually(() => expect(zombiesOf()).toEqual([]));
+    await eventually(() => expect(openDescriptors().length).toBeLessThanOrEqual(before));
+  });
+}
+
+/** A folder for the tests of a file; removed after them. */
+export function useFolder(): { readonly path: string; file(name: string): string } {
+  let path = '';
+  beforeAll(() => {
+    path = realpathSync(mkdtempSync(join(tmpdir(), 'forkline-cases-')));
+  });
+  afterAll(() => rmSync(path, { recursive: true, force: true }));
+  return {
+    get path() {
+      return path;
+    },
+    file: (name) => join(path, name),
+  };
+}
+
+/** Makes owners that are disposed of after the test that asked for them. */
+export function useOwners(): () => Owner {
+  const owners: Owner[] = [];
+  afterEach(async () => {
+    await Promise.all(owners.splice(0).map((owner) => owner.dispose(500)));
+  });
+  return () => {
+    const owner = createOwner();
+    owners.push(owner);
+    return owner;
+  };
+}
