@@ -49,7 +49,7 @@ export function withEnvironment<Options extends EnvironmentOptions & { readonly 
   const { env, inheritEnv = 'scrubbed', ...rest } = options;
   const cwd = absolutePath(options.cwd);
   const environment = resolveEnvironment({ inherit: inheritEnv, overrides: env, cwd });
-  return { ...rest, environment };
+  return { ...rest, ...(cwd !== undefined && { cwd }), environment };
 }
 
 /** What `PWD` will say. What is not a path is left for the check of the options to refuse. */

@@ -1,5 +1,7 @@
+import { constants } from 'node:os';
 import { loadBinding } from './binding.js';
 import { decodeChunk, decodeRan, decodeReply, decodeStream, encodeNumbers } from './codec.js';
+import { LaunchError } from './launch-error.js';
 import type { CommandEvents, EngineCommand, EngineReply } from './message.js';
 import {
   FAILED,
@@ -15,10 +17,25 @@ import {
 
 let loaded: NativeBinding | undefined;
 
-/** The addon, loaded when first needed. */
+/**
+ * The addon, loaded when first needed.
+ *
+ * @throws {LaunchError} There is no descriptor left to load it with.
+ * @throws Error It is missing or broken; the message says what to do.
+ */
 export function binding(): NativeBinding {
-  loaded ??= loadBinding();
+  loaded ??= load();
   return loaded;
+}
+
+function load(): NativeBinding {
+  try {
+    return loadBinding();
+  } catch (error) {
+    // The loader tells a passing shortage by text alone.
+    if (!(error instanceof Error) || !error.message.includes('Too many open files')) throw error;
+    throw engineFailure(constants.errno.EMFILE, 'Too many open files');
+  }
 }
 
 /** This JavaScript environment's line to the engine: who waits for what. */
@@ -111,9 +128,24 @@ let opened: Channel | undefined;
 /**
  * The channel, opened when first needed.
  *
- * @throws Error The addon is missing, or cannot work on this system; the message says why.
+ * @throws {LaunchError} The engine cannot be started: out of descriptors, or the kernel is too old.
+ * @throws Error The addon is missing; the message says what to do.
  */
 export function channel(): Channel {
-  opened ??= new Channel();
+  if (opened === undefined) {
+    startEngine();
+    opened = new Channel();
+  }
   return opened;
+}
+
+function startEngine(): void {
+  const failure = binding().start();
+  if (failure != null) throw engineFailure(failure.errno, failure.message);
+}
+
+function engineFailure(errno: number, reason: string): LaunchError {
+  const needs = errno === constants.errno.ENOSYS ? ' (it needs Linux 5.4 or newer)' : '';
+  const message = `cannot start the engine${needs}: ${reason}`;
+  return new LaunchError({ step: 'engine', errno, subject: 'the engine', message });
 }

@@ -3,6 +3,7 @@ import { errorCode } from './system-error.js';
 
 /** What was being done when a launch failed. */
 export type LaunchStep =
+  | 'engine'
   | 'descriptors'
   | 'clone'
   | 'session'

@@ -2,6 +2,8 @@
 export interface NativeBinding {
   /** The process's environment now: entries joined by NUL, one character a byte. */
   environ(): string;
+  /** Starts the engine unless it runs; undefined or null when it does now. */
+  start(): { readonly errno: number; readonly message: string } | null | undefined;
   readonly Channel: new (dispatch: (records: readonly NativeRecord[]) => void) => NativeChannel;
 }
 

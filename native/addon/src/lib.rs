@@ -10,7 +10,7 @@ mod request;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use forkline_engine::{Engine, Handle, Owner, Signal};
+use forkline_engine::{Engine, Handle, Owner, Signal, errno_text};
 use napi::bindgen_prelude::{Either, FnArgs, Function, Latin1String, Uint8Array, Unknown};
 use napi::{Env, Error, JsString, Result, Status};
 use napi_derive::napi;
@@ -27,6 +27,22 @@ pub fn environ(env: &Env) -> Result<JsString<'_>> {
     env.create_string_latin1(environ::block())
 }
 
+/// Why the engine can't be started.
+#[napi(object, object_from_js = false)]
+pub struct StartFailure {
+    /// The errno.
+    pub errno: i32,
+    /// The C library's words for it.
+    pub message: String,
+}
+
+/// Starts the engine, unless it runs. A failure is not for ever: it can be tried again.
+#[napi]
+pub fn start() -> Option<StartFailure> {
+    let errno = host::engine().err()?.raw_os_error().unwrap_or(0);
+    Some(StartFailure { errno, message: errno_text(errno) })
+}
+
 /// One JavaScript environment's line to the engine.
 #[napi]
 pub struct Channel {
@@ -41,10 +57,8 @@ impl Channel {
     /// Opens it; `dispatch` is called with arrays of events and must not throw.
     #[napi(constructor)]
     pub fn new(env: &Env, dispatch: Function<FnArgs<(Batch,)>, Unknown<'static>>) -> Result<Self> {
-        let engine = host::engine().map_err(|error| {
-            let reason = format!("forkline cannot start its engine on this system: {error}");
-            Error::new(Status::GenericFailure, reason)
-        })?;
+        let engine = host::engine()
+            .map_err(|error| Error::new(Status::GenericFailure, error.to_string()))?;
         let events = Events::new(&dispatch)?;
         let owners = Arc::new(Mutex::new(HashMap::new()));
         let ending = (events.clone(), owners.clone());

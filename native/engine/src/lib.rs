@@ -98,13 +98,15 @@ impl Engine {
     pub fn start(keeper: Option<PathBuf>) -> io::Result<Engine> {
         launch::supported()?;
         let roster = Arc::new(Roster::new()?);
-        let reactor = reactor::start(roster.clone(), sweeper::start)?;
-        let orders = Arc::new(Queue::new());
+        let reactor = Mailbox::new()?;
         let keeper = Arc::new(Seat::new(keeper));
-        for number in 0..LAUNCHERS {
-            let mut launcher = Launcher::new(reactor.clone(), roster.clone(), keeper.clone())?;
+        let launcher = || Launcher::new(reactor.clone(), roster.clone(), keeper.clone());
+        let launchers = (0..LAUNCHERS).map(|_| launcher()).collect::<io::Result<Vec<_>>>()?;
+        reactor::start(reactor.clone(), roster.clone())?;
+        let orders = Arc::new(Queue::new());
+        for mut launcher in launchers {
             let orders = orders.clone();
-            threads::spawn(&format!("forkline-launch{number}"), move || launcher.run(&orders))?;
+            threads::spawn("forkline-launch", move || launcher.run(&orders))?;
         }
         Ok(Engine { orders, reactor, roster, next_id: AtomicU64::new(1), keeper })
     }

@@ -170,10 +170,7 @@ impl Reactor {
     /// The spill file is closed; `streams` are the pipes that are still held.
     pub(crate) fn spilled(&mut self, id: u64, report: SpillReport, streams: Vec<Stream>) {
         self.watch_streams(id, &streams);
-        let Some(process) = self.processes.get_mut(&id) else {
-            self.held.insert(id, streams);
-            return;
-        };
+        let Some(process) = self.processes.get_mut(&id) else { return self.hold(id, streams) };
         process.spill = Spilling::Closed(report);
         process.streams = streams;
         match process.phase {

@@ -21,7 +21,7 @@ use crate::page::PageBuffer;
 use crate::process::Process;
 use crate::roster::Roster;
 use crate::stream::Stream;
-use crate::sweeper::Job;
+use crate::sweeper::{self, Job};
 use crate::threads;
 use crate::timers::{Alarm, Timers};
 
@@ -76,30 +76,27 @@ impl Source {
 const BELL: u64 = 0;
 
 /// Starts the loop on a thread of its own.
-pub fn start(
-    roster: Arc<Roster>,
-    sweeper: impl FnOnce(Mailbox) -> io::Result<Sender<Job>>,
-) -> io::Result<Mailbox> {
-    let mailbox = Mailbox::new()?;
+pub fn start(mailbox: Mailbox, roster: Arc<Roster>) -> io::Result<()> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     let token = epoll::EventData::new_u64(BELL);
     epoll::add(&epoll, mailbox.bell(), token, epoll::EventFlags::IN)?;
+    // Everything that can run short comes before the threads, which could not be taken back.
+    let buffer = PageBuffer::new()?;
     let mut reactor = Reactor {
         epoll,
-        mailbox: mailbox.clone(),
+        sweeper: sweeper::start(mailbox.clone())?,
+        disk: Disk::new(mailbox.clone()),
+        mailbox,
         processes: HashMap::new(),
         held: HashMap::new(),
         unkillable: HashMap::new(),
         timers: Timers::default(),
-        sweeper: sweeper(mailbox.clone())?,
-        disk: Disk::new(mailbox.clone()),
         orphans: Orphans::new(roster.clone()),
         roster,
         disposals: Disposals::default(),
-        buffer: PageBuffer::new()?,
+        buffer,
     };
-    threads::spawn("forkline-reactor", move || reactor.run())?;
-    Ok(mailbox)
+    threads::spawn("forkline-reactor", move || reactor.run())
 }
 
 impl Reactor {

@@ -41,8 +41,8 @@ pub fn hand_over<'a>(shells: &[CString], text: &'a [u8]) -> (Vec<Image>, Handove
 }
 
 fn image(shell: &CString, handover: &Handover, text: &[u8]) -> Image {
-    let is_bash = shell.as_bytes().ends_with(b"bash");
-    let name = if is_bash { "bash" } else { "sh" };
+    let name = shell.as_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let is_bash = name == b"bash";
     let script = match (is_bash, handover) {
         (true, Handover::Variable(_)) => b"eval -- \"$_\"".to_vec(),
         (true, Handover::Script(_)) => {
@@ -52,7 +52,7 @@ fn image(shell: &CString, handover: &Handover, text: &[u8]) -> Image {
         (false, Handover::Script(_)) => b"eval \"$(cat <&3)\" 3<&-".to_vec(),
         _ => text.to_vec(),
     };
-    let arguments = [name.as_bytes().to_vec(), b"-c".to_vec(), b"--".to_vec(), script];
+    let arguments = [name.to_vec(), b"-c".to_vec(), b"--".to_vec(), script];
     // Texts with a NUL are refused long before this; cut there, as exec would.
     let argv = arguments.into_iter().map(until_nul).collect();
     Image { path: shell.clone(), argv }

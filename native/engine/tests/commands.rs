@@ -59,7 +59,8 @@ time.sleep(300)";
         "python3 -c \"{daemon}\"; setsid sleep 301 & env -i setsid sleep 302 & echo $!; sleep 303"
     );
     let mut timed = command(&text);
-    timed.timeout = Some(Duration::from_secs(1));
+    // Long enough for python to have started on a busy machine.
+    timed.timeout = Some(Duration::from_secs(4));
     let outcome = start(timed).outcome();
     assert_eq!(outcome.cause, Cause::TimedOut);
     assert!(!outcome.forced);

@@ -29,3 +29,11 @@ fn a_shell_that_is_not_bash_gets_the_text_in_a_way_it_knows() {
     let (long, _) = script("/bin/sh", &"x;".repeat(100_000));
     assert!(long.contains("cat <&3"));
 }
+
+#[test]
+fn a_shell_is_called_by_its_own_name() {
+    for (path, name) in [("/bin/bash", "bash"), ("/bin/sh", "sh"), ("/usr/bin/zsh", "zsh")] {
+        let (images, _) = hand_over(&[CString::new(path).unwrap()], b"a; b");
+        assert_eq!(images[0].argv[0].to_str(), Ok(name));
+    }
+}
