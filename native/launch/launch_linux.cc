@@ -50,6 +50,16 @@ void set_mask(const KernelSignals &mask, KernelSignals *before) {
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, before, sizeof mask);
 }
 
+// A thread that blocks SIGCHLD has the kernel queue it when a child ends, even
+// though it is ignored, and interrupt the host's main thread with it. Nobody
+// sends it to a child that has no children.
+KernelSignals all_but_sigchld() {
+  KernelSignals signals;
+  memset(&signals, 0xff, sizeof signals);
+  signals.words[0] &= ~(1UL << (SIGCHLD - 1));
+  return signals;
+}
+
 struct Child {
   const forkline_request *request;
   forkline_launched *launched;
@@ -198,10 +208,8 @@ extern "C" int forkline_launch(const forkline_request *request, forkline_launche
 
   // The first thing saved is the last restored: between the two, no handler of
   // the host may run, in the parent on half-changed state or in the child at all.
-  KernelSignals all;
   KernelSignals before;
-  memset(&all, 0xff, sizeof all);
-  set_mask(all, &before);
+  set_mask(all_but_sigchld(), &before);
 
   void *stack_top = static_cast<char *>(request->stack) + request->stack_size;
   int pidfd = -1;
@@ -209,7 +217,6 @@ extern "C" int forkline_launch(const forkline_request *request, forkline_launche
   if (child.shares_table) flags |= CLONE_FILES;
   pid_t pid = clone(run_child, stack_top, flags, &child, &pidfd);
   int clone_error = errno;
-  empty_slots(child);
   empty_slots(child);
 
   if (pid < 0) {

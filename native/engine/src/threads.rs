@@ -6,6 +6,9 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::thread::Builder;
 
 /// Starts a thread that takes none of the host's signals: its handlers run on its own threads.
+///
+/// SIGCHLD is the exception: blocked in the thread whose child ends, it would be queued although
+/// it is ignored, and would interrupt the main thread each time.
 pub fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let before = block_signals();
     let started = Builder::new().name(name.to_owned()).stack_size(256 * 1024).spawn(body);
@@ -36,6 +39,7 @@ fn block_signals() -> libc::sigset_t {
     // set and SIG_SETMASK neither can fail.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
+        libc::sigdelset(all.as_mut_ptr(), libc::SIGCHLD);
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
         before.assume_init()
     }

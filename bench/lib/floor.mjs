@@ -1,0 +1,65 @@
+// The floor addon with the environment and the shell that the others use too.
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { FLOOR_FILE } from './build-floor.mjs';
+
+/** @typedef {'spawn' | 'launch'} Way posix_spawn with two pipes, or forkline_launch with one */
+/** @typedef {{ file: string, args: string[], env: string[] }} Program */
+/**
+ * @typedef {object} Addon
+ * @property {(way: Way, program: Program, iterations: number) => Float64Array} latency
+ * @property {(way: Way, program: Program, count: number, inFlight: number) => number} throughput
+ * @property {(way: Way, program: Program, path?: string) => { ns: number, bytes: number }} drain
+ * @property {(program: Program, count: number) => number} killGroup
+ */
+
+/** @returns {Addon} */
+function load() {
+  if (!existsSync(FLOOR_FILE)) throw new Error('the floor is not built: use bench/run.mjs');
+  return createRequire(import.meta.url)(FLOOR_FILE);
+}
+
+const addon = load();
+const NS_PER_MS = 1e6;
+
+/**
+ * @param {string} command
+ * @returns {Program}
+ */
+const bash = (command) => ({
+  file: '/bin/bash',
+  args: ['bash', '-c', command],
+  // The suite's own environment, which every peer passes on as it is.
+  env: Object.entries(process.env).map(([name, value]) => `${name}=${value}`),
+});
+
+/**
+ * Milliseconds from start to reaped, of one command.
+ * @param {Way} way
+ * @param {string} command
+ */
+export const latency = (way, command) =>
+  (addon.latency(way, bash(command), 1)[0] ?? Number.NaN) / NS_PER_MS;
+
+/**
+ * Milliseconds for all of `count` commands.
+ * @param {Way} way
+ * @param {string} command
+ * @param {number} count
+ * @param {number} inFlight
+ */
+export const throughput = (way, command, count, inFlight) =>
+  addon.throughput(way, bash(command), count, inFlight) / NS_PER_MS;
+
+/**
+ * Milliseconds to read a command's output to the end, and to write it to a file where one is named.
+ * @param {Way} way
+ * @param {string} command
+ * @param {number} bytes what the command prints
+ * @param {string} [path]
+ */
+export function drain(way, command, bytes, path) {
+  const drained = addon.drain(way, bash(command), path);
+  if (drained.bytes !== bytes) throw new Error(`the floor read ${drained.bytes} of ${bytes} bytes`);
+  return drained.ns / NS_PER_MS;
+}

@@ -1,0 +1,71 @@
+/** @import { Message, Settings, SuiteResult } from './types.d.ts' */
+import { fork } from 'node:child_process';
+import { userInfo } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { watchOtherWork } from './other-work.mjs';
+
+const PROCESS = fileURLToPath(new URL('suite-process.mjs', import.meta.url));
+const PATIENCE_MS = 10 * 60_000;
+
+/**
+ * The environment of every suite, and so of every command: small, and without anything that
+ * forkline would take out of it but the floor would pass on. A command costs more with more of it.
+ */
+function environment() {
+  const { PATH = '/usr/local/bin:/usr/bin:/bin', TMPDIR } = process.env;
+  const { username, homedir } = userInfo();
+  const fixed = {
+    PATH,
+    HOME: homedir,
+    USER: username,
+    LOGNAME: username,
+    SHELL: '/bin/bash',
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+  };
+  return TMPDIR === undefined ? fixed : { ...fixed, TMPDIR };
+}
+
+/**
+ * Measures a suite in a fresh process: no suite sees another's memory, threads or compiled code.
+ * @param {string} name
+ * @param {Settings} settings
+ * @returns {Promise<SuiteResult>}
+ */
+export async function runSuite(name, settings) {
+  const start = performance.now();
+  const otherWork = watchOtherWork();
+  const outcome = await inProcess(name, settings);
+  return { name, seconds: (performance.now() - start) / 1000, otherWork: otherWork(), ...outcome };
+}
+
+/**
+ * @param {string} name
+ * @param {Settings} settings
+ * @returns {Promise<Message>}
+ */
+function inProcess(name, settings) {
+  return new Promise((resolve) => {
+    const child = fork(PROCESS, [name, JSON.stringify(settings)], {
+      env: environment(),
+      execArgv: ['--expose-gc'],
+    });
+    /** @type {Message | undefined} */
+    let message;
+    let late = false;
+    const patience = setTimeout(() => {
+      late = true;
+      child.kill('SIGKILL');
+    }, PATIENCE_MS);
+    child.once('message', (received) => {
+      message = /** @type {Message} */ (received);
+    });
+    child.once('error', (error) => resolve({ failure: error.message }));
+    child.once('exit', (code, signal) => {
+      clearTimeout(patience);
+      if (message) return resolve(message);
+      const how = late ? `took over ${PATIENCE_MS / 60_000} minutes` : `ended by ${signal ?? code}`;
+      resolve({ failure: `its process ${how} before it reported` });
+    });
+  });
+}

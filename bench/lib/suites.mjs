@@ -1,0 +1,27 @@
+/** @import { Suite } from './types.d.ts' */
+
+/** @type {ReadonlyMap<string, () => Promise<{ suite: Suite }>>} by the name on the command line */
+const SUITES = new Map([
+  ['p1', () => import('../suites/latency.mjs')],
+  ['p2', () => import('../suites/throughput.mjs')],
+  ['p3', () => import('../suites/main-thread.mjs')],
+  ['p4', () => import('../suites/parent-size.mjs')],
+  ['p6', () => import('../suites/drain.mjs')],
+  ['p7', () => import('../suites/spill.mjs')],
+  ['p8', () => import('../suites/memory.mjs')],
+  ['p9', () => import('../suites/in-flight.mjs')],
+  ['descriptors', () => import('../suites/descriptors.mjs')],
+  ['past', () => import('../suites/past.mjs')],
+]);
+
+export const SUITE_NAMES = [...SUITES.keys()];
+
+/**
+ * @param {string} name
+ * @returns {Promise<Suite>}
+ */
+export async function loadSuite(name) {
+  const load = SUITES.get(name);
+  if (!load) throw new RangeError(`no suite is named ${name}`);
+  return (await load()).suite;
+}

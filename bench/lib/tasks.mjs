@@ -1,0 +1,55 @@
+/** @import { Peer, Task } from './types.d.ts' */
+import { latency, throughput } from './floor.mjs';
+
+/** The smallest real command: what every launch is measured with. */
+export const ECHO = 'echo hi';
+
+export const FLOOR = 'floor';
+export const LAUNCH_FLOOR = 'launch floor';
+
+/** @type {readonly Task[]} */
+export const floorEchoes = [
+  { name: FLOOR, run: () => latency('spawn', ECHO) },
+  { name: LAUNCH_FLOOR, run: () => latency('launch', ECHO) },
+];
+
+/**
+ * @param {number} count
+ * @param {number} limit
+ * @returns {readonly Task[]}
+ */
+export const floorThroughputs = (count, limit) => [
+  { name: FLOOR, run: () => throughput('spawn', ECHO, count, limit) },
+  { name: LAUNCH_FLOOR, run: () => throughput('launch', ECHO, count, limit) },
+];
+
+/**
+ * Runs `echo hi` and makes sure that it did: a fast wrong answer is no figure.
+ * @param {Peer} peer
+ */
+export async function echo(peer) {
+  const text = await peer.run(ECHO);
+  if (text.trim() !== 'hi') throw new Error(`${peer.name} answered ${JSON.stringify(text)}`);
+  return undefined;
+}
+
+/**
+ * @param {Peer} peer
+ * @returns {Task}
+ */
+export const echoTask = (peer) => ({ name: peer.name, run: () => echo(peer) });
+
+/**
+ * Calls `start` `count` times with never more than `limit` unsettled.
+ * @param {number} count
+ * @param {number} limit
+ * @param {() => Promise<unknown>} start
+ */
+export async function inFlight(count, limit, start) {
+  let left = count;
+  const lane = async () => {
+    while (left-- > 0) await start();
+  };
+  await Promise.all(Array.from({ length: limit }, lane));
+  return undefined;
+}

@@ -1,0 +1,96 @@
+// Measures forkline against the floor and its peers: `npm run bench -- [suite...] [options]`.
+/** @import { Settings, SuiteResult } from './lib/types.d.ts' */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { buildFloor } from './lib/build-floor.mjs';
+import { machine, versions } from './lib/machine.mjs';
+import { runSuite } from './lib/run-suite.mjs';
+import { SUITE_NAMES } from './lib/suites.mjs';
+import { table } from './lib/table.mjs';
+
+const HELP = `usage: npm run bench -- [suite...] [--quick] [--json] [--past N]
+
+suites: ${SUITE_NAMES.join(' ')} (all, when none is named)
+
+  --quick   a fifth of the work: shows that it runs, too noisy for a verdict
+  --json    the whole result on stdout instead of the table
+  --past N  commands run by the suite 'past' (default 20000, quick 2000)
+`;
+
+const RESULTS = new URL('results/', import.meta.url);
+
+/**
+ * @param {string} reason
+ * @returns {never}
+ */
+function stop(reason) {
+  console.error(`bench: ${reason}`);
+  process.exit(2);
+}
+
+function parse() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        quick: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        past: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    return stop(/** @type {Error} */ (error).message);
+  }
+}
+
+/**
+ * @param {readonly string[]} names
+ * @param {Settings} settings
+ */
+async function measure(names, settings) {
+  const results = [];
+  for (const name of names) {
+    process.stderr.write(`${name} ...`);
+    const result = await runSuite(name, settings);
+    process.stderr.write(` ${result.seconds.toFixed(0)} s\n`);
+    results.push(result);
+  }
+  return results;
+}
+
+/**
+ * @param {Settings} settings
+ * @param {SuiteResult[]} suites
+ */
+function record(settings, suites) {
+  const whole = {
+    date: new Date().toISOString(),
+    machine: machine(),
+    versions: versions(),
+    settings,
+    suites,
+  };
+  const json = `${JSON.stringify(whole, null, 2)}\n`;
+  mkdirSync(RESULTS, { recursive: true });
+  writeFileSync(new URL('latest.json', RESULTS), json);
+  return json;
+}
+
+const { values, positionals } = parse();
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit();
+}
+const unknown = positionals.filter((name) => !SUITE_NAMES.includes(name));
+if (unknown.length > 0) stop(`no suite is named ${unknown[0]}; there are ${SUITE_NAMES.join(' ')}`);
+const past = Number(values.past ?? (values.quick ? 2000 : 20_000));
+if (!Number.isInteger(past) || past < 1) stop(`--past takes a whole number, not ${values.past}`);
+
+buildFloor();
+const settings = { quick: values.quick, past };
+const names = positionals.length > 0 ? positionals : SUITE_NAMES;
+const results = await measure(names, settings);
+const json = record(settings, results);
+process.stdout.write(values.json ? json : `\n${table(results)}\n`);
+process.exitCode = results.some(({ failure }) => failure !== undefined) ? 1 : 0;

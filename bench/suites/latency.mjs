@@ -1,0 +1,30 @@
+// P1: one command at a time.
+/** @import { Suite } from '../lib/types.d.ts' */
+import { interleave, warmUp } from '../lib/rounds.mjs';
+import { atMost, milliseconds, ratioRow, ratiosTo, report } from '../lib/rows.mjs';
+import { overallMedian, ratio } from '../lib/statistics.mjs';
+import { echoTask, FLOOR, floorEchoes, LAUNCH_FLOOR } from '../lib/tasks.mjs';
+import { childProcess, execa, forkline, nanoSpawn, tinyexec } from '../peers/index.mjs';
+
+const peers = [childProcess, tinyexec, nanoSpawn, execa];
+
+/** @type {Suite} */
+export const suite = {
+  async measure({ quick }) {
+    const tasks = [...floorEchoes, ...[forkline, ...peers].map(echoTask)];
+    await warmUp(tasks);
+    const samples = await interleave(tasks, { rounds: quick ? 8 : 40, iterations: 10 });
+    const others = [LAUNCH_FLOOR, ...peers.map(({ name }) => name)];
+    const row = ratioRow({
+      id: 'P1',
+      what: "run('echo hi'), p50",
+      figure: milliseconds(overallMedian(samples(forkline.name))),
+      to: `floor ${milliseconds(overallMedian(samples(FLOOR)))}`,
+      value: ratio(samples(forkline.name), samples(FLOOR)),
+      target: atMost(1.15),
+      launchRatio: ratio(samples(forkline.name), samples(LAUNCH_FLOOR)),
+      others: ratiosTo(samples, others, FLOOR),
+    });
+    return report([row], samples, [forkline.name, FLOOR, ...others]);
+  },
+};

@@ -1,0 +1,85 @@
+// How P1 and memory grow with the commands that were run before, and what those leave behind.
+/** @import { Suite } from '../lib/types.d.ts' */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getHeapStatistics } from 'node:v8';
+import { openDescriptors, residentBytes, zombies } from '../lib/proc.mjs';
+import { interleave, warmUp } from '../lib/rounds.mjs';
+import { atMost, figureRow, milliseconds, ratioRow, size, times } from '../lib/rows.mjs';
+import { medians, overallMedian, ratio } from '../lib/statistics.mjs';
+import { echo, echoTask, FLOOR, floorEchoes, inFlight } from '../lib/tasks.mjs';
+import { forkline } from '../peers/index.mjs';
+
+const IN_FLIGHT = 64;
+
+/** What a process is holding, once it has had the time to let go. */
+async function held() {
+  globalThis.gc?.();
+  await sleep(200);
+  return { descriptors: openDescriptors(), zombies: zombies(), memory: heldBytes() };
+}
+
+/**
+ * Memory in use. V8 sizes its heap to the rate of garbage and keeps tens of megabytes of it empty:
+ * of the heap only what is used counts, of everything else what is resident.
+ */
+function heldBytes() {
+  const heap = getHeapStatistics();
+  return residentBytes() - heap.total_physical_size + heap.used_heap_size;
+}
+
+/** @type {Suite} */
+export const suite = {
+  async measure({ quick, past }) {
+    const tasks = [...floorEchoes, echoTask(forkline)];
+    const look = { rounds: quick ? 5 : 20, iterations: 10 };
+    // Pools are filled and code is compiled by the first thousands; growth is what comes after.
+    await warmUp(tasks, 10);
+    await inFlight(quick ? 500 : 3000, IN_FLIGHT, () => echo(forkline));
+    const before = await interleave(tasks, look);
+    const heldBefore = await held();
+    await inFlight(past, IN_FLIGHT, () => echo(forkline));
+    const heldAfter = await held();
+    const after = await interleave(tasks, look);
+
+    const memory = heldAfter.memory - heldBefore.memory;
+    const left = heldAfter.descriptors - heldBefore.descriptors + heldAfter.zombies;
+    /** @param {string} name */
+    const growth = (name) => ratio(after(name), before(name));
+    const rows = [
+      ratioRow({
+        id: 'P1 grows',
+        what: `run('echo hi') after ${past} commands`,
+        figure: milliseconds(overallMedian(after(forkline.name))),
+        to: `before ${milliseconds(overallMedian(before(forkline.name)))}`,
+        // The floor keeps no past: what it changed by is the machine, not us.
+        value: growth(forkline.name) / growth(FLOOR),
+        target: atMost(1.1),
+        others: { 'floor, unadjusted': times(growth(FLOOR)) },
+      }),
+      figureRow({
+        id: 'P8 grows',
+        what: `memory kept of ${past} commands`,
+        figure: size(memory),
+        value: memory,
+        target: atMost(2 ** 21, '≤ 2 MiB'),
+      }),
+      figureRow({
+        id: 'P8 grows',
+        what: 'descriptors and zombies left',
+        figure: String(left),
+        value: left,
+        target: atMost(0, '0'),
+      }),
+    ];
+    const names = [forkline.name, FLOOR];
+    return {
+      rows,
+      medians: Object.fromEntries(
+        names.flatMap((name) => [
+          [`${name}, before`, medians(before(name))],
+          [`${name}, after`, medians(after(name))],
+        ]),
+      ),
+    };
+  },
+};
