@@ -54,5 +54,6 @@ export function withEnvironment<Options extends EnvironmentOptions & { readonly 
 
 /** What `PWD` will say. What is not a path is left for the check of the options to refuse. */
 function absolutePath(cwd: unknown): string | undefined {
-  return typeof cwd === 'string' && !cwd.includes('\0') ? resolve(cwd) : undefined;
+  if (typeof cwd !== 'string' || cwd === '' || cwd.includes('\0')) return undefined;
+  return resolve(cwd);
 }

@@ -6,7 +6,12 @@ import { EngineProcess } from './engine/process.js';
 import { toResult } from './engine/result.js';
 import { ChunkQueue } from './pipeline/chunk-queue.js';
 import { engineCommand, requested, toBytes } from './pipeline/execute.js';
-import { checkExecuteOptions, checkSignal } from './pipeline/execute-options.js';
+import {
+  checkExecuteOptions,
+  checkGrace,
+  checkLiveOptions,
+  checkSignal,
+} from './pipeline/execute-options.js';
 import { InputError } from './pipeline/input-error.js';
 import { type CommandOptions, withEnvironment } from './run.js';
 
@@ -47,7 +52,10 @@ export interface LiveProcess<Chunk = OutputChunk> extends AsyncIterable<Chunk>, 
   end(): void;
   /** Sends a signal to its process group; false when it has ended. */
   signal(signal: NodeJS.Signals): Promise<boolean>;
-  /** Ends it and everything it started: SIGTERM, grace, SIGKILL. Resolves when it is gone. */
+  /**
+   * Ends it and everything it started: SIGTERM, grace, SIGKILL. Resolves when it is gone. What it
+   * left behind when it ended by itself is its owner's to end.
+   */
   kill(options?: { readonly graceMs?: number }): Promise<RunResult>;
   /** What it has printed so far, within the same limits as the result; undefined once it is over. */
   snapshot(): Promise<Snapshot | undefined>;
@@ -80,7 +88,9 @@ export async function spawn(
 ): Promise<LiveProcess | LiveProcess<BytesChunk>> {
   const resolved = withEnvironment(options);
   checkExecuteOptions(command, resolved);
+  checkLiveOptions(resolved);
   options.signal?.throwIfAborted();
+  if (options.owner?.isDisposed) throw disposed();
   return options.encoding === 'bytes'
     ? start<BytesChunk>(command, resolved, (stream, { data, droppedBytes }) => {
         return { stream, bytes: toBytes(data), droppedBytes };
@@ -122,12 +132,14 @@ function start<Chunk>(
         chunks.close();
         if (end.kind === 'ran') settle(toResult(end, asked));
         else if (end.kind === 'failed') failed(new LaunchError(end));
-        else failed(signal?.reason ?? new Error('its owner was disposed before it could start'));
+        else failed(signal?.reason ?? disposed());
       },
     });
     signal?.addEventListener('abort', abort, { once: true });
   });
 }
+
+const disposed = () => new Error('its owner was disposed before it could start');
 
 function live<Chunk>(
   pid: number,
@@ -139,8 +151,9 @@ function live<Chunk>(
   const piped = (): void => {
     if (stdin !== 'pipe') throw new InputError("stdin: expected 'pipe' at the start, got 'null'");
   };
-  const kill = (options?: { readonly graceMs?: number }): Promise<RunResult> => {
-    engine.cancel(options?.graceMs);
+  const kill = async ({ graceMs }: { readonly graceMs?: number } = {}): Promise<RunResult> => {
+    checkGrace(graceMs);
+    engine.cancel(graceMs);
     return result;
   };
   return {

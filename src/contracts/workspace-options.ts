@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { checkInherit } from '../pipeline/environment.js';
 import { InputError, showValue } from '../pipeline/input-error.js';
 import { nonInteractiveDefaults } from '../pipeline/non-interactive.js';
 import type { OutputLimits } from '../pipeline/output.js';
@@ -59,10 +60,12 @@ export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSet
   if (typeof options.cwd !== 'string' || options.cwd === '') {
     throw new InputError(`cwd: expected a path, got ${showValue(options.cwd)}`);
   }
+  const inheritEnv = options.inheritEnv ?? 'scrubbed';
+  checkInherit(inheritEnv);
   return {
     cwd: resolve(options.cwd),
     home: homedir(),
-    inheritEnv: options.inheritEnv ?? 'scrubbed',
+    inheritEnv,
     scrub: options.scrub,
     env: options.env,
     defaults: nonInteractiveDefaults(options.ci ?? true),

@@ -143,8 +143,12 @@ function hasName(record: Readonly<Record<string, unknown>> | undefined, name: st
   return record !== undefined && Object.hasOwn(record, name);
 }
 
-// Callers without a type checker: what is not understood must not pass for 'all'.
-function checkInherit(inherit: unknown): void {
+/**
+ * For callers without a type checker: what is not understood must not pass for `all`.
+ *
+ * @throws {InputError} It is not understood.
+ */
+export function checkInherit(inherit: unknown): void {
   if (inherit === 'scrubbed' || inherit === 'all' || inherit === 'none') return;
   const got = showValue(inherit);
   throw new InputError(`inheritEnv: expected "scrubbed", "all" or "none", got ${got}`);

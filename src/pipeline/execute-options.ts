@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { Owner } from '../engine/owner.js';
 import type { ExecuteOptions } from './execute.js';
 import { InputError, showValue } from './input-error.js';
 import { checkCommand } from './validate.js';
@@ -19,15 +20,40 @@ export function checkExecuteOptions(command: string, options: ExecuteOptions): v
   checkSpill(options.spill);
   checkInput(options.input);
   checkShell(options.shell);
-  if (options.streams !== undefined && !['merged', 'separate'].includes(options.streams)) {
-    fail('streams', "'merged' or 'separate'", options.streams);
-  }
+  checkOneOf('streams', ['merged', 'separate'], options.streams);
   if (options.onOutput !== undefined && typeof options.onOutput !== 'function') {
     fail('onOutput', 'a function', options.onOutput);
   }
   if (options.signal !== undefined && !(options.signal instanceof AbortSignal)) {
     fail('signal', 'an AbortSignal', options.signal);
   }
+  if (options.owner !== undefined && !(options.owner instanceof Owner)) {
+    fail('owner', 'an owner made by createOwner()', options.owner);
+  }
+}
+
+/**
+ * Checks what only a command has that is talked to while it runs.
+ *
+ * @throws {InputError} As {@link checkExecuteOptions}.
+ */
+export function checkLiveOptions(options: {
+  readonly stdin?: unknown;
+  readonly encoding?: unknown;
+  readonly overflow?: unknown;
+  readonly input?: unknown;
+}): void {
+  checkOneOf('stdin', ['null', 'pipe'], options.stdin);
+  checkOneOf('encoding', ['text', 'bytes'], options.encoding);
+  checkOneOf('overflow', ['drop', 'pause'], options.overflow);
+  if (options.stdin === 'pipe' && options.input !== undefined) {
+    fail('input', "nothing beside stdin: 'pipe'", options.input);
+  }
+}
+
+function checkOneOf(name: string, allowed: readonly string[], value: unknown): void {
+  if (value === undefined || allowed.includes(value as string)) return;
+  fail(name, allowed.map((one) => `'${one}'`).join(' or '), value);
 }
 
 /** The most that is kept of a stream: what a string can hold. */
@@ -84,6 +110,13 @@ function checkShell(shell: unknown): void {
     checkPath('shell', path);
     if (!path.startsWith('/')) fail('shell', 'absolute paths', path);
   }
+}
+
+/**
+ * @throws {InputError} `graceMs` is no time.
+ */
+export function checkGrace(graceMs: unknown): void {
+  checkTime('graceMs', graceMs, 0);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createOwner, type Owner, run } from '../../src/index.js';
 import { eventually, openDescriptors, processesOf, zombiesOf } from './processes.js';
@@ -12,8 +13,10 @@ import { eventually, openDescriptors, processesOf, zombiesOf } from './processes
 export function leavesNothingBehind(): void {
   let before = 0;
   beforeAll(async () => {
-    // What the engine opens once and for all is opened by its first command with a spill file.
+    // What the engine opens once and for all is opened by its first command with a spill file, and,
+    // for its keeper, just after it.
     await run('true', { spill: '/dev/null' });
+    await sleep(100);
     before = openDescriptors().length;
   });
   afterAll(async () => {

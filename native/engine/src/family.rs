@@ -11,6 +11,7 @@ use crate::group::Group;
 use crate::mark::Mark;
 use crate::outcome::BackgroundProcess;
 use crate::proc::{self, Stat};
+use crate::scene::{Scene, Signs};
 
 /// A process, named so that a reused pid is not mistaken for it.
 pub type Name = (i32, u64);
@@ -32,16 +33,17 @@ pub struct Family {
 
 impl Family {
     /// Looks at every process there is; remembers the members found, and returns the living.
-    pub fn survey(&mut self) -> io::Result<Vec<Stat>> {
+    pub fn survey(&mut self, scene: &mut Scene) -> Vec<Stat> {
         let own = std::process::id() as i32;
-        let candidates: HashMap<i32, Stat> = proc::all()?
-            .into_iter()
+        let candidates: HashMap<i32, &Stat> = scene
+            .processes
+            .iter()
             .filter(|stat| stat.started >= self.born_after && stat.pid != own && stat.pid != 1)
             .map(|stat| (stat.pid, stat))
             .collect();
         let mut members = HashSet::new();
         let mut unsure = Vec::new();
-        for stat in candidates.values() {
+        for stat in candidates.values().copied() {
             if self.is_own(stat) {
                 members.insert(stat.pid);
             } else {
@@ -50,13 +52,17 @@ impl Family {
         }
         add_descendants(&candidates, &mut members);
         // Reading environments is the costly part: only of those that nothing else gave away.
-        unsure.retain(|stat| !members.contains(&stat.pid) && self.is_given_away(stat.pid));
-        members.extend(unsure.into_iter().map(|stat| stat.pid));
-        add_descendants(&candidates, &mut members);
+        unsure.retain(|stat| {
+            !members.contains(&stat.pid) && self.is_given_away_by(scene.evidence.of(stat.pid))
+        });
+        if !unsure.is_empty() {
+            members.extend(unsure.into_iter().map(|stat| stat.pid));
+            add_descendants(&candidates, &mut members);
+        }
         let found = candidates.into_values().filter(|stat| members.contains(&stat.pid));
-        let living: Vec<Stat> = found.filter(|stat| stat.alive).collect();
+        let living: Vec<Stat> = found.filter(|stat| stat.alive).cloned().collect();
         self.known.extend(living.iter().map(|stat| (stat.pid, stat.started)));
-        Ok(living)
+        living
     }
 
     /// Whether any member seen so far still lives. Cheaper than a survey, and blind to newcomers.
@@ -87,18 +93,17 @@ impl Family {
             || self.known.contains(&(stat.pid, stat.started))
     }
 
-    fn is_given_away(&self, pid: i32) -> bool {
-        proc::environment(pid).is_some_and(|environment| self.mark.is_in(&environment))
-            || proc::output_pipes(pid).any(|pipe| self.pipes.contains(&pipe))
+    fn is_given_away_by(&self, signs: &Signs) -> bool {
+        self.mark.is_in(&signs.marks) || signs.pipes.iter().any(|pipe| self.pipes.contains(pipe))
     }
 }
 
 /// Adds children of members, and those in a session that a member leads, until nothing changes.
-fn add_descendants(candidates: &HashMap<i32, Stat>, members: &mut HashSet<i32>) {
+fn add_descendants(candidates: &HashMap<i32, &Stat>, members: &mut HashSet<i32>) {
     loop {
         let before = members.len();
         let belongs =
-            |stat: &&Stat| members.contains(&stat.parent) || members.contains(&stat.session);
+            |stat: &&&Stat| members.contains(&stat.parent) || members.contains(&stat.session);
         let found: Vec<i32> = candidates.values().filter(belongs).map(|stat| stat.pid).collect();
         members.extend(found);
         if members.len() == before {
@@ -136,7 +141,9 @@ pub fn describe(members: &[Stat]) -> Vec<BackgroundProcess> {
         group: stat.group,
         command: proc::command_line(stat.pid),
     };
-    let mut described: Vec<_> = members.iter().map(describe).collect();
+    // Whoever closes the last pipe by ending is still there for an instant.
+    let staying = members.iter().filter(|stat| !stat.exiting);
+    let mut described: Vec<_> = staying.map(describe).collect();
     described.sort_by_key(|process| process.pid);
     described
 }

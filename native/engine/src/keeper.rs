@@ -20,6 +20,7 @@ use crate::family::Family;
 use crate::launch::{Image, Request, Stack, launch};
 use crate::mark::Mark;
 use crate::roster::{self, Roster};
+use crate::scene::Scene;
 
 /// A keeper at work; it takes dropping this for the host's death.
 #[derive(Debug)]
@@ -100,12 +101,12 @@ pub fn watch_host(mut lifeline: impl Read, roster: File, mark: &str) {
         born_after: 0,
     };
     let died = Instant::now();
-    let members = family.survey().unwrap_or_default();
+    let members = Scene::now().map(|mut scene| family.survey(&mut scene)).unwrap_or_default();
     family.signal(&members, Signal::TERM);
     family.signal(&members, Signal::CONT);
     loop {
         std::thread::sleep(LOOK);
-        let members = family.survey();
+        let members = Scene::now().map(|mut scene| family.survey(&mut scene));
         let waited = died.elapsed();
         if members.as_ref().is_ok_and(Vec::is_empty) || waited > GRACE + GIVE_UP {
             return;

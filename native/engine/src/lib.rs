@@ -33,6 +33,7 @@ mod reactor;
 mod reap;
 mod ring;
 mod roster;
+mod scene;
 mod shell;
 mod sink;
 mod spill;

@@ -88,6 +88,11 @@ impl Reactor {
                     self.timers.set(id, Alarm::Grace, Instant::now() + grace);
                 }
             }
+            // What lies in the pipe is waited for, not the listener.
+            Phase::Draining(..) if process.is_paused() => {
+                self.detach(id);
+                self.check_drained(id);
+            }
             Phase::Draining(exit, _) => self.close(id, exit),
             Phase::Closing(_) | Phase::Surveying(_) => {}
         }
@@ -132,6 +137,10 @@ impl Reactor {
         self.timers.cancel(id, Alarm::Deadline);
         self.timers.cancel(id, Alarm::Grace);
         self.timers.cancel(id, Alarm::Recheck);
+        if cause != Cause::Itself {
+            // Whoever ends a command must not have to wait for its listener.
+            self.detach(id);
+        }
         self.check_drained(id);
     }
 

@@ -9,6 +9,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The name of the variable.
 pub const NAME: &str = "FORKLINE_MARK";
 
+/// The entries of a NUL-separated environment that are marks, separated likewise.
+pub fn all_in(environment: &[u8]) -> Vec<u8> {
+    let name = [NAME.as_bytes(), b"="].concat();
+    let entries = environment.split(|byte| *byte == 0).filter(|entry| entry.starts_with(&name));
+    entries.collect::<Vec<_>>().join(&0)
+}
+
 /// Which processes: those of a host, of an owner in it, or of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark(String);
@@ -46,5 +53,21 @@ impl Mark {
     /// Whether a NUL-separated environment carries it, or one more specific.
     pub fn is_in(&self, environment: &[u8]) -> bool {
         environment.split(|byte| *byte == 0).any(|entry| entry.starts_with(self.0.as_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_found_among_other_entries_and_a_shorter_number_is_another() {
+        let (own, other) = (Mark::of_command(1, 23), Mark::of_command(1, 2));
+        let environment = ["A=1", own.entry(), "FORKLINE_MARKS=x", "B"].join("\0");
+        let marks = all_in(environment.as_bytes());
+        assert_eq!(marks, own.entry().as_bytes());
+        assert!(own.is_in(&marks) && Mark::of_owner(1).is_in(&marks));
+        assert!(!other.is_in(&marks) && !Mark::of_owner(12).is_in(&marks));
+        assert!(all_in(b"").is_empty());
     }
 }

@@ -16,9 +16,14 @@ pub struct Stat {
     pub session: i32,
     /// Whether it still runs: neither a zombie nor dead.
     pub alive: bool,
+    /// Whether it has nothing left to do but to end; its arguments are gone already.
+    pub exiting: bool,
     /// When it was started, in clock ticks since boot.
     pub started: u64,
 }
+
+/// The kernel's flag for it, in the ninth field.
+const PF_EXITING: u64 = 0x4;
 
 /// Now, in the unit of [`Stat::started`].
 pub fn ticks_now() -> u64 {
@@ -66,10 +71,12 @@ fn parse_stat(pid: i32, line: &[u8]) -> Option<Stat> {
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
     let session = fields.next()?.parse().ok()?;
-    // From field 6 on, the start time is field 22.
-    let started = fields.nth(15)?.parse().ok()?;
+    // From field 6 on, the flags are field 9, and the start time is field 22.
+    let flags: u64 = fields.nth(2)?.parse().ok()?;
+    let started = fields.nth(12)?.parse().ok()?;
+    let exiting = flags & PF_EXITING != 0;
     let alive = !matches!(state, "Z" | "X" | "x");
-    Some(Stat { pid, parent, group, session, alive, started })
+    Some(Stat { pid, parent, group, session, alive, exiting, started })
 }
 
 /// The environment it was started with, NUL-separated; None when we may not read it.
@@ -103,9 +110,17 @@ mod tests {
 
     #[test]
     fn a_name_with_parentheses_and_blanks_does_not_shift_the_fields() {
-        let line = b"7 (a) b (c)) S 1 2 3 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 99 0";
+        let line = b"7 (a) b (c)) S 1 2 3 0 -1 4194308 0 0 0 0 0 0 0 0 20 0 1 0 99 0";
         let stat = parse_stat(7, line);
-        let expected = Stat { pid: 7, parent: 1, group: 2, session: 3, alive: true, started: 99 };
+        let expected = Stat {
+            pid: 7,
+            parent: 1,
+            group: 2,
+            session: 3,
+            alive: true,
+            exiting: true,
+            started: 99,
+        };
         assert_eq!(stat, Some(expected));
     }
 

@@ -1,5 +1,6 @@
 //! The thread that looks through `/proc` and sends signals: work that can take milliseconds.
 
+use std::iter;
 use std::sync::mpsc::{Sender, channel};
 
 use rustix::process::Signal;
@@ -8,6 +9,7 @@ use crate::family::{Family, describe};
 use crate::mailbox::{Mailbox, Message};
 use crate::outcome::BackgroundProcess;
 use crate::proc::Stat;
+use crate::scene::Scene;
 use crate::termination::Sweep;
 use crate::threads;
 
@@ -34,19 +36,36 @@ pub fn start(reactor: Mailbox) -> std::io::Result<Sender<Job>> {
     let (sender, jobs) = channel();
     threads::spawn("forkline-sweep", move || {
         threads::leave_descriptors(reactor.bell());
-        for job in jobs {
-            let (id, answer) = work(job);
-            reactor.send(Message::Swept(id, answer));
+        while let Ok(first) = jobs.recv() {
+            // All that is asked before the look can be answered by it.
+            let batch: Vec<Job> = iter::once(first).chain(jobs.try_iter()).collect();
+            let mut glance = Glance::default();
+            for job in batch {
+                let (id, answer) = work(job, &mut glance);
+                reactor.send(Message::Swept(id, answer));
+            }
         }
     })?;
     Ok(sender)
 }
 
-fn work(job: Job) -> (u64, Answer) {
+/// A look that is taken when it is first needed.
+#[derive(Default)]
+struct Glance(Option<Option<Scene>>);
+
+impl Glance {
+    /// Its living members, as they were at the look; None when nobody can be seen.
+    fn members(&mut self, family: &mut Family) -> Option<Vec<Stat>> {
+        let scene = self.0.get_or_insert_with(|| Scene::now().ok());
+        scene.as_mut().map(|scene| family.survey(scene))
+    }
+}
+
+fn work(job: Job, glance: &mut Glance) -> (u64, Answer) {
     match job {
-        Job::Sweep(id, family, sweep) => (id, perform(family, sweep)),
+        Job::Sweep(id, family, sweep) => (id, perform(family, sweep, glance)),
         Job::Describe(id, mut family) => {
-            let described = describe(&family.survey().unwrap_or_default());
+            let described = describe(&glance.members(&mut family).unwrap_or_default());
             (id, Answer::Described(family, described))
         }
     }
@@ -55,12 +74,12 @@ fn work(job: Job) -> (u64, Answer) {
 /// What counts as alive when nobody can be seen: somebody may be, and must not be given up.
 const UNSEEN: usize = 1;
 
-fn perform(mut family: Family, sweep: Sweep) -> Answer {
+fn perform(mut family: Family, sweep: Sweep, glance: &mut Glance) -> Answer {
     let living = match sweep {
         Sweep::Look if family.any_known_alive() => 1,
-        Sweep::Look => family.survey().map_or(UNSEEN, |members| members.len()),
+        Sweep::Look => glance.members(&mut family).map_or(UNSEEN, |members| members.len()),
         Sweep::Signal(signal) => {
-            let members = family.survey();
+            let members = glance.members(&mut family);
             send(&family, members.as_deref().unwrap_or_default(), signal);
             members.map_or(UNSEEN, |members| members.len())
         }

@@ -15,3 +15,4 @@ for await (const line of createInterface(process.stdin)) {
   if (line === 'throw') throw new Error('as told');
   if (line === 'return') break;
 }
+process.stdin.destroy();
