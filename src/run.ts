@@ -15,7 +15,7 @@ export interface EnvironmentOptions {
 }
 
 /** How a command is run. Times in milliseconds, sizes in bytes; all fields are optional. */
-export type CommandOptions = Omit<ExecuteOptions, 'environment'> & EnvironmentOptions;
+export type CommandOptions = ExecuteOptions & EnvironmentOptions;
 
 /**
  * Runs a command to its end and tells everything about it. It resolves whatever the command does:
@@ -38,18 +38,21 @@ export function run(
   options?: CommandOptions & { readonly streams?: 'merged' },
 ): Promise<MergedResult>;
 export function run(command: string, options?: CommandOptions): Promise<RunResult>;
-export async function run(command: string, options: CommandOptions = {}): Promise<RunResult> {
-  return execute(command, withEnvironment(options));
+export function run(command: string, options: CommandOptions = {}): Promise<RunResult> {
+  try {
+    return execute(command, commandEnvironment(options), options);
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
-/** The same options with the environment resolved to the block that the engine takes. */
-export function withEnvironment<Options extends EnvironmentOptions & { readonly cwd?: string }>(
-  options: Options,
-): Omit<Options, keyof EnvironmentOptions> & { readonly environment: string } {
-  const { env, inheritEnv = 'scrubbed', ...rest } = options;
-  const cwd = absolutePath(options.cwd);
-  const environment = resolveEnvironment({ inherit: inheritEnv, overrides: env, cwd });
-  return { ...rest, ...(cwd !== undefined && { cwd }), environment };
+/** The environment block that a command with these options gets. */
+export function commandEnvironment(options: CommandOptions): string {
+  return resolveEnvironment({
+    inherit: options.inheritEnv ?? 'scrubbed',
+    overrides: options.env,
+    cwd: absolutePath(options.cwd),
+  });
 }
 
 /** What `PWD` will say. What is not a path is left for the check of the options to refuse. */

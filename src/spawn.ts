@@ -13,7 +13,7 @@ import {
   checkSignal,
 } from './pipeline/execute-options.js';
 import { InputError } from './pipeline/input-error.js';
-import { type CommandOptions, withEnvironment } from './run.js';
+import { type CommandOptions, commandEnvironment } from './run.js';
 
 /** How a command is started that is talked to while it runs. */
 export type SpawnOptions = Omit<CommandOptions, 'onOutput'> & {
@@ -86,34 +86,36 @@ export async function spawn(
   command: string,
   options: SpawnOptions = {},
 ): Promise<LiveProcess | LiveProcess<BytesChunk>> {
-  const resolved = withEnvironment(options);
-  checkExecuteOptions(command, resolved);
-  checkLiveOptions(resolved);
+  const environment = commandEnvironment(options);
+  checkExecuteOptions(command, options);
+  checkLiveOptions(options);
   options.signal?.throwIfAborted();
   if (options.owner?.isDisposed) throw disposed();
   return options.encoding === 'bytes'
-    ? start<BytesChunk>(command, resolved, (stream, { data, droppedBytes }) => {
+    ? start<BytesChunk>(command, environment, options, (stream, { data, droppedBytes }) => {
         return { stream, bytes: toBytes(data), droppedBytes };
       })
-    : start<OutputChunk>(command, resolved, (stream, { data, droppedBytes }) => {
+    : start<OutputChunk>(command, environment, options, (stream, { data, droppedBytes }) => {
         return { stream, text: String(data), droppedBytes };
       });
 }
 
-type Resolved = ReturnType<typeof withEnvironment<SpawnOptions>>;
-
 function start<Chunk>(
   command: string,
-  options: Resolved,
+  environment: string,
+  options: SpawnOptions,
   toChunk: (stream: StreamName, chunk: EngineChunk) => Chunk,
 ): Promise<LiveProcess<Chunk>> {
   const asked = requested(command, options);
   const { owner = hostOwner, signal, stdin, input, encoding = 'text', overflow } = options;
-  const native = engineCommand(command, options, {
-    stdin: input === undefined ? stdin === 'pipe' : toBytes(input),
-    listen: encoding,
-    pause: overflow === 'pause',
-  });
+  const native = engineCommand(
+    command,
+    environment,
+    options,
+    input === undefined ? stdin === 'pipe' : toBytes(input),
+    encoding,
+    overflow === 'pause',
+  );
   return new Promise((started, failed) => {
     let settle: (result: RunResult) => void;
     const result = new Promise<RunResult>((resolve) => {
@@ -146,7 +148,7 @@ function live<Chunk>(
   engine: EngineProcess,
   result: Promise<RunResult>,
   chunks: ChunkQueue<Chunk>,
-  { stdin, streams }: Resolved,
+  { stdin, streams }: SpawnOptions,
 ): LiveProcess<Chunk> {
   const piped = (): void => {
     if (stdin !== 'pipe') throw new InputError("stdin: expected 'pipe' at the start, got 'null'");

@@ -130,9 +130,8 @@ async function runCommand(
   const { timeout } = prepared;
   const updates = onUpdate && tailUpdates(onUpdate, settings);
   try {
-    const result = await execute(prepared.command, {
+    const result = await execute(prepared.command, prepared.environment, {
       cwd: prepared.cwd,
-      environment: prepared.environment,
       timeoutMs: Math.round(timeout.seconds * 1000),
       graceMs: settings.graceMs,
       ...captureLimits(settings.output),

@@ -4,10 +4,11 @@ import type {
   CaptureRecord,
   ChunkRecord,
   RanRecord,
+  RanText,
   ReplyRecord,
   SpillRecord,
 } from './native.js';
-import type { BackgroundProcess, Capture, StreamName } from './outcome.js';
+import type { BackgroundProcess, Capture, Counts, StreamName } from './outcome.js';
 import { errorCode } from './system-error.js';
 
 // Reused: the addon has read it when its call returns.
@@ -44,22 +45,55 @@ export function decodeChunk([droppedBytes, data]: ChunkRecord): EngineChunk {
 
 const CAUSES = ['itself', 'timedOut', 'cancelled'] as const;
 
-export function decodeRan(record: RanRecord): EngineEnd & { kind: 'ran' } {
+const FIGURES_OF_OUTCOME = 10;
+const FIGURES_OF_CAPTURE = 8;
+
+/** @param figures Those of the whole batch, in the order of native/addon/src/event.rs. */
+export function decodeRan(record: RanRecord, figures: Float64Array): EngineEnd & { kind: 'ran' } {
   // By index: this is on every command's way, and destructuring an array runs an iterator.
+  const first = record[2];
+  const figure = (index: number): number => figures[first + index] ?? 0;
+  const captures: Capture[] = [];
+  for (let index = 0; index < figure(9); index += 1) {
+    const at = first + FIGURES_OF_OUTCOME + index * FIGURES_OF_CAPTURE;
+    const text = record[5 + 2 * index] as RanText;
+    captures.push(decodeFinalCapture(text, record[6 + 2 * index] as RanText, figures, at));
+  }
   return {
     kind: 'ran',
-    pid: record[2],
-    cause: CAUSES[record[3]] ?? 'itself',
-    status: record[4],
-    forced: record[5],
-    durationMs: record[6],
-    userMs: record[7],
-    systemMs: record[8],
-    peakBytes: record[9],
-    peakIsExact: record[10],
-    captures: record[11].map(decodeCapture),
-    background: record[12].map(decodeBackground),
-    spill: record[13].map(decodeSpill)[0],
+    pid: figure(0),
+    cause: CAUSES[figure(1)] ?? 'itself',
+    status: figure(2),
+    forced: figure(3) === 1,
+    durationMs: figure(4),
+    userMs: figure(5),
+    systemMs: figure(6),
+    peakBytes: figure(7),
+    peakIsExact: figure(8) === 1,
+    captures,
+    background: record[3]?.map(decodeBackground) ?? [],
+    spill: record[4]?.map(decodeSpill)[0],
+  };
+}
+
+function decodeFinalCapture(
+  first: RanText,
+  second: RanText,
+  figures: Float64Array,
+  at: number,
+): Capture {
+  const total = countsAt(figures, at);
+  const lossy = figures[at + 6] === 1;
+  if (figures[at + 7] === 0) return { kind: 'complete', text: first ?? '', total, lossy };
+  const dropped = countsAt(figures, at + 3);
+  return { kind: 'cut', head: first ?? '', tail: second ?? '', dropped, total, lossy };
+}
+
+function countsAt(figures: Float64Array, at: number): Counts {
+  return {
+    bytes: figures[at] ?? 0,
+    characters: figures[at + 1] ?? 0,
+    lines: figures[at + 2] ?? 0,
   };
 }
 

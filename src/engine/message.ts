@@ -3,7 +3,7 @@ import type { BackgroundProcess, Capture, SpillReport, StreamName } from './outc
 /** A command with nothing left to decide. Times in milliseconds, sizes in bytes. */
 export interface EngineCommand {
   readonly text: string;
-  /** Paths joined by NUL, tried in order. */
+  /** Paths joined by NUL, tried in order; empty: the usual ones. */
   readonly shells: string;
   /** Entries joined by NUL, one character a byte. */
   readonly environment: string;

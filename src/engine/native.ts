@@ -4,7 +4,11 @@ export interface NativeBinding {
   environ(): string;
   /** Starts the engine unless it runs; undefined or null when it does now. */
   start(): { readonly errno: number; readonly message: string } | null | undefined;
-  readonly Channel: new (dispatch: (records: readonly NativeRecord[]) => void) => NativeChannel;
+  readonly Channel: new (
+    /** Where the addon writes the figures of the records that it dispatches. */
+    figures: Float64Array,
+    dispatch: (records: readonly NativeRecord[]) => void,
+  ) => NativeChannel;
 }
 
 /** One JavaScript environment's line to the engine. Ids are chosen by this side. */
@@ -59,22 +63,16 @@ export type NativeRecord =
 export type RanRecord = readonly [
   kind: typeof RAN,
   id: number,
-  pid: number,
-  /** 0 by itself, 1 timed out, 2 cancelled. */
-  cause: number,
-  /** An exit code, minus a signal's number, or less than any of them when it is not known. */
-  status: number,
-  forced: boolean,
-  durationMs: number,
-  userMs: number,
-  systemMs: number,
-  peakBytes: number,
-  peakIsExact: boolean,
-  captures: readonly CaptureRecord[],
-  background: readonly BackgroundRecord[],
+  /** Where its figures begin: see `decodeRan`. */
+  figures: number,
+  background: readonly BackgroundRecord[] | null,
   /** None or one. */
-  spill: readonly SpillRecord[],
+  spill: readonly SpillRecord[] | null,
+  /** Two for each capture: all of it and null, or head and tail. */
+  ...texts: RanText[],
 ];
+
+export type RanText = string | null | undefined;
 
 export type ChunkRecord = readonly [droppedBytes: number, data: string | Uint8Array];
 

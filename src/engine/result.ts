@@ -1,5 +1,13 @@
 import type { EngineEnd, EngineOutcome } from './message.js';
-import type { BaseResult, Capture, Ending, Outcome, RunResult } from './outcome.js';
+import type {
+  BaseResult,
+  Capture,
+  Ending,
+  MergedResult,
+  Outcome,
+  RunResult,
+  SeparateResult,
+} from './outcome.js';
 import { signalName } from './system-error.js';
 
 /** What a result needs to know of the request. */
@@ -13,17 +21,38 @@ export interface Requested {
 /** The result of a command that ran, or that was cancelled before it could. */
 export function toResult(end: Exclude<EngineEnd, { kind: 'failed' }>, asked: Requested): RunResult {
   if (end.kind === 'neverStarted') return neverStarted(asked);
-  const base: BaseResult = {
+  const result = asked.separate ? separateResult(end, asked) : mergedResult(end, asked);
+  if (end.spill === undefined) return result;
+  return { ...result, spill: { path: asked.spillPath ?? '', ...end.spill } };
+}
+
+// Written out twice: a spread of one into the other costs as much as all the rest.
+
+function mergedResult(end: EngineOutcome, asked: Requested): MergedResult {
+  return {
     command: asked.command,
     pid: end.pid,
     outcome: toOutcome(end, asked.timeoutMs),
     durationMs: end.durationMs,
     cpu: { userMs: end.userMs, systemMs: end.systemMs },
     peakMemory: { kind: end.peakIsExact ? 'measured' : 'atMost', bytes: end.peakBytes },
-    ...(end.spill && { spill: { path: asked.spillPath ?? '', ...end.spill } }),
     background: end.background,
+    output: end.captures[0] ?? NO_OUTPUT,
   };
-  return withStreams(base, end.captures, asked.separate);
+}
+
+function separateResult(end: EngineOutcome, asked: Requested): SeparateResult {
+  return {
+    command: asked.command,
+    pid: end.pid,
+    outcome: toOutcome(end, asked.timeoutMs),
+    durationMs: end.durationMs,
+    cpu: { userMs: end.userMs, systemMs: end.systemMs },
+    peakMemory: { kind: end.peakIsExact ? 'measured' : 'atMost', bytes: end.peakBytes },
+    background: end.background,
+    stdout: end.captures[0] ?? NO_OUTPUT,
+    stderr: end.captures[1] ?? NO_OUTPUT,
+  };
 }
 
 /** Nothing ran: the caller did not want it any more. */
@@ -37,7 +66,8 @@ export function neverStarted(asked: Requested): RunResult {
     peakMemory: { kind: 'atMost', bytes: 0 },
     background: [],
   };
-  return withStreams(base, [], asked.separate);
+  if (asked.separate) return { ...base, stdout: NO_OUTPUT, stderr: NO_OUTPUT };
+  return { ...base, output: NO_OUTPUT };
 }
 
 const NO_OUTPUT: Capture = {
@@ -46,11 +76,6 @@ const NO_OUTPUT: Capture = {
   total: { bytes: 0, characters: 0, lines: 0 },
   lossy: false,
 };
-
-function withStreams(base: BaseResult, captures: readonly Capture[], separate: boolean): RunResult {
-  const [first = NO_OUTPUT, second = NO_OUTPUT] = captures;
-  return separate ? { ...base, stdout: first, stderr: second } : { ...base, output: first };
-}
 
 function toOutcome(end: EngineOutcome, timeoutMs: number | undefined): Outcome {
   const ending = toEnding(end);

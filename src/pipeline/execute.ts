@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { LaunchError } from '../engine/launch-error.js';
 import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../engine/message.js';
 import type { OutputChunk, RunResult, StreamName } from '../engine/outcome.js';
@@ -5,14 +6,11 @@ import { hostOwner, type Owner } from '../engine/owner.js';
 import { EngineProcess } from '../engine/process.js';
 import { neverStarted, type Requested, toResult } from '../engine/result.js';
 import { checkExecuteOptions } from './execute-options.js';
-import { shellCandidates } from './shells.js';
 
-/** A command's options with its environment resolved. Times in milliseconds, sizes in bytes. */
+/** A command's options, but for its environment. Times in milliseconds, sizes in bytes. */
 export interface ExecuteOptions {
   /** Default: the host's working directory. */
   readonly cwd?: string;
-  /** The environment block, as `resolveEnvironment` makes it. */
-  readonly environment: string;
   /** From the start. Default: none. */
   readonly timeoutMs?: number;
   /** From SIGTERM to SIGKILL. Default: 5000. */
@@ -37,7 +35,7 @@ export interface ExecuteOptions {
   readonly onOutput?: (chunk: OutputChunk) => void;
   /** Who ends what is left. Default: the host process. */
   readonly owner?: Owner;
-  /** Paths of shells, tried in order. Default: /bin/bash, bash on PATH, /bin/sh. */
+  /** Paths of shells, tried in order. Default: /bin/bash, bash on the command's PATH, /bin/sh. */
   readonly shell?: readonly string[];
 }
 
@@ -47,15 +45,20 @@ const DEFAULT_GRACE_MS = 5000;
 /**
  * Runs a command to its end. A command that fails is a result.
  *
+ * @param environment The environment block, as `resolveEnvironment` makes it.
  * @throws {InputError} An option is not valid; nothing was started.
  * @throws {LaunchError} It could not be started.
  */
-export function execute(command: string, options: ExecuteOptions): Promise<RunResult> {
+export function execute(
+  command: string,
+  environment: string,
+  options: ExecuteOptions,
+): Promise<RunResult> {
   return new Promise((resolve, reject) => {
     checkExecuteOptions(command, options);
     const run = new Execution(command, options, resolve, reject);
     if (options.signal?.aborted || options.owner?.isDisposed) run.skip();
-    else run.start();
+    else run.start(environment);
   });
 }
 
@@ -66,6 +69,7 @@ class Execution implements CommandEvents {
   readonly #resolve: (result: RunResult) => void;
   readonly #reject: (reason: unknown) => void;
   #process: EngineProcess | undefined;
+  #abort: (() => void) | undefined;
   /** What a listener threw. */
   #thrown: { reason: unknown } | undefined;
 
@@ -85,18 +89,21 @@ class Execution implements CommandEvents {
     this.#resolve(neverStarted(this.#asked));
   }
 
-  start(): void {
+  start(environment: string): void {
     const { owner = hostOwner, signal, onOutput, input } = this.#options;
-    const native = engineCommand(this.#asked.command, this.#options, {
-      stdin: input === undefined ? false : toBytes(input),
-      listen: onOutput && 'text',
-      pause: false,
-    });
+    const native = engineCommand(
+      this.#asked.command,
+      environment,
+      this.#options,
+      input === undefined ? false : toBytes(input),
+      onOutput && 'text',
+      false,
+    );
     this.#process = EngineProcess.start(owner, native, this);
-    signal?.addEventListener('abort', this.#abort, { once: true });
+    if (signal === undefined) return;
+    this.#abort = () => this.#process?.cancel();
+    signal.addEventListener('abort', this.#abort, { once: true });
   }
-
-  readonly #abort = (): void => this.#process?.cancel();
 
   output(stream: StreamName, chunks: readonly EngineChunk[]): void {
     if (this.#thrown !== undefined) return;
@@ -112,7 +119,7 @@ class Execution implements CommandEvents {
   }
 
   ended(end: EngineEnd): void {
-    this.#options.signal?.removeEventListener('abort', this.#abort);
+    if (this.#abort) this.#options.signal?.removeEventListener('abort', this.#abort);
     if (this.#thrown !== undefined) this.#reject(this.#thrown.reason);
     else if (end.kind === 'failed') this.#reject(new LaunchError(end));
     else this.#resolve(toResult(end, this.#asked));
@@ -126,27 +133,33 @@ export function requested(command: string, options: ExecuteOptions): Requested {
   return { command, separate: streams === 'separate', timeoutMs, spillPath };
 }
 
-/** The command as the engine takes it. */
+/** The command as the engine takes it. One literal: this is on every command's way. */
 export function engineCommand(
   text: string,
+  environment: string,
   options: ExecuteOptions,
-  flow: Pick<EngineCommand, 'stdin' | 'listen' | 'pause'>,
+  stdin: EngineCommand['stdin'],
+  listen: EngineCommand['listen'],
+  pause: boolean,
 ): EngineCommand {
-  const { cwd, shell, spill, timeoutMs } = options;
-  const target = typeof spill === 'string' ? { path: spill } : spill;
+  const { cwd, shell, spill } = options;
+  const target = typeof spill === 'string' ? { path: spill, maxBytes: undefined } : spill;
   return {
     text,
-    shells: shell === undefined ? shellCandidates() : shell.join('\0'),
-    environment: options.environment,
+    shells: shell?.join('\0') ?? '',
+    environment,
+    // Resolved now: the host may change its own directory before the launch.
+    directory: cwd === undefined ? undefined : resolve(cwd),
+    stdin,
     separate: options.streams === 'separate',
     headBytes: options.headBytes ?? DEFAULT_KEPT_BYTES,
     tailBytes: options.tailBytes ?? DEFAULT_KEPT_BYTES,
-    graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
-    spillMaxBytes: target?.maxBytes ?? Number.MAX_SAFE_INTEGER,
+    listen,
+    pause,
     spillPath: target?.path,
-    directory: cwd,
-    timeoutMs,
-    ...flow,
+    spillMaxBytes: target?.maxBytes ?? Number.MAX_SAFE_INTEGER,
+    timeoutMs: options.timeoutMs,
+    graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
   };
 }
 

@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use forkline_engine::{Chunk, Ended, Label, Sink};
-use napi::bindgen_prelude::{FnArgs, Function, ToNapiValue, Unknown};
+use napi::bindgen_prelude::{Float64Array, FnArgs, Function, ToNapiValue, Unknown};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result, Status, sys};
 use parking_lot::Mutex;
 
 use crate::event::Event;
-use crate::record::Record;
+use crate::record::{Figures, Record};
 
 /// Does not keep the event loop alive: the TypeScript side does that while commands run.
 type Waker = ThreadsafeFunction<(), Unknown<'static>, FnArgs<(Batch,)>, Status, false, true>;
@@ -25,22 +25,48 @@ pub struct Events {
 }
 
 /// The events of one crossing; an array of records in JavaScript.
-pub struct Batch(Vec<Event>);
+pub struct Batch {
+    events: Vec<Event>,
+    figures: Arc<Mutex<Float64Array>>,
+}
 
 impl Events {
-    /// A queue whose events go to `dispatch`, many at a time.
-    pub fn new(dispatch: &Function<FnArgs<(Batch,)>, Unknown<'static>>) -> Result<Arc<Self>> {
+    /// A queue whose events go to `dispatch`, many at a time, with their figures in `figures`.
+    pub fn new(
+        dispatch: &Function<FnArgs<(Batch,)>, Unknown<'static>>,
+        figures: Float64Array,
+    ) -> Result<Arc<Self>> {
         let events = Arc::new(Events { pending: Mutex::new(Vec::new()), waker: Mutex::new(None) });
         let queue = Arc::downgrade(&events);
+        let at_most = figures.len() / Event::FIGURES;
+        let figures = Arc::new(Mutex::new(figures));
         let waker = dispatch.build_threadsafe_function::<()>().weak::<true>().build_callback(
             move |_| {
-                let pending =
-                    queue.upgrade().map(|queue| std::mem::take(&mut *queue.pending.lock()));
-                Ok(FnArgs::from((Batch(pending.unwrap_or_default()),)))
+                let events = queue.upgrade().map(|queue| queue.take(at_most)).unwrap_or_default();
+                Ok(FnArgs::from((Batch { events, figures: figures.clone() },)))
             },
         )?;
         *events.waker.lock() = Some(waker);
         Ok(events)
+    }
+
+    /// The oldest events; whether any are left decides about the next crossing.
+    fn take(&self, at_most: usize) -> Vec<Event> {
+        let mut pending = self.pending.lock();
+        if pending.len() <= at_most {
+            return std::mem::take(&mut *pending);
+        }
+        let rest = pending.split_off(at_most);
+        let taken = std::mem::replace(&mut *pending, rest);
+        drop(pending);
+        self.wake();
+        taken
+    }
+
+    fn wake(&self) {
+        if let Some(waker) = &*self.waker.lock() {
+            waker.call((), ThreadsafeFunctionCallMode::NonBlocking);
+        }
     }
 
     /// Adds an event.
@@ -50,8 +76,8 @@ impl Events {
             pending.push(event);
             pending.len() == 1
         };
-        if first && let Some(waker) = &*self.waker.lock() {
-            waker.call((), ThreadsafeFunctionCallMode::NonBlocking);
+        if first {
+            self.wake();
         }
     }
 
@@ -65,10 +91,13 @@ impl Events {
 impl ToNapiValue for Batch {
     unsafe fn to_napi_value(raw: sys::napi_env, batch: Self) -> Result<sys::napi_value> {
         let env = Env::from_raw(raw);
+        let mut memory = batch.figures.lock();
+        // SAFETY: JavaScript reads it on this very thread, after this call.
+        let mut figures = Figures::new(unsafe { memory.as_mut() });
         let mut records = Record::new(&env)?;
-        for event in batch.0 {
+        for event in batch.events {
             let mut record = Record::new(&env)?;
-            event.fill(&mut record)?;
+            event.fill(&mut record, &mut figures)?;
             records.push(record.finish())?;
         }
         // SAFETY: the environment we were called with.

@@ -7,7 +7,7 @@ use forkline_engine::{
 use napi::Result;
 use napi::bindgen_prelude::{Buffer, Null};
 
-use crate::record::Record;
+use crate::record::{Figures, Record};
 
 /// Something that happened to a command, or the answer to a request.
 pub enum Event {
@@ -40,8 +40,11 @@ const FAILED: u32 = 4;
 const REPLY: u32 = 5;
 
 impl Event {
-    /// Fills the event's record.
-    pub fn fill(self, record: &mut Record) -> Result<()> {
+    /// Figures that one event needs at most.
+    pub const FIGURES: usize = 10 + 2 * 8;
+
+    /// Fills the event's record, and appends its figures.
+    pub fn fill(self, record: &mut Record, figures: &mut Figures) -> Result<()> {
         match self {
             Event::Started { id, pid } => {
                 record.push(STARTED)?;
@@ -54,7 +57,7 @@ impl Event {
                 record.push(stream_number(label))?;
                 record.push_each(chunks, chunk)
             }
-            Event::Ended { id, ended: Ended::Ran(outcome) } => ran(record, id, *outcome),
+            Event::Ended { id, ended: Ended::Ran(outcome) } => ran(record, figures, id, *outcome),
             Event::Ended { id, ended: Ended::NeverStarted } => {
                 record.push(NEVER_STARTED)?;
                 record.push(id)
@@ -78,34 +81,71 @@ fn failed(record: &mut Record, id: f64, error: &LaunchError) -> Result<()> {
     record.push(error.to_string())
 }
 
-fn ran(record: &mut Record, id: f64, outcome: Outcome) -> Result<()> {
+fn ran(record: &mut Record, figures: &mut Figures, id: f64, outcome: Outcome) -> Result<()> {
     record.push(RAN)?;
     record.push(id)?;
-    record.push(outcome.pid)?;
-    record.push(match outcome.cause {
-        Cause::Itself => 0,
-        Cause::TimedOut => 1,
-        Cause::Cancelled => 2,
-    })?;
+    record.push(figures.used() as u32)?;
+    figures.push(f64::from(outcome.pid));
+    figures.push(match outcome.cause {
+        Cause::Itself => 0.0,
+        Cause::TimedOut => 1.0,
+        Cause::Cancelled => 2.0,
+    });
     // A signal as a negative number; nothing is known: far out of the range of both.
-    record.push(match outcome.status {
+    figures.push(f64::from(match outcome.status {
         Status::Exited(code) => code,
         Status::Signaled(signal) => -signal,
         Status::Unknown => i32::MIN,
-    })?;
-    record.push(outcome.forced)?;
-    record.push(milliseconds(outcome.wall))?;
-    record.push(milliseconds(outcome.usage.user))?;
-    record.push(milliseconds(outcome.usage.system))?;
+    }));
+    figures.push(f64::from(u8::from(outcome.forced)));
+    figures.push(milliseconds(outcome.wall));
+    figures.push(milliseconds(outcome.usage.user));
+    figures.push(milliseconds(outcome.usage.system));
     let (peak, exact) = match outcome.usage.peak {
         Peak::Measured(bytes) => (bytes, true),
         Peak::AtMost(bytes) => (bytes, false),
     };
-    record.push(peak as f64)?;
-    record.push(exact)?;
-    record.push_each(outcome.captures, capture)?;
-    record.push_each(outcome.background, background)?;
-    record.push_each(outcome.spill.into_iter().collect(), spill)
+    figures.push(peak as f64);
+    figures.push(f64::from(u8::from(exact)));
+    figures.push(outcome.captures.len() as f64);
+    if outcome.background.is_empty() && outcome.spill.is_none() {
+        record.push(Null)?;
+        record.push(Null)?;
+    } else {
+        record.push_each(outcome.background, background)?;
+        record.push_each(outcome.spill.into_iter().collect(), spill)?;
+    }
+    outcome.captures.into_iter().try_for_each(|captured| final_capture(record, figures, captured))
+}
+
+/// Two texts a capture, the second one empty unless it is cut; its counts are figures.
+fn final_capture(
+    record: &mut Record,
+    figures: &mut Figures,
+    captured: Captured<Text>,
+) -> Result<()> {
+    let cut = matches!(captured.kept, Parts::Cut { .. });
+    let dropped = match &captured.kept {
+        Parts::Complete(_) => Counts::default(),
+        Parts::Cut { dropped, .. } => *dropped,
+    };
+    for counts in [captured.total, dropped] {
+        figures.push(counts.bytes as f64);
+        figures.push(counts.characters as f64);
+        figures.push(counts.lines as f64);
+    }
+    figures.push(f64::from(u8::from(captured.lossy)));
+    figures.push(f64::from(u8::from(cut)));
+    match captured.kept {
+        Parts::Complete(text) => {
+            record.push_text(text)?;
+            record.push(Null)
+        }
+        Parts::Cut { head, tail, .. } => {
+            record.push_text(head)?;
+            record.push_text(tail)
+        }
+    }
 }
 
 fn replied(record: &mut Record, reply: Reply) -> Result<()> {

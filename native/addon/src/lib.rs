@@ -11,7 +11,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use forkline_engine::{Engine, Handle, Owner, Signal, errno_text};
-use napi::bindgen_prelude::{Either, FnArgs, Function, Latin1String, Uint8Array, Unknown};
+use napi::bindgen_prelude::{
+    Either, Float64Array, FnArgs, Function, Latin1String, Uint8Array, Unknown,
+};
 use napi::{Env, Error, JsString, Result, Status};
 use napi_derive::napi;
 use parking_lot::Mutex;
@@ -54,12 +56,17 @@ pub struct Channel {
 
 #[napi]
 impl Channel {
-    /// Opens it; `dispatch` is called with arrays of events and must not throw.
+    /// Opens it; `dispatch` is called with arrays of events and must not throw. It finds their
+    /// figures in `figures`.
     #[napi(constructor)]
-    pub fn new(env: &Env, dispatch: Function<FnArgs<(Batch,)>, Unknown<'static>>) -> Result<Self> {
+    pub fn new(
+        env: &Env,
+        figures: Float64Array,
+        dispatch: Function<FnArgs<(Batch,)>, Unknown<'static>>,
+    ) -> Result<Self> {
         let engine = host::engine()
             .map_err(|error| Error::new(Status::GenericFailure, error.to_string()))?;
-        let events = Events::new(&dispatch)?;
+        let events = Events::new(&dispatch, figures)?;
         let owners = Arc::new(Mutex::new(HashMap::new()));
         let ending = (events.clone(), owners.clone());
         env.add_env_cleanup_hook(ending, move |(events, owners)| {

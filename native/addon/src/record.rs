@@ -2,7 +2,8 @@
 //!
 //! Objects with names would read better on the other side, but each name costs a look-up in the
 //! string table: 25 of them are a good part of what a command costs the main thread.
-//! src/engine/codec.ts gives the elements their names.
+//! src/engine/codec.ts gives the elements their names. The numbers of a command's end, of which
+//! there are many, do not cross at all: they are written into memory that both sides see.
 
 use napi::bindgen_prelude::{Array, ToNapiValue};
 use napi::{Env, Result};
@@ -55,5 +56,31 @@ impl<'env> Record<'env> {
     /// The array.
     pub fn finish(self) -> Array<'env> {
         self.array
+    }
+}
+
+/// Numbers in memory shared with JavaScript, from its start on.
+pub struct Figures<'memory> {
+    memory: &'memory mut [f64],
+    used: usize,
+}
+
+impl<'memory> Figures<'memory> {
+    /// None used yet.
+    pub fn new(memory: &'memory mut [f64]) -> Self {
+        Figures { memory, used: 0 }
+    }
+
+    /// How many are used, and so where the next one goes.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+
+    /// Appends a number.
+    pub fn push(&mut self, number: f64) {
+        if let Some(place) = self.memory.get_mut(self.used) {
+            *place = number;
+            self.used += 1;
+        }
     }
 }

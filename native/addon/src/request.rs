@@ -54,7 +54,7 @@ impl Numbers {
 pub struct Strings {
     /// The shell text.
     pub text: String,
-    /// Paths of shells, separated by NUL.
+    /// Paths of shells, separated by NUL; empty: the usual ones.
     pub shells: String,
     /// `NAME=value` entries separated by NUL, one character a byte.
     pub environment: Latin1String,
@@ -71,7 +71,12 @@ pub fn command(strings: Strings, numbers: &Numbers) -> Command {
     let path = |path: &str| CString::new(path).ok();
     Command {
         text: strings.text.into_bytes(),
-        shells: strings.shells.split('\0').filter_map(path).collect(),
+        shells: strings
+            .shells
+            .split('\0')
+            .filter(|shell| !shell.is_empty())
+            .filter_map(path)
+            .collect(),
         environment: strings.environment.to_vec(),
         directory: strings.directory.as_deref().and_then(path),
         stdin: match strings.stdin {

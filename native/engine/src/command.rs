@@ -12,7 +12,7 @@ use crate::live::Overflow;
 pub struct Command {
     /// The shell text.
     pub text: Vec<u8>,
-    /// Paths of shells, tried in order until one exists.
+    /// Paths of shells, tried in order until one exists. None given: see `shell::usual`.
     pub shells: Vec<CString>,
     /// `NAME=value` entries separated by NUL; without `_` and the mark, which are the engine's.
     pub environment: Vec<u8>,

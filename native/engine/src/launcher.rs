@@ -26,7 +26,7 @@ use crate::process::{Phase, Process, Spilling};
 use crate::queue::Queue;
 use crate::reap::own_peak;
 use crate::roster::Roster;
-use crate::shell::{Handover, hand_over};
+use crate::shell::{Handover, hand_over, usual};
 use crate::sink::Sink;
 use crate::stream::Tap;
 
@@ -82,9 +82,12 @@ impl Launcher {
     }
 
     /// None: it was cancelled before anything was started.
-    fn start(&mut self, order: Order) -> Result<Option<Process>, LaunchError> {
+    fn start(&mut self, mut order: Order) -> Result<Option<Process>, LaunchError> {
         if order.ticket.is_cancelled() || order.owner.is_disposed() {
             return Ok(None);
+        }
+        if order.command.shells.is_empty() {
+            order.command.shells = usual(&order.command.environment);
         }
         let command = &order.command;
         let plumbing = Plumbing::new(command)?;

@@ -27,6 +27,20 @@ pub enum Handover<'a> {
     Script(&'a [u8]),
 }
 
+/// Where a shell may be: bash in its usual place, bash on the PATH in `environment`, sh.
+///
+/// Whether one exists is found out by executing it, which no check can foretell.
+pub fn usual(environment: &[u8]) -> Vec<CString> {
+    let path = environment.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(b"PATH="));
+    let directories = path.unwrap_or_default().split(|byte| *byte == b':');
+    let on_path = directories.filter(|directory| directory.starts_with(b"/"));
+    let bashes = on_path.map(|directory| [directory, b"/bash"].concat());
+    let mut shells = vec![c"/bin/bash".to_owned()];
+    shells.extend(bashes.map(until_nul).filter(|path| path.as_c_str() != c"/bin/bash"));
+    shells.push(c"/bin/sh".to_owned());
+    shells
+}
+
 /// The programs to try, and how the text reaches them.
 pub fn hand_over<'a>(shells: &[CString], text: &'a [u8]) -> (Vec<Image>, Handover<'a>) {
     let handover = if text.len() > LONGEST_VARIABLE {

@@ -37,3 +37,13 @@ fn a_shell_is_called_by_its_own_name() {
         assert_eq!(images[0].argv[0].to_str(), Ok(name));
     }
 }
+
+#[test]
+fn the_usual_shells_are_bash_wherever_it_is_and_then_sh() {
+    let paths = |environment: &[u8]| -> Vec<String> {
+        usual(environment).into_iter().map(|path| path.into_string().unwrap()).collect()
+    };
+    assert_eq!(paths(b"A=b"), ["/bin/bash", "/bin/sh"]);
+    let expected = ["/bin/bash", "/opt/x/bash", "/usr/bin/bash", "/bin/sh"];
+    assert_eq!(paths(b"XPATH=/no\0PATH=/opt/x::rel:/usr/bin\0B=c"), expected);
+}
