@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { createBashTool, ToolError, type WorkspaceOptions } from '../../src/index.js';
 import { eventually, isGone } from '../support/processes.js';
 import { answerTo, failureOf, textOf } from '../support/tool.js';
@@ -183,7 +183,9 @@ test('a shell that is not there is a launch error, told apart from a failing com
 });
 
 test('the environment is non-interactive, without secrets, and the call has the last word', async () => {
-  process.env.FOO_API_KEY = 'secret';
+  vi.stubEnv('FOO_API_KEY', 'secret');
+  // What runs these tests may have said so itself, and `all` inherits it.
+  vi.stubEnv('CI', undefined);
   try {
     const command = 'echo "$PAGER|$TERM|$CI|$FOO_API_KEY|$A|$EXTRA"';
     const tool = makeTool({ env: { EXTRA: '1', A: 'under' } });
@@ -192,7 +194,7 @@ test('the environment is non-interactive, without secrets, and the call has the 
     const open = makeTool({ inheritEnv: 'all', ci: false });
     expect(await answerTo(open, { command })).toContain('cat|dumb||secret||\n');
   } finally {
-    delete process.env.FOO_API_KEY;
+    vi.unstubAllEnvs();
   }
 });
 
