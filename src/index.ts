@@ -27,6 +27,7 @@ export type {
   StreamName,
 } from './engine/outcome.js';
 export { createOwner, type Owner } from './engine/owner.js';
+export type { SpillOptions } from './pipeline/execute.js';
 export { InputError } from './pipeline/input-error.js';
 export type { LineRange, Truncation } from './pipeline/output.js';
 export { SECRET_NAME_PATTERNS } from './pipeline/secrets.js';

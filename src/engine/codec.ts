@@ -12,7 +12,7 @@ import type { BackgroundProcess, Capture, Counts, StreamName } from './outcome.j
 import { errorCode } from './system-error.js';
 
 // Reused: the addon has read it when its call returns.
-const numbers = new Float64Array(10);
+const numbers = new Float64Array(11);
 
 /** The numbers of a command, as native/addon/src/request.rs takes them. */
 export function encodeNumbers(
@@ -30,6 +30,7 @@ export function encodeNumbers(
   numbers[7] = command.graceMs;
   numbers[8] = command.timeoutMs ?? 0;
   numbers[9] = command.spillMaxBytes;
+  numbers[10] = command.spillAfterBytes ?? -1;
   return numbers;
 }
 
@@ -46,7 +47,7 @@ export function decodeChunk([droppedBytes, data]: ChunkRecord): EngineChunk {
 const CAUSES = ['itself', 'timedOut', 'cancelled'] as const;
 
 const FIGURES_OF_OUTCOME = 10;
-const FIGURES_OF_CAPTURE = 8;
+const FIGURES_OF_CAPTURE = 9;
 
 /** @param figures Those of the whole batch, in the order of native/addon/src/event.rs. */
 export function decodeRan(record: RanRecord, figures: Float64Array): EngineEnd & { kind: 'ran' } {
@@ -86,7 +87,16 @@ function decodeFinalCapture(
   const lossy = figures[at + 6] === 1;
   if (figures[at + 7] === 0) return { kind: 'complete', text: first ?? '', total, lossy };
   const dropped = countsAt(figures, at + 3);
-  return { kind: 'cut', head: first ?? '', tail: second ?? '', dropped, total, lossy };
+  const lastLineBytes = figures[at + 8] ?? 0;
+  return {
+    kind: 'cut',
+    head: first ?? '',
+    tail: second ?? '',
+    dropped,
+    total,
+    lastLineBytes,
+    lossy,
+  };
 }
 
 function countsAt(figures: Float64Array, at: number): Counts {
@@ -102,7 +112,8 @@ export function decodeCapture(record: CaptureRecord): Capture {
   const lossy = record[3];
   if (record.length === 5) return { kind: 'complete', text: record[4], total, lossy };
   const dropped = { bytes: record[6], characters: record[7], lines: record[8] };
-  return { kind: 'cut', head: record[4], tail: record[5], dropped, total, lossy };
+  const lastLineBytes = record[9];
+  return { kind: 'cut', head: record[4], tail: record[5], dropped, total, lastLineBytes, lossy };
 }
 
 export function decodeReply([, , value, errno, message = '']: ReplyRecord): EngineReply {

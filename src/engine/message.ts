@@ -19,6 +19,8 @@ export interface EngineCommand {
   readonly pause: boolean;
   readonly spillPath: string | undefined;
   readonly spillMaxBytes: number;
+  /** The file is made once a stream is longer; undefined: at the start. */
+  readonly spillAfterBytes: number | undefined;
   readonly timeoutMs: number | undefined;
   readonly graceMs: number;
 }

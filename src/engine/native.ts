@@ -86,6 +86,7 @@ export type CaptureRecord =
       head: string,
       tail: string,
       ...dropped: CountsRecord,
+      lastLineBytes: number,
     ];
 
 export type BackgroundRecord = readonly [pid: number, processGroup: number, command: string];

@@ -62,6 +62,8 @@ export type Capture =
       readonly tail: string;
       readonly dropped: Counts;
       readonly total: Counts;
+      /** Bytes of the last line, without its newline. */
+      readonly lastLineBytes: number;
       readonly lossy: boolean;
     };
 
@@ -113,7 +115,7 @@ export interface BaseResult {
   /** CPU time of the command and of the children that it waited for, in milliseconds. */
   readonly cpu: { readonly userMs: number; readonly systemMs: number };
   readonly peakMemory: PeakMemory;
-  /** Present when a spill file was asked for. */
+  /** Present when a spill file was asked for and, with `afterBytes`, made. */
   readonly spill?: SpillReport;
   /** What still runs. It is drained, and ended when the command's owner is disposed. */
   readonly background: readonly BackgroundProcess[];

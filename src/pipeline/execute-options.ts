@@ -90,9 +90,11 @@ function checkSpill(spill: ExecuteOptions['spill']): void {
     return;
   }
   checkPath('spill.path', spill.path);
-  const { maxBytes } = spill;
-  if (maxBytes !== undefined && !(Number.isSafeInteger(maxBytes) && maxBytes >= 0)) {
-    fail('spill.maxBytes', 'a whole number of bytes of 0 or more', maxBytes);
+  for (const name of ['maxBytes', 'afterBytes'] as const) {
+    const value = spill[name];
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0)) {
+      fail(`spill.${name}`, 'a whole number of bytes of 0 or more', value);
+    }
   }
 }
 

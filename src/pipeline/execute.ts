@@ -7,6 +7,19 @@ import { EngineProcess } from '../engine/process.js';
 import { neverStarted, type Requested, toResult } from '../engine/result.js';
 import { checkExecuteOptions } from './execute-options.js';
 
+/** A file for the whole output, mode 0600. */
+export interface SpillOptions {
+  readonly path: string;
+  /** Its quota in bytes. Default: none. */
+  readonly maxBytes?: number;
+  /**
+   * The file is made once a stream has printed more than so many bytes, or more than is kept of it
+   * (`headBytes + tailBytes`); it has the output from the first byte on all the same. It must not
+   * exist: that is a spill error, `EEXIST`. Default: it is made, or emptied, at the start.
+   */
+  readonly afterBytes?: number;
+}
+
 /** A command's options, but for its environment. Times in milliseconds, sizes in bytes. */
 export interface ExecuteOptions {
   /** Default: the host's working directory. */
@@ -23,8 +36,8 @@ export interface ExecuteOptions {
   readonly headBytes?: number;
   /** Kept from the end of each stream. Default: 131072. */
   readonly tailBytes?: number;
-  /** A file for every byte of output; `maxBytes` is its quota. */
-  readonly spill?: string | { readonly path: string; readonly maxBytes?: number };
+  /** A file for every byte of output. */
+  readonly spill?: string | SpillOptions;
   /** What the command reads. Default: nothing (`/dev/null`). */
   readonly input?: string | Uint8Array;
   /**
@@ -143,7 +156,7 @@ export function engineCommand(
   pause: boolean,
 ): EngineCommand {
   const { cwd, shell, spill } = options;
-  const target = typeof spill === 'string' ? { path: spill, maxBytes: undefined } : spill;
+  const target: SpillOptions | undefined = typeof spill === 'string' ? { path: spill } : spill;
   return {
     text,
     shells: shell?.join('\0') ?? '',
@@ -158,6 +171,7 @@ export function engineCommand(
     pause,
     spillPath: target?.path,
     spillMaxBytes: target?.maxBytes ?? Number.MAX_SAFE_INTEGER,
+    spillAfterBytes: target?.afterBytes,
     timeoutMs: options.timeoutMs,
     graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
   };

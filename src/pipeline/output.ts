@@ -56,20 +56,27 @@ export function showCapture(capture: Capture, limits: OutputLimits): ShownOutput
     if (capture.total.bytes <= limits.headBytes + limits.tailBytes) return { text: capture.text };
     // Just the one byte too many.
     const head = firstBytes(capture.text, limits.headBytes);
-    return showCut(head, capture.text.slice(head.length), capture.total, limits);
+    const lastLineBytes = lengthOfLastLine(capture.text);
+    return showCut(
+      { head, tail: capture.text.slice(head.length), total: capture.total, lastLineBytes },
+      limits,
+    );
   }
-  return showCut(capture.head, capture.tail, capture.total, limits);
+  return showCut(capture, limits);
 }
 
-function showCut(
-  head: string,
-  tail: string,
-  total: Capture['total'],
-  limits: OutputLimits,
-): ShownOutput {
+type CutCapture = Pick<Capture & { kind: 'cut' }, 'head' | 'tail' | 'total' | 'lastLineBytes'>;
+
+function showCut(capture: CutCapture, limits: OutputLimits): ShownOutput {
+  const { head, tail, total, lastLineBytes } = capture;
   const end = alignTail(tail, total.lines, limits.tailBytes);
-  if (limits.headBytes === 0) return showTail(end, total, limits);
+  if (limits.headBytes === 0) return showTail(end, total, lastLineBytes, limits);
   return showEnds(alignHead(head), end, total, limits);
+}
+
+function lengthOfLastLine(text: string): number {
+  const whole = text.endsWith('\n') ? text.slice(0, -1) : text;
+  return byteLength(whole.slice(whole.lastIndexOf('\n') + 1));
 }
 
 /** Shown text, and which lines it is. */
@@ -101,11 +108,16 @@ function alignHead(head: string): Part {
   return { text, range: { start: 1, end: countLines(text) }, partial: lineEnd === 0 };
 }
 
-function showTail(tail: Part, total: Capture['total'], limits: OutputLimits): ShownOutput {
+function showTail(
+  tail: Part,
+  total: Capture['total'],
+  lastLineBytes: number,
+  limits: OutputLimits,
+): ShownOutput {
   const limit = formatSize(limits.tailBytes);
   const notice = tail.partial
     ? `[Showing last ${formatSize(byteLength(tail.text))} of line ${total.lines} ` +
-      `(line is ${lineSize(tail, total)})]`
+      `(line is ${formatSize(lastLineBytes)})]`
     : `[Showing lines ${formatRange(tail.range)} of ${total.lines} (${limit} limit)]`;
   const truncation: Truncation = {
     direction: 'tail',
@@ -117,13 +129,6 @@ function showTail(tail: Part, total: Capture['total'], limits: OutputLimits): Sh
     shownRange: tail.range,
   };
   return { text: tail.text, cut: { notice, truncation } };
-}
-
-/** Exact for a single line; of a later one, only what is kept of it is known. */
-function lineSize(line: Part, total: Capture['total']): string {
-  const newline = line.text.endsWith('\n') ? 1 : 0;
-  if (total.lines === 1) return formatSize(total.bytes - newline);
-  return `more than ${formatSize(byteLength(line.text) - newline)}`;
 }
 
 function showEnds(

@@ -110,6 +110,7 @@ test.each([
     tail,
     total: { bytes: 292, characters: 292, lines: 100 },
     dropped: { bytes, characters: bytes, lines },
+    lastLineBytes: 3,
     lossy: false,
   });
 });

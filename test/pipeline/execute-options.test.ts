@@ -28,6 +28,10 @@ const wrong: readonly [object, string][] = [
   [{ spill: null }, `spill: expected ${path}, got null`],
   [{ spill: {} }, `spill.path: expected ${path}, got nothing`],
   [
+    { spill: { path: 'x', afterBytes: 0.5 } },
+    'spill.afterBytes: expected a whole number of bytes of 0 or more, got 0.5',
+  ],
+  [
     { spill: { path: 'x', maxBytes: -1 } },
     'spill.maxBytes: expected a whole number of bytes of 0 or more, got -1',
   ],

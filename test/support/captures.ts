@@ -9,7 +9,8 @@ export function captureOf(text: string, { headBytes, tailBytes }: OutputLimits):
   const head = firstBytes(text, headBytes);
   const tail = lastBytes(text, tailBytes);
   const dropped = countsOf(text.slice(head.length, text.length - tail.length));
-  return { kind: 'cut', head, tail, dropped, total, lossy: false };
+  const lastLineBytes = Buffer.byteLength(linesOf(text).at(-1)?.replace(/\n$/, '') ?? '');
+  return { kind: 'cut', head, tail, dropped, total, lastLineBytes, lossy: false };
 }
 
 export function countsOf(text: string): Counts {

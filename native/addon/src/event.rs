@@ -41,7 +41,7 @@ const REPLY: u32 = 5;
 
 impl Event {
     /// Figures that one event needs at most.
-    pub const FIGURES: usize = 10 + 2 * 8;
+    pub const FIGURES: usize = 10 + 2 * 9;
 
     /// Fills the event's record, and appends its figures.
     pub fn fill(self, record: &mut Record, figures: &mut Figures) -> Result<()> {
@@ -136,6 +136,7 @@ fn final_capture(
     }
     figures.push(f64::from(u8::from(captured.lossy)));
     figures.push(f64::from(u8::from(cut)));
+    figures.push(captured.last_line as f64);
     match captured.kept {
         Parts::Complete(text) => {
             record.push_text(text)?;
@@ -177,7 +178,8 @@ fn capture(record: &mut Record, captured: Captured<Text>) -> Result<()> {
         Parts::Cut { head, tail, dropped } => {
             record.push_text(head)?;
             record.push_text(tail)?;
-            counts(record, dropped)
+            counts(record, dropped)?;
+            record.push(captured.last_line as f64)
         }
     }
 }

@@ -4,7 +4,9 @@ use std::ffi::CString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use forkline_engine::{Command, Form, Limits, Listen, Overflow, SpillTarget, Stdin, Streams};
+use forkline_engine::{
+    Command, Form, Limits, Listen, Opening, Overflow, SpillTarget, Stdin, Streams,
+};
 use napi::bindgen_prelude::{Either, Latin1String, Uint8Array};
 use napi::{Error, Result, Status};
 
@@ -21,15 +23,16 @@ pub struct Numbers {
     grace: Duration,
     timeout: Option<Duration>,
     spill_max_bytes: u64,
+    opening: Opening,
 }
 
 impl Numbers {
     /// From the array. A float becomes the nearest integer in range, so infinite means 'all'.
     pub fn parse(numbers: &[f64]) -> Result<Self> {
-        let [owner, announce, separate, listen, pause, head, tail, grace, timeout, spill] =
+        let [owner, announce, separate, listen, pause, head, tail, grace, timeout, spill, after] =
             *numbers
         else {
-            return Err(Error::new(Status::InvalidArg, "numbers: expected ten"));
+            return Err(Error::new(Status::InvalidArg, "numbers: expected eleven"));
         };
         let overflow = if pause == 0.0 { Overflow::DropMiddle } else { Overflow::Pause };
         let form = match listen as u8 {
@@ -46,6 +49,7 @@ impl Numbers {
             grace: milliseconds(grace),
             timeout: (timeout > 0.0).then(|| milliseconds(timeout)),
             spill_max_bytes: spill as u64,
+            opening: if after < 0.0 { Opening::AtStart } else { Opening::After(after as u64) },
         })
     }
 }
@@ -90,6 +94,7 @@ pub fn command(strings: Strings, numbers: &Numbers) -> Command {
         spill: strings.spill_path.map(|path| SpillTarget {
             path: PathBuf::from(path),
             max_bytes: numbers.spill_max_bytes,
+            opening: numbers.opening,
         }),
         timeout: numbers.timeout,
         grace: numbers.grace,

@@ -31,6 +31,8 @@ pub struct Captured<Part> {
     pub kept: Parts<Part>,
     /// Counts of everything the stream carried.
     pub total: Counts,
+    /// Bytes of the last line, without its newline.
+    pub last_line: u64,
     /// Whether the text differs from the bytes: something was not UTF-8, or was NUL.
     pub lossy: bool,
 }
@@ -59,6 +61,7 @@ pub struct Capture {
     newlines: u64,
     has_nul: bool,
     ends_with_newline: bool,
+    last_line: u64,
     characters: CharacterCount,
 }
 
@@ -71,6 +74,7 @@ impl Capture {
             newlines: 0,
             has_nul: false,
             ends_with_newline: true,
+            last_line: 0,
             characters: CharacterCount::default(),
         }
     }
@@ -81,9 +85,33 @@ impl Capture {
         self.bytes += chunk.len() as u64;
         self.newlines += bytecount::count(chunk, b'\n') as u64;
         self.has_nul = self.has_nul || memchr::memchr(0, chunk).is_some();
+        self.measure_last_line(chunk);
         self.ends_with_newline = *last == b'\n';
         self.characters.push(chunk);
         self.window.push(chunk);
+    }
+
+    /// Whether it still holds every byte once `more` have been pushed, and they are no more than
+    /// `limit` in all.
+    pub fn holds(&self, more: usize, limit: u64) -> bool {
+        self.bytes + more as u64 <= limit.min(self.window.capacity() as u64)
+    }
+
+    /// What it holds, as bytes: everything, as long as it [`holds`](Self::holds) that.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.window.runs().concat()
+    }
+
+    /// A line with its newline is the last one until another begins.
+    fn measure_last_line(&mut self, chunk: &[u8]) {
+        if self.ends_with_newline {
+            self.last_line = 0;
+        }
+        let text = chunk.strip_suffix(b"\n").unwrap_or(chunk);
+        match memchr::memrchr(b'\n', text) {
+            Some(newline) => self.last_line = (text.len() - newline - 1) as u64,
+            None => self.last_line += text.len() as u64,
+        }
     }
 
     /// What there is so far, as text; the capture goes on.
@@ -105,7 +133,8 @@ impl Capture {
             Kept::All(bytes) => Parts::Complete(Text::decode(bytes)),
             Kept::Ends { head, tail, .. } => self.cut(head, tail, total),
         };
-        Captured { kept, total, lossy: invalid || self.has_nul }
+        let last_line = self.last_line;
+        Captured { kept, total, last_line, lossy: invalid || self.has_nul }
     }
 
     /// Trims both ends to whole characters, and counts what lies between them.

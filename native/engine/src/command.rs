@@ -75,8 +75,20 @@ pub enum Form {
 /// A file for the whole output.
 #[derive(Debug, Clone)]
 pub struct SpillTarget {
-    /// Created or emptied, mode 0600.
+    /// Where it is; mode 0600.
     pub path: PathBuf,
     /// Not a byte more than this is written.
     pub max_bytes: u64,
+    /// When it comes into being.
+    pub opening: Opening,
+}
+
+/// When a spill file is opened. Whenever that is, it has the output from the first byte on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opening {
+    /// At the command's start; a file that is there is emptied.
+    AtStart,
+    /// Once a stream is longer than so many bytes, or than what is kept of it; until then there is
+    /// no file. It must not exist.
+    After(u64),
 }

@@ -31,7 +31,7 @@ struct Line {
 }
 
 enum Order {
-    Adopt(u64, Job, SpillTarget),
+    Adopt(u64, Job, SpillTarget, Vec<Vec<u8>>),
     Resume(u64),
     Finish(u64),
 }
@@ -49,7 +49,7 @@ impl Disk {
         Disk { reactor, line: None }
     }
 
-    /// Drains these streams into a file from now on.
+    /// Drains these streams into a file from now on, after what they have carried so far.
     pub fn adopt(
         &mut self,
         id: u64,
@@ -58,12 +58,15 @@ impl Disk {
         form: Form,
         sink: Arc<dyn Sink>,
     ) {
+        let reserve: Vec<_> =
+            streams.iter().map(|stream| stream.tap.lock().take_reserve()).collect();
         let job = Job { streams, spill: None, form, sink };
         match self.line() {
-            Ok(line) => line.send(Order::Adopt(id, job, target)),
+            Ok(line) => line.send(Order::Adopt(id, job, target, reserve)),
             // No thread, no file: as with any other reason for which it can't be written.
             Err(error) => {
                 let mut report = Spill::default().close();
+                report.dropped = reserve.iter().map(|bytes| bytes.len() as u64).sum();
                 report.error = Some(error.raw_os_error());
                 self.reactor.send(Message::Spilled(id, report, job.streams));
             }
@@ -146,15 +149,19 @@ impl Drainer {
         let orders = std::mem::take(&mut *self.line.orders.lock());
         for order in orders {
             match order {
-                Order::Adopt(id, job, target) => self.adopt(id, job, &target),
+                Order::Adopt(id, job, target, reserve) => {
+                    self.adopt(id, job, &target, &reserve);
+                }
                 Order::Resume(id) => self.watch(id),
                 Order::Finish(id) => self.finish(id),
             }
         }
     }
 
-    fn adopt(&mut self, id: u64, mut job: Job, target: &SpillTarget) {
-        job.spill = Some(Spill::open(target));
+    fn adopt(&mut self, id: u64, mut job: Job, target: &SpillTarget, reserve: &[Vec<u8>]) {
+        let mut spill = Spill::open(target);
+        reserve.iter().for_each(|bytes| spill.write(bytes));
+        job.spill = Some(spill);
         self.jobs.insert(id, job);
         self.watch(id);
     }
@@ -162,8 +169,8 @@ impl Drainer {
     fn watch(&self, id: u64) {
         let streams = self.jobs.get(&id).map(|job| &job.streams);
         for (index, stream) in streams.into_iter().flatten().enumerate() {
-            let ended = stream.tap.lock().ended;
-            if !ended {
+            let tap = stream.tap.lock();
+            if !tap.ended && !tap.is_paused() {
                 let token = epoll::EventData::new_u64(id << 1 | index as u64);
                 let _ = epoll::add(&self.epoll, &stream.descriptor, token, epoll::EventFlags::IN);
             }

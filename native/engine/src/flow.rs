@@ -27,6 +27,7 @@ impl Reactor {
             Progress::Full | Progress::Ended => {
                 let _ = epoll::delete(&self.epoll, &stream.descriptor);
             }
+            Progress::Overflowing => self.spill(id),
         }
         if self.processes.contains_key(&id) {
             self.deliver(id);
@@ -34,6 +35,20 @@ impl Reactor {
         } else {
             self.forget_ended_holders(id);
         }
+    }
+
+    /// From now on the disk thread drains it, if it is to have a file.
+    pub(crate) fn spill(&mut self, id: u64) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        let Spilling::Wanted(target) = std::mem::replace(&mut process.spill, Spilling::OnDisk)
+        else {
+            return;
+        };
+        for stream in &process.streams {
+            let _ = epoll::delete(&self.epoll, &stream.descriptor);
+        }
+        let streams = std::mem::take(&mut process.streams);
+        self.disk.adopt(id, target, streams, process.form, process.sink.clone());
     }
 
     fn forget_ended_holders(&mut self, id: u64) {

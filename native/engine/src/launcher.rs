@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use rustix::fs::{Mode, OFlags, open};
 
 use crate::capture::Capture;
-use crate::command::{Command, Form};
+use crate::command::{Command, Form, Opening, SpillTarget};
 use crate::errors::{LaunchError, Step};
 use crate::group::Group;
 use crate::input::Input;
@@ -28,7 +28,7 @@ use crate::reap::own_peak;
 use crate::roster::Roster;
 use crate::shell::{Handover, hand_over, usual};
 use crate::sink::Sink;
-use crate::stream::Tap;
+use crate::stream::{Reserve, Tap};
 
 /// A command on its way to be launched.
 pub struct Order {
@@ -159,7 +159,11 @@ impl Launcher {
 fn tap(command: &Command) -> Tap {
     let live = command.listen.map(|listen| Live::new(listen.overflow, listen.form == Form::Text));
     let capture = Some(Capture::new(command.limits));
-    Tap { capture, live, last_data: Instant::now(), ended: false }
+    let reserve = match &command.spill {
+        Some(SpillTarget { opening: Opening::After(limit), .. }) => Reserve::InCapture(*limit),
+        _ => Reserve::No,
+    };
+    Tap { capture, live, reserve, last_data: Instant::now(), ended: false }
 }
 
 /// The command's environment with what the engine adds; every entry ended by NUL.

@@ -53,7 +53,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 pub use capture::{Captured, Counts, Limits, Parts};
-pub use command::{Command, Form, Listen, SpillTarget, Stdin, Streams};
+pub use command::{Command, Form, Listen, Opening, SpillTarget, Stdin, Streams};
 pub use disposal::Done;
 pub use errors::{LaunchError, Step, errno_text};
 pub use input::Written;

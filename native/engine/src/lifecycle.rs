@@ -8,6 +8,7 @@ use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
+use crate::command::Opening;
 use crate::family::Name;
 use crate::outcome::{BackgroundProcess, Cause, Ended, Outcome, SpillReport, Status};
 use crate::process::{Exit, Phase, Process, Spilling};
@@ -25,15 +26,13 @@ const WINDOW: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Reactor {
-    pub(crate) fn launched(&mut self, mut process: Process) {
+    pub(crate) fn launched(&mut self, process: Process) {
         let id = process.id;
         self.watch(process.pidfd.as_fd(), id, Source::Exit, EventFlags::IN);
-        if let Spilling::Wanted(target) = &process.spill {
-            let streams = std::mem::take(&mut process.streams);
-            self.disk.adopt(id, target.clone(), streams, process.form, process.sink.clone());
-            process.spill = Spilling::OnDisk;
+        let at_once = matches!(&process.spill, Spilling::Wanted(target) if target.opening == Opening::AtStart);
+        if !at_once {
+            self.watch_streams(id, &process.streams);
         }
-        self.watch_streams(id, &process.streams);
         if let Some(deadline) = process.timeout.and_then(|time| process.started.checked_add(time)) {
             self.timers.set(id, Alarm::Deadline, deadline);
         }
@@ -43,6 +42,9 @@ impl Reactor {
         let (sink, pid) = (process.sink.clone(), process.group.number());
         self.processes.insert(id, process);
         sink.started(pid);
+        if at_once {
+            self.spill(id);
+        }
         self.flush_input(id);
         if unwanted {
             self.cancel(id, None);

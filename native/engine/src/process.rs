@@ -75,7 +75,7 @@ pub struct Output {
 pub enum Spilling {
     /// None was asked for.
     No,
-    /// It is to have one.
+    /// It is to have one, now or once its output is long.
     Wanted(SpillTarget),
     /// The disk thread drains its output.
     OnDisk,

@@ -15,6 +15,11 @@ impl Ring {
         Ring { limit, bytes: Vec::new(), start: 0 }
     }
 
+    /// How many bytes it holds at most.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// How many bytes it holds.
     pub fn len(&self) -> usize {
         self.bytes.len()

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 
-use crate::command::SpillTarget;
+use crate::command::{Opening, SpillTarget};
 use crate::outcome::SpillReport;
 
 /// A file that receives output until its quota, or until the disk refuses.
@@ -18,11 +18,13 @@ pub struct Spill {
 impl Spill {
     /// Creates or empties the file. A failure is not one of the command: it is reported at the end.
     pub fn open(target: &SpillTarget) -> Self {
+        let fresh = target.opening != Opening::AtStart;
         // Without O_NONBLOCK, a FIFO that nobody reads would block us for ever.
         let opened = OpenOptions::new()
             .write(true)
             .create(true)
-            .truncate(true)
+            .truncate(!fresh)
+            .create_new(fresh)
             .mode(0o600)
             .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
             .open(&target.path);

@@ -20,10 +20,23 @@ pub struct Tap {
     pub capture: Option<Capture>,
     /// The listener's side.
     pub live: Option<Live>,
+    /// What is to be kept for a spill file that waits for its first byte.
+    pub reserve: Reserve,
     /// When bytes last came.
     pub last_data: Instant,
     /// Nobody holds the other end any more.
     pub ended: bool,
+}
+
+/// The output from its first byte on, for a spill file that is opened when it gets long.
+#[derive(Debug)]
+pub enum Reserve {
+    /// No file waits for it.
+    No,
+    /// The capture still holds all of it; it will not once it is longer than this.
+    InCapture(u64),
+    /// All of it up to the moment at which the capture could not hold it any more.
+    Taken(Vec<u8>),
 }
 
 /// The reading end of a command's output.
@@ -48,6 +61,8 @@ pub enum Progress {
     Full,
     /// The other end is closed.
     Ended,
+    /// The capture does not hold everything any more: it is time for the spill file.
+    Overflowing,
 }
 
 /// Reads in one turn; with full buffers this is 1 MiB.
@@ -67,8 +82,15 @@ impl Stream {
                 Err(_) => return Progress::Dry,
             };
             let (chunk, _) = buffer.split_at(count);
-            let full = self.tap.lock().push(chunk);
+            let (full, overflowing) = {
+                let mut tap = self.tap.lock();
+                let overflowing = tap.keep_reserve(chunk);
+                (tap.push(chunk), overflowing)
+            };
             also(chunk);
+            if overflowing {
+                return Progress::Overflowing;
+            }
             if full {
                 return Progress::Full;
             }
@@ -95,6 +117,29 @@ impl Tap {
         let Some(live) = &mut self.live else { return false };
         live.push(chunk);
         live.is_full()
+    }
+
+    /// Saves what the capture is about to lose, for the file; true when it had to.
+    fn keep_reserve(&mut self, chunk: &[u8]) -> bool {
+        let (Some(capture), Reserve::InCapture(limit)) = (&self.capture, &self.reserve) else {
+            return false;
+        };
+        if capture.holds(chunk.len(), *limit) {
+            return false;
+        }
+        let mut bytes = capture.bytes();
+        bytes.extend_from_slice(chunk);
+        self.reserve = Reserve::Taken(bytes);
+        true
+    }
+
+    /// Everything so far, for the file that is to have it; what comes next goes there at once.
+    pub fn take_reserve(&mut self) -> Vec<u8> {
+        match std::mem::replace(&mut self.reserve, Reserve::No) {
+            Reserve::No => Vec::new(),
+            Reserve::InCapture(_) => self.capture.as_ref().map(Capture::bytes).unwrap_or_default(),
+            Reserve::Taken(bytes) => bytes,
+        }
     }
 
     /// Whether its pipe is left alone for the listener's sake.

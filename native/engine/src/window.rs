@@ -51,6 +51,17 @@ impl Window {
         self.len() == 0
     }
 
+    /// Everything pushed so far, as the runs it is stored in; meaningless once bytes were dropped.
+    pub fn runs(&self) -> [&[u8]; 3] {
+        let (older, newer) = self.tail.as_slices();
+        [&self.head, older, newer]
+    }
+
+    /// How many bytes it holds at most.
+    pub fn capacity(&self) -> usize {
+        self.head_limit.saturating_add(self.tail.limit())
+    }
+
     /// A copy of what is kept so far.
     pub fn peek(&self) -> Kept {
         let (older, newer) = self.tail.as_slices();

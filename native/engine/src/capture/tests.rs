@@ -86,3 +86,34 @@ fn an_empty_stream_has_no_line_and_a_final_newline_begins_none() {
         assert_eq!(capture(limits, &[text.into()]).total.lines, expected, "{text:?}");
     }
 }
+
+proptest! {
+    #[test]
+    fn the_last_line_is_measured_however_it_comes(pieces in pieces_of_text()) {
+        let all = pieces.concat();
+        let captured = capture(Limits { head: 3, tail: 3 }, &pieces);
+        let text = all.strip_suffix(b"\n").unwrap_or(&all);
+        let last = text.rsplit(|byte| *byte == b'\n').next().unwrap();
+        prop_assert_eq!(captured.last_line, last.len() as u64);
+    }
+
+    #[test]
+    fn it_says_when_it_is_about_to_lose_bytes(
+        pieces in pieces_of_text(),
+        head in 0usize..40,
+        tail in 0usize..40,
+        limit in 0u64..120,
+    ) {
+        let mut capture = Capture::new(Limits { head, tail });
+        let mut all = Vec::new();
+        for piece in pieces {
+            let held = capture.holds(piece.len(), limit);
+            capture.push(&piece);
+            all.extend_from_slice(&piece);
+            prop_assert_eq!(held, all.len() <= head + tail && all.len() as u64 <= limit);
+            if held {
+                prop_assert_eq!(&capture.bytes(), &all);
+            }
+        }
+    }
+}
