@@ -1,3 +1,14 @@
+export { createArtifactStore } from './artifacts/directory-store.js';
+export type { ArtifactStoreOptions } from './artifacts/options.js';
+export { type ArtifactResolver, artifactResolver } from './artifacts/resolver.js';
+export {
+  type Artifact,
+  type ArtifactDraft,
+  ArtifactError,
+  type ArtifactRange,
+  type ArtifactStore,
+  type DraftReport,
+} from './artifacts/store.js';
 export type { BashTool, TextContent, ToolCall, ToolResult } from './contracts/contract.js';
 export { type BashToolOptions, createBashTool } from './contracts/create-bash-tool.js';
 export {
@@ -6,6 +17,7 @@ export {
   type ToolErrorKind,
   type ToolErrorOptions,
 } from './contracts/errors.js';
+export type { WorkspaceTool } from './contracts/workspace.js';
 export type { WorkspaceOptions } from './contracts/workspace-options.js';
 export type { WorkspaceDetails } from './contracts/workspace-result.js';
 export { LaunchError, type LaunchStep } from './engine/launch-error.js';

@@ -5,11 +5,14 @@ import * as forkline from '../src/index.js';
 
 test('the package exports this and nothing else', () => {
   expect(Object.keys(forkline).sort()).toEqual([
+    'ArtifactError',
     'InputError',
     'LaunchError',
     'SECRET_NAME_PATTERNS',
     'ToolAbortError',
     'ToolError',
+    'artifactResolver',
+    'createArtifactStore',
     'createBashTool',
     'createOwner',
     'run',

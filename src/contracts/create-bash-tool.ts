@@ -1,8 +1,6 @@
 import { InputError, showValue } from '../pipeline/input-error.js';
-import type { BashTool } from './contract.js';
-import { createWorkspaceTool } from './workspace.js';
+import { createWorkspaceTool, type WorkspaceTool } from './workspace.js';
 import type { WorkspaceOptions } from './workspace-options.js';
-import type { WorkspaceDetails } from './workspace-result.js';
 
 /** Which contract a tool follows, and that contract's options. */
 export type BashToolOptions = { readonly contract: 'workspace' } & WorkspaceOptions;
@@ -17,7 +15,7 @@ export type BashToolOptions = { readonly contract: 'workspace' } & WorkspaceOpti
  *
  * @throws {InputError} The contract is not known, or an option is not valid.
  */
-export function createBashTool(options: BashToolOptions): BashTool<WorkspaceDetails> {
+export function createBashTool(options: BashToolOptions): WorkspaceTool {
   switch (options.contract) {
     case 'workspace':
       return createWorkspaceTool(options);

@@ -1,5 +1,7 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { createArtifactStore } from '../artifacts/directory-store.js';
+import type { ArtifactStore } from '../artifacts/store.js';
 import { checkInherit } from '../pipeline/environment.js';
 import { InputError, showValue } from '../pipeline/input-error.js';
 import { nonInteractiveDefaults } from '../pipeline/non-interactive.js';
@@ -31,6 +33,12 @@ export interface WorkspaceOptions {
   readonly headBytes?: number;
   /** Bytes shown of the end of long output. Default: 51,200. */
   readonly tailBytes?: number;
+  /**
+   * Where outputs that are too long to be shown whole are kept; false: nowhere. A store that is
+   * given is the caller's to dispose of. Default: a private directory, gone when the tool is
+   * disposed of.
+   */
+  readonly artifacts?: ArtifactStore | false;
 }
 
 /** The options with everything decided. */
@@ -45,6 +53,10 @@ export interface WorkspaceSettings {
   readonly graceMs: number;
   readonly shell: readonly string[] | undefined;
   readonly output: OutputLimits;
+  /** Undefined: outputs are not kept. */
+  readonly artifacts: ArtifactStore | undefined;
+  /** Whether the tool disposes of it. */
+  readonly ownsArtifacts: boolean;
 }
 
 const DEFAULT_TIMEOUT: TimeoutLimits = { default: 300, min: 1, max: 3600 };
@@ -76,7 +88,18 @@ export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSet
       headBytes: wholeFrom('headBytes', 0, options.headBytes ?? 0),
       tailBytes: wholeFrom('tailBytes', 1, options.tailBytes ?? DEFAULT_TAIL_BYTES),
     },
+    artifacts: resolveArtifacts(options.artifacts),
+    ownsArtifacts: options.artifacts === undefined,
   };
+}
+
+function resolveArtifacts(given: WorkspaceOptions['artifacts']): ArtifactStore | undefined {
+  if (given === undefined) return createArtifactStore();
+  if (given === false) return undefined;
+  if (typeof given === 'object' && given !== null && typeof given.draft === 'function') {
+    return given;
+  }
+  throw new InputError(`artifacts: expected an artifact store or false, got ${showValue(given)}`);
 }
 
 function resolveTimeoutLimits(given: Partial<TimeoutLimits> | undefined): TimeoutLimits {

@@ -1,3 +1,4 @@
+import type { KeptOutput } from '../artifacts/keep-output.js';
 import type { BackgroundProcess, MergedResult, Outcome } from '../engine/outcome.js';
 import {
   backgroundNotice,
@@ -10,7 +11,12 @@ import {
   timeoutNotice,
   wallTimeNotice,
 } from '../pipeline/notices.js';
-import { type ShownOutput, showCapture, type Truncation } from '../pipeline/output.js';
+import {
+  type ShownOutput,
+  showCapture,
+  type Truncation,
+  type WholeOutput,
+} from '../pipeline/output.js';
 import { clampNotice, type Timeout } from '../pipeline/timeout.js';
 import type { ToolResult } from './contract.js';
 import { ToolAbortError, ToolError } from './errors.js';
@@ -30,6 +36,8 @@ export interface WorkspaceDetails {
   background?: readonly BackgroundProcess[];
   /** Present when not all of the output is shown. */
   meta?: { truncation: Truncation };
+  /** Why the whole output was not kept; present when it should have been. */
+  artifactError?: string;
 }
 
 /**
@@ -42,9 +50,11 @@ export function workspaceResult(
   result: MergedResult,
   timeout: Timeout,
   settings: WorkspaceSettings,
+  kept: KeptOutput,
 ): ToolResult<WorkspaceDetails> {
-  const shown = showCapture(result.output, settings.output);
+  const shown = showCapture(result.output, settings.output, wholeOutput(kept));
   const details = workspaceDetails(result, timeout, shown);
+  if (shown.cut !== undefined && kept.kind === 'failed') details.artifactError = kept.reason;
   const clamped = clampNotice(timeout, settings.timeout);
   const background = backgroundNotice(result.background);
   const { outcome } = result;
@@ -56,6 +66,11 @@ export function workspaceResult(
   }
   const notices = [shown.cut?.notice, clamped, background];
   throw unfinished(outcome, shown.text, notices, details);
+}
+
+function wholeOutput(kept: KeptOutput): WholeOutput | undefined {
+  if (kept.kind !== 'kept') return undefined;
+  return { artifactId: kept.artifact.id, ...(!kept.complete && { firstBytes: kept.bytes }) };
 }
 
 function exitedResult(

@@ -50,12 +50,18 @@ export function workspaceDescription(settings: WorkspaceSettings): string {
       'what they would ask for as arguments (`-y`, `-m`).',
     `- A command may take ${timeout.default} seconds, or \`timeout\` (at most ${timeout.max}). ` +
       'Then it is ended, with everything it started.',
-    `- ${describeOutputLimits(output)} Redirect longer output to a file and read the part that ` +
-      'matters.',
+    `- ${describeOutputLimits(output)} ${describeWhole(settings)}`,
     '- A process started with `&` goes on after the command; the result names it and says how to ' +
       'stop it.',
     '- Commands run one at a time. A failing one is reported with its exit code.',
   ].join('\n');
+}
+
+function describeWhole({ artifacts }: WorkspaceSettings): string {
+  if (artifacts === undefined) {
+    return 'Redirect longer output to a file and read the part that matters.';
+  }
+  return 'All of it is kept as `artifact://N`; the result says which.';
 }
 
 function describeOutputLimits(limits: WorkspaceSettings['output']): string {

@@ -1,17 +1,12 @@
+import type { ArtifactStore } from '../artifacts/store.js';
 import { LaunchError } from '../engine/launch-error.js';
 import type { OutputChunk } from '../engine/outcome.js';
-import { createOwner, type Owner } from '../engine/owner.js';
-import { resolveEnvironment } from '../pipeline/environment.js';
-import { execute } from '../pipeline/execute.js';
+import { createOwner } from '../engine/owner.js';
 import { InputError } from '../pipeline/input-error.js';
-import { takeLeadingCd } from '../pipeline/leading-cd.js';
 import { CANCELLED } from '../pipeline/notices.js';
-import { captureLimits } from '../pipeline/output.js';
 import { ExclusiveQueue } from '../pipeline/queue.js';
 import { TailUpdates } from '../pipeline/tail-updates.js';
-import { clampTimeout, type Timeout } from '../pipeline/timeout.js';
-import { checkCommand, createValidator } from '../pipeline/validate.js';
-import { resolveWorkingDirectory } from '../pipeline/workdir.js';
+import { createValidator } from '../pipeline/validate.js';
 import type { BashTool, ToolCall, ToolResult } from './contract.js';
 import { ToolAbortError, ToolError } from './errors.js';
 import {
@@ -19,10 +14,18 @@ import {
   type WorkspaceOptions,
   type WorkspaceSettings,
 } from './workspace-options.js';
-import { type WorkspaceDetails, workspaceResult } from './workspace-result.js';
+import { prepare } from './workspace-prepare.js';
+import type { WorkspaceDetails } from './workspace-result.js';
+import { runCommand } from './workspace-run.js';
 import { type WorkspaceInput, workspaceDescription, workspaceSchema } from './workspace-schema.js';
 
 const UPDATE_INTERVAL_MS = 50;
+
+/** A tool of the `workspace` contract. */
+export interface WorkspaceTool extends BashTool<WorkspaceDetails> {
+  /** Where it keeps long outputs; undefined: nowhere. */
+  readonly artifacts: ArtifactStore | undefined;
+}
 
 /**
  * The `workspace` contract: one merged output with its tail kept, the directory and the timeout
@@ -30,7 +33,7 @@ const UPDATE_INTERVAL_MS = 50;
  *
  * @throws {InputError} An option is not valid.
  */
-export function createWorkspaceTool(options: WorkspaceOptions): BashTool<WorkspaceDetails> {
+export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
   const settings = resolveWorkspaceOptions(options);
   const inputSchema = workspaceSchema(settings);
   const validate = createValidator<WorkspaceInput>(inputSchema);
@@ -48,7 +51,9 @@ export function createWorkspaceTool(options: WorkspaceOptions): BashTool<Workspa
       const command = await prepare(fields, settings);
       call.signal?.throwIfAborted();
       if (disposed) throw new ToolAbortError(CANCELLED);
-      return runCommand(command, call, owner, settings);
+      return runUpdating(call, settings, (onOutput) =>
+        runCommand(command, { owner, settings, signal: call.signal, onOutput }),
+      );
     }, call.signal);
   }
 
@@ -58,6 +63,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): BashTool<Workspa
     inputSchema,
     strict: true,
     concurrency: 'exclusive',
+    artifacts: settings.artifacts,
     async execute(input, call = {}) {
       if (disposed) throw new ToolError('disposed', 'The bash tool was disposed.');
       try {
@@ -70,80 +76,23 @@ export function createWorkspaceTool(options: WorkspaceOptions): BashTool<Workspa
       disposed = true;
       queue.clear(new ToolAbortError(CANCELLED));
       await owner.dispose(settings.graceMs);
+      if (settings.ownsArtifacts) await settings.artifacts?.dispose();
     },
   };
 }
 
-/** A call with everything decided: what runs, where, for how long and with what around it. */
-interface PreparedCommand {
-  readonly command: string;
-  readonly cwd: string;
-  readonly timeout: Timeout;
-  readonly environment: string;
-}
-
-async function prepare(
-  input: WorkspaceInput,
+/** Runs something that prints, with updates of the call until it has ended. */
+async function runUpdating<T>(
+  { onUpdate }: ToolCall<WorkspaceDetails>,
   settings: WorkspaceSettings,
-): Promise<PreparedCommand> {
-  checkCommand(input.command);
-  checkNames(input.env);
-  const overrides = layer(settings.env, input.env);
-  const home = overrides?.HOME ?? settings.home;
-  const cd = input.cwd === undefined ? takeLeadingCd(input.command, home) : undefined;
-  const cwd = await resolveWorkingDirectory(input.cwd ?? cd?.directory, settings.cwd, home);
-  return {
-    command: cd?.command ?? input.command,
-    cwd,
-    timeout: clampTimeout(input.timeout, settings.timeout),
-    environment: resolveEnvironment({
-      inherit: settings.inheritEnv,
-      scrub: settings.scrub,
-      defaults: settings.defaults,
-      overrides,
-      cwd,
-    }),
-  };
-}
-
-/** Stricter than the system: a name that bash cannot spell would be lost without a word. */
-function checkNames(env: WorkspaceInput['env']): void {
-  for (const name of Object.keys(env ?? {})) {
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
-      throw new InputError(`Invalid bash env name: ${name}`);
-    }
-  }
-}
-
-type Overrides = Readonly<Record<string, string | undefined>> | undefined;
-
-function layer(under: Overrides, over: Overrides): Overrides {
-  return under === undefined || over === undefined ? (over ?? under) : { ...under, ...over };
-}
-
-async function runCommand(
-  prepared: PreparedCommand,
-  { signal, onUpdate }: ToolCall<WorkspaceDetails>,
-  owner: Owner,
-  settings: WorkspaceSettings,
-): Promise<ToolResult<WorkspaceDetails>> {
-  const { timeout } = prepared;
-  const updates = onUpdate && tailUpdates(onUpdate, settings);
+  run: (onOutput: ((chunk: OutputChunk) => void) | undefined) => Promise<T>,
+): Promise<T> {
+  if (onUpdate === undefined) return run(undefined);
+  const updates = tailUpdates(onUpdate, settings);
   try {
-    const result = await execute(prepared.command, prepared.environment, {
-      cwd: prepared.cwd,
-      timeoutMs: Math.round(timeout.seconds * 1000),
-      graceMs: settings.graceMs,
-      ...captureLimits(settings.output),
-      owner,
-      ...(settings.shell && { shell: settings.shell }),
-      ...(signal && { signal }),
-      ...(updates && { onOutput: (chunk: OutputChunk) => updates.push(chunk) }),
-    });
-    if (!('output' in result)) throw new TypeError('expected the streams to be merged');
-    return workspaceResult(result, timeout, settings);
+    return await run((chunk) => updates.push(chunk));
   } finally {
-    updates?.stop();
+    updates.stop();
   }
 }
 

@@ -30,6 +30,15 @@ export interface Truncation {
   readonly shownRange: LineRange;
   /** Lines shown of the beginning, with direction `middle`. */
   readonly headRange?: LineRange;
+  /** Where all of the output is, as `artifact://ID`, when it was kept. */
+  readonly artifactId?: string;
+}
+
+/** Where all of a cut output can be read. */
+export interface WholeOutput {
+  readonly artifactId: string;
+  /** Only so many bytes, the first, are there; absent when it is all of them. */
+  readonly firstBytes?: number;
 }
 
 /** A capture as it is shown. */
@@ -51,7 +60,29 @@ export function captureLimits(limits: OutputLimits): OutputLimits {
  * The text to show for a capture made with {@link captureLimits}: whole lines only, as many as fit,
  * or the end of one line when not even that fits.
  */
-export function showCapture(capture: Capture, limits: OutputLimits): ShownOutput {
+export function showCapture(
+  capture: Capture,
+  limits: OutputLimits,
+  whole?: WholeOutput,
+): ShownOutput {
+  const shown = showLimited(capture, limits);
+  if (shown.cut === undefined || whole === undefined) return shown;
+  const { notice, truncation } = shown.cut;
+  return {
+    text: shown.text,
+    cut: {
+      notice: `${notice.slice(0, -1)}. ${readHint(whole)}]`,
+      truncation: { ...truncation, artifactId: whole.artifactId },
+    },
+  };
+}
+
+function readHint({ artifactId, firstBytes: kept }: WholeOutput): string {
+  const what = kept === undefined ? 'full output' : `its first ${formatSize(kept)}`;
+  return `Read artifact://${artifactId} for ${what}`;
+}
+
+function showLimited(capture: Capture, limits: OutputLimits): ShownOutput {
   if (capture.kind === 'complete') {
     if (capture.total.bytes <= limits.headBytes + limits.tailBytes) return { text: capture.text };
     // Just the one byte too many.

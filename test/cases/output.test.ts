@@ -45,6 +45,7 @@ test('C2: output is cut between characters, and counted exactly', async () => {
       characters: 40_001 - 2 * 4166 - 1,
       lines: 0,
     },
+    lastLineBytes: 120_000,
     lossy: false,
   });
 });
@@ -76,7 +77,9 @@ test('C5: one long line is bounded, and said to be part of a line so long', asyn
   const text = await answerTo(tool, { command });
   const [output = '', ...notices] = text.split('\n\n');
   expect(output).toBe('x'.repeat(50 * 1024));
-  expect(notices.join('\n')).toContain('[Showing last 50.0KB of line 1 (line is 117.2KB)]');
+  expect(notices.join('\n')).toContain(
+    '[Showing last 50.0KB of line 1 (line is 117.2KB). Read artifact://0 for full output]',
+  );
 });
 
 test('C6: carriage returns come through as they are from run()', async () => {

@@ -59,7 +59,10 @@ test('long output is cut to its last whole lines, with their numbers', async () 
   const [output = '', notices = ''] = textOf(result).split('\n\n');
   expect(output.endsWith('\n100000\nFATAL')).toBe(true);
   const first = Number(output.slice(0, output.indexOf('\n')));
-  expect(notices).toContain(`[Showing lines ${first}-100001 of 100001 (50.0KB limit)]`);
+  expect(notices).toContain(
+    `[Showing lines ${first}-100001 of 100001 (50.0KB limit). ` +
+      'Read artifact://0 for full output]',
+  );
   expect(result.details.meta?.truncation).toMatchObject({
     direction: 'tail',
     totalLines: 100_001,
@@ -78,14 +81,18 @@ test('output within the limit is not cut', async () => {
 test('one long line says how long it is', async () => {
   const command = "head -c 120000 /dev/zero | tr '\\0' x";
   const text = await answerTo(makeTool(), { command });
-  expect(text).toContain('[Showing last 50.0KB of line 1 (line is 117.2KB)]');
+  expect(text).toContain(
+    '[Showing last 50.0KB of line 1 (line is 117.2KB). Read artifact://0 for full output]',
+  );
 });
 
 test('the head is kept when asked for', async () => {
   const tool = makeTool({ headBytes: 20, tailBytes: 20 });
   const text = await answerTo(tool, { command: 'seq 1 1000' });
   expect(text).toContain('\n8\n9\n[… 987 lines elided (3.8KB) …]\n997\n998\n999\n1000\n');
-  expect(text).toContain('[Showing lines 1-9 and 997-1000 of 1000 (20B + 20B limit)]');
+  expect(text).toContain(
+    '[Showing lines 1-9 and 997-1000 of 1000 (20B + 20B limit). Read artifact://0 for full output]',
+  );
 });
 
 test('a timeout out of range is clamped, and it is said', async () => {

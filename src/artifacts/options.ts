@@ -1,0 +1,52 @@
+import { resolve } from 'node:path';
+import { InputError, showValue } from '../pipeline/input-error.js';
+
+/** Options of a directory for artifacts. Sizes in bytes, times in milliseconds. */
+export interface ArtifactStoreOptions {
+  /**
+   * Where the files are; made with mode 0700 when it is not there, refused when others may look
+   * into it. It should not be in the workspace. Default: one for this store alone, below
+   * `forkline-<uid>` in the system's temporary directory, made when it is first needed.
+   */
+  readonly directory?: string;
+  /** Of one artifact. What is dropped is written at its end. Default: 268,435,456 (256 MiB). */
+  readonly maxBytes?: number;
+  /** Of all of them; the oldest are removed. Default: 2,147,483,648 (2 GiB). */
+  readonly maxTotalBytes?: number;
+  /** After which they are removed. Default: 604,800,000 (7 days). */
+  readonly maxAgeMs?: number;
+  /** Remove this store's artifacts when it is disposed of. Default: true without `directory`. */
+  readonly removeOnDispose?: boolean;
+}
+
+/** The options with everything decided. */
+export interface ArtifactStoreSettings extends Required<Omit<ArtifactStoreOptions, 'directory'>> {
+  /** Undefined: one for this store alone. */
+  readonly directory: string | undefined;
+}
+
+/**
+ * Fills in the defaults.
+ *
+ * @throws {InputError} An option is not valid.
+ */
+export function resolveStoreOptions(options: ArtifactStoreOptions): ArtifactStoreSettings {
+  const { directory, removeOnDispose = directory === undefined } = options;
+  if (directory !== undefined && (typeof directory !== 'string' || directory === '')) {
+    throw new InputError(`directory: expected a path, got ${showValue(directory)}`);
+  }
+  const maxTotalBytes = whole('maxTotalBytes', options.maxTotalBytes ?? 2 * 1024 ** 3);
+  const maxBytes = whole('maxBytes', options.maxBytes ?? 256 * 1024 ** 2);
+  return {
+    directory: directory === undefined ? undefined : resolve(directory),
+    maxBytes: Math.min(maxBytes, maxTotalBytes),
+    maxTotalBytes,
+    maxAgeMs: whole('maxAgeMs', options.maxAgeMs ?? 7 * 24 * 3600 * 1000),
+    removeOnDispose,
+  };
+}
+
+function whole(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  throw new InputError(`${name}: expected a whole number from 1, got ${showValue(value)}`);
+}

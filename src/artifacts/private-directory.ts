@@ -1,0 +1,21 @@
+import { lstat, mkdir } from 'node:fs/promises';
+
+/**
+ * Makes a directory that only its owner can look into, unless it is there.
+ *
+ * @throws It is there and is somebody else's, open to others, or no directory. In a temporary
+ *   directory that all users share, anybody may have made it.
+ */
+export async function makePrivate(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  const found = await lstat(path);
+  const uid = process.getuid?.();
+  if (!found.isDirectory()) throw new Error(`${path}: expected a directory`);
+  if (uid !== undefined && found.uid !== uid) {
+    throw new Error(`${path}: expected a directory of user ${uid}, it is user ${found.uid}'s`);
+  }
+  if ((found.mode & 0o077) !== 0) {
+    const mode = (found.mode & 0o777).toString(8);
+    throw new Error(`${path}: expected mode 700, got ${mode}`);
+  }
+}
