@@ -17,9 +17,10 @@ export {
   type ToolErrorKind,
   type ToolErrorOptions,
 } from './contracts/errors.js';
+export type { JobDetails } from './contracts/job-tool.js';
 export type { WorkspaceTool } from './contracts/workspace.js';
 export type { WorkspaceOptions } from './contracts/workspace-options.js';
-export type { WorkspaceDetails } from './contracts/workspace-result.js';
+export type { AsyncDetails, WorkspaceDetails } from './contracts/workspace-result.js';
 export { LaunchError, type LaunchStep } from './engine/launch-error.js';
 export type {
   BackgroundProcess,
@@ -39,6 +40,8 @@ export type {
   StreamName,
 } from './engine/outcome.js';
 export { createOwner, type Owner } from './engine/owner.js';
+export type { JobEnd, JobState, JobStatus } from './jobs/job.js';
+export { JobManager, type JobManagerOptions } from './jobs/manager.js';
 export type { SpillOptions } from './pipeline/execute.js';
 export { InputError } from './pipeline/input-error.js';
 export type { LineRange, Truncation } from './pipeline/output.js';

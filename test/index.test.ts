@@ -7,6 +7,7 @@ test('the package exports this and nothing else', () => {
   expect(Object.keys(forkline).sort()).toEqual([
     'ArtifactError',
     'InputError',
+    'JobManager',
     'LaunchError',
     'SECRET_NAME_PATTERNS',
     'ToolAbortError',

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { createArtifactStore } from '../artifacts/directory-store.js';
 import type { ArtifactStore } from '../artifacts/store.js';
+import { JobManager } from '../jobs/manager.js';
 import { checkInherit } from '../pipeline/environment.js';
 import { InputError, showValue } from '../pipeline/input-error.js';
 import { nonInteractiveDefaults } from '../pipeline/non-interactive.js';
@@ -39,6 +40,18 @@ export interface WorkspaceOptions {
    * disposed of.
    */
   readonly artifacts?: ArtifactStore | false;
+  /** Offer `async: true`, which runs a command in the background. Default: false. */
+  readonly async?: boolean;
+  /**
+   * Put a command that takes long into the background: after `afterMs` milliseconds (60,000 when it
+   * is `true`), and a second before its timeout at the latest. Default: false.
+   */
+  readonly autoBackground?: boolean | { readonly afterMs: number };
+  /**
+   * Keeps the commands in the background; false: there is nobody to keep them. Default: a manager
+   * of the tool's own, when `async` or `autoBackground` asks for one.
+   */
+  readonly jobs?: JobManager | false;
 }
 
 /** The options with everything decided. */
@@ -57,11 +70,16 @@ export interface WorkspaceSettings {
   readonly artifacts: ArtifactStore | undefined;
   /** Whether the tool disposes of it. */
   readonly ownsArtifacts: boolean;
+  readonly async: boolean;
+  /** In milliseconds; undefined: nothing is put into the background by itself. */
+  readonly autoBackgroundMs: number | undefined;
+  readonly jobs: JobManager | undefined;
 }
 
 const DEFAULT_TIMEOUT: TimeoutLimits = { default: 300, min: 1, max: 3600 };
 const DEFAULT_GRACE_MS = 5000;
 const DEFAULT_TAIL_BYTES = 50 * 1024;
+const DEFAULT_AUTO_BACKGROUND_MS = 60_000;
 
 /**
  * Fills in the defaults.
@@ -90,6 +108,7 @@ export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSet
     },
     artifacts: resolveArtifacts(options.artifacts),
     ownsArtifacts: options.artifacts === undefined,
+    ...resolveJobs(options),
   };
 }
 
@@ -100,6 +119,25 @@ function resolveArtifacts(given: WorkspaceOptions['artifacts']): ArtifactStore |
     return given;
   }
   throw new InputError(`artifacts: expected an artifact store or false, got ${showValue(given)}`);
+}
+
+type JobSettings = Pick<WorkspaceSettings, 'async' | 'autoBackgroundMs' | 'jobs'>;
+
+function resolveJobs(options: WorkspaceOptions): JobSettings {
+  const { async = false, autoBackground = false, jobs } = options;
+  if (jobs !== undefined && jobs !== false && !(jobs instanceof JobManager)) {
+    throw new InputError(`jobs: expected a JobManager or false, got ${showValue(jobs)}`);
+  }
+  const wanted = async || autoBackground !== false;
+  const afterMs = typeof autoBackground === 'object' ? autoBackground.afterMs : undefined;
+  return {
+    async,
+    autoBackgroundMs:
+      autoBackground === false
+        ? undefined
+        : atLeast('autoBackground.afterMs', 0, afterMs ?? DEFAULT_AUTO_BACKGROUND_MS),
+    jobs: jobs === false || !wanted ? undefined : (jobs ?? new JobManager()),
+  };
 }
 
 function resolveTimeoutLimits(given: Partial<TimeoutLimits> | undefined): TimeoutLimits {

@@ -29,6 +29,7 @@ export async function prepare(
   const overrides = layer(settings.env, input.env);
   const home = overrides?.HOME ?? settings.home;
   const cd = input.cwd === undefined ? takeLeadingCd(input.command, home) : undefined;
+  if (input.async) checkAsync(settings);
   const cwd = await resolveWorkingDirectory(input.cwd ?? cd?.directory, settings.cwd, home);
   return {
     command: cd?.command ?? input.command,
@@ -51,6 +52,15 @@ function checkNames(env: WorkspaceInput['env']): void {
       throw new InputError(`Invalid bash env name: ${name}`);
     }
   }
+}
+
+function checkAsync({ async, jobs }: WorkspaceSettings): void {
+  if (!async) {
+    throw new InputError(
+      'Async bash execution is disabled. The option `async: true` of the tool enables it.',
+    );
+  }
+  if (jobs === undefined) throw new InputError('Async job manager unavailable for this session.');
 }
 
 type Overrides = Readonly<Record<string, string | undefined>> | undefined;

@@ -1,5 +1,6 @@
 import type { KeptOutput } from '../artifacts/keep-output.js';
 import type { BackgroundProcess, MergedResult, Outcome } from '../engine/outcome.js';
+import type { JobState } from '../jobs/job.js';
 import {
   backgroundNotice,
   CANCELLED,
@@ -22,14 +23,23 @@ import type { ToolResult } from './contract.js';
 import { ToolAbortError, ToolError } from './errors.js';
 import type { WorkspaceSettings } from './workspace-options.js';
 
+/** A command in the background. */
+export interface AsyncDetails {
+  readonly state: JobState;
+  readonly jobId: string;
+  readonly type: 'bash';
+}
+
 /** Details of a `workspace` result. */
 export interface WorkspaceDetails {
   /** The timeout that applied, in seconds. */
   timeoutSeconds: number;
   /** The timeout that was asked for, when it was another one. */
   requestedTimeoutSeconds?: number;
-  /** How long the command took, in milliseconds. */
-  wallTimeMs: number;
+  /** How long the command took, in milliseconds; absent while it runs in the background. */
+  wallTimeMs?: number;
+  /** The background job that the call became. */
+  async?: AsyncDetails;
   /** Present when it is not 0. */
   exitCode?: number;
   /** Processes that still run; present when there are any. */
@@ -118,13 +128,17 @@ function workspaceDetails(
   shown: ShownOutput,
 ): WorkspaceDetails {
   const details: WorkspaceDetails = {
-    timeoutSeconds: timeout.seconds,
+    ...timeoutDetails(timeout),
     wallTimeMs: result.durationMs,
   };
-  if (timeout.requestedSeconds !== undefined) {
-    details.requestedTimeoutSeconds = timeout.requestedSeconds;
-  }
   if (result.background.length > 0) details.background = result.background;
   if (shown.cut !== undefined) details.meta = { truncation: shown.cut.truncation };
+  return details;
+}
+
+/** What details say of the timeout. */
+export function timeoutDetails({ seconds, requestedSeconds }: Timeout): WorkspaceDetails {
+  const details: WorkspaceDetails = { timeoutSeconds: seconds };
+  if (requestedSeconds !== undefined) details.requestedTimeoutSeconds = requestedSeconds;
   return details;
 }

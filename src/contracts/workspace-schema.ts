@@ -8,10 +8,11 @@ export interface WorkspaceInput {
   readonly env?: Readonly<Record<string, string>>;
   readonly timeout?: number;
   readonly cwd?: string;
+  readonly async?: boolean;
 }
 
 /** The schema of a tool's input; limits and defaults are told in the descriptions. */
-export function workspaceSchema({ timeout }: WorkspaceSettings): JsonSchema {
+export function workspaceSchema({ timeout, async }: WorkspaceSettings): JsonSchema {
   return {
     type: 'object',
     properties: {
@@ -31,6 +32,12 @@ export function workspaceSchema({ timeout }: WorkspaceSettings): JsonSchema {
         type: 'string',
         description: 'Directory to run in, absolute or relative to the workspace',
       },
+      ...(async && {
+        async: {
+          type: 'boolean',
+          description: 'Run it in the background and return at once with a job id',
+        },
+      }),
     },
     required: ['command'],
     additionalProperties: false,
@@ -53,8 +60,20 @@ export function workspaceDescription(settings: WorkspaceSettings): string {
     `- ${describeOutputLimits(output)} ${describeWhole(settings)}`,
     '- A process started with `&` goes on after the command; the result names it and says how to ' +
       'stop it.',
+    ...describeBackground(settings),
     '- Commands run one at a time. A failing one is reported with its exit code.',
   ].join('\n');
+}
+
+function describeBackground({ async, autoBackgroundMs, jobs }: WorkspaceSettings): string[] {
+  if (jobs === undefined) return [];
+  const lines = [];
+  if (async) lines.push('- With `async: true` it runs in the background, as a job.');
+  if (autoBackgroundMs !== undefined) {
+    lines.push(`- One that takes longer than ${autoBackgroundMs / 1000} seconds becomes a job.`);
+  }
+  if (lines.length > 0) lines.push('- Follow jobs (`bg_1`, …) with the `job` tool.');
+  return lines;
 }
 
 function describeWhole({ artifacts }: WorkspaceSettings): string {

@@ -1,31 +1,34 @@
 import type { ArtifactStore } from '../artifacts/store.js';
-import { LaunchError } from '../engine/launch-error.js';
 import type { OutputChunk } from '../engine/outcome.js';
 import { createOwner } from '../engine/owner.js';
-import { InputError } from '../pipeline/input-error.js';
 import { CANCELLED } from '../pipeline/notices.js';
 import { ExclusiveQueue } from '../pipeline/queue.js';
-import { TailUpdates } from '../pipeline/tail-updates.js';
 import { createValidator } from '../pipeline/validate.js';
 import type { BashTool, ToolCall, ToolResult } from './contract.js';
 import { ToolAbortError, ToolError } from './errors.js';
+import { createJobTool, type JobDetails } from './job-tool.js';
+import { type Run, runInBackground, runUntilBackground } from './workspace-background.js';
+import { toToolError } from './workspace-errors.js';
 import {
   resolveWorkspaceOptions,
   type WorkspaceOptions,
   type WorkspaceSettings,
 } from './workspace-options.js';
-import { prepare } from './workspace-prepare.js';
+import { type PreparedCommand, prepare } from './workspace-prepare.js';
 import type { WorkspaceDetails } from './workspace-result.js';
 import { runCommand } from './workspace-run.js';
 import { type WorkspaceInput, workspaceDescription, workspaceSchema } from './workspace-schema.js';
-
-const UPDATE_INTERVAL_MS = 50;
+import { CallUpdates } from './workspace-updates.js';
 
 /** A tool of the `workspace` contract. */
 export interface WorkspaceTool extends BashTool<WorkspaceDetails> {
   /** Where it keeps long outputs; undefined: nowhere. */
   readonly artifacts: ArtifactStore | undefined;
+  /** With which the model follows commands in the background; undefined: none can be there. */
+  readonly job: BashTool<JobDetails> | undefined;
 }
+
+type Answer = ToolResult<WorkspaceDetails>;
 
 /**
  * The `workspace` contract: one merged output with its tail kept, the directory and the timeout
@@ -39,22 +42,56 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
   const validate = createValidator<WorkspaceInput>(inputSchema);
   const owner = createOwner();
   const queue = new ExclusiveQueue();
+  const running = new Set<Promise<Answer>>();
   let disposed = false;
 
-  async function answer(
-    input: unknown,
-    call: ToolCall<WorkspaceDetails>,
-  ): Promise<ToolResult<WorkspaceDetails>> {
-    const fields = await validate(input);
+  async function answer(input: unknown, call: ToolCall<WorkspaceDetails>): Promise<Answer> {
+    const [offered, asked] = splitAsync(input, settings);
+    const valid = await validate(offered);
+    const fields = asked === undefined ? valid : { ...valid, async: asked };
     // Everything else waits for its turn: the command before may make the directory of this one.
     return queue.run(async () => {
       const command = await prepare(fields, settings);
       call.signal?.throwIfAborted();
       if (disposed) throw new ToolAbortError(CANCELLED);
-      return runUpdating(call, settings, (onOutput) =>
-        runCommand(command, { owner, settings, signal: call.signal, onOutput }),
-      );
+      return start(command, fields.async ?? false, call);
     }, call.signal);
+  }
+
+  function start(
+    command: PreparedCommand,
+    async: boolean,
+    call: ToolCall<WorkspaceDetails>,
+  ): Answer | Promise<Answer> {
+    const run: Run = (signal, onOutput) =>
+      track(runCommand(command, { owner, settings, signal, onOutput }));
+    const { jobs, autoBackgroundMs } = settings;
+    if (async && jobs) return runInBackground(jobs, command, call, settings, run);
+    if (autoBackgroundMs !== undefined && jobs) {
+      return runUntilBackground(jobs, autoBackgroundMs, command, call, settings, run);
+    }
+    return runUpdating(command, call);
+  }
+
+  async function runUpdating(
+    command: PreparedCommand,
+    { signal, onUpdate }: ToolCall<WorkspaceDetails>,
+  ): Promise<Answer> {
+    if (onUpdate === undefined) return track(runCommand(command, { owner, settings, signal }));
+    const updates = new CallUpdates(onUpdate, settings.output.tailBytes);
+    const onOutput = (chunk: OutputChunk): void => updates.push(chunk);
+    try {
+      return await track(runCommand(command, { owner, settings, signal, onOutput }));
+    } finally {
+      updates.stop();
+    }
+  }
+
+  function track(work: Promise<Answer>): Promise<Answer> {
+    running.add(work);
+    const forget = (): void => void running.delete(work);
+    work.then(forget, forget);
+    return work;
   }
 
   return {
@@ -64,6 +101,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     strict: true,
     concurrency: 'exclusive',
     artifacts: settings.artifacts,
+    job: settings.jobs && createJobTool(settings.jobs),
     async execute(input, call = {}) {
       if (disposed) throw new ToolError('disposed', 'The bash tool was disposed.');
       try {
@@ -76,53 +114,17 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
       disposed = true;
       queue.clear(new ToolAbortError(CANCELLED));
       await owner.dispose(settings.graceMs);
+      await Promise.allSettled(running);
       if (settings.ownsArtifacts) await settings.artifacts?.dispose();
     },
   };
 }
 
-/** Runs something that prints, with updates of the call until it has ended. */
-async function runUpdating<T>(
-  { onUpdate }: ToolCall<WorkspaceDetails>,
-  settings: WorkspaceSettings,
-  run: (onOutput: ((chunk: OutputChunk) => void) | undefined) => Promise<T>,
-): Promise<T> {
-  if (onUpdate === undefined) return run(undefined);
-  const updates = tailUpdates(onUpdate, settings);
-  try {
-    return await run((chunk) => updates.push(chunk));
-  } finally {
-    updates.stop();
+/** `async` is no field of a tool that does not offer it, but asking for it has its own answer. */
+function splitAsync(input: unknown, { async }: WorkspaceSettings): [unknown, boolean | undefined] {
+  if (async || typeof input !== 'object' || input === null || !('async' in input)) {
+    return [input, undefined];
   }
-}
-
-function tailUpdates(
-  onUpdate: NonNullable<ToolCall<WorkspaceDetails>['onUpdate']>,
-  settings: WorkspaceSettings,
-): TailUpdates {
-  const updates = new TailUpdates({
-    maxBytes: settings.output.tailBytes,
-    intervalMs: UPDATE_INTERVAL_MS,
-    emit(text) {
-      try {
-        onUpdate({ content: [{ type: 'text', text }], details: {} });
-      } catch (error) {
-        // Neither the command nor the host should fail because a display did.
-        updates.stop();
-        process.emitWarning(`onUpdate threw, no more updates for this call: ${String(error)}`);
-      }
-    },
-  });
-  return updates;
-}
-
-function toToolError(error: unknown, signal: AbortSignal | undefined): unknown {
-  if (error instanceof ToolError || error instanceof ToolAbortError) return error;
-  if (error instanceof InputError) return new ToolError('input', error.message, { cause: error });
-  if (error instanceof LaunchError) {
-    const message = `Command could not be started: ${error.message}`;
-    return new ToolError('launch', message, { cause: error });
-  }
-  if (signal?.aborted) return new ToolAbortError(CANCELLED, { cause: error });
-  return error;
+  const { async: asked, ...fields } = input;
+  return typeof asked === 'boolean' ? [fields, asked] : [input, undefined];
 }

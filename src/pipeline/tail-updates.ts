@@ -24,6 +24,11 @@ export class TailUpdates {
     this.#options = options;
   }
 
+  /** The last output so far. */
+  get tail(): string {
+    return this.#tail;
+  }
+
   /** Takes new output; the update comes now or when the interval has passed. */
   push(chunk: OutputChunk): void {
     if (this.#stopped) return;

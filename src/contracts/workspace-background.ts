@@ -1,0 +1,151 @@
+import type { OutputChunk } from '../engine/outcome.js';
+import type { JobEnd } from '../jobs/job.js';
+import type { JobManager } from '../jobs/manager.js';
+import { joinSections } from '../pipeline/notices.js';
+import { clampNotice } from '../pipeline/timeout.js';
+import type { ToolCall, ToolResult } from './contract.js';
+import { ToolAbortError } from './errors.js';
+import { jobLabel, preview, startedText } from './job-text.js';
+import { toToolError } from './workspace-errors.js';
+import type { WorkspaceSettings } from './workspace-options.js';
+import type { PreparedCommand } from './workspace-prepare.js';
+import { timeoutDetails, type WorkspaceDetails } from './workspace-result.js';
+import { asyncDetails, CallUpdates } from './workspace-updates.js';
+
+type Answer = ToolResult<WorkspaceDetails>;
+
+/** What starts a command: it ends when the signal is aborted. */
+export type Run = (signal: AbortSignal, onOutput: (chunk: OutputChunk) => void) => Promise<Answer>;
+
+/** A command that may become, or is, a job. */
+class Detachable {
+  readonly answer: Promise<Answer>;
+  readonly #command: PreparedCommand;
+  readonly #call: ToolCall<WorkspaceDetails>;
+  readonly #settings: WorkspaceSettings;
+  readonly #controller = new AbortController();
+  readonly #updates: CallUpdates;
+  readonly #startedAt = performance.now();
+  readonly #abort = (): void => this.#controller.abort(this.#call.signal?.reason);
+
+  constructor(
+    command: PreparedCommand,
+    call: ToolCall<WorkspaceDetails>,
+    settings: WorkspaceSettings,
+    run: Run,
+  ) {
+    this.#command = command;
+    this.#call = call;
+    this.#settings = settings;
+    this.#updates = new CallUpdates(call.onUpdate, settings.output.tailBytes);
+    call.signal?.addEventListener('abort', this.#abort, { once: true });
+    this.answer = run(this.#controller.signal, (chunk) => this.#updates.push(chunk));
+  }
+
+  /** Waits for its end. */
+  async finish(): Promise<Answer> {
+    try {
+      return await this.answer;
+    } finally {
+      this.#letGo();
+      this.#updates.stop();
+    }
+  }
+
+  /**
+   * Makes it a job, which goes on whatever becomes of the call.
+   *
+   * @throws {JobLimitError} No other job may run.
+   */
+  background(manager: JobManager): Answer {
+    const { timeout } = this.#command;
+    const ended = this.#end().then((end) => {
+      this.#updates.stop(end);
+      return end;
+    });
+    const job = manager.add(
+      {
+        label: jobLabel(this.#command.command),
+        ended,
+        tail: () => this.#updates.tail,
+        cancel: () => this.#controller.abort(),
+      },
+      this.#startedAt,
+    );
+    this.#letGo();
+    this.#updates.background(job.id);
+    const clamped = clampNotice(timeout, this.#settings.timeout);
+    const started = startedText(job.id, job.label);
+    const text = joinSections(preview(this.#updates.tail), [clamped], started);
+    const details = { ...timeoutDetails(timeout), async: asyncDetails(job.id, 'running') };
+    return { content: [{ type: 'text', text }], details };
+  }
+
+  async #end(): Promise<JobEnd> {
+    try {
+      const { content, isError } = await this.answer;
+      const text = content.map((part) => part.text).join('');
+      return { state: isError ? 'failed' : 'completed', text };
+    } catch (reason) {
+      const error = toToolError(reason, this.#controller.signal);
+      const state = error instanceof ToolAbortError ? 'cancelled' : 'failed';
+      return { state, text: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  #letGo(): void {
+    this.#call.signal?.removeEventListener('abort', this.#abort);
+  }
+}
+
+/**
+ * Starts a command in the background.
+ *
+ * @throws {JobLimitError} No other job may run; nothing was started.
+ */
+export function runInBackground(
+  manager: JobManager,
+  command: PreparedCommand,
+  call: ToolCall<WorkspaceDetails>,
+  settings: WorkspaceSettings,
+  run: Run,
+): Answer {
+  manager.checkRoom();
+  return new Detachable(command, call, settings, run).background(manager);
+}
+
+/** Runs a command that goes on in the background when it takes longer than `afterMs`. */
+export async function runUntilBackground(
+  manager: JobManager,
+  afterMs: number,
+  command: PreparedCommand,
+  call: ToolCall<WorkspaceDetails>,
+  settings: WorkspaceSettings,
+  run: Run,
+): Promise<Answer> {
+  const detachable = new Detachable(command, call, settings, run);
+  // A second before its time is up there is nothing left to put into the background.
+  const waitMs = Math.min(afterMs, command.timeout.seconds * 1000 - 1000);
+  if (waitMs <= 0) return detachable.finish();
+  const over = await endsWithin(detachable.answer, waitMs);
+  // With as many jobs as may run, it stays where it is.
+  if (over || call.signal?.aborted || !manager.hasRoom()) return detachable.finish();
+  return detachable.background(manager);
+}
+
+async function endsWithin(work: Promise<unknown>, waitMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    // Never keeps the process alive: the command does.
+    timer = setTimeout(() => resolve(false), waitMs).unref();
+  });
+  const over = work.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([over, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

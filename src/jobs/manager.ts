@@ -1,0 +1,105 @@
+import { InputError, showValue } from '../pipeline/input-error.js';
+import { Job, type JobEnd, type JobStatus, type JobWork } from './job.js';
+
+/** Options of a job manager. Times in milliseconds. */
+export interface JobManagerOptions {
+  /** How many jobs may run at once. Default: 15. */
+  readonly maxRunning?: number;
+  /** How long a job that has ended can still be asked for. Default: 300,000 (5 minutes). */
+  readonly keepMs?: number;
+  /**
+   * Is told the end of each job that nobody waits for with the `job` tool, so that the runtime can
+   * tell the model. The `job` tool does not give that end again.
+   */
+  readonly onEnd?: (status: JobStatus, end: JobEnd) => void;
+}
+
+/** As many jobs run as may. The message is for the model. */
+export class JobLimitError extends Error {
+  override readonly name = 'JobLimitError';
+}
+
+/** There is no such job. The message is for the model: it says which there are. */
+export class UnknownJobError extends Error {
+  override readonly name = 'UnknownJobError';
+}
+
+/** Keeps the commands of a session that run in the background, and for a while those that did. */
+export class JobManager {
+  readonly #maxRunning: number;
+  readonly #keepMs: number;
+  readonly #onEnd: JobManagerOptions['onEnd'];
+  readonly #jobs = new Map<string, Job>();
+  #lastId = 0;
+
+  /** @throws {InputError} An option is not valid. */
+  constructor(options: JobManagerOptions = {}) {
+    this.#maxRunning = atLeastOne('maxRunning', options.maxRunning ?? 15);
+    this.#keepMs = atLeastOne('keepMs', options.keepMs ?? 300_000);
+    this.#onEnd = options.onEnd;
+  }
+
+  /** Whether another job may run. */
+  hasRoom(): boolean {
+    return this.#running().length < this.#maxRunning;
+  }
+
+  /** @throws {JobLimitError} No other job may run. */
+  checkRoom(): void {
+    if (this.hasRoom()) return;
+    const ids = this.#running().map(({ id }) => id);
+    throw new JobLimitError(
+      `Too many background jobs: ${ids.length} are running, and no more may. ` +
+        `Wait for one or cancel one with the job tool: ${ids.join(', ')}`,
+    );
+  }
+
+  /**
+   * Makes a job of something that has been started.
+   *
+   * @param startedAt When, by the clock of `performance.now()`.
+   * @throws {JobLimitError} No other job may run.
+   */
+  add(work: JobWork, startedAt = performance.now()): Job {
+    this.checkRoom();
+    this.#lastId += 1;
+    const job = new Job(`bg_${this.#lastId}`, work, startedAt);
+    this.#jobs.set(job.id, job);
+    job.ended.then((end) => this.#ended(job, end));
+    return job;
+  }
+
+  /** By ascending ids. */
+  list(): readonly Job[] {
+    return [...this.#jobs.values()];
+  }
+
+  /** @throws {UnknownJobError} There is none with this id. */
+  find(id: string): Job {
+    const job = this.#jobs.get(id);
+    if (job !== undefined) return job;
+    const ids = [...this.#jobs.keys()].join(', ');
+    throw new UnknownJobError(
+      `Unknown job id: ${id}. ${ids === '' ? 'There are no background jobs.' : `Available: ${ids}`}`,
+    );
+  }
+
+  #running(): Job[] {
+    return this.list().filter(({ end }) => end === undefined);
+  }
+
+  #ended(job: Job, end: JobEnd): void {
+    setTimeout(() => this.#jobs.delete(job.id), this.#keepMs).unref();
+    if (this.#onEnd === undefined || job.isAwaited || job.take() === undefined) return;
+    try {
+      this.#onEnd(job.status(), end);
+    } catch (error) {
+      process.emitWarning(`onEnd threw for job ${job.id}: ${String(error)}`);
+    }
+  }
+}
+
+function atLeastOne(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  throw new InputError(`${name}: expected a whole number from 1, got ${showValue(value)}`);
+}

@@ -1,0 +1,42 @@
+import type { Job } from './job.js';
+
+/**
+ * Waits until one of the jobs has ended or the time is up. Meanwhile their ends are for the caller.
+ *
+ * @throws What the signal was aborted with.
+ */
+export async function waitForFirst(
+  jobs: readonly Job[],
+  waitMs: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  signal?.throwIfAborted();
+  const running = jobs.filter(({ end }) => end === undefined);
+  if (running.length === 0 || jobs.some(({ hasNews }) => hasNews)) return;
+  const stop = new AbortController();
+  const waits = running.map((job) =>
+    job.whileAwaited(() => Promise.race([job.ended, stopped(stop)])),
+  );
+  let abort: (() => void) | undefined;
+  // Never keeps the process alive: the commands that are waited for do.
+  const timer = setTimeout(() => stop.abort(), waitMs).unref();
+  try {
+    await Promise.race([
+      ...waits,
+      new Promise<never>((_, reject) => {
+        abort = () => reject(signal?.reason);
+        signal?.addEventListener('abort', abort, { once: true });
+      }),
+    ]);
+  } finally {
+    clearTimeout(timer);
+    stop.abort();
+    if (abort !== undefined) signal?.removeEventListener('abort', abort);
+  }
+}
+
+function stopped({ signal }: AbortController): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
