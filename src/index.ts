@@ -28,6 +28,13 @@ export type {
 } from './engine/outcome.js';
 export { createOwner, type Owner } from './engine/owner.js';
 export { InputError } from './pipeline/input-error.js';
+export type { InterceptorOptions } from './pipeline/intercept.js';
+export {
+  DEFAULT_INTERCEPTOR_RULES,
+  type InterceptorNeeds,
+  type InterceptorRule,
+} from './pipeline/intercept-rules.js';
+export type { Logger } from './pipeline/logger.js';
 export type { LineRange, Truncation } from './pipeline/output.js';
 export { SECRET_NAME_PATTERNS } from './pipeline/secrets.js';
 export type { TimeoutLimits } from './pipeline/timeout.js';

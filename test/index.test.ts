@@ -5,6 +5,7 @@ import * as forkline from '../src/index.js';
 
 test('the package exports this and nothing else', () => {
   expect(Object.keys(forkline).sort()).toEqual([
+    'DEFAULT_INTERCEPTOR_RULES',
     'InputError',
     'LaunchError',
     'SECRET_NAME_PATTERNS',

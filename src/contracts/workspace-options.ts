@@ -2,6 +2,12 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { checkInherit } from '../pipeline/environment.js';
 import { InputError, showValue } from '../pipeline/input-error.js';
+import {
+  createInterceptor,
+  type Interceptor,
+  type InterceptorOptions,
+} from '../pipeline/intercept.js';
+import { type Logger, warnTo } from '../pipeline/logger.js';
 import { nonInteractiveDefaults } from '../pipeline/non-interactive.js';
 import type { OutputLimits } from '../pipeline/output.js';
 import type { TimeoutLimits } from '../pipeline/timeout.js';
@@ -31,6 +37,10 @@ export interface WorkspaceOptions {
   readonly headBytes?: number;
   /** Bytes shown of the end of long output. Default: 51,200. */
   readonly tailBytes?: number;
+  /** Blocks commands that another of the runtime's tools does better. Default: off. */
+  readonly interceptor?: InterceptorOptions;
+  /** Told what is wrong but no reason to fail. Default: process warnings. */
+  readonly logger?: Logger;
 }
 
 /** The options with everything decided. */
@@ -45,6 +55,7 @@ export interface WorkspaceSettings {
   readonly graceMs: number;
   readonly shell: readonly string[] | undefined;
   readonly output: OutputLimits;
+  readonly intercept: Interceptor | undefined;
 }
 
 const DEFAULT_TIMEOUT: TimeoutLimits = { default: 300, min: 1, max: 3600 };
@@ -76,6 +87,7 @@ export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSet
       headBytes: wholeFrom('headBytes', 0, options.headBytes ?? 0),
       tailBytes: wholeFrom('tailBytes', 1, options.tailBytes ?? DEFAULT_TAIL_BYTES),
     },
+    intercept: createInterceptor(options.interceptor, warnTo(options.logger)),
   };
 }
 

@@ -4,6 +4,7 @@ import { createOwner, type Owner } from '../engine/owner.js';
 import { resolveEnvironment } from '../pipeline/environment.js';
 import { execute } from '../pipeline/execute.js';
 import { InputError } from '../pipeline/input-error.js';
+import { blockedMessage } from '../pipeline/intercept.js';
 import { takeLeadingCd } from '../pipeline/leading-cd.js';
 import { CANCELLED } from '../pipeline/notices.js';
 import { captureLimits } from '../pipeline/output.js';
@@ -91,6 +92,7 @@ async function prepare(
   const overrides = layer(settings.env, input.env);
   const home = overrides?.HOME ?? settings.home;
   const cd = input.cwd === undefined ? takeLeadingCd(input.command, home) : undefined;
+  await intercept(input.command, cd?.command, settings);
   const cwd = await resolveWorkingDirectory(input.cwd ?? cd?.directory, settings.cwd, home);
   return {
     command: cd?.command ?? input.command,
@@ -113,6 +115,20 @@ function checkNames(env: WorkspaceInput['env']): void {
       throw new InputError(`Invalid bash env name: ${name}`);
     }
   }
+}
+
+/**
+ * Checks the command as it was given, and as it is run.
+ *
+ * @throws {ToolError} A rule sends the model to another tool.
+ */
+async function intercept(
+  given: string,
+  stripped: string | undefined,
+  settings: WorkspaceSettings,
+): Promise<void> {
+  const rule = await settings.intercept?.(given, stripped ?? given);
+  if (rule !== undefined) throw new ToolError('blocked', blockedMessage(rule, given));
 }
 
 type Overrides = Readonly<Record<string, string | undefined>> | undefined;
