@@ -34,7 +34,8 @@ const OPTIONS = String.raw`(?:\s+-\S+)*`;
 // `-n 5` and `-c 5`: a number is not a file.
 const COUNTING_OPTIONS = String.raw`(?:\s+(?:-[nc]\s+\S+|-(?![nc]\s)\S+))*`;
 const FOLLOWS = '(?:-[A-Za-z0-9]*[fF]|--follow)';
-const QUIET = '(?:-[A-Za-pr-z]*q[A-Za-z]*|--(?:quiet|silent|files|help|version))';
+// Asked for a count or a yes, not for what matches.
+const NO_MATCHES = '(?:-[A-Zabd-pr-z]*[cq][A-Za-z]*|--(?:count|quiet|silent|files|help|version))';
 // What is done with each file found, and what is asked about it besides its name and kind.
 const BEYOND_NAMES =
   '(?:-(?:exec|execdir|ok|okdir|delete|print0|printf|fprint\\w*|fls|ls|x|X|0|newer\\w*|[acm]time|' +
@@ -59,7 +60,7 @@ export const DEFAULT_INTERCEPTOR_RULES: readonly InterceptorRule[] = [
   {
     tool: 'search',
     pattern:
-      `^(?:[ef]?grep|rg|ripgrep|ag|ack)(?=\\s)(?!.*\\s${QUIET}(?:\\s|$))${NO_INLINE_INPUT}` +
+      `^(?:[ef]?grep|rg|ripgrep|ag|ack)(?=\\s)(?!.*\\s${NO_MATCHES}(?:\\s|$))${NO_INLINE_INPUT}` +
       String.raw`${OPTIONS}\s+(?!-|\d*[<>&])\S`,
     message: 'Use the `search` tool to search the contents of files.',
     needs: { output: 'shown', computed: 'variables' },

@@ -81,7 +81,13 @@ const passing: Record<string, readonly string[]> = {
       'find . -mtime -1 -name x',
       'find .',
     ],
-    ...['grep -q x f && echo yes', 'grep x f > out', 'cat /dev/null', 'cat /proc/cpuinfo'],
+    ...[
+      'grep -q x f && echo yes',
+      'grep -rc x src',
+      'grep x f > out',
+      'cat /dev/null',
+      'cat /proc/cpuinfo',
+    ],
     ...['echo "$(date)" > f', 'echo $X > f', 'cat > f <<EOF\n$X\nEOF', 'echo x | sudo tee /etc/f'],
   ],
   'what other syntax works with': [
@@ -196,7 +202,16 @@ describe('rules', () => {
   });
 
   test('no rule takes long for a hostile command', async () => {
-    const hostile = ['perl -e', 'perl -0', 'cat -a', 'grep -q1', 'tail -1', 'find -x1', 'sed -n'];
+    const hostile = [
+      'perl -e',
+      'perl -0',
+      'cat -a',
+      'grep -q1',
+      'grep -c',
+      'tail -1',
+      'find -x1',
+      'sed -n',
+    ];
     for (const start of hostile) {
       await toolFor(`${start}${' -e'.repeat(20_000)} `);
       await toolFor(`${start}${'q'.repeat(100_000)}1`);
