@@ -41,3 +41,11 @@ export type { TimeoutLimits } from './pipeline/timeout.js';
 export type { JsonSchema } from './pipeline/validate.js';
 export { type CommandOptions, type EnvironmentOptions, run } from './run.js';
 export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './spawn.js';
+export { createLocalResolver, type LocalUrlOptions } from './urls/local.js';
+export { createUrlRegistry } from './urls/registry.js';
+export {
+  type ResolvedUrl,
+  type UrlRegistry,
+  type UrlResolver,
+  unknownId,
+} from './urls/resolver.js';

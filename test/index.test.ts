@@ -12,9 +12,12 @@ test('the package exports this and nothing else', () => {
     'ToolAbortError',
     'ToolError',
     'createBashTool',
+    'createLocalResolver',
     'createOwner',
+    'createUrlRegistry',
     'run',
     'spawn',
+    'unknownId',
   ]);
 });
 

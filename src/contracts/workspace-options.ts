@@ -11,6 +11,8 @@ import { type Logger, warnTo } from '../pipeline/logger.js';
 import { nonInteractiveDefaults } from '../pipeline/non-interactive.js';
 import type { OutputLimits } from '../pipeline/output.js';
 import type { TimeoutLimits } from '../pipeline/timeout.js';
+import { createUrlRegistry } from '../urls/registry.js';
+import type { UrlRegistry } from '../urls/resolver.js';
 
 /** Options of the `workspace` contract. */
 export interface WorkspaceOptions {
@@ -39,6 +41,8 @@ export interface WorkspaceOptions {
   readonly tailBytes?: number;
   /** Blocks commands that another of the runtime's tools does better. Default: off. */
   readonly interceptor?: InterceptorOptions;
+  /** Resolvers of internal URLs. Default: none, so that one such as `local://x` is an error. */
+  readonly urls?: UrlRegistry;
   /** Told what is wrong but no reason to fail. Default: process warnings. */
   readonly logger?: Logger;
 }
@@ -56,6 +60,7 @@ export interface WorkspaceSettings {
   readonly shell: readonly string[] | undefined;
   readonly output: OutputLimits;
   readonly intercept: Interceptor | undefined;
+  readonly urls: UrlRegistry;
 }
 
 const DEFAULT_TIMEOUT: TimeoutLimits = { default: 300, min: 1, max: 3600 };
@@ -88,6 +93,7 @@ export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSet
       tailBytes: wholeFrom('tailBytes', 1, options.tailBytes ?? DEFAULT_TAIL_BYTES),
     },
     intercept: createInterceptor(options.interceptor, warnTo(options.logger)),
+    urls: options.urls ?? createUrlRegistry(),
   };
 }
 

@@ -3,6 +3,7 @@ import type { OutputChunk } from '../engine/outcome.js';
 import { createOwner, type Owner } from '../engine/owner.js';
 import { resolveEnvironment } from '../pipeline/environment.js';
 import { execute } from '../pipeline/execute.js';
+import { expandUrls } from '../pipeline/expand.js';
 import { InputError } from '../pipeline/input-error.js';
 import { blockedMessage } from '../pipeline/intercept.js';
 import { takeLeadingCd } from '../pipeline/leading-cd.js';
@@ -89,13 +90,19 @@ async function prepare(
 ): Promise<PreparedCommand> {
   checkCommand(input.command);
   checkNames(input.env);
-  const overrides = layer(settings.env, input.env);
-  const home = overrides?.HOME ?? settings.home;
+  const home = layer(settings.env, input.env)?.HOME ?? settings.home;
   const cd = input.cwd === undefined ? takeLeadingCd(input.command, home) : undefined;
   await intercept(input.command, cd?.command, settings);
-  const cwd = await resolveWorkingDirectory(input.cwd ?? cd?.directory, settings.cwd, home);
-  return {
+  const texts = {
+    ...input,
+    cwd: input.cwd ?? cd?.directory,
     command: cd?.command ?? input.command,
+  };
+  const expanded = await expandUrls({ env: undefined, ...texts }, settings.urls);
+  const overrides = layer(settings.env, expanded.env);
+  const cwd = await resolveWorkingDirectory(expanded.cwd, settings.cwd, home);
+  return {
+    command: expanded.command,
     cwd,
     timeout: clampTimeout(input.timeout, settings.timeout),
     environment: resolveEnvironment({

@@ -31,7 +31,17 @@ test('nor does an interceptor none of whose tools are there', () => {
   expect(runWithoutParser(options, '{ command: "echo hi" }')).toBe('hi');
 });
 
-test('one that looks at a command does', () => {
+test('nor does a command without anything that could be an internal URL', () => {
+  const input = '{ command: "echo hi # https://x.y/z", env: { A: "other://x" } }';
+  expect(runWithoutParser('', input)).toBe('hi');
+});
+
+test('a command that may have one does', () => {
+  const answer = runWithoutParser('', '{ command: "echo local://x" }');
+  expect(answer).toBe('the parser was asked for');
+});
+
+test('an interceptor that looks at a command does', () => {
   const options = 'interceptor: { enabled: true, tools: ["read"] }';
   expect(runWithoutParser(options, '{ command: "echo hi" }')).toBe('the parser was asked for');
 });
