@@ -44,9 +44,24 @@ export type { JobEnd, JobState, JobStatus } from './jobs/job.js';
 export { JobManager, type JobManagerOptions } from './jobs/manager.js';
 export type { SpillOptions } from './pipeline/execute.js';
 export { InputError } from './pipeline/input-error.js';
+export type { InterceptorOptions } from './pipeline/intercept.js';
+export {
+  DEFAULT_INTERCEPTOR_RULES,
+  type InterceptorNeeds,
+  type InterceptorRule,
+} from './pipeline/intercept-rules.js';
+export type { Logger } from './pipeline/logger.js';
 export type { LineRange, Truncation } from './pipeline/output.js';
 export { SECRET_NAME_PATTERNS } from './pipeline/secrets.js';
 export type { TimeoutLimits } from './pipeline/timeout.js';
 export type { JsonSchema } from './pipeline/validate.js';
 export { type CommandOptions, type EnvironmentOptions, run } from './run.js';
 export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './spawn.js';
+export { createLocalResolver, type LocalUrlOptions } from './urls/local.js';
+export { createUrlRegistry } from './urls/registry.js';
+export {
+  type ResolvedUrl,
+  type UrlRegistry,
+  type UrlResolver,
+  unknownId,
+} from './urls/resolver.js';

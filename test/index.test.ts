@@ -6,6 +6,7 @@ import * as forkline from '../src/index.js';
 test('the package exports this and nothing else', () => {
   expect(Object.keys(forkline).sort()).toEqual([
     'ArtifactError',
+    'DEFAULT_INTERCEPTOR_RULES',
     'InputError',
     'JobManager',
     'LaunchError',
@@ -15,9 +16,12 @@ test('the package exports this and nothing else', () => {
     'artifactResolver',
     'createArtifactStore',
     'createBashTool',
+    'createLocalResolver',
     'createOwner',
+    'createUrlRegistry',
     'run',
     'spawn',
+    'unknownId',
   ]);
 });
 

@@ -48,7 +48,7 @@ const show = ({ from, to }: Import) => `${from} -> ${to}`;
 const between = (from: readonly string[], to: readonly string[]) =>
   imports.filter((each) => from.includes(partOf(each.from)) && to.includes(partOf(each.to)));
 
-const services = ['jobs', 'artifacts', 'terminal'];
+const services = ['jobs', 'artifacts', 'terminal', 'urls'];
 const tops = ['mcp', 'adapters', 'cli'];
 const parts = [...new Set(sources.map(partOf))];
 const except = (...names: readonly string[]) => parts.filter((part) => !names.includes(part));
@@ -62,7 +62,7 @@ describe('imports go one way', () => {
     expect(between(['pipeline'], ['contracts', 'index', ...tops]).map(show)).toEqual([]);
   });
 
-  test('jobs, artifacts and the terminal are interfaces to the pipeline, never code', () => {
+  test('jobs, artifacts, the terminal and URLs are interfaces to the pipeline, never code', () => {
     const loaded = between(['pipeline'], services).filter((each) => !each.typeOnly);
     expect(loaded.map(show)).toEqual([]);
     expect(between(services, ['contracts', 'index', ...tops]).map(show)).toEqual([]);

@@ -2,6 +2,8 @@
 export type ToolErrorKind =
   /** The input was wrong; nothing was started. */
   | 'input'
+  /** A rule of the interceptor sends the model to another tool; nothing was started. */
+  | 'blocked'
   /** The command could not be started: the fault is the machine's, not the command's. */
   | 'launch'
   /** The command's time was up. */

@@ -5,9 +5,18 @@ import type { ArtifactStore } from '../artifacts/store.js';
 import { JobManager } from '../jobs/manager.js';
 import { checkInherit } from '../pipeline/environment.js';
 import { InputError, showValue } from '../pipeline/input-error.js';
+import {
+  createInterceptor,
+  type Interceptor,
+  type InterceptorOptions,
+} from '../pipeline/intercept.js';
+import { type Logger, warnTo } from '../pipeline/logger.js';
 import { nonInteractiveDefaults } from '../pipeline/non-interactive.js';
 import type { OutputLimits } from '../pipeline/output.js';
 import type { TimeoutLimits } from '../pipeline/timeout.js';
+import { createUrlRegistry } from '../urls/registry.js';
+import type { UrlRegistry } from '../urls/resolver.js';
+import { withArtifacts } from './workspace-urls.js';
 
 /** Options of the `workspace` contract. */
 export interface WorkspaceOptions {
@@ -52,6 +61,15 @@ export interface WorkspaceOptions {
    * of the tool's own, when `async` or `autoBackground` asks for one.
    */
   readonly jobs?: JobManager | false;
+  /** Blocks commands that another of the runtime's tools does better. Default: off. */
+  readonly interceptor?: InterceptorOptions;
+  /**
+   * Resolvers of internal URLs. `artifact://` is the tool's own, unless one is given. Default: no
+   * others, so that a URL such as `local://x` is an error.
+   */
+  readonly urls?: UrlRegistry;
+  /** Told what is wrong but no reason to fail. Default: process warnings. */
+  readonly logger?: Logger;
 }
 
 /** The options with everything decided. */
@@ -74,6 +92,8 @@ export interface WorkspaceSettings {
   /** In milliseconds; undefined: nothing is put into the background by itself. */
   readonly autoBackgroundMs: number | undefined;
   readonly jobs: JobManager | undefined;
+  readonly intercept: Interceptor | undefined;
+  readonly urls: UrlRegistry;
 }
 
 const DEFAULT_TIMEOUT: TimeoutLimits = { default: 300, min: 1, max: 3600 };
@@ -92,6 +112,7 @@ export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSet
   }
   const inheritEnv = options.inheritEnv ?? 'scrubbed';
   checkInherit(inheritEnv);
+  const artifacts = resolveArtifacts(options.artifacts);
   return {
     cwd: resolve(options.cwd),
     home: homedir(),
@@ -106,9 +127,11 @@ export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSet
       headBytes: wholeFrom('headBytes', 0, options.headBytes ?? 0),
       tailBytes: wholeFrom('tailBytes', 1, options.tailBytes ?? DEFAULT_TAIL_BYTES),
     },
-    artifacts: resolveArtifacts(options.artifacts),
+    artifacts,
     ownsArtifacts: options.artifacts === undefined,
     ...resolveJobs(options),
+    intercept: createInterceptor(options.interceptor, warnTo(options.logger)),
+    urls: withArtifacts(options.urls ?? createUrlRegistry(), artifacts),
   };
 }
 

@@ -1,9 +1,12 @@
 import { resolveEnvironment } from '../pipeline/environment.js';
+import { expandUrls } from '../pipeline/expand.js';
 import { InputError } from '../pipeline/input-error.js';
+import { blockedMessage } from '../pipeline/intercept.js';
 import { takeLeadingCd } from '../pipeline/leading-cd.js';
 import { clampTimeout, type Timeout } from '../pipeline/timeout.js';
 import { checkCommand } from '../pipeline/validate.js';
 import { resolveWorkingDirectory } from '../pipeline/workdir.js';
+import { ToolError } from './errors.js';
 import type { WorkspaceSettings } from './workspace-options.js';
 import type { WorkspaceInput } from './workspace-schema.js';
 
@@ -19,6 +22,7 @@ export interface PreparedCommand {
  * Decides everything about a call.
  *
  * @throws {InputError} Names the field, what is expected and what was given.
+ * @throws {ToolError} The interceptor blocks the command.
  */
 export async function prepare(
   input: WorkspaceInput,
@@ -26,13 +30,20 @@ export async function prepare(
 ): Promise<PreparedCommand> {
   checkCommand(input.command);
   checkNames(input.env);
-  const overrides = layer(settings.env, input.env);
-  const home = overrides?.HOME ?? settings.home;
+  const home = layer(settings.env, input.env)?.HOME ?? settings.home;
   const cd = input.cwd === undefined ? takeLeadingCd(input.command, home) : undefined;
   if (input.async) checkAsync(settings);
-  const cwd = await resolveWorkingDirectory(input.cwd ?? cd?.directory, settings.cwd, home);
-  return {
+  await intercept(input.command, cd?.command, settings);
+  const texts = {
+    ...input,
+    cwd: input.cwd ?? cd?.directory,
     command: cd?.command ?? input.command,
+  };
+  const expanded = await expandUrls({ env: undefined, ...texts }, settings.urls);
+  const overrides = layer(settings.env, expanded.env);
+  const cwd = await resolveWorkingDirectory(expanded.cwd, settings.cwd, home);
+  return {
+    command: expanded.command,
     cwd,
     timeout: clampTimeout(input.timeout, settings.timeout),
     environment: resolveEnvironment({
@@ -43,6 +54,20 @@ export async function prepare(
       cwd,
     }),
   };
+}
+
+/**
+ * Checks the command as it was given, and as it is run.
+ *
+ * @throws {ToolError} A rule sends the model to another tool.
+ */
+async function intercept(
+  given: string,
+  stripped: string | undefined,
+  settings: WorkspaceSettings,
+): Promise<void> {
+  const rule = await settings.intercept?.(given, stripped ?? given);
+  if (rule !== undefined) throw new ToolError('blocked', blockedMessage(rule, given));
 }
 
 /** Stricter than the system: a name that bash cannot spell would be lost without a word. */

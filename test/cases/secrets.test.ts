@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { createBashTool, run } from '../../src/index.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { exited, printed } from '../support/results.js';
-import { answerTo } from '../support/tool.js';
+import { answerTo, failureOf } from '../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
@@ -47,4 +47,15 @@ test('J1: nor is a secret within reach through the processes of the engine', asy
   vi.stubEnv('FOO_API_KEY', 'secret');
   const search = 'cat /proc/$$/environ /proc/self/environ';
   expect(printed(await run(search))).not.toContain('secret');
+});
+
+test('J2: the interceptor looks at every command of a line, never at quoted text', async () => {
+  const interceptor = { enabled: true, tools: ['read'] };
+  const tool = createBashTool({ contract: 'workspace', cwd: folder.path, interceptor });
+  expect(await failureOf(tool.execute({ command: 'true && cat x' }))).toMatchObject({
+    message: expect.stringMatching(/^Blocked: .*\n\nOriginal command: true && cat x$/),
+  });
+  expect(await answerTo(tool, { command: 'echo "cat x"' })).toMatch(/^cat x\n/);
+  // Guidance, not a boundary.
+  expect(await answerTo(tool, { command: 'echo hi >x; $(printf cat) x' })).toMatch(/^hi\n/);
 });

@@ -8,6 +8,7 @@ import {
   type ArtifactStore,
   createArtifactStore,
   createBashTool,
+  createUrlRegistry,
   type ToolError,
   type WorkspaceOptions,
 } from '../../src/index.js';
@@ -164,4 +165,28 @@ test('an option that is no store is refused', () => {
   expect(() => makeTool({ artifacts: true as unknown as false })).toThrow(
     'artifacts: expected an artifact store or false, got true',
   );
+});
+
+test('a later command reads a kept output by its URL', async () => {
+  const tool = makeTool();
+  await tool.execute({ command: 'seq 1 100000' });
+  const result = await tool.execute({
+    command: 'sed -n 4711p artifact://0; wc -l < "artifact://0"',
+  });
+  expect(textOf(result)).toMatch(/^4711\n100000\n/);
+  expect(await failureOf(tool.execute({ command: 'cat artifact://7' }))).toMatchObject({
+    message: expect.stringMatching(/^Cannot resolve artifact:\/\/ .*artifact:\/\/7\n.* 7\..*0/),
+  });
+});
+
+test("two tools share a registry, and each has its own artifacts; the caller's resolver comes first", async () => {
+  const urls = createUrlRegistry();
+  const tool = makeTool({ urls });
+  await tool.execute({ command: 'seq 1 100000' });
+  const other = makeTool({ urls, tailBytes: 10 });
+  await other.execute({ command: 'seq 1 1000' });
+  expect(textOf(await other.execute({ command: 'wc -l < artifact://0' }))).toMatch(/^1000\n/);
+  expect(textOf(await tool.execute({ command: 'wc -l < artifact://0' }))).toMatch(/^100000\n/);
+  urls.register('artifact', { resolve: () => ({ path: '/dev/null' }) });
+  expect(textOf(await tool.execute({ command: 'wc -l < artifact://0' }))).toMatch(/^0\n/);
 });

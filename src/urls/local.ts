@@ -1,0 +1,82 @@
+import { mkdir, readlink, realpath } from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { InputError, showValue } from '../pipeline/input-error.js';
+import type { UrlResolver } from './resolver.js';
+
+/** Options of `local://` URLs. */
+export interface LocalUrlOptions {
+  /** The directory that `local://` stands for. Made when it is first needed. */
+  readonly root: string;
+}
+
+// As many as Linux follows.
+const MAX_SYMLINKS = 40;
+
+/**
+ * The resolver of `local://path` and `local:/path`: files below one directory. The directories that
+ * lead to a file are made, so that a command can write it.
+ *
+ * What is percent-encoded is decoded first: `local://a%20b`. A path may not lead out of the root,
+ * by `..` or by a symlink. That holds at the time of the call; a command can do what it likes.
+ *
+ * @throws {InputError} The root is not a path.
+ */
+export function createLocalResolver({ root }: LocalUrlOptions): UrlResolver {
+  if (typeof root !== 'string' || root === '') {
+    throw new InputError(`root: expected a path, got ${showValue(root)}`);
+  }
+  const base = resolve(root);
+  return {
+    async resolve(url) {
+      const path = pathOf(url, base);
+      await mkdir(base, { recursive: true });
+      const [realBase, target] = await Promise.all([realpath(base), targetOf(path)]);
+      if (!isWithin(target, realBase)) {
+        throw new Error('It leads out of local:// by a symbolic link.');
+      }
+      await mkdir(dirname(target === realBase ? join(path, 'x') : path), { recursive: true });
+      return { path };
+    },
+  };
+}
+
+/** The path of a URL by its text alone. A slash at the end stays: something may follow it. */
+function pathOf(url: string, base: string): string {
+  const rest = decode(url.replace(/^local:\/+/, ''));
+  if (rest.includes('\0')) throw new Error('It has a NUL character.');
+  const path = join(base, rest);
+  if (!isWithin(path, base)) throw new Error('It leads out of local://.');
+  return rest === '' ? join(base, sep) : path;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Error('Its percent-encoding is not valid; % itself is written %25.');
+  }
+}
+
+function isWithin(path: string, base: string): boolean {
+  return path === base || path.startsWith(join(base, sep));
+}
+
+/** Where a path leads, symlinks followed: those too that lead to nothing yet. */
+async function targetOf(path: string, links = 0): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+  const parent = await targetOf(dirname(path), links);
+  const name = join(parent, basename(path));
+  const link = await readlink(name).catch(() => undefined);
+  if (link === undefined) return name;
+  // The system's own limit does not count those that lead to nothing.
+  if (links >= MAX_SYMLINKS) throw new Error('It has too many symbolic links.');
+  return targetOf(resolve(parent, link), links + 1);
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

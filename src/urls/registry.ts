@@ -1,0 +1,37 @@
+import { InputError, showValue } from '../pipeline/input-error.js';
+import type { UrlRegistry, UrlResolver } from './resolver.js';
+
+/**
+ * Makes a registry of internal URLs.
+ *
+ * @param resolvers By scheme. Default: none.
+ * @example
+ * const urls = createUrlRegistry({ local: createLocalResolver({ root: '/srv/agent/files' }) });
+ * urls.register('skill', { resolve: (url) => ({ path: skillPath(url) }) });
+ *
+ * @throws {InputError} A name is not a scheme.
+ */
+export function createUrlRegistry(
+  resolvers: Readonly<Record<string, UrlResolver>> = {},
+): UrlRegistry {
+  const known = new Map<string, UrlResolver>();
+  const registry: UrlRegistry = {
+    register(scheme, resolver) {
+      if (!/^[a-z][a-z0-9+.-]*$/.test(scheme)) {
+        const got = showValue(scheme);
+        throw new InputError(`scheme: expected lower-case letters, digits, +, ., -, got ${got}`);
+      }
+      if (known.has(scheme)) {
+        throw new InputError(`scheme: expected a new one, ${scheme} has a resolver already`);
+      }
+      known.set(scheme, resolver);
+      return () => {
+        if (known.get(scheme) === resolver) known.delete(scheme);
+      };
+    },
+    resolverOf: (scheme) => known.get(scheme),
+    schemes: () => [...known.keys()],
+  };
+  for (const [scheme, resolver] of Object.entries(resolvers)) registry.register(scheme, resolver);
+  return registry;
+}
