@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { createBashTool, LaunchError, run } from '../../src/index.js';
+import { LaunchError, run } from '../../src/index.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { exited, printed, rejection } from '../support/results.js';
-import { failureOf, textOf } from '../support/tool.js';
+import { failureOf, textOf, useTools } from '../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
 
-const newTool = () => createBashTool({ contract: 'workspace', cwd: folder.path });
+const newTool = useTools(folder);
 
 test.each([131_071, 131_072, 200_000, 2_000_000])(
   'G1: a command of %i bytes runs',

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createBashTool, type OutputChunk, run } from '../../src/index.js';
+import { type OutputChunk, run } from '../../src/index.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { exited, printed } from '../support/results.js';
-import { answerTo, textOf } from '../support/tool.js';
+import { answerTo, textOf, useTools } from '../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
 
-const newTool = () => createBashTool({ contract: 'workspace', cwd: folder.path });
+const newTool = useTools(folder);
 
 /** Runs a command and returns all chunks of its output too. */
 async function streamed(command: string) {

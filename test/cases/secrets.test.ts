@@ -1,11 +1,12 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { createBashTool, run } from '../../src/index.js';
+import { run } from '../../src/index.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { exited, printed } from '../support/results.js';
-import { answerTo, failureOf } from '../support/tool.js';
+import { answerTo, failureOf, useTools } from '../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
+const tool = useTools(folder);
 afterEach(() => {
   vi.unstubAllEnvs();
 });
@@ -34,8 +35,6 @@ test('J1: nothing of the host is, when nothing is to be inherited', async () => 
 test('J1: the workspace contract hides secrets, and has a list of its own if wanted', async () => {
   vi.stubEnv('FOO_API_KEY', 'secret');
   vi.stubEnv('FOO_HARMLESS', 'x');
-  const tool = (options: object) =>
-    createBashTool({ contract: 'workspace', cwd: folder.path, ...options });
   const command = 'echo "[$FOO_API_KEY|$FOO_HARMLESS]"';
   expect(await answerTo(tool({}), { command })).toMatch(/^\[\|x\]\n/);
   expect(await answerTo(tool({ inheritEnv: 'all' }), { command })).toMatch(/^\[secret\|x\]\n/);
@@ -51,11 +50,11 @@ test('J1: nor is a secret within reach through the processes of the engine', asy
 
 test('J2: the interceptor looks at every command of a line, never at quoted text', async () => {
   const interceptor = { enabled: true, tools: ['read'] };
-  const tool = createBashTool({ contract: 'workspace', cwd: folder.path, interceptor });
-  expect(await failureOf(tool.execute({ command: 'true && cat x' }))).toMatchObject({
+  const blocking = tool({ interceptor });
+  expect(await failureOf(blocking.execute({ command: 'true && cat x' }))).toMatchObject({
     message: expect.stringMatching(/^Blocked: .*\n\nOriginal command: true && cat x$/),
   });
-  expect(await answerTo(tool, { command: 'echo "cat x"' })).toMatch(/^cat x\n/);
+  expect(await answerTo(blocking, { command: 'echo "cat x"' })).toMatch(/^cat x\n/);
   // Guidance, not a boundary.
-  expect(await answerTo(tool, { command: 'echo hi >x; $(printf cat) x' })).toMatch(/^hi\n/);
+  expect(await answerTo(blocking, { command: 'echo hi >x; $(printf cat) x' })).toMatch(/^hi\n/);
 });

@@ -1,4 +1,26 @@
-import type { BashTool, ToolResult } from '../../src/index.js';
+import { afterEach } from 'vitest';
+import {
+  type BashTool,
+  createBashTool,
+  type ToolResult,
+  type WorkspaceOptions,
+  type WorkspaceTool,
+} from '../../src/index.js';
+
+/** Makes `workspace` tools that are disposed of after the test that asked for them. */
+export function useTools(folder: {
+  readonly path: string;
+}): (options?: Partial<WorkspaceOptions>) => WorkspaceTool {
+  const tools: WorkspaceTool[] = [];
+  afterEach(async () => {
+    await Promise.all(tools.splice(0).map((tool) => tool.dispose()));
+  });
+  return (options) => {
+    const tool = createBashTool({ contract: 'workspace', cwd: folder.path, ...options });
+    tools.push(tool);
+    return tool;
+  };
+}
 
 /** The text that the model reads. */
 export function textOf(result: ToolResult<unknown>): string {

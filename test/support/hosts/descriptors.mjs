@@ -1,6 +1,7 @@
 // Uses up its descriptors, has a command ended without any, then gives them back one by one until
 // commands can be started again.
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { run, spawn } from '../../../dist/index.js';
 
 /** @type {number[]} */
@@ -17,10 +18,22 @@ function fill() {
   }
 }
 
+/** Waits until nobody opens or closes any: after the first command, a keeper is being started. */
+async function atRest() {
+  let before = 0;
+  for (let quiet = 0; quiet < 10; quiet += 1) {
+    const now = readdirSync('/proc/self/fd').length;
+    if (now !== before) quiet = 0;
+    before = now;
+    await sleep(20);
+  }
+}
+
 const stubborn = await spawn("trap '' TERM; setsid sleep 300 & echo ready; sleep 300 & wait", {
   graceMs: 500,
 });
 for await (const { text } of stubborn) if (text.includes('ready')) break;
+await atRest();
 const full = fill();
 const killed = await stubborn.kill();
 
