@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { appendFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatSize } from '../pipeline/size.js';
+import { UnderWay } from '../pipeline/under-way.js';
 import { claimId } from './ids.js';
 import { artifactName, draftName, parseName, toolName } from './names.js';
 import {
@@ -36,7 +37,7 @@ class DirectoryStore implements ArtifactStore {
   readonly #settings: ArtifactStoreSettings;
   readonly #unique = randomBytes(9).toString('base64url');
   readonly #own = new Set<string>();
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #underWay = new UnderWay();
   #directory: Promise<string> | undefined;
   #drafts = 0;
   #disposed = false;
@@ -50,13 +51,15 @@ class DirectoryStore implements ArtifactStore {
     return {
       path,
       maxBytes: this.#settings.maxBytes,
-      keep: (report) => this.#track(this.#keep(tool, path, report)),
+      keep: (report) => this.#underWay.add(this.#keep(tool, path, report)),
       discard: () => {},
     };
   }
 
   async save(tool: string, data: string | Uint8Array): Promise<Artifact> {
-    return this.#track(this.#save(tool, typeof data === 'string' ? Buffer.from(data) : data));
+    return this.#underWay.add(
+      this.#save(tool, typeof data === 'string' ? Buffer.from(data) : data),
+    );
   }
 
   async list(): Promise<readonly Artifact[]> {
@@ -92,7 +95,7 @@ class DirectoryStore implements ArtifactStore {
   async dispose(): Promise<void> {
     if (this.#disposed) return;
     this.#disposed = true;
-    await Promise.allSettled(this.#underWay);
+    await this.#underWay.settled();
     if (!this.#settings.removeOnDispose || this.#directory === undefined) return;
     const [directory] = await Promise.allSettled([this.#directory]);
     if (directory?.status !== 'fulfilled') return;
@@ -164,13 +167,6 @@ class DirectoryStore implements ArtifactStore {
     } catch {
       // The disk that is full has no room for this either; the result says it too.
     }
-  }
-
-  #track<T>(work: Promise<T>): Promise<T> {
-    this.#underWay.add(work);
-    const forget = (): void => void this.#underWay.delete(work);
-    work.then(forget, forget);
-    return work;
   }
 }
 

@@ -3,6 +3,7 @@ import type { OutputChunk } from '../engine/outcome.js';
 import { createOwner } from '../engine/owner.js';
 import { CANCELLED } from '../pipeline/notices.js';
 import { ExclusiveQueue } from '../pipeline/queue.js';
+import { UnderWay } from '../pipeline/under-way.js';
 import { createValidator } from '../pipeline/validate.js';
 import type { BashTool, ToolCall, ToolResult } from './contract.js';
 import { ToolAbortError, ToolError } from './errors.js';
@@ -42,7 +43,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
   const validate = createValidator<WorkspaceInput>(inputSchema);
   const owner = createOwner();
   const queue = new ExclusiveQueue();
-  const running = new Set<Promise<Answer>>();
+  const running = new UnderWay();
   let disposed = false;
 
   async function answer(input: unknown, call: ToolCall<WorkspaceDetails>): Promise<Answer> {
@@ -64,7 +65,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     call: ToolCall<WorkspaceDetails>,
   ): Answer | Promise<Answer> {
     const run: Run = (signal, onOutput) =>
-      track(runCommand(command, { owner, settings, signal, onOutput }));
+      running.add(runCommand(command, { owner, settings, signal, onOutput }));
     const { jobs, autoBackgroundMs } = settings;
     if (async && jobs) return runInBackground(jobs, command, call, settings, run);
     if (autoBackgroundMs !== undefined && jobs) {
@@ -77,21 +78,15 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     command: PreparedCommand,
     { signal, onUpdate }: ToolCall<WorkspaceDetails>,
   ): Promise<Answer> {
-    if (onUpdate === undefined) return track(runCommand(command, { owner, settings, signal }));
+    if (onUpdate === undefined)
+      return running.add(runCommand(command, { owner, settings, signal }));
     const updates = new CallUpdates(onUpdate, settings.output.tailBytes);
     const onOutput = (chunk: OutputChunk): void => updates.push(chunk);
     try {
-      return await track(runCommand(command, { owner, settings, signal, onOutput }));
+      return await running.add(runCommand(command, { owner, settings, signal, onOutput }));
     } finally {
       updates.stop();
     }
-  }
-
-  function track(work: Promise<Answer>): Promise<Answer> {
-    running.add(work);
-    const forget = (): void => void running.delete(work);
-    work.then(forget, forget);
-    return work;
   }
 
   return {
@@ -114,7 +109,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
       disposed = true;
       queue.clear(new ToolAbortError(CANCELLED));
       await owner.dispose(settings.graceMs);
-      await Promise.allSettled(running);
+      await running.settled();
       if (settings.ownsArtifacts) await settings.artifacts?.dispose();
     },
   };

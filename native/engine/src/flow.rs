@@ -8,6 +8,7 @@ use rustix::event::epoll;
 use rustix::io::Errno;
 
 use crate::input::{Flow, Written};
+use crate::live::Live;
 use crate::mailbox::Snapshot;
 use crate::process::Spilling;
 use crate::reactor::{Reactor, Source};
@@ -71,11 +72,7 @@ impl Reactor {
 
     pub(crate) fn resume(&mut self, id: u64) {
         let Some(process) = self.processes.get(&id) else { return };
-        for output in &process.outputs {
-            if let Some(live) = output.tap.lock().live.as_mut() {
-                live.want();
-            }
-        }
+        process.tell_listeners(Live::want);
         self.deliver(id);
         self.unpause(id);
     }
@@ -83,11 +80,7 @@ impl Reactor {
     /// Its listener has left: it no longer holds the command up.
     pub(crate) fn detach(&mut self, id: u64) {
         let Some(process) = self.processes.get(&id) else { return };
-        for output in &process.outputs {
-            if let Some(live) = output.tap.lock().live.as_mut() {
-                live.detach();
-            }
-        }
+        process.tell_listeners(Live::detach);
         self.unpause(id);
     }
 

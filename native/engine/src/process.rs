@@ -15,6 +15,7 @@ use crate::command::{Form, SpillTarget};
 use crate::family::Family;
 use crate::group::Group;
 use crate::input::Input;
+use crate::live::Live;
 use crate::mark::Mark;
 use crate::outcome::{Cause, SpillReport, Status, Usage};
 use crate::owner::{Owner, Ticket};
@@ -121,6 +122,15 @@ impl Process {
             known: Default::default(),
             pipes: self.outputs.iter().map(|output| output.pipe).collect(),
             born_after: self.born_after,
+        }
+    }
+
+    /// Tells the listener of each output.
+    pub fn tell_listeners(&self, tell: impl Fn(&mut Live)) {
+        for output in &self.outputs {
+            if let Some(live) = output.tap.lock().live.as_mut() {
+                tell(live);
+            }
         }
     }
 
