@@ -1,7 +1,7 @@
 //! A process group that is ours to signal.
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, getpgrp, kill_process_group, test_kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 /// A group led by a command of ours.
 ///
@@ -13,11 +13,10 @@ impl Group {
     /// None for numbers that `kill` takes for something else (0: our own group, 1 and -1:
     /// everybody) and for the host's own group.
     pub fn led_by(pid: i32) -> Option<Group> {
-        if pid <= 1 {
+        if pid <= 1 || pid == own_group() {
             return None;
         }
-        let leader = Pid::from_raw(pid)?;
-        (leader != getpgrp()).then_some(Group(leader))
+        Pid::from_raw(pid).map(Group)
     }
 
     /// Its number, which is its leader's pid.
@@ -39,13 +38,26 @@ impl Group {
     }
 }
 
+/// The host's own group; 0 when its leader lives outside of our PID namespace, as that of a
+/// container's first process may (rustix takes a 0 for impossible).
+fn own_group() -> i32 {
+    // SAFETY: only asks; it can't fail.
+    unsafe { libc::getpgrp() }
+}
+
+/// The host's own session; 0 when its leader lives outside of our PID namespace.
+pub fn own_session() -> i32 {
+    // SAFETY: only asks; our own session is always there to be told.
+    unsafe { libc::getsid(0) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn numbers_that_mean_everybody_or_the_host_are_refused() {
-        for number in [i32::MIN, -2, -1, 0, 1, getpgrp().as_raw_nonzero().get()] {
+        for number in [i32::MIN, -2, -1, 0, 1, own_group()] {
             assert_eq!(Group::led_by(number), None, "{number}");
         }
     }

@@ -14,9 +14,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use rustix::process::{Pid, WaitId, WaitIdOptions, getsid, waitid};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use crate::family::Name;
+use crate::group::own_session;
 use crate::mark::Mark;
 use crate::proc::{self, Stat};
 use crate::roster::Roster;
@@ -101,8 +102,7 @@ fn look(marked: &mut HashSet<Name>) -> bool {
 }
 
 fn is_orphan(child: &Stat, marked: &mut HashSet<Name>) -> bool {
-    let own = getsid(None).map_or(0, |session| session.as_raw_nonzero().get());
-    if child.session == own {
+    if child.session == own_session() {
         return false;
     }
     if child.session != child.pid {

@@ -34,6 +34,20 @@ fn zombies() -> Vec<i32> {
     pids.filter(is_zombie).collect()
 }
 
+/// As in a container: there the host's session and group, which are its starter's, have no number.
+#[test]
+fn so_it_is_where_the_hosts_session_is_outside_of_its_pid_namespace() {
+    let mut host = Command::new("unshare");
+    if !rustix::process::geteuid().is_root() {
+        host.arg("-Ur");
+    }
+    host.args(["--pid", "--fork", "--mount-proc", "--kill-child"]);
+    host.arg(std::env::current_exe().unwrap());
+    host.args(["--exact", "orphans_are_reaped_and_the_hosts_own_children_are_not"]);
+    let output = host.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
 #[test]
 fn orphans_are_reaped_and_the_hosts_own_children_are_not() {
     // SAFETY: takes numbers only.
