@@ -9,18 +9,31 @@ export {
   type ArtifactStore,
   type DraftReport,
 } from './artifacts/store.js';
-export type { BashTool, TextContent, ToolCall, ToolResult } from './contracts/contract.js';
-export { type BashToolOptions, createBashTool } from './contracts/create-bash-tool.js';
+export type {
+  BashTool,
+  TextContent,
+  ToolCall,
+  ToolHints,
+  ToolResult,
+} from './contracts/contract.js';
+export {
+  type BashToolOf,
+  type BashToolOptions,
+  CONTRACT_NAMES,
+  type ContractName,
+  createBashTool,
+} from './contracts/create-bash-tool.js';
 export {
   ToolAbortError,
   ToolError,
   type ToolErrorKind,
   type ToolErrorOptions,
 } from './contracts/errors.js';
-export type { JobDetails } from './contracts/job-tool.js';
-export type { WorkspaceTool } from './contracts/workspace.js';
-export type { WorkspaceOptions } from './contracts/workspace-options.js';
-export type { AsyncDetails, WorkspaceDetails } from './contracts/workspace-result.js';
+export type { ShellOptions } from './contracts/shell-options.js';
+export type { JobDetails } from './contracts/workspace/job-tool.js';
+export type { WorkspaceOptions } from './contracts/workspace/options.js';
+export type { AsyncDetails, WorkspaceDetails } from './contracts/workspace/result.js';
+export type { WorkspaceTool } from './contracts/workspace/tool.js';
 export { LaunchError, type LaunchStep } from './engine/launch-error.js';
 export type {
   BackgroundProcess,

@@ -6,6 +6,7 @@ import * as forkline from '../src/index.js';
 test('the package exports this and nothing else', () => {
   expect(Object.keys(forkline).sort()).toEqual([
     'ArtifactError',
+    'CONTRACT_NAMES',
     'DEFAULT_INTERCEPTOR_RULES',
     'InputError',
     'JobManager',

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
 const generated = new Set(['build', 'dist', 'node_modules', 'prebuilt', 'results', 'target']);
 
 /** The files under a folder of the repository, by their paths from its root. */

@@ -1,3 +1,4 @@
+import type { OutputChunk } from '../engine/outcome.js';
 import type { JsonSchema } from '../pipeline/validate.js';
 
 /** Text for the model. */
@@ -12,6 +13,8 @@ export interface ToolResult<Details> {
   content: TextContent[];
   /** What the runtime may want to know. */
   details: Details;
+  /** The same answer as data, as the tool's `outputSchema` describes it; only if it has one. */
+  structured?: Readonly<Record<string, unknown>>;
   /** Set when the command ran and failed. */
   isError?: true;
 }
@@ -25,7 +28,32 @@ export interface ToolCall<Details> {
    * the result. If it throws, a process warning tells so and no further updates come.
    */
   readonly onUpdate?: ((update: ToolResult<Partial<Details>>) => void) | undefined;
+  /**
+   * Receives what the command has printed since the last time, in order, at most every 50 ms and
+   * never after the result. If it throws, a process warning tells so and no more comes.
+   */
+  readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
 }
+
+/** What a client may assume of a tool's calls before it makes one. */
+export interface ToolHints {
+  /** It changes nothing. */
+  readonly readOnly: boolean;
+  /** It may destroy something. */
+  readonly destructive: boolean;
+  /** The same call twice does no more than once. */
+  readonly idempotent: boolean;
+  /** It may reach things outside of the machine. */
+  readonly openWorld: boolean;
+}
+
+/** A shell can do anything. */
+export const SHELL_HINTS: ToolHints = {
+  readOnly: false,
+  destructive: true,
+  idempotent: false,
+  openWorld: true,
+};
 
 /** A shell tool: what a model API needs to know of it, and how it is called. */
 export interface BashTool<Details = unknown> {
@@ -34,10 +62,15 @@ export interface BashTool<Details = unknown> {
   readonly description: string;
   /** JSON Schema of the input. */
   readonly inputSchema: JsonSchema;
+  /** JSON Schema of a result's `structured`; absent: results have none. */
+  readonly outputSchema?: JsonSchema;
   /** Input that the schema does not know is an error. */
   readonly strict: boolean;
   /** `exclusive`: calls of one tool run one after the other, in the order in which they came. */
   readonly concurrency: 'exclusive' | 'shared';
+  readonly hints: ToolHints;
+  /** The tools that a model needs beside this one, such as that for background commands. */
+  readonly companions: readonly BashTool[];
   /**
    * Runs one call. A command that exits with a code other than 0 is a result with `isError`.
    *

@@ -1,9 +1,33 @@
 import { InputError, showValue } from '../pipeline/input-error.js';
-import { createWorkspaceTool, type WorkspaceTool } from './workspace.js';
-import type { WorkspaceOptions } from './workspace-options.js';
+import type { WorkspaceOptions } from './workspace/options.js';
+import { createWorkspaceTool, type WorkspaceTool } from './workspace/tool.js';
+
+/** The contracts: what each takes, and the tool that it makes. */
+interface Contracts {
+  workspace: { options: WorkspaceOptions; tool: WorkspaceTool };
+}
+
+/** The name of a contract. */
+export type ContractName = keyof Contracts;
+
+type OptionsOf<Name extends ContractName> = {
+  readonly contract: Name;
+} & Contracts[Name]['options'];
 
 /** Which contract a tool follows, and that contract's options. */
-export type BashToolOptions = { readonly contract: 'workspace' } & WorkspaceOptions;
+export type BashToolOptions = { [Name in ContractName]: OptionsOf<Name> }[ContractName];
+
+/** The tool that a contract makes. */
+export type BashToolOf<Name extends ContractName> = Contracts[Name]['tool'];
+
+const makers: {
+  readonly [Name in ContractName]: (options: OptionsOf<Name>) => BashToolOf<Name>;
+} = {
+  workspace: createWorkspaceTool,
+};
+
+/** The names of the contracts. */
+export const CONTRACT_NAMES = Object.keys(makers) as readonly ContractName[];
 
 /**
  * Makes a shell tool for an agent. Each contract is one way in which such a tool is described to a
@@ -15,11 +39,13 @@ export type BashToolOptions = { readonly contract: 'workspace' } & WorkspaceOpti
  *
  * @throws {InputError} The contract is not known, or an option is not valid.
  */
-export function createBashTool(options: BashToolOptions): WorkspaceTool {
-  switch (options.contract) {
-    case 'workspace':
-      return createWorkspaceTool(options);
-    default:
-      throw new InputError(`contract: expected "workspace", got ${showValue(options.contract)}`);
+export function createBashTool<Name extends ContractName>(
+  options: OptionsOf<Name>,
+): BashToolOf<Name> {
+  const { contract } = options;
+  if (!Object.hasOwn(makers, contract)) {
+    const names = CONTRACT_NAMES.map((name) => `"${name}"`).join(' or ');
+    throw new InputError(`contract: expected ${names}, got ${showValue(contract)}`);
   }
+  return makers[contract](options);
 }

@@ -6,7 +6,7 @@ import type { NativeBinding } from './native.js';
 const require = createRequire(import.meta.url);
 
 // Two levels up from src/engine and from dist/engine alike.
-const root = fileURLToPath(new URL('../../', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
  * Loads the addon. The places, in order: the file named by FORKLINE_BINDING, a build in this very

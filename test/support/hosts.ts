@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
 import type { MergedResult } from '../../src/index.js';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A process of its own that uses the built package: what it says, and how it ends. */
 export interface Host {

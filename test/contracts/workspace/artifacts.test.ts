@@ -11,8 +11,8 @@ import {
   createUrlRegistry,
   type ToolError,
   type WorkspaceOptions,
-} from '../../src/index.js';
-import { failureOf, textOf } from '../support/tool.js';
+} from '../../../src/index.js';
+import { failureOf, textOf } from '../../support/tool.js';
 
 let folder = '';
 beforeAll(() => {
@@ -139,7 +139,7 @@ test('a store of the tool goes with the tool; one that was given does not', asyn
 });
 
 test('a host that exits without disposing leaves no files', () => {
-  const entry = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
+  const entry = fileURLToPath(new URL('../../../dist/index.js', import.meta.url));
   const script = `
     import { createBashTool } from ${JSON.stringify(entry)};
     const tool = createBashTool({ contract: 'workspace', cwd: '/' });

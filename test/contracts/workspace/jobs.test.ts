@@ -9,11 +9,11 @@ import {
   type ToolResult,
   type WorkspaceDetails,
   type WorkspaceOptions,
-} from '../../src/index.js';
-import { longSleep, sleeping } from '../support/commands.js';
-import { leavesNothingBehind } from '../support/leftovers.js';
-import { eventually } from '../support/processes.js';
-import { failureOf, textOf } from '../support/tool.js';
+} from '../../../src/index.js';
+import { longSleep, sleeping } from '../../support/commands.js';
+import { leavesNothingBehind } from '../../support/leftovers.js';
+import { eventually } from '../../support/processes.js';
+import { failureOf, textOf } from '../../support/tool.js';
 
 leavesNothingBehind();
 
@@ -252,7 +252,7 @@ test('waiting for a job can be cancelled; the job goes on', async () => {
 });
 
 test('nothing of a job that has ended keeps the process alive', () => {
-  const entry = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
+  const entry = fileURLToPath(new URL('../../../dist/index.js', import.meta.url));
   const script = `
     import { createBashTool } from ${JSON.stringify(entry)};
     const bash = createBashTool({

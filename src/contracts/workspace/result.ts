@@ -1,6 +1,6 @@
-import type { KeptOutput } from '../artifacts/keep-output.js';
-import type { BackgroundProcess, MergedResult, Outcome } from '../engine/outcome.js';
-import type { JobState } from '../jobs/job.js';
+import type { KeptOutput } from '../../artifacts/keep-output.js';
+import type { BackgroundProcess, MergedResult, Outcome } from '../../engine/outcome.js';
+import type { JobState } from '../../jobs/job.js';
 import {
   backgroundNotice,
   CANCELLED,
@@ -11,17 +11,17 @@ import {
   signalNotice,
   timeoutNotice,
   wallTimeNotice,
-} from '../pipeline/notices.js';
+} from '../../pipeline/notices.js';
 import {
   type ShownOutput,
   showCapture,
   type Truncation,
   type WholeOutput,
-} from '../pipeline/output.js';
-import { clampNotice, type Timeout } from '../pipeline/timeout.js';
-import type { ToolResult } from './contract.js';
-import { ToolAbortError, ToolError } from './errors.js';
-import type { WorkspaceSettings } from './workspace-options.js';
+} from '../../pipeline/output.js';
+import { clampNotice, type Timeout } from '../../pipeline/timeout.js';
+import type { ToolResult } from '../contract.js';
+import { ToolAbortError, ToolError } from '../errors.js';
+import type { WorkspaceSettings } from './options.js';
 
 /** A command in the background. */
 export interface AsyncDetails {

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { createBashTool, ToolError, type WorkspaceOptions } from '../../src/index.js';
-import { eventually, isGone } from '../support/processes.js';
-import { answerTo, failureOf, textOf } from '../support/tool.js';
+import { createBashTool, ToolError, type WorkspaceOptions } from '../../../src/index.js';
+import { eventually, isGone } from '../../support/processes.js';
+import { answerTo, failureOf, textOf } from '../../support/tool.js';
 
 let workspace = '';
 beforeAll(() => {

@@ -1,16 +1,15 @@
-import type { OutputChunk } from '../engine/outcome.js';
-import type { JobEnd } from '../jobs/job.js';
-import type { JobManager } from '../jobs/manager.js';
-import { joinSections } from '../pipeline/notices.js';
-import { clampNotice } from '../pipeline/timeout.js';
-import type { ToolCall, ToolResult } from './contract.js';
-import { ToolAbortError } from './errors.js';
+import type { OutputChunk } from '../../engine/outcome.js';
+import type { JobEnd } from '../../jobs/job.js';
+import type { JobManager } from '../../jobs/manager.js';
+import { joinSections } from '../../pipeline/notices.js';
+import { clampNotice } from '../../pipeline/timeout.js';
+import type { ToolCall, ToolResult } from '../contract.js';
+import { ToolAbortError, toToolError } from '../errors.js';
 import { jobLabel, preview, startedText } from './job-text.js';
-import { toToolError } from './workspace-errors.js';
-import type { WorkspaceSettings } from './workspace-options.js';
-import type { PreparedCommand } from './workspace-prepare.js';
-import { timeoutDetails, type WorkspaceDetails } from './workspace-result.js';
-import { asyncDetails, CallUpdates } from './workspace-updates.js';
+import type { WorkspaceSettings } from './options.js';
+import type { PreparedCommand } from './prepare.js';
+import { timeoutDetails, type WorkspaceDetails } from './result.js';
+import { asyncDetails, CallUpdates } from './updates.js';
 
 type Answer = ToolResult<WorkspaceDetails>;
 
@@ -37,7 +36,7 @@ class Detachable {
     this.#command = command;
     this.#call = call;
     this.#settings = settings;
-    this.#updates = new CallUpdates(call.onUpdate, settings.output.tailBytes);
+    this.#updates = new CallUpdates(call, settings.output.tailBytes);
     call.signal?.addEventListener('abort', this.#abort, { once: true });
     this.answer = run(this.#controller.signal, (chunk) => this.#updates.push(chunk));
   }

@@ -1,21 +1,23 @@
-import type { OutputChunk } from '../engine/outcome.js';
-import type { JobEnd, JobState } from '../jobs/job.js';
-import { TailUpdates } from '../pipeline/tail-updates.js';
-import type { ToolCall } from './contract.js';
-import type { AsyncDetails, WorkspaceDetails } from './workspace-result.js';
+import type { OutputChunk } from '../../engine/outcome.js';
+import type { JobEnd, JobState } from '../../jobs/job.js';
+import { Listener } from '../../pipeline/listener.js';
+import { TailUpdates } from '../../pipeline/tail-updates.js';
+import type { ToolCall, ToolResult } from '../contract.js';
+import type { AsyncDetails, WorkspaceDetails } from './result.js';
 
 const UPDATE_INTERVAL_MS = 50;
 
 /** The updates of one call: the last output so far, now and then. */
 export class CallUpdates {
-  readonly #onUpdate: ToolCall<WorkspaceDetails>['onUpdate'];
+  readonly #onUpdate: Listener<ToolResult<Partial<WorkspaceDetails>>>;
+  readonly #onOutput: Listener<OutputChunk>;
   readonly #tail: TailUpdates;
   #jobId: string | undefined;
-  #failed = false;
 
   /** @param maxBytes UTF-8 bytes of output that an update carries at most. */
-  constructor(onUpdate: ToolCall<WorkspaceDetails>['onUpdate'], maxBytes: number) {
-    this.#onUpdate = onUpdate;
+  constructor({ onUpdate, onOutput }: ToolCall<WorkspaceDetails>, maxBytes: number) {
+    this.#onUpdate = new Listener('onUpdate', onUpdate);
+    this.#onOutput = new Listener('onOutput', onOutput);
     this.#tail = new TailUpdates({
       maxBytes,
       intervalMs: UPDATE_INTERVAL_MS,
@@ -30,29 +32,25 @@ export class CallUpdates {
 
   push(chunk: OutputChunk): void {
     this.#tail.push(chunk);
+    this.#onOutput.tell(chunk);
   }
 
   /** The call gets its answer now: from here on updates say whose they are. */
   background(jobId: string): void {
     this.#jobId = jobId;
+    this.#onOutput.stop();
   }
 
   /** The command is over; a job's last update is its end. */
   stop(end?: JobEnd): void {
     this.#tail.stop();
+    this.#onOutput.stop();
     if (end !== undefined && this.#jobId !== undefined) this.#emit(end.text, end.state);
   }
 
   #emit(text: string, state: JobState): void {
-    if (this.#failed) return;
     const details = this.#jobId === undefined ? {} : { async: asyncDetails(this.#jobId, state) };
-    try {
-      this.#onUpdate?.({ content: [{ type: 'text', text }], details });
-    } catch (error) {
-      // Neither the command nor the host should fail because a display did.
-      this.#failed = true;
-      process.emitWarning(`onUpdate threw, no more updates for this call: ${String(error)}`);
-    }
+    this.#onUpdate.tell({ content: [{ type: 'text', text }], details });
   }
 }
 

@@ -1,6 +1,6 @@
-import { formatSize } from '../pipeline/size.js';
-import type { JsonSchema } from '../pipeline/validate.js';
-import type { WorkspaceSettings } from './workspace-options.js';
+import { formatSize } from '../../pipeline/size.js';
+import type { JsonSchema } from '../../pipeline/validate.js';
+import type { WorkspaceSettings } from './options.js';
 
 /** Input of the `workspace` contract, once it is valid. */
 export interface WorkspaceInput {

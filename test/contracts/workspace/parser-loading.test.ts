@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-const entry = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
+const entry = fileURLToPath(new URL('../../../dist/index.js', import.meta.url));
 
 /** Node's answer where the shell parser cannot be loaded: what asks for it fails. */
 function runWithoutParser(options: string, input: string): string {

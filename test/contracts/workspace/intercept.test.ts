@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createBashTool, type WorkspaceOptions } from '../../src/index.js';
-import { answerTo, failureOf } from '../support/tool.js';
+import { createBashTool, type WorkspaceOptions } from '../../../src/index.js';
+import { answerTo, failureOf } from '../../support/tool.js';
 
 let workspace = '';
 beforeAll(() => {

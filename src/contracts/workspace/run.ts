@@ -1,12 +1,12 @@
-import { OutputKeeper } from '../artifacts/keep-output.js';
-import type { MergedResult, OutputChunk } from '../engine/outcome.js';
-import type { Owner } from '../engine/owner.js';
-import { execute } from '../pipeline/execute.js';
-import { captureLimits } from '../pipeline/output.js';
-import type { ToolResult } from './contract.js';
-import type { WorkspaceSettings } from './workspace-options.js';
-import type { PreparedCommand } from './workspace-prepare.js';
-import { type WorkspaceDetails, workspaceResult } from './workspace-result.js';
+import { OutputKeeper } from '../../artifacts/keep-output.js';
+import type { MergedResult, OutputChunk } from '../../engine/outcome.js';
+import type { Owner } from '../../engine/owner.js';
+import { execute } from '../../pipeline/execute.js';
+import { captureLimits } from '../../pipeline/output.js';
+import type { ToolResult } from '../contract.js';
+import type { WorkspaceSettings } from './options.js';
+import type { PreparedCommand } from './prepare.js';
+import { type WorkspaceDetails, workspaceResult } from './result.js';
 
 /** The name under which outputs are kept. */
 const TOOL = 'bash';

@@ -1,25 +1,24 @@
-import type { ArtifactStore } from '../artifacts/store.js';
-import type { OutputChunk } from '../engine/outcome.js';
-import { createOwner } from '../engine/owner.js';
-import { CANCELLED } from '../pipeline/notices.js';
-import { ExclusiveQueue } from '../pipeline/queue.js';
-import { UnderWay } from '../pipeline/under-way.js';
-import { createValidator } from '../pipeline/validate.js';
-import type { BashTool, ToolCall, ToolResult } from './contract.js';
-import { ToolAbortError, ToolError } from './errors.js';
+import type { ArtifactStore } from '../../artifacts/store.js';
+import type { OutputChunk } from '../../engine/outcome.js';
+import { createOwner } from '../../engine/owner.js';
+import { CANCELLED } from '../../pipeline/notices.js';
+import { ExclusiveQueue } from '../../pipeline/queue.js';
+import { UnderWay } from '../../pipeline/under-way.js';
+import { createValidator } from '../../pipeline/validate.js';
+import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
+import { ToolAbortError, ToolError, toToolError } from '../errors.js';
+import { type Run, runInBackground, runUntilBackground } from './background.js';
 import { createJobTool, type JobDetails } from './job-tool.js';
-import { type Run, runInBackground, runUntilBackground } from './workspace-background.js';
-import { toToolError } from './workspace-errors.js';
 import {
   resolveWorkspaceOptions,
   type WorkspaceOptions,
   type WorkspaceSettings,
-} from './workspace-options.js';
-import { type PreparedCommand, prepare } from './workspace-prepare.js';
-import type { WorkspaceDetails } from './workspace-result.js';
-import { runCommand } from './workspace-run.js';
-import { type WorkspaceInput, workspaceDescription, workspaceSchema } from './workspace-schema.js';
-import { CallUpdates } from './workspace-updates.js';
+} from './options.js';
+import { type PreparedCommand, prepare } from './prepare.js';
+import type { WorkspaceDetails } from './result.js';
+import { runCommand } from './run.js';
+import { type WorkspaceInput, workspaceDescription, workspaceSchema } from './schema.js';
+import { CallUpdates } from './updates.js';
 
 /** A tool of the `workspace` contract. */
 export interface WorkspaceTool extends BashTool<WorkspaceDetails> {
@@ -76,11 +75,13 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
 
   async function runUpdating(
     command: PreparedCommand,
-    { signal, onUpdate }: ToolCall<WorkspaceDetails>,
+    call: ToolCall<WorkspaceDetails>,
   ): Promise<Answer> {
-    if (onUpdate === undefined)
+    const { signal } = call;
+    if (call.onUpdate === undefined && call.onOutput === undefined) {
       return running.add(runCommand(command, { owner, settings, signal }));
-    const updates = new CallUpdates(onUpdate, settings.output.tailBytes);
+    }
+    const updates = new CallUpdates(call, settings.output.tailBytes);
     const onOutput = (chunk: OutputChunk): void => updates.push(chunk);
     try {
       return await running.add(runCommand(command, { owner, settings, signal, onOutput }));
@@ -89,6 +90,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     }
   }
 
+  const job = settings.jobs && createJobTool(settings.jobs);
   return {
     name: 'bash',
     description: workspaceDescription(settings),
@@ -96,7 +98,9 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     strict: true,
     concurrency: 'exclusive',
     artifacts: settings.artifacts,
-    job: settings.jobs && createJobTool(settings.jobs),
+    hints: SHELL_HINTS,
+    job,
+    companions: job === undefined ? [] : [job],
     async execute(input, call = {}) {
       if (disposed) throw new ToolError('disposed', 'The bash tool was disposed.');
       try {

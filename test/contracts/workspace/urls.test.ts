@@ -8,8 +8,8 @@ import {
   createUrlRegistry,
   unknownId,
   type WorkspaceOptions,
-} from '../../src/index.js';
-import { answerTo, failureOf } from '../support/tool.js';
+} from '../../../src/index.js';
+import { answerTo, failureOf } from '../../support/tool.js';
 
 let workspace = '';
 let root = '';

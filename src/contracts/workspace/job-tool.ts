@@ -1,10 +1,10 @@
-import type { Job, JobStatus } from '../jobs/job.js';
-import { type JobManager, UnknownJobError } from '../jobs/manager.js';
-import { waitForFirst } from '../jobs/wait.js';
-import { InputError } from '../pipeline/input-error.js';
-import { createValidator, type JsonSchema } from '../pipeline/validate.js';
-import type { BashTool, ToolCall, ToolResult } from './contract.js';
-import { ToolAbortError, ToolError } from './errors.js';
+import type { Job, JobStatus } from '../../jobs/job.js';
+import { type JobManager, UnknownJobError } from '../../jobs/manager.js';
+import { waitForFirst } from '../../jobs/wait.js';
+import { InputError } from '../../pipeline/input-error.js';
+import { createValidator, type JsonSchema } from '../../pipeline/validate.js';
+import type { BashTool, ToolCall, ToolResult } from '../contract.js';
+import { ToolAbortError, ToolError } from '../errors.js';
 import { jobLine, jobReport } from './job-text.js';
 
 /** Details of an answer of the `job` tool. */
@@ -53,6 +53,9 @@ export function createJobTool(manager: JobManager): BashTool<JobDetails> {
     inputSchema: SCHEMA,
     strict: true,
     concurrency: 'shared',
+    // It can end a job.
+    hints: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
+    companions: [],
     async execute(input, call = {}) {
       try {
         return await answer(await validate(input), manager, call);

@@ -1,6 +1,6 @@
-import { artifactResolver } from '../artifacts/resolver.js';
-import type { ArtifactStore } from '../artifacts/store.js';
-import type { UrlRegistry } from '../urls/resolver.js';
+import { artifactResolver } from '../../artifacts/resolver.js';
+import type { ArtifactStore } from '../../artifacts/store.js';
+import type { UrlRegistry } from '../../urls/resolver.js';
 
 /**
  * The registry with the tool's own artifacts in it. The caller's stays as it is: two tools may share

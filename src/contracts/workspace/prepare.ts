@@ -1,14 +1,14 @@
-import { resolveEnvironment } from '../pipeline/environment.js';
-import { expandUrls } from '../pipeline/expand.js';
-import { InputError } from '../pipeline/input-error.js';
-import { blockedMessage } from '../pipeline/intercept.js';
-import { takeLeadingCd } from '../pipeline/leading-cd.js';
-import { clampTimeout, type Timeout } from '../pipeline/timeout.js';
-import { checkCommand } from '../pipeline/validate.js';
-import { resolveWorkingDirectory } from '../pipeline/workdir.js';
-import { ToolError } from './errors.js';
-import type { WorkspaceSettings } from './workspace-options.js';
-import type { WorkspaceInput } from './workspace-schema.js';
+import { resolveEnvironment } from '../../pipeline/environment.js';
+import { expandUrls } from '../../pipeline/expand.js';
+import { InputError } from '../../pipeline/input-error.js';
+import { blockedMessage } from '../../pipeline/intercept.js';
+import { takeLeadingCd } from '../../pipeline/leading-cd.js';
+import { clampTimeout, type Timeout } from '../../pipeline/timeout.js';
+import { checkCommand } from '../../pipeline/validate.js';
+import { resolveWorkingDirectory } from '../../pipeline/workdir.js';
+import { ToolError } from '../errors.js';
+import type { WorkspaceSettings } from './options.js';
+import type { WorkspaceInput } from './schema.js';
 
 /** A call with everything decided: what runs, where, for how long and with what around it. */
 export interface PreparedCommand {

@@ -6,8 +6,8 @@ import {
   createBashTool,
   ToolAbortError,
   type WorkspaceDetails,
-} from '../../src/index.js';
-import { answerTo, failureOf, textOf } from '../support/tool.js';
+} from '../../../src/index.js';
+import { answerTo, failureOf, textOf } from '../../support/tool.js';
 
 let tool: BashTool<WorkspaceDetails>;
 beforeEach(() => {
@@ -97,4 +97,15 @@ test('an update that throws disturbs neither the command nor the host', async ()
   const result = await tool.execute({ command: 'echo hi' }, { onUpdate });
   expect(textOf(result)).toContain('hi\n');
   expect((await warning).message).toContain('display gone');
+});
+
+test('a listener to output gets all of it in order, each piece once, before the result', async () => {
+  const pieces: string[] = [];
+  const answer = await tool.execute(
+    { command: 'for i in 1 2 3; do echo $i; sleep 0.1; done' },
+    { onOutput: ({ text }) => pieces.push(text) },
+  );
+  expect(pieces.length).toBeGreaterThan(1);
+  expect(pieces.join('')).toBe('1\n2\n3\n');
+  expect(textOf(answer)).toMatch(/^1\n2\n3\n/);
 });
