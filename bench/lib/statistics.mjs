@@ -33,3 +33,13 @@ export function ratio(a, b) {
   const below = medians(b);
   return median(medians(a).map((value, round) => value / (below[round] ?? Number.NaN)));
 }
+
+/**
+ * By how much `a` is above `b`: the median of the rounds' own differences, for the same reason.
+ * @param {Rounds} a
+ * @param {Rounds} b
+ */
+export function difference(a, b) {
+  const below = medians(b);
+  return median(medians(a).map((value, round) => value - (below[round] ?? Number.NaN)));
+}

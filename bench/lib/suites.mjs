@@ -10,6 +10,7 @@ const SUITES = new Map([
   ['p7', () => import('../suites/spill.mjs')],
   ['p8', () => import('../suites/memory.mjs')],
   ['p9', () => import('../suites/in-flight.mjs')],
+  ['p11', () => import('../suites/tool.mjs')],
   ['descriptors', () => import('../suites/descriptors.mjs')],
   ['past', () => import('../suites/past.mjs')],
 ]);
