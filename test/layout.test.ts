@@ -100,7 +100,7 @@ describe('imports go one way', () => {
 });
 
 describe('files', () => {
-  const folders = ['src', 'native', 'test', 'bench', 'scripts'];
+  const folders = ['src', 'native', 'test', 'bench', 'examples', 'scripts'];
   const code = folders.flatMap(filesIn).filter((file) => /\.(ts|mjs|rs|cc|h)$/.test(file));
 
   test.each(folders)('%s is looked at', (folder) => {
