@@ -66,9 +66,9 @@ function stageMain(staging, platforms) {
   const { scripts, devDependencies, ...manifest } = readManifest(root);
   const sources = manifest.files.filter((/** @type {string} */ name) => name !== 'dist');
   copy(root, directory, ['README.md', 'LICENSE', ...sources]);
-  const tsc = join(root, 'node_modules', '.bin', 'tsc');
-  // Its errors go to stderr: stdout is the list of tarballs.
-  execFileSync(tsc, ['--outDir', join(directory, 'dist')], { cwd: root, stdio: ['ignore', 2, 2] });
+  const build = [join(root, 'scripts', 'build-ts.mjs'), join(directory, 'dist')];
+  // What it says goes to stderr: stdout is the list of tarballs.
+  execFileSync(process.execPath, build, { cwd: root, stdio: ['ignore', 2, 2] });
   manifest.optionalDependencies = Object.fromEntries(
     platforms.map((name) => [name, manifest.version]),
   );

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import * as forkline from '../src/index.js';
 
@@ -28,9 +28,18 @@ test('the package exports this and nothing else', () => {
 
 test('importing it loads neither the addon nor a library', () => {
   const entry = fileURLToPath(new URL('../dist/index.js', import.meta.url));
-  const script = `import(${JSON.stringify(entry)}).then(() => {
-    console.log(JSON.stringify(Object.keys(require.cache)));
-  });`;
-  const loaded = execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' });
+  const hook = `export const resolve = (name, context, next) => {
+    const own = /^(node:|data:|file:|[.][.]?[/])/.test(name);
+    if (!own) throw new Error(name + ' was asked for');
+    return next(name, context);
+  };`;
+  const script = `
+    import { createRequire, register } from 'node:module';
+    register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hook)}));
+    await import(${JSON.stringify(pathToFileURL(entry).href)});
+    const { cache } = createRequire(${JSON.stringify(entry)});
+    console.log(JSON.stringify(Object.keys(cache)));`;
+  const args = ['--input-type=module', '-e', script];
+  const loaded = execFileSync(process.execPath, args, { encoding: 'utf8' });
   expect(JSON.parse(loaded)).toEqual([]);
 });

@@ -63,3 +63,10 @@ export function drain(way, command, bytes, path) {
   if (drained.bytes !== bytes) throw new Error(`the floor read ${drained.bytes} of ${bytes} bytes`);
   return drained.ns / NS_PER_MS;
 }
+
+/**
+ * Milliseconds from SIGKILL to a group until all of its `count` members are reaped.
+ * @param {string} command
+ * @param {number} count
+ */
+export const killGroup = (command, count) => addon.killGroup(bash(command), count) / NS_PER_MS;

@@ -10,7 +10,9 @@ const SUITES = new Map([
   ['p7', () => import('../suites/spill.mjs')],
   ['p8', () => import('../suites/memory.mjs')],
   ['p9', () => import('../suites/in-flight.mjs')],
+  ['p10', () => import('../suites/tree.mjs')],
   ['p11', () => import('../suites/tool.mjs')],
+  ['p13', () => import('../suites/import.mjs')],
   ['descriptors', () => import('../suites/descriptors.mjs')],
   ['past', () => import('../suites/past.mjs')],
 ]);

@@ -1,12 +1,11 @@
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join, resolve } from 'node:path';
 import type { NativeBinding } from './native.js';
 
 const require = createRequire(import.meta.url);
 
-// Two levels up from src/engine and from dist/engine alike.
-const root = fileURLToPath(new URL('../..', import.meta.url));
+/** The folder of this package or checkout, wherever in it the bundler has put this file. */
+const root = () => dirname(require.resolve('forkline/package.json'));
 
 /**
  * Loads the addon. The places, in order: the file named by FORKLINE_BINDING, a build in this very
@@ -39,7 +38,8 @@ export function loadBinding(): NativeBinding {
 // installs the binaries of that one only.
 const targets = () => ['gnu', 'musl'].map((libc) => `${process.platform}-${process.arch}-${libc}`);
 
-const localBuilds = () => targets().map((name) => `${root}native/prebuilt/forkline.${name}.node`);
+const localBuilds = () =>
+  targets().map((name) => join(root(), `native/prebuilt/forkline.${name}.node`));
 
 const platformPackages = () => targets().map((name) => `@forkline/${name}`);
 
@@ -49,7 +49,7 @@ function missing(): string {
   const where = `${process.platform} ${process.arch} with ${glibc ? 'glibc' : 'musl'}`;
   return (
     `forkline has no native binary for ${where}: install its optional dependency ` +
-    `${glibc ? gnu : musl}, or, with Rust and a C++ compiler, run 'npx node-gyp rebuild' in ${root}`
+    `${glibc ? gnu : musl}, or, with Rust and a C++ compiler, run 'npx node-gyp rebuild' in ${root()}`
   );
 }
 

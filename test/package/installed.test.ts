@@ -104,7 +104,7 @@ describe('the main package without its platform package', () => {
     expect(stdout).toBe(
       'FORKLINE_NO_BINDING: forkline has no native binary for linux x64 with glibc: install its ' +
         'optional dependency @forkline/linux-x64-gnu, or, with Rust and a C++ compiler, run ' +
-        `'npx node-gyp rebuild' in ${join(project, 'node_modules/forkline/')}\n`,
+        `'npx node-gyp rebuild' in ${join(project, 'node_modules/forkline')}\n`,
     );
   });
 

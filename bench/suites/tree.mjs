@@ -1,0 +1,56 @@
+// P10: how long it takes to end a command's whole family, also those that have left its group.
+/** @import { Suite, Task } from '../lib/types.d.ts' */
+import { killGroup } from '../lib/floor.mjs';
+import { interleave, warmUp } from '../lib/rounds.mjs';
+import { atMost, milliseconds, ratioRow, report } from '../lib/rows.mjs';
+import { overallMedian, ratio } from '../lib/statistics.mjs';
+import { loadForkline } from '../peers/forkline.mjs';
+
+const { spawn } = await loadForkline();
+
+const FAMILY = 100;
+const LEAVERS = 10;
+const FLOOR = "floor's group kill";
+const FORKLINE = 'forkline';
+const STAYERS = `${FORKLINE}, none left the group`;
+
+/** @param {number} leavers of the hundred, those that lead a session of their own */
+async function killFamily(leavers) {
+  // The shell is one of them.
+  const stayers = FAMILY - leavers - 1;
+  const process = await spawn(
+    `for i in $(seq ${stayers}); do sleep 1000 & done
+     for i in $(seq ${leavers}); do setsid sleep 1000 & done
+     until [ "$(pgrep -c -P $$ -x sleep)" = ${FAMILY - 1} ]; do sleep 0.01; done
+     echo ready; wait`,
+  );
+  for await (const { text } of process) if (text.includes('ready')) break;
+  const before = performance.now();
+  await process.kill({ graceMs: 0 });
+  return performance.now() - before;
+}
+
+/** @type {readonly Task[]} */
+const tasks = [
+  { name: FLOOR, run: () => killGroup('exec sleep 1000', FAMILY) },
+  { name: FORKLINE, run: () => killFamily(LEAVERS) },
+  { name: STAYERS, run: () => killFamily(0) },
+];
+
+/** @type {Suite} */
+export const suite = {
+  async measure({ quick }) {
+    await warmUp(tasks, 1);
+    const samples = await interleave(tasks, { rounds: quick ? 4 : 20 });
+    const row = ratioRow({
+      id: 'P10',
+      what: `kill ${FAMILY} processes, ${LEAVERS} of them out of the group, until all are gone`,
+      figure: milliseconds(overallMedian(samples(FORKLINE))),
+      to: `${FLOOR} ${milliseconds(overallMedian(samples(FLOOR)))}`,
+      value: ratio(samples(FORKLINE), samples(FLOOR)),
+      target: atMost(1.5),
+      others: { [STAYERS]: ratio(samples(STAYERS), samples(FLOOR)).toFixed(2) },
+    });
+    return report([row], samples, [FORKLINE, STAYERS, FLOOR]);
+  },
+};
