@@ -91,12 +91,13 @@ impl Reactor {
                 pipes: Vec::new(),
                 born_after: 0,
             };
-            let (plan, next) = Termination::begin(family);
+            let now = Instant::now();
+            let (plan, next) = Termination::begin(family, disposal.grace, now);
             disposal.plan = Some(plan);
-            begun.push((disposal.id, disposal.grace, next));
+            begun.push((disposal.id, now + disposal.grace, next));
         }
-        for (id, grace, next) in begun {
-            self.timers.set(id, Alarm::Grace, Instant::now() + grace);
+        for (id, over_at, next) in begun {
+            self.timers.set(id, Alarm::Grace, over_at);
             self.proceed(id, next);
         }
     }

@@ -13,10 +13,11 @@ impl Reactor {
     /// Begins to end a command that runs.
     pub(crate) fn terminate(&mut self, id: u64, cause: Cause) {
         let Some(process) = self.processes.get_mut(&id) else { return };
-        let (plan, next) = Termination::begin(process.family());
+        let now = Instant::now();
+        let (plan, next) = Termination::begin(process.family(), process.grace, now);
         process.phase = Phase::Ending(cause, plan);
         self.timers.cancel(id, Alarm::Deadline);
-        self.timers.set(id, Alarm::Grace, Instant::now() + process.grace);
+        self.timers.set(id, Alarm::Grace, now + process.grace);
         self.proceed(id, next);
     }
 
@@ -27,7 +28,7 @@ impl Reactor {
     }
 
     pub(crate) fn look_again(&mut self, id: u64) {
-        if let Some(next) = self.plan(id).map(Termination::look) {
+        if let Some(next) = self.plan(id).map(|plan| plan.look(Instant::now())) {
             self.proceed(id, next);
         }
     }

@@ -64,7 +64,7 @@ impl Reactor {
             Phase::Running => self.over(id, Cause::Itself, false),
             // Not reaped yet: while it is a zombie, its group's number stays ours to signal.
             Phase::Ending(_, plan) => {
-                let next = plan.look();
+                let next = plan.look(Instant::now());
                 self.proceed(id, next);
             }
             Phase::Draining(..) | Phase::Closing(_) | Phase::Surveying(_) => {}

@@ -76,15 +76,19 @@ const UNSEEN: usize = 1;
 
 fn perform(mut family: Family, sweep: Sweep, glance: &mut Glance) -> Answer {
     let living = match sweep {
-        Sweep::Look if family.any_known_alive() => 1,
+        Sweep::Look | Sweep::Finish if family.any_known_alive() => 1,
         Sweep::Look => glance.members(&mut family).map_or(UNSEEN, |members| members.len()),
-        Sweep::Signal(signal) => {
-            let members = glance.members(&mut family);
-            send(&family, members.as_deref().unwrap_or_default(), signal);
-            members.map_or(UNSEEN, |members| members.len())
-        }
+        Sweep::Finish => signal_all(&mut family, Signal::KILL, glance),
+        Sweep::Signal(signal) => signal_all(&mut family, signal, glance),
     };
     Answer::Living(family, living)
+}
+
+/// Returns how many there are to be signalled.
+fn signal_all(family: &mut Family, signal: Signal, glance: &mut Glance) -> usize {
+    let members = glance.members(family);
+    send(family, members.as_deref().unwrap_or_default(), signal);
+    members.map_or(UNSEEN, |members| members.len())
 }
 
 fn send(family: &Family, members: &[Stat], signal: Signal) {

@@ -22,7 +22,11 @@ pub struct Termination {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Asked,
-    Forced { since: Instant },
+    /// `killed`: when all were last looked for, to be killed.
+    Forced {
+        since: Instant,
+        killed: Instant,
+    },
 }
 
 /// What the sweeper is to do with a family.
@@ -32,6 +36,9 @@ pub enum Sweep {
     Signal(Signal),
     /// See whether any lives.
     Look,
+    /// See whether any of those lives who have been seen before; when none does, find all and
+    /// kill all.
+    Finish,
 }
 
 /// What is to be done next.
@@ -54,30 +61,44 @@ const FIRST_LOOK: Duration = Duration::from_millis(1);
 const LAST_LOOK: Duration = Duration::from_millis(50);
 /// A process that survives SIGKILL this long sleeps uninterruptibly or is another user's.
 const UNKILLABLE: Duration = Duration::from_secs(10);
+/// Who has been killed dies within this time. Until then it is no use to look through all
+/// processes; after it, somebody who forks faster than we look must not be let alone.
+const DYING: Duration = Duration::from_millis(20);
 
 impl Termination {
-    /// Begins: returns the first sweep.
-    pub fn begin(family: Family) -> (Self, Next) {
-        let sweep = Next::Sweep(family, Sweep::Signal(Signal::TERM));
-        let plan =
-            Termination { family: None, stage: Stage::Asked, interval: FIRST_LOOK, queued: None };
-        (plan, sweep)
+    /// Begins: returns the first sweep. Without a grace there is nobody to ask.
+    pub fn begin(family: Family, grace: Duration, now: Instant) -> (Self, Next) {
+        let (stage, signal) = if grace.is_zero() {
+            (Stage::Forced { since: now, killed: now }, Signal::KILL)
+        } else {
+            (Stage::Asked, Signal::TERM)
+        };
+        let plan = Termination { family: None, stage, interval: FIRST_LOOK, queued: None };
+        (plan, Next::Sweep(family, Sweep::Signal(signal)))
     }
 
     /// The grace is over.
     pub fn force(&mut self, now: Instant) -> Next {
-        self.stage = Stage::Forced { since: now };
+        if let Stage::Forced { .. } = self.stage {
+            return Next::Nothing;
+        }
+        self.stage = Stage::Forced { since: now, killed: now };
         self.interval = FIRST_LOOK;
         self.sweep(Sweep::Signal(Signal::KILL))
     }
 
     /// Time to look again, or a reason to (the leader has ended).
-    pub fn look(&mut self) -> Next {
-        match self.stage {
-            Stage::Asked => self.sweep(Sweep::Look),
+    pub fn look(&mut self, now: Instant) -> Next {
+        let sweep = match &mut self.stage {
+            Stage::Asked => Sweep::Look,
+            Stage::Forced { killed, .. } if now.duration_since(*killed) < DYING => Sweep::Finish,
             // Whoever appears now was forked behind our back: kill at sight.
-            Stage::Forced { .. } => self.sweep(Sweep::Signal(Signal::KILL)),
-        }
+            Stage::Forced { killed, .. } => {
+                *killed = now;
+                Sweep::Signal(Signal::KILL)
+            }
+        };
+        self.sweep(sweep)
     }
 
     /// The sweeper has come back, having found so many alive.
@@ -89,7 +110,7 @@ impl Termination {
         let forced = matches!(self.stage, Stage::Forced { .. });
         let given_up = match self.stage {
             Stage::Asked => false,
-            Stage::Forced { since } => now.duration_since(since) >= UNKILLABLE,
+            Stage::Forced { since, .. } => now.duration_since(since) >= UNKILLABLE,
         };
         if living == 0 || given_up {
             return Next::Over { forced };
