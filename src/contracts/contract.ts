@@ -76,7 +76,8 @@ export interface BashTool<Details = unknown> {
    *
    * @param input What the model gave; it is validated.
    * @throws {ToolError} The input was wrong, the command could not be started, its time was up, or
-   *   it ended without an exit code. See its `kind`.
+   *   it ended without an exit code. See its `kind`. A contract that has an answer of its own for
+   *   one of these gives that instead, with `isError`.
    * @throws {ToolAbortError} The caller's signal was aborted, or the tool disposed meanwhile.
    */
   execute(input: unknown, call?: ToolCall<Details>): Promise<ToolResult<Details>>;
