@@ -38,7 +38,7 @@ export const PLAIN_OUTPUT_SCHEMA: JsonSchema = {
     stdout: { type: 'string', description: 'Standard output' },
     stderr: { type: 'string', description: 'Standard error' },
     exitCode: { type: 'integer', description: 'Exit code of the command' },
-    error: { type: 'string', description: 'What went wrong; absent when the command ran' },
+    error: { type: 'string', description: 'What went wrong, if anything did' },
   },
   anyOf: [{ required: ['stdout', 'stderr', 'exitCode'] }, { required: ['error'] }],
   additionalProperties: false,
