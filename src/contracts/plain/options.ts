@@ -28,7 +28,11 @@ export interface PlainOptions extends Omit<ShellOptions, 'cwd' | 'ci'> {
 
 /** Those options with everything decided. */
 export interface PlainSettings extends Omit<ShellSettings, 'cwd'> {
-  /** The directory for the next command. */
+  /**
+   * The directory for the next command.
+   *
+   * @throws {InputError} It was the host's own and is gone.
+   */
   readonly cwd: () => string;
   readonly timeoutSeconds: number;
   readonly maxStdoutBytes: number;
@@ -47,20 +51,26 @@ const NO_DEFAULTS: Readonly<Record<string, string>> = {};
  * @throws {InputError} An option is not valid.
  */
 export function resolvePlainOptions(options: PlainOptions): PlainSettings {
-  const shell = resolveShellOptions(
-    { ...options, cwd: options.cwd ?? process.cwd() },
-    { inheritEnv: 'all', graceMs: 5000 },
-  );
+  const { cwd = '/', ...others } = options;
+  const shell = resolveShellOptions({ ...others, cwd }, { inheritEnv: 'all', graceMs: 5000 });
   const { timeout = DEFAULT_TIMEOUT_SECONDS, maxStdoutBytes, maxStderrBytes } = options;
   return {
     ...shell,
-    cwd: options.cwd === undefined ? () => process.cwd() : () => shell.cwd,
+    cwd: options.cwd === undefined ? hostDirectory : () => shell.cwd,
     defaults: options.nonInteractive ? nonInteractiveDefaults(true) : NO_DEFAULTS,
     timeoutSeconds: atLeast('timeout', 0.001, timeout),
     maxStdoutBytes: wholeFrom('maxStdoutBytes', 1, maxStdoutBytes ?? DEFAULT_MAX_BYTES),
     maxStderrBytes: wholeFrom('maxStderrBytes', 1, maxStderrBytes ?? DEFAULT_MAX_BYTES),
     log: resolveLog(options.log, options.logger),
   };
+}
+
+function hostDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new InputError("Working directory does not exist: the host's own was removed");
+  }
 }
 
 function resolveLog(

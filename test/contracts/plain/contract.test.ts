@@ -123,6 +123,20 @@ describe('Working Directory', () => {
     }
   });
 
+  test('it is an error when the harness is in one that was removed', async () => {
+    const tool = makeTool();
+    const cwd = vi.spyOn(process, 'cwd').mockImplementation(() => {
+      throw new Error('ENOENT: no such file or directory, uv_cwd');
+    });
+    try {
+      expect(await answerOf(tool, 'pwd')).toEqual({
+        error: "Working directory does not exist: the host's own was removed",
+      });
+    } finally {
+      cwd.mockRestore();
+    }
+  });
+
   test('another one can be given', async () => {
     const tool = makeTool({ cwd: folder.path });
     expect(await answerOf(tool, 'pwd')).toMatchObject({ stdout: `${folder.path}\n` });
