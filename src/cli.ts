@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { USAGE_ERROR } from './cli/exit-code.js';
 import { runCommand } from './cli/run-command.js';
+import { schemaCommand } from './cli/schema-command.js';
 
 function readVersion(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
@@ -13,7 +14,8 @@ function readVersion(): string {
 const program = new Command('forkline')
   .description('A shell for LLM agents')
   .version(readVersion())
-  .addCommand(runCommand());
+  .addCommand(runCommand())
+  .addCommand(schemaCommand());
 
 // Commander's own code for a usage error is 1, which is also a command's most common one.
 for (const command of [program, ...program.commands]) command.exitOverride();

@@ -29,6 +29,10 @@ export {
   type ToolErrorKind,
   type ToolErrorOptions,
 } from './contracts/errors.js';
+export type { PlainOptions } from './contracts/plain/options.js';
+export type { PlainDetails, PlainFailureKind, StreamDetails } from './contracts/plain/result.js';
+export type { PlainFailure, PlainOutput, PlainSuccess } from './contracts/plain/schema.js';
+export type { PlainTool } from './contracts/plain/tool.js';
 export type { ShellOptions } from './contracts/shell-options.js';
 export type { JobDetails } from './contracts/workspace/job-tool.js';
 export type { WorkspaceOptions } from './contracts/workspace/options.js';
@@ -53,6 +57,9 @@ export type {
   StreamName,
 } from './engine/outcome.js';
 export { createOwner, type Owner } from './engine/owner.js';
+export { createInteractionLog, type InteractionLogFile } from './interaction-log/file-log.js';
+export type { InteractionEntry, InteractionLog } from './interaction-log/log.js';
+export type { InteractionLogOptions } from './interaction-log/options.js';
 export type { JobEnd, JobState, JobStatus } from './jobs/job.js';
 export { JobManager, type JobManagerOptions } from './jobs/manager.js';
 export type { SpillOptions } from './pipeline/execute.js';

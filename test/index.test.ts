@@ -17,6 +17,7 @@ test('the package exports this and nothing else', () => {
     'artifactResolver',
     'createArtifactStore',
     'createBashTool',
+    'createInteractionLog',
     'createLocalResolver',
     'createOwner',
     'createUrlRegistry',

@@ -15,7 +15,7 @@ export interface ToolResult<Details> {
   details: Details;
   /** The same answer as data, as the tool's `outputSchema` describes it; only if it has one. */
   structured?: Readonly<Record<string, unknown>>;
-  /** Set when the command ran and failed. */
+  /** Set when the command ran and failed, and its contract counts that as an error. */
   isError?: true;
 }
 
@@ -72,11 +72,13 @@ export interface BashTool<Details = unknown> {
   /** The tools that a model needs beside this one, such as that for background commands. */
   readonly companions: readonly BashTool[];
   /**
-   * Runs one call. A command that exits with a code other than 0 is a result with `isError`.
+   * Runs one call. A command that exits with a code other than 0 is a result; whether it has
+   * `isError` is up to the contract.
    *
    * @param input What the model gave; it is validated.
    * @throws {ToolError} The input was wrong, the command could not be started, its time was up, or
-   *   it ended without an exit code. See its `kind`.
+   *   it ended without an exit code. See its `kind`. A contract that has an answer of its own for
+   *   one of these gives that instead, with `isError`.
    * @throws {ToolAbortError} The caller's signal was aborted, or the tool disposed meanwhile.
    */
   execute(input: unknown, call?: ToolCall<Details>): Promise<ToolResult<Details>>;

@@ -1,10 +1,13 @@
 import { InputError, showValue } from '../pipeline/input-error.js';
+import type { PlainOptions } from './plain/options.js';
+import { createPlainTool, type PlainTool } from './plain/tool.js';
 import type { WorkspaceOptions } from './workspace/options.js';
 import { createWorkspaceTool, type WorkspaceTool } from './workspace/tool.js';
 
 /** The contracts: what each takes, and the tool that it makes. */
 interface Contracts {
   workspace: { options: WorkspaceOptions; tool: WorkspaceTool };
+  plain: { options: PlainOptions; tool: PlainTool };
 }
 
 /** The name of a contract. */
@@ -24,6 +27,7 @@ const makers: {
   readonly [Name in ContractName]: (options: OptionsOf<Name>) => BashToolOf<Name>;
 } = {
   workspace: createWorkspaceTool,
+  plain: createPlainTool,
 };
 
 /** The names of the contracts. */

@@ -15,7 +15,8 @@ export interface InterceptorNeeds {
 export interface InterceptorRule {
   /**
    * Regular expression for one simple command: program, arguments and redirections with one blank
-   * between them. What is quoted is empty: `grep "a b" >x` is `grep "" >x`.
+   * between them. What is quoted is empty: `grep "a b" >x` is `grep "" >x`. A program with its path
+   * in `/bin`, `/usr/bin` or `/usr/local/bin` is tried with its name alone as well.
    */
   readonly pattern: string;
   /** Flags of the expression. Default: none. */

@@ -86,7 +86,7 @@ function compileRules(
 function applies({ rule: { needs }, expression }: CompiledRule, stage: Stage): boolean {
   if (needs?.output !== undefined && needs.output !== stage.output) return false;
   if (needs?.computed !== undefined && RANK[stage.computed] > RANK[needs.computed]) return false;
-  return expression.test(stage.text);
+  return stage.texts.some((text) => expression.test(text));
 }
 
 const RANK: Readonly<Record<Computed, number>> = { nothing: 0, variables: 1, commands: 2 };

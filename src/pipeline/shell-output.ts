@@ -1,4 +1,5 @@
 import type { CommandNode, Redirection } from 'unbash';
+import { programName } from './program-name.js';
 import { maskedWord } from './shell-text.js';
 
 /** Where a stage's output goes: to the one who asked, into a file, or to something else. */
@@ -39,9 +40,10 @@ function outputOf(redirection: Redirection): StageOutput | undefined {
 export function pipedOutput(stages: readonly CommandNode[], end: StageOutput): StageOutput {
   for (const stage of stages) {
     if (stage.type !== 'Command' || stage.name === undefined) return 'elsewhere';
-    const [name = '', ...words] = [stage.name, ...stage.args].map((word) =>
+    const [first = '', ...words] = [stage.name, ...stage.args].map((word) =>
       word.type === 'Word' ? maskedWord(word) : word.text,
     );
+    const name = programName(first);
     // Not `sudo tee`: that is how one writes where a tool for files may not.
     if (name === 'tee') return writesByTee(words) ? 'file' : 'elsewhere';
     if (!VIEWERS.has(name)) return 'elsewhere';

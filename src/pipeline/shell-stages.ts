@@ -1,4 +1,5 @@
 import type { Command, CommandNode, PipelineNode, Script, Statement } from 'unbash';
+import { programName } from './program-name.js';
 import { pipedOutput, redirectedOutput, type StageOutput, writesByTee } from './shell-output.js';
 import { type Computed, maskedRedirection, maskedWord, mostComputed } from './shell-text.js';
 import { findProgram } from './shell-wrappers.js';
@@ -8,8 +9,9 @@ export interface Stage {
   /**
    * Program, arguments and redirections, one blank between them, without leading assignments,
    * `sudo`, `env` and `command`. What is quoted is empty there: `grep "a b" >x` is `grep "" >x`.
+   * With a program's path in a standard place there is a second text, with its name.
    */
-  readonly text: string;
+  readonly texts: readonly string[];
   readonly output: StageOutput;
   /** The most that the shell works out in its words, redirections and here-documents. */
   readonly computed: Computed;
@@ -69,15 +71,17 @@ function simpleStage({ name, args, redirects }: Command, output: StageOutput): S
   const words = items.map((item) => (item.type === 'Word' ? maskedWord(item) : item.text));
   const index = findProgram(words);
   if (index === undefined) return [];
-  const [program, ...operands] = words.slice(index);
+  const [program = '', ...operands] = words.slice(index);
+  const names = [...new Set([program, programName(program)])];
+  const rest = [...operands, ...redirects.map(maskedRedirection)];
   const values = items.flatMap((item) => {
     if (item.type === 'Word') return [item];
     return item.value.type === 'Word' ? [item.value] : item.value.elements;
   });
-  const tee = program === 'tee' && writesByTee(operands);
+  const tee = programName(program) === 'tee' && writesByTee(operands);
   return [
     {
-      text: [program, ...operands, ...redirects.map(maskedRedirection)].join(' '),
+      texts: names.map((name) => [name, ...rest].join(' ')),
       output: tee ? 'file' : (redirectedOutput(redirects) ?? output),
       computed: mostComputed([...values, ...redirects]),
     },

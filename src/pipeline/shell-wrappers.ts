@@ -1,3 +1,5 @@
+import { programName } from './program-name.js';
+
 /** A command that runs the command in its arguments, and the options that it may have before it. */
 interface Wrapper {
   /** Options without a value. */
@@ -31,7 +33,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
 export function findProgram(words: readonly string[]): number | undefined {
   let index = 0;
   while (index < words.length) {
-    const name = words[index] ?? '';
+    const name = programName(words[index] ?? '');
     const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined;
     if (wrapper === undefined) return index;
     const next = skipOptions(words, index + 1, wrapper);

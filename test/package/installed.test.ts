@@ -65,6 +65,18 @@ describe('both packages, installed offline where nothing can be compiled', () =>
     expect(result).toEqual({ exitCode: 3, stdout: 'hi\n', stderr: '' });
   });
 
+  test('tool definitions come from the command line and from a part of the package alike', async () => {
+    const script =
+      "import { createBashTool } from 'forkline'; import { toMcpTool } from 'forkline/adapters';" +
+      "console.log(JSON.stringify([toMcpTool(createBashTool({ contract: 'plain' }))], null, 2));";
+    const part = await machine.run(project, ['node', '--input-type=module', '-e', script]);
+    const line = ['npx', '--offline', 'forkline', 'schema', '--contract', 'plain'];
+    const printed = await machine.run(project, [...line, '--format', 'mcp']);
+    expect(part).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(JSON.parse(part.stdout)).toMatchObject([{ name: 'bash' }]);
+    expect(printed).toEqual(part);
+  });
+
   test('the keeper comes along and can be executed', () => {
     const keeper = join(project, 'node_modules/@forkline/linux-x64-gnu/forkline-keeper');
     expect(statSync(keeper).mode & 0o777).toBe(0o755);

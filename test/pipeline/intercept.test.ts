@@ -21,8 +21,21 @@ const blocked: Record<string, readonly string[]> = {
     ...['git status && cat x', 'cat a; echo done', 'ls\ncat x', 'true || cat x', 'cat x &'],
     ...['cd a && cat x', 'cd $X && cat x', '(cat x)', '{ cat x; }', '! cat x', 'time cat x'],
     ...['if [ -f x ]; then cat x; fi', 'case $x in a) cat x;; esac'],
+    ...[
+      '/bin/cat x',
+      '/usr/bin/cat x | /usr/bin/head -5',
+      '/usr/local/bin/cat x',
+      'sudo /bin/cat x',
+    ],
   ],
-  search: ['grep foo src', 'grep -rn "a b" .', 'rg foo', 'rg -n foo | head', 'ls && ag foo'],
+  search: [
+    '/usr/bin/grep foo src',
+    'grep foo src',
+    'grep -rn "a b" .',
+    'rg foo',
+    'rg -n foo | head',
+    'ls && ag foo',
+  ],
   find: ['find . -name "*.ts"', 'find . -type f | head', 'fd -t f', 'fd -e ts', 'locate --regex x'],
   edit: [
     ...["sed -i 's/a/b/' f", 'sed -i.bak s/a/b/ f', 'sed -Ei s/a/b/ f', 'sed --in-place s/a/b/ f'],
@@ -39,6 +52,7 @@ const blocked: Record<string, readonly string[]> = {
     ],
     ...['cat > f <<EOF\nhi\nEOF', "cat <<'EOF' >> f\n$hi\nEOF", 'cat <<EOF | tee f\nhi\nEOF'],
     ...['tee f <<EOF\nhi\nEOF', 'cat <<<hi >f'],
+    ...['/bin/echo x > f', 'echo x | /usr/bin/tee f', '/usr/bin/tee f <<EOF\nhi\nEOF'],
   ],
 };
 
@@ -96,6 +110,18 @@ const passing: Record<string, readonly string[]> = {
     ...['while read l; do echo $l >> f; done', 'ls | while read f; do cat "$f"; done'],
     ...['$(printf cat) x', '(cat) < x', '{ echo a; echo b; } > f'],
   ],
+  'programs of the same name in other places': [
+    ...[
+      './cat x',
+      '~/bin/cat x',
+      '/opt/tools/bin/cat x',
+      '/bin/sub/cat x',
+      'bin/cat x',
+      '//bin/cat x',
+    ],
+    ...['/usr/bin/git grep x', '/bin/cat', '"/bin/cat" x', 'ls /bin/cat x', '/usr/bin/xargs cat'],
+    ...['printf x | /bin/grep x', 'cat x | /usr/bin/jq .', '/usr/bin/command -v cat x'],
+  ],
   'commands without a file': [
     'cat',
     'cat -',
@@ -140,6 +166,8 @@ describe('what stands before a program', () => {
       'env -u A',
       'command',
       'command -p',
+      '/usr/bin/sudo -u bob',
+      '/usr/bin/env A=b',
       'sudo env X=1 command',
     ],
   ];
@@ -177,6 +205,17 @@ describe('rules', () => {
     // With `g`, an expression goes on from its last match.
     expect(await own?.('X=1 rm  -rf\t"a b" $x   > f')).toBe(rule);
     expect(await own?.('echo "rm -rf"')).toBeUndefined();
+  });
+
+  test('a pattern sees a path in a standard place as it is, and as a name', async () => {
+    const rules = [
+      { tool: 't', pattern: '^/usr/bin/rm -rf x$', message: 'path' },
+      { tool: 't', pattern: '^mv a b$', message: 'name' },
+    ];
+    const own = createInterceptor({ enabled: true, tools: ['t'], rules }, failOnWarning);
+    expect(await own?.('/usr/bin/rm -rf x')).toMatchObject({ message: 'path' });
+    expect(await own?.('/bin/rm -rf x')).toBeUndefined();
+    expect(await own?.('/bin/mv a b')).toMatchObject({ message: 'name' });
   });
 
   test('every text of a command is looked at', async () => {

@@ -61,6 +61,7 @@ export function workspaceDescription(settings: WorkspaceSettings): string {
     '- A process started with `&` goes on after the command; the result names it and says how to ' +
       'stop it.',
     ...describeBackground(settings),
+    ...describeUrls(settings),
     '- Commands run one at a time. A failing one is reported with its exit code.',
   ].join('\n');
 }
@@ -74,6 +75,14 @@ function describeBackground({ async, autoBackgroundMs, jobs }: WorkspaceSettings
   }
   if (lines.length > 0) lines.push('- Follow jobs (`bg_1`, …) with the `job` tool.');
   return lines;
+}
+
+/** Not for `artifact` alone: what that is for is told with the output's limits. */
+function describeUrls({ urls }: WorkspaceSettings): string[] {
+  const schemes = urls.schemes();
+  if (schemes.every((scheme) => scheme === 'artifact')) return [];
+  const shown = schemes.map((scheme) => `\`${scheme}://\``).join(', ');
+  return [`- In \`command\`, \`env\` and \`cwd\`, URLs of these kinds become paths: ${shown}.`];
 }
 
 function describeWhole({ artifacts }: WorkspaceSettings): string {

@@ -93,7 +93,10 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
   const job = settings.jobs && createJobTool(settings.jobs);
   return {
     name: 'bash',
-    description: workspaceDescription(settings),
+    // Schemes may be registered at any time.
+    get description() {
+      return workspaceDescription(settings);
+    },
     inputSchema,
     strict: true,
     concurrency: 'exclusive',

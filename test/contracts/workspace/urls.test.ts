@@ -112,3 +112,13 @@ test('a directory that is not there is told by its path', async () => {
   const error = await failureOf(makeTool().execute({ command: 'ls', cwd: 'local://missing' }));
   expect(error).toMatchObject({ message: `Working directory does not exist: ${root}/missing` });
 });
+
+test('the description names the schemes that there are at the time', () => {
+  const urls = createUrlRegistry();
+  const tool = makeTool({ urls });
+  expect(tool.description).not.toContain('URLs');
+  const unregister = urls.register('plan', { resolve: () => ({ path: root }) });
+  expect(tool.description).toContain('URLs of these kinds become paths: `plan://`, `artifact://`.');
+  unregister();
+  expect(tool.description).not.toContain('URLs');
+});

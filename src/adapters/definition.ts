@@ -1,0 +1,30 @@
+import type { BashTool, JsonSchema } from '../index.js';
+
+/** What a model API has to know of a tool. */
+export type ToolDefinition = Pick<
+  BashTool,
+  'name' | 'description' | 'inputSchema' | 'outputSchema' | 'hints'
+>;
+
+/** A schema whose root says that it is an object, as model APIs want it. */
+export interface ObjectSchema {
+  readonly type: 'object';
+  [keyword: string]: unknown;
+}
+
+/** A tool and those that a model needs beside it, each name once. */
+export function toolsOf(tool: BashTool): BashTool[] {
+  const found = new Map<string, BashTool>();
+  const add = (each: BashTool): void => {
+    if (found.has(each.name)) return;
+    found.set(each.name, each);
+    each.companions.forEach(add);
+  };
+  add(tool);
+  return [...found.values()];
+}
+
+/** The schema of a tool's input or output, all of which are objects. */
+export function objectSchema(schema: JsonSchema): ObjectSchema {
+  return { ...schema, type: 'object' };
+}

@@ -1,0 +1,48 @@
+/**
+ * Keywords that may be in a schema for OpenAI's strict mode. What is not listed is taken for one
+ * that may not: a tool that is not strict works, one with a wrong schema is refused.
+ */
+const KEYWORDS: ReadonlySet<string> = new Set([
+  ...['type', 'description', 'enum', 'const', 'anyOf'],
+  ...['properties', 'required', 'additionalProperties'],
+  ...['items', 'minItems', 'maxItems'],
+  ...['pattern', 'format'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+]);
+
+/**
+ * Whether OpenAI's strict mode takes a schema as it is: its root is an object and no choice, every
+ * object names all of its properties as required and allows no others.
+ */
+export function fitsStrictMode(schema: unknown): boolean {
+  return isRecord(schema) && schema.type === 'object' && !('anyOf' in schema) && fits(schema);
+}
+
+function fits(schema: unknown): boolean {
+  if (!isRecord(schema)) return false;
+  if (!Object.keys(schema).every((keyword) => KEYWORDS.has(keyword))) return false;
+  return (
+    (!isObjectSchema(schema) || isClosed(schema)) &&
+    asList(schema.anyOf).every(fits) &&
+    (schema.items === undefined || fits(schema.items))
+  );
+}
+
+function isObjectSchema({ type, properties }: Readonly<Record<string, unknown>>): boolean {
+  return type === 'object' || properties !== undefined || asList(type).includes('object');
+}
+
+function isClosed(schema: Readonly<Record<string, unknown>>): boolean {
+  const properties = schema.properties ?? {};
+  if (!isRecord(properties) || schema.additionalProperties !== false) return false;
+  const required = asList(schema.required);
+  return Object.entries(properties).every(([name, each]) => required.includes(name) && fits(each));
+}
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,89 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { type ToolDefinition, toolsOf } from '../adapters/definition.js';
+import { TOOL_FORMAT_NAMES, TOOL_FORMATS, type ToolFormat } from '../adapters/formats.js';
+import {
+  type BashToolOptions,
+  CONTRACT_NAMES,
+  type ContractName,
+  createBashTool,
+  InputError,
+} from '../index.js';
+import { USAGE_ERROR } from './exit-code.js';
+import { note } from './notes.js';
+import { expectOutputErrors, OutputClosedError, writeStandardOutput } from './standard-output.js';
+
+interface SchemaFlags {
+  readonly contract: ContractName;
+  readonly format?: ToolFormat;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** `forkline schema`: what a model API is told of a contract's tools. */
+export function schemaCommand(): Command {
+  return new Command('schema')
+    .description("Print the definitions of a contract's tools as JSON, for model APIs")
+    .addOption(
+      new Option('--contract <name>', 'the tool interface')
+        .choices(CONTRACT_NAMES)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option('--format <name>', 'for one API, an array; otherwise an object of all').choices(
+        TOOL_FORMAT_NAMES,
+      ),
+    )
+    .option(
+      '--options <json>',
+      'options of the contract that show in the definitions, such as {"cwd": "/srv/project"}',
+      parseOptions,
+      {},
+    )
+    .action(async (flags: SchemaFlags) => {
+      process.exitCode = await printDefinitions(flags);
+    });
+}
+
+async function printDefinitions({ contract, format, options }: SchemaFlags): Promise<number> {
+  expectOutputErrors();
+  try {
+    const definitions = await describe(contract, options);
+    const chosen = format === undefined ? definitions : definitions[format];
+    await writeStandardOutput(Buffer.from(`${JSON.stringify(chosen, null, 2)}\n`));
+    return 0;
+  } catch (error) {
+    if (error instanceof InputError) {
+      note(error.message);
+      return USAGE_ERROR;
+    }
+    if (!(error instanceof OutputClosedError)) throw error;
+    if (!error.quiet) note(error.message);
+    return 1;
+  }
+}
+
+async function describe(
+  contract: ContractName,
+  options: SchemaFlags['options'],
+): Promise<Readonly<Record<string, readonly object[]>>> {
+  // What the options are is checked there; a union of contracts loses sight of whose they are.
+  const given = { cwd: process.cwd(), ...options, contract } as BashToolOptions;
+  const tool = createBashTool(given);
+  try {
+    const tools = toolsOf(tool);
+    const formats: [string, (tool: ToolDefinition) => object][] = Object.entries(TOOL_FORMATS);
+    return Object.fromEntries(formats.map(([name, shape]) => [name, tools.map(shape)]));
+  } finally {
+    await tool.dispose();
+  }
+}
+
+function parseOptions(text: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  throw new InvalidArgumentError('Expected a JSON object.');
+}

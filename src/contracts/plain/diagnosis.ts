@@ -1,0 +1,83 @@
+import { access } from 'node:fs/promises';
+import { basename } from 'node:path';
+
+/** A shell's own words on a program that it could not run. */
+export interface Diagnosis {
+  /** The line that it printed. */
+  readonly text: string;
+  readonly reason: 'notFound' | 'notExecutable';
+  /** Who says so: the `$0` of the shell, or `environment` for bash inside a function. */
+  readonly speaker: string;
+}
+
+/** The exit codes with which shells say so. */
+const REASONS: Readonly<Record<number, Diagnosis['reason']>> = {
+  126: 'notExecutable',
+  127: 'notFound',
+};
+
+/**
+ * `bash: line 3: `, with the word for 'line' in the language in force; `bash:3: ` with the option
+ * `gnu_errfmt`; `sh: 3: ` is dash.
+ */
+const FORM = /^(?<speaker>[^\s:]+):(?<line>\D{0,24}?)\d+\s?: (?<message>\S.*)$/;
+
+/** Where the line number is told in English, so is the rest, and it is one of these. */
+const ENGLISH: ReadonlySet<string> = new Set([' line ', ' ', '']);
+const NOT_FOUND = /: (?:command not found|not found|No such file or directory|.*required file.*)$/;
+
+/** `wait` exits with 127 when it is asked for what is not its child. */
+const OTHER_MEANING = /^wait: /;
+
+/**
+ * Finds a shell's own diagnosis of a program that was not found or could not be executed. It is
+ * the last thing the shell prints before it exits with 126 or 127, on a line of its own.
+ *
+ * @param stderr What was kept of the end of stderr.
+ */
+export function findDiagnosis(exitCode: number, stderr: string): Diagnosis | undefined {
+  const reason = REASONS[exitCode];
+  if (reason === undefined || !stderr.endsWith('\n')) return undefined;
+  const text = stderr.slice(stderr.lastIndexOf('\n', stderr.length - 2) + 1, -1);
+  const { speaker = '', line = '', message = '' } = FORM.exec(text)?.groups ?? {};
+  if (speaker === '' || OTHER_MEANING.test(message)) return undefined;
+  if (reason === 'notFound' && ENGLISH.has(line) && !NOT_FOUND.test(message)) return undefined;
+  return { text, reason, speaker };
+}
+
+/**
+ * Whether the command's own shell goes by that name: `sh: 1: x: not found` is the shell's word only
+ * where there is no bash, and else that of a program.
+ *
+ * @param shells As in the option `shell`.
+ * @param environment The command's environment block.
+ */
+export async function speaksForShell(
+  speaker: string,
+  shells: readonly string[] | undefined,
+  environment: string,
+): Promise<boolean> {
+  const name = basename(await firstThatExists(shells ?? usualShells(environment)));
+  return speaker === name || (name === 'bash' && speaker === 'environment');
+}
+
+async function firstThatExists(paths: readonly string[]): Promise<string> {
+  for (const path of paths) {
+    try {
+      await access(path);
+      return path;
+    } catch {
+      // The next one.
+    }
+  }
+  return '';
+}
+
+/** The shells that the engine tries. */
+function usualShells(environment: string): string[] {
+  const path = environment.split('\0').find((entry) => entry.startsWith('PATH=')) ?? '';
+  // The block is one character a byte.
+  const folders = Buffer.from(path.slice('PATH='.length), 'latin1').toString('utf8').split(':');
+  const bashes = folders.filter((folder) => folder.startsWith('/')).map((each) => `${each}/bash`);
+  return ['/bin/bash', ...bashes, '/bin/sh'];
+}

@@ -1,0 +1,89 @@
+import { createInteractionLog } from '../../interaction-log/file-log.js';
+import type { InteractionLog } from '../../interaction-log/log.js';
+import { InputError, showValue } from '../../pipeline/input-error.js';
+import { type Logger, warnTo } from '../../pipeline/logger.js';
+import { nonInteractiveDefaults } from '../../pipeline/non-interactive.js';
+import { atLeast, wholeFrom } from '../../pipeline/option-checks.js';
+import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
+import { CommandLog } from './command-log.js';
+
+/** Options of a tool of the `plain` contract. */
+export interface PlainOptions extends Omit<ShellOptions, 'cwd' | 'ci'> {
+  /** Where commands run. Default: the host's working directory at the time of the call. */
+  readonly cwd?: string;
+  /**
+   * Lay settings for programs that nobody watches over the environment: no pagers, editors, prompts,
+   * colours. Default: false, commands see the host's environment as it is.
+   */
+  readonly nonInteractive?: boolean;
+  /** The time that a command may take, in seconds. Default: 30. */
+  readonly timeout?: number;
+  /** Of stdout, in bytes of UTF-8; what is longer is cut. Default: 1,048,576 (1 MiB). */
+  readonly maxStdoutBytes?: number;
+  /** Of stderr, likewise. Default: 1,048,576 (1 MiB). */
+  readonly maxStderrBytes?: number;
+  /** Where each command is noted: a file's path, or a log. Default: nowhere. */
+  readonly log?: string | InteractionLog;
+}
+
+/** Those options with everything decided. */
+export interface PlainSettings extends Omit<ShellSettings, 'cwd'> {
+  /**
+   * The directory for the next command.
+   *
+   * @throws {InputError} It was the host's own and is gone.
+   */
+  readonly cwd: () => string;
+  readonly timeoutSeconds: number;
+  readonly maxStdoutBytes: number;
+  readonly maxStderrBytes: number;
+  readonly log: CommandLog | undefined;
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 30;
+const DEFAULT_MAX_BYTES = 1024 ** 2;
+// One object, because environments are kept by the identity of what they are made of.
+const NO_DEFAULTS: Readonly<Record<string, string>> = {};
+
+/**
+ * Fills in the contract's defaults.
+ *
+ * @throws {InputError} An option is not valid.
+ */
+export function resolvePlainOptions(options: PlainOptions): PlainSettings {
+  const { cwd = '/', ...others } = options;
+  const shell = resolveShellOptions({ ...others, cwd }, { inheritEnv: 'all', graceMs: 5000 });
+  const { timeout = DEFAULT_TIMEOUT_SECONDS, maxStdoutBytes, maxStderrBytes } = options;
+  return {
+    ...shell,
+    cwd: options.cwd === undefined ? hostDirectory : () => shell.cwd,
+    defaults: options.nonInteractive ? nonInteractiveDefaults(true) : NO_DEFAULTS,
+    timeoutSeconds: atLeast('timeout', 0.001, timeout),
+    maxStdoutBytes: wholeFrom('maxStdoutBytes', 1, maxStdoutBytes ?? DEFAULT_MAX_BYTES),
+    maxStderrBytes: wholeFrom('maxStderrBytes', 1, maxStderrBytes ?? DEFAULT_MAX_BYTES),
+    log: resolveLog(options.log, options.logger),
+  };
+}
+
+function hostDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new InputError("Working directory does not exist: the host's own was removed");
+  }
+}
+
+function resolveLog(
+  given: PlainOptions['log'],
+  logger: Logger | undefined,
+): CommandLog | undefined {
+  if (given === undefined) return undefined;
+  const warn = warnTo(logger);
+  if (typeof given === 'string' && given !== '') {
+    return new CommandLog(createInteractionLog({ path: given, ...(logger && { logger }) }), warn);
+  }
+  if (typeof given === 'object' && given !== null && typeof given.append === 'function') {
+    return new CommandLog(given, warn);
+  }
+  throw new InputError(`log: expected a path or an interaction log, got ${showValue(given)}`);
+}

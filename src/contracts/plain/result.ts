@@ -1,0 +1,148 @@
+import { constants } from 'node:os';
+import type { BackgroundProcess, Capture, Outcome, SeparateResult } from '../../engine/outcome.js';
+import { CANCELLED, NO_STATUS, signalNotice, timeoutNotice } from '../../pipeline/notices.js';
+import { firstBytes } from '../../pipeline/utf8.js';
+import type { ToolResult } from '../contract.js';
+import { ToolAbortError } from '../errors.js';
+import type { Diagnosis } from './diagnosis.js';
+import type { PlainSettings } from './options.js';
+import type { PlainOutput, PlainSuccess } from './schema.js';
+
+/** Why the answer is an error. */
+export type PlainFailureKind =
+  /** The input was wrong; nothing was started. */
+  | 'input'
+  /** The command could not be started: the fault is the machine's, not the command's. */
+  | 'launch'
+  /** Its time was up. */
+  | 'timedOut'
+  /** The shell did not find the program. */
+  | 'notFound'
+  /** The shell found the program, and could not execute it. */
+  | 'notExecutable'
+  /** A signal ended it. */
+  | 'signaled'
+  /** How it ended is not known. */
+  | 'noStatus';
+
+/** Sizes of one stream. */
+export interface StreamDetails {
+  /** Everything that was printed. */
+  readonly bytes: number;
+  /** Not all of it is in the answer. */
+  readonly truncated: boolean;
+}
+
+/** Details of a `plain` result. */
+export interface PlainDetails {
+  /** The timeout that applies, in seconds. */
+  readonly timeoutSeconds: number;
+  /** Present when the answer is an error. */
+  readonly failure?: PlainFailureKind;
+  /** How long the command took, in milliseconds; this and what follows: when it was started. */
+  readonly wallTimeMs?: number;
+  readonly stdout?: StreamDetails;
+  readonly stderr?: StreamDetails;
+  /** What ended it. */
+  readonly signal?: NodeJS.Signals;
+  /** Processes that still run; present when there are any. */
+  readonly background?: readonly BackgroundProcess[];
+}
+
+const SUFFIX = '... (truncated)';
+
+/**
+ * What is kept of the end of a stream, beyond its limit: the shell's diagnosis is there, however
+ * much was printed before it.
+ */
+export const KEPT_OF_END = 4096;
+
+/** The contract's answer to an error before the command could run. */
+export function failedResult(
+  failure: PlainFailureKind,
+  error: string,
+  { timeoutSeconds }: PlainSettings,
+): ToolResult<PlainDetails> {
+  return answer({ error }, { timeoutSeconds, failure });
+}
+
+/**
+ * The contract's answer to a command that ended.
+ *
+ * @param diagnosis The shell's, if it gave one.
+ * @throws {ToolAbortError} It was cancelled. The message has the output so far.
+ */
+export function endedResult(
+  result: SeparateResult,
+  diagnosis: Diagnosis | undefined,
+  settings: PlainSettings,
+): ToolResult<PlainDetails> {
+  const stdout = shownText(result.stdout, settings.maxStdoutBytes);
+  const stderr = shownText(result.stderr, settings.maxStderrBytes);
+  const output = { stdout: stdout.text, stderr: stderr.text };
+  const details: PlainDetails = {
+    timeoutSeconds: settings.timeoutSeconds,
+    wallTimeMs: result.durationMs,
+    stdout: { bytes: result.stdout.total.bytes, truncated: stdout.truncated },
+    stderr: { bytes: result.stderr.total.bytes, truncated: stderr.truncated },
+    ...(result.background.length > 0 && { background: result.background }),
+  };
+  const { outcome } = result;
+  switch (outcome.kind) {
+    case 'exited':
+      return exitedResult({ ...output, exitCode: outcome.exitCode }, diagnosis, details);
+    case 'cancelled':
+      throw new ToolAbortError(JSON.stringify({ error: CANCELLED, ...output }), { details });
+    default:
+      return unfinished(outcome, output, details);
+  }
+}
+
+function exitedResult(
+  output: PlainSuccess,
+  diagnosis: Diagnosis | undefined,
+  details: PlainDetails,
+): ToolResult<PlainDetails> {
+  if (diagnosis === undefined) return answer(output, details);
+  return answer({ error: diagnosis.text, ...output }, { ...details, failure: diagnosis.reason });
+}
+
+function unfinished(
+  outcome: Exclude<Outcome, { kind: 'exited' | 'cancelled' }>,
+  output: Pick<PlainSuccess, 'stdout' | 'stderr'>,
+  details: PlainDetails,
+): ToolResult<PlainDetails> {
+  switch (outcome.kind) {
+    case 'timedOut': {
+      const error = timeoutNotice(details.timeoutSeconds);
+      return answer({ error, ...output }, { ...details, failure: 'timedOut' });
+    }
+    case 'signaled': {
+      const { signal } = outcome;
+      // As a shell tells it of a command of its own, whether or not one stood in between here.
+      const exitCode = 128 + constants.signals[signal];
+      const error = signalNotice(signal);
+      return answer({ error, ...output, exitCode }, { ...details, failure: 'signaled', signal });
+    }
+    case 'unknown':
+      return answer({ error: NO_STATUS, ...output }, { ...details, failure: 'noStatus' });
+  }
+}
+
+/** The same in all its forms. */
+function answer(output: PlainOutput, details: PlainDetails): ToolResult<PlainDetails> {
+  return {
+    content: [{ type: 'text', text: JSON.stringify(output) }],
+    details,
+    structured: { ...output },
+    ...('error' in output && { isError: true as const }),
+  };
+}
+
+/** Cut at the end of a character. Text is never shorter than the bytes that it stands for. */
+function shownText(capture: Capture, maxBytes: number): { text: string; truncated: boolean } {
+  const kept = capture.kind === 'complete' ? capture.text : capture.head;
+  const text = firstBytes(kept, maxBytes);
+  const truncated = capture.kind === 'cut' || text !== kept;
+  return { text: truncated ? text + SUFFIX : text, truncated };
+}

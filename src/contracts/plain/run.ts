@@ -1,0 +1,78 @@
+import type { OutputChunk, SeparateResult } from '../../engine/outcome.js';
+import type { Owner } from '../../engine/owner.js';
+import { resolveEnvironment } from '../../pipeline/environment.js';
+import { execute } from '../../pipeline/execute.js';
+import { checkCommand } from '../../pipeline/validate.js';
+import { resolveWorkingDirectory } from '../../pipeline/workdir.js';
+import type { ToolResult } from '../contract.js';
+import { type Diagnosis, findDiagnosis, speaksForShell } from './diagnosis.js';
+import type { PlainSettings } from './options.js';
+import { endedResult, KEPT_OF_END, type PlainDetails } from './result.js';
+
+/** What a command is run with that is not its own. */
+export interface RunContext {
+  readonly owner: Owner;
+  readonly settings: PlainSettings;
+  readonly signal?: AbortSignal | undefined;
+  readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
+}
+
+/**
+ * Runs a command to its end.
+ *
+ * @throws {InputError} The command is blank, or its directory is none.
+ * @throws {LaunchError} It could not be started.
+ * @throws {ToolAbortError} It was cancelled.
+ */
+export async function runCommand(
+  command: string,
+  context: RunContext,
+): Promise<ToolResult<PlainDetails>> {
+  const { settings } = context;
+  checkCommand(command);
+  const cwd = await resolveWorkingDirectory(undefined, settings.cwd(), settings.home);
+  const environment = resolveEnvironment({
+    inherit: settings.inheritEnv,
+    scrub: settings.scrub,
+    defaults: settings.defaults,
+    overrides: settings.env,
+    cwd,
+  });
+  const result = await executeIn(cwd, command, environment, context);
+  return endedResult(result, await diagnosisOf(result, environment, settings), settings);
+}
+
+async function executeIn(
+  cwd: string,
+  command: string,
+  environment: string,
+  { owner, settings, signal, onOutput }: RunContext,
+): Promise<SeparateResult> {
+  const result = await execute(command, environment, {
+    cwd,
+    streams: 'separate',
+    timeoutMs: Math.max(1, Math.round(settings.timeoutSeconds * 1000)),
+    graceMs: settings.graceMs,
+    // The streams have one limit in the engine; the smaller one is kept when they are shown.
+    headBytes: Math.max(settings.maxStdoutBytes, settings.maxStderrBytes),
+    tailBytes: KEPT_OF_END,
+    owner,
+    ...(settings.shell && { shell: settings.shell }),
+    ...(signal && { signal }),
+    ...(onOutput && { onOutput }),
+  });
+  if (!('stdout' in result)) throw new TypeError('expected the streams to be apart');
+  return result;
+}
+
+async function diagnosisOf(
+  { outcome, stderr }: SeparateResult,
+  environment: string,
+  { shell }: PlainSettings,
+): Promise<Diagnosis | undefined> {
+  if (outcome.kind !== 'exited') return undefined;
+  const end = stderr.kind === 'complete' ? stderr.text : stderr.tail;
+  const diagnosis = findDiagnosis(outcome.exitCode, end);
+  if (diagnosis === undefined) return undefined;
+  return (await speaksForShell(diagnosis.speaker, shell, environment)) ? diagnosis : undefined;
+}

@@ -1,0 +1,45 @@
+import type { JsonSchema } from '../../pipeline/validate.js';
+
+/** Input of the `plain` contract, once it is valid. */
+export interface PlainInput {
+  readonly command: string;
+}
+
+export const PLAIN_DESCRIPTION = 'Execute a bash command and return stdout/stderr';
+
+export const PLAIN_SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: {
+    command: { type: 'string', description: 'The bash command to execute' },
+  },
+  required: ['command'],
+  additionalProperties: false,
+};
+
+/** The answer to a command that ran. */
+export interface PlainSuccess {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+/** The answer when something went wrong; with the output and the exit code if there are any. */
+export interface PlainFailure extends Partial<PlainSuccess> {
+  readonly error: string;
+}
+
+/** What the model gets. */
+export type PlainOutput = PlainSuccess | PlainFailure;
+
+/** Both answers in one object: model APIs take no schema whose root is a choice. */
+export const PLAIN_OUTPUT_SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: {
+    stdout: { type: 'string', description: 'Standard output' },
+    stderr: { type: 'string', description: 'Standard error' },
+    exitCode: { type: 'integer', description: 'Exit code of the command' },
+    error: { type: 'string', description: 'What went wrong, if anything did' },
+  },
+  anyOf: [{ required: ['stdout', 'stderr', 'exitCode'] }, { required: ['error'] }],
+  additionalProperties: false,
+};

@@ -1,0 +1,108 @@
+import { createOwner } from '../../engine/owner.js';
+import { CANCELLED } from '../../pipeline/notices.js';
+import { UnderWay } from '../../pipeline/under-way.js';
+import { createValidator } from '../../pipeline/validate.js';
+import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
+import { ToolAbortError, ToolError, toToolError } from '../errors.js';
+import { PendingEntry } from './entry.js';
+import { type PlainOptions, resolvePlainOptions } from './options.js';
+import { failedResult, type PlainDetails } from './result.js';
+import { runCommand } from './run.js';
+import { PLAIN_DESCRIPTION, PLAIN_OUTPUT_SCHEMA, PLAIN_SCHEMA, type PlainInput } from './schema.js';
+import { PlainUpdates } from './updates.js';
+
+/**
+ * A tool of the `plain` contract. What goes wrong with a command is an answer with `error`, not an
+ * exception; only a cancelled call is rejected, and one after the tool was disposed of.
+ */
+export interface PlainTool extends BashTool<PlainDetails> {
+  /** JSON Schema of a result's `structured`. */
+  readonly outputSchema: NonNullable<BashTool['outputSchema']>;
+}
+
+type Answer = ToolResult<PlainDetails>;
+
+/**
+ * The `plain` contract: a command in, stdout, stderr and the exit code out.
+ *
+ * @throws {InputError} An option is not valid.
+ */
+export function createPlainTool(options: PlainOptions): PlainTool {
+  const settings = resolvePlainOptions(options);
+  const validate = createValidator<PlainInput>(PLAIN_SCHEMA);
+  const owner = createOwner();
+  const running = new UnderWay();
+  let disposed = false;
+
+  async function answer(input: unknown, call: ToolCall<PlainDetails>): Promise<Answer> {
+    const checked = await attempt(async () => (await validate(input)).command, call);
+    if (typeof checked !== 'string') return checked;
+    const pending = new PendingEntry(checked);
+    try {
+      const ended = await attempt(() => run(checked, call), call);
+      settings.log?.append(pending.answered(ended));
+      return ended;
+    } catch (error) {
+      settings.log?.append(pending.thrown(error));
+      throw error;
+    }
+  }
+
+  async function run(command: string, call: ToolCall<PlainDetails>): Promise<Answer> {
+    const { signal } = call;
+    signal?.throwIfAborted();
+    if (disposed) throw new ToolAbortError(CANCELLED);
+    if (call.onUpdate === undefined && call.onOutput === undefined) {
+      return runCommand(command, { owner, settings, signal });
+    }
+    const updates = new PlainUpdates(call);
+    try {
+      return await runCommand(command, {
+        owner,
+        settings,
+        signal,
+        onOutput: (chunk) => updates.push(chunk),
+      });
+    } finally {
+      updates.stop();
+    }
+  }
+
+  /** Does it; what goes wrong becomes an answer if the contract has one for it. */
+  async function attempt<T>(
+    action: () => Promise<T>,
+    { signal }: ToolCall<PlainDetails>,
+  ): Promise<T | Answer> {
+    try {
+      return await action();
+    } catch (reason) {
+      const error = toToolError(reason, signal);
+      if (error instanceof ToolError && (error.kind === 'input' || error.kind === 'launch')) {
+        return failedResult(error.kind, error.message, settings);
+      }
+      throw error;
+    }
+  }
+
+  return {
+    name: 'bash',
+    description: PLAIN_DESCRIPTION,
+    inputSchema: PLAIN_SCHEMA,
+    outputSchema: PLAIN_OUTPUT_SCHEMA,
+    strict: true,
+    // Nothing is carried over from one command to another.
+    concurrency: 'shared',
+    hints: SHELL_HINTS,
+    companions: [],
+    async execute(input, call = {}) {
+      if (disposed) throw new ToolError('disposed', 'The bash tool was disposed.');
+      return running.add(answer(input, call));
+    },
+    async dispose() {
+      disposed = true;
+      await owner.dispose(settings.graceMs);
+      await running.settled();
+      await settings.log?.flush();
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/** What an interaction log keeps of one command: that it was run and how it ended, not its output. */
+export interface InteractionEntry {
+  /** When it began, as ISO 8601 in UTC. */
+  readonly time: string;
+  readonly command: string;
+  /** Absent when it did not end with one. */
+  readonly exitCode?: number;
+  /** What the model was told went wrong; absent when it was told of no error. */
+  readonly error?: string;
+  /** Everything it printed to stdout, shown or not. */
+  readonly stdoutBytes: number;
+  /** Everything it printed to stderr, shown or not. */
+  readonly stderrBytes: number;
+  /** From the call to its end, in milliseconds. */
+  readonly durationMs: number;
+}
+
+/** Where a tool notes the commands that it ran. A runtime may give one of its own. */
+export interface InteractionLog {
+  /** Takes an entry. What it throws, or rejects with, fails no command; it is reported once. */
+  append(entry: InteractionEntry): void | Promise<void>;
+  /** Resolves when what was appended is written. Called when the tool is disposed of. */
+  flush?(): Promise<void>;
+}

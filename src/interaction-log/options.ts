@@ -1,0 +1,47 @@
+import { resolve } from 'node:path';
+import { InputError, showValue } from '../pipeline/input-error.js';
+import type { Logger } from '../pipeline/logger.js';
+import { atLeast, wholeFrom } from '../pipeline/option-checks.js';
+
+/** Options of an interaction log in a file. */
+export interface InteractionLogOptions {
+  /** The file; made with mode 0600 when it is not there. Its directory must exist. */
+  readonly path: string;
+  /** Of a command that is written; the rest is cut, and its length noted. Default: 1,048,576. */
+  readonly maxCommandBytes?: number;
+  /**
+   * Of the lines that wait for the disk. What comes when they are that many is lost, and the next
+   * line says how much. Default: 16,777,216 (16 MiB).
+   */
+  readonly maxPendingBytes?: number;
+  /** The longest that `flush()` waits for the disk, in milliseconds. Default: 5,000. */
+  readonly flushMs?: number;
+  /** Told once when the file cannot be written. Default: process warnings. */
+  readonly logger?: Logger;
+}
+
+/** The options with everything decided. */
+export interface InteractionLogSettings {
+  readonly path: string;
+  readonly maxCommandBytes: number;
+  readonly maxPendingBytes: number;
+  readonly flushMs: number;
+}
+
+/**
+ * Fills in the defaults.
+ *
+ * @throws {InputError} An option is not valid.
+ */
+export function resolveLogOptions(options: InteractionLogOptions): InteractionLogSettings {
+  const { path } = options;
+  if (typeof path !== 'string' || path === '' || path.includes('\0')) {
+    throw new InputError(`path: expected the path of a file, got ${showValue(path)}`);
+  }
+  return {
+    path: resolve(path),
+    maxCommandBytes: wholeFrom('maxCommandBytes', 1, options.maxCommandBytes ?? 1024 ** 2),
+    maxPendingBytes: wholeFrom('maxPendingBytes', 1, options.maxPendingBytes ?? 16 * 1024 ** 2),
+    flushMs: atLeast('flushMs', 0, options.flushMs ?? 5000),
+  };
+}
