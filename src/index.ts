@@ -77,6 +77,14 @@ export type { TimeoutLimits } from './pipeline/timeout.js';
 export type { JsonSchema } from './pipeline/validate.js';
 export { type CommandOptions, type EnvironmentOptions, run } from './run.js';
 export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './spawn.js';
+export type {
+  ClientExitStatus,
+  ClientTerminalConnection,
+  ClientTerminalHandle,
+  ClientTerminalOutput,
+  ClientTerminalRequest,
+} from './terminal/client-terminal.js';
+export type { ClientTerminalOptions } from './terminal/client-terminals.js';
 export { createLocalResolver, type LocalUrlOptions } from './urls/local.js';
 export { createUrlRegistry } from './urls/registry.js';
 export {

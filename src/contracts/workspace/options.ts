@@ -11,6 +11,7 @@ import { warnTo } from '../../pipeline/logger.js';
 import { atLeast, wholeFrom } from '../../pipeline/option-checks.js';
 import type { OutputLimits } from '../../pipeline/output.js';
 import type { TimeoutLimits } from '../../pipeline/timeout.js';
+import { type ClientTerminalOptions, ClientTerminals } from '../../terminal/client-terminals.js';
 import { createUrlRegistry } from '../../urls/registry.js';
 import type { UrlRegistry } from '../../urls/resolver.js';
 import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
@@ -49,6 +50,11 @@ export interface WorkspaceOptions extends ShellOptions {
    * others, so that a URL such as `local://x` is an error.
    */
   readonly urls?: UrlRegistry;
+  /**
+   * Run commands in terminals of an Agent Client Protocol client, where its user sees them. Give it
+   * only when the client's capabilities have `terminal`. Default: commands run here.
+   */
+  readonly clientTerminal?: ClientTerminalOptions;
 }
 
 /** The options with everything decided. */
@@ -65,6 +71,8 @@ export interface WorkspaceSettings extends ShellSettings {
   readonly jobs: JobManager | undefined;
   readonly intercept: Interceptor | undefined;
   readonly urls: UrlRegistry;
+  /** Undefined: commands run here. */
+  readonly clientTerminals: ClientTerminals | undefined;
 }
 
 const DEFAULT_TIMEOUT: TimeoutLimits = { default: 300, min: 1, max: 3600 };
@@ -90,6 +98,9 @@ export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSet
     ...resolveJobs(options),
     intercept: createInterceptor(options.interceptor, warnTo(options.logger)),
     urls: withArtifacts(options.urls ?? createUrlRegistry(), artifacts),
+    clientTerminals:
+      options.clientTerminal &&
+      new ClientTerminals(options.clientTerminal, options.shell?.[0] ?? '/bin/bash'),
   };
 }
 

@@ -16,6 +16,8 @@ export interface PreparedCommand {
   readonly cwd: string;
   readonly timeout: Timeout;
   readonly environment: string;
+  /** Of the tool and of the call; `undefined` removes a name. Part of `environment`. */
+  readonly variables: Overrides;
 }
 
 /**
@@ -53,6 +55,7 @@ export async function prepare(
       overrides,
       cwd,
     }),
+    variables: overrides,
   };
 }
 

@@ -40,6 +40,10 @@ export interface WorkspaceDetails {
   wallTimeMs?: number;
   /** The background job that the call became. */
   async?: AsyncDetails;
+  /** The client's terminal that it ran in, if it did. */
+  terminalId?: string;
+  /** The client's terminal has dropped the beginning of the output; nobody knows how much. */
+  terminalTruncated?: true;
   /** Present when it is not 0. */
   exitCode?: number;
   /** Processes that still run; present when there are any. */
@@ -83,7 +87,8 @@ function wholeOutput(kept: KeptOutput): WholeOutput | undefined {
   return { artifactId: kept.artifact.id, ...(!kept.complete && { firstBytes: kept.bytes }) };
 }
 
-function exitedResult(
+/** The answer for a command that ended by itself. */
+export function exitedResult(
   output: string,
   notices: readonly (string | undefined)[],
   exitCode: number,
@@ -100,8 +105,14 @@ function exitedResult(
   };
 }
 
-function unfinished(
-  outcome: Exclude<Outcome, { kind: 'exited' }>,
+/** How a command ended that did not by itself. */
+type Unfinished =
+  | { readonly kind: 'timedOut' | 'cancelled' | 'unknown' }
+  | (Outcome & { kind: 'signaled' });
+
+/** The error for a command that did not end by itself. */
+export function unfinished(
+  outcome: Unfinished,
   output: string,
   notices: readonly (string | undefined)[],
   details: WorkspaceDetails,

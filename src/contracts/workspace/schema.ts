@@ -85,8 +85,8 @@ function describeUrls({ urls }: WorkspaceSettings): string[] {
   return [`- In \`command\`, \`env\` and \`cwd\`, URLs of these kinds become paths: ${shown}.`];
 }
 
-function describeWhole({ artifacts }: WorkspaceSettings): string {
-  if (artifacts === undefined) {
+function describeWhole({ artifacts, clientTerminals }: WorkspaceSettings): string {
+  if (artifacts === undefined || clientTerminals !== undefined) {
     return 'Redirect longer output to a file and read the part that matters.';
   }
   return 'All of it is kept as `artifact://N`; the result says which.';

@@ -8,6 +8,7 @@ import { createValidator } from '../../pipeline/validate.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolAbortError, ToolError, toToolError } from '../errors.js';
 import { type Run, runInBackground, runUntilBackground } from './background.js';
+import { runInClientTerminal } from './client-terminal.js';
 import { createJobTool, type JobDetails } from './job-tool.js';
 import {
   resolveWorkspaceOptions,
@@ -65,8 +66,11 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
   ): Answer | Promise<Answer> {
     const run: Run = (signal, onOutput) =>
       running.add(runCommand(command, { owner, settings, signal, onOutput }));
-    const { jobs, autoBackgroundMs } = settings;
+    const { jobs, autoBackgroundMs, clientTerminals } = settings;
     if (async && jobs) return runInBackground(jobs, command, call, settings, run);
+    if (clientTerminals) {
+      return running.add(runInClientTerminal(clientTerminals, command, settings, call));
+    }
     if (autoBackgroundMs !== undefined && jobs) {
       return runUntilBackground(jobs, autoBackgroundMs, command, call, settings, run);
     }
@@ -115,7 +119,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     async dispose() {
       disposed = true;
       queue.clear(new ToolAbortError(CANCELLED));
-      await owner.dispose(settings.graceMs);
+      await Promise.all([owner.dispose(settings.graceMs), settings.clientTerminals?.dispose()]);
       await running.settled();
       if (settings.ownsArtifacts) await settings.artifacts?.dispose();
     },

@@ -1,0 +1,71 @@
+/** What became of a question to the client. */
+export type Answer<T> =
+  | { readonly kind: 'given'; readonly value: T }
+  | { readonly kind: 'refused'; readonly error: unknown }
+  /** It has not come within the time. */
+  | { readonly kind: 'none' };
+
+/** Asks, and waits so long and no longer. A client that is stuck must not be waited for. */
+export async function ask<T>(question: () => Promise<T>, waitMs: number): Promise<Answer<T>> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<Answer<T>>((resolve) => {
+    timer = setTimeout(() => resolve({ kind: 'none' }), waitMs).unref();
+  });
+  try {
+    return await Promise.race([outcomeOf(question), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function outcomeOf<T>(question: () => Promise<T>): Promise<Answer<T>> {
+  try {
+    return { kind: 'given', value: await question() };
+  } catch (error) {
+    return { kind: 'refused', error };
+  }
+}
+
+/**
+ * What ends the wait for a command: the first reason that is told. One waits for it beside other
+ * things; a promise would collect a reaction at each of the thousands of polls of a long command.
+ */
+export class Stop<Reason extends string> {
+  #reason: Reason | undefined;
+  #wake: (() => void) | undefined;
+
+  get reason(): Reason | undefined {
+    return this.#reason;
+  }
+
+  tell(reason: Reason): void {
+    this.#reason ??= reason;
+    this.#wake?.();
+  }
+
+  /** Waits for the work, or until there is a reason; then it is undefined. */
+  async orWork<T>(work: Promise<T>): Promise<T | undefined> {
+    const told = new Promise<undefined>((resolve) => {
+      this.#wake = () => resolve(undefined);
+      if (this.#reason !== undefined) resolve(undefined);
+    });
+    try {
+      return await Promise.race([told, work]);
+    } finally {
+      this.#wake = undefined;
+    }
+  }
+
+  /** Waits so long, or until there is a reason. */
+  async orTime(waitMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const over = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, waitMs).unref();
+    });
+    try {
+      await this.orWork(over);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import { InputError, showValue } from '../pipeline/input-error.js';
+import { atLeast } from '../pipeline/option-checks.js';
+import { UnderWay } from '../pipeline/under-way.js';
+import {
+  type ClientCommand,
+  type ClientResult,
+  type ClientTerminalConnection,
+  ClientTerminalError,
+  type ClientTerminalHandle,
+  type ClientWatcher,
+} from './client-terminal.js';
+import {
+  ClientRun,
+  type ClientTimes,
+  messageOf,
+  releaseTerminal,
+  type StopReason,
+} from './client-terminal-run.js';
+import { ask, Stop } from './client-terminal-wait.js';
+
+/** Whose terminals commands run in. */
+export interface ClientTerminalOptions {
+  /** The connection to the client, whose capabilities must have `terminal`. */
+  readonly connection: ClientTerminalConnection;
+  /** The session that the terminals belong to. */
+  readonly sessionId: string;
+  /** The shell on the client's machine. Default: the first of the tool's shells, or `/bin/bash`. */
+  readonly shell?: string;
+  /** Time between two looks at the output, in milliseconds. Default: 250. */
+  readonly pollMs?: number;
+  /** Time that the client has for one answer, in milliseconds. Default: 5,000. */
+  readonly answerMs?: number;
+}
+
+/** A longer one would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The terminals of one client, as a tool uses them. */
+export class ClientTerminals {
+  readonly #connection: ClientTerminalConnection;
+  readonly #sessionId: string;
+  readonly #shell: string;
+  readonly #times: ClientTimes;
+  readonly #disposal = new AbortController();
+  readonly #late = new UnderWay();
+
+  /** @throws {InputError} An option is not valid. */
+  constructor(options: ClientTerminalOptions, shell: string) {
+    const { connection, sessionId } = options;
+    if (typeof connection?.createTerminal !== 'function') {
+      const got = showValue(connection);
+      throw new InputError(
+        `clientTerminal.connection: expected an object with createTerminal(), got ${got}`,
+      );
+    }
+    if (typeof sessionId !== 'string') {
+      const got = showValue(sessionId);
+      throw new InputError(`clientTerminal.sessionId: expected a string, got ${got}`);
+    }
+    this.#connection = connection;
+    this.#sessionId = sessionId;
+    this.#shell = options.shell ?? shell;
+    this.#times = {
+      pollMs: atLeast('clientTerminal.pollMs', 1, options.pollMs ?? 250),
+      answerMs: atLeast('clientTerminal.answerMs', 1, options.answerMs ?? 5000),
+    };
+  }
+
+  /**
+   * Runs a command in a terminal of its own, to its end.
+   *
+   * @throws {ClientTerminalError} The client gave none.
+   */
+  async run(
+    command: ClientCommand,
+    watcher: ClientWatcher,
+    signal: AbortSignal | undefined,
+  ): Promise<ClientResult> {
+    const stop = new Stop<StopReason>();
+    const cancellation = new AbortController();
+    const cancel = (): void => {
+      stop.tell('cancelled');
+      cancellation.abort();
+    };
+    const signals = [this.#disposal.signal, ...(signal === undefined ? [] : [signal])];
+    if (signals.some(({ aborted }) => aborted)) return withoutTerminal('cancelled', 0);
+    for (const each of signals) each.addEventListener('abort', cancel);
+    const timeoutMs = Math.min(command.timeoutMs, LONGEST_TIMER_MS);
+    const timer = setTimeout(() => stop.tell('timedOut'), timeoutMs).unref();
+    try {
+      const startedAt = performance.now();
+      const creating = this.#create(command, cancellation.signal);
+      const handle = await stop.orWork(creating);
+      if (handle === undefined) {
+        // A client that takes its time to answer, or asks its user.
+        if (stop.reason === 'timedOut') cancellation.abort();
+        this.#releaseLate(creating);
+        const reason = stop.reason === 'timedOut' ? 'timedOut' : 'cancelled';
+        return withoutTerminal(reason, performance.now() - startedAt);
+      }
+      watcher.created(handle.id);
+      return await new ClientRun(handle, stop, this.#times, watcher, startedAt).finish();
+    } finally {
+      clearTimeout(timer);
+      for (const each of signals) each.removeEventListener('abort', cancel);
+    }
+  }
+
+  /** Ends what runs and gives all terminals back; a client that does not answer is not waited for. */
+  async dispose(): Promise<void> {
+    this.#disposal.abort();
+    await ask(() => this.#late.settled(), this.#times.answerMs);
+  }
+
+  async #create(command: ClientCommand, signal: AbortSignal): Promise<ClientTerminalHandle> {
+    const env = Object.entries(command.env).map(([name, value]) => ({ name, value }));
+    try {
+      return await this.#connection.createTerminal(
+        {
+          sessionId: this.#sessionId,
+          command: this.#shell,
+          args: ['-c', command.text],
+          env,
+          cwd: command.cwd,
+          outputByteLimit: command.outputByteLimit,
+        },
+        { cancellationSignal: signal },
+      );
+    } catch (error) {
+      throw new ClientTerminalError(messageOf(error), { cause: error });
+    }
+  }
+
+  #releaseLate(creating: Promise<ClientTerminalHandle>): void {
+    const released = creating.then(
+      (handle) => releaseTerminal(handle, this.#times.answerMs),
+      () => true,
+    );
+    void this.#late.add(released);
+  }
+}
+
+function withoutTerminal(kind: 'cancelled' | 'timedOut', durationMs: number): ClientResult {
+  const nothing = { output: '', truncated: false, stale: false, mayStillRun: false };
+  return { outcome: { kind }, ...nothing, durationMs };
+}
