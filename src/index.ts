@@ -37,6 +37,7 @@ export type { ShellOptions } from './contracts/shell-options.js';
 export type { JobDetails } from './contracts/workspace/job-tool.js';
 export type { WorkspaceOptions } from './contracts/workspace/options.js';
 export type { AsyncDetails, WorkspaceDetails } from './contracts/workspace/result.js';
+export type { ShellSnapshotOptions } from './contracts/workspace/shell-setup.js';
 export type { WorkspaceTool } from './contracts/workspace/tool.js';
 export { LaunchError, type LaunchStep } from './engine/launch-error.js';
 export type {

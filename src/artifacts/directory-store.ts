@@ -118,7 +118,7 @@ class DirectoryStore implements ArtifactStore {
 
   async #prepare(): Promise<string> {
     const { directory, maxAgeMs } = this.#settings;
-    if (directory === undefined) return makeSessionDirectory(maxAgeMs);
+    if (directory === undefined) return makeSessionDirectory('artifacts-', maxAgeMs);
     await makePrivate(directory);
     await sweep(directory, this.#settings);
     return directory;

@@ -4,18 +4,21 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { makePrivate } from './private-directory.js';
 
-const PREFIX = 'artifacts-';
-
 /** Those that are to be removed when the host exits without having disposed of them. */
 const open = new Set<string>();
 let watching = false;
 
-/** Makes a directory for one store, below one for the user in the system's temporary one. */
-export async function makeSessionDirectory(maxAgeMs: number): Promise<string> {
+/**
+ * Makes a directory for one store or the like, below one for the user in the system's temporary one.
+ *
+ * @param prefix What the names of its kind begin with.
+ * @param maxAgeMs After which such a directory of a host that was killed goes.
+ */
+export async function makeSessionDirectory(prefix: string, maxAgeMs: number): Promise<string> {
   const home = join(tmpdir(), `forkline-${process.getuid?.() ?? userInfo().username}`);
   await makePrivate(home);
-  await removeAbandoned(home, maxAgeMs);
-  const directory = await mkdtemp(join(home, `${PREFIX}${process.pid}-`));
+  await removeAbandoned(home, prefix, maxAgeMs);
+  const directory = await mkdtemp(join(home, `${prefix}${process.pid}-`));
   open.add(directory);
   if (!watching) process.once('exit', removeOpen);
   watching = true;
@@ -39,9 +42,9 @@ function removeOpen(): void {
 }
 
 /** What hosts that were killed have left, once it is old. */
-async function removeAbandoned(home: string, maxAgeMs: number): Promise<void> {
+async function removeAbandoned(home: string, prefix: string, maxAgeMs: number): Promise<void> {
   for (const name of await readdir(home)) {
-    if (!name.startsWith(PREFIX) || isAlive(Number.parseInt(name.slice(PREFIX.length), 10))) {
+    if (!name.startsWith(prefix) || isAlive(Number.parseInt(name.slice(prefix.length), 10))) {
       continue;
     }
     const path = join(home, name);

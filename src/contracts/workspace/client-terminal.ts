@@ -22,6 +22,7 @@ import { ToolError } from '../errors.js';
 import type { WorkspaceSettings } from './options.js';
 import type { PreparedCommand } from './prepare.js';
 import { exitedResult, timeoutDetails, unfinished, type WorkspaceDetails } from './result.js';
+import { withPrefix } from './shell-setup.js';
 
 type Answer = ToolResult<WorkspaceDetails>;
 
@@ -45,7 +46,8 @@ export async function runInClientTerminal(
   try {
     const result = await terminals.run(
       {
-        text: command.command,
+        // A snapshot is of this machine's shell, and not for the user's eyes.
+        text: withPrefix(command.command, settings.commandPrefix),
         cwd: command.cwd,
         env: clientEnvironment(command, settings),
         timeoutMs: Math.round(command.timeout.seconds * 1000),

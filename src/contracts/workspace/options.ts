@@ -11,10 +11,12 @@ import { warnTo } from '../../pipeline/logger.js';
 import { atLeast, wholeFrom } from '../../pipeline/option-checks.js';
 import type { OutputLimits } from '../../pipeline/output.js';
 import type { TimeoutLimits } from '../../pipeline/timeout.js';
+import type { ShellSnapshot } from '../../snapshot/shell-snapshot.js';
 import { type ClientTerminalOptions, ClientTerminals } from '../../terminal/client-terminals.js';
 import { createUrlRegistry } from '../../urls/registry.js';
 import type { UrlRegistry } from '../../urls/resolver.js';
 import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
+import { checkPrefix, resolveSnapshot, type ShellSnapshotOptions } from './shell-setup.js';
 import { withArtifacts } from './urls.js';
 
 /** Options of the `workspace` contract. */
@@ -55,6 +57,16 @@ export interface WorkspaceOptions extends ShellOptions {
    * only when the client's capabilities have `terminal`. Default: commands run here.
    */
   readonly clientTerminal?: ClientTerminalOptions;
+  /**
+   * Run commands with the aliases, functions, shell options and `PATH` of the user's rc file, as it
+   * leaves them in an interactive bash. It is read once. Default: false.
+   */
+  readonly shellSnapshot?: boolean | ShellSnapshotOptions;
+  /**
+   * Shell text that stands before each command, one blank between them: `nice -n 10`, or
+   * `ulimit -v 4000000;`. Default: none.
+   */
+  readonly commandPrefix?: string;
 }
 
 /** The options with everything decided. */
@@ -73,6 +85,8 @@ export interface WorkspaceSettings extends ShellSettings {
   readonly urls: UrlRegistry;
   /** Undefined: commands run here. */
   readonly clientTerminals: ClientTerminals | undefined;
+  readonly snapshot: ShellSnapshot | undefined;
+  readonly commandPrefix: string | undefined;
 }
 
 const DEFAULT_TIMEOUT: TimeoutLimits = { default: 300, min: 1, max: 3600 };
@@ -86,8 +100,9 @@ const DEFAULT_AUTO_BACKGROUND_MS = 60_000;
  */
 export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSettings {
   const artifacts = resolveArtifacts(options.artifacts);
+  const shell = resolveShellOptions(options, { inheritEnv: 'scrubbed', graceMs: 5000 });
   return {
-    ...resolveShellOptions(options, { inheritEnv: 'scrubbed', graceMs: 5000 }),
+    ...shell,
     timeout: resolveTimeoutLimits(options.timeout),
     output: {
       headBytes: wholeFrom('headBytes', 0, options.headBytes ?? 0),
@@ -101,6 +116,8 @@ export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSet
     clientTerminals:
       options.clientTerminal &&
       new ClientTerminals(options.clientTerminal, options.shell?.[0] ?? '/bin/bash'),
+    snapshot: resolveSnapshot(options.shellSnapshot, shell, warnTo(options.logger)),
+    commandPrefix: checkPrefix(options.commandPrefix),
   };
 }
 

@@ -6,13 +6,17 @@ import { takeLeadingCd } from '../../pipeline/leading-cd.js';
 import { clampTimeout, type Timeout } from '../../pipeline/timeout.js';
 import { checkCommand } from '../../pipeline/validate.js';
 import { resolveWorkingDirectory } from '../../pipeline/workdir.js';
+import type { Snapshot } from '../../snapshot/shell-snapshot.js';
 import { ToolError } from '../errors.js';
 import type { WorkspaceSettings } from './options.js';
 import type { WorkspaceInput } from './schema.js';
+import { shellText } from './shell-setup.js';
 
 /** A call with everything decided: what runs, where, for how long and with what around it. */
 export interface PreparedCommand {
   readonly command: string;
+  /** The command with what the tool puts around it: this is what the shell gets. */
+  readonly text: string;
   readonly cwd: string;
   readonly timeout: Timeout;
   readonly environment: string;
@@ -44,15 +48,18 @@ export async function prepare(
   const expanded = await expandUrls({ env: undefined, ...texts }, settings.urls);
   const overrides = layer(settings.env, expanded.env);
   const cwd = await resolveWorkingDirectory(expanded.cwd, settings.cwd, home);
+  const snapshot = await settings.snapshot?.ready();
   return {
     command: expanded.command,
+    text: shellText(expanded.command, settings.commandPrefix, snapshot),
     cwd,
     timeout: clampTimeout(input.timeout, settings.timeout),
     environment: resolveEnvironment({
       inherit: settings.inheritEnv,
       scrub: settings.scrub,
       defaults: settings.defaults,
-      overrides,
+      overrides:
+        snapshot === undefined ? overrides : withPath(settings.env, snapshot, expanded.env),
       cwd,
     }),
     variables: overrides,
@@ -89,6 +96,11 @@ function checkAsync({ async, jobs }: WorkspaceSettings): void {
     );
   }
   if (jobs === undefined) throw new InputError('Async job manager unavailable for this session.');
+}
+
+/** `PATH` of the snapshot lies over the tool's, which the rc file has seen, and under the call's. */
+function withPath(under: Overrides, { path }: Snapshot, over: Overrides): Overrides {
+  return { ...under, ...(path !== '' && { PATH: path }), ...over };
 }
 
 type Overrides = Readonly<Record<string, string | undefined>> | undefined;

@@ -45,7 +45,7 @@ async function executeWith(
   const { headBytes, tailBytes } = settings.output;
   const spill = keeper.spill(headBytes + tailBytes);
   try {
-    const result = await execute(prepared.command, prepared.environment, {
+    const result = await execute(prepared.text, prepared.environment, {
       cwd: prepared.cwd,
       timeoutMs: Math.round(prepared.timeout.seconds * 1000),
       graceMs: settings.graceMs,

@@ -58,12 +58,20 @@ export function workspaceDescription(settings: WorkspaceSettings): string {
     `- A command may take ${timeout.default} seconds, or \`timeout\` (at most ${timeout.max}). ` +
       'Then it is ended, with everything it started.',
     `- ${describeOutputLimits(output)} ${describeWhole(settings)}`,
-    '- A process started with `&` goes on after the command; the result names it and says how to ' +
-      'stop it.',
+    ...describeLeft(settings),
     ...describeBackground(settings),
     ...describeUrls(settings),
     '- Commands run one at a time. A failing one is reported with its exit code.',
   ].join('\n');
+}
+
+/** What a client's terminal does with such processes is its own affair. */
+function describeLeft({ clientTerminals }: WorkspaceSettings): string[] {
+  if (clientTerminals !== undefined) return [];
+  return [
+    '- A process started with `&` goes on after the command; the result names it and says how to ' +
+      'stop it.',
+  ];
 }
 
 function describeBackground({ async, autoBackgroundMs, jobs }: WorkspaceSettings): string[] {

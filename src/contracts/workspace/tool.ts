@@ -121,6 +121,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
       queue.clear(new ToolAbortError(CANCELLED));
       await Promise.all([owner.dispose(settings.graceMs), settings.clientTerminals?.dispose()]);
       await running.settled();
+      await settings.snapshot?.dispose();
       if (settings.ownsArtifacts) await settings.artifacts?.dispose();
     },
   };

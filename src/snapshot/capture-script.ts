@@ -1,0 +1,75 @@
+import { quoteWord } from '../pipeline/shell-quote.js';
+
+/**
+ * What an interactive bash is given: it reads the rc file, and tells what that has changed. As one
+ * group it is parsed before any alias of the rc file is there; `builtin` steps around functions.
+ *
+ * The rc file can write nowhere, and neither can what it starts: fd 9 is closed for it.
+ * A record is its kind and its fields, each with a NUL at its end.
+ */
+const DUMP = `{
+  exec 9>&1 >/dev/null 2>&1
+  { builtin printf 'before\\0'; builtin shopt -p; builtin set +o; builtin printf '\\0'; } >&9
+  builtin . "$1" 9>&-
+  { builtin printf 'after\\0'; builtin shopt -p; builtin set +o; builtin printf '\\0'; } >&9
+  builtin set +euxvf +o posix
+  builtin trap - DEBUG ERR RETURN EXIT
+  IFS=
+  builtin printf 'path\\0%s\\0' "$PATH" >&9
+  for forkline_name in "\${!BASH_ALIASES[@]}"; do
+    builtin printf 'alias\\0%s\\0%s\\0' "$forkline_name" "\${BASH_ALIASES[$forkline_name]}" >&9
+  done
+  while builtin read -r forkline_name; do
+    builtin printf 'function\\0%s\\0' "$forkline_name" >&9
+    builtin declare -f -- "$forkline_name" >&9
+    builtin printf '\\0' >&9
+  done < <(builtin compgen -A function)
+  builtin printf 'end\\0' >&9
+}`;
+
+/**
+ * The command that captures an rc file. rc files of users stop at once when the shell is not
+ * interactive, so this one is; without a terminal it does without job control.
+ */
+export function captureCommand(rcFile: string): string {
+  const script = quoteWord(DUMP, 'plain');
+  const file = quoteWord(rcFile, 'plain');
+  return `exec "\${BASH:?}" --noprofile --norc -i -c ${script} bash ${file} 2>/dev/null`;
+}
+
+/** What the rc file has left in its shell. Text is one character a byte. */
+export interface CapturedShell {
+  /** Lines of `shopt -p` and `set +o`, before and after. */
+  readonly optionsBefore: readonly string[];
+  readonly optionsAfter: readonly string[];
+  readonly path: string;
+  readonly aliases: ReadonlyMap<string, string>;
+  /** Their definitions, by name. */
+  readonly functions: ReadonlyMap<string, string>;
+}
+
+/** Reads what {@link captureCommand} prints; undefined when that is not all of it. */
+export function parseCapture(dump: string): CapturedShell | undefined {
+  const fields = dump.split('\0');
+  const aliases = new Map<string, string>();
+  const functions = new Map<string, string>();
+  const single = new Map<string, string>();
+  let at = 0;
+  const take = (): string => fields[at++] ?? '';
+  while (at < fields.length) {
+    const kind = take();
+    if (kind === 'alias') aliases.set(take(), take());
+    else if (kind === 'function') functions.set(take(), take());
+    else if (kind === 'before' || kind === 'after' || kind === 'path') single.set(kind, take());
+    else if (kind === 'end') {
+      return {
+        optionsBefore: (single.get('before') ?? '').split('\n'),
+        optionsAfter: (single.get('after') ?? '').split('\n'),
+        path: single.get('path') ?? '',
+        aliases,
+        functions,
+      };
+    } else return undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,84 @@
+import { quoteWord } from '../pipeline/shell-quote.js';
+import type { CapturedShell } from './capture-script.js';
+
+/** Options that make a shell something else than a runner of commands, or only fit a terminal. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  ...['onecmd', 'monitor', 'restricted', 'errexit', 'noexec'],
+  ...['history', 'histexpand', 'emacs', 'vi', 'ignoreeof', 'notify', 'privileged'],
+  ...['expand_aliases', 'login_shell', 'restricted_shell'],
+]);
+
+/** Functions by these names would come between the snapshot and the command. */
+const RESERVED: ReadonlySet<string> = new Set(['builtin', 'command', 'eval']);
+
+/**
+ * What is sourced before a command: functions, options, aliases. Aliases come last, or they would be
+ * expanded in the functions; each function is parsed on its own, so that one that bash cannot read
+ * again takes no other with it.
+ */
+export function snapshotText(captured: CapturedShell): string {
+  const aliases = [...captured.aliases].filter(([name]) => isAliasName(name));
+  const functions = keptFunctions(captured.functions, aliases);
+  return [
+    // Patterns in functions may need extglob to be parsed at all.
+    'shopt -s expand_aliases extglob',
+    ...functions.map((definition) => `eval -- ${quoteWord(definition, 'plain')}`),
+    'shopt -u extglob',
+    ...changedOptions(captured),
+    ...aliases.map(([name, value]) => `alias -- ${quoteWord(`${name}=${value}`, 'plain')}`),
+    '',
+  ].join('\n');
+}
+
+/**
+ * The command with a snapshot sourced before it. Aliases apply to what is parsed after they are
+ * known, so the command is parsed by an `eval` of its own; on the same line, so that its lines keep
+ * their numbers. Without the file it runs all the same.
+ */
+export function withSnapshot(file: string, command: string): string {
+  const source = `command . ${quoteWord(file, 'plain')} >/dev/null 2>&1`;
+  return `${source}; eval -- ${quoteWord(command, 'plain')}`;
+}
+
+/** The lines that an rc file has changed: the rest is as in every shell, or as in every terminal. */
+function changedOptions({ optionsBefore, optionsAfter }: CapturedShell): string[] {
+  const before = new Set(optionsBefore);
+  return optionsAfter.filter((line) => {
+    const [, name] = /^(?:shopt -[su]|set [-+]o) ([\w-]+)$/.exec(line) ?? [];
+    return name !== undefined && !LEFT_OUT.has(name) && !before.has(line);
+  });
+}
+
+/**
+ * The functions that are for the user, and those private ones (`_x`) that these or the aliases call:
+ * without them they would be there and fail. All other private ones are completions and the like.
+ */
+function keptFunctions(
+  functions: ReadonlyMap<string, string>,
+  aliases: readonly (readonly [string, string])[],
+): string[] {
+  const kept = new Map<string, string>();
+  const callers = aliases.map(([, value]) => value);
+  const keep = (name: string): void => {
+    const definition = functions.get(name);
+    if (definition === undefined || kept.has(name) || !isFunctionName(name)) return;
+    kept.set(name, definition);
+    callers.push(definition);
+  };
+  for (const name of functions.keys()) {
+    if (!name.startsWith('_')) keep(name);
+  }
+  for (let text = callers.pop(); text !== undefined; text = callers.pop()) {
+    for (const [word] of text.matchAll(/_[\w.:+-]*/g)) keep(word);
+  }
+  return [...kept.values()];
+}
+
+function isFunctionName(name: string): boolean {
+  return /^[A-Za-z_][\w.:+-]*$/.test(name) && !RESERVED.has(name);
+}
+
+/** What `alias` takes for a name; a blank or an operator in one could not be called anyhow. */
+function isAliasName(name: string): boolean {
+  return /^[^ \t\n/$`='"\\|&;()<>]+$/.test(name) && !RESERVED.has(name);
+}

@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { run } from '../../src/index.js';
+import { type CapturedShell, parseCapture } from '../../src/snapshot/capture-script.js';
+import { snapshotText, withSnapshot } from '../../src/snapshot/snapshot-text.js';
+import { printed } from '../support/results.js';
+
+const text = fc.string({
+  unit: fc.constantFrom(
+    'a',
+    ' ',
+    '\n',
+    "'",
+    '"',
+    '\\',
+    '$',
+    '`',
+    '!',
+    '(',
+    ';',
+    '#',
+    '\xe9',
+    '\x01',
+  ),
+  maxLength: 30,
+});
+const name = fc.constantFrom('ll', '..', 'x+y', '-', '_p', 'f', 'g:h', '__q', 'é');
+
+function captured(parts: Partial<CapturedShell>): CapturedShell {
+  const nothing = { optionsBefore: [], optionsAfter: [], path: '' };
+  return { ...nothing, aliases: new Map(), functions: new Map(), ...parts };
+}
+
+test('what the shell tells is read back whatever is in it', () => {
+  const records = fc.dictionary(name, text);
+  fc.assert(
+    fc.property(records, records, text, (aliases, functions, path) => {
+      const pairs = (kind: string, of: Record<string, string>) =>
+        Object.entries(of).flatMap(([key, value]) => [kind, key, value]);
+      const fields = [
+        ...['before', 'set +o x\n', 'after', 'set -o x\n', 'path', path],
+        ...pairs('alias', aliases),
+        ...pairs('function', functions),
+        'end',
+      ];
+      expect(parseCapture(fields.map((field) => `${field}\0`).join(''))).toEqual({
+        optionsBefore: ['set +o x', ''],
+        optionsAfter: ['set -o x', ''],
+        path,
+        aliases: new Map(Object.entries(aliases)),
+        functions: new Map(Object.entries(functions)),
+      });
+    }),
+  );
+});
+
+test('a part of it is nothing', () => {
+  const whole = 'before\0\0after\0\0path\0/bin\0alias\0a\0b\0end\0';
+  expect(parseCapture(whole)).toBeDefined();
+  for (let end = 0; end < whole.length - 1; end += 1) {
+    expect(parseCapture(whole.slice(0, end))).toBeUndefined();
+  }
+  expect(parseCapture('bash: something else')).toBeUndefined();
+});
+
+test('bash gets every alias as it was', async () => {
+  await fc.assert(
+    fc.asyncProperty(text, async (value) => {
+      const shell = captured({ aliases: new Map([['the-one', value]]) });
+      const command = `${snapshotText(shell)}\nprintf %s "\${BASH_ALIASES[the-one]}"`;
+      expect(printed(await run(command))).toBe(value);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a command that is parsed after the snapshot is the same command', async () => {
+  await fc.assert(
+    fc.asyncProperty(text, async (word) => {
+      const command = `printf %s '${word.replaceAll("'", `'\\''`)}'`;
+      expect(printed(await run(withSnapshot("/no/such 'file", command)))).toBe(word);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('private functions come along only when they are called', () => {
+  const functions = new Map([
+    ['f', 'f () { _a; }'],
+    ['_a', '_a () { __b; }'],
+    ['__b', '__b () { _a; }'],
+    ['_c', '_c () { f; }'],
+    ['_d', '_d () { :; }'],
+    ['bad name', 'bad name () { :; }'],
+    ['eval', 'eval () { :; }'],
+  ]);
+  const made = snapshotText(captured({ functions, aliases: new Map([['x', '_d --all']]) }));
+  const names = [...made.matchAll(/^eval -- '(\S+) \(\)/gm)].map(([, found]) => found);
+  expect(names.sort()).toEqual(['__b', '_a', '_d', 'f']);
+});
+
+test('only options that have changed are set, and none that is for a terminal', () => {
+  const optionsBefore = ['shopt -u globstar', 'set +o pipefail', 'set +o vi', 'shopt -s cmdhist'];
+  const optionsAfter = [
+    'shopt -s globstar',
+    'set -o pipefail',
+    'set -o vi',
+    'shopt -s cmdhist',
+    'rm x',
+  ];
+  const lines = snapshotText(captured({ optionsBefore, optionsAfter })).split('\n');
+  expect(lines).toEqual([
+    'shopt -s expand_aliases extglob',
+    'shopt -u extglob',
+    'shopt -s globstar',
+    'set -o pipefail',
+    '',
+  ]);
+});
