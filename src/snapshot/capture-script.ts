@@ -11,10 +11,9 @@ const DUMP = `{
   exec 9>&1 >/dev/null 2>&1
   { builtin printf 'before\\0'; builtin shopt -p; builtin set +o; builtin printf '\\0'; } >&9
   builtin . "$1" 9>&-
+  builtin trap - DEBUG ERR RETURN EXIT
   { builtin printf 'after\\0'; builtin shopt -p; builtin set +o; builtin printf '\\0'; } >&9
   builtin set +euxvf +o posix
-  builtin trap - DEBUG ERR RETURN EXIT
-  IFS=
   builtin printf 'path\\0%s\\0' "$PATH" >&9
   for forkline_name in "\${!BASH_ALIASES[@]}"; do
     builtin printf 'alias\\0%s\\0%s\\0' "$forkline_name" "\${BASH_ALIASES[$forkline_name]}" >&9

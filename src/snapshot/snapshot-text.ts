@@ -5,6 +5,7 @@ import type { CapturedShell } from './capture-script.js';
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...['onecmd', 'monitor', 'restricted', 'errexit', 'noexec'],
   ...['history', 'histexpand', 'emacs', 'vi', 'ignoreeof', 'notify', 'privileged'],
+  ...['xtrace', 'verbose'],
   ...['expand_aliases', 'login_shell', 'restricted_shell'],
 ]);
 

@@ -60,6 +60,13 @@ test('the client gets the shell, the line as one argument, and absolute paths', 
   ]);
 });
 
+test('a prefix goes with the command, a snapshot of the shell here does not', async () => {
+  const client = clientOf();
+  const tool = toolFor(client, { commandPrefix: 'nice -n 3', shellSnapshot: true });
+  expect(await answerTo(tool, { command: 'nice' })).toBe('3\n\nWall time: T seconds');
+  expect(client.created[0]?.args).toEqual(['-c', 'nice -n 3 nice']);
+});
+
 test('another shell can be named', async () => {
   const client = clientOf();
   const clientTerminal = { connection: client.connection, sessionId: 's', shell: '/bin/sh' };

@@ -141,6 +141,19 @@ test.each([
   expect(await answer(tool)).toBe(await answer(toolOf()));
 });
 
+test.each([
+  ['traps', 'trap "echo t" DEBUG RETURN EXIT ERR\nset -o functrace'],
+  ['redirects', `exec >/dev/null 2>&1 9>/dev/null`],
+  ['shadows', 'printf() { :; }; declare() { :; }; read() { :; }\nalias eval=false set=false'],
+  ['separators', 'IFS=,; readonly IFS PATH'],
+  ['strictness', 'set -eu; set -o posix -o noglob'],
+  ['tracing', 'set -xv'],
+])('an rc file may leave %s behind', async (_, rc) => {
+  const { tool, warnings } = toolWith(`${rc}\nalias a='echo A'\nf() { echo F; }\n`);
+  expect(await outputOf(tool, 'a; f')).toBe('A\nF');
+  expect(warnings).toEqual([]);
+});
+
 test('a call can have a PATH of its own, and so can the tool', async () => {
   const rcFile = folder.file('path.rc');
   writeFileSync(rcFile, 'PATH="/from/rc:$PATH"\n');
