@@ -20,7 +20,7 @@ export interface PreparedCommand {
   readonly cwd: string;
   readonly timeout: Timeout;
   readonly environment: string;
-  /** Of the tool and of the call; `undefined` removes a name. Part of `environment`. */
+  /** Of the tool and of the call, without a snapshot's; `undefined` removes a name. */
   readonly variables: Overrides;
 }
 
@@ -46,9 +46,11 @@ export async function prepare(
     command: cd?.command ?? input.command,
   };
   const expanded = await expandUrls({ env: undefined, ...texts }, settings.urls);
-  const overrides = layer(settings.env, expanded.env);
+  const variables = layer(settings.env, expanded.env);
   const cwd = await resolveWorkingDirectory(expanded.cwd, settings.cwd, home);
   const snapshot = await settings.snapshot?.ready();
+  const overrides =
+    snapshot === undefined ? variables : withPath(settings.env, snapshot, expanded.env);
   return {
     command: expanded.command,
     text: shellText(expanded.command, settings.commandPrefix, snapshot),
@@ -58,11 +60,10 @@ export async function prepare(
       inherit: settings.inheritEnv,
       scrub: settings.scrub,
       defaults: settings.defaults,
-      overrides:
-        snapshot === undefined ? overrides : withPath(settings.env, snapshot, expanded.env),
+      overrides,
       cwd,
     }),
-    variables: overrides,
+    variables,
   };
 }
 
