@@ -29,6 +29,13 @@ export {
   type ToolErrorKind,
   type ToolErrorOptions,
 } from './contracts/errors.js';
+export type { Mode, ModesOptions, ModeTimeouts } from './contracts/modes/options.js';
+export type {
+  BackgroundDetails,
+  ForegroundDetails,
+  ModesDetails,
+} from './contracts/modes/result.js';
+export type { ModesTool } from './contracts/modes/tool.js';
 export type { ShellOptions } from './contracts/shell-options.js';
 export type { JobDetails } from './contracts/workspace/job-tool.js';
 export type { WorkspaceOptions } from './contracts/workspace/options.js';

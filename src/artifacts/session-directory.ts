@@ -1,8 +1,7 @@
 import { rmSync } from 'node:fs';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { makePrivate } from './private-directory.js';
+import { makeUserDirectory } from './private-directory.js';
 
 const PREFIX = 'artifacts-';
 
@@ -12,8 +11,7 @@ let watching = false;
 
 /** Makes a directory for one store, below one for the user in the system's temporary one. */
 export async function makeSessionDirectory(maxAgeMs: number): Promise<string> {
-  const home = join(tmpdir(), `forkline-${process.getuid?.() ?? userInfo().username}`);
-  await makePrivate(home);
+  const home = await makeUserDirectory();
   await removeAbandoned(home, maxAgeMs);
   const directory = await mkdtemp(join(home, `${PREFIX}${process.pid}-`));
   open.add(directory);

@@ -1,10 +1,13 @@
 import { InputError, showValue } from '../pipeline/input-error.js';
+import type { ModesOptions } from './modes/options.js';
+import { createModesTool, type ModesTool } from './modes/tool.js';
 import type { WorkspaceOptions } from './workspace/options.js';
 import { createWorkspaceTool, type WorkspaceTool } from './workspace/tool.js';
 
 /** The contracts: what each takes, and the tool that it makes. */
 interface Contracts {
   workspace: { options: WorkspaceOptions; tool: WorkspaceTool };
+  modes: { options: ModesOptions; tool: ModesTool };
 }
 
 /** The name of a contract. */
@@ -24,6 +27,7 @@ const makers: {
   readonly [Name in ContractName]: (options: OptionsOf<Name>) => BashToolOf<Name>;
 } = {
   workspace: createWorkspaceTool,
+  modes: createModesTool,
 };
 
 /** The names of the contracts. */
