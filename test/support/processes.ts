@@ -14,6 +14,11 @@ export function lives(pid: number): boolean {
   return !['Z', 'X', undefined].includes(entryOf(pid)?.state);
 }
 
+/** The process that waits for it; 0 when it is gone. */
+export function parentOf(pid: number): number {
+  return entryOf(pid)?.parent ?? 0;
+}
+
 export function isGone(pid: number): boolean {
   return !lives(pid);
 }
