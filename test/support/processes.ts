@@ -36,6 +36,13 @@ export function processesRunning(commandLine: string): number[] {
   return livingProcesses().filter((pid) => readProc(pid, 'cmdline').join(' ') === commandLine);
 }
 
+/** Its children, zombies too. */
+export function childrenOf(parent: number): number[] {
+  return allProcesses()
+    .filter((entry) => entry.parent === parent)
+    .map(({ pid }) => pid);
+}
+
 export function zombiesOf(parent: number = process.pid): number[] {
   return allProcesses()
     .filter((entry) => entry.parent === parent && entry.state === 'Z')

@@ -2,113 +2,19 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
-use std::ffi::CString;
+mod support;
+
 use std::fs;
+use std::io::{Seek, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use forkline_engine::{DetachedCommand, Engine, LaunchError, Step};
-use tempfile::TempDir;
-
-const PATIENCE: Duration = Duration::from_secs(30);
-
-fn engine() -> &'static Engine {
-    static ENGINE: OnceLock<Engine> = OnceLock::new();
-    let keeper = PathBuf::from(env!("CARGO_BIN_EXE_forkline-keeper"));
-    ENGINE.get_or_init(|| Engine::start(Some(keeper)).unwrap())
-}
-
-/// A command and the folder that its output goes to.
-struct Scene {
-    folder: TempDir,
-    command: DetachedCommand,
-}
-
-fn scene(text: &str) -> Scene {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |path: PathBuf| CString::new(path.to_str().unwrap()).unwrap();
-    let command = DetachedCommand {
-        text: text.into(),
-        shells: Vec::new(),
-        environment: format!("PATH={}", std::env::var("PATH").unwrap()).into_bytes(),
-        directory: Some(path(folder.path().to_owned())),
-        output: path(folder.path().join("output")),
-        timeout: Duration::from_secs(60),
-        grace: Duration::from_secs(5),
-    };
-    Scene { folder, command }
-}
-
-impl Scene {
-    fn start(&self) -> i32 {
-        start_with(engine(), self.command.clone()).unwrap()
-    }
-
-    fn failure(&self) -> LaunchError {
-        start_with(engine(), self.command.clone()).unwrap_err()
-    }
-
-    fn output(&self) -> String {
-        fs::read_to_string(self.folder.path().join("output")).unwrap_or_default()
-    }
-
-    /// The output, once the line is under it.
-    fn ending(&self) -> String {
-        eventually(|| Some(self.output()).filter(|text| text.contains("[background process ")))
-    }
-
-    /// What a file of the command's own says, once it is there.
-    fn told(&self, name: &str) -> String {
-        let path = self.folder.path().join(name);
-        eventually(|| fs::read_to_string(&path).ok().filter(|text| text.ends_with('\n')))
-            .trim_end()
-            .to_owned()
-    }
-}
-
-fn start_with(engine: &Engine, command: DetachedCommand) -> Result<i32, LaunchError> {
-    let (sender, answers) = channel();
-    engine.start_detached(command, Box::new(move |answer| sender.send(answer).unwrap()));
-    answers.recv_timeout(PATIENCE).unwrap()
-}
-
-fn eventually<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        if let Some(found) = attempt() {
-            return found;
-        }
-        assert!(Instant::now() < until, "it never came about");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// State, parent, group and session, as the kernel tells them.
-fn stat(pid: i32) -> Option<[String; 4]> {
-    let line = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let mut fields = line.rsplit(')').next()?.split_ascii_whitespace().map(str::to_owned);
-    Some([fields.next()?, fields.next()?, fields.next()?, fields.next()?])
-}
-
-fn is_gone(pid: i32) -> bool {
-    stat(pid).is_none_or(|[state, ..]| state == "Z" || state == "X")
-}
-
-fn wait_until_gone(pid: i32) {
-    eventually(|| is_gone(pid).then_some(()));
-}
-
-fn kill(target: i32, signal: i32) {
-    // SAFETY: takes numbers only.
-    assert_eq!(unsafe { libc::kill(target, signal) }, 0);
-}
-
-fn keeper_of(pid: i32) -> i32 {
-    stat(pid).unwrap()[1].parse().unwrap()
-}
+use forkline_engine::{Engine, Step};
+use support::{eventually, is_gone, keeper_of, kill, scene, start_with, stat, wait_until_gone};
 
 #[test]
 fn stdout_and_stderr_go_to_a_private_file_and_the_line_under_them() {
@@ -267,6 +173,51 @@ fn without_a_keeper_there_is_no_detached_command() {
     let mute = Engine::start(Some("/bin/true".into())).unwrap();
     let error = start_with(&mute, scene("true").command).unwrap_err();
     assert_eq!((error.step, error.errno), (Step::Keeper, libc::ESRCH));
+}
+
+/// The host has died between the launch of the keeper and its report.
+#[test]
+fn a_command_that_nobody_can_be_told_of_is_ended() {
+    let scene = scene("sleep 300; true");
+    let command = &scene.command;
+    let directory = command.directory.as_ref().unwrap().as_bytes();
+    let time = |time: Duration| (time.as_millis() as u64).to_le_bytes();
+    let (timeout, grace) = (time(command.timeout), time(command.grace));
+    let output = command.output.as_bytes();
+    let shell = b"/bin/bash";
+    let mut order = tempfile::tempfile().unwrap();
+    for field in [&command.text, &command.environment, output, directory, &timeout, &grace, shell] {
+        order.write_all(&(field.len() as u64).to_le_bytes()).unwrap();
+        order.write_all(field).unwrap();
+    }
+    order.rewind().unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut keeper = Command::new(env!("CARGO_BIN_EXE_forkline-keeper"));
+    keeper.arg("detach").stdin(Stdio::null()).stdout(writer);
+    let place = move || {
+        // SAFETY: takes numbers only.
+        if unsafe { libc::dup2(order.as_raw_fd(), 3) } < 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        Ok(())
+    };
+    // SAFETY: a plain system call, allowed between fork and exec.
+    unsafe { keeper.pre_exec(place) };
+    let mut launched = keeper.process_group(0).spawn().unwrap();
+    assert!(launched.wait().unwrap().success());
+    let group = launched.id().to_string();
+    let processes = || {
+        let entries = fs::read_dir("/proc").unwrap().flatten();
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+    };
+    let keeps = |pid: i32| stat(pid).is_some_and(|[_, _, of, _]| of == group);
+    eventually(|| (!processes().any(keeps)).then_some(()));
+    assert!(fs::exists(scene.folder.path().join("output")).unwrap(), "it got as far as that");
+    let folder = scene.folder.path().canonicalize().unwrap();
+    let is_there = |pid| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == folder);
+    assert!(!processes().any(is_there));
+    assert_eq!(scene.output(), "");
 }
 
 #[test]

@@ -116,6 +116,11 @@ test('G1: a long command runs', async () => {
   expect(await endingOf(await background.start(makeTool(), command))).toMatch(/^200000\n/);
 });
 
+test('G4: signals are at their defaults', async () => {
+  const started = await background.start(makeTool(), 'set -o pipefail; yes | head -1');
+  expect(await endingOf(started)).toBe('y\n\n\n[background process failed: exit status: 141]\n');
+});
+
 test('D7: it has no descriptor of the host', async () => {
   const started = await background.start(makeTool(), 'ls -l /proc/self/fd | grep -c -e "->"');
   // 0, 1, 2 and what ls itself opens.
