@@ -1,10 +1,8 @@
-import type { OutputChunk } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import { resolveEnvironment } from '../../pipeline/environment.js';
 import { execute } from '../../pipeline/execute.js';
 import { executeDetached } from '../../pipeline/execute-detached.js';
-import { Listener } from '../../pipeline/listener.js';
-import { TailUpdates } from '../../pipeline/tail-updates.js';
+import { listenTo } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
 import type { ModesSettings } from './options.js';
@@ -16,8 +14,6 @@ import {
   foregroundResult,
   type ModesDetails,
 } from './result.js';
-
-const UPDATE_INTERVAL_MS = 50;
 
 /**
  * Runs a command to its end, or to that of its time.
@@ -33,7 +29,7 @@ export async function runForeground(
   settings: ModesSettings,
 ): Promise<ToolResult<ModesDetails>> {
   const cwd = settings.directory();
-  const updates = listenTo(call, settings);
+  const listeners = listenTo(call, settings.snipBytes);
   const { signal } = call;
   try {
     const result = await execute(command, environmentIn(cwd, settings), {
@@ -44,12 +40,12 @@ export async function runForeground(
       owner,
       ...(settings.shell && { shell: settings.shell }),
       ...(signal && { signal }),
-      ...(updates && { onOutput: updates.push }),
+      ...(listeners && { onOutput: listeners.tell }),
     });
     if (!('output' in result)) throw new TypeError('expected the streams to be merged');
     return foregroundResult(result, mode, settings);
   } finally {
-    updates?.stop();
+    listeners?.stop();
   }
 }
 
@@ -95,30 +91,3 @@ function environmentIn(cwd: string, settings: ModesSettings): string {
 }
 
 const milliseconds = (seconds: number): number => Math.ceil(seconds * 1000);
-
-interface Updates {
-  readonly push: (chunk: OutputChunk) => void;
-  stop(): void;
-}
-
-/** Undefined: nobody listens, so that nothing is delivered while the command runs. */
-function listenTo(call: ToolCall<ModesDetails>, settings: ModesSettings): Updates | undefined {
-  if (call.onUpdate === undefined && call.onOutput === undefined) return undefined;
-  const onUpdate = new Listener('onUpdate', call.onUpdate);
-  const onOutput = new Listener('onOutput', call.onOutput);
-  const tail = new TailUpdates({
-    maxBytes: Math.max(settings.snipBytes, 1),
-    intervalMs: UPDATE_INTERVAL_MS,
-    emit: (text) => onUpdate.tell({ content: [{ type: 'text', text }], details: {} }),
-  });
-  return {
-    push(chunk) {
-      tail.push(chunk);
-      onOutput.tell(chunk);
-    },
-    stop() {
-      tail.stop();
-      onOutput.stop();
-    },
-  };
-}
