@@ -29,6 +29,13 @@ export {
   type ToolErrorKind,
   type ToolErrorOptions,
 } from './contracts/errors.js';
+export type { Mode, ModesOptions, ModeTimeouts } from './contracts/modes/options.js';
+export type {
+  BackgroundDetails,
+  ForegroundDetails,
+  ModesDetails,
+} from './contracts/modes/result.js';
+export type { ModesTool } from './contracts/modes/tool.js';
 export type { PlainOptions } from './contracts/plain/options.js';
 export type { PlainDetails, PlainFailureKind, StreamDetails } from './contracts/plain/result.js';
 export type { PlainFailure, PlainOutput, PlainSuccess } from './contracts/plain/schema.js';

@@ -1,4 +1,17 @@
 import { lstat, mkdir } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * Makes the directory for all that is the user's in the system's temporary one, unless it is there.
+ *
+ * @throws As {@link makePrivate}.
+ */
+export async function makeUserDirectory(): Promise<string> {
+  const path = join(tmpdir(), `forkline-${process.getuid?.() ?? userInfo().username}`);
+  await makePrivate(path);
+  return path;
+}
 
 /**
  * Makes a directory that only its owner can look into, unless it is there.

@@ -1,8 +1,7 @@
 import { rmSync } from 'node:fs';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { makePrivate } from './private-directory.js';
+import { makeUserDirectory } from './private-directory.js';
 
 /** Those that are to be removed when the host exits without having disposed of them. */
 const open = new Set<string>();
@@ -15,8 +14,7 @@ let watching = false;
  * @param maxAgeMs After which such a directory of a host that was killed goes.
  */
 export async function makeSessionDirectory(prefix: string, maxAgeMs: number): Promise<string> {
-  const home = join(tmpdir(), `forkline-${process.getuid?.() ?? userInfo().username}`);
-  await makePrivate(home);
+  const home = await makeUserDirectory();
   await removeAbandoned(home, prefix, maxAgeMs);
   const directory = await mkdtemp(join(home, `${prefix}${process.pid}-`));
   open.add(directory);

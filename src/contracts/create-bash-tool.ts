@@ -1,4 +1,6 @@
 import { InputError, showValue } from '../pipeline/input-error.js';
+import type { ModesOptions } from './modes/options.js';
+import { createModesTool, type ModesTool } from './modes/tool.js';
 import type { PlainOptions } from './plain/options.js';
 import { createPlainTool, type PlainTool } from './plain/tool.js';
 import type { WorkspaceOptions } from './workspace/options.js';
@@ -8,6 +10,7 @@ import { createWorkspaceTool, type WorkspaceTool } from './workspace/tool.js';
 interface Contracts {
   workspace: { options: WorkspaceOptions; tool: WorkspaceTool };
   plain: { options: PlainOptions; tool: PlainTool };
+  modes: { options: ModesOptions; tool: ModesTool };
 }
 
 /** The name of a contract. */
@@ -28,6 +31,7 @@ const makers: {
 } = {
   workspace: createWorkspaceTool,
   plain: createPlainTool,
+  modes: createModesTool,
 };
 
 /** The names of the contracts. */

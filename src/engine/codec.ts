@@ -116,8 +116,13 @@ export function decodeCapture(record: CaptureRecord): Capture {
   return { kind: 'cut', head: record[4], tail: record[5], dropped, total, lastLineBytes, lossy };
 }
 
-export function decodeReply([, , value, errno, message = '']: ReplyRecord): EngineReply {
-  if (errno !== undefined) return { kind: 'failed', errno, message };
+export function decodeReply(record: ReplyRecord): EngineReply {
+  const [, , value, errno, message = '', step, subject = ''] = record;
+  if (errno !== undefined) {
+    if (step === undefined) return { kind: 'failed', errno, message };
+    return { kind: 'notDetached', step, errno, subject, message };
+  }
+  if (typeof value === 'number') return { kind: 'detached', pid: value };
   if (typeof value === 'boolean') return { kind: 'done', value };
   return { kind: 'captures', captures: value?.map(decodeCapture) };
 }

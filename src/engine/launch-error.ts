@@ -4,6 +4,7 @@ import { errorCode } from './system-error.js';
 /** What was being done when a launch failed. */
 export type LaunchStep =
   | 'engine'
+  | 'keeper'
   | 'descriptors'
   | 'clone'
   | 'session'

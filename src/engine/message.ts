@@ -75,4 +75,6 @@ export interface EngineOutcome {
 export type EngineReply =
   | { readonly kind: 'done'; readonly value: boolean }
   | { readonly kind: 'captures'; readonly captures: readonly Capture[] | undefined }
+  | { readonly kind: 'detached'; readonly pid: number }
+  | ({ readonly kind: 'notDetached' } & EngineFailure)
   | { readonly kind: 'failed'; readonly errno: number; readonly message: string };

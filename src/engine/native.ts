@@ -24,6 +24,16 @@ export interface NativeChannel {
     stdin: boolean | Uint8Array,
     spillPath: string | undefined,
   ): void;
+  startDetached(
+    request: number,
+    text: string,
+    shells: string,
+    environment: string,
+    directory: string,
+    outputPath: string,
+    timeoutMs: number,
+    graceMs: number,
+  ): void;
   forget(id: number): void;
   cancel(id: number, graceMs?: number): void;
   resume(id: number): void;
@@ -98,8 +108,10 @@ export type SpillRecord =
 export type ReplyRecord = readonly [
   kind: typeof REPLY,
   request: number,
-  /** Whether it is done; captures; null when the command is over. */
-  value: boolean | null | readonly CaptureRecord[],
+  /** Whether it is done; a process id; captures; null when the command is over. */
+  value: boolean | number | null | readonly CaptureRecord[],
   errno?: number,
   message?: string,
+  step?: string,
+  subject?: string,
 ];

@@ -59,6 +59,8 @@ function describeFault(fault: ErrorObject): string {
     }
     case 'type':
       return describeMismatch(fault, describeType(fault.parentSchema));
+    case 'enum':
+      return describeMismatch(fault, describeChoices(fault.params.allowedValues));
     default:
       return describeMismatch(fault, `something that ${fault.message ?? 'is valid'}`);
   }
@@ -81,6 +83,12 @@ function describeType(schema: unknown): string {
   const type = isRecord(schema) ? schema.type : undefined;
   if (typeof type !== 'string') return 'a value';
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}
+
+/** `"a", "b" or "c"`. */
+function describeChoices(values: unknown): string {
+  const shown = Array.isArray(values) ? values.map(showValue) : [];
+  return [shown.slice(0, -1).join(', '), ...shown.slice(-1)].filter(Boolean).join(' or ');
 }
 
 function properties(schema: unknown): Readonly<Record<string, unknown>> {

@@ -14,6 +14,11 @@ export function lives(pid: number): boolean {
   return !['Z', 'X', undefined].includes(entryOf(pid)?.state);
 }
 
+/** The process that waits for it; 0 when it is gone. */
+export function parentOf(pid: number): number {
+  return entryOf(pid)?.parent ?? 0;
+}
+
 export function isGone(pid: number): boolean {
   return !lives(pid);
 }
@@ -29,6 +34,13 @@ export function processesOf(host: number = process.pid): string[] {
 /** Processes that run with exactly these arguments. */
 export function processesRunning(commandLine: string): number[] {
   return livingProcesses().filter((pid) => readProc(pid, 'cmdline').join(' ') === commandLine);
+}
+
+/** Its children, zombies too. */
+export function childrenOf(parent: number): number[] {
+  return allProcesses()
+    .filter((entry) => entry.parent === parent)
+    .map(({ pid }) => pid);
 }
 
 export function zombiesOf(parent: number = process.pid): number[] {

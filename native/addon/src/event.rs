@@ -29,6 +29,8 @@ pub enum Reply {
     Failed(Errno),
     /// What a command has printed so far.
     Snapshot(Snapshot),
+    /// The process id of a detached command, or why it could not be started.
+    Detached(std::result::Result<i32, LaunchError>),
 }
 
 // The layouts below are those of src/engine/native.ts; the first element tells which.
@@ -156,6 +158,14 @@ fn replied(record: &mut Record, reply: Reply) -> Result<()> {
             record.push(false)?;
             record.push(errno.raw_os_error())?;
             record.push(errno_text(errno.raw_os_error()))
+        }
+        Reply::Detached(Ok(pid)) => record.push(pid),
+        Reply::Detached(Err(error)) => {
+            record.push(false)?;
+            record.push(error.errno)?;
+            record.push(error.to_string())?;
+            record.push(error.step.name())?;
+            record.push(error.subject)
         }
         Reply::Snapshot(None) => record.push(Null),
         Reply::Snapshot(Some(captures)) => record.push_each(captures, capture),

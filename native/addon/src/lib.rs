@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 
 use channel::{Batch, CommandSink, Events};
 use event::{Event, Reply};
-use request::{Numbers, Strings, command, milliseconds};
+use request::{Numbers, Paths, Strings, command, detached, milliseconds};
 
 /// The process's environment now: `NAME=value` entries separated by NUL, one character a byte,
 /// since values need not be UTF-8. For the main thread, which alone changes it.
@@ -106,6 +106,30 @@ impl Channel {
         let strings = Strings { text, shells, environment, directory, stdin, spill_path };
         let handle = self.engine.run(command(strings, &numbers), &owner, sink);
         self.handles.insert(id as u64, handle);
+        Ok(())
+    }
+
+    /// Starts a command that outlives the process; the reply is its process id.
+    #[napi]
+    #[allow(clippy::too_many_arguments, reason = "an object would cost a look-up for each field")]
+    pub fn start_detached(
+        &self,
+        request: f64,
+        text: String,
+        shells: String,
+        environment: Latin1String,
+        directory: String,
+        output: String,
+        timeout_ms: f64,
+        grace_ms: f64,
+    ) -> Result<()> {
+        let paths = Paths { shells: &shells, directory: &directory, output: &output };
+        let command = detached(text, environment, &paths, timeout_ms, grace_ms)?;
+        let events = self.events.clone();
+        let answer = Box::new(move |started| {
+            events.push(Event::Reply { request, reply: Reply::Detached(started) });
+        });
+        self.engine.start_detached(command, answer);
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use forkline_engine::{
-    Command, Form, Limits, Listen, Opening, Overflow, SpillTarget, Stdin, Streams,
+    Command, DetachedCommand, Form, Limits, Listen, Opening, Overflow, SpillTarget, Stdin, Streams,
 };
 use napi::bindgen_prelude::{Either, Latin1String, Uint8Array};
 use napi::{Error, Result, Status};
@@ -72,17 +72,11 @@ pub struct Strings {
 
 /// The command as the engine takes it. The TypeScript side has checked every field.
 pub fn command(strings: Strings, numbers: &Numbers) -> Command {
-    let path = |path: &str| CString::new(path).ok();
     Command {
         text: strings.text.into_bytes(),
-        shells: strings
-            .shells
-            .split('\0')
-            .filter(|shell| !shell.is_empty())
-            .filter_map(path)
-            .collect(),
+        shells: paths(&strings.shells),
         environment: strings.environment.to_vec(),
-        directory: strings.directory.as_deref().and_then(path),
+        directory: strings.directory.and_then(|directory| CString::new(directory).ok()),
         stdin: match strings.stdin {
             Either::A(true) => Stdin::Pipe,
             Either::A(false) => Stdin::Null,
@@ -99,6 +93,44 @@ pub fn command(strings: Strings, numbers: &Numbers) -> Command {
         timeout: numbers.timeout,
         grace: numbers.grace,
     }
+}
+
+/// The paths of a detached command.
+pub struct Paths<'a> {
+    /// Shells, separated by NUL; empty: the usual ones.
+    pub shells: &'a str,
+    /// The working directory.
+    pub directory: &'a str,
+    /// The file for the output.
+    pub output: &'a str,
+}
+
+/// The detached command as the engine takes it.
+pub fn detached(
+    text: String,
+    environment: Latin1String,
+    given: &Paths,
+    timeout_ms: f64,
+    grace_ms: f64,
+) -> Result<DetachedCommand> {
+    let path = |path: &str| {
+        CString::new(path).map_err(|error| Error::new(Status::InvalidArg, error.to_string()))
+    };
+    Ok(DetachedCommand {
+        text: text.into_bytes(),
+        shells: paths(given.shells),
+        environment: environment.to_vec(),
+        directory: Some(path(given.directory)?),
+        output: path(given.output)?,
+        timeout: milliseconds(timeout_ms),
+        grace: milliseconds(grace_ms),
+    })
+}
+
+/// Of a list separated by NUL.
+fn paths(list: &str) -> Vec<CString> {
+    let shells = list.split('\0').filter(|shell| !shell.is_empty());
+    shells.filter_map(|shell| CString::new(shell).ok()).collect()
 }
 
 /// A duration of at most a year: nothing waits longer, and an Instant can still hold it.

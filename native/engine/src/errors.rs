@@ -6,7 +6,9 @@ use std::io;
 /// The step of a launch that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Making pipes, the script's descriptor or opening `/dev/null`.
+    /// Starting the keeper of a detached command.
+    Keeper,
+    /// Making pipes, the script's descriptor, the output file, or opening `/dev/null`.
     Descriptors,
     /// Creating the process.
     Clone,
@@ -27,9 +29,28 @@ pub enum Step {
 }
 
 impl Step {
+    const ALL: [Step; 10] = [
+        Step::Keeper,
+        Step::Descriptors,
+        Step::Clone,
+        Step::Session,
+        Step::ParentDeath,
+        Step::Directory,
+        Step::Stdio,
+        Step::Close,
+        Step::Terminal,
+        Step::Exec,
+    ];
+
+    /// The step of this name, as another process of ours tells it.
+    pub fn named(name: &str) -> Option<Step> {
+        Step::ALL.into_iter().find(|step| step.name() == name)
+    }
+
     /// Its name in errors.
     pub fn name(self) -> &'static str {
         match self {
+            Step::Keeper => "keeper",
             Step::Descriptors => "descriptors",
             Step::Clone => "clone",
             Step::Session => "session",
@@ -67,6 +88,7 @@ impl fmt::Display for LaunchError {
         let subject = &self.subject;
         match self.step {
             Step::Descriptors => write!(formatter, "cannot make {subject}: {reason}"),
+            Step::Keeper => write!(formatter, "cannot start {subject}: {reason}"),
             Step::Clone => write!(formatter, "cannot create a process: {reason}"),
             Step::Directory => write!(formatter, "cannot enter directory '{subject}': {reason}"),
             Step::Exec => write!(formatter, "cannot execute {subject}: {reason}"),

@@ -1,4 +1,5 @@
-//! The helper process that outlives the host: started by the engine, and what it does.
+//! The helper process that outlives the host: started by the engine, and what it does. (Its other
+//! role, to keep a detached command, is in `detached`.)
 //!
 //! It holds the reading end of a pipe whose only writing end is the host's. End of file
 //! means that the host is gone, however it went, and that its commands must follow.
@@ -6,7 +7,9 @@
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, OwnedFd};
+use std::iter;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -17,8 +20,9 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Signal;
 
 use crate::family::Family;
-use crate::launch::{Image, Request, Stack, launch};
+use crate::launch::{Image, Launched, Request, Stack, launch};
 use crate::mark::Mark;
+use crate::proc::Stat;
 use crate::roster::{self, Roster};
 use crate::scene::Scene;
 
@@ -36,23 +40,35 @@ impl Keeper {
     pub fn start(path: &Path, roster: &Roster, stack: &mut Stack) -> io::Result<Self> {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
         let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
-        let text = |text: &str| CString::new(text).map_err(io::Error::from);
-        let program = text(&path.to_string_lossy())?;
+        let stdio = [reader.as_fd(), null.as_fd(), null.as_fd()];
         let mark = Mark::of_host().entry();
-        let argv = vec![text("forkline-keeper")?, text(WATCH_HOST)?, text(mark)?];
-        let request = Request {
-            images: &[Image { path: program, argv }],
-            environment: &[],
-            // It must not pin a file system.
-            directory: Some(&text("/")?),
-            stdio: [reader.as_fd(), null.as_fd(), null.as_fd()],
-            script: Some(roster.memory()),
-            slots: None,
-            parent_death: None,
-        };
-        launch(&request, stack).map_err(|failure| failure.error)?;
+        launch_keeper(path, &[WATCH_HOST, mark], stdio, roster.memory(), stack)?;
         Ok(Keeper { _lifeline: writer })
     }
+}
+
+/// Starts the program at `path` in one of its roles, with `stdio` and `fourth` as descriptor 3.
+pub fn launch_keeper(
+    path: &Path,
+    arguments: &[&str],
+    stdio: [BorrowedFd<'_>; 3],
+    fourth: BorrowedFd<'_>,
+    stack: &mut Stack,
+) -> io::Result<Launched> {
+    let program = CString::new(path.as_os_str().as_bytes())?;
+    let argv = iter::once(&"forkline-keeper").chain(arguments);
+    let argv = argv.map(|argument| CString::new(*argument)).collect::<Result<_, _>>()?;
+    let request = Request {
+        images: &[Image { path: program, argv }],
+        environment: &[],
+        // It must not pin a file system.
+        directory: Some(&c"/".to_owned()),
+        stdio,
+        script: Some(fourth),
+        slots: None,
+        parent_death: None,
+    };
+    launch(&request, stack).map_err(|failure| failure.error)
 }
 
 /// Where the host's one keeper sits, once the first command has been launched.
@@ -67,6 +83,11 @@ impl Seat {
     /// An empty seat; None leaves it empty for ever.
     pub fn new(program: Option<PathBuf>) -> Self {
         Seat { program, asked: AtomicBool::new(false), keeper: Mutex::new(None) }
+    }
+
+    /// The keeper's program.
+    pub fn program(&self) -> Option<&Path> {
+        self.program.as_deref()
     }
 
     /// Whether a keeper watches this host.
@@ -100,19 +121,33 @@ pub fn watch_host(mut lifeline: impl Read, roster: File, mark: &str) {
         pipes: Vec::new(),
         born_after: 0,
     };
-    let died = Instant::now();
-    let members = Scene::now().map(|mut scene| family.survey(&mut scene)).unwrap_or_default();
+    end_family(&mut family, GRACE);
+}
+
+/// Ends a family: SIGTERM, `grace`, SIGKILL, until nobody of it lives. Blocks until then. What this
+/// process has adopted, as the subreaper of a command, belongs to it.
+pub fn end_family(family: &mut Family, grace: Duration) {
+    let began = Instant::now();
+    let members = look(family).unwrap_or_default();
     family.signal(&members, Signal::TERM);
     family.signal(&members, Signal::CONT);
     loop {
         std::thread::sleep(LOOK);
-        let members = Scene::now().map(|mut scene| family.survey(&mut scene));
-        let waited = died.elapsed();
-        if members.as_ref().is_ok_and(Vec::is_empty) || waited > GRACE + GIVE_UP {
+        let members = look(family);
+        let waited = began.elapsed();
+        if members.as_ref().is_ok_and(Vec::is_empty) || waited > grace + GIVE_UP {
             return;
         }
-        if waited > GRACE {
+        if waited > grace {
             family.signal(&members.unwrap_or_default(), Signal::KILL);
         }
     }
+}
+
+fn look(family: &mut Family) -> io::Result<Vec<Stat>> {
+    let mut scene = Scene::now()?;
+    let own = std::process::id() as i32;
+    let adopted = scene.processes.iter().filter(|stat| stat.parent == own);
+    family.known.extend(adopted.map(|stat| (stat.pid, stat.started)));
+    Ok(family.survey(&mut scene))
 }

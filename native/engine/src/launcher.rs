@@ -1,6 +1,5 @@
 //! The threads that launch: each sleeps from clone to exec, which no other thread should.
 
-use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -14,6 +13,7 @@ use crate::command::{Command, Form, Opening, SpillTarget};
 use crate::errors::{LaunchError, Step};
 use crate::group::Group;
 use crate::input::Input;
+use crate::invocation::Invocation;
 use crate::keeper::Seat;
 use crate::launch::{Launched, Request, Slots, Stack, launch};
 use crate::live::Live;
@@ -21,12 +21,12 @@ use crate::mailbox::{Mailbox, Message};
 use crate::mark::Mark;
 use crate::outcome::Ended;
 use crate::owner::{Owner, Ticket};
-use crate::plumbing::{Plumbing, descriptors, script_file};
+use crate::plumbing::Plumbing;
 use crate::process::{Phase, Process, Spilling};
 use crate::queue::Queue;
 use crate::reap::own_peak;
 use crate::roster::Roster;
-use crate::shell::{Handover, hand_over, usual};
+use crate::shell::usual;
 use crate::sink::Sink;
 use crate::stream::{Reserve, Tap};
 
@@ -129,30 +129,22 @@ impl Launcher {
 
     fn launch(&mut self, order: &Order, plumbing: &Plumbing) -> Result<Launched, LaunchError> {
         let command = &order.command;
-        let (images, handover) = hand_over(&command.shells, &command.text);
-        let script = match handover {
-            Handover::Script(text) => {
-                Some(script_file(text).map_err(descriptors("the script's file"))?)
-            }
-            _ => None,
-        };
-        let environment =
-            environment(command, &Mark::of_command(order.owner.id, order.id), &handover);
+        let mark = Mark::of_command(order.owner.id, order.id);
+        let invocation =
+            Invocation::new(&command.shells, &command.text, &command.environment, &mark)?;
         let stdin = plumbing.input.as_ref().map_or(self.null.as_fd(), |(reader, _)| reader.as_fd());
         let [stdout, stderr] = plumbing.writers().unwrap_or([self.null.as_fd(); 2]);
         let request = Request {
-            images: &images,
-            environment: &environment,
+            images: &invocation.images,
+            environment: &invocation.environment,
             directory: command.directory.as_ref(),
             stdio: [stdin, stdout, stderr],
-            script: script.as_ref().map(AsFd::as_fd),
+            script: invocation.script.as_ref().map(AsFd::as_fd),
             slots: Some(&self.slots),
             parent_death: Some(libc::SIGTERM),
         };
-        launch(&request, &mut self.stack).map_err(|failure| {
-            let subject = subject(command, &environment, failure.step, &failure.error);
-            LaunchError::new(failure.step, &failure.error, subject)
-        })
+        launch(&request, &mut self.stack)
+            .map_err(|failure| invocation.explain(&failure, command.directory.as_deref()))
     }
 }
 
@@ -164,53 +156,4 @@ fn tap(command: &Command) -> Tap {
         _ => Reserve::No,
     };
     Tap { capture, live, reserve, last_data: Instant::now(), ended: false }
-}
-
-/// The command's environment with what the engine adds; every entry ended by NUL.
-fn environment(command: &Command, mark: &Mark, handover: &Handover) -> Vec<u8> {
-    let mut entries = command.environment.clone();
-    if !entries.is_empty() {
-        entries.push(0);
-    }
-    entries.extend_from_slice(mark.entry().as_bytes());
-    entries.push(0);
-    if let Handover::Variable(text) = handover {
-        entries.extend_from_slice(b"_=");
-        entries.extend_from_slice(text);
-        entries.push(0);
-    }
-    entries
-}
-
-/// The longest `NAME=value` the kernel takes, without its NUL.
-const LONGEST_ENTRY: usize = 128 * 1024 - 1;
-
-/// What a failed step was about, in words for the caller.
-fn subject(command: &Command, environment: &[u8], step: Step, error: &io::Error) -> String {
-    let shown = |path: &CStr| format!("'{}'", path.to_string_lossy());
-    match (step, error.raw_os_error()) {
-        (Step::Directory, _) => {
-            let directory = command.directory.as_deref().map(CStr::to_string_lossy);
-            directory.unwrap_or_default().into_owned()
-        }
-        (Step::Exec, Some(libc::E2BIG)) => {
-            let long =
-                environment.split(|byte| *byte == 0).find(|entry| entry.len() > LONGEST_ENTRY);
-            match long {
-                Some(entry) => {
-                    let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();
-                    let (name, length) = (String::from_utf8_lossy(name), entry.len());
-                    format!(
-                        "with environment variable {name} ({length} bytes; at most {LONGEST_ENTRY})"
-                    )
-                }
-                None => format!("with an environment of {} bytes", environment.len()),
-            }
-        }
-        (Step::Exec, _) => {
-            let shells: Vec<_> = command.shells.iter().map(|path| shown(path)).collect();
-            shells.join(" or ")
-        }
-        _ => String::new(),
-    }
 }

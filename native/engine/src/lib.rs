@@ -6,6 +6,7 @@
 
 mod capture;
 mod command;
+pub mod detached;
 mod disk;
 mod disposal;
 mod ending;
@@ -14,6 +15,7 @@ mod family;
 mod flow;
 mod group;
 mod input;
+mod invocation;
 pub mod keeper;
 mod launch;
 mod launcher;
@@ -47,13 +49,14 @@ mod utf8;
 mod window;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 pub use capture::{Captured, Counts, Limits, Parts};
 pub use command::{Command, Form, Listen, Opening, SpillTarget, Stdin, Streams};
+pub use detached::DetachedCommand;
 pub use disposal::Done;
 pub use errors::{LaunchError, Step, errno_text};
 pub use input::Written;
@@ -129,6 +132,12 @@ impl Engine {
             sink,
         });
         handle
+    }
+
+    /// Starts a command that outlives the host; `answer` is told its process id.
+    pub fn start_detached(&self, command: DetachedCommand, answer: detached::Answer) {
+        let program = self.keeper.program().map(Path::to_owned);
+        detached::start(program, command, self.reactor.clone(), answer);
     }
 
     /// Ends a command, wherever it is on its way: `grace` in place of its own, if given.

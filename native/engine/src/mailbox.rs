@@ -27,6 +27,8 @@ pub enum Message {
     Launched(Box<Process>),
     /// A launch of this owner's came to nothing.
     LaunchFailed(Arc<Owner>),
+    /// A keeper has become an orphan, and will have to be reaped if those fall to this host.
+    Orphaned,
     /// Write to its standard input.
     Write(u64, Vec<u8>, Written),
     /// Close its standard input once all is written.

@@ -24,10 +24,13 @@ impl Mark {
     /// The mark of this host process; no other host, past or present, has it.
     pub fn of_host() -> &'static Mark {
         static HOST: OnceLock<Mark> = OnceLock::new();
-        HOST.get_or_init(|| {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            Mark(format!("{NAME}={}-{:x}.", std::process::id(), now.as_nanos()))
-        })
+        HOST.get_or_init(|| Mark(format!("{NAME}={}.", this_process())))
+    }
+
+    /// The mark of the detached command that this process, a keeper, has started. It names no
+    /// host, since none may end it.
+    pub fn of_detached() -> Mark {
+        Mark(format!("{NAME}=detached-{}.", this_process()))
     }
 
     /// A mark received as text by another process.
@@ -54,6 +57,12 @@ impl Mark {
     pub fn is_in(&self, environment: &[u8]) -> bool {
         environment.split(|byte| *byte == 0).any(|entry| entry.starts_with(self.0.as_bytes()))
     }
+}
+
+/// A name that no other process, past or present, has.
+fn this_process() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{}-{:x}", std::process::id(), now.as_nanos())
 }
 
 #[cfg(test)]

@@ -84,8 +84,13 @@ fn input_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 
 /// A file in memory with the command's text, to be read from its start.
 pub fn script_file(text: &[u8]) -> io::Result<OwnedFd> {
-    let file = memfd_create("forkline-script", MemfdFlags::CLOEXEC)?;
-    let mut rest = text;
+    memory_file("forkline-script", text)
+}
+
+/// A file in memory, to be read from its start.
+pub fn memory_file(name: &str, contents: &[u8]) -> io::Result<OwnedFd> {
+    let file = memfd_create(name, MemfdFlags::CLOEXEC)?;
+    let mut rest = contents;
     while !rest.is_empty() {
         rest = rest.split_at(rustix::io::write(&file, rest)?).1;
     }

@@ -153,6 +153,7 @@ impl Reactor {
         match message {
             Message::Launched(process) => self.launched(*process),
             Message::LaunchFailed(owner) => self.launch_failed(&owner),
+            Message::Orphaned => self.orphans.expect(),
             Message::Write(id, bytes, written) => self.write(id, bytes, written),
             Message::EndInput(id) => self.end_input(id),
             Message::Signal(id, signal, sent) => sent(self.signal(id, signal)),

@@ -1,0 +1,88 @@
+//! A shell with a command's text, ready to be launched; and what to say when it can't be.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
+
+use crate::errors::{LaunchError, Step};
+use crate::launch::{Failure, Image};
+use crate::mark::Mark;
+use crate::plumbing::{descriptors, script_file};
+use crate::shell::{Handover, hand_over};
+
+/// What a launch needs to know of the shell.
+#[derive(Debug)]
+pub struct Invocation {
+    /// The shells, tried in order.
+    pub images: Vec<Image>,
+    /// Entries each ended by NUL.
+    pub environment: Vec<u8>,
+    /// To become the script's descriptor.
+    pub script: Option<OwnedFd>,
+}
+
+impl Invocation {
+    /// Of `text` by the first of `shells` that exists. `environment` is `NAME=value` entries
+    /// separated by NUL.
+    pub fn new(
+        shells: &[CString],
+        text: &[u8],
+        environment: &[u8],
+        mark: &Mark,
+    ) -> Result<Self, LaunchError> {
+        let (images, handover) = hand_over(shells, text);
+        let script = match handover {
+            Handover::Script(text) => {
+                Some(script_file(text).map_err(descriptors("the script's file"))?)
+            }
+            _ => None,
+        };
+        Ok(Invocation { images, environment: complete(environment, mark, &handover), script })
+    }
+
+    /// A failure in words for the caller.
+    pub fn explain(&self, failure: &Failure, directory: Option<&CStr>) -> LaunchError {
+        let subject = match (failure.step, failure.error.raw_os_error()) {
+            (Step::Directory, _) => directory.unwrap_or_default().to_string_lossy().into_owned(),
+            (Step::Exec, Some(libc::E2BIG)) => self.what_is_too_long(),
+            (Step::Exec, _) => {
+                let shown = |image: &Image| format!("'{}'", image.path.to_string_lossy());
+                self.images.iter().map(shown).collect::<Vec<_>>().join(" or ")
+            }
+            _ => String::new(),
+        };
+        LaunchError::new(failure.step, &failure.error, subject)
+    }
+
+    fn what_is_too_long(&self) -> String {
+        let mut entries = self.environment.split(|byte| *byte == 0);
+        match entries.find(|entry| entry.len() > LONGEST_ENTRY) {
+            Some(entry) => {
+                let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();
+                let (name, length) = (String::from_utf8_lossy(name), entry.len());
+                format!(
+                    "with environment variable {name} ({length} bytes; at most {LONGEST_ENTRY})"
+                )
+            }
+            None => format!("with an environment of {} bytes", self.environment.len()),
+        }
+    }
+}
+
+/// The longest `NAME=value` the kernel takes, without its NUL.
+const LONGEST_ENTRY: usize = 128 * 1024 - 1;
+
+/// The command's environment with what the engine adds; every entry ended by NUL.
+fn complete(environment: &[u8], mark: &Mark, handover: &Handover) -> Vec<u8> {
+    let mut entries = environment.to_vec();
+    if !entries.is_empty() {
+        entries.push(0);
+    }
+    entries.extend_from_slice(mark.entry().as_bytes());
+    entries.push(0);
+    if let Handover::Variable(text) = handover {
+        entries.extend_from_slice(b"_=");
+        entries.extend_from_slice(text);
+        entries.push(0);
+    }
+    entries
+}

@@ -1,0 +1,236 @@
+//! Detached commands through a real engine and the real keeper.
+
+#![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
+mod support;
+
+use std::fs;
+use std::io::{Seek, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use forkline_engine::{Engine, Step};
+use support::{eventually, is_gone, keeper_of, kill, scene, start_with, stat, wait_until_gone};
+
+#[test]
+fn stdout_and_stderr_go_to_a_private_file_and_the_line_under_them() {
+    let scene = scene("echo out; echo err >&2; printf noeol");
+    scene.start();
+    assert_eq!(scene.ending(), "out\nerr\nnoeol\n\n[background process completed]\n");
+    let mode = fs::metadata(scene.folder.path().join("output")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn the_line_tells_an_exit_status_or_a_signal() {
+    let failing = scene("exit 3");
+    failing.start();
+    assert_eq!(failing.ending(), "\n\n[background process failed: exit status: 3]\n");
+    let killed = scene("kill -9 $$");
+    killed.start();
+    assert_eq!(killed.ending(), "\n\n[background process failed: signal: 9 (SIGKILL)]\n");
+}
+
+#[test]
+fn a_group_that_is_killed_from_outside_gets_its_line() {
+    let scene = scene("sleep 300 & sleep 300");
+    let pid = scene.start();
+    kill(-pid, libc::SIGKILL);
+    assert_eq!(scene.ending(), "\n\n[background process failed: signal: 9 (SIGKILL)]\n");
+}
+
+#[test]
+fn a_command_that_moves_its_output_about_does_not_lose_the_line() {
+    let scene = scene("echo first; python3 -c 'import fcntl; fcntl.fcntl(1, 4, 0)'; mv output log");
+    scene.start();
+    let ending = "first\n\n\n[background process completed]\n";
+    eventually(|| (scene.told("log") + "\n" == ending).then_some(()));
+}
+
+#[test]
+fn at_its_limit_it_ends_with_all_that_left_its_group_and_environment() {
+    // A daemon that shows in nothing but its descent, which a double fork would hide.
+    let daemon = "(env -i setsid setsid sh -c 'echo $$ >daemon; exec sleep 300' >/dev/null 2>&1 &)";
+    let mut scene =
+        scene(&format!("{daemon}; setsid sleep 300 & echo $! >left; echo on; sleep 300"));
+    scene.command.timeout = Duration::from_millis(1500);
+    let pid = scene.start();
+    let [daemon, left] = ["daemon", "left"].map(|name| scene.told(name).parse().unwrap());
+    assert_eq!(scene.ending(), "on\n\n\n[background process timed out after 1.5s]\n");
+    assert!([pid, daemon, left].into_iter().all(is_gone));
+}
+
+#[test]
+fn one_that_ignores_sigterm_is_killed_after_the_grace() {
+    let mut scene = scene("trap '' TERM; echo on; while :; do sleep 300; done");
+    (scene.command.timeout, scene.command.grace) =
+        (Duration::from_millis(500), Duration::from_millis(500));
+    let pid = scene.start();
+    assert_eq!(scene.ending(), "on\n\n\n[background process timed out after 0.5s]\n");
+    assert!(is_gone(pid));
+}
+
+#[test]
+fn orphans_that_end_all_the_time_do_not_put_the_limit_off() {
+    let mut scene = scene("while :; do (sleep 0 &); done");
+    scene.command.timeout = Duration::from_millis(700);
+    let pid = scene.start();
+    assert_eq!(scene.ending(), "\n\n[background process timed out after 0.7s]\n");
+    assert!(is_gone(pid));
+}
+
+#[test]
+fn the_keeper_has_nothing_of_the_host() {
+    let scene = scene("sleep 300; true");
+    let pid = scene.start();
+    let keeper = keeper_of(pid);
+    let [_, parent, group, session] = stat(keeper).unwrap();
+    let own = std::process::id().to_string();
+    assert_ne!(parent, own);
+    assert_eq!(group, session);
+    let own_session = stat(std::process::id() as i32).unwrap()[3].clone();
+    assert!(session != own_session && session != pid.to_string() && session != keeper.to_string());
+    assert_eq!(fs::read_link(format!("/proc/{keeper}/cwd")).unwrap(), Path::new("/"));
+    assert_eq!(fs::read(format!("/proc/{keeper}/environ")).unwrap(), b"");
+    let output = scene.folder.path().canonicalize().unwrap().join("output");
+    let open: Vec<_> = fs::read_dir(format!("/proc/{keeper}/fd"))
+        .unwrap()
+        .map(|entry| fs::read_link(entry.unwrap().path()).unwrap())
+        .filter(|target| target != Path::new("/dev/null"))
+        .collect();
+    assert_eq!(open, [output]);
+    kill(-pid, libc::SIGKILL);
+    wait_until_gone(keeper);
+}
+
+#[test]
+fn the_text_is_in_nobodys_arguments_and_the_mark_names_no_host() {
+    let scene = scene("echo 'some secret text' >/dev/null; sleep 300; true");
+    let pid = scene.start();
+    for process in [pid, keeper_of(pid)] {
+        let arguments = fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap();
+        assert!(!arguments.contains("secret"), "{arguments}");
+    }
+    let environment = fs::read_to_string(format!("/proc/{pid}/environ")).unwrap();
+    assert!(environment.contains("\0FORKLINE_MARK=detached-"), "{environment}");
+    kill(-pid, libc::SIGKILL);
+    scene.ending();
+}
+
+#[test]
+fn it_is_a_session_leader_without_input() {
+    let scene = scene("cat; cat </dev/tty; echo $$ $(cut -d' ' -f5,6 /proc/$$/stat)");
+    let pid = scene.start();
+    let ending = scene.ending();
+    assert!(ending.contains("/dev/tty: No such device or address"), "{ending}");
+    assert!(ending.contains(&format!("\n{pid} {pid} {pid}\n")), "{ending}");
+}
+
+#[test]
+fn a_long_text_runs_too() {
+    let scene = scene(&format!("x={}; echo ${{#x}}", "a".repeat(200_000)));
+    scene.start();
+    assert_eq!(scene.ending(), "200000\n\n\n[background process completed]\n");
+}
+
+#[test]
+fn what_cannot_be_started_is_told_by_its_step() {
+    let mut nowhere = scene("true");
+    nowhere.command.directory = Some(c"/no/such/place".into());
+    let error = nowhere.failure();
+    assert_eq!((error.step, error.errno), (Step::Directory, libc::ENOENT));
+    assert_eq!(
+        error.to_string(),
+        "cannot enter directory '/no/such/place': No such file or directory"
+    );
+
+    let mut shells = scene("true");
+    shells.command.shells = vec![c"/no/bash".into(), c"/no/sh".into()];
+    let error = shells.failure();
+    assert_eq!((error.step, error.errno), (Step::Exec, libc::ENOENT));
+    assert_eq!(error.subject, "'/no/bash' or '/no/sh'");
+
+    let taken = scene("true");
+    fs::write(taken.folder.path().join("output"), "mine").unwrap();
+    let error = taken.failure();
+    assert_eq!((error.step, error.errno), (Step::Descriptors, libc::EEXIST));
+    assert_eq!(error.to_string(), "cannot make the output file: File exists");
+    assert_eq!(taken.output(), "mine");
+}
+
+#[test]
+fn without_a_keeper_there_is_no_detached_command() {
+    let lonely = Engine::start(None).unwrap();
+    let error = start_with(&lonely, scene("true").command).unwrap_err();
+    assert_eq!((error.step, error.errno), (Step::Keeper, libc::ENOENT));
+    assert_eq!(error.to_string(), "cannot start forkline-keeper: No such file or directory");
+
+    // A program that says nothing.
+    let mute = Engine::start(Some("/bin/true".into())).unwrap();
+    let error = start_with(&mute, scene("true").command).unwrap_err();
+    assert_eq!((error.step, error.errno), (Step::Keeper, libc::ESRCH));
+}
+
+/// The host has died between the launch of the keeper and its report.
+#[test]
+fn a_command_that_nobody_can_be_told_of_is_ended() {
+    let scene = scene("sleep 300; true");
+    let command = &scene.command;
+    let directory = command.directory.as_ref().unwrap().as_bytes();
+    let time = |time: Duration| (time.as_millis() as u64).to_le_bytes();
+    let (timeout, grace) = (time(command.timeout), time(command.grace));
+    let output = command.output.as_bytes();
+    let shell = b"/bin/bash";
+    let mut order = tempfile::tempfile().unwrap();
+    for field in [&command.text, &command.environment, output, directory, &timeout, &grace, shell] {
+        order.write_all(&(field.len() as u64).to_le_bytes()).unwrap();
+        order.write_all(field).unwrap();
+    }
+    order.rewind().unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut keeper = Command::new(env!("CARGO_BIN_EXE_forkline-keeper"));
+    keeper.arg("detach").stdin(Stdio::null()).stdout(writer);
+    let place = move || {
+        // SAFETY: takes numbers only.
+        if unsafe { libc::dup2(order.as_raw_fd(), 3) } < 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        Ok(())
+    };
+    // SAFETY: a plain system call, allowed between fork and exec.
+    unsafe { keeper.pre_exec(place) };
+    let mut launched = keeper.process_group(0).spawn().unwrap();
+    assert!(launched.wait().unwrap().success());
+    let group = launched.id().to_string();
+    let processes = || {
+        let entries = fs::read_dir("/proc").unwrap().flatten();
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+    };
+    let keeps = |pid: i32| stat(pid).is_some_and(|[_, _, of, _]| of == group);
+    eventually(|| (!processes().any(keeps)).then_some(()));
+    assert!(fs::exists(scene.folder.path().join("output")).unwrap(), "it got as far as that");
+    let folder = scene.folder.path().canonicalize().unwrap();
+    let is_there = |pid| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == folder);
+    assert!(!processes().any(is_there));
+    assert_eq!(scene.output(), "");
+}
+
+#[test]
+fn nobody_is_left_for_the_host_to_reap() {
+    let scene = scene("true");
+    scene.start();
+    scene.ending();
+    let own = std::process::id();
+    let children = fs::read_dir(format!("/proc/{own}/task")).unwrap().flat_map(|task| {
+        let list = fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default();
+        list.split_ascii_whitespace().map(|pid| pid.parse().unwrap()).collect::<Vec<i32>>()
+    });
+    let zombies: Vec<i32> =
+        children.filter(|pid| stat(*pid).is_some_and(|[state, ..]| state == "Z")).collect();
+    assert_eq!(zombies, [] as [i32; 0]);
+}

@@ -1,0 +1,103 @@
+import { resolve } from 'node:path';
+import { InputError, showValue } from '../../pipeline/input-error.js';
+import { atLeast, wholeFrom } from '../../pipeline/option-checks.js';
+import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
+
+/** How a command is run. */
+export type Mode = 'default' | 'slow' | 'background';
+
+/** How long a command of each mode may take, in seconds. */
+export type ModeTimeouts = Readonly<Record<Mode, number>>;
+
+/** Options of the `modes` contract. */
+export interface ModesOptions extends Omit<ShellOptions, 'cwd'> {
+  /**
+   * Where commands run, relative to the process's own directory. A function is asked at every call,
+   * and whenever the description is read: for a conversation whose directory changes.
+   */
+  readonly cwd: string | (() => string);
+  /** Timeouts in seconds. Default: 30, 900 for `slow`, 86,400 for `background`. */
+  readonly timeouts?: Partial<ModeTimeouts>;
+  /** The longest output that is returned whole, in bytes. Default: 131,072. */
+  readonly maxOutputBytes?: number;
+  /** Bytes returned of each end of longer output. Default: 4,096. */
+  readonly snipBytes?: number;
+  /** The longest command, in bytes. Default: 240,000, about 60,000 tokens. */
+  readonly maxCommandBytes?: number;
+}
+
+/** The options with everything decided. */
+export interface ModesSettings extends Omit<ShellSettings, 'cwd'> {
+  /** The directory of now, absolute. */
+  readonly directory: () => string;
+  readonly timeouts: ModeTimeouts;
+  readonly maxOutputBytes: number;
+  readonly snipBytes: number;
+  readonly maxCommandBytes: number;
+}
+
+const DEFAULT_TIMEOUTS: ModeTimeouts = { default: 30, slow: 15 * 60, background: 24 * 60 * 60 };
+const DEFAULT_GRACE_MS = 15_000;
+const DEFAULT_MAX_OUTPUT_BYTES = 128 * 1024;
+const DEFAULT_SNIP_BYTES = 4 * 1024;
+// A token is about four bytes.
+const DEFAULT_MAX_COMMAND_BYTES = 60_000 * 4;
+
+/**
+ * Fills in the defaults.
+ *
+ * @throws {InputError} An option is not valid.
+ */
+export function resolveModesOptions(options: ModesOptions): ModesSettings {
+  const { cwd, ...rest } = options;
+  const settings = resolveShellOptions(
+    { ...rest, cwd: currentDirectory(cwd) },
+    { inheritEnv: 'scrubbed', graceMs: DEFAULT_GRACE_MS },
+  );
+  // What was a relative path at the start is one directory from there on.
+  const directory =
+    typeof cwd === 'function' ? () => resolve(currentDirectory(cwd)) : () => settings.cwd;
+  return {
+    ...settings,
+    directory,
+    timeouts: resolveTimeouts(options.timeouts),
+    ...resolveSizes(options),
+    maxCommandBytes: wholeFrom(
+      'maxCommandBytes',
+      1,
+      options.maxCommandBytes ?? DEFAULT_MAX_COMMAND_BYTES,
+    ),
+  };
+}
+
+function currentDirectory(cwd: ModesOptions['cwd']): string {
+  const path: unknown = typeof cwd === 'function' ? cwd() : cwd;
+  if (typeof path === 'string' && path !== '') return path;
+  const got = showValue(path);
+  throw new InputError(`cwd: expected a path or a function that returns one, got ${got}`);
+}
+
+function resolveTimeouts(given: Partial<ModeTimeouts> | undefined): ModeTimeouts {
+  const limit = (mode: Mode): number =>
+    atLeast(`timeouts.${mode}`, 0.001, given?.[mode] ?? DEFAULT_TIMEOUTS[mode]);
+  return { default: limit('default'), slow: limit('slow'), background: limit('background') };
+}
+
+function resolveSizes(options: ModesOptions): Pick<ModesSettings, 'maxOutputBytes' | 'snipBytes'> {
+  const maxOutputBytes = wholeFrom(
+    'maxOutputBytes',
+    1,
+    options.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES,
+  );
+  const half = Math.floor(maxOutputBytes / 2);
+  // A small limit leaves the usual snips out, and is meant for them too.
+  const snipBytes = wholeFrom(
+    'snipBytes',
+    0,
+    options.snipBytes ?? Math.min(DEFAULT_SNIP_BYTES, half),
+  );
+  if (snipBytes <= half) return { maxOutputBytes, snipBytes };
+  throw new InputError(
+    `snipBytes: expected at most half of maxOutputBytes (${half}), got ${snipBytes}`,
+  );
+}

@@ -1,0 +1,54 @@
+import type { Capture } from '../../engine/outcome.js';
+import { formatSize } from '../../pipeline/size.js';
+import { firstBytes, lastBytes } from '../../pipeline/utf8.js';
+
+/** How much is returned, in bytes. */
+export interface SnipLimits {
+  /** The longest output that is returned whole. */
+  readonly maxOutputBytes: number;
+  /** Of each end of longer output. */
+  readonly snipBytes: number;
+}
+
+/** What the engine must keep for {@link snipOutput}: all that may be returned whole, and no more. */
+export function captureLimits({ maxOutputBytes, snipBytes }: SnipLimits): {
+  readonly headBytes: number;
+  readonly tailBytes: number;
+} {
+  return { headBytes: snipBytes, tailBytes: maxOutputBytes - snipBytes };
+}
+
+/** Output as it is returned. */
+export interface SnippedOutput {
+  readonly text: string;
+  /** How long it was; present when its middle is left out. */
+  readonly totalBytes?: number;
+}
+
+/**
+ * The text to return for a capture made with {@link captureLimits}: all of it, or both ends of it,
+ * cut between characters, under a line that says how long it was.
+ */
+export function snipOutput(capture: Capture, limits: SnipLimits): SnippedOutput {
+  if (capture.kind === 'cut') {
+    return snip(capture.head, capture.tail, capture.total.bytes, limits);
+  }
+  const { text } = capture;
+  // What is not UTF-8 is three bytes long as U+FFFD: it may fit as it was, and not as text.
+  const bytes = capture.lossy ? Buffer.byteLength(text) : capture.total.bytes;
+  if (bytes <= limits.maxOutputBytes) return { text };
+  return snip(text, text, bytes, limits);
+}
+
+function snip(
+  head: string,
+  tail: string,
+  totalBytes: number,
+  { maxOutputBytes, snipBytes }: SnipLimits,
+): SnippedOutput {
+  const sizes = `got ${formatSize(totalBytes)}, max is ${formatSize(maxOutputBytes)}`;
+  const text =
+    `[output truncated in middle: ${sizes}]\n` +
+    `${firstBytes(head, snipBytes)}\n\n[snip]\n\n${lastBytes(tail, snipBytes)}`;
+  return { text, totalBytes };
+}

@@ -1,0 +1,123 @@
+import type { BackgroundProcess, MergedResult, Outcome } from '../../engine/outcome.js';
+import { backgroundNotice } from '../../pipeline/notices.js';
+import type { ToolResult } from '../contract.js';
+import { ToolAbortError } from '../errors.js';
+import type { Mode, ModesSettings } from './options.js';
+import { type SnippedOutput, snipOutput } from './output.js';
+
+/** Details of a command that was waited for. */
+export interface ForegroundDetails {
+  mode: Exclude<Mode, 'background'>;
+  /** The timeout that applied, in seconds. */
+  timeoutSeconds: number;
+  /** How long it took, in milliseconds. */
+  wallTimeMs: number;
+  /** How it ended. */
+  outcome: Outcome;
+  /** Processes that still run; present when there are any. */
+  background?: readonly BackgroundProcess[];
+  /** How long the output was, in bytes; present when its middle is left out. */
+  totalBytes?: number;
+}
+
+/** Details of a command that goes on by itself. */
+export interface BackgroundDetails {
+  mode: 'background';
+  /** After which it is ended, in seconds. */
+  timeoutSeconds: number;
+  /** Its process id; also that of its process group. */
+  pid: number;
+  /** Where its output goes, and after it how it ended. */
+  outputFile: string;
+}
+
+/** Details of a `modes` result. */
+export type ModesDetails = ForegroundDetails | BackgroundDetails;
+
+/**
+ * The contract's answer to a command that ended.
+ *
+ * @throws {ToolAbortError} It was cancelled.
+ */
+export function foregroundResult(
+  result: MergedResult,
+  mode: ForegroundDetails['mode'],
+  settings: ModesSettings,
+): ToolResult<ModesDetails> {
+  const output = snipOutput(result.output, settings);
+  const timeoutSeconds = settings.timeouts[mode];
+  const details = foregroundDetails(result, mode, timeoutSeconds, output);
+  const { outcome } = result;
+  const shown = withNotice(output.text, result.background);
+  if (outcome.kind === 'cancelled') {
+    throw new ToolAbortError(under('[command cancelled]', shown), { details });
+  }
+  if (outcome.kind === 'exited' && outcome.exitCode === 0) {
+    return { content: [{ type: 'text', text: shown }], details };
+  }
+  const text =
+    outcome.kind === 'timedOut'
+      ? under(`[command timed out after ${timeoutSeconds}s]`, shown)
+      : `[command failed: exit code ${describeFailure(outcome)}]\n${shown}`;
+  return { content: [{ type: 'text', text }], details, isError: true };
+}
+
+function foregroundDetails(
+  result: MergedResult,
+  mode: ForegroundDetails['mode'],
+  timeoutSeconds: number,
+  { totalBytes }: SnippedOutput,
+): ForegroundDetails {
+  const { outcome, background, durationMs } = result;
+  return {
+    mode,
+    timeoutSeconds,
+    wallTimeMs: durationMs,
+    outcome,
+    ...(background.length > 0 && { background }),
+    ...(totalBytes !== undefined && { totalBytes }),
+  };
+}
+
+type Failure = Exclude<Outcome, { kind: 'timedOut' | 'cancelled' }>;
+
+/** `3`; of a command that has no exit code `-1`, and by which signal it ended. */
+function describeFailure(outcome: Failure): string {
+  switch (outcome.kind) {
+    case 'exited':
+      return String(outcome.exitCode);
+    case 'signaled':
+      return `-1, ${outcome.signal}`;
+    case 'unknown':
+      return '-1';
+  }
+}
+
+/** Output that is not there leaves no line of its own. */
+function under(title: string, output: string): string {
+  return output === '' ? title : `${title}\n${output}`;
+}
+
+/** On a line of its own, whatever the output ends with. */
+function withNotice(output: string, background: readonly BackgroundProcess[]): string {
+  const notice = backgroundNotice(background);
+  if (notice === undefined) return output;
+  const gap = output === '' || output.endsWith('\n') ? '' : '\n';
+  return `${output}${gap}[${notice}]`;
+}
+
+/** The contract's answer to a command that goes on by itself. */
+export function backgroundResult(
+  pid: number,
+  outputFile: string,
+  settings: ModesSettings,
+): ToolResult<ModesDetails> {
+  const text =
+    `<pid>${pid}</pid>\n<output_file>${outputFile}</output_file>\n` +
+    `<reminder>To stop: kill -9 -${pid}</reminder>`;
+  const timeoutSeconds = settings.timeouts.background;
+  return {
+    content: [{ type: 'text', text }],
+    details: { mode: 'background', timeoutSeconds, pid, outputFile },
+  };
+}

@@ -1,0 +1,93 @@
+import type { Owner } from '../../engine/owner.js';
+import { resolveEnvironment } from '../../pipeline/environment.js';
+import { execute } from '../../pipeline/execute.js';
+import { executeDetached } from '../../pipeline/execute-detached.js';
+import { listenTo } from '../call-listeners.js';
+import type { ToolCall, ToolResult } from '../contract.js';
+import { ToolError } from '../errors.js';
+import type { ModesSettings } from './options.js';
+import { captureLimits } from './output.js';
+import { makeOutputFile, removeOutputFile } from './output-file.js';
+import {
+  backgroundResult,
+  type ForegroundDetails,
+  foregroundResult,
+  type ModesDetails,
+} from './result.js';
+
+/**
+ * Runs a command to its end, or to that of its time.
+ *
+ * @throws {ToolAbortError} It was cancelled.
+ * @throws {LaunchError} It could not be started.
+ */
+export async function runForeground(
+  command: string,
+  mode: ForegroundDetails['mode'],
+  call: ToolCall<ModesDetails>,
+  owner: Owner,
+  settings: ModesSettings,
+): Promise<ToolResult<ModesDetails>> {
+  const cwd = settings.directory();
+  const listeners = listenTo(call, settings.snipBytes);
+  const { signal } = call;
+  try {
+    const result = await execute(command, environmentIn(cwd, settings), {
+      cwd,
+      timeoutMs: milliseconds(settings.timeouts[mode]),
+      graceMs: settings.graceMs,
+      ...captureLimits(settings),
+      owner,
+      ...(settings.shell && { shell: settings.shell }),
+      ...(signal && { signal }),
+      ...(listeners && { onOutput: listeners.tell }),
+    });
+    if (!('output' in result)) throw new TypeError('expected the streams to be merged');
+    return foregroundResult(result, mode, settings);
+  } finally {
+    listeners?.stop();
+  }
+}
+
+/**
+ * Starts a command that outlives the host.
+ *
+ * @throws {ToolError} There is no place for its output.
+ * @throws {LaunchError} It could not be started.
+ */
+export async function runInBackground(
+  command: string,
+  settings: ModesSettings,
+): Promise<ToolResult<ModesDetails>> {
+  const cwd = settings.directory();
+  const environment = environmentIn(cwd, settings);
+  const timeoutMs = milliseconds(settings.timeouts.background);
+  const { graceMs, shell } = settings;
+  const outputPath = await makeOutputFile(timeoutMs + graceMs).catch(noPlace);
+  try {
+    const options = { cwd, outputPath, timeoutMs, graceMs, ...(shell && { shell }) };
+    const pid = await executeDetached(command, environment, options);
+    return backgroundResult(pid, outputPath, settings);
+  } catch (error) {
+    await removeOutputFile(outputPath);
+    throw error;
+  }
+}
+
+function noPlace(cause: unknown): never {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message = `Command could not be started: no directory for its output: ${reason}`;
+  throw new ToolError('launch', message, { cause });
+}
+
+function environmentIn(cwd: string, settings: ModesSettings): string {
+  return resolveEnvironment({
+    inherit: settings.inheritEnv,
+    scrub: settings.scrub,
+    defaults: settings.defaults,
+    overrides: settings.env,
+    cwd,
+  });
+}
+
+const milliseconds = (seconds: number): number => Math.ceil(seconds * 1000);

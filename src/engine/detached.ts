@@ -1,0 +1,45 @@
+import { channel } from './channel.js';
+import { LaunchError } from './launch-error.js';
+
+/** A command that outlives the host, with nothing left to decide. */
+export interface DetachedCommand {
+  readonly text: string;
+  /** Paths joined by NUL, tried in order; empty: the usual ones. */
+  readonly shells: string;
+  /** Entries joined by NUL, one character a byte. */
+  readonly environment: string;
+  /** Absolute. */
+  readonly directory: string;
+  /** The file for its output, absolute; must not exist. Made with mode 0600. */
+  readonly outputPath: string;
+  /** From its start, in milliseconds; then it is ended. */
+  readonly timeoutMs: number;
+  /** From SIGTERM to SIGKILL, in milliseconds. */
+  readonly graceMs: number;
+}
+
+/**
+ * Starts a command that goes on when the host ends, however that ends; a process of its own waits
+ * for it and writes how it ended under its output.
+ *
+ * @returns Its process id, also that of its process group and its session.
+ * @throws {LaunchError} It could not be started.
+ */
+export async function startDetached(command: DetachedCommand): Promise<number> {
+  const { native } = channel();
+  const reply = await channel().request((request) => {
+    native.startDetached(
+      request,
+      command.text,
+      command.shells,
+      command.environment,
+      command.directory,
+      command.outputPath,
+      command.timeoutMs,
+      command.graceMs,
+    );
+  });
+  if (reply.kind === 'notDetached') throw new LaunchError(reply);
+  if (reply.kind !== 'detached') throw new TypeError(`expected a process id, got ${reply.kind}`);
+  return reply.pid;
+}

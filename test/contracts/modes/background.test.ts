@@ -1,0 +1,136 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { endingOf, outputOf, useBackground } from '../../support/background.js';
+import { longSleep, sleeping } from '../../support/commands.js';
+import { leavesNothingBehind } from '../../support/leftovers.js';
+import { useModesTools } from '../../support/modes.js';
+import { eventually, isGone, lives, parentOf, processesRunning } from '../../support/processes.js';
+import { failureOf, textOf } from '../../support/tool.js';
+
+leavesNothingBehind();
+const background = useBackground();
+const makeTool = useModesTools(background.folder);
+
+/** Where all of the user's outputs are. */
+const home = () => join(background.folder.path, `forkline-${process.getuid?.()}`);
+const outputs = () => readdirSync(home()).filter((name) => name.startsWith('background-'));
+
+test('output goes to the file as it comes', async () => {
+  const started = await background.start(makeTool(), `echo first; ${longSleep(330)}`);
+  await eventually(() => expect(outputOf(started)).toBe('first\n'));
+});
+
+test('the file and its directory are for the user alone', async () => {
+  const { outputFile } = await background.start(makeTool(), 'true');
+  expect(statSync(outputFile).mode & 0o777).toBe(0o600);
+  expect(statSync(dirname(outputFile)).mode & 0o777).toBe(0o700);
+});
+
+test('the file has the exact bytes, however many', async () => {
+  const command = "printf 'a\\200\\0b\\n'; seq 1 100000";
+  const started = await background.start(makeTool(), command);
+  await endingOf(started);
+  expect(statSync(started.outputFile).size).toBe(
+    5 + 588_895 + '\n\n[background process completed]\n'.length,
+  );
+});
+
+test('at its limit it is ended like any command, and the line says so', async () => {
+  const tool = makeTool({ timeouts: { background: 1 }, graceMs: 500 });
+  const pause = longSleep(331);
+  const command = `trap '' TERM; setsid ${pause} & echo on; while :; do ${pause}; done`;
+  const started = await background.start(tool, command);
+  expect(await endingOf(started)).toBe('on\n\n\n[background process timed out after 1s]\n');
+  expect(sleeping(331)).toEqual([]);
+});
+
+test('disposing of the tool does not end it', async () => {
+  const tool = makeTool();
+  const started = await background.start(tool, `sleep 0.5; echo still; ${longSleep(332)}`);
+  await tool.dispose();
+  await eventually(() => expect(outputOf(started)).toBe('still\n'));
+  expect(lives(started.pid)).toBe(true);
+});
+
+test('a call that is cancelled while it is started gets its answer', async () => {
+  const before = existsSync(home()) ? outputs().length : 0;
+  const cancel = new AbortController();
+  const call = makeTool().execute(
+    { command: longSleep(333), mode: 'background' },
+    { signal: cancel.signal },
+  );
+  // Late enough for the input to have been checked.
+  await eventually(() => expect(outputs().length).toBe(before + 1));
+  cancel.abort();
+  expect(lives(background.note(textOf(await call)).pid)).toBe(true);
+});
+
+test('one that fails to start leaves no directory', async () => {
+  const before = outputs();
+  const tool = makeTool({ shell: ['/no/bash'] });
+  await failureOf(tool.execute({ command: 'true', mode: 'background' }));
+  expect(outputs()).toEqual(before);
+});
+
+test('a temporary directory that cannot be used is an error of the system', async () => {
+  const tmp = join(background.folder.path, 'missing');
+  mkdirSync(join(tmp, `forkline-${process.getuid?.()}`), { recursive: true });
+  chmodSync(join(tmp, `forkline-${process.getuid?.()}`), 0o755);
+  vi.stubEnv('TMPDIR', tmp);
+  const error = await failureOf(makeTool().execute({ command: 'true', mode: 'background' }));
+  vi.stubEnv('TMPDIR', background.folder.path);
+  expect(error).toMatchObject({
+    kind: 'launch',
+    message: expect.stringMatching(
+      /^Command could not be started: no directory for its output: .*: expected mode 700, got 755$/,
+    ),
+  });
+});
+
+test('outputs go a week after the latest end that their commands can have had', async () => {
+  const second = Math.floor(Date.now() / 1000);
+  const [old, recent] = [`background-${second - 10}-aaaaaa`, `background-${second + 60}-bbbbbb`];
+  for (const name of [old, recent, 'background-', 'other-1-cccccc']) {
+    mkdirSync(join(home(), name), { recursive: true, mode: 0o700 });
+  }
+  const { outputFile } = await background.start(makeTool(), 'true');
+  const left = readdirSync(home());
+  expect(left).not.toContain(old);
+  expect(left).toEqual(expect.arrayContaining([recent, 'background-', 'other-1-cccccc']));
+  const [, removable] = /background-(\d+)-/.exec(outputFile) ?? [];
+  const days = (Number(removable) - second) / 86_400;
+  expect(days).toBeGreaterThan(8);
+  expect(days).toBeLessThan(8.01);
+});
+
+test('B7: the text of the command is in no wrapper, so that pkill -f does not end it', async () => {
+  const pause = longSleep(334);
+  const command = `${pause} & sleep 0.2; pkill -f '${pause}'; echo alive`;
+  const started = await background.start(makeTool(), command);
+  expect(await endingOf(started)).toMatch(/alive\n\n\n\[background process completed\]\n$/);
+});
+
+test('G1: a long command runs', async () => {
+  const command = `x=${'a'.repeat(200_000)}; echo \${#x}`;
+  expect(await endingOf(await background.start(makeTool(), command))).toMatch(/^200000\n/);
+});
+
+test('G4: signals are at their defaults', async () => {
+  const started = await background.start(makeTool(), 'set -o pipefail; yes | head -1');
+  expect(await endingOf(started)).toBe('y\n\n\n[background process failed: exit status: 141]\n');
+});
+
+test('D7: it has no descriptor of the host', async () => {
+  const started = await background.start(makeTool(), 'ls -l /proc/self/fd | grep -c -e "->"');
+  // 0, 1, 2 and what ls itself opens.
+  expect(await endingOf(started)).toMatch(/^4\n/);
+});
+
+test('its keeper ends with it', async () => {
+  const { pid } = await background.start(makeTool(), longSleep(335));
+  const keeper = parentOf(pid);
+  expect(processesRunning('forkline-keeper detach')).toContain(keeper);
+  process.kill(-pid, 'SIGKILL');
+  await eventually(() => expect(isGone(keeper)).toBe(true));
+});
