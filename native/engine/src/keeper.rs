@@ -49,6 +49,7 @@ impl Keeper {
             script: Some(roster.memory()),
             slots: None,
             parent_death: None,
+            holder: None,
         };
         launch(&request, stack).map_err(|failure| failure.error)?;
         Ok(Keeper { _lifeline: writer })

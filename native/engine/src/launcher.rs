@@ -13,6 +13,7 @@ use crate::capture::Capture;
 use crate::command::{Command, Form, Opening, SpillTarget};
 use crate::errors::{LaunchError, Step};
 use crate::group::Group;
+use crate::holder::Holder;
 use crate::input::Input;
 use crate::keeper::Seat;
 use crate::launch::{Launched, Request, Slots, Stack, launch};
@@ -93,7 +94,9 @@ impl Launcher {
         let plumbing = Plumbing::new(command)?;
         let started = Instant::now();
         let born_after = crate::proc::ticks_now().saturating_sub(1);
-        let launched = self.launch(&order, &plumbing)?;
+        let holder = if command.follow { Some(Holder::new()) } else { None };
+        let holder = holder.transpose().map_err(memory)?;
+        let launched = self.launch(&order, &plumbing, holder.as_ref())?;
         let host_peak = own_peak();
         let Some(group) = Group::led_by(launched.pid) else {
             // The kernel does not hand out such pids.
@@ -123,13 +126,20 @@ impl Launcher {
             streams: streams.map(|(pipe, tap)| pipe.stream(tap)).collect(),
             spill: command.spill.clone().map_or(Spilling::No, Spilling::Wanted),
             input: plumbing.input.map(|(_, writer)| Input::new(writer, &command.stdin)),
+            holder,
+            directory: None,
             phase: Phase::Running,
         }))
     }
 
-    fn launch(&mut self, order: &Order, plumbing: &Plumbing) -> Result<Launched, LaunchError> {
+    fn launch(
+        &mut self,
+        order: &Order,
+        plumbing: &Plumbing,
+        holder: Option<&Holder>,
+    ) -> Result<Launched, LaunchError> {
         let command = &order.command;
-        let (images, handover) = hand_over(&command.shells, &command.text);
+        let (images, handover) = hand_over(&command.shells, &command.text, command.follow);
         let script = match handover {
             Handover::Script(text) => {
                 Some(script_file(text).map_err(descriptors("the script's file"))?)
@@ -148,12 +158,18 @@ impl Launcher {
             script: script.as_ref().map(AsFd::as_fd),
             slots: Some(&self.slots),
             parent_death: Some(libc::SIGTERM),
+            holder,
         };
         launch(&request, &mut self.stack).map_err(|failure| {
             let subject = subject(command, &environment, failure.step, &failure.error);
             LaunchError::new(failure.step, &failure.error, subject)
         })
     }
+}
+
+/// There is none left for what a command needs.
+fn memory(error: io::Error) -> LaunchError {
+    LaunchError::new(Step::Clone, &error, "a thread")
 }
 
 fn tap(command: &Command) -> Tap {

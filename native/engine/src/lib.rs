@@ -13,6 +13,7 @@ mod errors;
 mod family;
 mod flow;
 mod group;
+mod holder;
 mod input;
 pub mod keeper;
 mod launch;
