@@ -29,6 +29,9 @@ export {
   type ToolErrorKind,
   type ToolErrorOptions,
 } from './contracts/errors.js';
+export type { SessionOptions } from './contracts/session/options.js';
+export type { SessionDetails, TaskDetails } from './contracts/session/result.js';
+export type { SessionTool } from './contracts/session/tool.js';
 export type { ShellOptions } from './contracts/shell-options.js';
 export type { JobDetails } from './contracts/workspace/job-tool.js';
 export type { WorkspaceOptions } from './contracts/workspace/options.js';

@@ -1,9 +1,12 @@
 import { InputError, showValue } from '../pipeline/input-error.js';
+import type { SessionOptions } from './session/options.js';
+import { createSessionTool, type SessionTool } from './session/tool.js';
 import type { WorkspaceOptions } from './workspace/options.js';
 import { createWorkspaceTool, type WorkspaceTool } from './workspace/tool.js';
 
 /** The contracts: what each takes, and the tool that it makes. */
 interface Contracts {
+  session: { options: SessionOptions; tool: SessionTool };
   workspace: { options: WorkspaceOptions; tool: WorkspaceTool };
 }
 
@@ -23,6 +26,7 @@ export type BashToolOf<Name extends ContractName> = Contracts[Name]['tool'];
 const makers: {
   readonly [Name in ContractName]: (options: OptionsOf<Name>) => BashToolOf<Name>;
 } = {
+  session: createSessionTool,
   workspace: createWorkspaceTool,
 };
 
