@@ -1,8 +1,10 @@
 import { chmodSync, copyFileSync, mkdirSync, realpathSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { run, spawn } from '../../src/index.js';
+import { longSleep, sleeping } from '../support/commands.js';
 import { type HostAnswer, startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { eventually } from '../support/processes.js';
 import { exited, printed, rejection } from '../support/results.js';
 
 leavesNothingBehind();
@@ -91,4 +93,14 @@ test.skipIf(!isRoot)('a directory that may not be entered is not', async () => {
   expect(result?.directory).toBe(folder.path);
   const refused = await runAsNobody('pwd', { cwd: folder.file('closed'), followDirectory: true });
   expect(refused.error).toMatchObject({ name: 'LaunchError', step: 'directory', code: 'EACCES' });
+});
+
+test('a followed command ends with a host that is killed', async () => {
+  const host = startHost('commands');
+  const command = `cd /usr; ${longSleep(308)}`;
+  void host.run(command, { followDirectory: true }).catch(() => {});
+  await eventually(() => expect(sleeping(308)).toHaveLength(1));
+  host.child.kill('SIGKILL');
+  await host.ended;
+  await eventually(() => expect(sleeping(308)).toEqual([]));
 });
