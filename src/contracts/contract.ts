@@ -15,7 +15,7 @@ export interface ToolResult<Details> {
   details: Details;
   /** The same answer as data, as the tool's `outputSchema` describes it; only if it has one. */
   structured?: Readonly<Record<string, unknown>>;
-  /** Set when the command ran and failed. */
+  /** Set when the command ran and failed, if the contract takes that for an error. */
   isError?: true;
 }
 
@@ -72,7 +72,8 @@ export interface BashTool<Details = unknown> {
   /** The tools that a model needs beside this one, such as that for background commands. */
   readonly companions: readonly BashTool[];
   /**
-   * Runs one call. A command that exits with a code other than 0 is a result with `isError`.
+   * Runs one call. A command that exits with a code other than 0 is a result, with `isError` where
+   * the contract says so.
    *
    * @param input What the model gave; it is validated.
    * @throws {ToolError} The input was wrong, the command could not be started, its time was up, or

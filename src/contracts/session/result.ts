@@ -196,7 +196,7 @@ function endingText(outcome: Outcome): string {
       return signalNotice(outcome.signal);
     case 'timedOut': {
       const how = outcome.forced ? ', with SIGKILL since it did not end by SIGTERM' : '';
-      return `Command timed out: killed after ${outcome.timeoutMs} ms${how}`;
+      return `Command timed out: killed by its timeout of ${outcome.timeoutMs} ms${how}`;
     }
     case 'cancelled':
       return CANCELLED;

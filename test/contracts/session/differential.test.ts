@@ -90,7 +90,7 @@ function plainDirectory(text: string, cwd: string, env: NodeJS.ProcessEnv): stri
 const comparable = (output: unknown) =>
   String(output)
     .replaceAll('bash: eval: line', 'bash: -c: line')
-    .replaceAll(/(kill -(?:TERM|9)) \d+/g, '$1 $$$$');
+    .replaceAll(/\b\d{3,}\b/g, 'PID');
 
 /**
  * With a quote left open at its end, plain bash has the exit code of the line before, if that has

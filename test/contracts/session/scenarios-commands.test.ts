@@ -70,7 +70,7 @@ test('Scenario: Command exceeds timeout', async () => {
   const answer = await newSession().execute({ command, timeout: 1000 });
   expect(answer.details.durationMs).toBeLessThan(10_000);
   expect(answer.structured).toMatchObject({ timed_out: true, exit_code: null, signal: 'SIGTERM' });
-  expect(textOf(answer)).toBe('(no output)\n\nCommand timed out: killed after 1000 ms');
+  expect(textOf(answer)).toBe('(no output)\n\nCommand timed out: killed by its timeout of 1000 ms');
   expect(answer.isError).toBeUndefined();
   expect(sleeping(300)).toEqual([]);
 });
