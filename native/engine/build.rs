@@ -10,6 +10,7 @@ fn main() {
         .flag("-fno-rtti")
         .flag("-Wall")
         .flag("-Wextra")
+        .file("../launch/holder_linux.cc")
         .file("../launch/launch_linux.cc")
         .compile("forkline_launch");
 }

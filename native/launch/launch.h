@@ -38,16 +38,26 @@ struct forkline_request {
   // Tried in order; the next one only when exec says that this one does not exist.
   const struct forkline_image *images;
   size_t image_count;
-  char *const *envp;      // NULL-terminated KEY=value strings
-  const char *directory;  // NULL: the host's working directory
-  int stdio[3];           // descriptors to become 0, 1 and 2; may be the same one
-  int script;             // descriptor to become FORKLINE_SCRIPT_FD; -1: none
-  int parent_death;       // signal to the child when the calling thread ends; 0: none
-  int terminal;           // 1: descriptor 0 is a terminal, to become the controlling one
-  const int *slots;       // FORKLINE_SLOTS reserved descriptors, see below; NULL: none
-  int filler;             // what the slots hold between launches
-  void *stack;            // lowest byte of the child's stack, page-aligned
-  size_t stack_size;      // at least FORKLINE_STACK_SIZE
+  char *const *envp;               // NULL-terminated KEY=value strings
+  const char *directory;           // NULL: the host's working directory
+  int stdio[3];                    // descriptors to become 0, 1 and 2; may be the same one
+  int script;                      // descriptor to become FORKLINE_SCRIPT_FD; -1: none
+  int parent_death;                // signal to the child when the calling thread ends; 0: none
+  int terminal;                    // 1: descriptor 0 is a terminal, to become the controlling one
+  const int *slots;                // FORKLINE_SLOTS reserved descriptors, see below; NULL: none
+  int filler;                      // what the slots hold between launches
+  void *stack;                     // lowest byte of the child's stack, page-aligned
+  size_t stack_size;               // at least FORKLINE_STACK_SIZE
+  struct forkline_holder *holder;  // keeps the child's working directory; NULL: nobody does
+};
+
+// A thread that shares a child's working directory, and does nothing else. It sees
+// every change until the child ends, and keeps the last one until it is released.
+struct forkline_holder {
+  int thread;         // its id; 0: it is not there, or no longer, and its stack is free
+  int state;          // its own affair
+  void *stack;        // lowest byte of its stack, page-aligned
+  size_t stack_size;  // at least FORKLINE_HOLDER_STACK_SIZE
 };
 
 struct forkline_launched {
@@ -65,12 +75,20 @@ struct forkline_launched {
 // launches.
 enum { FORKLINE_SLOTS = 4 };
 
-enum { FORKLINE_SCRIPT_FD = 3, FORKLINE_STACK_SIZE = 64 * 1024 };
+enum {
+  FORKLINE_SCRIPT_FD = 3,
+  FORKLINE_STACK_SIZE = 64 * 1024,
+  FORKLINE_HOLDER_STACK_SIZE = 16 * 1024
+};
 
 // Starts a program. Blocks the calling thread, and no other, until the exec.
 // Returns 0, or -1 with `step` and `error` set and no child left behind.
 // Two threads may call it at once with a stack each.
 int forkline_launch(const struct forkline_request *request, struct forkline_launched *launched);
+
+// Lets a holder's thread end, if there is one. Not before the child has ended: its
+// parent is that thread (see `parent_death`).
+void forkline_release(struct forkline_holder *holder);
 
 // 0 when this kernel can do what the above needs (pidfds one can wait for:
 // Linux 5.4), else the errno that says why not.

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 
+#include "holder.h"
 #include "launch.h"
 
 #ifndef CLOSE_RANGE_UNSHARE
@@ -53,10 +54,11 @@ void set_mask(const KernelSignals &mask, KernelSignals *before) {
 // A thread that blocks SIGCHLD has the kernel queue it when a child ends, even
 // though it is ignored, and interrupt the host's main thread with it. Nobody
 // sends it to a child that has no children.
-KernelSignals all_but_sigchld() {
+// A holder's thread has no place to run a handler, so there it is blocked too.
+KernelSignals to_block(const forkline_request &request) {
   KernelSignals signals;
   memset(&signals, 0xff, sizeof signals);
-  signals.words[0] &= ~(1UL << (SIGCHLD - 1));
+  if (request.holder == nullptr) signals.words[0] &= ~(1UL << (SIGCHLD - 1));
   return signals;
 }
 
@@ -199,6 +201,36 @@ void empty_slots(const Child &child) {
     dup3(request.filler, request.slots[index], O_CLOEXEC);
 }
 
+// Clones the child, and returns when it has exec'ed, or failed and been reaped.
+bool start_child(void *argument) {
+  Child &child = *static_cast<Child *>(argument);
+  const forkline_request &request = *child.request;
+  forkline_launched &launched = *child.launched;
+  int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
+  if (child.shares_table) flags |= CLONE_FILES;
+  if (request.holder != nullptr) flags |= CLONE_FS;
+  void *stack_top = static_cast<char *>(request.stack) + request.stack_size;
+  int pidfd = -1;
+  pid_t pid = clone(run_child, stack_top, flags, &child, &pidfd);
+
+  if (pid < 0) {
+    launched.step = FORKLINE_STEP_CLONE;
+    launched.error = errno;
+  } else if (launched.step != FORKLINE_STEP_NONE) {
+    // The child has exited by itself; by pidfd, so that no other child is reaped.
+    siginfo_t ignored;
+    while (waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &ignored, WEXITED) !=
+               0 &&
+           errno == EINTR) {
+    }
+    close(pidfd);
+  } else {
+    launched.pid = pid;
+    launched.pidfd = pidfd;
+  }
+  return launched.step == FORKLINE_STEP_NONE;
+}
+
 }  // namespace
 
 extern "C" int forkline_launch(const forkline_request *request, forkline_launched *launched) {
@@ -209,32 +241,16 @@ extern "C" int forkline_launch(const forkline_request *request, forkline_launche
   // The first thing saved is the last restored: between the two, no handler of
   // the host may run, in the parent on half-changed state or in the child at all.
   KernelSignals before;
-  set_mask(all_but_sigchld(), &before);
+  set_mask(to_block(*request), &before);
 
-  void *stack_top = static_cast<char *>(request->stack) + request->stack_size;
-  int pidfd = -1;
-  int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
-  if (child.shares_table) flags |= CLONE_FILES;
-  pid_t pid = clone(run_child, stack_top, flags, &child, &pidfd);
-  int clone_error = errno;
-  empty_slots(child);
-
-  if (pid < 0) {
+  if (request->holder == nullptr) {
+    start_child(&child);
+  } else if (int error = forkline_hold(request->holder, start_child, &child); error != 0) {
     launched->step = FORKLINE_STEP_CLONE;
-    launched->error = clone_error;
-  } else if (launched->step != FORKLINE_STEP_NONE) {
-    // The child has exited by itself; by pidfd, so that no other child is reaped.
-    siginfo_t ignored;
-    while (waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &ignored, WEXITED) !=
-               0 &&
-           errno == EINTR) {
-    }
-    close(pidfd);
-  } else {
-    launched->pid = pid;
-    launched->pidfd = pidfd;
+    launched->error = error;
   }
 
+  empty_slots(child);
   set_mask(before, nullptr);
   return launched->step == FORKLINE_STEP_NONE ? 0 : -1;
 }

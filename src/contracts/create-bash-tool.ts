@@ -3,14 +3,17 @@ import type { ModesOptions } from './modes/options.js';
 import { createModesTool, type ModesTool } from './modes/tool.js';
 import type { PlainOptions } from './plain/options.js';
 import { createPlainTool, type PlainTool } from './plain/tool.js';
+import type { SessionOptions } from './session/options.js';
+import { createSessionTool, type SessionTool } from './session/tool.js';
 import type { WorkspaceOptions } from './workspace/options.js';
 import { createWorkspaceTool, type WorkspaceTool } from './workspace/tool.js';
 
 /** The contracts: what each takes, and the tool that it makes. */
 interface Contracts {
   workspace: { options: WorkspaceOptions; tool: WorkspaceTool };
-  plain: { options: PlainOptions; tool: PlainTool };
   modes: { options: ModesOptions; tool: ModesTool };
+  session: { options: SessionOptions; tool: SessionTool };
+  plain: { options: PlainOptions; tool: PlainTool };
 }
 
 /** The name of a contract. */
@@ -30,8 +33,9 @@ const makers: {
   readonly [Name in ContractName]: (options: OptionsOf<Name>) => BashToolOf<Name>;
 } = {
   workspace: createWorkspaceTool,
-  plain: createPlainTool,
   modes: createModesTool,
+  session: createSessionTool,
+  plain: createPlainTool,
 };
 
 /** The names of the contracts. */

@@ -11,11 +11,13 @@ export type ToolErrorKind =
   | 'blocked'
   /** The command could not be started: the fault is the machine's, not the command's. */
   | 'launch'
+  /** The session's directory is gone or cannot be used; nothing was started. */
+  | 'directory'
   /** The command's time was up. */
   | 'timedOut'
   /** The command ended without an exit code: a signal killed it. */
   | 'noStatus'
-  /** As many background jobs run as may; nothing was started. */
+  /** As many background jobs or tasks run as may; nothing was started. */
   | 'jobLimit'
   /** The tool was disposed before the call. */
   | 'disposed';

@@ -12,7 +12,7 @@ import type { BackgroundProcess, Capture, Counts, StreamName } from './outcome.j
 import { errorCode } from './system-error.js';
 
 // Reused: the addon has read it when its call returns.
-const numbers = new Float64Array(11);
+const numbers = new Float64Array(12);
 
 /** The numbers of a command, as native/addon/src/request.rs takes them. */
 export function encodeNumbers(
@@ -31,6 +31,7 @@ export function encodeNumbers(
   numbers[8] = command.timeoutMs ?? 0;
   numbers[9] = command.spillMaxBytes;
   numbers[10] = command.spillAfterBytes ?? -1;
+  numbers[11] = Number(command.follow);
   return numbers;
 }
 
@@ -74,6 +75,7 @@ export function decodeRan(record: RanRecord, figures: Float64Array): EngineEnd &
     captures,
     background: record[3]?.map(decodeBackground) ?? [],
     spill: record[4]?.map(decodeSpill)[0],
+    directory: (record[5 + 2 * figure(9)] as RanText) ?? undefined,
   };
 }
 

@@ -8,6 +8,8 @@ export interface EngineCommand {
   /** Entries joined by NUL, one character a byte. */
   readonly environment: string;
   readonly directory: string | undefined;
+  /** Tell where it is at its end. */
+  readonly follow: boolean;
   /** Bytes, a pipe to write to (true), or nothing (false). */
   readonly stdin: boolean | Uint8Array;
   readonly separate: boolean;
@@ -69,6 +71,8 @@ export interface EngineOutcome {
   readonly captures: readonly Capture[];
   readonly background: readonly BackgroundProcess[];
   readonly spill: Omit<SpillReport, 'path'> | undefined;
+  /** Where it was at its end, if it was followed and that is known. */
+  readonly directory: string | undefined;
 }
 
 /** The answer to a request. */

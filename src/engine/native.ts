@@ -78,7 +78,10 @@ export type RanRecord = readonly [
   background: readonly BackgroundRecord[] | null,
   /** None or one. */
   spill: readonly SpillRecord[] | null,
-  /** Two for each capture: all of it and null, or head and tail. */
+  /**
+   * Two for each capture: all of it and null, or head and tail. Then, of a command that was
+   * followed, where it was at its end, if that is known.
+   */
   ...texts: RanText[],
 ];
 

@@ -119,6 +119,11 @@ export interface BaseResult {
   readonly spill?: SpillReport;
   /** What still runs. It is drained, and ended when the command's owner is disposed. */
   readonly background: readonly BackgroundProcess[];
+  /**
+   * Where the command's shell was at its end, symlinks resolved, if that was asked for and can be
+   * told. One that has been removed has ` (deleted)` after its name.
+   */
+  readonly directory?: string;
 }
 
 /** A result with stdout and stderr in one stream, in the order in which they were written. */

@@ -22,8 +22,12 @@ export interface Requested {
 export function toResult(end: Exclude<EngineEnd, { kind: 'failed' }>, asked: Requested): RunResult {
   if (end.kind === 'neverStarted') return neverStarted(asked);
   const result = asked.separate ? separateResult(end, asked) : mergedResult(end, asked);
-  if (end.spill === undefined) return result;
-  return { ...result, spill: { path: asked.spillPath ?? '', ...end.spill } };
+  if (end.spill === undefined && end.directory === undefined) return result;
+  return {
+    ...result,
+    ...(end.spill && { spill: { path: asked.spillPath ?? '', ...end.spill } }),
+    ...(end.directory !== undefined && { directory: end.directory }),
+  };
 }
 
 // Written out twice: a spread of one into the other costs as much as all the rest.

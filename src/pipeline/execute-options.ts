@@ -21,6 +21,9 @@ export function checkExecuteOptions(command: string, options: ExecuteOptions): v
   checkInput(options.input);
   checkShell(options.shell);
   checkOneOf('streams', ['merged', 'separate'], options.streams);
+  if (options.followDirectory !== undefined && typeof options.followDirectory !== 'boolean') {
+    fail('followDirectory', 'true or false', options.followDirectory);
+  }
   if (options.onOutput !== undefined && typeof options.onOutput !== 'function') {
     fail('onOutput', 'a function', options.onOutput);
   }

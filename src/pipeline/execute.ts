@@ -50,6 +50,11 @@ export interface ExecuteOptions {
   readonly owner?: Owner;
   /** Paths of shells, tried in order. Default: /bin/bash, bash on the command's PATH, /bin/sh. */
   readonly shell?: readonly string[];
+  /**
+   * Tell in `result.directory` where the shell was at its end, however it ended. A set-user-id
+   * program that takes the shell's own place (`exec sudo …`) has no privileges then. Default: false.
+   */
+  readonly followDirectory?: boolean;
 }
 
 const DEFAULT_KEPT_BYTES = 128 * 1024;
@@ -163,6 +168,7 @@ export function engineCommand(
     environment,
     // Resolved now: the host may change its own directory before the launch.
     directory: cwd === undefined ? undefined : resolve(cwd),
+    follow: options.followDirectory ?? false,
     stdin,
     separate: options.streams === 'separate',
     headBytes: options.headBytes ?? DEFAULT_KEPT_BYTES,

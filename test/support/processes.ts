@@ -54,11 +54,11 @@ export function openDescriptors(pid: number | 'self' = 'self'): string[] {
 }
 
 /** Tries until it no longer throws: for what the kernel or another process does in its own time. */
-export async function eventually<T>(check: () => T, patienceMs = 10_000): Promise<T> {
+export async function eventually<T>(check: () => T | Promise<T>, patienceMs = 10_000): Promise<T> {
   const until = performance.now() + patienceMs;
   for (;;) {
     try {
-      return check();
+      return await check();
     } catch (error) {
       if (performance.now() > until) throw error;
       await sleep(20);

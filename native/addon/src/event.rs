@@ -1,5 +1,7 @@
 //! What the engine tells, on its way to JavaScript.
 
+use std::path::Path;
+
 use forkline_engine::{
     BackgroundProcess, Captured, Cause, Chunk, Counts, Data, Ended, Errno, Label, LaunchError,
     Outcome, Parts, Peak, Snapshot, SpillReport, Status, Text, errno_text,
@@ -117,7 +119,15 @@ fn ran(record: &mut Record, figures: &mut Figures, id: f64, outcome: Outcome) ->
         record.push_each(outcome.background, background)?;
         record.push_each(outcome.spill.into_iter().collect(), spill)?;
     }
-    outcome.captures.into_iter().try_for_each(|captured| final_capture(record, figures, captured))
+    for captured in outcome.captures {
+        final_capture(record, figures, captured)?;
+    }
+    // Only a command that is followed has one, so only its record is longer by one. A name that is
+    // no text could not be given back as a command's directory: it is as good as not known.
+    match outcome.directory.as_deref().and_then(Path::to_str) {
+        Some(directory) => record.push(directory),
+        None => Ok(()),
+    }
 }
 
 /// Two texts a capture, the second one empty unless it is cut; its counts are figures.

@@ -24,15 +24,28 @@ pub struct Numbers {
     timeout: Option<Duration>,
     spill_max_bytes: u64,
     opening: Opening,
+    follow: bool,
 }
 
 impl Numbers {
     /// From the array. A float becomes the nearest integer in range, so infinite means 'all'.
     pub fn parse(numbers: &[f64]) -> Result<Self> {
-        let [owner, announce, separate, listen, pause, head, tail, grace, timeout, spill, after] =
-            *numbers
+        let [
+            owner,
+            announce,
+            separate,
+            listen,
+            pause,
+            head,
+            tail,
+            grace,
+            timeout,
+            spill,
+            after,
+            follow,
+        ] = *numbers
         else {
-            return Err(Error::new(Status::InvalidArg, "numbers: expected eleven"));
+            return Err(Error::new(Status::InvalidArg, "numbers: expected twelve"));
         };
         let overflow = if pause == 0.0 { Overflow::DropMiddle } else { Overflow::Pause };
         let form = match listen as u8 {
@@ -50,6 +63,7 @@ impl Numbers {
             timeout: (timeout > 0.0).then(|| milliseconds(timeout)),
             spill_max_bytes: spill as u64,
             opening: if after < 0.0 { Opening::AtStart } else { Opening::After(after as u64) },
+            follow: follow != 0.0,
         })
     }
 }
@@ -77,6 +91,7 @@ pub fn command(strings: Strings, numbers: &Numbers) -> Command {
         shells: paths(&strings.shells),
         environment: strings.environment.to_vec(),
         directory: strings.directory.and_then(|directory| CString::new(directory).ok()),
+        follow: numbers.follow,
         stdin: match strings.stdin {
             Either::A(true) => Stdin::Pipe,
             Either::A(false) => Stdin::Null,

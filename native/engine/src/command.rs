@@ -18,6 +18,8 @@ pub struct Command {
     pub environment: Vec<u8>,
     /// The working directory; None is the host's.
     pub directory: Option<CString>,
+    /// Whether the outcome tells where it was at its end.
+    pub follow: bool,
     /// What the command reads.
     pub stdin: Stdin,
     /// Where its output goes.

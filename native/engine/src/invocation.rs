@@ -22,14 +22,15 @@ pub struct Invocation {
 
 impl Invocation {
     /// Of `text` by the first of `shells` that exists. `environment` is `NAME=value` entries
-    /// separated by NUL.
+    /// separated by NUL. `stays`: see [`hand_over`].
     pub fn new(
         shells: &[CString],
         text: &[u8],
         environment: &[u8],
         mark: &Mark,
+        stays: bool,
     ) -> Result<Self, LaunchError> {
-        let (images, handover) = hand_over(shells, text);
+        let (images, handover) = hand_over(shells, text, stays);
         let script = match handover {
             Handover::Script(text) => {
                 Some(script_file(text).map_err(descriptors("the script's file"))?)

@@ -67,6 +67,7 @@ pub fn launch_keeper(
         script: Some(fourth),
         slots: None,
         parent_death: None,
+        holder: None,
     };
     launch(&request, stack).map_err(|failure| failure.error)
 }

@@ -8,6 +8,7 @@ use std::ptr::{null, null_mut};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 
 use crate::errors::Step;
+use crate::holder::Holder;
 
 /// A program to try.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct Request<'a> {
     pub slots: Option<&'a Slots>,
     /// Sent to the command when the launching thread ends.
     pub parent_death: Option<c_int>,
+    /// Keeps its working directory beyond its end.
+    pub holder: Option<&'a Holder>,
 }
 
 /// A process that has been exec'ed.
@@ -55,7 +58,9 @@ pub struct Failure {
     pub error: io::Error,
 }
 
-mod ffi {
+/// `launch.h`, field by field.
+pub mod ffi {
+    #![allow(missing_docs, reason = "the header has them")]
     use super::{c_char, c_int, c_void};
 
     #[repr(C)]
@@ -78,6 +83,16 @@ mod ffi {
         pub filler: c_int,
         pub stack: *mut c_void,
         pub stack_size: usize,
+        pub holder: *mut Holder,
+    }
+
+    #[repr(C)]
+    #[derive(Debug)]
+    pub struct Holder {
+        pub thread: c_int,
+        pub state: c_int,
+        pub stack: *mut c_void,
+        pub stack_size: usize,
     }
 
     #[repr(C)]
@@ -91,6 +106,7 @@ mod ffi {
 
     unsafe extern "C" {
         pub fn forkline_launch(request: *const Request, launched: *mut Launched) -> c_int;
+        pub fn forkline_release(holder: *mut Holder);
         pub fn forkline_launch_supported() -> c_int;
     }
 }
@@ -186,6 +202,7 @@ pub fn launch(request: &Request, stack: &mut Stack) -> Result<Launched, Failure>
         filler: request.slots.map_or(-1, |slots| slots.filler.as_raw_fd()),
         stack: stack.base.wrapping_byte_add(PAGE),
         stack_size: STACK_SIZE,
+        holder: request.holder.map_or(null_mut(), Holder::as_raw),
     };
     let mut launched = ffi::Launched { pid: -1, pidfd: -1, step: 0, error: 0, image: 0 };
     // SAFETY: every pointer is to a NUL- or NULL-terminated array that outlives the call, which

@@ -12,6 +12,7 @@ use crate::capture::Capture;
 use crate::command::{Command, Form, Opening, SpillTarget};
 use crate::errors::{LaunchError, Step};
 use crate::group::Group;
+use crate::holder::Holder;
 use crate::input::Input;
 use crate::invocation::Invocation;
 use crate::keeper::Seat;
@@ -93,7 +94,9 @@ impl Launcher {
         let plumbing = Plumbing::new(command)?;
         let started = Instant::now();
         let born_after = crate::proc::ticks_now().saturating_sub(1);
-        let launched = self.launch(&order, &plumbing)?;
+        let holder = if command.follow { Some(Holder::new()) } else { None };
+        let holder = holder.transpose().map_err(memory)?;
+        let launched = self.launch(&order, &plumbing, holder.as_ref())?;
         let host_peak = own_peak();
         let Some(group) = Group::led_by(launched.pid) else {
             // The kernel does not hand out such pids.
@@ -123,15 +126,22 @@ impl Launcher {
             streams: streams.map(|(pipe, tap)| pipe.stream(tap)).collect(),
             spill: command.spill.clone().map_or(Spilling::No, Spilling::Wanted),
             input: plumbing.input.map(|(_, writer)| Input::new(writer, &command.stdin)),
+            holder,
+            directory: None,
             phase: Phase::Running,
         }))
     }
 
-    fn launch(&mut self, order: &Order, plumbing: &Plumbing) -> Result<Launched, LaunchError> {
+    fn launch(
+        &mut self,
+        order: &Order,
+        plumbing: &Plumbing,
+        holder: Option<&Holder>,
+    ) -> Result<Launched, LaunchError> {
         let command = &order.command;
         let mark = Mark::of_command(order.owner.id, order.id);
-        let invocation =
-            Invocation::new(&command.shells, &command.text, &command.environment, &mark)?;
+        let Command { shells, text, environment, follow, .. } = command;
+        let invocation = Invocation::new(shells, text, environment, &mark, *follow)?;
         let stdin = plumbing.input.as_ref().map_or(self.null.as_fd(), |(reader, _)| reader.as_fd());
         let [stdout, stderr] = plumbing.writers().unwrap_or([self.null.as_fd(); 2]);
         let request = Request {
@@ -142,10 +152,16 @@ impl Launcher {
             script: invocation.script.as_ref().map(AsFd::as_fd),
             slots: Some(&self.slots),
             parent_death: Some(libc::SIGTERM),
+            holder,
         };
         launch(&request, &mut self.stack)
             .map_err(|failure| invocation.explain(&failure, command.directory.as_deref()))
     }
+}
+
+/// There is none left for what a command needs.
+fn memory(error: io::Error) -> LaunchError {
+    LaunchError::new(Step::Clone, &error, "a thread")
 }
 
 fn tap(command: &Command) -> Tap {

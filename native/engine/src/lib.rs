@@ -14,6 +14,7 @@ mod errors;
 mod family;
 mod flow;
 mod group;
+mod holder;
 mod input;
 mod invocation;
 pub mod keeper;

@@ -127,6 +127,7 @@ impl Reactor {
         let Some(process) = self.processes.get_mut(&id) else { return };
         // First: from the moment it is reaped, its number may be given to others.
         self.roster.remove(process.group);
+        process.directory = process.holder.take().and_then(|holder| holder.directory());
         let now = Instant::now();
         let (status, usage) = reap(&process.pidfd, process.host_peak);
         let wall = now.duration_since(process.started);
@@ -231,6 +232,7 @@ impl Reactor {
                 _ => None,
             },
             background,
+            directory: process.directory,
         };
         let Process { streams, pidfd, sink, input, .. } = process;
         self.hold(id, streams);

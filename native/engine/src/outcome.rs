@@ -1,5 +1,6 @@
 //! How a command ended, and what is known of it.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::capture::Captured;
@@ -49,6 +50,8 @@ pub struct Outcome {
     pub spill: Option<SpillReport>,
     /// What still runs.
     pub background: Vec<BackgroundProcess>,
+    /// Where it was at its end, if it was followed and that can be told: see `Holder::directory`.
+    pub directory: Option<PathBuf>,
 }
 
 /// Resources used by the command and the descendants it waited for.

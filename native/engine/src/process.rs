@@ -6,6 +6,7 @@
 //! ```
 
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,7 @@ use parking_lot::Mutex;
 use crate::command::{Form, SpillTarget};
 use crate::family::Family;
 use crate::group::Group;
+use crate::holder::Holder;
 use crate::input::Input;
 use crate::live::Live;
 use crate::mark::Mark;
@@ -57,6 +59,10 @@ pub struct Process {
     pub spill: Spilling,
     /// Its standard input, while it is open.
     pub input: Option<Input>,
+    /// What keeps its working directory, if it is followed.
+    pub holder: Option<Holder>,
+    /// Where it was at its end.
+    pub directory: Option<PathBuf>,
     /// Where it stands.
     pub phase: Phase,
 }

@@ -42,19 +42,26 @@ pub fn usual(environment: &[u8]) -> Vec<CString> {
 }
 
 /// The programs to try, and how the text reaches them.
-pub fn hand_over<'a>(shells: &[CString], text: &'a [u8]) -> (Vec<Image>, Handover<'a>) {
+///
+/// `stays`: the shell never execs a program in its own place unless the text says `exec`. A process
+/// that shares its working directory is denied the privileges of a set-user-id program (`sudo`).
+pub fn hand_over<'a>(
+    shells: &[CString],
+    text: &'a [u8],
+    stays: bool,
+) -> (Vec<Image>, Handover<'a>) {
     let handover = if text.len() > LONGEST_VARIABLE {
         Handover::Script(text)
-    } else if is_single_plain_command(text) {
+    } else if !stays && is_single_plain_command(text) {
         Handover::Argument
     } else {
         Handover::Variable(text)
     };
-    let images = shells.iter().map(|shell| image(shell, &handover, text)).collect();
+    let images = shells.iter().map(|shell| image(shell, &handover, text, stays)).collect();
     (images, handover)
 }
 
-fn image(shell: &CString, handover: &Handover, text: &[u8]) -> Image {
+fn image(shell: &CString, handover: &Handover, text: &[u8], stays: bool) -> Image {
     let name = shell.as_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let is_bash = name == b"bash";
     let script = match (is_bash, handover) {
@@ -64,9 +71,14 @@ fn image(shell: &CString, handover: &Handover, text: &[u8]) -> Image {
         }
         // Only bash has `mapfile`, and `$_` from the environment.
         (false, Handover::Script(_)) => b"eval \"$(cat <&3)\" 3<&-".to_vec(),
+        // `eval` takes no options in some shells, so the text must not come first.
+        (false, _) if stays => b"eval \"shift; $1\"".to_vec(),
         _ => text.to_vec(),
     };
-    let arguments = [name.to_vec(), b"-c".to_vec(), b"--".to_vec(), script];
+    let mut arguments = vec![name.to_vec(), b"-c".to_vec(), b"--".to_vec(), script];
+    if !is_bash && stays && !matches!(handover, Handover::Script(_)) {
+        arguments.extend([name.to_vec(), text.to_vec()]);
+    }
     // Texts with a NUL are refused long before this; cut there, as exec would.
     let argv = arguments.into_iter().map(until_nul).collect();
     Image { path: shell.clone(), argv }

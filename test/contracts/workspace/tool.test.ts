@@ -233,5 +233,7 @@ test.each([
 
 test('a contract that is not known is an error', () => {
   const options = { contract: 'posix' as 'workspace', cwd: '/' };
-  expect(() => createBashTool(options)).toThrow(/^contract: expected "workspace".*, got "posix"$/);
+  expect(() => createBashTool(options)).toThrow(
+    /^contract: expected .*"workspace".*, got "posix"$/,
+  );
 });

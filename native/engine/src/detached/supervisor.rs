@@ -100,7 +100,7 @@ fn start(mut order: File, null: &OwnedFd) -> Result<Kept, LaunchError> {
     let output = open(&command.output, append, mode).map_err(descriptors("the output file"))?;
     let mark = Mark::of_detached();
     let DetachedCommand { shells, text, environment, directory, timeout, grace, .. } = command;
-    let invocation = Invocation::new(&shells, &text, &environment, &mark)?;
+    let invocation = Invocation::new(&shells, &text, &environment, &mark, false)?;
     let request = Request {
         images: &invocation.images,
         environment: &invocation.environment,
@@ -109,6 +109,7 @@ fn start(mut order: File, null: &OwnedFd) -> Result<Kept, LaunchError> {
         script: invocation.script.as_ref().map(AsFd::as_fd),
         slots: None,
         parent_death: None,
+        holder: None,
     };
     let mut stack = Stack::new().map_err(descriptors("a stack"))?;
     let born_after = proc::ticks_now().saturating_sub(1);

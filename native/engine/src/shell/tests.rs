@@ -2,7 +2,7 @@ use super::*;
 
 fn script(shell: &str, text: &str) -> (String, bool) {
     let shells = [CString::new(shell).unwrap()];
-    let (images, handover) = hand_over(&shells, text.as_bytes());
+    let (images, handover) = hand_over(&shells, text.as_bytes(), false);
     let last = images[0].argv.last().unwrap().to_str().unwrap().to_owned();
     (last, handover == Handover::Argument)
 }
@@ -33,7 +33,7 @@ fn a_shell_that_is_not_bash_gets_the_text_in_a_way_it_knows() {
 #[test]
 fn a_shell_is_called_by_its_own_name() {
     for (path, name) in [("/bin/bash", "bash"), ("/bin/sh", "sh"), ("/usr/bin/zsh", "zsh")] {
-        let (images, _) = hand_over(&[CString::new(path).unwrap()], b"a; b");
+        let (images, _) = hand_over(&[CString::new(path).unwrap()], b"a; b", false);
         assert_eq!(images[0].argv[0].to_str(), Ok(name));
     }
 }
@@ -46,4 +46,14 @@ fn the_usual_shells_are_bash_wherever_it_is_and_then_sh() {
     assert_eq!(paths(b"A=b"), ["/bin/bash", "/bin/sh"]);
     let expected = ["/bin/bash", "/opt/x/bash", "/usr/bin/bash", "/bin/sh"];
     assert_eq!(paths(b"XPATH=/no\0PATH=/opt/x::rel:/usr/bin\0B=c"), expected);
+}
+
+#[test]
+fn a_shell_that_stays_is_never_given_a_command_to_exec_in_its_own_place() {
+    let arguments = |shell: &str| -> Vec<String> {
+        let (images, _) = hand_over(&[CString::new(shell).unwrap()], b"sudo -k", true);
+        images[0].argv.iter().map(|argument| argument.to_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(arguments("/bin/bash"), ["bash", "-c", "--", "eval -- \"$_\""]);
+    assert_eq!(arguments("/bin/sh"), ["sh", "-c", "--", "eval \"shift; $1\"", "sh", "sudo -k"]);
 }

@@ -25,6 +25,7 @@ pub fn command(text: &str) -> Command {
         shells: vec![CString::new("/bin/bash").unwrap()],
         environment: format!("PATH={}", std::env::var("PATH").unwrap()).into_bytes(),
         directory: None,
+        follow: false,
         stdin: Stdin::Null,
         streams: Streams::Merged,
         limits: Limits { head: 64 * 1024, tail: 64 * 1024 },

@@ -1,0 +1,48 @@
+import type { Capture } from '../../engine/outcome.js';
+import { formatCount } from '../../pipeline/size.js';
+
+/** One stream as it is shown. */
+export interface ShownStream {
+  /** All of it, or its beginning and a note that says how long it was. */
+  readonly text: string;
+  /** Characters (Unicode code points) of all of it. */
+  readonly characters: number;
+  readonly isCut: boolean;
+}
+
+/** What nobody has printed yet. */
+export const NOTHING_SHOWN: ShownStream = { text: '', characters: 0, isCut: false };
+
+/**
+ * What the engine must keep for {@link showStream}. A character has at most four bytes, so that
+ * many bytes hold as many characters as are shown, whatever they are.
+ */
+export function streamLimits(maxCharacters: number) {
+  return { headBytes: maxCharacters * 4, tailBytes: 0 } as const;
+}
+
+/** The beginning of a stream, captured with {@link streamLimits}. */
+export function showStream(
+  name: 'stdout' | 'stderr',
+  capture: Capture,
+  maxCharacters: number,
+): ShownStream {
+  const { characters } = capture.total;
+  const kept = capture.kind === 'complete' ? capture.text : capture.head;
+  if (characters <= maxCharacters) return { text: kept, characters, isCut: false };
+  const shown = firstCharacters(kept, maxCharacters);
+  const gap = shown.endsWith('\n') ? '' : '\n';
+  const note =
+    `[${name} truncated: it has ${formatCount(characters)} characters, ` +
+    `of which the first ${formatCount(maxCharacters)} are shown]`;
+  return { text: `${shown}${gap}${note}`, characters, isCut: true };
+}
+
+/** The first `count` code points. */
+export function firstCharacters(text: string, count: number): string {
+  let end = 0;
+  for (let seen = 0; seen < count && end < text.length; seen += 1) {
+    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return text.slice(0, end);
+}

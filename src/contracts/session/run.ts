@@ -1,0 +1,161 @@
+import { LaunchError } from '../../engine/launch-error.js';
+import type { Owner } from '../../engine/owner.js';
+import { resolveEnvironment } from '../../pipeline/environment.js';
+import { type ExecuteOptions, execute } from '../../pipeline/execute.js';
+import { startCommand } from '../../pipeline/live-command.js';
+import { CANCELLED } from '../../pipeline/notices.js';
+import type { ToolCall, ToolResult } from '../contract.js';
+import { ToolAbortError, ToolError } from '../errors.js';
+import type { Place, SessionDirectory } from './directory.js';
+import type { SessionSettings } from './options.js';
+import { streamLimits } from './output.js';
+import {
+  type CallTimeout,
+  endedResult,
+  type SessionDetails,
+  shownStreams,
+  startedResult,
+} from './result.js';
+import type { SessionInput } from './schema.js';
+import type { Tasks } from './tasks.js';
+import { SessionUpdates } from './updates.js';
+
+/** What the calls of a session share. */
+export interface Session {
+  readonly settings: SessionSettings;
+  readonly owner: Owner;
+  readonly directory: SessionDirectory;
+  readonly tasks: Tasks;
+}
+
+/**
+ * Runs a command to its end, and goes where it has gone.
+ *
+ * @throws {ToolError} The session's directory cannot be used.
+ * @throws {ToolAbortError} It was cancelled.
+ * @throws {LaunchError} It could not be started.
+ */
+export async function runCommand(
+  session: Session,
+  { command, timeout: asked }: SessionInput,
+  call: ToolCall<SessionDetails>,
+): Promise<ToolResult<SessionDetails>> {
+  const { settings, directory } = session;
+  const timeout = clampTimeout(asked ?? settings.timeoutMs, settings);
+  const from = await directory.here();
+  const updates = new SessionUpdates(call);
+  try {
+    const result = await inPlace(session, from, () =>
+      execute(command, environmentIn(from, settings), {
+        ...commandOptions(session, from, timeout),
+        followDirectory: true,
+        ...(call.signal && { signal: call.signal }),
+        ...(updates.arePresent && { onOutput: (chunk) => updates.push(chunk) }),
+      }),
+    );
+    const { kind } = result.outcome;
+    const endedItself = kind !== 'timedOut' && kind !== 'cancelled';
+    if (endedItself) await directory.follow(from, result.directory);
+    const lost = endedItself && result.directory === undefined;
+    const details: SessionDetails = {
+      cwd: directory.path,
+      ...timeoutDetails(timeout),
+      durationMs: result.durationMs,
+      outcome: result.outcome,
+      ...(result.background.length > 0 && { background: result.background }),
+    };
+    return endedResult(result, shownStreams(result, settings.maxCharacters), details, [
+      clampNotice(timeout, settings),
+      lost ? `The working directory could not be followed; it stays ${directory.path}.` : undefined,
+    ]);
+  } finally {
+    updates.stop();
+  }
+}
+
+/**
+ * Starts a command and leaves it to itself. It has no time limit unless it asks for one.
+ *
+ * @throws {ToolError} As many tasks run as may, or the session's directory cannot be used.
+ * @throws {LaunchError} It could not be started.
+ */
+export async function startTask(
+  session: Session,
+  { command, timeout: asked }: SessionInput,
+): Promise<ToolResult<SessionDetails>> {
+  const { settings, directory, tasks } = session;
+  const timeout = clampTimeout(asked, settings);
+  const task = await tasks.add(async () => {
+    const from = await directory.here();
+    const options = commandOptions(session, from, timeout);
+    if (session.owner.isDisposed) throw new ToolAbortError(CANCELLED);
+    return inPlace(session, from, () =>
+      startCommand(command, environmentIn(from, settings), options),
+    );
+  });
+  const details: SessionDetails = {
+    cwd: directory.path,
+    ...timeoutDetails(timeout),
+    task: { id: task.id, status: 'running' },
+  };
+  return startedResult(task.id, details, clampNotice(timeout, settings));
+}
+
+/** Takes the session back to its start when its directory turns out to be gone. */
+async function inPlace<T>(session: Session, from: Place, start: () => Promise<T>): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    if (!(error instanceof LaunchError) || error.step !== 'directory') throw error;
+    throw new ToolError('directory', session.directory.lose(from, error), { cause: error });
+  }
+}
+
+function commandOptions(
+  { settings, owner }: Session,
+  from: Place,
+  { milliseconds }: CallTimeout,
+): ExecuteOptions {
+  return {
+    cwd: from.path,
+    ...(milliseconds !== undefined && { timeoutMs: milliseconds }),
+    graceMs: settings.graceMs,
+    streams: 'separate',
+    ...streamLimits(settings.maxCharacters),
+    owner,
+    ...(settings.shell && { shell: settings.shell }),
+  };
+}
+
+function environmentIn(from: Place, settings: SessionSettings): string {
+  return resolveEnvironment({
+    inherit: settings.inheritEnv,
+    scrub: settings.scrub,
+    defaults: settings.defaults,
+    overrides: settings.env,
+    cwd: from.path,
+  });
+}
+
+function clampTimeout(
+  asked: number | undefined,
+  { maxTimeoutMs }: Pick<SessionSettings, 'maxTimeoutMs'>,
+): CallTimeout {
+  if (asked === undefined || asked <= maxTimeoutMs) return { milliseconds: asked };
+  return { milliseconds: maxTimeoutMs, requested: asked };
+}
+
+function clampNotice(timeout: CallTimeout, { maxTimeoutMs }: SessionSettings): string | undefined {
+  if (timeout.requested === undefined) return undefined;
+  return (
+    `Timeout clamped to ${timeout.milliseconds} ms ` +
+    `(requested ${timeout.requested} ms; at most ${maxTimeoutMs} ms).`
+  );
+}
+
+function timeoutDetails({ milliseconds, requested }: CallTimeout): Partial<SessionDetails> {
+  return {
+    ...(milliseconds !== undefined && { timeoutMs: milliseconds }),
+    ...(requested !== undefined && { requestedTimeoutMs: requested }),
+  };
+}

@@ -1,0 +1,122 @@
+import { formatCount } from '../../pipeline/size.js';
+import type { JsonSchema } from '../../pipeline/validate.js';
+import type { SessionSettings } from './options.js';
+
+/** Input of the `session` contract, once it is valid. */
+export interface SessionInput {
+  readonly command: string;
+  readonly timeout?: number;
+  readonly run_in_background?: boolean;
+}
+
+/** Input of its `task_output` tool, once it is valid. */
+export interface TaskOutputInput {
+  readonly task_id: string;
+}
+
+/** The schema of a tool's input; limits and defaults are told in the descriptions. */
+export function sessionSchema({ timeoutMs, maxTimeoutMs }: SessionSettings): JsonSchema {
+  return {
+    type: 'object',
+    properties: {
+      command: { type: 'string', description: 'Shell command to run' },
+      timeout: {
+        type: 'integer',
+        minimum: 1,
+        description: `Timeout in milliseconds, at most ${maxTimeoutMs}; ${timeoutMs} when left out`,
+      },
+      run_in_background: {
+        type: 'boolean',
+        description: 'Start the command, return a task_id at once and let it go on; default false',
+      },
+    },
+    required: ['command'],
+    additionalProperties: false,
+  };
+}
+
+/** The schema of `task_output`'s input. */
+export const TASK_OUTPUT_SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: {
+    task_id: { type: 'string', description: 'Id of the task, as `bash` gave it' },
+  },
+  required: ['task_id'],
+  additionalProperties: false,
+};
+
+const OUTPUT_PROPERTIES = {
+  stdout: { type: 'string', description: 'What it printed, cut after the first characters' },
+  stderr: { type: 'string', description: 'What it printed to stderr, likewise' },
+  exit_code: {
+    type: ['integer', 'null'],
+    description: 'null while it runs, and when a signal ended it',
+  },
+  timed_out: { type: 'boolean', description: 'Its time was up, so it was ended' },
+  signal: { type: 'string', description: 'The signal that ended it' },
+  stdout_characters: { type: 'integer', description: 'Length of all of stdout' },
+  stderr_characters: { type: 'integer', description: 'Length of all of stderr' },
+};
+
+const REQUIRED = [
+  'stdout',
+  'stderr',
+  'exit_code',
+  'timed_out',
+  'stdout_characters',
+  'stderr_characters',
+];
+
+/** The schema of the structured result of `bash`. */
+export const SESSION_OUTPUT_SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: {
+    ...OUTPUT_PROPERTIES,
+    cwd: { type: 'string', description: 'Where the next command will start' },
+    task_id: { type: 'string', description: 'Of a command in the background' },
+    status: { type: 'string', enum: ['running', 'completed'] },
+  },
+  required: [...REQUIRED, 'cwd', 'status'],
+  additionalProperties: false,
+};
+
+/** The schema of the structured result of `task_output`. */
+export const TASK_OUTPUT_OUTPUT_SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: {
+    ...OUTPUT_PROPERTIES,
+    task_id: { type: 'string' },
+    status: { type: 'string', enum: ['running', 'completed'] },
+  },
+  required: [...REQUIRED, 'task_id', 'status'],
+  additionalProperties: false,
+};
+
+/** What the model is told about `bash`. */
+export function sessionDescription(settings: SessionSettings): string {
+  const { cwd, timeoutMs, maxTimeoutMs, maxCharacters, maxRunningTasks } = settings;
+  return [
+    'Runs a shell command and returns its stdout, its stderr and its exit code.',
+    '',
+    `- The working directory lasts from one command to the next; it begins as ${cwd}. Nothing else ` +
+      'does: each command has a fresh bash, without the variables and functions of the one before.',
+    '- There is no terminal and no input: programs that ask, page or open an editor fail. Pass ' +
+      'what they would ask for as arguments (`-y`, `-m`).',
+    `- A command may take ${timeoutMs} milliseconds, or \`timeout\` (at most ${maxTimeoutMs}). Then ` +
+      'it is ended, with everything it started, and the output so far is returned.',
+    `- Of each stream the first ${formatCount(maxCharacters)} characters are returned. Redirect ` +
+      'longer output to a file and read the part that matters.',
+    '- An exit code other than 0 is part of the answer, not an error of the tool.',
+    '- With `run_in_background: true` the answer is a `task_id`, at once, and the command goes on: ' +
+      `without a time limit unless \`timeout\` is given, at most ${maxRunningTasks} at a time. Ask ` +
+      'for its output with the `task_output` tool. It does not change the working directory.',
+    '- A process started with `&` goes on after the command; the result names it and says how to ' +
+      'stop it.',
+  ].join('\n');
+}
+
+/** What the model is told about `task_output`. */
+export const TASK_OUTPUT_DESCRIPTION =
+  'Returns what a command in the background has printed so far, and whether it is running or ' +
+  'completed. It does not wait. Once a completed task has been returned, with its exit code and ' +
+  'all of its output, it is forgotten.';

@@ -1,0 +1,74 @@
+import type { RunResult } from '../../engine/outcome.js';
+import { createValidator } from '../../pipeline/validate.js';
+import type { BashTool, ToolResult } from '../contract.js';
+import { ToolError, toToolError } from '../errors.js';
+import { showStream } from './output.js';
+import {
+  completedTaskResult,
+  runningTaskResult,
+  shownStreams,
+  type TaskDetails,
+  unknownTaskResult,
+} from './result.js';
+import {
+  TASK_OUTPUT_DESCRIPTION,
+  TASK_OUTPUT_OUTPUT_SCHEMA,
+  TASK_OUTPUT_SCHEMA,
+  type TaskOutputInput,
+} from './schema.js';
+import type { Tasks } from './tasks.js';
+
+/**
+ * The tool with which a model reads what its commands in the background have printed.
+ *
+ * @param isDisposed Whether the session is over.
+ */
+export function createTaskOutputTool(
+  tasks: Tasks,
+  maxCharacters: number,
+  isDisposed: () => boolean,
+): BashTool<TaskDetails> {
+  const validate = createValidator<TaskOutputInput>(TASK_OUTPUT_SCHEMA);
+
+  async function answer(taskId: string): Promise<ToolResult<TaskDetails>> {
+    const task = tasks.find(taskId);
+    if (task === undefined) return unknownTaskResult(taskId, tasks.ids);
+    if (task.end !== undefined) return completed(taskId, task.end);
+    const [stdout, stderr] = (await task.command.snapshot()) ?? [];
+    // It has ended meanwhile.
+    if (stdout === undefined || stderr === undefined) {
+      return completed(taskId, await task.command.result);
+    }
+    return runningTaskResult(taskId, {
+      stdout: showStream('stdout', stdout, maxCharacters),
+      stderr: showStream('stderr', stderr, maxCharacters),
+    });
+  }
+
+  function completed(taskId: string, end: RunResult): ToolResult<TaskDetails> {
+    // Of two who ask at once, one gets it.
+    if (!tasks.forget(taskId)) return unknownTaskResult(taskId, tasks.ids);
+    return completedTaskResult(taskId, end, shownStreams(end, maxCharacters));
+  }
+
+  return {
+    name: 'task_output',
+    description: TASK_OUTPUT_DESCRIPTION,
+    inputSchema: TASK_OUTPUT_SCHEMA,
+    outputSchema: TASK_OUTPUT_OUTPUT_SCHEMA,
+    strict: true,
+    concurrency: 'shared',
+    // It forgets what it has told.
+    hints: { readOnly: true, destructive: false, idempotent: false, openWorld: false },
+    companions: [],
+    async execute(input) {
+      if (isDisposed()) throw new ToolError('disposed', 'The bash tool was disposed.');
+      try {
+        return await answer((await validate(input)).task_id);
+      } catch (error) {
+        throw toToolError(error, undefined);
+      }
+    },
+    async dispose() {},
+  };
+}

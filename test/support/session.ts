@@ -1,0 +1,43 @@
+import { afterEach } from 'vitest';
+import { createBashTool, type SessionOptions, type SessionTool } from '../../src/index.js';
+
+/** Makes `session` tools that are disposed of after the test that asked for them. */
+export function useSessions(folder: {
+  readonly path: string;
+}): (options?: Partial<SessionOptions>) => SessionTool {
+  const tools: SessionTool[] = [];
+  afterEach(async () => {
+    await Promise.all(tools.splice(0).map((tool) => tool.dispose()));
+  });
+  return (options) => {
+    const tool = createBashTool({
+      contract: 'session',
+      cwd: folder.path,
+      graceMs: 500,
+      ...options,
+    });
+    tools.push(tool);
+    return tool;
+  };
+}
+
+/** Runs a command and gives its structured answer. */
+export async function data(
+  tool: SessionTool,
+  command: string,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<Readonly<Record<string, unknown>>> {
+  const { structured } = await tool.execute({ command, ...fields });
+  if (structured === undefined) throw new Error('expected a structured answer');
+  return structured;
+}
+
+/** What `pwd` says in the session. */
+export async function pwd(tool: SessionTool): Promise<unknown> {
+  return (await data(tool, 'pwd')).stdout;
+}
+
+/** Starts a command in the background; gives its id. */
+export async function startTask(tool: SessionTool, command: string): Promise<string> {
+  return String((await data(tool, command, { run_in_background: true })).task_id);
+}
