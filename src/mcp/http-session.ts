@@ -45,6 +45,7 @@ export class HttpSession {
       onsessioninitialized: (id) => events.opened(id),
     });
     this.#transport.onclose = () => void this.end();
+    // Its errors are of what the client sent, who has been answered.
     const server = buildServer(tool, options, {
       taken: async (request) => {
         if (request !== undefined) await this.#exchanges.get(request)?.taken();
@@ -52,9 +53,6 @@ export class HttpSession {
       // Nothing more comes on its stream, which the SDK would leave open.
       unanswered: (id) => this.#transport.closeSSEStream(id),
     });
-    server.onerror = (error) => {
-      if (!isLateAnswer(error)) events.failed(error);
-    };
     this.#connected = server.connect(this.#transport);
   }
 
@@ -107,9 +105,4 @@ export class HttpSession {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => void this.end(), patience);
   }
-}
-
-/** The answer to a call whose client hung up, which is why the call was cancelled. */
-function isLateAnswer({ message }: Error): boolean {
-  return message.includes('is undeliverable');
 }

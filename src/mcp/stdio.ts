@@ -16,6 +16,9 @@ export interface StdioOptions extends McpOptions {
 /** Bytes of one message, at most. */
 const MAX_MESSAGE = 10 * 1024 * 1024;
 
+/** Characters of one report. */
+const MAX_REPORT = 200;
+
 /**
  * Serves one client on standard input and output. When the client closes its end or dies, or the
  * service is closed, everything that it started ends and the tool is disposed of.
@@ -32,7 +35,7 @@ export function serveStdio(tool: BashTool, options: StdioOptions = {}): McpServi
   const handle = serve(() => buildServer(tool, options, undefined), {
     transport,
     onerror: (error) => {
-      if (!isEnd(error)) report(error);
+      if (!isEnd(error)) report(shortened(error));
     },
   });
   const closed = transport.ended.then(async () => {
@@ -64,4 +67,10 @@ class EndingTransport extends StdioServerTransport {
 /** The client went away: that is how connections end, and nothing to complain about. */
 function isEnd(error: Error): boolean {
   return 'code' in error && (error.code === 'EPIPE' || error.code === 'ECONNRESET');
+}
+
+/** A message that is not valid makes for a long story, over many lines. */
+function shortened({ message }: Error): Error {
+  const line = message.replaceAll(/\s+/g, ' ');
+  return new Error(line.length > MAX_REPORT ? `${line.slice(0, MAX_REPORT)}…` : line);
 }
