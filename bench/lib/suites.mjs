@@ -13,6 +13,7 @@ const SUITES = new Map([
   ['p10', () => import('../suites/tree.mjs')],
   ['p11', () => import('../suites/tool.mjs')],
   ['p13', () => import('../suites/import.mjs')],
+  ['p12', () => import('../suites/mcp.mjs')],
   ['descriptors', () => import('../suites/descriptors.mjs')],
   ['past', () => import('../suites/past.mjs')],
 ]);
