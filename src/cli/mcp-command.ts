@@ -105,7 +105,10 @@ async function start(
 ): Promise<McpService> {
   const createTool = (): BashTool =>
     createContractTool(flags.contract, shellOf(flags), flags.timeout);
-  if (flags.http === undefined) return mcp.serveStdio(createTool(), options);
+  if (flags.http === undefined) {
+    if (process.stdin.isTTY) note('waiting for an MCP client on standard input');
+    return mcp.serveStdio(createTool(), options);
+  }
 
   // What is wrong with the options should be known now, and not at the first client.
   await createTool().dispose();

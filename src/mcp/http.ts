@@ -61,6 +61,7 @@ export async function serveHttp(
     throw new InputError(`port: expected a whole number from 0 to 65535, got ${port}`);
   }
   const access = new Access(options.token);
+  const report = reportTo(options.logger);
   const clients = new Clients({
     path: PATH,
     createTool,
@@ -68,7 +69,7 @@ export async function serveHttp(
     maxSessions: options.maxSessions ?? MAX_SESSIONS,
     maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
     server: options,
-    report: reportTo(options.logger),
+    report,
   });
   const server = createServer((incoming, outgoing) => {
     const exchange = new Exchange(incoming, outgoing);
@@ -77,6 +78,7 @@ export async function serveHttp(
     else void clients.serve(exchange);
   });
   const address = await listen(server, port);
+  server.on('error', report);
   let closing: Promise<void> | undefined;
   let settle: () => void = () => {};
   const closed = new Promise<void>((resolve) => {
@@ -103,7 +105,10 @@ async function close(server: Server, clients: Clients): Promise<void> {
 async function listen(server: Server, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve();
+    });
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('expected a port');
