@@ -42,7 +42,7 @@ export class Exchange {
 
   /** Whether the client has its answer, or has gone. */
   get isOver(): boolean {
-    return this.#outgoing.closed || this.#outgoing.writableEnded;
+    return this.#incoming.socket.destroyed || this.#outgoing.writableEnded;
   }
 
   get isKnownMethod(): boolean {

@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { longSleep, sleeping } from '../support/commands.js';
+import { useFolder } from '../support/leftovers.js';
 import { mcpArguments, useRawServers } from '../support/mcp.js';
 import { eventually, isGone } from '../support/processes.js';
 
+const folder = useFolder();
 const start = useRawServers();
 
 test('a client that closes its end ends what it started, and the server', async () => {
@@ -23,6 +26,18 @@ test('what a finished command left running ends with the connection', async () =
   server.child.stdin?.end();
   await server.ended;
   expect(sleeping(613)).toEqual([]);
+});
+
+test('what is left running is asked to end before it is made to', async () => {
+  const [ready, goodbye] = [folder.file('ready'), folder.file('goodbye')];
+  const server = await start();
+  const polite = `trap 'echo bye >${goodbye}; exit' TERM; touch ${ready}; ${longSleep(617)} & wait`;
+  const id = server.call(`(${polite}) &`);
+  await server.expect((message) => message.id === id);
+  await eventually(() => readFileSync(ready));
+  server.child.stdin?.end();
+  await server.ended;
+  expect(readFileSync(goodbye, 'utf8')).toBe('bye\n');
 });
 
 test('a client that is killed takes the server and its commands along', async () => {

@@ -102,6 +102,29 @@ test('the end of the connection aborts the calls under way', async () => {
   await aborted;
 });
 
+test('the response waits for the progress before it, however slow that is', async () => {
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const deliver = ours.send.bind(ours);
+  ours.send = async (message, options) => {
+    if ('method' in message) await new Promise((resolve) => setTimeout(resolve, 50));
+    await deliver(message, options);
+  };
+  const tool = toolOf('bash', async (_input, { onOutput }) => {
+    for (const text of ['one ', 'two ', 'three']) {
+      onOutput?.({ stream: 'stdout', text, droppedBytes: 0 });
+    }
+    return {};
+  });
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  clients.push(client);
+  await createMcpServer(tool).connect(ours);
+  await client.connect(theirs);
+  const heard: string[] = [];
+  const onprogress = ({ message = '' }) => void heard.push(message);
+  await client.callTool({ name: 'bash', arguments: {} }, { onprogress });
+  expect(heard.join('')).toBe('one two three');
+});
+
 test('the log tells who came, what was called, and how it went', async () => {
   const events: McpEvent[] = [];
   const log = { write: (event: McpEvent) => void events.push(event) };

@@ -1,18 +1,21 @@
 import { type IncomingMessage, request } from 'node:http';
 import { afterEach } from 'vitest';
-import { createBashTool } from '../../src/index.js';
+import { type BashTool, createBashTool } from '../../src/index.js';
 import { type HttpOptions, type HttpService, serveHttp } from '../../src/mcp/index.js';
 import { bearer } from './mcp.js';
 
 /** Starts servers on a port, and closes them after the test that asked for them. */
-export function useServices(): (options?: HttpOptions) => Promise<HttpService> {
+export function useServices(): (
+  options?: HttpOptions,
+  createTool?: () => BashTool,
+) => Promise<HttpService> {
   const services: HttpService[] = [];
   afterEach(async () => {
     await Promise.all(services.splice(0).map((service) => service.close()));
   });
-  return async (options) => {
-    const create = () => createBashTool({ contract: 'workspace', cwd: '/', graceMs: 500 });
-    const service = await serveHttp(create, options);
+  const workspace = () => createBashTool({ contract: 'workspace', cwd: '/', graceMs: 500 });
+  return async (options, createTool = workspace) => {
+    const service = await serveHttp(createTool, options);
     services.push(service);
     return service;
   };
