@@ -12,8 +12,8 @@ const SUITES = new Map([
   ['p9', () => import('../suites/in-flight.mjs')],
   ['p10', () => import('../suites/tree.mjs')],
   ['p11', () => import('../suites/tool.mjs')],
-  ['p13', () => import('../suites/import.mjs')],
   ['p12', () => import('../suites/mcp.mjs')],
+  ['p13', () => import('../suites/import.mjs')],
   ['descriptors', () => import('../suites/descriptors.mjs')],
   ['past', () => import('../suites/past.mjs')],
 ]);

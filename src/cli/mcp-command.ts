@@ -15,7 +15,7 @@ import { Termination } from './termination.js';
 
 interface McpFlags {
   readonly contract: ContractName;
-  readonly cwd: string;
+  readonly cwd?: string;
   /** Milliseconds. */
   readonly timeout?: number;
   readonly env?: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ export function mcpCommand(): Command {
   return new Command('mcp')
     .description('Serve the shell tool to an MCP client, on standard input and output')
     .addOption(contract.choices(CONTRACT_NAMES).default(DEFAULT_CONTRACT))
-    .option('--cwd <directory>', 'run commands there', process.cwd())
+    .option('--cwd <directory>', 'run commands there; default: where it was started')
     .option(
       '--timeout <seconds>',
       'end a command that asks for no timeout after this',
@@ -123,7 +123,7 @@ async function start(
   return service;
 }
 
-function shellOf({ cwd, env, inheritEnv }: McpFlags): ShellOptions {
+function shellOf({ cwd = process.cwd(), env, inheritEnv }: McpFlags): ShellOptions {
   return {
     cwd,
     ...(env !== undefined && { env }),
