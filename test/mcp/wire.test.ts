@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { longSleep, sleeping } from '../support/commands.js';
 import { useRawServers } from '../support/mcp.js';
@@ -79,6 +80,35 @@ test('what is no message is told of on standard error, and ends nothing', async 
   expect(await server.request('ping')).toMatchObject({ result: {} });
   for (const line of server.lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
   expect(server.stderr()).toContain('forkline: ');
+});
+
+test('no message, however odd, ends the server or gets anything but messages back', async () => {
+  const server = await start();
+  const method = fc.constantFrom(
+    'tools/call',
+    'tools/list',
+    'initialize',
+    'notifications/cancelled',
+  );
+  const request = fc.record(
+    { jsonrpc: fc.constant('2.0'), id: fc.jsonValue(), method, params: fc.jsonValue() },
+    { requiredKeys: ['jsonrpc', 'method'] },
+  );
+  const line = fc.oneof(
+    fc.json(),
+    fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\n', ' ')),
+    request.map((message) => JSON.stringify(message)),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { maxLength: 20 }), async (lines) => {
+      for (const each of lines) server.send(each);
+      const id = `after ${server.lines.length} ${Math.random()}`;
+      server.send({ jsonrpc: '2.0', id, method: 'ping' });
+      expect(await server.expect((message) => message.id === id)).toMatchObject({ result: {} });
+    }),
+    { numRuns: 50 },
+  );
+  for (const each of server.lines) expect(JSON.parse(each)).toHaveProperty('jsonrpc', '2.0');
 });
 
 test('output of every kind stays inside of the messages', async () => {
