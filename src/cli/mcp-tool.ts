@@ -15,6 +15,8 @@ type OptionsOf<Name extends ContractName> = Omit<
 const defaultTimeouts: {
   readonly [Name in ContractName]: (seconds: number) => OptionsOf<Name>;
 } = {
+  modes: (seconds) => ({ timeouts: { default: seconds } }),
+  plain: (seconds) => ({ timeout: seconds }),
   workspace: (seconds) => ({ timeout: { default: seconds } }),
 };
 

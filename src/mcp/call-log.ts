@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { close, constants, createWriteStream, open, write, writev } from 'node:fs';
 
 /** Something that happened while a client was served. */
 export type McpEvent =
@@ -38,12 +38,27 @@ export interface CallLog {
 
 /** A log that is a file. */
 export interface CallLogFile extends CallLog {
-  /** Settles when everything has been written that can be. */
+  /** Settles when everything has been written that can be, after two seconds at the latest. */
   close(): Promise<void>;
 }
 
 /** Lines that wait for a slow disk, in bytes. */
 const MAX_WAITING = 1024 * 1024;
+
+/** How long the end of a server waits for a disk that does not answer. */
+const CLOSE_MS = 2000;
+
+// To open a pipe that nobody reads would otherwise take forever, and the server's end with it.
+const { O_WRONLY, O_APPEND, O_CREAT, O_NOCTTY, O_NONBLOCK } = constants;
+const FLAGS = O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_NONBLOCK;
+const appending = {
+  open: (path: string, _flags: unknown, mode: number, done: Opened) =>
+    open(path, FLAGS, mode, done),
+  write,
+  writev,
+  close,
+};
+type Opened = (error: NodeJS.ErrnoException | null, descriptor: number) => void;
 
 /**
  * A log in a file: each event is appended as one line of JSON, with its time. The file is made
@@ -53,7 +68,7 @@ const MAX_WAITING = 1024 * 1024;
  */
 export function openCallLog(path: string, warn: (message: string) => void): CallLogFile {
   // Appended in single writes, so that several servers may share a file.
-  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
+  const stream = createWriteStream(path, { mode: 0o600, fs: appending });
   let lost = 0;
   let broken = false;
   stream.on('error', (error) => {
@@ -73,8 +88,13 @@ export function openCallLog(path: string, warn: (message: string) => void): Call
     },
     close: () =>
       new Promise((resolve) => {
-        if (broken || stream.closed) resolve();
-        else stream.once('close', resolve).end();
+        if (broken || stream.closed) return resolve();
+        const patience = setTimeout(resolve, CLOSE_MS);
+        stream.once('close', () => {
+          clearTimeout(patience);
+          resolve();
+        });
+        stream.end();
       }),
   };
 }

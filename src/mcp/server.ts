@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import { toolsOf } from '../adapters/definition.js';
+import { toMcpTool } from '../adapters/mcp.js';
 import type { BashTool } from '../index.js';
 import { packageVersion } from '../version.js';
 import { type CallContext, callTool, type Delivery } from './call.js';
 import type { CallLog } from './call-log.js';
-import { describeTool, toolsOf } from './describe.js';
 
 /** What a server tells its client of itself, and others of what it does. */
 export interface McpOptions {
@@ -41,7 +42,7 @@ export function buildServer(
   { name = 'forkline', instructions = INSTRUCTIONS, log }: McpOptions,
   delivery: Delivery | undefined,
 ): Server {
-  const tools = toolsOf(tool);
+  const tools = new Map(toolsOf(tool).map((each) => [each.name, each]));
   const server = new Server(
     { name, version: packageVersion() },
     { capabilities: { tools: {} }, instructions },
@@ -49,7 +50,7 @@ export function buildServer(
   const context: CallContext = { session: randomUUID(), log, delivery };
   const opened = logConnection(server, context);
 
-  server.setRequestHandler('tools/list', () => ({ tools: [...tools.values()].map(describeTool) }));
+  server.setRequestHandler('tools/list', () => ({ tools: [...tools.values()].map(toMcpTool) }));
   server.setRequestHandler('tools/call', ({ params }, request) => {
     opened();
     const called = tools.get(params.name);

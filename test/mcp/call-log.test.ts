@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type McpEvent, openCallLog } from '../../src/mcp/index.js';
@@ -50,6 +51,16 @@ test('a log that cannot be written is told of once', async () => {
   await log.close();
   expect(told).toHaveLength(1);
   expect(told[0]).toContain('none/log');
+});
+
+test('a pipe that nobody reads holds nothing up', async () => {
+  const path = folder.file('pipe');
+  execFileSync('mkfifo', [path]);
+  const told: string[] = [];
+  const log = openCallLog(path, (message) => told.push(message));
+  log.write(event);
+  await log.close();
+  expect(told).toHaveLength(1);
 });
 
 test('a disk that is too slow costs bounded memory, and what was lost is counted', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { CONTRACT_NAMES } from '../../src/index.js';
 import { answerOf, useClients } from '../support/mcp.js';
 
 const clients = useClients();
@@ -92,4 +93,13 @@ test('--timeout is for calls that ask for none, --cwd and --env for all', async 
     arguments: { command: 'sleep 1.5; echo done', timeout: 20 },
   });
   expect(answerOf(inTime)).toContain('done\n');
+});
+
+test.each(CONTRACT_NAMES)('the %s contract is served, and told of --timeout', async (contract) => {
+  const client = await clients.stdio(['--contract', contract, '--timeout', '1']);
+  await client.listTools();
+  const hi = await client.callTool({ name: 'bash', arguments: { command: 'echo hi' } });
+  expect(answerOf(hi)).toContain('hi');
+  const late = await client.callTool({ name: 'bash', arguments: { command: 'sleep 30' } });
+  expect(answerOf(late)).toMatch(/timed out|timeout/i);
 });
