@@ -25,7 +25,8 @@ export class Exchange {
     outgoing.on('error', () => {});
     this.ended = new Promise((resolve) => {
       outgoing.once('close', () => {
-        this.#gone.abort();
+        // What a call left running in the background may still listen to its signal.
+        if (!outgoing.writableFinished) this.#gone.abort();
         resolve();
       });
     });

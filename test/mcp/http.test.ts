@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { longSleep, sleeping } from '../support/commands.js';
 import { answerOf, useClients } from '../support/mcp.js';
 import { openSession, rpc, send, start, useServices } from '../support/mcp-http.js';
+import { toolOf } from '../support/mcp-tool.js';
 import { eventually } from '../support/processes.js';
 
 const clients = useClients();
@@ -133,4 +134,20 @@ test('each client has a shell of its own: one does not wait for the other', asyn
   expect(answer.body).toContain('quick\\n');
   controller.abort();
   await expect(blocked).rejects.toThrow();
+});
+
+test('a call that was answered is not cancelled afterwards: what it started may go on', async () => {
+  let aborted = 0;
+  const tool = toolOf('bash', async (_input, { signal }) => {
+    signal?.addEventListener('abort', () => {
+      aborted += 1;
+    });
+    return { content: [{ type: 'text', text: 'started' }] };
+  });
+  const service = await serve({}, () => tool);
+  const headers = await openSession(service);
+  const closing = { ...headers, Connection: 'close' };
+  expect((await send(service, { headers: closing, body: bash(2, 'x') })).body).toContain('started');
+  await send(service, { headers, body: rpc(3, 'ping') });
+  expect(aborted).toBe(0);
 });
