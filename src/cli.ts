@@ -1,21 +1,17 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { USAGE_ERROR } from './cli/exit-code.js';
+import { mcpCommand } from './cli/mcp-command.js';
 import { runCommand } from './cli/run-command.js';
 import { schemaCommand } from './cli/schema-command.js';
-
-function readVersion(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  const manifest = JSON.parse(text) as { version: string };
-  return manifest.version;
-}
+import { packageVersion } from './version.js';
 
 const program = new Command('forkline')
   .description('A shell for LLM agents')
-  .version(readVersion())
+  .version(packageVersion())
   .addCommand(runCommand())
-  .addCommand(schemaCommand());
+  .addCommand(schemaCommand())
+  .addCommand(mcpCommand());
 
 // Commander's own code for a usage error is 1, which is also a command's most common one.
 for (const command of [program, ...program.commands]) command.exitOverride();

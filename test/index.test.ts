@@ -27,6 +27,16 @@ test('the package exports this and nothing else', () => {
   ]);
 });
 
+test('forkline/mcp exports this and nothing else', async () => {
+  const mcp = await import('../src/mcp/index.js');
+  expect(Object.keys(mcp).sort()).toEqual([
+    'createMcpServer',
+    'openCallLog',
+    'serveHttp',
+    'serveStdio',
+  ]);
+});
+
 test('importing it loads neither the addon nor a library', () => {
   const entry = fileURLToPath(new URL('../dist/index.js', import.meta.url));
   const hook = `export const resolve = (name, context, next) => {

@@ -12,6 +12,7 @@ const SUITES = new Map([
   ['p9', () => import('../suites/in-flight.mjs')],
   ['p10', () => import('../suites/tree.mjs')],
   ['p11', () => import('../suites/tool.mjs')],
+  ['p12', () => import('../suites/mcp.mjs')],
   ['p13', () => import('../suites/import.mjs')],
   ['descriptors', () => import('../suites/descriptors.mjs')],
   ['past', () => import('../suites/past.mjs')],

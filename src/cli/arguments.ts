@@ -11,6 +11,13 @@ export function parseSeconds(text: string): number {
   return Math.max(1, Math.round(seconds * 1000));
 }
 
+/** A TCP port; 0 stands for any that is free. */
+export function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw new InvalidArgumentError('Expected a port from 0 to 65535.');
+  return port;
+}
+
 /** A size in bytes: `1000`, `64K`, `1M`; 1,024-based. */
 export function parseSize(text: string): number {
   const [, digits, unit = ''] = SIZE.exec(text) ?? [];

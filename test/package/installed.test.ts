@@ -77,6 +77,36 @@ describe('both packages, installed offline where nothing can be compiled', () =>
     expect(printed).toEqual(part);
   });
 
+  test('npx serves an MCP client, with what comes with the package alone', async () => {
+    const hello = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        clientInfo: { name: 'installed', version: '1.0.0' },
+      },
+    });
+    const line = `echo '${hello}' | npx --offline forkline mcp --contract workspace`;
+    const { exitCode, stdout, stderr } = await machine.run(project, ['sh', '-c', line]);
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toMatchObject({ result: { serverInfo: { name: 'forkline' } } });
+    expect(exitCode).toBe(0);
+  });
+
+  test('forkline/mcp is imported and required', async () => {
+    const show = 'console.log(typeof mcp.serveStdio)';
+    const scripts = [
+      ['--input-type=module', '-e', `import * as mcp from 'forkline/mcp'; ${show}`],
+      ['-e', `const mcp = require('forkline/mcp'); ${show}`],
+    ];
+    for (const script of scripts) {
+      const result = await machine.run(project, ['node', ...script]);
+      expect(result).toMatchObject({ exitCode: 0, stdout: 'function\n' });
+    }
+  });
+
   test('the keeper comes along and can be executed', () => {
     const keeper = join(project, 'node_modules/@forkline/linux-x64-gnu/forkline-keeper');
     expect(statSync(keeper).mode & 0o777).toBe(0o755);

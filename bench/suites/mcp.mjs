@@ -1,0 +1,90 @@
+// P12: what MCP over stdio adds to a command.
+/** @import { Rounds, Suite, Task } from '../lib/types.d.ts' */
+import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { interleave, warmUp } from '../lib/rounds.mjs';
+import { atMost, figureRow, milliseconds, report } from '../lib/rows.mjs';
+import { median, medians, overallMedian } from '../lib/statistics.mjs';
+import { ECHO, echoTask } from '../lib/tasks.mjs';
+import { forkline } from '../peers/index.mjs';
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+const EMPTY_SERVER = fileURLToPath(new URL('../lib/empty-mcp-server.mjs', import.meta.url));
+
+const CALL = 'MCP call';
+const EMPTY_CALL = 'MCP call of an empty tool';
+
+/**
+ * Connects the official client to a server that is a child process.
+ * @param {readonly string[]} args
+ */
+async function connect(args) {
+  // All of the environment: the commands' must be that of run()'s.
+  const env = Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  );
+  const client = new Client({ name: 'bench', version: '1.0.0' });
+  const command = process.execPath;
+  await client.connect(new StdioClientTransport({ command, args: [...args], env }));
+  return client;
+}
+
+/**
+ * @param {string} name
+ * @param {Client} client
+ * @returns {Task}
+ */
+const callTask = (name, client) => ({
+  name,
+  run: async () => {
+    const { content } = await client.callTool({ name: 'bash', arguments: { command: ECHO } });
+    const [part] = /** @type {readonly { text?: string }[]} */ (content);
+    if (!part?.text?.startsWith('hi')) throw new Error(`${name} answered ${JSON.stringify(part)}`);
+    return undefined;
+  },
+});
+
+/**
+ * How much longer `a` takes than `b`: the median of the rounds' differences.
+ * @param {Rounds} a
+ * @param {Rounds} b
+ */
+function difference(a, b) {
+  const below = medians(b);
+  return median(medians(a).map((value, round) => value - (below[round] ?? Number.NaN)));
+}
+
+/** @type {Suite} */
+export const suite = {
+  async measure({ quick }) {
+    const clients = await Promise.all([
+      connect([CLI, 'mcp', '--contract', 'workspace']),
+      connect([EMPTY_SERVER]),
+    ]);
+    try {
+      const [server, empty] = clients;
+      const tasks = [echoTask(forkline), callTask(CALL, server), callTask(EMPTY_CALL, empty)];
+      await warmUp(tasks, 50);
+      const samples = await interleave(tasks, { rounds: quick ? 8 : 40, iterations: 10 });
+      const above = difference(samples(CALL), samples(forkline.name));
+      const row = figureRow({
+        id: 'P12',
+        what: "MCP call 'echo hi' over stdio, above run()",
+        figure: milliseconds(above),
+        value: above,
+        target: atMost(1, '≤ 1 ms'),
+        others: {
+          'run()': milliseconds(overallMedian(samples(forkline.name))),
+          'the call': milliseconds(overallMedian(samples(CALL))),
+          'a call of an empty tool': milliseconds(overallMedian(samples(EMPTY_CALL))),
+        },
+      });
+      return report([row], samples, [forkline.name, CALL, EMPTY_CALL]);
+    } finally {
+      await Promise.all(clients.map((client) => client.close()));
+    }
+  },
+};

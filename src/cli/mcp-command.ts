@@ -1,0 +1,133 @@
+import { Command, Option } from 'commander';
+import {
+  type BashTool,
+  CONTRACT_NAMES,
+  type ContractName,
+  InputError,
+  type ShellOptions,
+} from '../index.js';
+import type { CallLogFile, HttpOptions, McpService, StdioOptions } from '../mcp/index.js';
+import { collectVariable, parsePort, parseSeconds } from './arguments.js';
+import { signalCode, USAGE_ERROR } from './exit-code.js';
+import { createContractTool } from './mcp-tool.js';
+import { note } from './notes.js';
+import { Termination } from './termination.js';
+
+interface McpFlags {
+  readonly contract: ContractName;
+  readonly cwd?: string;
+  /** Milliseconds. */
+  readonly timeout?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly inheritEnv?: 'scrubbed' | 'all' | 'none';
+  readonly log?: string;
+  /** The port; true: any. */
+  readonly http?: number | true;
+  readonly token?: string;
+  /** Milliseconds. */
+  readonly idle?: number;
+}
+
+/** Made for MCP: it has progress, structured results and a directory that stays. */
+const DEFAULT_CONTRACT = 'session';
+
+/** It could not serve; the arguments were right. */
+const FAILED = 1;
+
+const TOKEN_VARIABLE = 'FORKLINE_MCP_TOKEN';
+
+/** `forkline mcp`: the shell tool of a contract as an MCP server. */
+export function mcpCommand(): Command {
+  const contract = new Option('--contract <name>', 'how the tool is described and answers');
+  const inherit = new Option('--inherit-env <what>', "what commands get of the server's variables");
+  return new Command('mcp')
+    .description('Serve the shell tool to an MCP client, on standard input and output')
+    .addOption(contract.choices(CONTRACT_NAMES).default(DEFAULT_CONTRACT))
+    .option('--cwd <directory>', 'run commands there; default: where it was started')
+    .option(
+      '--timeout <seconds>',
+      'end a command that asks for no timeout after this',
+      parseSeconds,
+    )
+    .option('--env <name=value>', 'set a variable for commands; may be repeated', collectVariable)
+    .addOption(inherit.choices(['scrubbed', 'all', 'none']))
+    .option('--log <file>', 'append calls and their outcomes to a file, as lines of JSON')
+    .option('--http [port]', 'serve clients on a port of 127.0.0.1 instead', parsePort)
+    .addOption(
+      new Option(
+        '--token <token>',
+        'what clients must know, with --http; random if none is given',
+      ).env(TOKEN_VARIABLE),
+    )
+    .option(
+      '--idle <seconds>',
+      'take a silent client for gone after this, with --http',
+      parseSeconds,
+    )
+    .action(async (flags: McpFlags) => {
+      process.exitCode = await serve(flags);
+    });
+}
+
+/** Loaded only here: no other command needs the protocol's library. */
+type Mcp = typeof import('../mcp/index.js');
+
+async function serve(flags: McpFlags): Promise<number> {
+  // The server's own secret is no business of its commands.
+  delete process.env[TOKEN_VARIABLE];
+  // Who stops reading what we say here may still want answers there.
+  process.stderr.on('error', () => {});
+  const termination = new Termination();
+  let log: CallLogFile | undefined;
+  try {
+    const mcp = await import('../mcp/index.js');
+    if (flags.log !== undefined) log = mcp.openCallLog(flags.log, note);
+    const service = await start(mcp, flags, { ...(log && { log }), logger: { warn: note } });
+    const close = (): void => void service.close();
+    if (termination.signal.aborted) close();
+    else termination.signal.addEventListener('abort', close);
+    await service.closed;
+    return termination.endedBy === undefined ? 0 : signalCode(termination.endedBy);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    note(error.message);
+    return error instanceof InputError ? USAGE_ERROR : FAILED;
+  } finally {
+    termination.release();
+    await log?.close();
+  }
+}
+
+async function start(
+  mcp: Mcp,
+  flags: McpFlags,
+  options: StdioOptions & HttpOptions,
+): Promise<McpService> {
+  const createTool = (): BashTool =>
+    createContractTool(flags.contract, shellOf(flags), flags.timeout);
+  if (flags.http === undefined) {
+    if (process.stdin.isTTY) note('waiting for an MCP client on standard input');
+    return mcp.serveStdio(createTool(), options);
+  }
+
+  // What is wrong with the options should be known now, and not at the first client.
+  await createTool().dispose();
+  const service = await mcp.serveHttp(createTool, {
+    ...options,
+    port: flags.http === true ? 0 : flags.http,
+    ...(flags.token !== undefined && { token: flags.token }),
+    ...(flags.idle !== undefined && { idleMs: flags.idle }),
+  });
+  note(`MCP server at ${service.url}`);
+  if (flags.token === undefined) note(`token: ${service.token}`);
+  return service;
+}
+
+function shellOf({ cwd = process.cwd(), env, inheritEnv }: McpFlags): ShellOptions {
+  return {
+    cwd,
+    ...(env !== undefined && { env }),
+    ...(inheritEnv !== undefined && { inheritEnv }),
+    logger: { warn: note },
+  };
+}

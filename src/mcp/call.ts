@@ -1,0 +1,125 @@
+import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
+import { type BashTool, ToolAbortError, ToolError, type ToolResult } from '../index.js';
+import type { CallLog, CallOutcome } from './call-log.js';
+import { ProgressStream } from './progress.js';
+
+/** What the calls of a connection have in common. */
+export interface CallContext {
+  /** Its name in the log. */
+  readonly session: string;
+  readonly log: CallLog | undefined;
+  readonly delivery: Delivery | undefined;
+}
+
+/** What a transport of ours does beyond the SDK's. */
+export interface Delivery {
+  /** Settles when the client of an HTTP request has taken what it was sent. */
+  taken(request: Request | undefined): Promise<void>;
+  /** The client cancelled the request: no response comes. */
+  unanswered(id: string | number): void;
+}
+
+/** Characters of a command in the log. */
+const MAX_LOGGED = 2000;
+
+/**
+ * Runs one `tools/call`. Whatever goes wrong is a result that the model can read; a protocol error
+ * would tell the client, who can do nothing about it.
+ */
+export async function callTool(
+  tool: BashTool,
+  input: Readonly<Record<string, unknown>>,
+  request: ServerContext,
+  context: CallContext,
+): Promise<CallToolResult> {
+  const started = performance.now();
+  const id = request.mcpReq.id;
+  const of = { session: context.session, request: id, tool: tool.name };
+  context.log?.write({ event: 'call', ...of, ...commandOf(input) });
+
+  const signal = signalOf(request);
+  const progress = progressOf(request, context);
+  const stop = (): void => progress?.stop();
+  signal.addEventListener('abort', stop, { once: true });
+  const { result, outcome, error } = await settle(tool, input, signal, progress);
+  // None after the response, so the last one must be on its way first.
+  await progress?.finish();
+  signal.removeEventListener('abort', stop);
+  if (request.mcpReq.signal.aborted) context.delivery?.unanswered(id);
+
+  context.log?.write({
+    event: 'result',
+    ...of,
+    outcome,
+    durationMs: Math.round(performance.now() - started),
+    bytes: result.content.reduce((sum, part) => sum + bytesOf(part), 0),
+    ...(error !== undefined && { error }),
+  });
+  return result;
+}
+
+interface Settled {
+  readonly result: CallToolResult;
+  readonly outcome: CallOutcome;
+  readonly error?: string;
+}
+
+async function settle(
+  tool: BashTool,
+  input: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+  progress: ProgressStream | undefined,
+): Promise<Settled> {
+  try {
+    const answer = await tool.execute(input, {
+      signal,
+      ...(progress && { onOutput: (chunk) => progress.push(chunk) }),
+    });
+    return { result: resultOf(answer), outcome: answer.isError ? 'failed' : 'ok' };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return {
+      result: { content: [{ type: 'text', text: message }], isError: true },
+      ...(error instanceof ToolAbortError
+        ? { outcome: 'cancelled' }
+        : { outcome: 'error', error: error instanceof ToolError ? error.kind : message }),
+    };
+  }
+}
+
+function resultOf({ content, structured, isError }: ToolResult<unknown>): CallToolResult {
+  return {
+    content,
+    ...(structured && { structuredContent: { ...structured } }),
+    ...(isError && { isError }),
+  };
+}
+
+/**
+ * Aborted by the client's cancellation, by the end of the connection and, over HTTP, when the
+ * response can no longer reach anybody.
+ */
+function signalOf({ mcpReq, http }: ServerContext): AbortSignal {
+  const request = http?.req;
+  return request === undefined ? mcpReq.signal : AbortSignal.any([mcpReq.signal, request.signal]);
+}
+
+function progressOf(
+  { mcpReq, http }: ServerContext,
+  { delivery }: CallContext,
+): ProgressStream | undefined {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  return new ProgressStream(async (note) => {
+    await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...note } });
+    await delivery?.taken(http?.req);
+  });
+}
+
+function commandOf({ command }: Readonly<Record<string, unknown>>): { command?: string } {
+  return typeof command === 'string' ? { command: command.slice(0, MAX_LOGGED) } : {};
+}
+
+function bytesOf(part: CallToolResult['content'][number]): number {
+  return part.type === 'text' ? Buffer.byteLength(part.text) : 0;
+}

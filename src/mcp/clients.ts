@@ -1,0 +1,153 @@
+import {
+  isInitializeRequest,
+  isLegacyRequest,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  UnsupportedProtocolVersionError,
+} from '@modelcontextprotocol/server';
+import type { BashTool } from '../index.js';
+import { type Exchange, NO_SUCH_SESSION, PARSE_ERROR } from './exchange.js';
+import { HttpSession, type SessionLimits } from './http-session.js';
+import type { McpOptions } from './server.js';
+
+/** What clients get, and how much of it. */
+export interface ClientsOptions {
+  /** The one path that there is. */
+  readonly path: string;
+  readonly createTool: () => BashTool;
+  readonly limits: SessionLimits;
+  readonly maxSessions: number;
+  readonly maxMessageBytes: number;
+  readonly server: McpOptions;
+  readonly report: (error: Error) => void;
+}
+
+/** The clients of an HTTP server, each with a session of its own. */
+export class Clients {
+  readonly #options: ClientsOptions;
+  /** Those that may make requests, by the id that they were given. */
+  readonly #open = new Map<string, HttpSession>();
+  /** All of which something may still run. */
+  readonly #sessions = new Set<HttpSession>();
+  #closed = false;
+
+  constructor(options: ClientsOptions) {
+    this.#options = options;
+  }
+
+  /** Serves one request of somebody who may make requests. */
+  async serve(exchange: Exchange): Promise<void> {
+    try {
+      await this.#route(exchange);
+    } catch (error) {
+      if (exchange.isOver) return;
+      this.#options.report(error instanceof Error ? error : new Error(String(error)));
+      exchange.fail();
+    }
+  }
+
+  /** Ends all sessions, and takes no new ones. Settles when what they started is gone. */
+  async end(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#sessions].map((session) => session.end()));
+  }
+
+  async #route(exchange: Exchange): Promise<void> {
+    if (exchange.path !== this.#options.path) {
+      exchange.refuse({ status: 404, message: `Not Found: expected ${this.#options.path}` });
+      return;
+    }
+    if (!exchange.isKnownMethod) {
+      const headers = { Allow: 'GET, POST, DELETE' };
+      exchange.refuse({ status: 405, message: 'Method Not Allowed', headers });
+      return;
+    }
+    if (exchange.method !== 'POST') {
+      await this.#continue(exchange, undefined);
+      return;
+    }
+    const text = await exchange.body(this.#options.maxMessageBytes);
+    if (text === undefined) {
+      const message = `Payload Too Large: expected at most ${this.#options.maxMessageBytes} bytes`;
+      exchange.refuse({ status: 413, message, headers: { Connection: 'close' } });
+      return;
+    }
+    const message = parse(text);
+    if (message === undefined) {
+      exchange.refuse({ status: 400, message: 'Parse error: expected JSON' }, PARSE_ERROR);
+    } else {
+      await this.#continue(exchange, message.value);
+    }
+  }
+
+  async #continue(exchange: Exchange, message: unknown): Promise<void> {
+    const id = exchange.header('mcp-session-id');
+    if (id !== undefined) {
+      const session = this.#open.get(id);
+      if (session !== undefined) await session.serve(exchange, message);
+      else exchange.refuse({ status: 404, message: 'Session not found' }, NO_SUCH_SESSION);
+    } else if (isInitializeRequest(message)) {
+      await this.#begin(exchange, message);
+    } else {
+      await refuseWithoutSession(exchange, message);
+    }
+  }
+
+  async #begin(exchange: Exchange, message: unknown): Promise<void> {
+    const { createTool, limits, maxSessions, server, report } = this.#options;
+    if (this.#closed || this.#sessions.size >= maxSessions) {
+      const reason = this.#closed ? 'the server is closing' : `there are ${maxSessions} sessions`;
+      exchange.refuse({ status: 503, message: `Service Unavailable: ${reason}` });
+      return;
+    }
+    const session = new HttpSession(createTool(), limits, server, {
+      opened: (id) => void this.#open.set(id, session),
+      ending: (id) => void this.#open.delete(id),
+      ended: () => void this.#sessions.delete(session),
+      failed: report,
+    });
+    this.#sessions.add(session);
+    try {
+      await session.serve(exchange, message);
+    } finally {
+      // It was not what it seemed, and nobody can ever ask for it.
+      if (!session.isOpen) await session.end();
+    }
+  }
+}
+
+/** Undefined: it is not JSON. */
+function parse(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A shell has a directory and commands under way: state, for which the newest revision of the
+ * protocol has no sessions over HTTP. A client that speaks it is told which ones have.
+ */
+async function refuseWithoutSession(exchange: Exchange, message: unknown): Promise<void> {
+  if (exchange.method === 'POST' && !(await isLegacyRequest(exchange.toRequest(), message))) {
+    const requested = exchange.header('mcp-protocol-version') ?? 'unknown';
+    const supported = [...SUPPORTED_PROTOCOL_VERSIONS];
+    const {
+      code,
+      message: text,
+      data,
+    } = new UnsupportedProtocolVersionError({
+      supported,
+      requested,
+    });
+    exchange.refuse({ status: 400, message: text, data, id: idOf(message) }, code);
+    return;
+  }
+  exchange.refuse({ status: 400, message: 'Bad Request: expected an Mcp-Session-Id header' });
+}
+
+function idOf(message: unknown): string | number | null {
+  if (typeof message !== 'object' || message === null || !('id' in message)) return null;
+  const { id } = message;
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}

@@ -1,0 +1,145 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
+import type { Refusal } from './access.js';
+
+/** The methods of Streamable HTTP. */
+const METHODS: readonly string[] = ['GET', 'POST', 'DELETE'];
+
+/** JSON-RPC codes of what is refused before it reaches the protocol. */
+const REFUSED = -32000;
+const INTERNAL_ERROR = -32603;
+export const NO_SUCH_SESSION = -32001;
+export const PARSE_ERROR = -32700;
+
+/** One request and its response, between Node's server and the web's types that the SDK takes. */
+export class Exchange {
+  readonly #incoming: IncomingMessage;
+  readonly #outgoing: ServerResponse;
+  readonly #gone = new AbortController();
+  /** Settles when the response has been sent, or can reach nobody any more. */
+  readonly ended: Promise<void>;
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
+    this.#incoming = incoming;
+    this.#outgoing = outgoing;
+    outgoing.on('error', () => {});
+    this.ended = new Promise((resolve) => {
+      outgoing.once('close', () => {
+        // What a call left running in the background may still listen to its signal.
+        if (!outgoing.writableFinished) this.#gone.abort();
+        resolve();
+      });
+    });
+  }
+
+  get method(): string {
+    return this.#incoming.method ?? '';
+  }
+
+  /** The path that was asked for, without a query. */
+  get path(): string {
+    return (this.#incoming.url ?? '').split('?', 1)[0] ?? '';
+  }
+
+  /** Whether the client has its answer, or has gone. */
+  get isOver(): boolean {
+    return this.#incoming.socket.destroyed || this.#outgoing.writableEnded;
+  }
+
+  get isKnownMethod(): boolean {
+    return METHODS.includes(this.method);
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#incoming.headers[name];
+    return Array.isArray(value) ? value[0] : value;
+  }
+
+  /**
+   * Reads the body.
+   *
+   * @returns Undefined: it is longer than allowed.
+   */
+  async body(maxBytes: number): Promise<string | undefined> {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    // Destroying what is left would take the connection, and the answer, with it.
+    const body: AsyncIterable<Buffer> = this.#incoming.iterator({ destroyOnReturn: false });
+    for await (const chunk of body) {
+      length += chunk.length;
+      if (length > maxBytes) {
+        this.#incoming.resume();
+        return undefined;
+      }
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString();
+  }
+
+  /** The request without its body. Its signal is aborted when the response can reach nobody. */
+  toRequest(): Request {
+    const headers = new Headers();
+    for (const [name, values] of Object.entries(this.#incoming.headersDistinct)) {
+      for (const value of values ?? []) headers.append(name, value);
+    }
+    const { method } = this;
+    return new Request(`http://localhost${this.path}`, {
+      method,
+      headers,
+      signal: this.#gone.signal,
+    });
+  }
+
+  /** Sends a response as fast as the client takes it. */
+  async respond(response: Response): Promise<void> {
+    const outgoing = this.#outgoing;
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    const reader = response.body?.getReader();
+    if (reader === undefined) {
+      outgoing.end();
+      return;
+    }
+    // Headers of a stream go out now: its first event may be a long time coming.
+    outgoing.flushHeaders();
+    // This also ends a read that waits.
+    void this.ended.then(() => reader.cancel().catch(() => {}));
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      if (!outgoing.write(value)) await this.#drained();
+    }
+    outgoing.end();
+  }
+
+  /** Answers with an error of our own. */
+  refuse({ status, message, headers, data, id = null }: Refusal, code = REFUSED): void {
+    const error = { code, message, ...(data !== undefined && { data }) };
+    this.#outgoing.writeHead(status, { ...headers, 'Content-Type': 'application/json' });
+    this.#outgoing.end(JSON.stringify({ jsonrpc: '2.0', error, id }));
+  }
+
+  /** Something of ours went wrong: ends the response, wherever it has come to. */
+  fail(): void {
+    if (this.#outgoing.headersSent) this.#outgoing.destroy();
+    else this.refuse({ status: 500, message: 'Internal server error' }, INTERNAL_ERROR);
+  }
+
+  /** Settles when what has been produced so far is the kernel's to deliver. */
+  async taken(): Promise<void> {
+    // What was produced just now is in the response's stream, a few promises away from here.
+    await setImmediate();
+    await this.#drained();
+  }
+
+  async #drained(): Promise<void> {
+    const outgoing = this.#outgoing;
+    if (!outgoing.writableNeedDrain || outgoing.destroyed) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        outgoing.off('drain', done).off('close', done);
+        resolve();
+      };
+      outgoing.on('drain', done).on('close', done);
+    });
+  }
+}

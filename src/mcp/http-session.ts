@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import type { BashTool } from '../index.js';
+import type { Exchange } from './exchange.js';
+import { buildServer, type McpOptions } from './server.js';
+
+/** How long a client may be silent. */
+export interface SessionLimits {
+  /** In milliseconds, since its last request or stream ended. */
+  readonly idleMs: number;
+  /** The same for a client whose stream of notifications was open and has broken off. */
+  readonly lostMs: number;
+}
+
+/** What a session tells of. */
+export interface SessionEvents {
+  /** It has an id, by which its client finds it. */
+  opened(id: string): void;
+  /** It takes nothing any more. */
+  ending(id: string): void;
+  /** What it started is gone. */
+  ended(): void;
+  failed(error: Error): void;
+}
+
+/** One client over HTTP: a tool, and so a shell state, of its own. */
+export class HttpSession {
+  readonly #tool: BashTool;
+  readonly #transport: WebStandardStreamableHTTPServerTransport;
+  readonly #limits: SessionLimits;
+  readonly #exchanges = new Map<Request, Exchange>();
+  #listened = false;
+  #idle: NodeJS.Timeout | undefined;
+  #ending: Promise<void> | undefined;
+  readonly #events: SessionEvents;
+  readonly #connected: Promise<void>;
+
+  /** A session that waits for its client's `initialize`. */
+  constructor(tool: BashTool, limits: SessionLimits, options: McpOptions, events: SessionEvents) {
+    this.#tool = tool;
+    this.#limits = limits;
+    this.#events = events;
+    this.#transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (id) => events.opened(id),
+    });
+    this.#transport.onclose = () => void this.end();
+    // Its errors are of what the client sent, who has been answered.
+    const server = buildServer(tool, options, {
+      taken: async (request) => {
+        if (request !== undefined) await this.#exchanges.get(request)?.taken();
+      },
+      // Nothing more comes on its stream, which the SDK would leave open.
+      unanswered: (id) => this.#transport.closeSSEStream(id),
+    });
+    this.#connected = server.connect(this.#transport);
+  }
+
+  /** Whether its client has opened it. */
+  get isOpen(): boolean {
+    return this.#transport.sessionId !== undefined && this.#ending === undefined;
+  }
+
+  /** Serves one request. Settles when the response has been sent, or can reach nobody. */
+  async serve(exchange: Exchange, message?: unknown): Promise<void> {
+    const request = exchange.toRequest();
+    clearTimeout(this.#idle);
+    this.#exchanges.set(request, exchange);
+    try {
+      await this.#connected;
+      const response = await this.#transport.handleRequest(request, { parsedBody: message });
+      if (exchange.method === 'GET' && response.ok) this.#listened = true;
+      await exchange.respond(response);
+    } finally {
+      this.#exchanges.delete(request);
+      this.#restIfQuiet();
+    }
+  }
+
+  /** Ends what it started. Settles when that is gone. */
+  end(): Promise<void> {
+    // Not at once: closing the transport leads back here.
+    this.#ending ??= Promise.resolve().then(() => this.#end());
+    return this.#ending;
+  }
+
+  async #end(): Promise<void> {
+    clearTimeout(this.#idle);
+    const id = this.#transport.sessionId;
+    if (id !== undefined) this.#events.ending(id);
+    try {
+      await this.#transport.close();
+      await this.#tool.dispose();
+    } catch (error) {
+      this.#events.failed(error instanceof Error ? error : new Error(String(error)));
+    }
+    this.#events.ended();
+  }
+
+  #restIfQuiet(): void {
+    if (this.#exchanges.size > 0 || this.#ending !== undefined) return;
+    const { idleMs, lostMs } = this.#limits;
+    // Only a client that had listened can be seen to have gone.
+    const patience = this.#listened ? Math.min(lostMs, idleMs) : idleMs;
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => void this.end(), patience);
+  }
+}

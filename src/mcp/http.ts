@@ -1,0 +1,116 @@
+import { createServer, type Server } from 'node:http';
+import { type BashTool, InputError, type Logger } from '../index.js';
+import { Access } from './access.js';
+import { Clients } from './clients.js';
+import { Exchange } from './exchange.js';
+import type { McpOptions } from './server.js';
+import { type McpService, reportTo } from './service.js';
+
+/** Options of a server on a loopback port. */
+export interface HttpOptions extends McpOptions {
+  /** Default: 0, any that is free. */
+  readonly port?: number;
+  /** What clients must know, as a bearer token. Default: 256 random bits. */
+  readonly token?: string;
+  /**
+   * Milliseconds after which a client that makes no request and holds no stream open is taken for
+   * gone. Default: 1,800,000.
+   */
+  readonly idleMs?: number;
+  /**
+   * The same for a client whose stream of notifications was open and has broken off. Default:
+   * 60,000.
+   */
+  readonly lostMs?: number;
+  /** Clients at a time. Default: 32. */
+  readonly maxSessions?: number;
+  /** Bytes of one message. Default: 4,194,304. */
+  readonly maxMessageBytes?: number;
+  /** Told what is wrong but no reason to fail. Default: process warnings. */
+  readonly logger?: Logger;
+}
+
+/** A server on a loopback port. */
+export interface HttpService extends McpService {
+  /** Where clients find it, such as `http://127.0.0.1:8080/mcp`. */
+  readonly url: string;
+  readonly token: string;
+}
+
+const PATH = '/mcp';
+const IDLE_MS = 30 * 60_000;
+const LOST_MS = 60_000;
+const MAX_SESSIONS = 32;
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Serves clients on this machine by Streamable HTTP, each with a tool of its own. What a client
+ * started ends when the client ends its session, or is taken for gone.
+ *
+ * Only programs on this machine that know the token are let in; web pages are not.
+ *
+ * @throws {InputError} An option is not valid.
+ * @throws {Error} The port cannot be had.
+ */
+export async function serveHttp(
+  createTool: () => BashTool,
+  options: HttpOptions = {},
+): Promise<HttpService> {
+  const { port = 0 } = options;
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new InputError(`port: expected a whole number from 0 to 65535, got ${port}`);
+  }
+  const access = new Access(options.token);
+  const report = reportTo(options.logger);
+  const clients = new Clients({
+    path: PATH,
+    createTool,
+    limits: { idleMs: options.idleMs ?? IDLE_MS, lostMs: options.lostMs ?? LOST_MS },
+    maxSessions: options.maxSessions ?? MAX_SESSIONS,
+    maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
+    server: options,
+    report,
+  });
+  const server = createServer((incoming, outgoing) => {
+    const exchange = new Exchange(incoming, outgoing);
+    const refusal = access.refuse(incoming);
+    if (refusal !== undefined) exchange.refuse(refusal);
+    else void clients.serve(exchange);
+  });
+  const address = await listen(server, port);
+  server.on('error', report);
+  let closing: Promise<void> | undefined;
+  let settle: () => void = () => {};
+  const closed = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  return {
+    url: `http://127.0.0.1:${address}${PATH}`,
+    token: access.token,
+    closed,
+    close: () => {
+      closing ??= close(server, clients).then(settle);
+      return closing;
+    },
+  };
+}
+
+async function close(server: Server, clients: Clients): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  await clients.end();
+  server.closeAllConnections();
+  await closed;
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('expected a port');
+  return address.port;
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import { toolsOf } from '../adapters/definition.js';
+import { toMcpTool } from '../adapters/mcp.js';
+import type { BashTool } from '../index.js';
+import { packageVersion } from '../version.js';
+import { type CallContext, callTool, type Delivery } from './call.js';
+import type { CallLog } from './call-log.js';
+
+/** What a server tells its client of itself, and others of what it does. */
+export interface McpOptions {
+  /** The server's name. Default: `forkline`. */
+  readonly name?: string;
+  /** What a model should know beside the tools' descriptions. Default: a few lines. */
+  readonly instructions?: string;
+  /** Told of each call and its outcome. Default: nobody. */
+  readonly log?: CallLog;
+}
+
+const INSTRUCTIONS = [
+  "Runs shell commands on the user's machine, with the rights of the user who started the server.",
+  'Commands read an empty standard input. Cancelling a request ends its command; when the client',
+  'goes away, everything that it started ends.',
+].join(' ');
+
+/**
+ * An MCP server with a shell tool and its companions, to be connected to a transport of the
+ * official SDK. The tool stays the caller's to dispose of: after the connection, for what the
+ * client started to end with it.
+ *
+ * @example
+ * const server = createMcpServer(createBashTool({ contract: 'workspace', cwd: '/srv/project' }));
+ * await server.connect(transport);
+ */
+export function createMcpServer(tool: BashTool, options: McpOptions = {}): Server {
+  return buildServer(tool, options, undefined);
+}
+
+/** The same for a transport that can do more than the SDK's. */
+export function buildServer(
+  tool: BashTool,
+  { name = 'forkline', instructions = INSTRUCTIONS, log }: McpOptions,
+  delivery: Delivery | undefined,
+): Server {
+  const tools = new Map(toolsOf(tool).map((each) => [each.name, each]));
+  const server = new Server(
+    { name, version: packageVersion() },
+    { capabilities: { tools: {} }, instructions },
+  );
+  const context: CallContext = { session: randomUUID(), log, delivery };
+  const opened = logConnection(server, context);
+
+  server.setRequestHandler('tools/list', () => ({ tools: [...tools.values()].map(toMcpTool) }));
+  server.setRequestHandler('tools/call', ({ params }, request) => {
+    opened();
+    const called = tools.get(params.name);
+    if (called === undefined) {
+      const known = [...tools.keys()].join(', ');
+      const message = `Unknown tool: ${params.name}; there are ${known}`;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+    }
+    return callTool(called, params.arguments ?? {}, request, context);
+  });
+  return server;
+}
+
+/**
+ * Logs the beginning and the end of a connection.
+ *
+ * @returns To be called when it is used: the newest revision of the protocol has no beginning, and
+ *   not everybody who looks at what there is comes to stay.
+ */
+function logConnection(server: Server, { session, log }: CallContext): () => void {
+  let isOpen = false;
+  const open = (): void => {
+    if (isOpen) return;
+    isOpen = true;
+    const client = server.getClientVersion();
+    const known = client && { client: `${client.name} ${client.version}` };
+    log?.write({ event: 'connected', session, ...known });
+  };
+  server.oninitialized = open;
+  server.onclose = () => {
+    if (isOpen) log?.write({ event: 'disconnected', session });
+  };
+  return open;
+}

@@ -1,0 +1,34 @@
+import { Writable } from 'node:stream';
+
+/** Standard output for one writer alone. */
+export interface ClaimedOutput {
+  readonly stream: Writable;
+  /** Gives it back. */
+  release(): void;
+}
+
+/**
+ * Takes standard output for the protocol: whatever else is written to `process.stdout`, such as by
+ * `console.log`, goes to standard error until it is released.
+ */
+export function claimStandardOutput(): ClaimedOutput {
+  const { stdout, stderr } = process;
+  const own = stdout.write;
+  const write = own.bind(stdout);
+  const stream = new Writable({
+    decodeStrings: false,
+    write: (chunk: string | Uint8Array, _encoding, done) => void write(chunk, done),
+  });
+  // Each write tells of its own errors; unheard, they would end the process.
+  stdout.on('error', ignore);
+  stream.on('error', ignore);
+  stdout.write = stderr.write.bind(stderr);
+  return {
+    stream,
+    release: () => {
+      stdout.write = own;
+    },
+  };
+}
+
+function ignore(): void {}

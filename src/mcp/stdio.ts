@@ -1,0 +1,76 @@
+import type { Readable, Writable } from 'node:stream';
+import { StdioServerTransport, serveStdio as serve } from '@modelcontextprotocol/server/stdio';
+import type { BashTool, Logger } from '../index.js';
+import { buildServer, type McpOptions } from './server.js';
+import { type McpService, reportTo } from './service.js';
+import { claimStandardOutput } from './standard-output.js';
+
+/** Options of a server on standard input and output. */
+export interface StdioOptions extends McpOptions {
+  /** Told what is wrong but no reason to fail. Default: process warnings, on standard error. */
+  readonly logger?: Logger;
+  /** Where the client's messages come from, and go to. Default: those of the process. */
+  readonly streams?: { readonly input: Readable; readonly output: Writable };
+}
+
+/** Bytes of one message, at most. */
+const MAX_MESSAGE = 10 * 1024 * 1024;
+
+/** Characters of one report. */
+const MAX_REPORT = 200;
+
+/**
+ * Serves one client on standard input and output. When the client closes its end or dies, or the
+ * service is closed, everything that it started ends and the tool is disposed of.
+ *
+ * Meanwhile standard output is the protocol's: other writes to it go to standard error.
+ */
+export function serveStdio(tool: BashTool, options: StdioOptions = {}): McpService {
+  const report = reportTo(options.logger);
+  const claimed = options.streams === undefined ? claimStandardOutput() : undefined;
+  const input = options.streams?.input ?? process.stdin;
+  const output = options.streams?.output ?? claimed?.stream;
+  const transport = new EndingTransport(input, output, { maxBufferSize: MAX_MESSAGE });
+  // A client may ask for what there is before it opens the connection: that is a server each.
+  const handle = serve(() => buildServer(tool, options, undefined), {
+    transport,
+    onerror: (error) => {
+      if (!isEnd(error)) report(shortened(error));
+    },
+  });
+  const closed = transport.ended.then(async () => {
+    await tool.dispose();
+    claimed?.release();
+  });
+  return {
+    closed,
+    close: async () => {
+      await handle.close();
+      await closed;
+    },
+  };
+}
+
+/** Tells when the connection has ended, whoever ended it and however far it had come. */
+class EndingTransport extends StdioServerTransport {
+  #end: () => void = () => {};
+  readonly ended = new Promise<void>((resolve) => {
+    this.#end = resolve;
+  });
+
+  override async close(): Promise<void> {
+    await super.close();
+    this.#end();
+  }
+}
+
+/** The client went away: that is how connections end, and nothing to complain about. */
+function isEnd(error: Error): boolean {
+  return 'code' in error && (error.code === 'EPIPE' || error.code === 'ECONNRESET');
+}
+
+/** A message that is not valid makes for a long story, over many lines. */
+function shortened({ message }: Error): Error {
+  const line = message.replaceAll(/\s+/g, ' ');
+  return new Error(line.length > MAX_REPORT ? `${line.slice(0, MAX_REPORT)}…` : line);
+}

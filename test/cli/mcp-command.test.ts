@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { expect, test } from 'vitest';
+import { type CliResult, cli, endOf, startCli } from '../support/cli.js';
+import { longSleep, sleeping } from '../support/commands.js';
+import { answerOf, useClients } from '../support/mcp.js';
+import { eventually } from '../support/processes.js';
+
+const clients = useClients();
+
+/** Starts a server on a port and reads what it says on standard error. */
+async function startHttp(...args: readonly string[]) {
+  const child = startCli('mcp', '--contract', 'workspace', ...args);
+  const end = endOf(child);
+  const lines: string[] = [];
+  if (child.stderr) createInterface(child.stderr).on('line', (line) => lines.push(line));
+  const said = (start: string) =>
+    eventually(() => {
+      const line = lines.find((each) => each.startsWith(start));
+      if (line === undefined) throw new Error(`expected a line that starts with ${start}`);
+      return line.slice(start.length);
+    });
+  return { child, end, lines, said };
+}
+
+test('--http tells where it listens and which token it made, and serves', async () => {
+  const { child, end, said } = await startHttp('--http');
+  const url = await said('forkline: MCP server at ');
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+  const client = await clients.http(url, await said('forkline: token: '));
+  const result = await client.callTool({ name: 'bash', arguments: { command: 'echo hi' } });
+  expect(answerOf(result)).toMatch(/^hi\n/);
+  const long = client.callTool({ name: 'bash', arguments: { command: longSleep(641) } });
+  const failed = expect(long).rejects.toThrow();
+  await eventually(() => expect(sleeping(641)).toHaveLength(1));
+  await client.transport?.close();
+  await failed;
+  child.kill('SIGTERM');
+  expect((await end).code).toBe(143);
+  expect(sleeping(641)).toEqual([]);
+});
+
+test('SIGTERM ends the commands of clients that are still there', async () => {
+  const { child, end, said } = await startHttp('--http', '--token', 'known');
+  const client = await clients.http(await said('forkline: MCP server at '), 'known');
+  const call = client.callTool({ name: 'bash', arguments: { command: longSleep(642) } });
+  call.catch(() => {});
+  await eventually(() => expect(sleeping(642)).toHaveLength(1));
+  child.kill('SIGTERM');
+  expect((await end).code).toBe(143);
+  expect(sleeping(642)).toEqual([]);
+});
+
+test('a token from the environment is printed nowhere, and no command learns it', async () => {
+  const secret = 'the-secret-of-this-test';
+  process.env.FORKLINE_MCP_TOKEN = secret;
+  try {
+    const { child, end, lines, said } = await startHttp('--http', '--inherit-env', 'all');
+    const client = await clients.http(await said('forkline: MCP server at '), secret);
+    const command = 'env | grep -c TOKEN; echo done';
+    const result = await client.callTool({ name: 'bash', arguments: { command } });
+    expect(answerOf(result)).toMatch(/^0\ndone\n/);
+    expect(lines.join('\n')).not.toContain(secret);
+    child.kill('SIGTERM');
+    await end;
+  } finally {
+    delete process.env.FORKLINE_MCP_TOKEN;
+  }
+});
+
+test('a port that is taken is told of', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const address = taken.address();
+  const port = typeof address === 'object' && address !== null ? String(address.port) : '';
+  const { code, stdout, stderr } = await cli('mcp', '--contract', 'workspace', '--http', port);
+  taken.close();
+  expect(code).toBe(1);
+  expect(stdout.toString()).toBe('');
+  expect(stderr).toMatch(/^forkline: .*EADDRINUSE.*\n$/);
+});
+
+test.each([
+  [['--contract', 'nonsense'], 'Allowed choices are'],
+  [['--contract', 'workspace', '--timeout', 'x'], 'Expected a number of seconds'],
+  [['--contract', 'workspace', '--http', 'x'], 'Expected a port'],
+  [['--contract', 'workspace', '--http', '70000'], 'Expected a port'],
+  [['--contract', 'workspace', '--http', '--token', ''], 'token: expected'],
+  [['--contract', 'workspace', '--cwd', ''], 'cwd: expected a path'],
+  [['--contract', 'workspace', '--inherit-env', 'some'], 'Allowed choices are'],
+  [['extra'], 'too many arguments'],
+])('%j is a usage error', async (args, message) => {
+  const { code, stdout, stderr }: CliResult = await cli('mcp', ...args);
+  expect(code).toBe(2);
+  expect(stdout.toString()).toBe('');
+  expect(stderr).toContain(message);
+});
+
+test('an empty standard input is a client that has gone', async () => {
+  expect(await cli('mcp', '--contract', 'workspace')).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('help names the options', async () => {
+  const { code, stdout } = await cli('mcp', '--help');
+  expect(code).toBe(0);
+  for (const option of ['--contract', '--timeout', '--cwd', '--log', '--http', '--token']) {
+    expect(stdout.toString()).toContain(option);
+  }
+});
