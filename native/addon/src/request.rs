@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use forkline_engine::{
-    Command, Form, Limits, Listen, Opening, Overflow, SpillTarget, Stdin, Streams,
+    Command, Form, Limits, Listen, Opening, Overflow, Size, SpillTarget, Stdin, Streams,
 };
 use napi::bindgen_prelude::{Either, Latin1String, Uint8Array};
 use napi::{Error, Result, Status};
@@ -17,7 +17,7 @@ pub struct Numbers {
     pub owner: u64,
     /// Whether anybody waits for its start.
     pub announce: bool,
-    separate: bool,
+    streams: Streams,
     listen: Option<Listen>,
     limits: Limits,
     grace: Duration,
@@ -29,10 +29,23 @@ pub struct Numbers {
 impl Numbers {
     /// From the array. A float becomes the nearest integer in range, so infinite means 'all'.
     pub fn parse(numbers: &[f64]) -> Result<Self> {
-        let [owner, announce, separate, listen, pause, head, tail, grace, timeout, spill, after] =
-            *numbers
+        let [
+            owner,
+            announce,
+            separate,
+            listen,
+            pause,
+            head,
+            tail,
+            grace,
+            timeout,
+            spill,
+            after,
+            columns,
+            rows,
+        ] = *numbers
         else {
-            return Err(Error::new(Status::InvalidArg, "numbers: expected eleven"));
+            return Err(Error::new(Status::InvalidArg, "numbers: expected thirteen"));
         };
         let overflow = if pause == 0.0 { Overflow::DropMiddle } else { Overflow::Pause };
         let form = match listen as u8 {
@@ -43,7 +56,11 @@ impl Numbers {
         Ok(Numbers {
             owner: owner as u64,
             announce: announce != 0.0,
-            separate: separate != 0.0,
+            streams: match size(columns, rows) {
+                Some(size) => Streams::Terminal(size),
+                None if separate != 0.0 => Streams::Separate,
+                None => Streams::Merged,
+            },
             listen: form.map(|form| Listen { overflow, form }),
             limits: Limits { head: head as usize, tail: tail as usize },
             grace: milliseconds(grace),
@@ -88,7 +105,7 @@ pub fn command(strings: Strings, numbers: &Numbers) -> Command {
             Either::A(false) => Stdin::Null,
             Either::B(bytes) => Stdin::Bytes(bytes.to_vec()),
         },
-        streams: if numbers.separate { Streams::Separate } else { Streams::Merged },
+        streams: numbers.streams,
         limits: numbers.limits,
         listen: numbers.listen,
         spill: strings.spill_path.map(|path| SpillTarget {
@@ -99,6 +116,11 @@ pub fn command(strings: Strings, numbers: &Numbers) -> Command {
         timeout: numbers.timeout,
         grace: numbers.grace,
     }
+}
+
+/// A terminal's size; None when it has no columns, which means no terminal.
+pub fn size(columns: f64, rows: f64) -> Option<Size> {
+    (columns > 0.0).then_some(Size { columns: columns as u16, rows: rows as u16 })
 }
 
 /// A duration of at most a year: nothing waits longer, and an Instant can still hold it.

@@ -49,6 +49,7 @@ impl Keeper {
             script: Some(roster.memory()),
             slots: None,
             parent_death: None,
+            terminal: false,
         };
         launch(&request, stack).map_err(|failure| failure.error)?;
         Ok(Keeper { _lifeline: writer })
@@ -97,7 +98,7 @@ pub fn watch_host(mut lifeline: impl Read, roster: File, mark: &str) {
         groups: roster::read(roster),
         mark: Mark::from_text(mark),
         known: Default::default(),
-        pipes: Vec::new(),
+        outlets: Vec::new(),
         born_after: 0,
     };
     let died = Instant::now();

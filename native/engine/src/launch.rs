@@ -35,6 +35,8 @@ pub struct Request<'a> {
     pub slots: Option<&'a Slots>,
     /// Sent to the command when the launching thread ends.
     pub parent_death: Option<c_int>,
+    /// Whether descriptor 0 is a terminal, to become the controlling one.
+    pub terminal: bool,
 }
 
 /// A process that has been exec'ed.
@@ -181,7 +183,7 @@ pub fn launch(request: &Request, stack: &mut Stack) -> Result<Launched, Failure>
         stdio: request.stdio.map(|descriptor| descriptor.as_raw_fd()),
         script: request.script.map_or(-1, |descriptor| descriptor.as_raw_fd()),
         parent_death: request.parent_death.unwrap_or(0),
-        terminal: 0,
+        terminal: request.terminal.into(),
         slots: request.slots.map_or(null(), |slots| slots.numbers.as_ptr()),
         filler: request.slots.map_or(-1, |slots| slots.filler.as_raw_fd()),
         stack: stack.base.wrapping_byte_add(PAGE),

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use rustix::fs::{Mode, OFlags, open};
 
 use crate::capture::Capture;
-use crate::command::{Command, Form, Opening, SpillTarget};
+use crate::command::{Command, Form, Opening, SpillTarget, Streams};
 use crate::errors::{LaunchError, Step};
 use crate::group::Group;
 use crate::input::Input;
@@ -148,6 +148,7 @@ impl Launcher {
             script: script.as_ref().map(AsFd::as_fd),
             slots: Some(&self.slots),
             parent_death: Some(libc::SIGTERM),
+            terminal: matches!(command.streams, Streams::Terminal(_)),
         };
         launch(&request, &mut self.stack).map_err(|failure| {
             let subject = subject(command, &environment, failure.step, &failure.error);

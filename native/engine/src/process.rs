@@ -19,6 +19,7 @@ use crate::live::Live;
 use crate::mark::Mark;
 use crate::outcome::{Cause, SpillReport, Status, Usage};
 use crate::owner::{Owner, Ticket};
+use crate::proc::Outlet;
 use crate::sink::{Label, Sink};
 use crate::stream::{Stream, Tap};
 use crate::termination::Termination;
@@ -67,8 +68,8 @@ pub struct Output {
     pub label: Label,
     /// What was captured.
     pub tap: Arc<Mutex<Tap>>,
-    /// The pipe's inode, by which its holders are known.
-    pub pipe: u64,
+    /// By which its holders are known.
+    pub outlet: Outlet,
 }
 
 /// What becomes of its spill file.
@@ -120,7 +121,7 @@ impl Process {
             groups: vec![self.group],
             mark: Mark::of_command(self.owner.id, self.id),
             known: Default::default(),
-            pipes: self.outputs.iter().map(|output| output.pipe).collect(),
+            outlets: self.outputs.iter().map(|output| output.outlet).collect(),
             born_after: self.born_after,
         }
     }

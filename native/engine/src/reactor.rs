@@ -155,6 +155,7 @@ impl Reactor {
             Message::LaunchFailed(owner) => self.launch_failed(&owner),
             Message::Write(id, bytes, written) => self.write(id, bytes, written),
             Message::EndInput(id) => self.end_input(id),
+            Message::Resize(id, size) => self.resize(id, size),
             Message::Signal(id, signal, sent) => sent(self.signal(id, signal)),
             Message::Cancel(id, grace) => self.cancel(id, grace),
             Message::Snapshot(id, answer) => answer(self.snapshot(id)),
