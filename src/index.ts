@@ -66,6 +66,7 @@ export {
 export type { Logger } from './pipeline/logger.js';
 export type { LineRange, Truncation } from './pipeline/output.js';
 export { SECRET_NAME_PATTERNS } from './pipeline/secrets.js';
+export type { PtyOption, TerminalSize } from './pipeline/terminal-size.js';
 export type { TimeoutLimits } from './pipeline/timeout.js';
 export type { JsonSchema } from './pipeline/validate.js';
 export { type CommandOptions, type EnvironmentOptions, run } from './run.js';

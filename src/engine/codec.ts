@@ -12,7 +12,7 @@ import type { BackgroundProcess, Capture, Counts, StreamName } from './outcome.j
 import { errorCode } from './system-error.js';
 
 // Reused: the addon has read it when its call returns.
-const numbers = new Float64Array(11);
+const numbers = new Float64Array(13);
 
 /** The numbers of a command, as native/addon/src/request.rs takes them. */
 export function encodeNumbers(
@@ -31,6 +31,8 @@ export function encodeNumbers(
   numbers[8] = command.timeoutMs ?? 0;
   numbers[9] = command.spillMaxBytes;
   numbers[10] = command.spillAfterBytes ?? -1;
+  numbers[11] = command.terminal?.columns ?? 0;
+  numbers[12] = command.terminal?.rows ?? 0;
   return numbers;
 }
 
