@@ -97,7 +97,25 @@ export async function spawn(
   command: string,
   options: SpawnOptions = {},
 ): Promise<LiveProcess | LiveProcess<BytesChunk>> {
-  const environment = commandEnvironment(options);
+  return spawnIn(commandEnvironment(options), command, options);
+}
+
+/** The same with an environment block that is made already. */
+export function spawnIn(
+  environment: string,
+  command: string,
+  options: SpawnOptions & { readonly encoding: 'bytes' },
+): Promise<LiveProcess<BytesChunk>>;
+export function spawnIn(
+  environment: string,
+  command: string,
+  options: SpawnOptions,
+): Promise<LiveProcess | LiveProcess<BytesChunk>>;
+export async function spawnIn(
+  environment: string,
+  command: string,
+  options: SpawnOptions,
+): Promise<LiveProcess | LiveProcess<BytesChunk>> {
   checkExecuteOptions(command, options);
   checkLiveOptions(options);
   options.signal?.throwIfAborted();
