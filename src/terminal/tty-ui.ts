@@ -138,9 +138,10 @@ class TtyOverlay implements ConsoleOverlay {
   };
 
   #title(): string {
+    const { columns } = this.#output;
     const command = this.#request.command.replace(CONTROLS, ' ');
     const text = ` ${this.#request.title} │ Esc ends it │ Ctrl-^ sends Esc │ ${command}`;
-    return `\x1b[1;1H\x1b[7m${text.padEnd(this.#output.columns)}\x1b[0m`;
+    return `\x1b[1;1H\x1b[7m${text.slice(0, columns).padEnd(columns)}\x1b[0m`;
   }
 }
 
