@@ -123,6 +123,7 @@ impl Launcher {
             streams: streams.map(|(pipe, tap)| pipe.stream(tap)).collect(),
             spill: command.spill.clone().map_or(Spilling::No, Spilling::Wanted),
             input: plumbing.input.map(|(_, writer)| Input::new(writer, &command.stdin)),
+            terminal: plumbing.kept,
             phase: Phase::Running,
         }))
     }

@@ -23,6 +23,9 @@ pub struct Plumbing {
     pub outputs: Vec<Pipe>,
     /// The reading and the writing end of stdin.
     pub input: Option<(OwnedFd, OwnedFd)>,
+    /// The command's end of its terminal, to be kept open until the command has ended: one that
+    /// closes its own, and opens `/dev/tty` later, has not ended its output in between.
+    pub kept: Option<OwnedFd>,
 }
 
 /// An output pipe, or a terminal as one.
@@ -52,7 +55,7 @@ impl Plumbing {
                 Some(input_pipe().map_err(descriptors("an input pipe"))?)
             }
         };
-        Ok(Plumbing { outputs, input })
+        Ok(Plumbing { outputs, input, kept: None })
     }
 
     /// A terminal in place of all pipes.
@@ -60,10 +63,11 @@ impl Plumbing {
         let Terminal { master, slave } = Terminal::open(size)?;
         // Reading and writing are watched apart, and an epoll watches a descriptor once.
         let input = (slave.try_clone()?, master.try_clone()?);
+        let kept = Some(slave.try_clone()?);
         let outlet = Outlet::terminal(&fstat(&slave)?);
         let (label, short) = (Label::Merged, SHORT_OF_TERMINAL);
         let output = Pipe { label, reader: master, writer: slave, outlet, short };
-        Ok(Plumbing { outputs: vec![output], input: Some(input) })
+        Ok(Plumbing { outputs: vec![output], input: Some(input), kept })
     }
 
     /// What becomes stdout and stderr: the same pipe, when they are merged.

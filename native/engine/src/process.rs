@@ -58,6 +58,8 @@ pub struct Process {
     pub spill: Spilling,
     /// Its standard input, while it is open.
     pub input: Option<Input>,
+    /// Its end of its terminal, kept open until it has ended.
+    pub terminal: Option<OwnedFd>,
     /// Where it stands.
     pub phase: Phase,
 }

@@ -185,6 +185,15 @@ fn the_bytes_are_spilled_as_they_came() {
 }
 
 #[test]
+fn a_command_that_lets_go_of_its_terminal_may_come_back_to_it() {
+    let text = "echo one; exec </dev/null >/dev/null 2>&1; sleep .3; seq 1 20000 >/dev/tty";
+    let mut command = on_terminal(text);
+    command.limits = Limits { head: 10, tail: 10 };
+    let outcome = start(command).outcome();
+    assert_eq!(outcome.captures[0].total.lines, 20_001);
+}
+
+#[test]
 fn long_texts_are_not_typed_into_the_terminal() {
     for length in [5_000, 200_000] {
         let text = run(&format!("true {}; echo $-; echo end", "x".repeat(length)));

@@ -179,40 +179,6 @@ test('a program that asks without end is answered only as fast as it reads', asy
   expect(await failureOf(tool.execute(input))).toMatchObject({ kind: 'timedOut' });
 });
 
-test.each([
-  ['there is no user interface', undefined, {}],
-  ['FORKLINE_NO_PTY=1 is set', new FakeUi(), { FORKLINE_NO_PTY: '1' }],
-  ['PI_NO_PTY=1 is set', new FakeUi(), { PI_NO_PTY: '1' }],
-])(
-  'without a terminal, since %s, the command runs on pipes, and that is said',
-  async (why, ui, env) => {
-    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-    const tool = makeTool(ui === undefined ? {} : { ui });
-    const answer = await answerTo(tool, { command: 'test -t 1 || echo piped $TERM', pty: true });
-    expect(answer).toBe(
-      `piped dumb\n\nWall time: T seconds\nRun without a terminal (pty): ${why}.`,
-    );
-    expect(ui?.requests ?? []).toEqual([]);
-    expect(await answerTo(tool, { command: 'echo x', pty: false })).not.toContain('pty');
-  },
-);
-
-test('a console that cannot be opened is no reason not to run the command', async () => {
-  const ui = {
-    openConsole() {
-      throw new Error('no room');
-    },
-  };
-  const updates: string[] = [];
-  const result = await makeTool({ ui }).execute(
-    { command: 'test -t 1 || echo piped', pty: true },
-    { onUpdate: (update) => updates.push(textOf(update as ToolResult<unknown>)) },
-  );
-  expect(textOf(result)).toContain('piped\n');
-  expect(textOf(result)).toContain('(pty): the console could not be opened (no room).');
-  expect(updates.at(-1)).toBe('piped\n');
-});
-
 test('an overlay that fails to draw ends its command, and is closed', async () => {
   const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
   const ui = new FakeUi({
@@ -282,26 +248,4 @@ test('a flood neither stops the clock nor waits for a slow overlay', async () =>
   expect(error).toMatchObject({ kind: 'timedOut' });
   expect(ticks).toBeGreaterThan(30);
   expect(process.memoryUsage.rss() - before).toBeLessThan(150 * 1024 * 1024);
-});
-
-test('an async command has pipes, and one on a terminal is not put into the background', async () => {
-  const ui = new FakeUi();
-  const tool = makeTool({ ui, async: true, autoBackground: { afterMs: 100 } });
-  const started = await tool.execute({
-    command: 'test -t 1 || echo piped',
-    pty: true,
-    async: true,
-  });
-  expect(started.details.async?.state).toBe('running');
-  const polled = await tool.job?.execute({ poll: [] });
-  expect(polled && textOf(polled)).toContain('piped\n');
-  expect(polled && textOf(polled)).toContain('(pty): nobody sees a background command.');
-  const result = await tool.execute({ command: 'sleep 0.5; test -t 1 && echo tty', pty: true });
-  expect(textOf(result)).toMatch(/^tty\n/);
-  expect(result.details).not.toHaveProperty('async');
-});
-
-test('a UI that is none is an input error', () => {
-  const ui = {} as FakeUi;
-  expect(() => makeTool({ ui })).toThrow('ui: expected a terminal UI with openConsole(), got {}');
 });
