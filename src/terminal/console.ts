@@ -4,7 +4,7 @@ import { formatSize } from '../pipeline/size.js';
 import { nearestSize, type TerminalSize } from '../pipeline/terminal-size.js';
 import type { LiveProcess } from '../spawn.js';
 import { Emulator } from './emulator.js';
-import { FrameClock } from './frame-clock.js';
+import { FrameClock, settlesWithin } from './frame-clock.js';
 import { KeyReader } from './keys.js';
 import type { ConsoleOverlay, TerminalUi } from './ui.js';
 
@@ -38,6 +38,9 @@ const MOST_INPUT = 1024 * 1024;
 const MOST_REPLIES = 4096;
 /** A write to the screen that took so long, in milliseconds, is followed by as long a rest. */
 const LONG_WRITE_MS = 8;
+
+/** How long the result waits for an overlay to close, in milliseconds. */
+const CLOSE_PATIENCE_MS = 5000;
 
 /** Shows one command in an overlay, and gives it the keys that are typed there. */
 export class Console {
@@ -130,7 +133,8 @@ export class Console {
     this.#closed = true;
     this.#emulator.dispose();
     try {
-      await this.#overlay?.close();
+      const closed = await settlesWithin(CLOSE_PATIENCE_MS, this.#overlay?.close());
+      if (!closed) warn('close', 'it does not come to an end');
     } catch (error) {
       warn('close', error);
     }
@@ -201,5 +205,5 @@ export class Console {
 }
 
 function warn(method: string, error: unknown): void {
-  process.emitWarning(`the console's ${method}() threw: ${String(error)}`);
+  process.emitWarning(`the console's ${method}() failed: ${String(error)}`);
 }

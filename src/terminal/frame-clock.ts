@@ -1,6 +1,9 @@
 /** Least time between two frames, in milliseconds. */
 const FRAME_MS = 33;
 
+/** How long the end of a command waits for what draws it, in milliseconds. */
+const PATIENCE_MS = 1000;
+
 /** Draws now and then, never two frames at once, and the last one surely. */
 export class FrameClock {
   readonly #draw: () => Promise<void>;
@@ -23,13 +26,12 @@ export class FrameClock {
     this.#timer = setTimeout(() => void this.#frame(), wait);
   }
 
-  /** Draws what is due; nothing is drawn after that. */
+  /** Draws what is due, if that does not take too long; nothing is drawn after that. */
   async finish(): Promise<void> {
-    clearTimeout(this.#timer);
-    await this.#drawing;
-    clearTimeout(this.#timer);
-    if (this.#due && !this.#stopped) await this.#draw();
-    this.#stopped = true;
+    const stopped = this.#stopped;
+    this.stop();
+    const drawn = await settlesWithin(PATIENCE_MS, this.#drawing);
+    if (this.#due && drawn && !stopped) await settlesWithin(PATIENCE_MS, this.#draw());
   }
 
   /** Nothing is drawn from now on. */
@@ -46,5 +48,18 @@ export class FrameClock {
     await this.#drawing;
     this.#drawing = undefined;
     if (this.#due) this.tick();
+  }
+}
+
+/** Waits for work that may never settle; whether it has. */
+export async function settlesWithin(ms: number, work: unknown): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  try {
+    return await Promise.race([Promise.resolve(work).then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

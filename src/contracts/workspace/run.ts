@@ -2,9 +2,9 @@ import { OutputKeeper } from '../../artifacts/keep-output.js';
 import type { MergedResult, OutputChunk } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import { execute } from '../../pipeline/execute.js';
-import { captureLimits } from '../../pipeline/output.js';
 import type { ConsoleListeners } from '../../terminal/console.js';
 import type { ToolResult } from '../contract.js';
+import { commandOptions } from './command-options.js';
 import type { WorkspaceSettings } from './options.js';
 import type { PreparedCommand } from './prepare.js';
 import { type WorkspaceDetails, workspaceResult } from './result.js';
@@ -53,21 +53,13 @@ export async function runCommand(
 async function executeWith(
   keeper: OutputKeeper,
   prepared: PreparedCommand,
-  { owner, settings, signal, onOutput }: RunContext,
+  context: RunContext,
 ): Promise<MergedResult> {
-  const { headBytes, tailBytes } = settings.output;
-  const spill = keeper.spill(headBytes + tailBytes);
+  const { onOutput } = context;
   try {
     const result = await execute(prepared.command, prepared.environment, {
-      cwd: prepared.cwd,
-      timeoutMs: Math.round(prepared.timeout.seconds * 1000),
-      graceMs: settings.graceMs,
-      ...captureLimits(settings.output),
-      owner,
-      ...(settings.shell && { shell: settings.shell }),
-      ...(signal && { signal }),
+      ...commandOptions(prepared, context, keeper),
       ...(onOutput && { onOutput }),
-      ...(spill && { spill }),
     });
     if (!('output' in result)) throw new TypeError('expected the streams to be merged');
     return result;

@@ -1,12 +1,15 @@
 import { OutputKeeper } from '../../artifacts/keep-output.js';
-import { captureLimits, type ShownOutput } from '../../pipeline/output.js';
+import { CANCELLED } from '../../pipeline/notices.js';
+import type { ShownOutput } from '../../pipeline/output.js';
 import type { TerminalSize } from '../../pipeline/terminal-size.js';
 import { lastBytes } from '../../pipeline/utf8.js';
 import { spawnIn } from '../../spawn.js';
-import { Console, type ConsoleListeners } from '../../terminal/console.js';
+import { Console, type ConsoleListeners, type ConsoleRun } from '../../terminal/console.js';
 import { readableText } from '../../terminal/readable.js';
 import type { TerminalUi } from '../../terminal/ui.js';
 import type { ToolResult } from '../contract.js';
+import { ToolAbortError } from '../errors.js';
+import { commandOptions } from './command-options.js';
 import type { WorkspaceSettings } from './options.js';
 import type { PreparedCommand } from './prepare.js';
 import { shownOutput, type WorkspaceDetails, workspaceResult } from './result.js';
@@ -45,39 +48,38 @@ export async function runInOverlay(
   tool: string,
 ): Promise<ToolResult<WorkspaceDetails>> {
   const { settings, signal } = context;
-  const { headBytes, tailBytes } = settings.output;
   const keeper = await OutputKeeper.open(settings.artifacts, tool);
+  const { result, dismissed, size } = await runIn(console, prepared, environment, context, keeper);
+  const kept = await keeper.finish(result.spill);
+  const shown = await readable(shownOutput(result, settings, kept), size, settings);
+  return workspaceResult(result, prepared.timeout, settings, kept, {
+    shown,
+    dismissed: dismissed && !signal?.aborted,
+  });
+}
+
+async function runIn(
+  console: Console,
+  prepared: PreparedCommand,
+  environment: string,
+  context: RunContext,
+  keeper: OutputKeeper,
+): Promise<ConsoleRun> {
   try {
     const live = await spawnIn(environment, prepared.command, {
+      ...commandOptions(prepared, context, keeper),
       pty: console.size,
       encoding: 'bytes',
-      cwd: prepared.cwd,
-      timeoutMs: Math.round(prepared.timeout.seconds * 1000),
-      graceMs: settings.graceMs,
-      ...captureLimits(settings.output),
-      owner: context.owner,
-      ...(settings.shell && { shell: settings.shell }),
-      ...(signal && { signal }),
-      ...withSpill(keeper, headBytes + tailBytes),
     });
-    const { result, dismissed, size } = await console.run(live);
-    const kept = await keeper.finish(result.spill);
-    const shown = await readable(shownOutput(result, settings, kept), size, settings);
-    return workspaceResult(result, prepared.timeout, settings, kept, {
-      shown,
-      dismissed: dismissed && !signal?.aborted,
-    });
+    return await console.run(live);
   } catch (error) {
     keeper.abandon();
+    // The tool was disposed of between the opening of the console and the start.
+    if (context.owner.isDisposed) throw new ToolAbortError(CANCELLED, { cause: error });
     throw error;
   } finally {
     await console.close();
   }
-}
-
-function withSpill(keeper: OutputKeeper, afterBytes: number) {
-  const spill = keeper.spill(afterBytes);
-  return spill === undefined ? {} : { spill };
 }
 
 /** What is shown as a person would have read it; the figures stay those of the output itself. */

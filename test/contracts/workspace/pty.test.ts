@@ -188,8 +188,25 @@ test('an overlay that fails to draw ends its command, and is closed', async () =
   });
   const call = makeTool({ ui }).execute({ command: longSleep(435), pty: true });
   expect(await failureOf(call)).toMatchObject({ kind: 'dismissed' });
-  expect(warn).toHaveBeenCalledWith("the console's draw() threw: Error: broken");
+  expect(warn).toHaveBeenCalledWith("the console's draw() failed: Error: broken");
   expect(ui.closed).toBe(1);
+});
+
+test('an overlay that hangs does not hang the call', async () => {
+  const ui = new FakeUi({ draw: () => new Promise(() => {}) });
+  expect(await answerTo(makeTool({ ui }), { command: 'echo x', pty: true })).toContain('x\n');
+  expect(ui.closed).toBe(1);
+});
+
+test('disposing of the tool ends the command and closes its console', async () => {
+  const ui = new FakeUi();
+  const tool = makeTool({ ui });
+  const call = failureOf(tool.execute({ command: `echo up; ${longSleep(436)}`, pty: true }));
+  await ui.shows('up');
+  await tool.dispose();
+  expect(await call).toMatchObject({ name: 'ToolAbortError' });
+  expect(ui.closed).toBe(1);
+  expect(sleeping(436)).toEqual([]);
 });
 
 test('a command that cannot be started closes its console', async () => {
