@@ -7,9 +7,14 @@ import {
 } from '../index.js';
 import { note } from './notes.js';
 
-/** The terminal that the user sits at; undefined, and a note, when there is none. */
+/** The terminal that the user sits at; undefined, and a note, when there is none to be used. */
 export function userTerminal(): TerminalUi | undefined {
-  const { stdin, stdout } = process;
+  const { stdin, stdout, env } = process;
+  const off = ['FORKLINE_NO_PTY', 'PI_NO_PTY'].find((name) => env[name] === '1');
+  if (off !== undefined) {
+    note(`--pty: ${off}=1 is set; the command runs without a terminal`);
+    return undefined;
+  }
   if (stdin.isTTY && stdout.isTTY) return createTtyUi(stdin, stdout);
   const which = stdin.isTTY ? 'output' : 'input';
   note(`--pty: standard ${which} is not a terminal; the command runs without one`);

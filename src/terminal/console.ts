@@ -119,7 +119,13 @@ export class Console {
     this.#pendingInput = 0;
     for (const bytes of this.#early.splice(0)) this.#type(bytes, MOST_INPUT);
     this.#clock.tick();
-    for await (const chunk of process) await this.#show(chunk);
+    try {
+      for await (const chunk of process) await this.#show(chunk);
+    } catch (error) {
+      // Nobody would see it any more, or give it keys.
+      await process.kill();
+      throw error;
+    }
     const result = await process.result;
     if (!('output' in result)) throw new TypeError('expected a terminal to be one stream');
     return { result, dismissed: this.#dismissed, size: this.#size };

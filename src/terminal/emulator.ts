@@ -1,6 +1,6 @@
 import type { IBuffer, IBufferCell, IBufferLine, Terminal } from '@xterm/headless';
 import type { TerminalSize } from '../pipeline/terminal-size.js';
-import { PLAIN, styleOf } from './style.js';
+import { PLAIN, styleOf, takeLook } from './style.js';
 import type { ConsoleFrame, ConsoleRow, StyledText } from './ui.js';
 
 /** Makes a terminal that is drawn nowhere. The library is loaded when the first one is needed. */
@@ -68,8 +68,7 @@ export class Emulator {
     const rows: ConsoleRow[] = [];
     const changed: number[] = [];
     for (let index = 0; index < height; index += 1) {
-      const row = rowOf(buffer.active, index, columns);
-      const look = JSON.stringify(row);
+      const { row, look } = readRow(buffer.active, index, columns);
       if (this.#drawn[index] !== look) changed.push(index);
       this.#drawn[index] = look;
       rows.push(row);
@@ -98,26 +97,38 @@ export class Emulator {
   }
 }
 
-function rowOf(buffer: IBuffer, index: number, columns: number): ConsoleRow {
+/** A row, and what tells it from any other. */
+interface ReadRow {
+  readonly row: ConsoleRow;
+  readonly look: string;
+}
+
+function readRow(buffer: IBuffer, index: number, columns: number): ReadRow {
   const line = buffer.getLine(buffer.baseY + index);
   const row: StyledText[] = [];
+  const look = { flags: -1, foregroundMode: 0, foreground: 0, backgroundMode: 0, background: 0 };
+  let whole = '';
+  let text = '';
+  let style = PLAIN;
   let cell: IBufferCell | undefined;
   for (let column = 0; column < columns; column += 1) {
     cell = line?.getCell(column, cell);
     // The second half of a wide character has no width of its own.
     if (cell === undefined || cell.getWidth() === 0) continue;
-    const text = cell.getChars() || ' ';
-    const last = row.at(-1);
-    const style = styleOf(cell);
-    if (last?.style === style) row[row.length - 1] = { text: last.text + text, style };
-    else row.push({ text, style });
+    if (takeLook(cell, look)) {
+      if (text !== '') row.push({ text, style });
+      const { flags, foregroundMode, foreground, backgroundMode, background } = look;
+      // NUL is in no cell.
+      whole += `${text}\0${flags},${foregroundMode},${foreground},${backgroundMode},${background}\0`;
+      text = '';
+      style = styleOf(cell, flags);
+    }
+    text += cell.getChars() || ' ';
   }
-  const end = row.at(-1);
-  if (end?.style !== PLAIN) return row;
-  const trimmed = end.text.trimEnd();
-  if (trimmed === '') row.pop();
-  else row[row.length - 1] = { text: trimmed, style: end.style };
-  return row;
+  whole += text;
+  const shown = style === PLAIN ? text.trimEnd() : text;
+  if (shown !== '') row.push({ text: shown, style });
+  return { row, look: whole };
 }
 
 /** Lines of a buffer as text; one that was wrapped is one line again. */

@@ -1,45 +1,71 @@
 import type { IBufferCell } from '@xterm/headless';
 import type { ConsoleRow, TextColor, TextStyle } from './ui.js';
 
+/** The flags of a style, and the codes (SGR) that set them. */
 const FLAGS = [
-  ['bold', 1, (cell: IBufferCell) => cell.isBold()],
-  ['dim', 2, (cell: IBufferCell) => cell.isDim()],
-  ['italic', 3, (cell: IBufferCell) => cell.isItalic()],
-  ['underline', 4, (cell: IBufferCell) => cell.isUnderline()],
-  ['blink', 5, (cell: IBufferCell) => cell.isBlink()],
-  ['inverse', 7, (cell: IBufferCell) => cell.isInverse()],
-  ['invisible', 8, (cell: IBufferCell) => cell.isInvisible()],
-  ['strikethrough', 9, (cell: IBufferCell) => cell.isStrikethrough()],
+  ['bold', 1],
+  ['dim', 2],
+  ['italic', 3],
+  ['underline', 4],
+  ['blink', 5],
+  ['inverse', 7],
+  ['invisible', 8],
+  ['strikethrough', 9],
 ] as const;
 
 /** How most text looks. */
 export const PLAIN: TextStyle = {};
 
-/** Styles that look the same are the same object, for as long as they are kept here. */
-const known = new Map<string, TextStyle>();
-/** With colours of 24 bits there is no end of them. */
-const MOST_KNOWN = 4096;
-
-/** How a cell looks. */
-export function styleOf(cell: IBufferCell): TextStyle {
-  if (cell.isAttributeDefault()) return PLAIN;
-  const flags = FLAGS.map(([, , has]) => (has(cell) ? 1 : 0)).join('');
-  const colors = [cell.getFgColorMode(), cell.getFgColor(), cell.getBgColorMode()];
-  const look = `${flags},${colors},${cell.getBgColor()}`;
-  const style = known.get(look) ?? makeStyle(cell);
-  if (known.size >= MOST_KNOWN) known.clear();
-  known.set(look, style);
-  return style;
+/** The look of a cell in figures, which are cheap to compare: a screen has up to 80,000 cells. */
+export interface Look {
+  flags: number;
+  /** Palette, RGB or default, as the terminal numbers them. */
+  foregroundMode: number;
+  foreground: number;
+  backgroundMode: number;
+  background: number;
 }
 
-function makeStyle(cell: IBufferCell): TextStyle {
+/** Writes a cell's look over another one; whether that was a different one. */
+export function takeLook(cell: IBufferCell, look: Look): boolean {
+  const flags =
+    (cell.isBold() && 1) |
+    (cell.isDim() && 2) |
+    (cell.isItalic() && 4) |
+    (cell.isUnderline() && 8) |
+    (cell.isBlink() && 16) |
+    (cell.isInverse() && 32) |
+    (cell.isInvisible() && 64) |
+    (cell.isStrikethrough() && 128);
+  const foregroundMode = cell.getFgColorMode();
+  const foreground = cell.getFgColor();
+  const backgroundMode = cell.getBgColorMode();
+  const background = cell.getBgColor();
+  if (
+    flags === look.flags &&
+    foreground === look.foreground &&
+    background === look.background &&
+    foregroundMode === look.foregroundMode &&
+    backgroundMode === look.backgroundMode
+  ) {
+    return false;
+  }
+  Object.assign(look, { flags, foregroundMode, foreground, backgroundMode, background });
+  return true;
+}
+
+/** How a cell looks, of which the flags are known. */
+export function styleOf(cell: IBufferCell, flags: number): TextStyle {
+  if (cell.isAttributeDefault()) return PLAIN;
   const foreground = color(cell.isFgPalette(), cell.isFgRGB(), cell.getFgColor());
   const background = color(cell.isBgPalette(), cell.isBgRGB(), cell.getBgColor());
-  return {
-    ...(foreground && { foreground }),
-    ...(background && { background }),
-    ...Object.fromEntries(FLAGS.flatMap(([name, , has]) => (has(cell) ? [[name, true]] : []))),
-  };
+  const style: Record<string, TextColor | true> = {};
+  if (foreground !== undefined) style.foreground = foreground;
+  if (background !== undefined) style.background = background;
+  for (const [index, [name]] of FLAGS.entries()) {
+    if (flags & (1 << index)) style[name] = true;
+  }
+  return style;
 }
 
 function color(isPalette: boolean, isRgb: boolean, value: number): TextColor | undefined {

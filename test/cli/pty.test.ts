@@ -68,6 +68,14 @@ test('the result can be printed as JSON', async () => {
   expect(shown).toContain('"text":"hi\\r\\n"');
 });
 
+test('FORKLINE_NO_PTY=1 keeps a command on pipes', async () => {
+  const words = [process.execPath, program, 'run', '--pty', 'test -t 1 || echo piped'];
+  const live = await spawn(`FORKLINE_NO_PTY=1 ${words.map(quote).join(' ')}`, { pty: SIZE });
+  expect(await shownBy(live)).toBe(
+    'forkline: --pty: FORKLINE_NO_PTY=1 is set; the command runs without a terminal\npiped\n',
+  );
+});
+
 test('where there is no terminal, the command runs on pipes, and that is said', async () => {
   const { code, stdout, stderr } = await cli('run', '--pty', 'test -t 1 || echo piped');
   expect(code).toBe(0);
