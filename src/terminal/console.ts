@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BytesChunk, MergedResult, OutputChunk } from '../engine/outcome.js';
+import type { BytesChunk, MergedResult, OutputChunk, StreamName } from '../engine/outcome.js';
 import { formatSize } from '../pipeline/size.js';
 import { nearestSize, type TerminalSize } from '../pipeline/terminal-size.js';
 import type { LiveProcess } from '../spawn.js';
@@ -121,6 +121,7 @@ export class Console {
     this.#clock.tick();
     try {
       for await (const chunk of process) await this.#show(chunk);
+      this.#tell('output', this.#decoder.decode(), 0);
     } catch (error) {
       // Nobody would see it any more, or give it keys.
       await process.kill();
@@ -147,11 +148,7 @@ export class Console {
   }
 
   async #show({ stream, bytes, droppedBytes }: BytesChunk): Promise<void> {
-    const { onOutput } = this.#listeners;
-    if (onOutput) {
-      const text = this.#decoder.decode(bytes, { stream: true });
-      if (text !== '' || droppedBytes > 0) onOutput({ stream, text, droppedBytes });
-    }
+    this.#tell(stream, this.#decoder.decode(bytes, { stream: true }), droppedBytes);
     if (droppedBytes > 0) {
       // CAN ends whatever sequence the gap has cut.
       const gap = `\x18\r\n[… ${formatSize(droppedBytes)} not shown …]\r\n`;
@@ -163,6 +160,12 @@ export class Console {
     const tookMs = performance.now() - begun;
     // A flood costs half of the main thread at most. What is not fetched meanwhile is dropped.
     if (tookMs > LONG_WRITE_MS) await sleep(tookMs);
+  }
+
+  #tell(stream: StreamName, text: string, droppedBytes: number): void {
+    if (text !== '' || droppedBytes > 0) {
+      this.#listeners.onOutput?.({ stream, text, droppedBytes });
+    }
   }
 
   async #draw(): Promise<void> {

@@ -252,6 +252,22 @@ test('long output is cut as that of a pipe, with true line numbers, and kept as 
   expect(whole.startsWith('\x1b[32m1\x1b[0m\r\n\x1b[32m2')).toBe(true);
 });
 
+test('a full-screen program that has ended leaves nothing to read', async () => {
+  const input = { command: `printf '\\e[?1049hfull\\e[?1049l'`, pty: true };
+  const answer = await answerTo(makeTool({ ui: new FakeUi() }), input);
+  expect(answer).toBe('(no output)\n\nWall time: T seconds');
+});
+
+test('output that ends in the middle of a character is passed on to its end', async () => {
+  let output = '';
+  const onOutput = (chunk: { text: string }) => {
+    output += chunk.text;
+  };
+  const tool = makeTool({ ui: new FakeUi() });
+  await tool.execute({ command: `printf 'é\\xe2\\x82'`, pty: true }, { onOutput });
+  expect(output).toBe('é\uFFFD');
+});
+
 test('a flood neither stops the clock nor waits for a slow overlay', async () => {
   const ui = new FakeUi({ draw: () => sleep(300) });
   const tool = makeTool({ ui, timeout: { min: 0.1 } });
