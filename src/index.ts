@@ -84,9 +84,11 @@ export {
 export type { Logger } from './pipeline/logger.js';
 export type { LineRange, Truncation } from './pipeline/output.js';
 export { SECRET_NAME_PATTERNS } from './pipeline/secrets.js';
+export type { PtyOption, TerminalSize } from './pipeline/terminal-size.js';
 export type { TimeoutLimits } from './pipeline/timeout.js';
 export type { JsonSchema } from './pipeline/validate.js';
 export { type CommandOptions, type EnvironmentOptions, run } from './run.js';
+export { type ConsoleOptions, type ConsoleResult, runInConsole } from './run-in-console.js';
 export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './spawn.js';
 export type {
   ClientExitStatus,
@@ -96,6 +98,19 @@ export type {
   ClientTerminalRequest,
 } from './terminal/client-terminal.js';
 export type { ClientTerminalOptions } from './terminal/client-terminals.js';
+export { ansiRow } from './terminal/style.js';
+export { createTtyUi } from './terminal/tty-ui.js';
+export type {
+  ConsoleEvents,
+  ConsoleFrame,
+  ConsoleOverlay,
+  ConsoleRequest,
+  ConsoleRow,
+  StyledText,
+  TerminalUi,
+  TextColor,
+  TextStyle,
+} from './terminal/ui.js';
 export { createLocalResolver, type LocalUrlOptions } from './urls/local.js';
 export { createUrlRegistry } from './urls/registry.js';
 export {

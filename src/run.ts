@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { MergedResult, RunResult, SeparateResult } from './engine/outcome.js';
 import { resolveEnvironment } from './pipeline/environment.js';
 import { type ExecuteOptions, execute } from './pipeline/execute.js';
+import { overTerminal, TERMINAL_DEFAULTS } from './pipeline/terminal-environment.js';
 
 /** What a command's environment is made of. */
 export interface EnvironmentOptions {
@@ -50,7 +51,8 @@ export function run(command: string, options: CommandOptions = {}): Promise<RunR
 export function commandEnvironment(options: CommandOptions): string {
   return resolveEnvironment({
     inherit: options.inheritEnv ?? 'scrubbed',
-    overrides: options.env,
+    defaults: options.pty ? TERMINAL_DEFAULTS : undefined,
+    overrides: options.pty ? overTerminal(options.env) : options.env,
     cwd: absolutePath(options.cwd),
   });
 }

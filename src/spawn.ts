@@ -13,13 +13,14 @@ import {
   checkSignal,
 } from './pipeline/execute-options.js';
 import { InputError } from './pipeline/input-error.js';
+import { checkExtent } from './pipeline/terminal-size.js';
 import { type CommandOptions, commandEnvironment } from './run.js';
 
 /** How a command is started that is talked to while it runs. */
 export type SpawnOptions = Omit<CommandOptions, 'onOutput'> & {
   /**
    * 'pipe': `write()` and `end()` feed it. Default: 'null', so that a program that happens to look
-   * at its stdin does not wait for ever.
+   * at its stdin does not wait for ever. Not with `pty`, where `write()` always works.
    */
   readonly stdin?: 'null' | 'pipe';
   /** Chunks of text, never split inside a character (the default), or of exact bytes. */
@@ -44,12 +45,22 @@ export interface LiveProcess<Chunk = OutputChunk> extends AsyncIterable<Chunk>, 
   /** Settles once it has ended, as the promise of `run()` does. */
   readonly result: Promise<RunResult>;
   /**
-   * Writes to its stdin (started with `stdin: 'pipe'`). Resolves once the bytes are in the pipe;
-   * rejects with `code: 'EPIPE'` when it has ended or closed its stdin.
+   * Writes to its stdin (started with `stdin: 'pipe'`), or types into its terminal (`pty`).
+   * Resolves once the bytes are in the pipe; rejects with `code: 'EPIPE'` when it has ended or closed
+   * its stdin. Typed bytes mean what they mean on any terminal: `\r` is Enter, `\x04` at the start of
+   * a line the end of the input, `\x03` interrupts, and a line is at most 4,095 bytes long unless
+   * the program has switched line editing off.
    */
   write(data: string | Uint8Array): Promise<void>;
-  /** Closes its stdin, once everything is written. */
+  /** Closes its stdin, once everything is written. A terminal cannot be closed: write `\x04`. */
   end(): void;
+  /**
+   * Gives its terminal another size, 20 to 400 by 5 to 200; the command is told by SIGWINCH.
+   * Nothing happens when it has ended.
+   *
+   * @throws {InputError} It has no terminal, or the size is out of range.
+   */
+  resize(columns: number, rows: number): void;
   /** Sends a signal to its process group; false when it has ended. */
   signal(signal: NodeJS.Signals): Promise<boolean>;
   /**
@@ -86,7 +97,25 @@ export async function spawn(
   command: string,
   options: SpawnOptions = {},
 ): Promise<LiveProcess | LiveProcess<BytesChunk>> {
-  const environment = commandEnvironment(options);
+  return spawnIn(commandEnvironment(options), command, options);
+}
+
+/** The same with an environment block that is made already. */
+export function spawnIn(
+  environment: string,
+  command: string,
+  options: SpawnOptions & { readonly encoding: 'bytes' },
+): Promise<LiveProcess<BytesChunk>>;
+export function spawnIn(
+  environment: string,
+  command: string,
+  options: SpawnOptions,
+): Promise<LiveProcess | LiveProcess<BytesChunk>>;
+export async function spawnIn(
+  environment: string,
+  command: string,
+  options: SpawnOptions,
+): Promise<LiveProcess | LiveProcess<BytesChunk>> {
   checkExecuteOptions(command, options);
   checkLiveOptions(options);
   options.signal?.throwIfAborted();
@@ -148,7 +177,7 @@ function live<Chunk>(
   engine: EngineProcess,
   result: Promise<RunResult>,
   chunks: ChunkQueue<Chunk>,
-  { stdin, streams }: SpawnOptions,
+  { stdin, streams, pty }: SpawnOptions,
 ): LiveProcess<Chunk> {
   const piped = (): void => {
     if (stdin !== 'pipe') throw new InputError("stdin: expected 'pipe' at the start, got 'null'");
@@ -163,12 +192,19 @@ function live<Chunk>(
     result,
     kill,
     async write(data) {
-      piped();
+      if (!pty) piped();
       await engine.write(toBytes(data));
     },
     end() {
+      if (pty) {
+        throw new InputError("end: expected no pty, whose input is ended by write('\\x04')");
+      }
       piped();
       engine.endInput();
+    },
+    resize(columns, rows) {
+      if (!pty) throw new InputError('resize: expected a command with pty, got one without');
+      engine.resize(checkExtent('columns', columns), checkExtent('rows', rows));
     },
     async signal(signal) {
       checkSignal(signal);

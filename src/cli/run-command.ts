@@ -8,9 +8,11 @@ import {
   type RunResult,
   run,
   spawn,
+  type TerminalUi,
 } from '../index.js';
 import { collectVariable, parseSeconds, parseSize } from './arguments.js';
 import { BoundedOutput, type WriteBytes } from './bounded-output.js';
+import { runOnTerminal, userTerminal } from './console.js';
 import { launchCode, outcomeCode, signalCode, USAGE_ERROR } from './exit-code.js';
 import { note, noteResult } from './notes.js';
 import { expectOutputErrors, untilClosed, writeStandardOutput } from './standard-output.js';
@@ -25,6 +27,7 @@ interface RunFlags {
   readonly maxOutput?: number;
   readonly spill?: string;
   readonly json?: true;
+  readonly pty?: true;
 }
 
 /** `forkline run`: one command, its output and its exit code. */
@@ -41,6 +44,7 @@ export function runCommand(): Command {
       parseSize,
     )
     .option('--spill <file>', 'write all of its output to a file as well')
+    .option('--pty', 'run it on a terminal that takes all of yours; Esc ends it')
     .option('--json', 'print the result, output included, as one line of JSON')
     .action(async (command: string, flags: RunFlags) => {
       process.exitCode = await runToExitCode(command, flags);
@@ -78,11 +82,29 @@ async function runIn(
     ...(flags.spill !== undefined && { spill: flags.spill }),
   };
   expectOutputErrors();
-  const result = flags.json
-    ? await printJson(command, options, flags.maxOutput, termination)
-    : await printLive(command, options, flags.maxOutput, termination);
+  const ui = flags.pty && userTerminal();
+  const result = ui
+    ? await printAfterwards(command, options, flags, termination, ui)
+    : flags.json
+      ? await printJson(command, options, flags.maxOutput, termination)
+      : await printLive(command, options, flags.maxOutput, termination);
   noteResult(result);
   return outcomeCode(result.outcome, termination.endedBy);
+}
+
+/** The user has seen it on another screen; this one keeps what there is to read of it. */
+async function printAfterwards(
+  command: string,
+  options: CommandOptions,
+  { maxOutput, json }: RunFlags,
+  termination: Termination,
+  ui: TerminalUi,
+): Promise<RunResult> {
+  const limits = maxOutput === undefined ? {} : halves(maxOutput);
+  const { result, text } = await runOnTerminal(command, { ...options, ...limits }, ui);
+  const printed = json ? `${JSON.stringify(result)}\n` : text;
+  await writeUntilClosed(termination)(Buffer.from(printed));
+  return result;
 }
 
 async function printJson(

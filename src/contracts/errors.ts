@@ -17,6 +17,8 @@ export type ToolErrorKind =
   | 'timedOut'
   /** The command ended without an exit code: a signal killed it. */
   | 'noStatus'
+  /** The user ended the command from its console. */
+  | 'dismissed'
   /** As many background jobs or tasks run as may; nothing was started. */
   | 'jobLimit'
   /** The tool was disposed before the call. */

@@ -12,7 +12,7 @@ import type { BackgroundProcess, Capture, Counts, StreamName } from './outcome.j
 import { errorCode } from './system-error.js';
 
 // Reused: the addon has read it when its call returns.
-const numbers = new Float64Array(12);
+const numbers = new Float64Array(14);
 
 /** The numbers of a command, as native/addon/src/request.rs takes them. */
 export function encodeNumbers(
@@ -32,6 +32,8 @@ export function encodeNumbers(
   numbers[9] = command.spillMaxBytes;
   numbers[10] = command.spillAfterBytes ?? -1;
   numbers[11] = Number(command.follow);
+  numbers[12] = command.terminal?.columns ?? 0;
+  numbers[13] = command.terminal?.rows ?? 0;
   return numbers;
 }
 

@@ -13,6 +13,8 @@ export interface EngineCommand {
   /** Bytes, a pipe to write to (true), or nothing (false). */
   readonly stdin: boolean | Uint8Array;
   readonly separate: boolean;
+  /** A terminal of this size in place of all pipes. */
+  readonly terminal: { readonly columns: number; readonly rows: number } | undefined;
   readonly headBytes: number;
   readonly tailBytes: number;
   /** Deliver output while it runs. */

@@ -40,6 +40,7 @@ export interface NativeChannel {
   detach(id: number): void;
   write(id: number, request: number, bytes: Uint8Array): void;
   endInput(id: number): void;
+  resize(id: number, columns: number, rows: number): void;
   signal(id: number, request: number, signal: number): void;
   snapshot(id: number, request: number): void;
   dispose(owner: number, request: number, graceMs: number): void;

@@ -43,6 +43,11 @@ export class EngineProcess {
     channel().native.endInput(this.#id);
   }
 
+  /** Its terminal has another size from now on. */
+  resize(columns: number, rows: number): void {
+    channel().native.resize(this.#id, columns, rows);
+  }
+
   /** Signals its process group; false when it is over. */
   async signal(signal: NodeJS.Signals): Promise<boolean> {
     const { native } = channel();

@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { Owner } from '../engine/owner.js';
 import type { ExecuteOptions } from './execute.js';
 import { InputError, showValue } from './input-error.js';
+import { terminalSize } from './terminal-size.js';
 import { checkCommand } from './validate.js';
 
 /**
@@ -24,6 +25,7 @@ export function checkExecuteOptions(command: string, options: ExecuteOptions): v
   if (options.followDirectory !== undefined && typeof options.followDirectory !== 'boolean') {
     fail('followDirectory', 'true or false', options.followDirectory);
   }
+  checkPty(options);
   if (options.onOutput !== undefined && typeof options.onOutput !== 'function') {
     fail('onOutput', 'a function', options.onOutput);
   }
@@ -45,12 +47,27 @@ export function checkLiveOptions(options: {
   readonly encoding?: unknown;
   readonly overflow?: unknown;
   readonly input?: unknown;
+  readonly pty?: unknown;
 }): void {
   checkOneOf('stdin', ['null', 'pipe'], options.stdin);
   checkOneOf('encoding', ['text', 'bytes'], options.encoding);
   checkOneOf('overflow', ['drop', 'pause'], options.overflow);
   if (options.stdin === 'pipe' && options.input !== undefined) {
     fail('input', "nothing beside stdin: 'pipe'", options.input);
+  }
+  if (options.pty && options.stdin === 'null') {
+    fail('stdin', 'nothing beside pty, whose input is the terminal', options.stdin);
+  }
+}
+
+/** A terminal is one thing for input and output. */
+function checkPty({ pty, streams, input }: ExecuteOptions): void {
+  if (terminalSize(pty) === undefined) return;
+  if (streams === 'separate') {
+    fail('streams', "'merged' beside pty, since a terminal is one stream", streams);
+  }
+  if (input !== undefined) {
+    fail('input', 'nothing beside pty: spawn() it, and write() what is to be typed', input);
   }
 }
 

@@ -6,6 +6,7 @@ import { hostOwner, type Owner } from '../engine/owner.js';
 import { EngineProcess } from '../engine/process.js';
 import { neverStarted, type Requested, toResult } from '../engine/result.js';
 import { checkExecuteOptions } from './execute-options.js';
+import { type PtyOption, terminalSize } from './terminal-size.js';
 
 /** A file for the whole output, mode 0600. */
 export interface SpillOptions {
@@ -40,6 +41,12 @@ export interface ExecuteOptions {
   readonly spill?: string | SpillOptions;
   /** What the command reads. Default: nothing (`/dev/null`). */
   readonly input?: string | Uint8Array;
+  /**
+   * Runs it on a terminal of its own, 120 columns by 40 rows unless a size (20 to 400 by 5 to 200)
+   * is given. Its output is one stream then, with the terminal's `\r\n` for each newline, and what
+   * it reads is typed: see `write()` of `spawn()`; with `run()` nobody types anything. Default: no.
+   */
+  readonly pty?: PtyOption;
   /**
    * Called with new text, at most every 50 ms or for each 64 KiB. A listener that is too slow
    * loses the middle, and is told how much. If it throws, the command is ended and the call
@@ -171,6 +178,7 @@ export function engineCommand(
     follow: options.followDirectory ?? false,
     stdin,
     separate: options.streams === 'separate',
+    terminal: terminalSize(options.pty),
     headBytes: options.headBytes ?? DEFAULT_KEPT_BYTES,
     tailBytes: options.tailBytes ?? DEFAULT_KEPT_BYTES,
     listen,

@@ -25,6 +25,9 @@ export function signalNotice(signal: NodeJS.Signals): string {
 /** What is said of a command that the caller ended. */
 export const CANCELLED = 'Command cancelled';
 
+/** By whom, when it was not the caller. */
+export const DISMISSED = 'The user ended it from the console.';
+
 /** What is said of a command whose time was up. */
 export function timeoutNotice(seconds: number): string {
   return `Command timed out after ${seconds} seconds`;

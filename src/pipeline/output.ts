@@ -44,6 +44,8 @@ export interface WholeOutput {
 /** A capture as it is shown. */
 export interface ShownOutput {
   readonly text: string;
+  /** The pieces of `text`, when the middle is missing. */
+  readonly parts?: { readonly head: string; readonly marker: string; readonly tail: string };
   /** One line about what is not shown, and its figures; absent when all is shown. */
   readonly cut?: { readonly notice: string; readonly truncation: Truncation };
 }
@@ -69,7 +71,7 @@ export function showCapture(
   if (shown.cut === undefined || whole === undefined) return shown;
   const { notice, truncation } = shown.cut;
   return {
-    text: shown.text,
+    ...shown,
     cut: {
       notice: `${notice.slice(0, -1)}. ${readHint(whole)}]`,
       truncation: { ...truncation, artifactId: whole.artifactId },
@@ -190,7 +192,8 @@ function showEnds(
     headRange: head.range,
   };
   const gap = head.partial ? '\n' : '';
-  return { text: `${head.text}${gap}${marker}\n${tail.text}`, cut: { notice, truncation } };
+  const parts = { head: head.text + gap, marker: `${marker}\n`, tail: tail.text };
+  return { text: parts.head + parts.marker + parts.tail, parts, cut: { notice, truncation } };
 }
 
 /** Without a count of lines when only pieces of lines are missing. */

@@ -36,7 +36,16 @@ export class TailUpdates {
       // What came before the gap does not belong to what comes after it.
       this.#tail = `[… ${formatSize(chunk.droppedBytes)} not shown …]\n`;
     }
-    this.#tail = lastBytes(this.#tail + chunk.text, this.#options.maxBytes);
+    this.#take(this.#tail + chunk.text);
+  }
+
+  /** Takes this in place of all before. */
+  replace(text: string): void {
+    if (!this.#stopped) this.#take(text);
+  }
+
+  #take(text: string): void {
+    this.#tail = lastBytes(text, this.#options.maxBytes);
     const wait = this.#lastEmit + this.#options.intervalMs - performance.now();
     if (wait <= 0) this.#emit();
     else this.#timer ??= setTimeout(() => this.#emit(), wait).unref();

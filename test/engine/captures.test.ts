@@ -32,7 +32,10 @@ const nasty = fc.oneof(
   fc.uint8Array({ maxLength: 5 }),
 );
 const output = fc.array(nasty, { maxLength: 200 }).map((parts) => Buffer.concat(parts));
-const text = fc.string({ unit: 'grapheme', maxLength: 400 }).map((value) => Buffer.from(value));
+// A NUL is shown as '␀', so that sizes could not be told from the text if there were one in it.
+const text = fc
+  .string({ unit: 'grapheme', maxLength: 400 })
+  .map((value) => Buffer.from(value.replaceAll('␀', '')));
 
 const small = { headBytes: 16, tailBytes: 16 };
 

@@ -1,22 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type Capture, createOwner, type LiveProcess, spawn } from '../../src/index.js';
+import { type Capture, createOwner, spawn } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually, isGone, lives } from '../support/processes.js';
 import { exited, rejection, whole } from '../support/results.js';
+import { textUntil } from '../support/streams.js';
 
 leavesNothingBehind();
-
-/** All text that comes until a piece of it does. */
-async function textUntil(live: LiveProcess, end: string): Promise<string> {
-  let text = '';
-  for await (const chunk of live) {
-    text += chunk.text;
-    if (text.includes(end)) return text;
-  }
-  throw new Error(`the command ended after ${JSON.stringify(text)}`);
-}
 
 const outputOf = (snapshot: unknown) => whole((snapshot as { output: Capture }).output);
 

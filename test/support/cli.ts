@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
 
-const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+export const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 export interface CliResult {
   readonly code: number | null;

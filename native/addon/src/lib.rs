@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 
 use channel::{Batch, CommandSink, Events};
 use event::{Event, Reply};
-use request::{Numbers, Paths, Strings, command, detached, milliseconds};
+use request::{Numbers, Paths, Strings, command, detached, milliseconds, size};
 
 /// The process's environment now: `NAME=value` entries separated by NUL, one character a byte,
 /// since values need not be UTF-8. For the main thread, which alone changes it.
@@ -177,6 +177,14 @@ impl Channel {
     #[napi]
     pub fn end_input(&self, id: f64) {
         self.engine.end_input(self.engine_id(id));
+    }
+
+    /// Gives its terminal another size.
+    #[napi]
+    pub fn resize(&self, id: f64, columns: f64, rows: f64) {
+        if let Some(size) = size(columns, rows) {
+            self.engine.resize(self.engine_id(id), size);
+        }
     }
 
     /// Signals its process group; the reply tells whether it still ran.

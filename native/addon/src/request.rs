@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use forkline_engine::{
-    Command, DetachedCommand, Form, Limits, Listen, Opening, Overflow, SpillTarget, Stdin, Streams,
+    Command, DetachedCommand, Form, Limits, Listen, Opening, Overflow, Size, SpillTarget, Stdin,
+    Streams,
 };
 use napi::bindgen_prelude::{Either, Latin1String, Uint8Array};
 use napi::{Error, Result, Status};
@@ -17,7 +18,7 @@ pub struct Numbers {
     pub owner: u64,
     /// Whether anybody waits for its start.
     pub announce: bool,
-    separate: bool,
+    streams: Streams,
     listen: Option<Listen>,
     limits: Limits,
     grace: Duration,
@@ -43,9 +44,11 @@ impl Numbers {
             spill,
             after,
             follow,
+            columns,
+            rows,
         ] = *numbers
         else {
-            return Err(Error::new(Status::InvalidArg, "numbers: expected twelve"));
+            return Err(Error::new(Status::InvalidArg, "numbers: expected fourteen"));
         };
         let overflow = if pause == 0.0 { Overflow::DropMiddle } else { Overflow::Pause };
         let form = match listen as u8 {
@@ -56,7 +59,11 @@ impl Numbers {
         Ok(Numbers {
             owner: owner as u64,
             announce: announce != 0.0,
-            separate: separate != 0.0,
+            streams: match size(columns, rows) {
+                Some(size) => Streams::Terminal(size),
+                None if separate != 0.0 => Streams::Separate,
+                None => Streams::Merged,
+            },
             listen: form.map(|form| Listen { overflow, form }),
             limits: Limits { head: head as usize, tail: tail as usize },
             grace: milliseconds(grace),
@@ -97,7 +104,7 @@ pub fn command(strings: Strings, numbers: &Numbers) -> Command {
             Either::A(false) => Stdin::Null,
             Either::B(bytes) => Stdin::Bytes(bytes.to_vec()),
         },
-        streams: if numbers.separate { Streams::Separate } else { Streams::Merged },
+        streams: numbers.streams,
         limits: numbers.limits,
         listen: numbers.listen,
         spill: strings.spill_path.map(|path| SpillTarget {
@@ -146,6 +153,11 @@ pub fn detached(
 fn paths(list: &str) -> Vec<CString> {
     let shells = list.split('\0').filter(|shell| !shell.is_empty());
     shells.filter_map(|shell| CString::new(shell).ok()).collect()
+}
+
+/// A terminal's size; None when it has no columns, which means no terminal.
+pub fn size(columns: f64, rows: f64) -> Option<Size> {
+    (columns > 0.0).then_some(Size { columns: columns as u16, rows: rows as u16 })
 }
 
 /// A duration of at most a year: nothing waits longer, and an Instant can still hold it.

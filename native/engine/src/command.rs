@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::capture::Limits;
 use crate::live::Overflow;
+use crate::pty::Size;
 
 /// One command, fully resolved: nothing in here is looked up again.
 #[derive(Debug, Clone)]
@@ -54,6 +55,9 @@ pub enum Streams {
     Merged,
     /// A pipe each.
     Separate,
+    /// A terminal for both, and for the input too, whatever [`Stdin`] says: what is written to the
+    /// command's input is typed into it.
+    Terminal(Size),
 }
 
 /// Delivery of output while the command runs.

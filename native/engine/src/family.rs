@@ -10,7 +10,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use crate::group::Group;
 use crate::mark::Mark;
 use crate::outcome::BackgroundProcess;
-use crate::proc::{self, Stat};
+use crate::proc::{self, Outlet, Stat};
 use crate::scene::{Scene, Signs};
 
 /// A process, named so that a reused pid is not mistaken for it.
@@ -25,8 +25,8 @@ pub struct Family {
     pub mark: Mark,
     /// Members seen before: descent from them counts even after their parents have died.
     pub known: HashSet<Name>,
-    /// The pipes of its output: who holds one as stdout or stderr belongs to it.
-    pub pipes: Vec<u64>,
+    /// Where its output goes: who holds one of them as stdout or stderr belongs to it.
+    pub outlets: Vec<Outlet>,
     /// Nobody older than this (clock ticks since boot) can be a member.
     pub born_after: u64,
 }
@@ -94,7 +94,8 @@ impl Family {
     }
 
     fn is_given_away_by(&self, signs: &Signs) -> bool {
-        self.mark.is_in(&signs.marks) || signs.pipes.iter().any(|pipe| self.pipes.contains(pipe))
+        self.mark.is_in(&signs.marks)
+            || signs.outlets.iter().any(|outlet| self.outlets.contains(outlet))
     }
 }
 

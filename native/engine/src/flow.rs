@@ -11,6 +11,7 @@ use crate::input::{Flow, Written};
 use crate::live::Live;
 use crate::mailbox::Snapshot;
 use crate::process::Spilling;
+use crate::pty::{self, Size};
 use crate::reactor::{Reactor, Source};
 use crate::stream::{Progress, Stream, Tap, deliver};
 use crate::timers::Alarm;
@@ -113,6 +114,14 @@ impl Reactor {
             input.end();
         }
         self.flush_input(id);
+    }
+
+    /// A command without a terminal is left alone: a pipe has no size.
+    pub(crate) fn resize(&mut self, id: u64, size: Size) {
+        let input = self.processes.get(&id).and_then(|process| process.input.as_ref());
+        if let Some(input) = input {
+            let _ = pty::resize(&input.descriptor, size);
+        }
     }
 
     pub(crate) fn flush_input(&mut self, id: u64) {

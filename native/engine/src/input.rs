@@ -1,4 +1,4 @@
-//! A command's standard input, as a pipe.
+//! A command's standard input: a pipe, or the master of its terminal.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -23,7 +23,7 @@ pub struct Input {
 pub enum Flow {
     /// All is written; more may come.
     Idle,
-    /// The pipe is full.
+    /// The pipe or terminal takes no more for now.
     Blocked,
     /// It is to be closed: the caller's wish, or nobody reads any more.
     Close,

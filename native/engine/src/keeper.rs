@@ -67,6 +67,7 @@ pub fn launch_keeper(
         script: Some(fourth),
         slots: None,
         parent_death: None,
+        terminal: false,
         holder: None,
     };
     launch(&request, stack).map_err(|failure| failure.error)
@@ -119,7 +120,7 @@ pub fn watch_host(mut lifeline: impl Read, roster: File, mark: &str) {
         groups: roster::read(roster),
         mark: Mark::from_text(mark),
         known: Default::default(),
-        pipes: Vec::new(),
+        outlets: Vec::new(),
         born_after: 0,
     };
     end_family(&mut family, GRACE);

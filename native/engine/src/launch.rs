@@ -38,6 +38,8 @@ pub struct Request<'a> {
     pub parent_death: Option<c_int>,
     /// Keeps its working directory beyond its end.
     pub holder: Option<&'a Holder>,
+    /// Whether descriptor 0 is a terminal, to become the controlling one.
+    pub terminal: bool,
 }
 
 /// A process that has been exec'ed.
@@ -197,7 +199,7 @@ pub fn launch(request: &Request, stack: &mut Stack) -> Result<Launched, Failure>
         stdio: request.stdio.map(|descriptor| descriptor.as_raw_fd()),
         script: request.script.map_or(-1, |descriptor| descriptor.as_raw_fd()),
         parent_death: request.parent_death.unwrap_or(0),
-        terminal: 0,
+        terminal: request.terminal.into(),
         slots: request.slots.map_or(null(), |slots| slots.numbers.as_ptr()),
         filler: request.slots.map_or(-1, |slots| slots.filler.as_raw_fd()),
         stack: stack.base.wrapping_byte_add(PAGE),

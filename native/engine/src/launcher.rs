@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use rustix::fs::{Mode, OFlags, open};
 
 use crate::capture::Capture;
-use crate::command::{Command, Form, Opening, SpillTarget};
+use crate::command::{Command, Form, Opening, SpillTarget, Streams};
 use crate::errors::{LaunchError, Step};
 use crate::group::Group;
 use crate::holder::Holder;
@@ -128,6 +128,7 @@ impl Launcher {
             input: plumbing.input.map(|(_, writer)| Input::new(writer, &command.stdin)),
             holder,
             directory: None,
+            terminal: plumbing.kept,
             phase: Phase::Running,
         }))
     }
@@ -153,6 +154,7 @@ impl Launcher {
             slots: Some(&self.slots),
             parent_death: Some(libc::SIGTERM),
             holder,
+            terminal: matches!(command.streams, Streams::Terminal(_)),
         };
         launch(&request, &mut self.stack)
             .map_err(|failure| invocation.explain(&failure, command.directory.as_deref()))

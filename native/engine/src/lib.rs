@@ -31,6 +31,7 @@ mod page;
 mod plumbing;
 mod proc;
 mod process;
+mod pty;
 mod queue;
 mod reactor;
 mod reap;
@@ -65,6 +66,7 @@ pub use live::Overflow;
 pub use mailbox::Snapshot;
 pub use outcome::{BackgroundProcess, Cause, Ended, Outcome, Peak, SpillReport, Status, Usage};
 pub use owner::{Owner, Ticket};
+pub use pty::Size;
 pub use rustix::io::Errno;
 pub use rustix::process::Signal;
 pub use sink::{Chunk, Data, Label, Sink};
@@ -155,6 +157,11 @@ impl Engine {
     /// Closes a command's standard input, once all is written.
     pub fn end_input(&self, id: u64) {
         self.reactor.send(Message::EndInput(id));
+    }
+
+    /// Gives a command's terminal another size; nothing happens when it has none, or is over.
+    pub fn resize(&self, id: u64, size: Size) {
+        self.reactor.send(Message::Resize(id, size));
     }
 
     /// Signals a command's group; tells whether the command still ran.

@@ -137,6 +137,7 @@ impl Reactor {
             let _ = epoll::delete(&self.epoll, &input.descriptor);
             input.fail(Errno::PIPE);
         }
+        process.terminal = None;
         self.timers.cancel(id, Alarm::Deadline);
         self.timers.cancel(id, Alarm::Grace);
         self.timers.cancel(id, Alarm::Recheck);

@@ -14,6 +14,7 @@ use crate::input::Written;
 use crate::outcome::SpillReport;
 use crate::owner::Owner;
 use crate::process::Process;
+use crate::pty::Size;
 use crate::stream::Stream;
 use crate::sweeper::Answer;
 use crate::text::Text;
@@ -33,6 +34,8 @@ pub enum Message {
     Write(u64, Vec<u8>, Written),
     /// Close its standard input once all is written.
     EndInput(u64),
+    /// Give its terminal another size.
+    Resize(u64, Size),
     /// Signal its group; the answer is whether it still ran.
     Signal(u64, Signal, Box<dyn FnOnce(bool) + Send>),
     /// End it.

@@ -1,4 +1,5 @@
-//! The descriptors of a launch: pipes for output and input, and the script's file.
+//! The descriptors of a launch: pipes for output and input or a terminal for both, and the
+//! script's file.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,9 +11,11 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::command::{Command, Stdin, Streams};
 use crate::errors::{LaunchError, Step};
+use crate::proc::Outlet;
 use crate::process::Output;
+use crate::pty::{Size, Terminal};
 use crate::sink::Label;
-use crate::stream::{Stream, Tap};
+use crate::stream::{SHORT_OF_PIPE, SHORT_OF_TERMINAL, Stream, Tap};
 
 /// The pipes of one command, both ends.
 pub struct Plumbing {
@@ -20,14 +23,18 @@ pub struct Plumbing {
     pub outputs: Vec<Pipe>,
     /// The reading and the writing end of stdin.
     pub input: Option<(OwnedFd, OwnedFd)>,
+    /// The command's end of its terminal, to be kept open until the command has ended: one that
+    /// closes its own, and opens `/dev/tty` later, has not ended its output in between.
+    pub kept: Option<OwnedFd>,
 }
 
-/// An output pipe.
+/// An output pipe, or a terminal as one.
 pub struct Pipe {
     label: Label,
     reader: OwnedFd,
     writer: OwnedFd,
-    inode: u64,
+    outlet: Outlet,
+    short: usize,
 }
 
 impl Plumbing {
@@ -36,6 +43,9 @@ impl Plumbing {
         let labels: &[Label] = match command.streams {
             Streams::Merged => &[Label::Merged],
             Streams::Separate => &[Label::Stdout, Label::Stderr],
+            Streams::Terminal(size) => {
+                return Plumbing::terminal(size).map_err(descriptors("a terminal"));
+            }
         };
         let pipes = labels.iter().map(|label| Pipe::new(*label));
         let outputs = pipes.collect::<io::Result<_>>().map_err(descriptors("an output pipe"))?;
@@ -45,7 +55,19 @@ impl Plumbing {
                 Some(input_pipe().map_err(descriptors("an input pipe"))?)
             }
         };
-        Ok(Plumbing { outputs, input })
+        Ok(Plumbing { outputs, input, kept: None })
+    }
+
+    /// A terminal in place of all pipes.
+    fn terminal(size: Size) -> io::Result<Self> {
+        let Terminal { master, slave } = Terminal::open(size)?;
+        // Reading and writing are watched apart, and an epoll watches a descriptor once.
+        let input = (slave.try_clone()?, master.try_clone()?);
+        let kept = Some(slave.try_clone()?);
+        let outlet = Outlet::terminal(&fstat(&slave)?);
+        let (label, short) = (Label::Merged, SHORT_OF_TERMINAL);
+        let output = Pipe { label, reader: master, writer: slave, outlet, short };
+        Ok(Plumbing { outputs: vec![output], input: Some(input), kept })
     }
 
     /// What becomes stdout and stderr: the same pipe, when they are merged.
@@ -61,18 +83,18 @@ impl Pipe {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
         // Our end alone: programs don't expect a stdout that says 'try again'.
         fcntl_setfl(&reader, OFlags::NONBLOCK)?;
-        let inode = fstat(&reader)?.st_ino;
-        Ok(Pipe { label, reader, writer, inode })
+        let outlet = Outlet::Pipe(fstat(&reader)?.st_ino);
+        Ok(Pipe { label, reader, writer, outlet, short: SHORT_OF_PIPE })
     }
 
     /// What the result will be made from.
     pub fn output(&self, tap: Arc<Mutex<Tap>>) -> Output {
-        Output { label: self.label, tap, pipe: self.inode }
+        Output { label: self.label, tap, outlet: self.outlet }
     }
 
     /// What is to be drained. Closes our copy of the writing end.
     pub fn stream(self, tap: Arc<Mutex<Tap>>) -> Stream {
-        Stream { descriptor: self.reader, label: self.label, tap }
+        Stream { descriptor: self.reader, label: self.label, tap, short: self.short }
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fs;
 use std::io::{self, Read};
 
+use rustix::fs::Stat as Stat64;
+
 /// A process at one moment. `(pid, started)` names it for ever; the pid alone may be reused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stat {
@@ -84,11 +86,34 @@ pub fn environment(pid: i32) -> Option<Vec<u8>> {
     fs::read(format!("/proc/{pid}/environ")).ok()
 }
 
-/// The inode numbers of the pipes it has as stdout and stderr.
-pub fn output_pipes(pid: i32) -> impl Iterator<Item = u64> {
+/// Where output goes: what is the same for all that hold it, and for nobody else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outlet {
+    /// A pipe, by its inode.
+    Pipe(u64),
+    /// A terminal, by the file system it is in and its inode there: in another container there is
+    /// another `/dev/pts/0`.
+    Terminal(u64, u64),
+}
+
+impl Outlet {
+    /// Of a terminal that is open.
+    pub fn terminal(file: &Stat64) -> Outlet {
+        Outlet::Terminal(file.st_dev, file.st_ino)
+    }
+}
+
+/// The pipes and terminals it has as stdout and stderr.
+pub fn outlets(pid: i32) -> impl Iterator<Item = Outlet> {
     [1, 2].into_iter().filter_map(move |descriptor| {
-        let target = fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).ok()?;
-        target.to_str()?.strip_prefix("pipe:[")?.strip_suffix(']')?.parse().ok()
+        let path = format!("/proc/{pid}/fd/{descriptor}");
+        let target = fs::read_link(&path).ok()?;
+        let target = target.to_str()?;
+        if target.starts_with("/dev/pts/") {
+            // Of nothing else: a file may be on a dead network.
+            return Some(Outlet::terminal(&rustix::fs::stat(path).ok()?));
+        }
+        target.strip_prefix("pipe:[")?.strip_suffix(']')?.parse().ok().map(Outlet::Pipe)
     })
 }
 

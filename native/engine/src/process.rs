@@ -21,6 +21,7 @@ use crate::live::Live;
 use crate::mark::Mark;
 use crate::outcome::{Cause, SpillReport, Status, Usage};
 use crate::owner::{Owner, Ticket};
+use crate::proc::Outlet;
 use crate::sink::{Label, Sink};
 use crate::stream::{Stream, Tap};
 use crate::termination::Termination;
@@ -63,6 +64,8 @@ pub struct Process {
     pub holder: Option<Holder>,
     /// Where it was at its end.
     pub directory: Option<PathBuf>,
+    /// Its end of its terminal, kept open until it has ended.
+    pub terminal: Option<OwnedFd>,
     /// Where it stands.
     pub phase: Phase,
 }
@@ -73,8 +76,8 @@ pub struct Output {
     pub label: Label,
     /// What was captured.
     pub tap: Arc<Mutex<Tap>>,
-    /// The pipe's inode, by which its holders are known.
-    pub pipe: u64,
+    /// By which its holders are known.
+    pub outlet: Outlet,
 }
 
 /// What becomes of its spill file.
@@ -126,7 +129,7 @@ impl Process {
             groups: vec![self.group],
             mark: Mark::of_command(self.owner.id, self.id),
             known: Default::default(),
-            pipes: self.outputs.iter().map(|output| output.pipe).collect(),
+            outlets: self.outputs.iter().map(|output| output.outlet).collect(),
             born_after: self.born_after,
         }
     }

@@ -156,6 +156,7 @@ impl Reactor {
             Message::Orphaned => self.orphans.expect(),
             Message::Write(id, bytes, written) => self.write(id, bytes, written),
             Message::EndInput(id) => self.end_input(id),
+            Message::Resize(id, size) => self.resize(id, size),
             Message::Signal(id, signal, sent) => sent(self.signal(id, signal)),
             Message::Cancel(id, grace) => self.cancel(id, grace),
             Message::Snapshot(id, answer) => answer(self.snapshot(id)),

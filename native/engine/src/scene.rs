@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::io;
 
 use crate::mark;
-use crate::proc::{self, Stat};
+use crate::proc::{self, Outlet, Stat};
 
 /// Who was there.
 #[derive(Debug)]
@@ -25,8 +25,8 @@ pub struct Evidence(HashMap<i32, Signs>);
 pub struct Signs {
     /// The marks in its environment, as they stand there.
     pub marks: Vec<u8>,
-    /// The pipes it has as stdout and stderr.
-    pub pipes: Vec<u64>,
+    /// What it has as stdout and stderr.
+    pub outlets: Vec<Outlet>,
 }
 
 impl Scene {
@@ -41,7 +41,7 @@ impl Evidence {
     pub fn of(&mut self, pid: i32) -> &Signs {
         self.0.entry(pid).or_insert_with(|| Signs {
             marks: proc::environment(pid).map_or(Vec::new(), |entries| mark::all_in(&entries)),
-            pipes: proc::output_pipes(pid).collect(),
+            outlets: proc::outlets(pid).collect(),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! One output pipe being drained.
+//! One output pipe, or terminal, being drained.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -48,6 +48,8 @@ pub struct Stream {
     pub label: Label,
     /// Shared with whoever makes the result.
     pub tap: Arc<Mutex<Tap>>,
+    /// A read shorter than this has emptied it.
+    pub short: usize,
 }
 
 /// How a turn of draining ended.
@@ -69,13 +71,16 @@ pub enum Progress {
 const READS: usize = 16;
 /// A read shorter than this has emptied the pipe of a command that prints now and then. One that
 /// prints all the time is read until there is nothing: that costs fewer wake-ups on both sides.
-const SHORT: usize = 4096;
+pub const SHORT_OF_PIPE: usize = 4096;
+/// A terminal gives less than it has, so no read of one is short.
+pub const SHORT_OF_TERMINAL: usize = 0;
 
 impl Stream {
     /// Reads what there is into the tap; `also` sees the same bytes.
     pub fn drain(&mut self, buffer: &mut [u8], mut also: impl FnMut(&[u8])) -> Progress {
         for _ in 0..READS {
             let count = match rustix::io::read(&self.descriptor, &mut *buffer) {
+                // EIO is a terminal's way to say it.
                 Ok(0) | Err(Errno::IO) => return self.end(),
                 Ok(count) => count,
                 Err(Errno::INTR) => continue,
@@ -94,7 +99,7 @@ impl Stream {
             if full {
                 return Progress::Full;
             }
-            if count < SHORT {
+            if count < self.short {
                 return Progress::Dry;
             }
         }

@@ -84,7 +84,7 @@ function clientEnvironment(
 /** @throws {ToolError | ToolAbortError} It did not end by itself. */
 function clientResult(
   result: ClientResult,
-  { timeout }: PreparedCommand,
+  { timeout, notice }: PreparedCommand,
   settings: WorkspaceSettings,
 ): Answer {
   const { outcome, terminalId, durationMs } = result;
@@ -101,7 +101,14 @@ function clientResult(
   if (outcome.kind === 'exited' || outcome.kind === 'signaled') {
     const killed =
       outcome.kind === 'signaled' ? `Killed by ${oneWord(outcome.signal)}.` : undefined;
-    const notices = [shown.notice, wallTimeNotice(durationMs), clamped, ...troubles, killed];
+    const notices = [
+      shown.notice,
+      wallTimeNotice(durationMs),
+      clamped,
+      notice,
+      ...troubles,
+      killed,
+    ];
     const output = result.output === '' ? NO_OUTPUT : shown.text;
     const exitCode = outcome.kind === 'exited' ? outcome.exitCode : SIGNALED_EXIT_CODE;
     return exitedResult(output, notices, exitCode, details);
@@ -110,7 +117,7 @@ function clientResult(
   const lost = reason === undefined ? undefined : `The client's terminal failed: ${reason}`;
   const none =
     terminalId === undefined ? 'The client had not yet given a terminal for it.' : undefined;
-  const notices = [shown.notice, clamped, ...troubles, lost, none];
+  const notices = [shown.notice, clamped, notice, ...troubles, lost, none];
   throw unfinished(outcome, shown.text, notices, details);
 }
 

@@ -13,6 +13,7 @@ import type { OutputLimits } from '../../pipeline/output.js';
 import type { TimeoutLimits } from '../../pipeline/timeout.js';
 import type { ShellSnapshot } from '../../snapshot/shell-snapshot.js';
 import { type ClientTerminalOptions, ClientTerminals } from '../../terminal/client-terminals.js';
+import type { TerminalUi } from '../../terminal/ui.js';
 import { createUrlRegistry } from '../../urls/registry.js';
 import type { UrlRegistry } from '../../urls/resolver.js';
 import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
@@ -45,6 +46,8 @@ export interface WorkspaceOptions extends ShellOptions {
    * of the tool's own, when `async` or `autoBackground` asks for one.
    */
   readonly jobs?: JobManager | false;
+  /** Shows commands that are to run on a terminal (`pty: true`). Default: none, so they run on pipes. */
+  readonly ui?: TerminalUi;
   /** Blocks commands that another of the runtime's tools does better. Default: off. */
   readonly interceptor?: InterceptorOptions;
   /**
@@ -81,6 +84,7 @@ export interface WorkspaceSettings extends ShellSettings {
   /** In milliseconds; undefined: nothing is put into the background by itself. */
   readonly autoBackgroundMs: number | undefined;
   readonly jobs: JobManager | undefined;
+  readonly ui: TerminalUi | undefined;
   readonly intercept: Interceptor | undefined;
   readonly urls: UrlRegistry;
   /** Undefined: commands run here. */
@@ -111,6 +115,7 @@ export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSet
     artifacts,
     ownsArtifacts: options.artifacts === undefined,
     ...resolveJobs(options),
+    ui: resolveUi(options.ui),
     intercept: createInterceptor(options.interceptor, warnTo(options.logger)),
     urls: withArtifacts(options.urls ?? createUrlRegistry(), artifacts),
     clientTerminals:
@@ -128,6 +133,11 @@ function resolveArtifacts(given: WorkspaceOptions['artifacts']): ArtifactStore |
     return given;
   }
   throw new InputError(`artifacts: expected an artifact store or false, got ${showValue(given)}`);
+}
+
+function resolveUi(given: WorkspaceOptions['ui']): TerminalUi | undefined {
+  if (given === undefined || typeof given?.openConsole === 'function') return given;
+  throw new InputError(`ui: expected a terminal UI with openConsole(), got ${showValue(given)}`);
 }
 
 type JobSettings = Pick<WorkspaceSettings, 'async' | 'autoBackgroundMs' | 'jobs'>;

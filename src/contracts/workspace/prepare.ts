@@ -3,14 +3,17 @@ import { expandUrls } from '../../pipeline/expand.js';
 import { InputError } from '../../pipeline/input-error.js';
 import { blockedMessage } from '../../pipeline/intercept.js';
 import { takeLeadingCd } from '../../pipeline/leading-cd.js';
+import { overTerminal, TERMINAL_DEFAULTS } from '../../pipeline/terminal-environment.js';
 import { clampTimeout, type Timeout } from '../../pipeline/timeout.js';
 import { checkCommand } from '../../pipeline/validate.js';
 import { resolveWorkingDirectory } from '../../pipeline/workdir.js';
 import type { Snapshot } from '../../snapshot/shell-snapshot.js';
+import type { TerminalUi } from '../../terminal/ui.js';
 import { ToolError } from '../errors.js';
 import type { WorkspaceSettings } from './options.js';
 import type { WorkspaceInput } from './schema.js';
 import { shellText } from './shell-setup.js';
+import { chooseTerminal } from './terminal-choice.js';
 
 /** A call with everything decided: what runs, where, for how long and with what around it. */
 export interface PreparedCommand {
@@ -22,6 +25,10 @@ export interface PreparedCommand {
   readonly environment: string;
   /** Of the tool and of the call, without a snapshot's; `undefined` removes a name. */
   readonly variables: Overrides;
+  /** It is to run on a terminal, with another environment. */
+  readonly terminal?: { readonly ui: TerminalUi; readonly environment: string };
+  /** Why it is not to, although that was asked for. */
+  readonly notice?: string;
 }
 
 /**
@@ -51,20 +58,35 @@ export async function prepare(
   const snapshot = await settings.snapshot?.ready();
   const overrides =
     snapshot === undefined ? variables : withPath(settings.env, snapshot, expanded.env);
+  const policy = { inherit: settings.inheritEnv, scrub: settings.scrub, cwd };
   return {
     command: expanded.command,
     text: shellText(expanded.command, settings.commandPrefix, snapshot),
     cwd,
     timeout: clampTimeout(input.timeout, settings.timeout),
-    environment: resolveEnvironment({
-      inherit: settings.inheritEnv,
-      scrub: settings.scrub,
-      defaults: settings.defaults,
-      overrides,
-      cwd,
-    }),
+    environment: resolveEnvironment({ ...policy, defaults: settings.defaults, overrides }),
     variables,
+    ...terminalOf(input, settings, () =>
+      resolveEnvironment({
+        ...policy,
+        defaults: TERMINAL_DEFAULTS,
+        overrides: overTerminal(overrides),
+      }),
+    ),
   };
+}
+
+/** What is different on a terminal: programs may ask, page and draw there. */
+function terminalOf(
+  input: WorkspaceInput,
+  { ui }: WorkspaceSettings,
+  environment: () => string,
+): Pick<PreparedCommand, 'terminal' | 'notice'> {
+  const choice = chooseTerminal(input, ui);
+  if (choice.kind === 'terminal') {
+    return { terminal: { ui: choice.ui, environment: environment() } };
+  }
+  return choice.notice === undefined ? {} : { notice: choice.notice };
 }
 
 /**

@@ -4,6 +4,7 @@ import type { JobState } from '../../jobs/job.js';
 import {
   backgroundNotice,
   CANCELLED,
+  DISMISSED,
   exitNotice,
   joinSections,
   NO_OUTPUT,
@@ -54,10 +55,29 @@ export interface WorkspaceDetails {
   artifactError?: string;
 }
 
+/** What else there is to say of a command. */
+export interface ResultExtras {
+  /** In place of {@link shownOutput}. */
+  readonly shown?: ShownOutput;
+  /** Why it did not run in the way that was asked for. */
+  readonly notice?: string | undefined;
+  /** A person has ended it. */
+  readonly dismissed?: boolean;
+}
+
+/** What of the output is shown, and what is said of the rest. */
+export function shownOutput(
+  result: MergedResult,
+  settings: WorkspaceSettings,
+  kept: KeptOutput,
+): ShownOutput {
+  return showCapture(result.output, settings.output, wholeOutput(kept));
+}
+
 /**
  * The contract's answer to a command that ended.
  *
- * @throws {ToolError} It timed out or ended without an exit code.
+ * @throws {ToolError} It timed out, ended without an exit code, or a person has ended it.
  * @throws {ToolAbortError} It was cancelled.
  */
 export function workspaceResult(
@@ -65,8 +85,9 @@ export function workspaceResult(
   timeout: Timeout,
   settings: WorkspaceSettings,
   kept: KeptOutput,
+  extras: ResultExtras = {},
 ): ToolResult<WorkspaceDetails> {
-  const shown = showCapture(result.output, settings.output, wholeOutput(kept));
+  const { shown = shownOutput(result, settings, kept), notice, dismissed = false } = extras;
   const details = workspaceDetails(result, timeout, shown);
   if (shown.cut !== undefined && kept.kind === 'failed') details.artifactError = kept.reason;
   const clamped = clampNotice(timeout, settings.timeout);
@@ -74,11 +95,15 @@ export function workspaceResult(
   const { outcome } = result;
   if (outcome.kind === 'exited') {
     const wallTime = wallTimeNotice(result.durationMs);
-    const notices = [shown.cut?.notice, wallTime, clamped, background];
-    const output = result.output.total.bytes === 0 ? NO_OUTPUT : shown.text;
+    const notices = [shown.cut?.notice, wallTime, clamped, notice, background];
+    const output = shown.text === '' ? NO_OUTPUT : shown.text;
     return exitedResult(output, notices, outcome.exitCode, details);
   }
-  const notices = [shown.cut?.notice, clamped, background];
+  const notices = [shown.cut?.notice, clamped, notice, background];
+  if (outcome.kind === 'cancelled' && dismissed) {
+    const message = joinSections(shown.text, [...notices, DISMISSED], CANCELLED);
+    throw new ToolError('dismissed', message, { details });
+  }
   throw unfinished(outcome, shown.text, notices, details);
 }
 

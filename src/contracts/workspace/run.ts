@@ -2,11 +2,13 @@ import { OutputKeeper } from '../../artifacts/keep-output.js';
 import type { MergedResult, OutputChunk } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import { execute } from '../../pipeline/execute.js';
-import { captureLimits } from '../../pipeline/output.js';
+import type { ConsoleListeners } from '../../terminal/console.js';
 import type { ToolResult } from '../contract.js';
+import { commandOptions } from './command-options.js';
 import type { WorkspaceSettings } from './options.js';
 import type { PreparedCommand } from './prepare.js';
 import { type WorkspaceDetails, workspaceResult } from './result.js';
+import { openConsole, runInOverlay } from './terminal.js';
 
 /** The name under which outputs are kept. */
 const TOOL = 'bash';
@@ -17,12 +19,14 @@ export interface RunContext {
   readonly settings: WorkspaceSettings;
   readonly signal?: AbortSignal | undefined;
   readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
+  /** In place of `onOutput`, when the command runs on a terminal. */
+  readonly onTerminal?: ConsoleListeners | undefined;
 }
 
 /**
  * Runs a command to its end, and keeps its output if that is long.
  *
- * @throws {ToolError} It timed out or ended without an exit code.
+ * @throws {ToolError} It timed out, ended without an exit code, or was ended from its console.
  * @throws {ToolAbortError} It was cancelled.
  * @throws {LaunchError} It could not be started.
  */
@@ -31,30 +35,31 @@ export async function runCommand(
   context: RunContext,
 ): Promise<ToolResult<WorkspaceDetails>> {
   const { settings } = context;
+  let notice = prepared.notice;
+  if (prepared.terminal !== undefined) {
+    const { ui, environment } = prepared.terminal;
+    const console = await openConsole(ui, prepared.command, context.onTerminal);
+    if (!('notice' in console)) {
+      return runInOverlay(console, prepared, environment, context, TOOL);
+    }
+    notice = console.notice;
+  }
   const keeper = await OutputKeeper.open(settings.artifacts, TOOL);
   const result = await executeWith(keeper, prepared, context);
   const kept = await keeper.finish(result.spill);
-  return workspaceResult(result, prepared.timeout, settings, kept);
+  return workspaceResult(result, prepared.timeout, settings, kept, { notice });
 }
 
 async function executeWith(
   keeper: OutputKeeper,
   prepared: PreparedCommand,
-  { owner, settings, signal, onOutput }: RunContext,
+  context: RunContext,
 ): Promise<MergedResult> {
-  const { headBytes, tailBytes } = settings.output;
-  const spill = keeper.spill(headBytes + tailBytes);
+  const { onOutput } = context;
   try {
     const result = await execute(prepared.text, prepared.environment, {
-      cwd: prepared.cwd,
-      timeoutMs: Math.round(prepared.timeout.seconds * 1000),
-      graceMs: settings.graceMs,
-      ...captureLimits(settings.output),
-      owner,
-      ...(settings.shell && { shell: settings.shell }),
-      ...(signal && { signal }),
+      ...commandOptions(prepared, context, keeper),
       ...(onOutput && { onOutput }),
-      ...(spill && { spill }),
     });
     if (!('output' in result)) throw new TypeError('expected the streams to be merged');
     return result;

@@ -8,6 +8,7 @@ export interface WorkspaceInput {
   readonly env?: Readonly<Record<string, string>>;
   readonly timeout?: number;
   readonly cwd?: string;
+  readonly pty?: boolean;
   readonly async?: boolean;
 }
 
@@ -32,6 +33,10 @@ export function workspaceSchema({ timeout, async }: WorkspaceSettings): JsonSche
         type: 'string',
         description: 'Directory to run in, absolute or relative to the workspace',
       },
+      pty: {
+        type: 'boolean',
+        description: 'Run it on a terminal that the user sees and types into, if there is one',
+      },
       ...(async && {
         async: {
           type: 'boolean',
@@ -53,8 +58,7 @@ export function workspaceDescription(settings: WorkspaceSettings): string {
     '',
     `- Every command starts in a fresh bash in ${cwd}. Directory changes, variables and functions ` +
       'do not last; use `cwd` to run elsewhere and `env` for values that are awkward to quote.',
-    '- There is no terminal and no input: programs that ask, page or open an editor fail. Pass ' +
-      'what they would ask for as arguments (`-y`, `-m`).',
+    `- ${describeTerminal(settings)}`,
     `- A command may take ${timeout.default} seconds, or \`timeout\` (at most ${timeout.max}). ` +
       'Then it is ended, with everything it started.',
     `- ${describeOutputLimits(output)} ${describeWhole(settings)}`,
@@ -72,6 +76,17 @@ function describeLeft({ clientTerminals }: WorkspaceSettings): string[] {
     '- A process started with `&` goes on after the command; the result names it and says how to ' +
       'stop it.',
   ];
+}
+
+function describeTerminal({ ui }: WorkspaceSettings): string {
+  const without =
+    'There is no terminal and no input: programs that ask, page or open an editor fail. Pass ' +
+    'what they would ask for as arguments (`-y`, `-m`).';
+  if (ui === undefined) return without;
+  return (
+    `${without} Only with \`pty: true\` does a command run on a terminal, which the user sees and ` +
+    'types into: for passwords, editors, questions that only they can answer.'
+  );
 }
 
 function describeBackground({ async, autoBackgroundMs, jobs }: WorkspaceSettings): string[] {

@@ -68,6 +68,8 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
       running.add(runCommand(command, { owner, settings, signal, onOutput }));
     const { jobs, autoBackgroundMs, clientTerminals } = settings;
     if (async && jobs) return runInBackground(jobs, command, call, settings, run);
+    // What a person looks at is shown here, and stays where it is.
+    if (command.terminal !== undefined) return runUpdating(command, call);
     if (clientTerminals) {
       return running.add(runInClientTerminal(clientTerminals, command, settings, call));
     }
@@ -87,8 +89,14 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     }
     const updates = new CallUpdates(call, settings.output.tailBytes);
     const onOutput = (chunk: OutputChunk): void => updates.push(chunk);
+    // On a terminal, the screen is what there is to see, and not what was sent to draw it.
+    const onTerminal = {
+      onOutput: (chunk: OutputChunk): void => updates.pass(chunk),
+      onScreen: (text: string): void => updates.show(text),
+    };
+    const context = { owner, settings, signal, onOutput, onTerminal };
     try {
-      return await running.add(runCommand(command, { owner, settings, signal, onOutput }));
+      return await running.add(runCommand(command, context));
     } finally {
       updates.stop();
     }

@@ -35,6 +35,16 @@ export class CallUpdates {
     this.#onOutput.tell(chunk);
   }
 
+  /** Output that is no text to be shown: only who wants all of it is told. */
+  pass(chunk: OutputChunk): void {
+    this.#onOutput.tell(chunk);
+  }
+
+  /** This is what there is to see now. */
+  show(text: string): void {
+    this.#tail.replace(text);
+  }
+
   /** The call gets its answer now: from here on updates say whose they are. */
   background(jobId: string): void {
     this.#jobId = jobId;

@@ -109,6 +109,7 @@ fn start(mut order: File, null: &OwnedFd) -> Result<Kept, LaunchError> {
         script: invocation.script.as_ref().map(AsFd::as_fd),
         slots: None,
         parent_death: None,
+        terminal: false,
         holder: None,
     };
     let mut stack = Stack::new().map_err(descriptors("a stack"))?;
@@ -188,7 +189,7 @@ impl Kept {
             groups: vec![self.group],
             mark: self.mark.clone(),
             known: Default::default(),
-            pipes: Vec::new(),
+            outlets: Vec::new(),
             born_after: self.born_after,
         };
         end_family(&mut family, self.grace);

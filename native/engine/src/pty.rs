@@ -1,0 +1,59 @@
+//! A pseudo-terminal as a command's standard input, output and error.
+//!
+//! The command gets the slave; the master is drained like a pipe, with two differences: a read
+//! gives 4 KiB at most, and the end of output is told by EIO, once nobody has the slave open.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{InputModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
+
+/// The size of a terminal, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Characters in a row.
+    pub columns: u16,
+    /// Rows.
+    pub rows: u16,
+}
+
+/// A pseudo-terminal, both ends.
+#[derive(Debug)]
+pub struct Terminal {
+    /// Ours; non-blocking.
+    pub master: OwnedFd,
+    /// The command's.
+    pub slave: OwnedFd,
+}
+
+impl Terminal {
+    /// Opens a pseudo-terminal of this size.
+    pub fn open(size: Size) -> io::Result<Self> {
+        // NOCTTY on both: a host that leads a session without a terminal must not get this one.
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let master = openpt(flags)?;
+        unlockpt(&master)?;
+        // By way of the master: its name might lead to another one, in another mount namespace.
+        let slave = ioctl_tiocgptpeer(&master, flags)?;
+        resize(&master, size)?;
+        let mut modes = tcgetattr(&slave)?;
+        // So that the terminal's own line editing erases characters and not bytes.
+        modes.input_modes |= InputModes::IUTF8;
+        tcsetattr(&slave, OptionalActions::Now, &modes)?;
+        fcntl_setfl(&master, OFlags::RDWR | OFlags::NONBLOCK)?;
+        Ok(Terminal { master, slave })
+    }
+}
+
+/// Gives a terminal another size; the kernel sends SIGWINCH to its foreground group.
+pub fn resize(terminal: impl AsFd, size: Size) -> io::Result<()> {
+    let Size { columns, rows } = size;
+    let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    Ok(tcsetwinsize(terminal, size)?)
+}
+
+#[cfg(test)]
+#[path = "pty/tests.rs"]
+mod tests;

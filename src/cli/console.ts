@@ -1,0 +1,39 @@
+import {
+  type CommandOptions,
+  createTtyUi,
+  type RunResult,
+  runInConsole,
+  type TerminalUi,
+} from '../index.js';
+import { note } from './notes.js';
+
+/** The terminal that the user sits at; undefined, and a note, when there is none to be used. */
+export function userTerminal(): TerminalUi | undefined {
+  const { stdin, stdout, env } = process;
+  const off = ['FORKLINE_NO_PTY', 'PI_NO_PTY'].find((name) => env[name] === '1');
+  if (off !== undefined) {
+    note(`--pty: ${off}=1 is set; the command runs without a terminal`);
+    return undefined;
+  }
+  if (stdin.isTTY && stdout.isTTY) return createTtyUi(stdin, stdout);
+  const which = stdin.isTTY ? 'output' : 'input';
+  note(`--pty: standard ${which} is not a terminal; the command runs without one`);
+  return undefined;
+}
+
+/** A command that the user looks at, and what is left to read of it. */
+export interface ConsoleEnd {
+  readonly result: RunResult;
+  readonly text: string;
+}
+
+/** Runs a command on a terminal that takes all of the user's. */
+export async function runOnTerminal(
+  command: string,
+  options: CommandOptions,
+  ui: TerminalUi,
+): Promise<ConsoleEnd> {
+  const { result, text, dismissed } = await runInConsole(command, { ...options, ui });
+  if (dismissed) note('ended by Esc');
+  return { result, text };
+}

@@ -1,0 +1,25 @@
+import type { OutputKeeper } from '../../artifacts/keep-output.js';
+import type { ExecuteOptions } from '../../pipeline/execute.js';
+import { captureLimits } from '../../pipeline/output.js';
+import type { PreparedCommand } from './prepare.js';
+import type { RunContext } from './run.js';
+
+/** A command's options, on pipes and on a terminal alike. */
+export function commandOptions(
+  { cwd, timeout }: PreparedCommand,
+  { owner, settings, signal }: RunContext,
+  keeper: OutputKeeper,
+): Omit<ExecuteOptions, 'onOutput' | 'pty'> {
+  const { headBytes, tailBytes } = settings.output;
+  const spill = keeper.spill(headBytes + tailBytes);
+  return {
+    cwd,
+    timeoutMs: Math.round(timeout.seconds * 1000),
+    graceMs: settings.graceMs,
+    ...captureLimits(settings.output),
+    owner,
+    ...(settings.shell && { shell: settings.shell }),
+    ...(signal && { signal }),
+    ...(spill && { spill }),
+  };
+}

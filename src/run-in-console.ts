@@ -1,0 +1,52 @@
+import type { MergedResult } from './engine/outcome.js';
+import { InputError, showValue } from './pipeline/input-error.js';
+import type { CommandOptions } from './run.js';
+import { spawn } from './spawn.js';
+import { Console } from './terminal/console.js';
+import { readableCapture } from './terminal/readable.js';
+import type { TerminalUi } from './terminal/ui.js';
+
+/** How a command is run in a console: the console decides about the terminal's size. */
+export type ConsoleOptions = Omit<CommandOptions, 'onOutput' | 'pty' | 'input' | 'streams'> & {
+  /** Shows it. */
+  readonly ui: TerminalUi;
+};
+
+/** How a command in a console ended. */
+export interface ConsoleResult {
+  readonly result: MergedResult;
+  /** What was kept of its output, as a person would have read it: see the docs of `pty`. */
+  readonly text: string;
+  /** The person ended it, by Esc or by closing the console. */
+  readonly dismissed: boolean;
+}
+
+/**
+ * Runs a command on a terminal that a person sees and types into. Esc ends it, as `kill()` would;
+ * a second Esc does not wait for its grace. (Ctrl-^ sends the command an ESC.)
+ *
+ * ```ts
+ * const ui = createTtyUi(process.stdin, process.stdout);
+ * const { result, text } = await runInConsole('git commit', { ui, cwd });
+ * ```
+ *
+ * @throws {InputError} An option is not valid; nothing was started.
+ * @throws {LaunchError} It could not be started.
+ * @throws What the interface throws when it cannot open the console.
+ */
+export async function runInConsole(
+  command: string,
+  { ui, ...options }: ConsoleOptions,
+): Promise<ConsoleResult> {
+  if (typeof ui?.openConsole !== 'function') {
+    throw new InputError(`ui: expected a terminal UI with openConsole(), got ${showValue(ui)}`);
+  }
+  const console = await Console.open(ui, command);
+  try {
+    const live = await spawn(command, { ...options, pty: console.size, encoding: 'bytes' });
+    const { result, dismissed, size } = await console.run(live);
+    return { result, dismissed, text: await readableCapture(result.output, size) };
+  } finally {
+    await console.close();
+  }
+}

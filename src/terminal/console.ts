@@ -1,0 +1,218 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BytesChunk, MergedResult, OutputChunk, StreamName } from '../engine/outcome.js';
+import { formatSize } from '../pipeline/size.js';
+import { nearestSize, type TerminalSize } from '../pipeline/terminal-size.js';
+import type { LiveProcess } from '../spawn.js';
+import { Emulator } from './emulator.js';
+import { FrameClock, settlesWithin } from './frame-clock.js';
+import { KeyReader } from './keys.js';
+import type { ConsoleOverlay, TerminalUi } from './ui.js';
+
+/** A command in a console. */
+export type ConsoleProcess = Pick<
+  LiveProcess<BytesChunk>,
+  'write' | 'resize' | 'kill' | 'result' | typeof Symbol.asyncIterator
+>;
+
+/** Who else is told what a command in a console prints. */
+export interface ConsoleListeners {
+  /** The screen as text, whenever it has been drawn. */
+  readonly onScreen?: ((text: string) => void) | undefined;
+  /** New output, with all its escape sequences. */
+  readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
+}
+
+/** How a command in a console ended. */
+export interface ConsoleRun {
+  readonly result: MergedResult;
+  /** The person ended it, by Esc or by closing the overlay. */
+  readonly dismissed: boolean;
+  /** Of its terminal, at the end. */
+  readonly size: TerminalSize;
+}
+
+const DEFAULT_SIZE: TerminalSize = { columns: 120, rows: 40 };
+/** Bytes on their way into the terminal, past which more are not taken: nobody types that much. */
+const MOST_INPUT = 1024 * 1024;
+/** The same for answers of the terminal itself, which output can ask for without end. */
+const MOST_REPLIES = 4096;
+/** A write to the screen that took so long, in milliseconds, is followed by as long a rest. */
+const LONG_WRITE_MS = 8;
+
+/** How long the result waits for an overlay to close, in milliseconds. */
+const CLOSE_PATIENCE_MS = 5000;
+
+/** Shows one command in an overlay, and gives it the keys that are typed there. */
+export class Console {
+  readonly #emulator: Emulator;
+  readonly #clock: FrameClock;
+  readonly #keys: KeyReader;
+  readonly #listeners: ConsoleListeners;
+  /** Keeps the bytes of an unfinished character. */
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  #overlay: ConsoleOverlay | undefined;
+  #process: ConsoleProcess | undefined;
+  #size = DEFAULT_SIZE;
+  /** Typed before the command has started. */
+  #early: Uint8Array[] = [];
+  #pendingInput = 0;
+  #dismissed = false;
+  #closed = false;
+
+  private constructor(emulator: Emulator, listeners: ConsoleListeners) {
+    this.#emulator = emulator;
+    this.#listeners = listeners;
+    this.#clock = new FrameClock(() => this.#draw());
+    this.#keys = new KeyReader({
+      forward: (bytes) => this.#type(bytes, MOST_INPUT),
+      escape: () => this.#dismiss(),
+      applicationCursorKeys: () => emulator.applicationCursorKeys,
+    });
+    emulator.onReply((data) => this.#type(Buffer.from(data, 'utf8'), MOST_REPLIES));
+  }
+
+  /**
+   * Opens the overlay.
+   *
+   * @throws What the interface throws: there is no overlay then.
+   */
+  static async open(
+    ui: TerminalUi,
+    command: string,
+    listeners: ConsoleListeners = {},
+  ): Promise<Console> {
+    const console = new Console(await Emulator.create(DEFAULT_SIZE), listeners);
+    try {
+      await console.#open(ui, command);
+      return console;
+    } catch (error) {
+      await console.close();
+      throw error;
+    }
+  }
+
+  async #open(ui: TerminalUi, command: string): Promise<void> {
+    const overlay = await ui.openConsole(
+      { title: 'Console', command },
+      {
+        input: (data) => {
+          if (!this.#closed) this.#keys.push(data);
+        },
+        resize: (size) => this.#resize(size),
+        dismiss: () => this.#dismiss(),
+      },
+    );
+    this.#overlay = overlay;
+    if (overlay.size !== undefined) this.#resize(overlay.size);
+  }
+
+  /** The size that the command's terminal should have at its start. */
+  get size(): TerminalSize {
+    return this.#size;
+  }
+
+  /** Shows a command until it ends. */
+  async run(process: ConsoleProcess): Promise<ConsoleRun> {
+    this.#process = process;
+    process.resize(this.#size.columns, this.#size.rows);
+    if (this.#dismissed) void process.kill();
+    this.#pendingInput = 0;
+    for (const bytes of this.#early.splice(0)) this.#type(bytes, MOST_INPUT);
+    this.#clock.tick();
+    try {
+      for await (const chunk of process) await this.#show(chunk);
+      this.#tell('output', this.#decoder.decode(), 0);
+    } catch (error) {
+      // Nobody would see it any more, or give it keys.
+      await process.kill();
+      throw error;
+    }
+    const result = await process.result;
+    if (!('output' in result)) throw new TypeError('expected a terminal to be one stream');
+    return { result, dismissed: this.#dismissed, size: this.#size };
+  }
+
+  /** Draws what is left, and closes the overlay. Never throws. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#keys.stop();
+    await this.#clock.finish();
+    this.#closed = true;
+    this.#emulator.dispose();
+    try {
+      const closed = await settlesWithin(CLOSE_PATIENCE_MS, this.#overlay?.close());
+      if (!closed) warn('close', 'it does not come to an end');
+    } catch (error) {
+      warn('close', error);
+    }
+  }
+
+  async #show({ stream, bytes, droppedBytes }: BytesChunk): Promise<void> {
+    this.#tell(stream, this.#decoder.decode(bytes, { stream: true }), droppedBytes);
+    if (droppedBytes > 0) {
+      // CAN ends whatever sequence the gap has cut.
+      const gap = `\x18\r\n[… ${formatSize(droppedBytes)} not shown …]\r\n`;
+      await this.#emulator.write(gap);
+    }
+    const begun = performance.now();
+    await this.#emulator.write(bytes);
+    this.#clock.tick();
+    const tookMs = performance.now() - begun;
+    // A flood costs half of the main thread at most. What is not fetched meanwhile is dropped.
+    if (tookMs > LONG_WRITE_MS) await sleep(tookMs);
+  }
+
+  #tell(stream: StreamName, text: string, droppedBytes: number): void {
+    if (text !== '' || droppedBytes > 0) {
+      this.#listeners.onOutput?.({ stream, text, droppedBytes });
+    }
+  }
+
+  async #draw(): Promise<void> {
+    const frame = this.#emulator.frame();
+    if (frame === undefined || this.#overlay === undefined) return;
+    try {
+      await this.#overlay.draw(frame);
+      this.#listeners.onScreen?.(this.#emulator.text());
+    } catch (error) {
+      // Nobody sees it any more, or can give it keys.
+      this.#clock.stop();
+      warn('draw', error);
+      this.#dismiss();
+    }
+  }
+
+  #type(bytes: Uint8Array, most: number): void {
+    if (this.#closed || this.#pendingInput + bytes.length > most) return;
+    this.#pendingInput += bytes.length;
+    if (this.#process === undefined) {
+      this.#early.push(bytes);
+      return;
+    }
+    const written = (): void => {
+      this.#pendingInput -= bytes.length;
+    };
+    // It has ended: nobody misses the keys.
+    this.#process.write(bytes).then(written, written);
+  }
+
+  #resize(wanted: TerminalSize): void {
+    if (this.#closed) return;
+    // Also when it is the nearest again: what shows it is not what it was.
+    this.#size = nearestSize(wanted);
+    this.#emulator.resize(this.#size);
+    this.#process?.resize(this.#size.columns, this.#size.rows);
+    this.#clock.tick();
+  }
+
+  #dismiss(): void {
+    if (this.#closed) return;
+    // Pressed again, it waits no longer.
+    void this.#process?.kill(this.#dismissed ? { graceMs: 0 } : {});
+    this.#dismissed = true;
+  }
+}
+
+function warn(method: string, error: unknown): void {
+  process.emitWarning(`the console's ${method}() failed: ${String(error)}`);
+}

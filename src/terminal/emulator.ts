@@ -1,0 +1,159 @@
+import type { IBuffer, IBufferCell, IBufferLine, Terminal } from '@xterm/headless';
+import type { TerminalSize } from '../pipeline/terminal-size.js';
+import { PLAIN, styleOf, takeLook } from './style.js';
+import type { ConsoleFrame, ConsoleRow, StyledText } from './ui.js';
+
+/** Makes a terminal that is drawn nowhere. The library is loaded when the first one is needed. */
+export async function createTerminal(size: TerminalSize, scrollback: number): Promise<Terminal> {
+  const { default: headless } = await import('@xterm/headless');
+  return new headless.Terminal({
+    cols: size.columns,
+    rows: size.rows,
+    scrollback,
+    allowProposedApi: true,
+    logLevel: 'off',
+  });
+}
+
+/** The screen of one command: bytes in, frames out. */
+export class Emulator {
+  readonly #terminal: Terminal;
+  #cursorVisible = true;
+  /** How each row looked in the last frame. */
+  #drawn: string[] = [];
+  #drawnRest = '';
+
+  private constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+    const show = (visible: boolean) => (params: readonly (number | number[])[]) => {
+      if (params.includes(25)) this.#cursorVisible = visible;
+      // The terminal itself has its say as well.
+      return false;
+    };
+    terminal.parser.registerCsiHandler({ prefix: '?', final: 'h' }, show(true));
+    terminal.parser.registerCsiHandler({ prefix: '?', final: 'l' }, show(false));
+    terminal.parser.registerEscHandler({ final: 'c' }, () => show(true)([25]));
+  }
+
+  static async create(size: TerminalSize): Promise<Emulator> {
+    // What has scrolled off the screen is not drawn.
+    return new Emulator(await createTerminal(size, 0));
+  }
+
+  /** What the terminal itself answers: where the cursor is, what it can do. */
+  onReply(listener: (data: string) => void): void {
+    this.#terminal.onData(listener);
+  }
+
+  /** Resolves once it is on the screen; in between, others get their turns. */
+  write(data: string | Uint8Array): Promise<void> {
+    return new Promise((resolve) => this.#terminal.write(data, resolve));
+  }
+
+  /** The next frame has all rows as changed. */
+  resize({ columns, rows }: TerminalSize): void {
+    this.#terminal.resize(columns, rows);
+    this.#drawn = [];
+  }
+
+  /** Whether the command wants cursor keys as `\x1bOA` and not as `\x1b[A`. */
+  get applicationCursorKeys(): boolean {
+    return this.#terminal.modes.applicationCursorKeysMode;
+  }
+
+  /** The screen, unless it is as it was in the frame before. */
+  frame(): ConsoleFrame | undefined {
+    const { cols: columns, rows: height, buffer, modes } = this.#terminal;
+    const { cursorX, cursorY } = buffer.active;
+    const rows: ConsoleRow[] = [];
+    const changed: number[] = [];
+    for (let index = 0; index < height; index += 1) {
+      const { row, look } = readRow(buffer.active, index, columns);
+      if (this.#drawn[index] !== look) changed.push(index);
+      this.#drawn[index] = look;
+      rows.push(row);
+    }
+    const visible = this.#cursorVisible;
+    const cursor = { column: Math.min(cursorX, columns - 1), row: cursorY, visible };
+    const rest = {
+      size: { columns, rows: height },
+      cursor,
+      bracketedPaste: modes.bracketedPasteMode,
+    };
+    const restLook = JSON.stringify(rest);
+    if (changed.length === 0 && restLook === this.#drawnRest) return undefined;
+    this.#drawnRest = restLook;
+    return { ...rest, rows, changed };
+  }
+
+  /** The screen as plain text, without blank lines at its end. */
+  text(): string {
+    const { active } = this.#terminal.buffer;
+    return withoutFinalBlankLines(screenText(active, 0, active.length));
+  }
+
+  dispose(): void {
+    this.#terminal.dispose();
+  }
+}
+
+/** A row, and what tells it from any other. */
+interface ReadRow {
+  readonly row: ConsoleRow;
+  readonly look: string;
+}
+
+function readRow(buffer: IBuffer, index: number, columns: number): ReadRow {
+  const line = buffer.getLine(buffer.baseY + index);
+  const row: StyledText[] = [];
+  const look = { flags: -1, foregroundMode: 0, foreground: 0, backgroundMode: 0, background: 0 };
+  let whole = '';
+  let text = '';
+  let style = PLAIN;
+  let cell: IBufferCell | undefined;
+  for (let column = 0; column < columns; column += 1) {
+    cell = line?.getCell(column, cell);
+    // The second half of a wide character has no width of its own.
+    if (cell === undefined || cell.getWidth() === 0) continue;
+    if (takeLook(cell, look)) {
+      if (text !== '') row.push({ text, style });
+      const { flags, foregroundMode, foreground, backgroundMode, background } = look;
+      // NUL is in no cell.
+      whole += `${text}\0${flags},${foregroundMode},${foreground},${backgroundMode},${background}\0`;
+      text = '';
+      style = styleOf(cell, flags);
+    }
+    text += cell.getChars() || ' ';
+  }
+  whole += text;
+  const shown = style === PLAIN ? text.trimEnd() : text;
+  if (shown !== '') row.push({ text: shown, style });
+  return { row, look: whole };
+}
+
+/** Lines of a buffer as text; one that was wrapped is one line again. */
+export function screenText(buffer: IBuffer, from: number, to: number): string {
+  let text = '';
+  for (let index = from; index < to; index += 1) {
+    const line = buffer.getLine(index);
+    if (line === undefined) break;
+    const next = buffer.getLine(index + 1);
+    if (next?.isWrapped) text += line.translateToString(false, 0, wrappedLength(line, next));
+    else text += `${line.translateToString(true)}\n`;
+  }
+  return text;
+}
+
+/** A terminal has rows that nobody has written to. */
+export function withoutFinalBlankLines(text: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === '\n') end -= 1;
+  return end === text.length || end === 0 ? text.slice(0, end) : `${text.slice(0, end)}\n`;
+}
+
+/** A wide character that did not fit leaves its place at the end of the row empty. */
+function wrappedLength(line: IBufferLine, next: IBufferLine): number {
+  const isEmpty = line.getCell(line.length - 1)?.getCode() === 0;
+  const wide = next.getCell(0)?.getWidth() === 2;
+  return line.length - (isEmpty && wide ? 1 : 0);
+}

@@ -1,0 +1,76 @@
+import type { IMarker, Terminal } from '@xterm/headless';
+import type { Capture } from '../engine/outcome.js';
+import { formatSize } from '../pipeline/size.js';
+import type { TerminalSize } from '../pipeline/terminal-size.js';
+import { createTerminal, screenText, withoutFinalBlankLines } from './emulator.js';
+
+/** Rows that are kept above the screen until they have been taken. */
+const SCROLLBACK = 4000;
+/** Characters written at a time: no more rows than these can scroll off between two looks. */
+const STEP = 2000;
+
+/**
+ * What a terminal shows of raw output once all of it has been written, as plain text: without escape
+ * sequences, progress bars as they were in the end, line editing as it came out. What has scrolled
+ * off the screen stands above it. A full-screen program leaves nothing, unless it still ran.
+ *
+ * @param size Of the terminal in the end.
+ */
+export async function readableText(raw: string, size: TerminalSize): Promise<string> {
+  const terminal = await createTerminal(size, SCROLLBACK);
+  try {
+    const scrolled = new Scrolled(terminal);
+    for (let at = 0; at < raw.length; at += STEP) {
+      const step = raw.slice(at, at + STEP);
+      await new Promise<void>((resolve) => terminal.write(step, resolve));
+      scrolled.take();
+    }
+    return scrolled.finish();
+  } finally {
+    terminal.dispose();
+  }
+}
+
+/** The same for what was kept of an output; a line stands for what was not. */
+export async function readableCapture(capture: Capture, size: TerminalSize): Promise<string> {
+  if (capture.kind === 'complete') return readableText(capture.text, size);
+  const gap = `[… ${formatSize(capture.dropped.bytes)} not kept …]\n`;
+  // The end begins in the middle of a line, and maybe of an escape sequence.
+  const tail = capture.tail.slice(capture.tail.indexOf('\n') + 1);
+  return (await readableText(capture.head, size)) + gap + (await readableText(tail, size));
+}
+
+/** Takes rows as they scroll off the screen, so that memory does not grow with the output. */
+class Scrolled {
+  readonly #terminal: Terminal;
+  readonly #taken: string[] = [];
+  /** Stands at the first row that has not been taken. */
+  #next: IMarker | undefined;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  take(): void {
+    const { normal, active } = this.#terminal.buffer;
+    // Full-screen programs draw elsewhere, and markers are made in what is active.
+    if (active.type !== 'normal' || normal.baseY < SCROLLBACK / 2) return;
+    this.#collect(normal.baseY);
+    this.#next?.dispose();
+    this.#next = this.#terminal.registerMarker(-normal.cursorY);
+  }
+
+  finish(): string {
+    const { normal, alternate, active } = this.#terminal.buffer;
+    this.#collect(normal.length);
+    const text = withoutFinalBlankLines(this.#taken.join(''));
+    if (active.type === 'normal') return text;
+    return text + withoutFinalBlankLines(screenText(alternate, 0, alternate.length));
+  }
+
+  #collect(end: number): void {
+    // Gone when the rows that it stood at were: then what is left is all new.
+    const begin = this.#next === undefined || this.#next.isDisposed ? 0 : this.#next.line;
+    this.#taken.push(screenText(this.#terminal.buffer.normal, Math.max(0, begin), end));
+  }
+}

@@ -1,0 +1,154 @@
+import { writeSync } from 'node:fs';
+import type { ReadStream, WriteStream } from 'node:tty';
+import { InputError } from '../pipeline/input-error.js';
+import type { TerminalSize } from '../pipeline/terminal-size.js';
+import { ansiRow } from './style.js';
+import type {
+  ConsoleEvents,
+  ConsoleFrame,
+  ConsoleOverlay,
+  ConsoleRequest,
+  TerminalUi,
+} from './ui.js';
+
+/** What `process.stdout` is on a terminal. */
+type TtyOutput = WriteStream & { readonly fd: number };
+
+/** Rows above the command's screen. */
+const TITLE_ROWS = 1;
+/** Another screen, without wrapping: what does not fit is cut off. */
+const ENTER = '\x1b[?1049h\x1b[?7l\x1b[2J';
+const LEAVE = '\x1b[?2004l\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l';
+/** Terminals that know these show all that is between them at once. */
+const [BEGIN_FRAME, END_FRAME] = ['\x1b[?2026h', '\x1b[?2026l'];
+
+/**
+ * A user interface on a terminal: an overlay that takes all of it, on its alternate screen, and gives
+ * it back as it was, whatever happens. One at a time.
+ *
+ * @throws {InputError} One of the two is not a terminal.
+ */
+export function createTtyUi(input: ReadStream, output: TtyOutput): TerminalUi {
+  if (!input.isTTY) throw new InputError('input: expected a terminal, got something else');
+  if (!output.isTTY) throw new InputError('output: expected a terminal, got something else');
+  let open = false;
+  return {
+    openConsole(request, events) {
+      if (open) throw new InputError('openConsole: expected no open console, got one');
+      open = true;
+      return new TtyOverlay(input, output, request, events, () => {
+        open = false;
+      });
+    },
+  };
+}
+
+class TtyOverlay implements ConsoleOverlay {
+  readonly #input: ReadStream;
+  readonly #output: TtyOutput;
+  readonly #request: ConsoleRequest;
+  readonly #events: ConsoleEvents;
+  readonly #closed: () => void;
+  readonly #wasRaw: boolean;
+  readonly #wasFlowing: boolean;
+  /** Everything is to be drawn, whatever has changed. */
+  #stale = true;
+
+  constructor(
+    input: ReadStream,
+    output: TtyOutput,
+    request: ConsoleRequest,
+    events: ConsoleEvents,
+    closed: () => void,
+  ) {
+    this.#input = input;
+    this.#output = output;
+    this.#request = request;
+    this.#events = events;
+    this.#closed = closed;
+    this.#wasRaw = input.isRaw;
+    this.#wasFlowing = input.readableFlowing === true;
+    input.setRawMode(true);
+    input.on('data', this.#onData);
+    input.on('end', this.#onGone);
+    input.on('error', this.#onGone);
+    output.on('resize', this.#onResize);
+    output.on('error', this.#onGone);
+    process.on('exit', this.#onExit);
+    input.resume();
+    output.write(ENTER);
+  }
+
+  get size(): TerminalSize {
+    return { columns: this.#output.columns, rows: this.#output.rows - TITLE_ROWS };
+  }
+
+  draw(frame: ConsoleFrame): Promise<void> {
+    const all = this.#stale;
+    this.#stale = false;
+    const changed = all ? frame.rows.keys() : frame.changed;
+    const height = this.#output.rows - TITLE_ROWS;
+    const rows = [...changed].filter((index) => index < height);
+    const drawn = rows.map((index) => `${moveTo(index)}\x1b[2K${ansiRow(frame.rows[index] ?? [])}`);
+    const { column, row, visible } = frame.cursor;
+    const text = [
+      BEGIN_FRAME,
+      '\x1b[?25l',
+      frame.bracketedPaste ? '\x1b[?2004h' : '\x1b[?2004l',
+      all ? `\x1b[0m\x1b[2J${this.#title()}` : '',
+      ...drawn,
+      moveTo(row, column),
+      visible ? '\x1b[?25h' : '',
+      END_FRAME,
+    ];
+    // Resolves when the terminal has it: a slow one gets fewer frames.
+    return new Promise((resolve) => this.#output.write(text.join(''), () => resolve()));
+  }
+
+  close(): void {
+    this.#input.off('data', this.#onData);
+    this.#input.off('end', this.#onGone);
+    this.#input.off('error', this.#onGone);
+    this.#output.off('resize', this.#onResize);
+    process.off('exit', this.#onExit);
+    this.#input.setRawMode(this.#wasRaw);
+    // A stream that flows keeps the process alive.
+    if (!this.#wasFlowing) this.#input.pause();
+    this.#output.write(LEAVE, () => this.#output.off('error', this.#onGone));
+    this.#closed();
+  }
+
+  readonly #onData = (data: Buffer | string): void => this.#events.input(data);
+
+  readonly #onGone = (): void => this.#events.dismiss();
+
+  readonly #onResize = (): void => {
+    this.#stale = true;
+    this.#events.resize(this.size);
+  };
+
+  /** The process ends in the middle of it: there is no time but for this. */
+  readonly #onExit = (): void => {
+    try {
+      this.#input.setRawMode(this.#wasRaw);
+      writeSync(this.#output.fd, LEAVE);
+    } catch {
+      // The terminal is gone, and with it what was to be put right.
+    }
+  };
+
+  #title(): string {
+    const { columns } = this.#output;
+    const command = this.#request.command.replace(CONTROLS, ' ');
+    const text = ` ${this.#request.title} │ Esc ends it │ Ctrl-^ sends Esc │ ${command}`;
+    return `\x1b[1;1H\x1b[7m${text.slice(0, columns).padEnd(columns)}\x1b[0m`;
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they would be obeyed.
+const CONTROLS = /[\x00-\x1f\x7f-\x9f]+/g;
+
+/** Counted from 0, below the title. */
+function moveTo(row: number, column = 0): string {
+  return `\x1b[${row + TITLE_ROWS + 1};${column + 1}H`;
+}

@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readableText } from '../../src/terminal/readable.js';
+
+const SIZE = { columns: 80, rows: 24 };
+
+test.each([
+  ['colours', '\x1b[31mred\x1b[0m and \x1b[1mbold\x1b[0m\r\n', 'red and bold\n'],
+  ['a progress bar', '10%\r50%\r100%\r\ndone\r\n', '100%\ndone\n'],
+  ['a bar that is erased', 'working...\r\x1b[Kdone\r\n', 'done\n'],
+  ['line editing', 'echp\b \bo hi\r\nhi\r\n', 'echo hi\nhi\n'],
+  ['lines drawn again', 'a 1\r\nb 1\r\n\x1b[2A\x1b[Ka 2\r\n\x1b[Kb 2\r\n', 'a 2\nb 2\n'],
+  ['a hyperlink', '\x1b]8;;https://x.y\x1b\\text\x1b]8;;\x1b\\\r\n', 'text\n'],
+  ['a title', '\x1b]0;title\x07text', 'text\n'],
+  ['a sequence without an end', 'text\x1b[3', 'text\n'],
+  ['a full-screen program that has ended', 'a\r\n\x1b[?1049h\x1b[2Jfull\x1b[?1049lb\r\n', 'a\nb\n'],
+  ['a full-screen program that runs', 'a\r\n\x1b[?1049h\x1b[2J\x1b[Hfull', 'a\nfull\n'],
+  ['nothing', '', ''],
+  ['nothing to see', '\x1b[?25l\x1b[?25h\r\n\r\n', ''],
+  ['a blank line in the middle', 'a\r\n\r\nb', 'a\n\nb\n'],
+])('%s: what one reads is what the terminal shows', async (_, raw, text) => {
+  expect(await readableText(raw, SIZE)).toBe(text);
+});
+
+test('long lines are whole, wide characters too', async () => {
+  for (const line of ['x'.repeat(1000), `a${'中'.repeat(300)}`, '中'.repeat(300)]) {
+    expect(await readableText(`${line}\r\nnext\r\n`, SIZE)).toBe(`${line}\nnext\n`);
+  }
+});
+
+test('what scrolls off is not lost, however much that is', async () => {
+  const lines = Array.from({ length: 50_000 }, (_, index) => `${index}`);
+  expect(await readableText(lines.join('\r\n'), SIZE)).toBe(`${lines.join('\n')}\n`);
+  const blank = `first${'\r\n'.repeat(30_000)}last`;
+  expect(await readableText(blank, SIZE)).toBe(`first${'\n'.repeat(30_000)}last\n`);
+});
+
+test('a screen that is cleared with all above it leaves what had been taken before', async () => {
+  const lines = Array.from({ length: 10_000 }, (_, index) => `${index}\r\n`).join('');
+  const text = await readableText(`${lines}\x1b[H\x1b[2J\x1b[3Jafter`, SIZE);
+  expect(text.startsWith('0\n1\n2\n')).toBe(true);
+  expect(text.endsWith('\nafter\n')).toBe(true);
+});
+
+test('plain lines come out as they went in, on a terminal of any size', async () => {
+  const line = fc.string({
+    unit: fc.constantFrom('a', 'B', '1', '-', ' ', 'é', '中'),
+    maxLength: 90,
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(line.map((text) => text.trimEnd())),
+      fc.record({
+        columns: fc.integer({ min: 20, max: 100 }),
+        rows: fc.integer({ min: 5, max: 50 }),
+      }),
+      async (lines, size) => {
+        const text = await readableText(lines.join('\r\n'), size);
+        expect(text.trimEnd()).toBe(lines.join('\n').trimEnd());
+      },
+    ),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { createTtyUi, runInConsole } from '../../src/index.js';
+import { FakeUi } from '../support/console.js';
+import { leavesNothingBehind } from '../support/leftovers.js';
+import { exited, rejection } from '../support/results.js';
+
+leavesNothingBehind();
+
+test('it resolves to the result, the output as text, and who ended it', async () => {
+  const ui = new FakeUi({ size: { columns: 50, rows: 10 } });
+  const command = 'stty size; printf "\\e[1mbold\\e[0m\\n"; exit 3';
+  const { result, text, dismissed } = await runInConsole(command, { ui, env: { A: '1' } });
+  expect(result.outcome).toEqual(exited(3));
+  expect(text).toBe('10 50\nbold\n');
+  expect(dismissed).toBe(false);
+});
+
+test('of long output both ends are text, and what is between them is said', async () => {
+  const limits = { headBytes: 10, tailBytes: 20 };
+  const { text } = await runInConsole('seq 1000', { ui: new FakeUi(), ...limits });
+  expect(text).toMatch(/^1\n2\n3\n4\n\[… 4\.\dKB not kept …\]\n\d+\n999\n1000\n$/);
+});
+
+test('what is no UI, or not on a terminal, is an input error', async () => {
+  const ui = {} as FakeUi;
+  expect(await rejection(runInConsole('true', { ui }))).toMatchObject({
+    name: 'InputError',
+    message: 'ui: expected a terminal UI with openConsole(), got {}',
+  });
+  const pipe = { isTTY: false } as unknown as NodeJS.ReadStream &
+    NodeJS.WriteStream & { fd: number };
+  expect(() => createTtyUi(pipe, pipe)).toThrow('input: expected a terminal, got something else');
+});
+
+test('a console closes when its command could not be started', async () => {
+  const ui = new FakeUi();
+  expect(await rejection(runInConsole('true', { ui, cwd: '/no/such' }))).toMatchObject({
+    name: 'LaunchError',
+  });
+  expect(ui.closed).toBe(1);
+});
+
+test('a fast command does not end before its last screen has been drawn', async () => {
+  for (let count = 0; count < 20; count += 1) {
+    const ui = new FakeUi();
+    await runInConsole(`echo number ${count}`, { ui });
+    expect(ui.screen).toBe(`number ${count}`);
+  }
+});
