@@ -1,6 +1,8 @@
 import { createArtifactStore } from '../../artifacts/directory-store.js';
 import type { ArtifactStore } from '../../artifacts/store.js';
 import { JobManager } from '../../jobs/manager.js';
+import type { Minimizer } from '../../minimizer/minimizer.js';
+import { createMinimizer, type MinimizerOptions } from '../../minimizer/options.js';
 import { InputError, showValue } from '../../pipeline/input-error.js';
 import {
   createInterceptor,
@@ -42,6 +44,11 @@ export interface WorkspaceOptions extends ShellOptions {
    * of the tool's own, when `async` or `autoBackground` asks for one.
    */
   readonly jobs?: JobManager | false;
+  /**
+   * Shortens noisy output; the raw text is kept as an artifact. `true`: with the defaults. Default:
+   * off.
+   */
+  readonly minimizer?: boolean | MinimizerOptions;
   /** Blocks commands that another of the runtime's tools does better. Default: off. */
   readonly interceptor?: InterceptorOptions;
   /**
@@ -63,6 +70,7 @@ export interface WorkspaceSettings extends ShellSettings {
   /** In milliseconds; undefined: nothing is put into the background by itself. */
   readonly autoBackgroundMs: number | undefined;
   readonly jobs: JobManager | undefined;
+  readonly minimizer: Minimizer | undefined;
   readonly intercept: Interceptor | undefined;
   readonly urls: UrlRegistry;
 }
@@ -88,6 +96,7 @@ export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSet
     artifacts,
     ownsArtifacts: options.artifacts === undefined,
     ...resolveJobs(options),
+    minimizer: createMinimizer(options.minimizer, warnTo(options.logger)),
     intercept: createInterceptor(options.interceptor, warnTo(options.logger)),
     urls: withArtifacts(options.urls ?? createUrlRegistry(), artifacts),
   };

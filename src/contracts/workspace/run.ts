@@ -2,8 +2,8 @@ import { OutputKeeper } from '../../artifacts/keep-output.js';
 import type { MergedResult, OutputChunk } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import { execute } from '../../pipeline/execute.js';
-import { captureLimits } from '../../pipeline/output.js';
 import type { ToolResult } from '../contract.js';
+import { captureLimits, endOutput } from './minimize.js';
 import type { WorkspaceSettings } from './options.js';
 import type { PreparedCommand } from './prepare.js';
 import { type WorkspaceDetails, workspaceResult } from './result.js';
@@ -33,8 +33,8 @@ export async function runCommand(
   const { settings } = context;
   const keeper = await OutputKeeper.open(settings.artifacts, TOOL);
   const result = await executeWith(keeper, prepared, context);
-  const kept = await keeper.finish(result.spill);
-  return workspaceResult(result, prepared.timeout, settings, kept);
+  const ended = await endOutput(result, keeper, prepared.command, settings);
+  return workspaceResult(result, prepared.timeout, settings, ended);
 }
 
 async function executeWith(
@@ -49,7 +49,7 @@ async function executeWith(
       cwd: prepared.cwd,
       timeoutMs: Math.round(prepared.timeout.seconds * 1000),
       graceMs: settings.graceMs,
-      ...captureLimits(settings.output),
+      ...captureLimits(settings),
       owner,
       ...(settings.shell && { shell: settings.shell }),
       ...(signal && { signal }),

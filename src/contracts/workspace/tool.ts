@@ -9,6 +9,7 @@ import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../c
 import { ToolAbortError, ToolError, toToolError } from '../errors.js';
 import { type Run, runInBackground, runUntilBackground } from './background.js';
 import { createJobTool, type JobDetails } from './job-tool.js';
+import { shownUpdate } from './minimize.js';
 import {
   resolveWorkspaceOptions,
   type WorkspaceOptions,
@@ -81,7 +82,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     if (call.onUpdate === undefined && call.onOutput === undefined) {
       return running.add(runCommand(command, { owner, settings, signal }));
     }
-    const updates = new CallUpdates(call, settings.output.tailBytes);
+    const updates = new CallUpdates(call, settings.output.tailBytes, shownUpdate(settings));
     const onOutput = (chunk: OutputChunk): void => updates.push(chunk);
     try {
       return await running.add(runCommand(command, { owner, settings, signal, onOutput }));
