@@ -1,6 +1,5 @@
-import type { Capture, Counts } from '../engine/outcome.js';
+import type { Capture } from '../engine/outcome.js';
 import type { Origin, OutputLimits } from '../pipeline/output.js';
-import { firstBytes, lastBytes } from '../pipeline/utf8.js';
 import { CLEANING, type MinimizedText, type Minimizer } from './minimizer.js';
 import { type NumberedText, toText } from './numbered-text.js';
 
@@ -76,7 +75,7 @@ async function minimizeParts(
     const texts = results.map((result, index) => numberFrom(parts[index], result[kind]));
     const made =
       capture.kind === 'complete'
-        ? ofWhole(texts, capture, shown)
+        ? ofWhole(texts, capture)
         : ofEnds(texts, parts, capture, shown, limitBytes);
     return { ...made, filters };
   };
@@ -116,7 +115,6 @@ type Made = Omit<Version, 'filters'>;
 function ofWhole(
   [whole = NOTHING]: readonly NumberedText[],
   { total: { lines, bytes } }: Capture,
-  limits: OutputLimits,
 ): Made {
   const text = toText(whole);
   const total = {
@@ -124,12 +122,12 @@ function ofWhole(
     characters: text.length,
     lines: whole.lines.length,
   };
-  const capture: Capture =
-    total.bytes <= limits.headBytes + limits.tailBytes
-      ? { kind: 'complete', text, total, lossy: false }
-      : cut(text, text, total, limits);
   const lineNumber = (line: number): number => whole.numbers[line - 1] ?? lines + 1;
-  return { capture, origin: { lines, bytes, lineNumber }, bytes: total.bytes };
+  return {
+    capture: { kind: 'complete', text, total, lossy: false },
+    origin: { lines, bytes, lineNumber },
+    bytes: total.bytes,
+  };
 }
 
 /** Of the lines between the ends there is nothing but their numbers. */
@@ -160,10 +158,18 @@ function ofEnds(
   };
   // By the newline before it one sees that the first line of a tail is whole.
   const isPart = parts.at(-1)?.text === rawTail;
-  const capture = cut(head, isPart ? tail : `\n${tail}`, counts, limits);
-  const isShownWhole = Buffer.byteLength(tail) <= limits.tailBytes;
+  const isShownWhole =
+    Buffer.byteLength(head) <= limits.headBytes && Buffer.byteLength(tail) <= limits.tailBytes;
   return {
-    capture: { ...capture, lastLineBytes },
+    capture: {
+      kind: 'cut',
+      head,
+      tail: isPart ? tail : `\n${tail}`,
+      total: counts,
+      dropped,
+      lastLineBytes,
+      lossy: false,
+    },
     origin: {
       lines: total.lines,
       bytes: total.bytes,
@@ -171,25 +177,6 @@ function ofEnds(
       ...(isShownWhole && { limitBytes }),
     },
     bytes,
-  };
-}
-
-function cut(
-  head: string,
-  tail: string,
-  total: Counts,
-  { headBytes, tailBytes }: OutputLimits,
-): Capture & { kind: 'cut' } {
-  const lines = tail.endsWith('\n') ? tail.slice(0, -1) : tail;
-  return {
-    kind: 'cut',
-    head: firstBytes(head, headBytes),
-    tail: lastBytes(tail, tailBytes + 1),
-    total,
-    // Nobody asks for what is between the two.
-    dropped: { bytes: 0, characters: 0, lines: 0 },
-    lastLineBytes: Buffer.byteLength(lines.slice(lines.lastIndexOf('\n') + 1)),
-    lossy: false,
   };
 }
 

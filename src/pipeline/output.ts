@@ -70,7 +70,7 @@ export function captureLimits(limits: OutputLimits): OutputLimits {
 }
 
 /**
- * The text to show for a capture made with {@link captureLimits}: whole lines only, as many as fit,
+ * The text to show for a capture made with {@link captureLimits} or larger ones: whole lines only, as many as fit,
  * or the end of one line when not even that fits.
  */
 export function showCapture(
@@ -101,18 +101,21 @@ function readHint({ artifactId, firstBytes: kept }: WholeOutput): string {
 }
 
 function showLimited(capture: Capture, limits: OutputLimits, origin: Origin): ShownOutput {
+  const { total } = capture;
+  // More may have been captured than is to be shown.
   if (capture.kind === 'complete') {
-    if (capture.total.bytes <= limits.headBytes + limits.tailBytes) return { text: capture.text };
-    // Just the one byte too many.
+    if (total.bytes <= limits.headBytes + limits.tailBytes) return { text: capture.text };
     const head = firstBytes(capture.text, limits.headBytes);
-    const lastLineBytes = lengthOfLastLine(capture.text);
+    const tail = lastBytes(capture.text.slice(head.length), limits.tailBytes + 1);
     return showCut(
-      { head, tail: capture.text.slice(head.length), total: capture.total, lastLineBytes },
+      { head, tail, total, lastLineBytes: lengthOfLastLine(capture.text) },
       limits,
       origin,
     );
   }
-  return showCut(capture, limits, origin);
+  const head = firstBytes(capture.head, limits.headBytes);
+  const tail = lastBytes(capture.tail, limits.tailBytes + 1);
+  return showCut({ head, tail, total, lastLineBytes: capture.lastLineBytes }, limits, origin);
 }
 
 type CutCapture = Pick<Capture & { kind: 'cut' }, 'head' | 'tail' | 'total' | 'lastLineBytes'>;
@@ -197,7 +200,9 @@ function showEnds(
     // Invalid bytes are three bytes each as U+FFFD, so what is shown can look larger than it was.
     Math.max(0, total.bytes - outputBytes),
   );
-  const sizes = `${formatSize(limits.headBytes)} + ${formatSize(limits.tailBytes)} limit`;
+  const { limitBytes } = origin;
+  const [most, last] = [limitBytes ?? limits.headBytes, limitBytes ?? limits.tailBytes];
+  const sizes = `${formatSize(most)} + ${formatSize(last)} limit`;
   const notice =
     `[Showing lines ${formatRange(headRange)} and ${formatRange(shownRange)} ` +
     `of ${origin.lines} (${sizes})]`;

@@ -137,6 +137,37 @@ test('of output that is longer than it looks at, the end is shortened and the nu
   expect(await rawOf(tool)).toBe(`${noiseText(5000)}last\n`);
 });
 
+test.each([
+  ['seq 1 20000', {}],
+  ['seq 1 20000', { headBytes: 2000 }],
+  ['seq 1 400000', {}],
+  ['seq 1 400000', { headBytes: 2000, tailBytes: 3000 }],
+  ["head -c 1300000 /dev/zero | tr '\\0' x; echo; seq 3", {}],
+  ["seq 3; head -c 1300000 /dev/zero | tr '\\0' x", { headBytes: 2000 }],
+])('long output without noise is cut as ever: %s, %j', async (command, options) => {
+  const cut = await answerTo(newTool({ ...options, minimizer: true }), { command });
+  expect(cut).toBe(await answerTo(newTool(options), { command }));
+  expect(cut).toContain('[Showing ');
+});
+
+test('with a head, the ends of output that is longer than it looks at are shortened', async () => {
+  const tool = newTool({
+    minimizer: { maxInputBytes: 8000, ...minimizer },
+    headBytes: 900,
+    tailBytes: 900,
+  });
+  const text = await answerTo(tool, { command: `echo first; ${noiseOf(5000)}; echo last` });
+  const numbers =
+    /^first\n\[… (.+) lines left out: noise …\]\n\[… (.+) lines elided \(.*\) …\]\n\[… (.+) lines left out: noise …\]\nlast\n\n\[Showing lines 1-(.+) and (.+)-5002 of 5002 \(3\.9KB \+ 3\.9KB limit\)/
+      .exec(text)
+      ?.slice(1)
+      .map((number) => Number(number.replaceAll(',', '')));
+  const [out = 0, elided = 0, outAtEnd = 0, end = 0, start = 0] = numbers ?? [];
+  expect(1 + out + elided + outAtEnd + 1).toBe(5002);
+  expect(end).toBe(1 + out);
+  expect(start).toBe(end + elided + 1);
+});
+
 test('one endless line of progress becomes its last frame', async () => {
   const tool = newTool({ minimizer: true });
   const text = await answerTo(tool, {
