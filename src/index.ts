@@ -45,6 +45,7 @@ export type { SessionDetails, TaskDetails } from './contracts/session/result.js'
 export type { SessionTool } from './contracts/session/tool.js';
 export type { ShellOptions } from './contracts/shell-options.js';
 export type { JobDetails } from './contracts/workspace/job-tool.js';
+export type { MinimizerReport } from './contracts/workspace/minimize.js';
 export type { WorkspaceOptions } from './contracts/workspace/options.js';
 export type { AsyncDetails, WorkspaceDetails } from './contracts/workspace/result.js';
 export type { ShellSnapshotOptions } from './contracts/workspace/shell-setup.js';
@@ -73,6 +74,15 @@ export type { InteractionEntry, InteractionLog } from './interaction-log/log.js'
 export type { InteractionLogOptions } from './interaction-log/options.js';
 export type { JobEnd, JobState, JobStatus } from './jobs/job.js';
 export { JobManager, type JobManagerOptions } from './jobs/manager.js';
+export { DEFAULT_OUTPUT_FILTERS } from './minimizer/default-filters.js';
+export { isErrorLine } from './minimizer/error-lines.js';
+export type { Omission, OutputFilter } from './minimizer/filter.js';
+export {
+  createLineFilter,
+  type LineFilterOptions,
+  type NoiseRule,
+} from './minimizer/line-filter.js';
+export type { MinimizerOptions } from './minimizer/options.js';
 export type { SpillOptions } from './pipeline/execute.js';
 export { InputError } from './pipeline/input-error.js';
 export type { InterceptorOptions } from './pipeline/intercept.js';

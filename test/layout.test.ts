@@ -48,7 +48,15 @@ const show = ({ from, to }: Import) => `${from} -> ${to}`;
 const between = (from: readonly string[], to: readonly string[]) =>
   imports.filter((each) => from.includes(partOf(each.from)) && to.includes(partOf(each.to)));
 
-const services = ['jobs', 'artifacts', 'snapshot', 'terminal', 'urls', 'interaction-log'];
+const services = [
+  'artifacts',
+  'interaction-log',
+  'jobs',
+  'minimizer',
+  'snapshot',
+  'terminal',
+  'urls',
+];
 const tops = ['mcp', 'adapters', 'cli'];
 const parts = [...new Set(sources.map(partOf))];
 const except = (...names: readonly string[]) => parts.filter((part) => !names.includes(part));

@@ -51,7 +51,7 @@ class DirectoryStore implements ArtifactStore {
     return {
       path,
       maxBytes: this.#settings.maxBytes,
-      keep: (report) => this.#underWay.add(this.#keep(tool, path, report)),
+      keep: (report, as = tool) => this.#underWay.add(this.#keep(as, path, report)),
       discard: () => {},
     };
   }

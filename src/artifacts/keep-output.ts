@@ -41,8 +41,12 @@ export class OutputKeeper {
     return { path: this.#draft.path, maxBytes: this.#draft.maxBytes, afterBytes };
   }
 
-  /** The command has ended; `report` says what is in the file, if one was made. */
-  async finish(report: SpillReport | undefined): Promise<KeptOutput> {
+  /**
+   * The command has ended; `report` says what is in the file, if one was made.
+   *
+   * @param tool Another name than the one it was opened with.
+   */
+  async finish(report: SpillReport | undefined, tool?: string): Promise<KeptOutput> {
     if (this.#draft === undefined) {
       return this.#failure === undefined
         ? { kind: 'none' }
@@ -53,7 +57,7 @@ export class OutputKeeper {
       return { kind: 'none' };
     }
     try {
-      const artifact = await this.#draft.keep(report);
+      const artifact = await this.#draft.keep(report, tool);
       if (artifact !== undefined) {
         return { kind: 'kept', artifact, complete: report.dropped === 0, bytes: report.bytes };
       }

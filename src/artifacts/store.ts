@@ -25,8 +25,12 @@ export interface ArtifactDraft {
   readonly path: string;
   /** More than this must not be written to it. */
   readonly maxBytes: number;
-  /** The file was made and is closed: makes it an artifact; undefined when nothing is in it. */
-  keep(report: DraftReport): Promise<Artifact | undefined>;
+  /**
+   * The file was made and is closed: makes it an artifact; undefined when nothing is in it.
+   *
+   * @param tool Under another name than the draft's.
+   */
+  keep(report: DraftReport, tool?: string): Promise<Artifact | undefined>;
   /** The file was not made, or is not wanted. Must not throw. */
   discard(): void;
 }

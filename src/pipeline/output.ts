@@ -1,4 +1,4 @@
-import type { Capture } from '../engine/outcome.js';
+import type { Capture, Counts } from '../engine/outcome.js';
 import { formatCount, formatSize } from './size.js';
 import { firstBytes, lastBytes } from './utf8.js';
 
@@ -41,6 +41,19 @@ export interface WholeOutput {
   readonly firstBytes?: number;
 }
 
+/**
+ * The output that a text was made of, when it is not that output itself: notices count its lines, so
+ * that they can be found in the whole output.
+ */
+export interface Origin {
+  readonly lines: number;
+  readonly bytes: number;
+  /** Bytes of it that the text was made of, when they are not all. */
+  readonly limitBytes?: number;
+  /** Its line at which a line of the text begins; for the line after the last: `lines + 1`. */
+  lineNumber(line: number): number;
+}
+
 /** A capture as it is shown. */
 export interface ShownOutput {
   readonly text: string;
@@ -59,15 +72,16 @@ export function captureLimits(limits: OutputLimits): OutputLimits {
 }
 
 /**
- * The text to show for a capture made with {@link captureLimits}: whole lines only, as many as fit,
+ * The text to show for a capture made with {@link captureLimits} or larger ones: whole lines only, as many as fit,
  * or the end of one line when not even that fits.
  */
 export function showCapture(
   capture: Capture,
   limits: OutputLimits,
   whole?: WholeOutput,
+  origin: Origin = itself(capture.total),
 ): ShownOutput {
-  const shown = showLimited(capture, limits);
+  const shown = showLimited(capture, limits, origin);
   if (shown.cut === undefined || whole === undefined) return shown;
   const { notice, truncation } = shown.cut;
   return {
@@ -79,32 +93,40 @@ export function showCapture(
   };
 }
 
+function itself({ lines, bytes }: Counts): Origin {
+  return { lines, bytes, lineNumber: (line) => line };
+}
+
 function readHint({ artifactId, firstBytes: kept }: WholeOutput): string {
   const what = kept === undefined ? 'full output' : `its first ${formatSize(kept)}`;
   return `Read artifact://${artifactId} for ${what}`;
 }
 
-function showLimited(capture: Capture, limits: OutputLimits): ShownOutput {
+function showLimited(capture: Capture, limits: OutputLimits, origin: Origin): ShownOutput {
+  const { total } = capture;
+  // More may have been captured than is to be shown.
   if (capture.kind === 'complete') {
-    if (capture.total.bytes <= limits.headBytes + limits.tailBytes) return { text: capture.text };
-    // Just the one byte too many.
+    if (total.bytes <= limits.headBytes + limits.tailBytes) return { text: capture.text };
     const head = firstBytes(capture.text, limits.headBytes);
-    const lastLineBytes = lengthOfLastLine(capture.text);
+    const tail = lastBytes(capture.text.slice(head.length), limits.tailBytes + 1);
     return showCut(
-      { head, tail: capture.text.slice(head.length), total: capture.total, lastLineBytes },
+      { head, tail, total, lastLineBytes: lengthOfLastLine(capture.text) },
       limits,
+      origin,
     );
   }
-  return showCut(capture, limits);
+  const head = firstBytes(capture.head, limits.headBytes);
+  const tail = lastBytes(capture.tail, limits.tailBytes + 1);
+  return showCut({ head, tail, total, lastLineBytes: capture.lastLineBytes }, limits, origin);
 }
 
 type CutCapture = Pick<Capture & { kind: 'cut' }, 'head' | 'tail' | 'total' | 'lastLineBytes'>;
 
-function showCut(capture: CutCapture, limits: OutputLimits): ShownOutput {
+function showCut(capture: CutCapture, limits: OutputLimits, origin: Origin): ShownOutput {
   const { head, tail, total, lastLineBytes } = capture;
   const end = alignTail(tail, total.lines, limits.tailBytes);
-  if (limits.headBytes === 0) return showTail(end, total, lastLineBytes, limits);
-  return showEnds(alignHead(head), end, total, limits);
+  if (limits.headBytes === 0) return showTail(end, lastLineBytes, limits, origin);
+  return showEnds(alignHead(head), end, total, limits, origin);
 }
 
 function lengthOfLastLine(text: string): number {
@@ -143,23 +165,24 @@ function alignHead(head: string): Part {
 
 function showTail(
   tail: Part,
-  total: Capture['total'],
   lastLineBytes: number,
   limits: OutputLimits,
+  origin: Origin,
 ): ShownOutput {
-  const limit = formatSize(limits.tailBytes);
+  const limit = formatSize(origin.limitBytes ?? limits.tailBytes);
+  const shownRange = rangeIn(origin, tail.range);
   const notice = tail.partial
-    ? `[Showing last ${formatSize(byteLength(tail.text))} of line ${total.lines} ` +
+    ? `[Showing last ${formatSize(byteLength(tail.text))} of line ${origin.lines} ` +
       `(line is ${formatSize(lastLineBytes)})]`
-    : `[Showing lines ${formatRange(tail.range)} of ${total.lines} (${limit} limit)]`;
+    : `[Showing lines ${formatRange(shownRange)} of ${origin.lines} (${limit} limit)]`;
   const truncation: Truncation = {
     direction: 'tail',
     truncatedBy: 'bytes',
-    totalLines: total.lines,
-    totalBytes: total.bytes,
+    totalLines: origin.lines,
+    totalBytes: origin.bytes,
     outputLines: lineCount(tail.range),
     outputBytes: byteLength(tail.text),
-    shownRange: tail.range,
+    shownRange,
   };
   return { text: tail.text, cut: { notice, truncation } };
 }
@@ -167,29 +190,34 @@ function showTail(
 function showEnds(
   head: Part,
   tail: Part,
-  total: Capture['total'],
+  total: Counts,
   limits: OutputLimits,
+  origin: Origin,
 ): ShownOutput {
+  const shownRange = rangeIn(origin, tail.range);
+  const headRange = rangeIn(origin, head.range);
   const outputBytes = byteLength(head.text) + byteLength(tail.text);
   const marker = elisionMarker(
-    tail.range.start - head.range.end - 1,
+    shownRange.start - headRange.end - 1,
     // Invalid bytes are three bytes each as U+FFFD, so what is shown can look larger than it was.
     Math.max(0, total.bytes - outputBytes),
   );
-  const sizes = `${formatSize(limits.headBytes)} + ${formatSize(limits.tailBytes)} limit`;
+  const { limitBytes } = origin;
+  const [most, last] = [limitBytes ?? limits.headBytes, limitBytes ?? limits.tailBytes];
+  const sizes = `${formatSize(most)} + ${formatSize(last)} limit`;
   const notice =
-    `[Showing lines ${formatRange(head.range)} and ${formatRange(tail.range)} ` +
-    `of ${total.lines} (${sizes})]`;
+    `[Showing lines ${formatRange(headRange)} and ${formatRange(shownRange)} ` +
+    `of ${origin.lines} (${sizes})]`;
   const truncation: Truncation = {
     direction: 'middle',
     truncatedBy: 'bytes',
-    totalLines: total.lines,
-    totalBytes: total.bytes,
+    totalLines: origin.lines,
+    totalBytes: origin.bytes,
     outputLines:
       tail.range.end - Math.max(tail.range.start, head.range.end + 1) + 1 + head.range.end,
     outputBytes,
-    shownRange: tail.range,
-    headRange: head.range,
+    shownRange,
+    headRange,
   };
   const gap = head.partial ? '\n' : '';
   const parts = { head: head.text + gap, marker: `${marker}\n`, tail: tail.text };
@@ -201,6 +229,12 @@ function elisionMarker(lines: number, bytes: number): string {
   const size = formatSize(bytes);
   if (lines <= 0) return `[… ${size} elided …]`;
   return `[… ${formatCount(lines)} ${lines === 1 ? 'line' : 'lines'} elided (${size}) …]`;
+}
+
+/** Lines of the text as lines of the output that it was made of. */
+function rangeIn({ lineNumber }: Origin, { start, end }: LineRange): LineRange {
+  const first = lineNumber(start);
+  return { start: first, end: Math.max(first, lineNumber(end + 1) - 1) };
 }
 
 function formatRange(range: LineRange): string {

@@ -87,6 +87,24 @@ test('C6: carriage returns come through as they are from run()', async () => {
   expect(printed(result)).toBe('start\rone\rtwo\n');
 });
 
+test('C6: of a line that is drawn again the last frame is shown, and CRLF is a newline', async () => {
+  const tool = newTool({ minimizer: true });
+  expect(await answerTo(tool, { command: "printf 'start\\rone\\rtwo\\n'" })).toMatch(/^two\n\n/);
+  const command = "for i in $(seq 1000); do printf '%d%%\\r' $i; done";
+  expect(await answerTo(tool, { command })).toMatch(/^1000%\n\n/);
+  expect(await answerTo(tool, { command: "printf 'a\\r\\nb\\r\\n'" })).toMatch(/^a\nb\n\n/);
+});
+
+test('C7: escape sequences go, whole or in pieces, and no text with them', async () => {
+  const tool = newTool({ minimizer: true });
+  const split = "printf '\\033[3'; sleep .1; printf '1mred\\033[0m\\n'";
+  expect(await answerTo(tool, { command: split })).toMatch(/^red\n\n/);
+  const link = "printf '\\033]8;;https://example.com/(a)\\033\\\\text\\033]8;;\\033\\\\\\n'";
+  expect(await answerTo(tool, { command: link })).toMatch(/^text\n\n/);
+  const open = "printf 'a\\033[3\\nfollows\\n'; printf 'b\\033'; printf 'after\\n'";
+  expect(await answerTo(tool, { command: open })).toMatch(/^a\nfollows\nbafter\n\n/);
+});
+
 test('C8: merged streams are in the order in which they were written', async () => {
   const result = await run('for i in 1 2 3; do echo o$i; echo e$i >&2; done');
   expect(printed(result)).toBe('o1\ne1\no2\ne2\no3\ne3\n');

@@ -140,3 +140,25 @@ const outputs = fc
     { maxLength: 80 },
   )
   .map((pieces) => pieces.join(''));
+
+test('a capture of more than is shown is shown as one of just as much', () => {
+  const lines = fc.array(fc.constantFrom('a', '中中', 'long line', ''), { maxLength: 40 });
+  const sizes = fc.integer({ min: 4, max: 40 });
+  fc.assert(
+    fc.property(
+      lines,
+      fc.constantFrom(0, 10),
+      sizes,
+      sizes,
+      (texts, headBytes, tailBytes, more) => {
+        const text = texts.join('\n');
+        const limits = { headBytes, tailBytes };
+        const larger = {
+          headBytes: headBytes && headBytes + more,
+          tailBytes: tailBytes + 1 + more,
+        };
+        expect(showCapture(captureOf(text, larger), limits)).toEqual(show(text, limits));
+      },
+    ),
+  );
+});

@@ -6,6 +6,7 @@ import { clampNotice } from '../../pipeline/timeout.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolAbortError, toToolError } from '../errors.js';
 import { jobLabel, preview, startedText } from './job-text.js';
+import { shownUpdate } from './minimize.js';
 import type { WorkspaceSettings } from './options.js';
 import type { PreparedCommand } from './prepare.js';
 import { timeoutDetails, type WorkspaceDetails } from './result.js';
@@ -36,7 +37,7 @@ class Detachable {
     this.#command = command;
     this.#call = call;
     this.#settings = settings;
-    this.#updates = new CallUpdates(call, settings.output.tailBytes);
+    this.#updates = new CallUpdates(call, settings.output.tailBytes, shownUpdate(settings));
     call.signal?.addEventListener('abort', this.#abort, { once: true });
     this.answer = run(this.#controller.signal, (chunk) => this.#updates.push(chunk));
   }

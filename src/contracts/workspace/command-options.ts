@@ -1,14 +1,19 @@
 import type { OutputKeeper } from '../../artifacts/keep-output.js';
 import type { ExecuteOptions } from '../../pipeline/execute.js';
-import { captureLimits } from '../../pipeline/output.js';
+import type { OutputLimits } from '../../pipeline/output.js';
 import type { PreparedCommand } from './prepare.js';
 import type { RunContext } from './run.js';
 
-/** A command's options, on pipes and on a terminal alike. */
+/**
+ * A command's options, on pipes and on a terminal alike.
+ *
+ * @param limits What the engine must keep of its output.
+ */
 export function commandOptions(
   { cwd, timeout }: PreparedCommand,
   { owner, settings, signal }: RunContext,
   keeper: OutputKeeper,
+  limits: OutputLimits,
 ): Omit<ExecuteOptions, 'onOutput' | 'pty'> {
   const { headBytes, tailBytes } = settings.output;
   const spill = keeper.spill(headBytes + tailBytes);
@@ -16,7 +21,7 @@ export function commandOptions(
     cwd,
     timeoutMs: Math.round(timeout.seconds * 1000),
     graceMs: settings.graceMs,
-    ...captureLimits(settings.output),
+    ...limits,
     owner,
     ...(settings.shell && { shell: settings.shell }),
     ...(signal && { signal }),

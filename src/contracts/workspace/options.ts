@@ -1,6 +1,8 @@
 import { createArtifactStore } from '../../artifacts/directory-store.js';
 import type { ArtifactStore } from '../../artifacts/store.js';
 import { JobManager } from '../../jobs/manager.js';
+import type { Minimizer } from '../../minimizer/minimizer.js';
+import { createMinimizer, type MinimizerOptions } from '../../minimizer/options.js';
 import { InputError, showValue } from '../../pipeline/input-error.js';
 import {
   createInterceptor,
@@ -48,6 +50,11 @@ export interface WorkspaceOptions extends ShellOptions {
   readonly jobs?: JobManager | false;
   /** Shows commands that are to run on a terminal (`pty: true`). Default: none, so they run on pipes. */
   readonly ui?: TerminalUi;
+  /**
+   * Shortens noisy output; the raw text is kept as an artifact. `true`: with the defaults. Default:
+   * off.
+   */
+  readonly minimizer?: boolean | MinimizerOptions;
   /** Blocks commands that another of the runtime's tools does better. Default: off. */
   readonly interceptor?: InterceptorOptions;
   /**
@@ -85,6 +92,7 @@ export interface WorkspaceSettings extends ShellSettings {
   readonly autoBackgroundMs: number | undefined;
   readonly jobs: JobManager | undefined;
   readonly ui: TerminalUi | undefined;
+  readonly minimizer: Minimizer | undefined;
   readonly intercept: Interceptor | undefined;
   readonly urls: UrlRegistry;
   /** Undefined: commands run here. */
@@ -116,6 +124,7 @@ export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSet
     ownsArtifacts: options.artifacts === undefined,
     ...resolveJobs(options),
     ui: resolveUi(options.ui),
+    minimizer: createMinimizer(options.minimizer, warnTo(options.logger)),
     intercept: createInterceptor(options.interceptor, warnTo(options.logger)),
     urls: withArtifacts(options.urls ?? createUrlRegistry(), artifacts),
     clientTerminals:

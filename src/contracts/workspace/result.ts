@@ -22,6 +22,7 @@ import {
 import { clampNotice, type Timeout } from '../../pipeline/timeout.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError, ToolError } from '../errors.js';
+import type { EndedOutput, MinimizerReport } from './minimize.js';
 import type { WorkspaceSettings } from './options.js';
 
 /** A command in the background. */
@@ -49,8 +50,8 @@ export interface WorkspaceDetails {
   exitCode?: number;
   /** Processes that still run; present when there are any. */
   background?: readonly BackgroundProcess[];
-  /** Present when not all of the output is shown. */
-  meta?: { truncation: Truncation };
+  /** Present when the output is not shown as it is: `truncation` of a cut one, `minimizer` of a shortened one. */
+  meta?: { truncation?: Truncation; minimizer?: MinimizerReport };
   /** Why the whole output was not kept; present when it should have been. */
   artifactError?: string;
 }
@@ -69,9 +70,10 @@ export interface ResultExtras {
 export function shownOutput(
   result: MergedResult,
   settings: WorkspaceSettings,
-  kept: KeptOutput,
+  { kept, shortened }: EndedOutput,
 ): ShownOutput {
-  return showCapture(result.output, settings.output, wholeOutput(kept));
+  const { capture = result.output, origin } = shortened?.version ?? {};
+  return showCapture(capture, settings.output, wholeOutput(kept), origin);
 }
 
 /**
@@ -84,27 +86,35 @@ export function workspaceResult(
   result: MergedResult,
   timeout: Timeout,
   settings: WorkspaceSettings,
-  kept: KeptOutput,
+  ended: EndedOutput,
   extras: ResultExtras = {},
 ): ToolResult<WorkspaceDetails> {
-  const { shown = shownOutput(result, settings, kept), notice, dismissed = false } = extras;
-  const details = workspaceDetails(result, timeout, shown);
-  if (shown.cut !== undefined && kept.kind === 'failed') details.artifactError = kept.reason;
+  const { shown = shownOutput(result, settings, ended), notice, dismissed = false } = extras;
+  const { kept, shortened } = ended;
+  const details = workspaceDetails(result, timeout, shown, shortened?.report);
+  if (details.meta !== undefined && kept.kind === 'failed') details.artifactError = kept.reason;
+  const raw = rawOutputNotice(shortened?.report);
   const clamped = clampNotice(timeout, settings.timeout);
   const background = backgroundNotice(result.background);
   const { outcome } = result;
   if (outcome.kind === 'exited') {
     const wallTime = wallTimeNotice(result.durationMs);
-    const notices = [shown.cut?.notice, wallTime, clamped, notice, background];
+    const notices = [shown.cut?.notice, wallTime, clamped, notice, background, raw];
     const output = shown.text === '' ? NO_OUTPUT : shown.text;
     return exitedResult(output, notices, outcome.exitCode, details);
   }
-  const notices = [shown.cut?.notice, clamped, notice, background];
+  const notices = [shown.cut?.notice, clamped, notice, background, raw];
   if (outcome.kind === 'cancelled' && dismissed) {
     const message = joinSections(shown.text, [...notices, DISMISSED], CANCELLED);
     throw new ToolError('dismissed', message, { details });
   }
   throw unfinished(outcome, shown.text, notices, details);
+}
+
+/** Where a shortened output can be read as the command printed it. */
+function rawOutputNotice(report: MinimizerReport | undefined): string | undefined {
+  if (report?.artifactId === undefined) return undefined;
+  return `[raw output: artifact://${report.artifactId}]`;
 }
 
 function wholeOutput(kept: KeptOutput): WholeOutput | undefined {
@@ -162,6 +172,7 @@ function workspaceDetails(
   result: MergedResult,
   timeout: Timeout,
   shown: ShownOutput,
+  minimizer: MinimizerReport | undefined,
 ): WorkspaceDetails {
   const details: WorkspaceDetails = {
     ...timeoutDetails(timeout),
@@ -169,6 +180,7 @@ function workspaceDetails(
   };
   if (result.background.length > 0) details.background = result.background;
   if (shown.cut !== undefined) details.meta = { truncation: shown.cut.truncation };
+  if (minimizer !== undefined) details.meta = { ...details.meta, minimizer };
   return details;
 }
 

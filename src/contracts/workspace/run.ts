@@ -5,6 +5,7 @@ import { execute } from '../../pipeline/execute.js';
 import type { ConsoleListeners } from '../../terminal/console.js';
 import type { ToolResult } from '../contract.js';
 import { commandOptions } from './command-options.js';
+import { captureLimits, endOutput } from './minimize.js';
 import type { WorkspaceSettings } from './options.js';
 import type { PreparedCommand } from './prepare.js';
 import { type WorkspaceDetails, workspaceResult } from './result.js';
@@ -46,8 +47,8 @@ export async function runCommand(
   }
   const keeper = await OutputKeeper.open(settings.artifacts, TOOL);
   const result = await executeWith(keeper, prepared, context);
-  const kept = await keeper.finish(result.spill);
-  return workspaceResult(result, prepared.timeout, settings, kept, { notice });
+  const ended = await endOutput(result, keeper, prepared.command, settings);
+  return workspaceResult(result, prepared.timeout, settings, ended, { notice });
 }
 
 async function executeWith(
@@ -58,7 +59,7 @@ async function executeWith(
   const { onOutput } = context;
   try {
     const result = await execute(prepared.text, prepared.environment, {
-      ...commandOptions(prepared, context, keeper),
+      ...commandOptions(prepared, context, keeper, captureLimits(context.settings)),
       ...(onOutput && { onOutput }),
     });
     if (!('output' in result)) throw new TypeError('expected the streams to be merged');

@@ -1,6 +1,6 @@
 import { OutputKeeper } from '../../artifacts/keep-output.js';
 import { CANCELLED } from '../../pipeline/notices.js';
-import type { ShownOutput } from '../../pipeline/output.js';
+import { captureLimits, type ShownOutput } from '../../pipeline/output.js';
 import type { TerminalSize } from '../../pipeline/terminal-size.js';
 import { lastBytes } from '../../pipeline/utf8.js';
 import { spawnIn } from '../../spawn.js';
@@ -51,11 +51,17 @@ export async function runInOverlay(
   const keeper = await OutputKeeper.open(settings.artifacts, tool);
   const { result, dismissed, size } = await runIn(console, prepared, environment, context, keeper);
   const kept = await keeper.finish(result.spill);
-  const shown = await readable(shownOutput(result, settings, kept), size, settings);
-  return workspaceResult(result, prepared.timeout, settings, kept, {
-    shown,
-    dismissed: dismissed && !signal?.aborted,
-  });
+  const shown = await readable(shownOutput(result, settings, { kept }), size, settings);
+  return workspaceResult(
+    result,
+    prepared.timeout,
+    settings,
+    { kept },
+    {
+      shown,
+      dismissed: dismissed && !signal?.aborted,
+    },
+  );
 }
 
 async function runIn(
@@ -67,7 +73,7 @@ async function runIn(
 ): Promise<ConsoleRun> {
   try {
     const live = await spawnIn(environment, prepared.text, {
-      ...commandOptions(prepared, context, keeper),
+      ...commandOptions(prepared, context, keeper, captureLimits(context.settings.output)),
       pty: console.size,
       encoding: 'bytes',
     });

@@ -10,6 +10,7 @@ import { ToolAbortError, ToolError, toToolError } from '../errors.js';
 import { type Run, runInBackground, runUntilBackground } from './background.js';
 import { runInClientTerminal } from './client-terminal.js';
 import { createJobTool, type JobDetails } from './job-tool.js';
+import { shownUpdate } from './minimize.js';
 import {
   resolveWorkspaceOptions,
   type WorkspaceOptions,
@@ -87,7 +88,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     if (call.onUpdate === undefined && call.onOutput === undefined) {
       return running.add(runCommand(command, { owner, settings, signal }));
     }
-    const updates = new CallUpdates(call, settings.output.tailBytes);
+    const updates = new CallUpdates(call, settings.output.tailBytes, shownUpdate(settings));
     const onOutput = (chunk: OutputChunk): void => updates.push(chunk);
     // On a terminal, the screen is what there is to see, and not what was sent to draw it.
     const onTerminal = {

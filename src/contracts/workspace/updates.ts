@@ -12,22 +12,31 @@ export class CallUpdates {
   readonly #onUpdate: Listener<ToolResult<Partial<WorkspaceDetails>>>;
   readonly #onOutput: Listener<OutputChunk>;
   readonly #tail: TailUpdates;
+  readonly #toShown: (text: string) => string;
   #jobId: string | undefined;
 
-  /** @param maxBytes UTF-8 bytes of output that an update carries at most. */
-  constructor({ onUpdate, onOutput }: ToolCall<WorkspaceDetails>, maxBytes: number) {
+  /**
+   * @param maxBytes UTF-8 bytes of output that an update carries at most.
+   * @param toShown Makes what is shown of the raw text. Default: it is shown as it is.
+   */
+  constructor(
+    { onUpdate, onOutput }: ToolCall<WorkspaceDetails>,
+    maxBytes: number,
+    toShown: (text: string) => string = (text) => text,
+  ) {
     this.#onUpdate = new Listener('onUpdate', onUpdate);
     this.#onOutput = new Listener('onOutput', onOutput);
     this.#tail = new TailUpdates({
       maxBytes,
       intervalMs: UPDATE_INTERVAL_MS,
-      emit: (text) => this.#emit(text, 'running'),
+      emit: (text) => this.#emit(toShown(text), 'running'),
     });
+    this.#toShown = toShown;
   }
 
   /** The last output so far. */
   get tail(): string {
-    return this.#tail.tail;
+    return this.#toShown(this.#tail.tail);
   }
 
   push(chunk: OutputChunk): void {

@@ -44,7 +44,7 @@ test('long output is kept whole, and the result says where', async () => {
   expect(textOf(result)).toMatch(
     /\n\n\[Showing lines \d+-100000 of 100000 \(50\.0KB limit\)\. Read artifact:\/\/0 for full output\]\nWall time/,
   );
-  expect(result.details.meta?.truncation.artifactId).toBe('0');
+  expect(result.details.meta?.truncation?.artifactId).toBe('0');
   const whole = await storeOf(tool).read('0');
   expect(Buffer.from(whole).toString()).toBe(seq(100_000));
   const { path } = await storeOf(tool).find('0');
@@ -58,7 +58,7 @@ test('output that is shown whole makes no file; one byte more does', async () =>
   expect(fits.details).not.toHaveProperty('meta');
   expect(await storeOf(tool).list()).toEqual([]);
   const cut = await tool.execute({ command: "printf '%101s' x" });
-  expect(cut.details.meta?.truncation.artifactId).toBe('0');
+  expect(cut.details.meta?.truncation?.artifactId).toBe('0');
   expect((await storeOf(tool).read('0')).length).toBe(101);
 });
 
@@ -121,7 +121,7 @@ test('a directory that is gone costs one artifact and no command', async () => {
   const lost = await tool.execute({ command: 'seq 1 50000' });
   expect(lost.details.artifactError).toMatch(/^ENOENT: /);
   const next = await tool.execute({ command: 'seq 1 50000' });
-  expect(next.details.meta?.truncation.artifactId).toBe('0');
+  expect(next.details.meta?.truncation?.artifactId).toBe('0');
 });
 
 test('a store of the tool goes with the tool; one that was given does not', async () => {

@@ -1,0 +1,112 @@
+/**
+ * What the minimizer takes for a line about an error: the one place that says so. Such a line is
+ * never left out, whatever a filter thinks of it. The test is a wide one: a line that is kept for
+ * nothing costs a little, one that is lost may cost the model its way.
+ */
+
+/** Words, whole and in any case. */
+const WORDS = [
+  'errors?|err|err!|errno|erroneous|fail(?:s|ed|ing|ures?)?|fatal|critical|crit|severe|emerg',
+  'panic(?:s|ked)?|exceptions?|traceback|stack ?trace|caused by|warn(?:s|ed|ings?)?|deprecat(?:ed|ion)',
+  'abort(?:s|ed|ing)?|crash(?:es|ed)?|segfaults?|segmentation fault|bus error|core dumped|killed|terminated',
+  "denied|refused|rejected|forbidden|unauthorized|can ?not|can't|couldn't|could not|unable|did not|doesn't",
+  'not found|no such|no space|no matching|no module|does not|not (?:a|an|allowed|be|ok|permitted|supported)',
+  'undefined|undeclared|unresolved|unrecognized|unknown|unexpected|unsupported|unsatisfied|unmet',
+  'unreachable|invalid|illegal|malformed|corrupt(?:ed|ion)?|missing|mismatch(?:ed|es)?|incompatible',
+  'conflict(?:s|ed|ing)?|duplicate|multiple definition|expected|assert(?:s|ed|ions?)?|broken|problems?',
+  'time[- ]?out|timed out|out of memory|oom|overflow|underflow|too many|leak(?:s|ed)?|vulnerabilit(?:y|ies)',
+  'exit(?:ed|s)?(?: with)?(?: non-zero)?(?: code| status)?[ :=(]+[1-9]\\d*|(?:code|status|rc)[ :=]+[1-9]\\d*',
+  'returned [1-9]\\d*',
+];
+
+const WORD = new RegExp(`(?<![\\w])(?:${WORDS.join('|')})(?!\\w)`, 'i');
+
+/** `ValueError`, `ERESOLVE`, `E0308`, `SIGSEGV`. */
+const NAME = /(?:Error|Exception|Warning|Failure)s?\b|\bE(?:[A-Z]{3,}|\d{3,5})\b|\bSIG[A-Z]{2,}\b/;
+
+/** The signs of linters and test runners, `***` of make. */
+const SIGN = /[✗✘✖×❌⚠⛔‼]|\*\*\*|^\s*●|^\s*(?:>|E|[EWF]:) {1,7}\S/u;
+
+/** `src/a.c:3:5: …`, `main.go:7: …`, `a.ts(3,5): …`, and places in a stack. */
+const PLACE =
+  /^\s*(?:[A-Za-z]:)?[^\s:()]+(?::\d+(?:[:.]\d+)?|\(\d+(?:,\d+)?\)):?(?:$|(?<=:) \S)|^\s+at \S|^\s*File "|^\s*-->/;
+
+/** Says that there are none: `0 errors`, `no warnings`, `failures: 0`. */
+const NONE =
+  /(?<![\w.,])(?:0|no|zero|without)[ -](?:errors?|warnings?|failures?|failed|fail|problems?|vulnerabilities|issues|conflicts?|timeouts?|leaks?)(?!\w)|(?<!\w)(?:errors?|warnings?|failures?|failed|fail|problems?|exit (?:code|status))[ :=]+0(?![\w.])/gi;
+
+/** A test that passed, whose name may be about errors: `ok 3 - rejects an invalid amount`. */
+const PASSED =
+  /^\s*(?:ok \d+ (?:- )?\S|--- PASS: \S|test \S.* \.\.\. ok$|[✓✔√] .*\(?\d+(?:\.\d+)? ?m?s\)?$|\S+::\S.* PASSED(?: +\[ *\d+%\])?$)/u;
+const COUNTED = /[1-9]\d* (?:errors?|warnings?|failures?|failed|problems?)\b/i;
+
+/**
+ * Whether a line is about an error, a warning or a failure. Counts of none, and the tests that a
+ * runner marks as passed, are not.
+ */
+export function isErrorLine(line: string): boolean {
+  if (PLACE.test(line) || SIGN.test(line)) return true;
+  if (!WORD.test(line) && !NAME.test(line)) return false;
+  if (isPassed(line)) return false;
+  const rest = line.replace(NONE, '');
+  return rest.length === line.length || WORD.test(rest) || NAME.test(rest);
+}
+
+/** Names of tests are not long, and the expression takes its time on what is. */
+const LONGEST_PASSED = 500;
+
+function isPassed(line: string): boolean {
+  return line.length <= LONGEST_PASSED && PASSED.test(line) && !COUNTED.test(line);
+}
+
+/** No more lines than these are taken for the excerpt or the stack of one error. */
+const MOST_BODY_LINES = 60;
+const LINES_A_STEP = 500;
+/** What goes on with its work in an indented line: `   Compiling serde v1.0.0`. */
+const AT_WORK = /^\s+[A-Z][a-z]+ing\b/;
+const EXCERPT = /^(?:\s+\S|\s*\d*\s*\||\s*[|^~│╰])/;
+const TRACEBACK = /^(?<indent>[\s│|]*)(?:Traceback \(most recent call last\)|thread '.*' panicked)/;
+
+/**
+ * Which of the lines must be kept: those about errors, and what belongs to them: the indented lines
+ * and source excerpts right below, a traceback with the line that ends it. Yields now and then, for
+ * the caller to give others their turn.
+ */
+export function* findErrorLines(lines: readonly string[]): Generator<void, Uint8Array> {
+  const marks = new Uint8Array(lines.length);
+  let body = 0;
+  let traceback: number | undefined;
+  for (const [index, line] of lines.entries()) {
+    if (index % LINES_A_STEP === LINES_A_STEP - 1) yield;
+    const start: string | undefined = TRACEBACK.exec(line)?.groups?.indent;
+    if (start !== undefined) {
+      traceback = start.length;
+      marks[index] = 1;
+      continue;
+    }
+    if (traceback !== undefined) {
+      marks[index] = 1;
+      // The first line that is not deeper names the exception.
+      if (line.trim() !== '' && indentOf(line) <= traceback) traceback = undefined;
+      continue;
+    }
+    if (isErrorLine(line)) {
+      marks[index] = 1;
+      body = MOST_BODY_LINES;
+    } else if (body > 0 && isExcerpt(line)) {
+      marks[index] = 1;
+      body -= 1;
+    } else {
+      body = 0;
+    }
+  }
+  return marks;
+}
+
+function isExcerpt(line: string): boolean {
+  return EXCERPT.test(line) && !AT_WORK.test(line) && !isPassed(line);
+}
+
+function indentOf(line: string): number {
+  return line.length - line.replace(/^[\s│|]+/, '').length;
+}

@@ -1,0 +1,26 @@
+import { createLineFilter } from '../line-filter.js';
+
+/** A step of a build may stand before it: `#7 3.705 `. */
+const after = (pattern: string): RegExp => new RegExp(`^(?:#\\d+ [\\d.]+ )?(?:${pattern})`);
+
+/** apt and dpkg: fetching and unpacking. */
+export const aptFilter = createLineFilter({
+  name: 'apt',
+  programs: ['apt', 'apt-get', 'aptitude', 'dpkg', 'docker', 'podman', 'buildah'],
+  noise: [
+    { what: 'downloads', pattern: after('(?:Get|Hit|Ign):\\d+ \\S+ ') },
+    {
+      what: 'package lists',
+      pattern: after(
+        'Reading package lists\\.\\.\\.|Building dependency tree|Reading state information',
+      ),
+    },
+    {
+      what: 'packages',
+      pattern: after(
+        'Selecting previously unselected package |Preparing to unpack |Unpacking \\S+ \\(|Setting up \\S+ \\(|Processing triggers for ',
+      ),
+    },
+    { what: 'packages', pattern: after('\\(Reading database \\.\\.\\.') },
+  ],
+});

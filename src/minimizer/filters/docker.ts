@@ -1,0 +1,33 @@
+import { createLineFilter } from '../line-filter.js';
+
+/** docker: layers on their way, steps that are done. */
+export const dockerFilter = createLineFilter({
+  name: 'docker',
+  programs: ['docker', 'docker-compose', 'podman', 'buildah', 'buildctl', 'nerdctl'],
+  noise: [
+    { what: 'layers', pattern: /^#\d+ (?:extracting )?sha256:[\da-f]{12,}/ },
+    {
+      what: 'layers',
+      pattern:
+        /^#\d+ (?:resolve \S+|transferring \S+ ?\S*:? .*|exporting .*|writing .*|naming to .*|unpacking .*|sending tarball) ?(?:[\d.]+s )?(?:done)?$/,
+    },
+    {
+      what: 'layers',
+      pattern:
+        /^ ?[\da-f]{12}: (?:Pulling fs layer|Waiting|Verifying Checksum|Download complete|Pull complete|Already exists|Preparing|Layer already exists|Pushed|Mounted from \S+)\s*$/,
+    },
+    { what: 'layers', pattern: /^ ?[\da-f]{12}: (?:Downloading|Extracting|Pushing) +\[[=> ]*\]/ },
+    { what: 'finished steps', pattern: /^#\d+ (?:DONE [\d.]+s|CACHED)$/ },
+    {
+      what: 'containers',
+      pattern:
+        /^(?: ---> (?:Running in )?[\da-f]{12}|Removing intermediate container [\da-f]{12})$/,
+    },
+    { what: 'containers', pattern: /^ ---> Using cache$/ },
+    {
+      what: 'containers',
+      pattern:
+        /^ (?:Container|Network|Volume) \S+ {2}(?:Creating|Created|Starting|Started|Stopping|Stopped|Removing|Removed|Running|Waiting|Healthy)\s*$/,
+    },
+  ],
+});

@@ -1,0 +1,39 @@
+import { createLineFilter } from '../line-filter.js';
+
+/** pip: what it found, fetched and built. */
+export const pipFilter = createLineFilter({
+  name: 'pip',
+  programs: ['pip', 'pipx', 'uv', 'poetry'],
+  noise: [
+    { what: 'requirements already satisfied', pattern: /^Requirement already satisfied: / },
+    { what: 'downloads', pattern: /^Collecting [\w.-]+(?:\[[\w,.-]+\])?(?:[<>=!~;@ ].*)?$/ },
+    { what: 'downloads', pattern: /^Processing (?:\.{0,2}\/|file:|\S+\.(?:whl|zip|tar))/ },
+    { what: 'downloads', pattern: /^Looking in (?:indexes|links): / },
+    {
+      what: 'downloads',
+      pattern: /^ {2}(?:Downloading|Using cached|Obtaining dependency information for) \S/,
+    },
+    { what: 'downloads', pattern: /^ *[━╸╺ ]{8,} *[\d.]+(?:\/[\d.]+)? \S?[bB]/u },
+    {
+      what: 'builds',
+      pattern:
+        /^ {2}(?:Preparing metadata|Installing build dependencies|Getting requirements to build (?:wheel|editable)|Installing backend dependencies).*: (?:started|finished with status 'done')$/,
+    },
+    {
+      what: 'builds',
+      pattern:
+        /^ {2}(?:Preparing metadata|Installing build dependencies|Getting requirements to build (?:wheel|editable)|Installing backend dependencies).*\.\.\. done$/,
+    },
+    { what: 'builds', pattern: /^ {2}(?:Created wheel for|Stored in directory:) / },
+    {
+      what: 'builds',
+      pattern:
+        /^ {2}Building wheel for \S+ \(.*\)(?:: (?:started|still running\.\.\.|finished with status 'done')|\.\.\. done)$/,
+    },
+    {
+      what: 'uninstalls',
+      pattern:
+        /^ {2}(?: {2})?(?:Attempting uninstall|Found existing installation|Uninstalling|Successfully uninstalled)\b/,
+    },
+  ],
+});

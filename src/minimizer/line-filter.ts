@@ -1,0 +1,57 @@
+import type { Omission, OutputFilter } from './filter.js';
+import { mayRun } from './programs.js';
+
+/** Lines of one kind. */
+export interface NoiseRule {
+  /** What they are, a few words for the marker. */
+  readonly what: string;
+  /** Matches a whole line; anchored, and without anything that could take long. */
+  readonly pattern: RegExp;
+}
+
+/** A filter as data. */
+export interface LineFilterOptions {
+  readonly name: string;
+  /** Programs whose output it is for; what runs other programs (make, npm, scripts) counts too. */
+  readonly programs?: readonly string[];
+  readonly noise: readonly NoiseRule[];
+}
+
+/** No line that is longer is looked at: patterns are for what programs say of their progress. */
+const LONGEST_LINE = 2000;
+
+/**
+ * Makes a filter that leaves out the lines that match, except for those about errors.
+ *
+ * @example
+ * createLineFilter({
+ *   name: 'terraform',
+ *   programs: ['terraform'],
+ *   noise: [{ what: 'refreshes', pattern: /^\S+: Refreshing state\.\.\./ }],
+ * });
+ */
+export function createLineFilter({ name, programs, noise }: LineFilterOptions): OutputFilter {
+  return {
+    name,
+    ...(programs && { applies: (command: string) => mayRun(command, programs) }),
+    *filter(lines, mustStay) {
+      let open: Omission | undefined;
+      for (const [index, line] of lines.entries()) {
+        const kind = kindOf(line, noise);
+        const what = kind === undefined || mustStay(index) ? undefined : kind;
+        if (open !== undefined && open.what !== what) {
+          yield open;
+          open = undefined;
+        }
+        if (what === undefined) continue;
+        open = { start: open?.start ?? index, end: index + 1, what };
+      }
+      if (open !== undefined) yield open;
+    },
+  };
+}
+
+function kindOf(line: string, noise: readonly NoiseRule[]): string | undefined {
+  if (line.length > LONGEST_LINE) return undefined;
+  return noise.find(({ pattern }) => pattern.test(line))?.what;
+}

@@ -1,0 +1,82 @@
+import { findErrorLines } from './error-lines.js';
+import type { OutputFilter } from './filter.js';
+import { type NumberedText, toText } from './numbered-text.js';
+import { Omissions } from './omissions.js';
+import type { MinimizerSettings } from './options.js';
+import { Turns } from './steps.js';
+import { renderTerminal } from './terminal-text.js';
+
+/** Stands among the names of filters for the removal of escape sequences and redrawn lines. */
+export const CLEANING = 'terminal';
+
+/** What became of a text. */
+export interface MinimizedText {
+  /** Without escape sequences and redrawn lines; nothing else is missing. */
+  readonly cleaned: NumberedText;
+  /** Without what the filters leave out. */
+  readonly minimized: NumberedText;
+  /** Names of those that shortened it; `terminal` when cleaning did. */
+  readonly filters: readonly string[];
+  /** Names of filters that were not tried, because the time was up. */
+  readonly skipped: readonly string[];
+}
+
+/** Shortens outputs; filters that go wrong are reported once each, and do no harm. */
+export class Minimizer {
+  readonly settings: MinimizerSettings;
+  readonly #warn: (message: string) => void;
+  readonly #reported = new Set<OutputFilter>();
+  #hasFailed = false;
+
+  constructor(settings: MinimizerSettings, warn: (message: string) => void) {
+    this.settings = settings;
+    this.#warn = warn;
+  }
+
+  /** Shortens one output of a shell command. It is the caller's to bound its length. */
+  async minimize(text: string, command: string): Promise<MinimizedText> {
+    const began = performance.now();
+    const turns = new Turns();
+    const cleaned = await turns.toEnd(renderTerminal(text));
+    const omissions = new Omissions(cleaned, await turns.toEnd(findErrorLines(cleaned.lines)));
+    const skipped: string[] = [];
+    for (const filter of this.settings.filters) {
+      if (performance.now() - began > this.settings.budgetMs) {
+        skipped.push(filter.name);
+        continue;
+      }
+      await turns.pause();
+      this.#run(filter, command, cleaned, omissions);
+    }
+    await turns.pause();
+    const { text: minimized, filters } = omissions.apply(this.settings.repeats);
+    const isCleaned = toText(cleaned) !== text;
+    return { cleaned, minimized, filters: isCleaned ? [CLEANING, ...filters] : filters, skipped };
+  }
+
+  /** What went wrong in the minimizer itself is told once, and the output stays as it is. */
+  report(error: unknown): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#warn(`The minimizer failed, the output is shown as it is: ${messageOf(error)}`);
+  }
+
+  #run(filter: OutputFilter, command: string, { lines }: NumberedText, omissions: Omissions): void {
+    try {
+      if (filter.applies?.(command) === false) return;
+      const rest = omissions.rest;
+      // Lines of its own: what it does to them is its own affair.
+      const own = rest.map((index) => lines[index] ?? '');
+      const mustStay = (index: number): boolean => omissions.mustStay(rest[index]);
+      omissions.add(filter.name, rest, filter.filter(own, mustStay));
+    } catch (error) {
+      if (this.#reported.has(filter)) return;
+      this.#reported.add(filter);
+      this.#warn(`Output filter ${filter.name} was not applied: ${messageOf(error)}`);
+    }
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,158 @@
+import { formatCount } from '../pipeline/size.js';
+import type { Omission } from './filter.js';
+import type { NumberedText } from './numbered-text.js';
+import { findRepeats, type Repeat } from './repeats.js';
+
+/** Why a line is left out. */
+interface Reason {
+  readonly filter: string;
+  readonly what: string;
+}
+
+const SHOWN_KINDS = 3;
+/** One line that is not longer says more than a marker would. */
+const LONG_LINE = 160;
+const LONGEST_WHAT = 60;
+
+/** What filters leave out of one text. Nothing is, until they have all been heard. */
+export class Omissions {
+  readonly #text: NumberedText;
+  /** Lines that must stay. */
+  readonly #kept: Uint8Array;
+  readonly #reasons: (Reason | undefined)[];
+
+  /** @param kept Marks the lines that must stay. */
+  constructor(text: NumberedText, kept: Uint8Array) {
+    this.#text = text;
+    this.#kept = kept;
+    this.#reasons = new Array<Reason | undefined>(text.lines.length).fill(undefined);
+  }
+
+  /** Whether a line must not be left out. */
+  mustStay(index: number | undefined): boolean {
+    return index !== undefined && this.#kept[index] === 1;
+  }
+
+  /** Indexes of the lines that are still there. */
+  get rest(): number[] {
+    const rest: number[] = [];
+    for (const [index, reason] of this.#reasons.entries()) {
+      if (reason === undefined) rest.push(index);
+    }
+    return rest;
+  }
+
+  /**
+   * Takes what a filter says of the lines at these indexes: all of it or, if that breaks a rule,
+   * nothing.
+   *
+   * @throws {TypeError} Says which rule.
+   */
+  add(filter: string, rest: readonly number[], omissions: Iterable<Omission>): void {
+    const found: { readonly lines: readonly number[]; readonly reason: Reason }[] = [];
+    let last = 0;
+    for (const { start, end, what } of omissions) {
+      const fits = Number.isInteger(start) && Number.isInteger(end) && start >= last && end > start;
+      if (!fits || end > rest.length) {
+        throw new TypeError(`it gave lines ${start} to ${end} of ${last} to ${rest.length}`);
+      }
+      if (typeof what !== 'string') throw new TypeError('it did not say what it leaves out');
+      const lines = rest.slice(start, end);
+      if (lines.some((index) => this.mustStay(index))) {
+        throw new TypeError('it would have left out a line about an error');
+      }
+      found.push({ lines, reason: { filter, what: oneLine(what) } });
+      last = end;
+    }
+    for (const { lines, reason } of found) {
+      for (const index of lines) this.#reasons[index] = reason;
+    }
+  }
+
+  /**
+   * The text with markers in place of what is left out, where that is shorter.
+   *
+   * @param withRepeats Fold lines that say the same as those above.
+   */
+  apply(withRepeats: boolean): { readonly text: NumberedText; readonly filters: string[] } {
+    const { lines, numbers, endsWithNewline } = this.#text;
+    const filters = new Set<string>();
+    const shown: string[] = [];
+    const at: number[] = [];
+    const show = (line: string, index: number): void => {
+      shown.push(line);
+      at.push(numbers[index] ?? 0);
+    };
+    const showAll = (start: number, end: number): void => {
+      for (let index = start; index < end; index += 1) show(lines[index] ?? '', index);
+    };
+    for (const { start, end, isOut } of this.#stretches()) {
+      if (isOut) {
+        show(this.#marker(start, end), start);
+        for (const reason of this.#reasons.slice(start, end))
+          if (reason) filters.add(reason.filter);
+        continue;
+      }
+      let from = start;
+      for (const repeat of withRepeats ? findRepeats(lines, start, end) : []) {
+        filters.add('repeats');
+        showAll(from, repeat.start);
+        show(repeatMarker(repeat), repeat.start);
+        from = repeat.end;
+      }
+      showAll(from, end);
+    }
+    return { text: { lines: shown, numbers: at, endsWithNewline }, filters: [...filters] };
+  }
+
+  /** Lines that are out together, and those between; what is shorter than its marker stays. */
+  *#stretches(): Generator<{ start: number; end: number; isOut: boolean }> {
+    const count = this.#reasons.length;
+    let kept = 0;
+    for (let start = 0; start < count; start += 1) {
+      if (this.#reasons[start] === undefined) continue;
+      let end = start;
+      let length = 0;
+      while (this.#reasons[end] !== undefined) {
+        length += (this.#text.lines[end]?.length ?? 0) + 1;
+        end += 1;
+      }
+      const least = end - start === 1 ? LONG_LINE : this.#marker(start, end).length + 1;
+      if (length > least) {
+        if (kept < start) yield { start: kept, end: start, isOut: false };
+        yield { start, end, isOut: true };
+        kept = end;
+      }
+      start = end;
+    }
+    if (kept < count) yield { start: kept, end: count, isOut: false };
+  }
+
+  #marker(start: number, end: number): string {
+    const kinds = new Map<string, number>();
+    for (const reason of this.#reasons.slice(start, end)) {
+      if (reason) kinds.set(reason.what, (kinds.get(reason.what) ?? 0) + 1);
+    }
+    const sorted = [...kinds].sort((one, other) => other[1] - one[1]);
+    const names = sorted.slice(0, SHOWN_KINDS).map(([what, count]) => {
+      return kinds.size === 1 ? what : `${what} (${formatCount(count)})`;
+    });
+    if (sorted.length > SHOWN_KINDS) names.push('others');
+    return `[… ${countOf(end - start, 'line')} left out: ${names.join(', ')} …]`;
+  }
+}
+
+function repeatMarker({ start, end, period }: Repeat): string {
+  const above = period === 1 ? 'line' : `${period} lines`;
+  return `[… the ${above} above ${countOf((end - start) / period, 'more time')} …]`;
+}
+
+function countOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** A filter's words must not look like output of the command. */
+function oneLine(what: string): string {
+  const words = what.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  return words.length <= LONGEST_WHAT ? words : `${words.slice(0, LONGEST_WHAT - 1)}…`;
+}

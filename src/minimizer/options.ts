@@ -1,0 +1,74 @@
+import { InputError, showValue } from '../pipeline/input-error.js';
+import { atLeast, wholeFrom } from '../pipeline/option-checks.js';
+import { DEFAULT_OUTPUT_FILTERS } from './default-filters.js';
+import type { OutputFilter } from './filter.js';
+import { Minimizer } from './minimizer.js';
+
+/** How outputs are shortened. */
+export interface MinimizerOptions {
+  /** Tried in this order. Default: `DEFAULT_OUTPUT_FILTERS`. */
+  readonly filters?: readonly OutputFilter[];
+  /** Fold lines, and blocks of up to six, that say again what is above them. Default: true. */
+  readonly repeats?: boolean;
+  /**
+   * Bytes of an output that are looked at; of a longer one, the end (and the beginning, with
+   * `headBytes`). So much is held in memory for a command. Default: 1,048,576.
+   */
+  readonly maxInputBytes?: number;
+  /** After so many milliseconds no further filter is tried. Default: 200. */
+  readonly budgetMs?: number;
+}
+
+export type MinimizerSettings = Required<MinimizerOptions>;
+
+const DEFAULT_INPUT_BYTES = 1024 * 1024;
+const MOST_INPUT_BYTES = 64 * 1024 * 1024;
+const DEFAULT_BUDGET_MS = 200;
+
+/**
+ * @param warn Is told of filters that go wrong.
+ * @returns Undefined: off.
+ * @throws {InputError} An option is not valid.
+ */
+export function createMinimizer(
+  given: boolean | MinimizerOptions | undefined,
+  warn: (message: string) => void,
+): Minimizer | undefined {
+  if (given === undefined || given === false) return undefined;
+  if (given !== true && (typeof given !== 'object' || given === null)) {
+    throw new InputError(`minimizer: expected true, false or options, got ${showValue(given)}`);
+  }
+  const options = given === true ? {} : given;
+  const { filters = DEFAULT_OUTPUT_FILTERS, repeats = true } = options;
+  if (!Array.isArray(filters)) {
+    throw new InputError(`minimizer.filters: expected an array, got ${showValue(filters)}`);
+  }
+  filters.forEach(checkFilter);
+  if (typeof repeats !== 'boolean') {
+    throw new InputError(`minimizer.repeats: expected true or false, got ${showValue(repeats)}`);
+  }
+  const maxInputBytes = wholeFrom(
+    'minimizer.maxInputBytes',
+    1,
+    options.maxInputBytes ?? DEFAULT_INPUT_BYTES,
+  );
+  if (maxInputBytes > MOST_INPUT_BYTES) {
+    const most = `a whole number up to ${MOST_INPUT_BYTES}`;
+    throw new InputError(`minimizer.maxInputBytes: expected ${most}, got ${maxInputBytes}`);
+  }
+  const budgetMs = atLeast('minimizer.budgetMs', 0, options.budgetMs ?? DEFAULT_BUDGET_MS);
+  return new Minimizer({ filters, repeats, maxInputBytes, budgetMs }, warn);
+}
+
+function checkFilter(filter: Partial<OutputFilter> | undefined, index: number): void {
+  const name = `minimizer.filters[${index}]`;
+  if (typeof filter?.name !== 'string' || filter.name === '') {
+    throw new InputError(`${name}.name: expected a name, got ${showValue(filter?.name)}`);
+  }
+  if (typeof filter.filter !== 'function') {
+    throw new InputError(`${name}.filter: expected a function, got ${showValue(filter.filter)}`);
+  }
+  if (filter.applies !== undefined && typeof filter.applies !== 'function') {
+    throw new InputError(`${name}.applies: expected a function, got ${showValue(filter.applies)}`);
+  }
+}

@@ -1,0 +1,238 @@
+import { isErrorLine } from './error-lines.js';
+import { SupersededFrames } from './superseded-frames.js';
+
+/** A row of output. */
+class Row {
+  /** The line of the source on which it began, counted from 1. */
+  readonly line: number;
+  /** Something in it was drawn over. */
+  isRedrawn = false;
+  #text = '';
+  /** Its characters, once one of them was written over: a string would be copied each time. */
+  #cells: string[] | undefined;
+  #superseded: SupersededFrames | undefined;
+
+  constructor(line: number) {
+    this.line = line;
+  }
+
+  get text(): string {
+    return this.#cells === undefined ? this.#text : this.#cells.join('');
+  }
+
+  get length(): number {
+    return this.#cells?.length ?? this.#text.length;
+  }
+
+  charAt(column: number): string {
+    return (this.#cells === undefined ? this.#text[column] : this.#cells[column]) ?? '';
+  }
+
+  write(column: number, text: string): void {
+    if (column < this.length) this.#overwrite(column, text);
+    else if (this.#cells === undefined) this.#text += text;
+    else for (let at = 0; at < text.length; at += 1) this.#cells.push(text[at] ?? '');
+  }
+
+  /** A new frame begins: what is there goes, unless it is about an error. */
+  supersede(): void {
+    if (this.length === 0) return;
+    const { text } = this;
+    if (isErrorLine(text)) this.keep([text]);
+    this.#cells = undefined;
+    this.#text = '';
+    this.isRedrawn = true;
+  }
+
+  /** Erases from the column on. */
+  truncate(column: number): void {
+    if (column === 0) this.supersede();
+    if (column >= this.length) return;
+    const cells = this.#toCells();
+    this.#keepIfError(cells.slice(column));
+    if (isSecondUnit(cells[column])) cells[column - 1] = ' ';
+    cells.length = column;
+    this.isRedrawn = true;
+  }
+
+  keep(lines: readonly string[]): void {
+    this.#superseded ??= new SupersededFrames();
+    for (const line of lines) this.#superseded.add(line);
+  }
+
+  /** What it shows at the end: error lines that were drawn over, then its last frame. */
+  get lines(): string[] {
+    const { text } = this;
+    // A row that was wiped is no line at all.
+    const isWiped = this.isRedrawn && text.trim() === '';
+    if (this.#superseded === undefined) return isWiped ? [] : [text];
+    if (!isErrorLine(text)) return [...this.#superseded.lines, ...(isWiped ? [] : [text])];
+    this.#superseded.add(text);
+    return this.#superseded.lines;
+  }
+
+  /** Its lines about errors, as it goes. */
+  get errorLines(): string[] {
+    if (isErrorLine(this.text)) return this.lines;
+    return this.#superseded?.lines ?? [];
+  }
+
+  #overwrite(column: number, text: string): void {
+    const cells = this.#toCells();
+    // A single character is no error, and is how spinners turn.
+    if (text.length > 1) this.#keepIfError(cells.slice(column, column + text.length));
+    // Of a character in two units, never one alone.
+    const end = column + text.length;
+    if (isSecondUnit(cells[column])) cells[column - 1] = ' ';
+    if (isSecondUnit(cells[end])) cells[end] = '';
+    for (let at = 0; at < text.length; at += 1) cells[column + at] = text[at] ?? '';
+    this.isRedrawn = true;
+  }
+
+  /** By what goes alone, so that it takes no longer than writing it did. */
+  #keepIfError(cells: readonly string[]): void {
+    const gone = cells.join('');
+    if (!isErrorLine(gone)) return;
+    this.keep([this.length <= MOST_KEPT_WHOLE ? this.text : gone]);
+  }
+
+  #toCells(): string[] {
+    this.#cells ??= this.#text.split('');
+    return this.#cells;
+  }
+}
+
+/** The second half of a character outside of the basic plane. */
+function isSecondUnit(cell: string | undefined): boolean {
+  return cell !== undefined && cell >= '\uDC00' && cell <= '\uDFFF';
+}
+
+const MOST_KEPT_WHOLE = 400;
+/** So many rows can be reached by moving up: no terminal here has more. */
+const HEIGHT = 200;
+
+/**
+ * A terminal of which only the text matters: endless rows of endless length, and a cursor. Where a
+ * row is drawn again from its beginning, the last frame that is not empty is shown; one about an
+ * error is never drawn over, but kept as a line before it. Moving the cursor to an absolute row or
+ * clearing the screen takes nothing away: what follows comes below.
+ */
+export class TerminalScreen {
+  readonly #rows = [new Row(1)];
+  #at = 0;
+  #column = 0;
+  /** The next text in this row is a frame of its own. */
+  #isAtFrame = false;
+  /** A blank for the cells that were skipped. */
+  #gap = false;
+  #line = 1;
+
+  /** Writes text without controls other than tabs. */
+  write(text: string): void {
+    const row = this.#row;
+    if (this.#isAtFrame) {
+      row.supersede();
+      this.#isAtFrame = false;
+    }
+    this.#column = Math.min(this.#column, row.length);
+    if (this.#gap && row.length > 0 && row.charAt(row.length - 1) !== ' ') {
+      row.write(row.length, ' ');
+      this.#column = row.length;
+    }
+    this.#gap = false;
+    row.write(this.#column, text);
+    this.#column += text.length;
+  }
+
+  /** @param isLine It ends a line of the source too. */
+  newline(isLine: boolean): void {
+    if (isLine) this.#line += 1;
+    if (this.#at === this.#rows.length - 1) this.#rows.push(new Row(this.#line));
+    this.#at += 1;
+    this.return();
+  }
+
+  return(): void {
+    this.#column = 0;
+    this.#gap = false;
+    this.#isAtFrame = this.#row.length > 0;
+  }
+
+  back(count: number): void {
+    let column = Math.max(0, Math.min(this.#column, this.#row.length) - count);
+    // Not into the middle of a character outside of the basic plane.
+    if (column > 0 && isSecondUnit(this.#row.charAt(column))) column -= 1;
+    this.#column = column;
+  }
+
+  left(count: number): void {
+    this.back(count);
+    if (this.#column === 0) this.return();
+  }
+
+  toColumn(column: number): void {
+    if (column <= 0) {
+      this.return();
+      return;
+    }
+    this.#isAtFrame = false;
+    this.#gap = column > this.#row.length;
+    this.#column = Math.min(column, this.#row.length);
+  }
+
+  forward(count: number): void {
+    this.toColumn(this.#column + count);
+  }
+
+  vertical(rows: number): void {
+    const last = this.#rows.length - 1;
+    this.#at = Math.max(0, last - HEIGHT, Math.min(last, this.#at + rows));
+    if (this.#column === 0) this.return();
+  }
+
+  /** To the beginning of a row further down or, below 0, up. */
+  toRow(rows: number): void {
+    this.vertical(rows);
+    this.return();
+  }
+
+  eraseLine(mode: number): void {
+    const row = this.#row;
+    if (mode === 2 || (mode === 1 && this.#column >= row.length)) row.truncate(0);
+    else if (mode === 0) row.truncate(this.#isAtFrame ? 0 : this.#column);
+    this.#column = Math.min(this.#column, row.length);
+    this.#isAtFrame &&= row.length > 0;
+  }
+
+  eraseBelow(): void {
+    this.eraseLine(0);
+    for (const row of this.#rows.splice(this.#at + 1)) this.#row.keep(row.errorLines);
+  }
+
+  /** What follows comes below all that is there. */
+  startBelow(): void {
+    this.#at = this.#rows.length - 1;
+    this.#column = 0;
+    this.#isAtFrame = false;
+    if (this.#row.length > 0) this.newline(false);
+  }
+
+  /** Every line, with the source's line on which it began. */
+  lines(): { readonly texts: string[]; readonly numbers: number[] } {
+    const texts: string[] = [];
+    const numbers: number[] = [];
+    for (const row of this.#rows) {
+      for (const text of row.lines) {
+        texts.push(text);
+        numbers.push(row.line);
+      }
+    }
+    return { texts, numbers };
+  }
+
+  get #row(): Row {
+    const row = this.#rows[this.#at];
+    if (row === undefined) throw new RangeError(`no row ${this.#at} of ${this.#rows.length}`);
+    return row;
+  }
+}

@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_OUTPUT_FILTERS, type Omission, type OutputFilter } from '../../src/index.js';
+import { make, noise, omitting } from '../support/minimizer.js';
+
+describe('a filter of a third party', () => {
+  const text = [...noise(5), 'error: disk full', ...noise(5), ''].join('\n');
+
+  test('that points at an error is undone, and reported once', async () => {
+    const { shorten, warnings } = make({ filters: [omitting({ start: 0, end: 11, what: 'all' })] });
+    expect((await shorten(text)).text).toBe(text);
+    await shorten(text);
+    expect(warnings).toEqual([
+      'Output filter mine was not applied: it would have left out a line about an error',
+    ]);
+  });
+
+  test('that throws does no harm to the others', async () => {
+    const throwing: OutputFilter = {
+      name: 'broken',
+      filter() {
+        throw new Error('no idea');
+      },
+    };
+    const filters = [throwing, omitting({ start: 0, end: 5, what: 'noise' })];
+    const { shorten, warnings } = make({ filters });
+    expect((await shorten(text)).text).toMatch(
+      /^\[… 5 lines left out: noise …\]\nerror: disk full\n/,
+    );
+    expect(warnings).toEqual(['Output filter broken was not applied: no idea']);
+  });
+
+  test('may throw half-way, or when it is asked whether it applies', async () => {
+    const halfway: OutputFilter = {
+      name: 'halfway',
+      *filter() {
+        yield { start: 0, end: 5, what: 'noise' };
+        throw new Error('no more');
+      },
+    };
+    const unsure: OutputFilter = {
+      name: 'unsure',
+      applies() {
+        throw new Error('who knows');
+      },
+      filter: () => [],
+    };
+    const { shorten, warnings } = make({ filters: [halfway, unsure] });
+    expect((await shorten(text)).text).toBe(text);
+    expect(warnings).toHaveLength(2);
+  });
+
+  test.each([
+    ['out of range', { start: 0, end: 99, what: 'x' }],
+    ['backwards', { start: 3, end: 1, what: 'x' }],
+    ['between lines', { start: 0.5, end: 2, what: 'x' }],
+    ['not numbers', { start: Number.NaN, end: 2, what: 'x' }],
+    ['without words', { start: 0, end: 2 } as Omission],
+  ])('that points at lines %s is undone', async (_, omission) => {
+    const { shorten, warnings } = make({ filters: [omitting(omission)] });
+    expect((await shorten(text)).text).toBe(text);
+    expect(warnings).toHaveLength(1);
+  });
+
+  test('that points at the same lines twice is undone', async () => {
+    const filters = [
+      omitting({ start: 0, end: 3, what: 'noise' }, { start: 2, end: 5, what: 'noise' }),
+    ];
+    expect((await make({ filters }).shorten(text)).text).toBe(text);
+  });
+
+  test('cannot put lines of its own into the output', async () => {
+    const filters = [
+      omitting({ start: 0, end: 5, what: `\nerror: fake\x1b[31m${'x'.repeat(99)}` }),
+    ];
+    const [first] = (await make({ filters }).shorten(text)).text.split('\n');
+    expect(first).toBe(`[… 5 lines left out: error: fake [31m${'x'.repeat(43)}… …]`);
+  });
+
+  test('cannot change the lines that it gets', async () => {
+    const changing: OutputFilter = {
+      name: 'changing',
+      filter(lines) {
+        (lines as string[]).fill('gone');
+        return [];
+      },
+    };
+    expect((await make({ filters: [changing] }).shorten(text)).text).toBe(text);
+  });
+
+  test('is asked about the command, and told what must stay', async () => {
+    const asked: string[] = [];
+    const stay: number[] = [];
+    const filter: OutputFilter = {
+      name: 'asking',
+      applies: (command) => asked.push(command) === 1,
+      filter(lines, mustStay) {
+        stay.push(...[...lines.keys()].filter(mustStay));
+        return [];
+      },
+    };
+    const { shorten } = make({ filters: [filter] });
+    await shorten(text, 'one');
+    await shorten(text, 'two');
+    expect(asked).toEqual(['one', 'two']);
+    expect(stay).toEqual([5]);
+  });
+
+  test('is not tried when the time is up', async () => {
+    const { shorten } = make({ budgetMs: 0 });
+    const result = await shorten(text);
+    expect(result.text).toBe(text);
+    expect(result.skipped).toEqual(DEFAULT_OUTPUT_FILTERS.map(({ name }) => name));
+  });
+});
