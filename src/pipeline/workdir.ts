@@ -1,31 +1,57 @@
 import { type Stats, stat } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { LaunchError } from '../engine/launch-error.js';
 import { InputError, showValue } from './input-error.js';
 
 /**
- * Resolves a working directory and makes sure that it is one. The path stays as it was given:
- * symlinks in it are not resolved, so that `pwd` shows what the caller wrote.
+ * Resolves a working directory. The path stays as it was given: symlinks in it are not resolved, so
+ * that `pwd` shows what the caller wrote.
  *
  * @param cwd Absolute, relative to `base`, or beginning with `~/`. Default: `base`.
  * @param base Absolute.
  * @param home What `~` stands for.
- * @throws {InputError} It does not exist, is no directory, or cannot be looked at.
+ * @throws {InputError} It cannot be a path.
  */
-export async function resolveWorkingDirectory(
+export function resolveWorkingDirectory(
   cwd: string | undefined,
   base: string,
   home: string,
-): Promise<string> {
+): string {
   const path = cwd === undefined ? base : resolve(base, expandHome(cwd, home));
   if (path.includes('\0')) {
     throw new InputError(`cwd: expected a path without NUL, got ${showValue(cwd)}`);
   }
+  return path;
+}
+
+/**
+ * Makes sure that a path is a directory, for whoever must know it before the launch.
+ *
+ * @throws {InputError} It does not exist, is no directory, or cannot be looked at.
+ */
+export async function checkWorkingDirectory(path: string): Promise<void> {
   const found = await inspect(path);
   if (found instanceof Error) throw new InputError(explain(path, found));
   if (!found.isDirectory()) {
     throw new InputError(`Working directory is not a directory: ${path}`);
   }
-  return path;
+}
+
+/**
+ * What was wrong with the directory of a launch that failed there. Nearly every launch finds its
+ * directory, so to look first would cost all of them more than all the rest of their preparation.
+ *
+ * @returns The error of the check; what was given when that is about something else.
+ */
+export async function explainLaunch(error: unknown, path: string): Promise<unknown> {
+  if (!(error instanceof LaunchError) || error.step !== 'directory') return error;
+  try {
+    await checkWorkingDirectory(path);
+  } catch (found) {
+    return found;
+  }
+  // It is there, and may not be entered; or it is there again.
+  return new InputError(explain(path, error));
 }
 
 /** `~` and `~/…`; a path such as `~user` is left as it is. */
@@ -41,7 +67,7 @@ function inspect(path: string): Promise<Stats | NodeJS.ErrnoException> {
   });
 }
 
-function explain(path: string, error: NodeJS.ErrnoException): string {
+function explain(path: string, error: Pick<NodeJS.ErrnoException, 'code' | 'message'>): string {
   // ENOTDIR: something on the way to it is a file, so the directory itself is not there.
   if (error.code === 'ENOENT' || error.code === 'ENOTDIR') {
     return `Working directory does not exist: ${path}`;

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { resolveWorkingDirectory } from '../../src/pipeline/workdir.js';
+import { checkWorkingDirectory, resolveWorkingDirectory } from '../../src/pipeline/workdir.js';
 
 let base = '';
 beforeAll(() => {
@@ -15,8 +15,11 @@ afterAll(() => {
   rmSync(base, { recursive: true });
 });
 
-const resolveIn = (cwd: string | undefined) =>
-  resolveWorkingDirectory(cwd, base, join(base, 'dir'));
+async function resolveIn(cwd: string | undefined): Promise<string> {
+  const path = resolveWorkingDirectory(cwd, base, join(base, 'dir'));
+  await checkWorkingDirectory(path);
+  return path;
+}
 
 test.each([
   [undefined, ''],

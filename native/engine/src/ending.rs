@@ -59,8 +59,8 @@ impl Reactor {
                 let _ = self.sweeper.send(Job::Sweep(id, family, sweep));
             }
             Next::Wait(time) => self.timers.set(id, Alarm::Recheck, Instant::now() + time),
-            Next::Over { forced } => match self.processes.get(&id).map(|process| &process.phase) {
-                Some(Phase::Ending(cause, _)) => self.over(id, *cause, forced),
+            Next::Over(verdict) => match self.processes.get(&id).map(|process| &process.phase) {
+                Some(Phase::Ending(cause, _)) => self.over(id, *cause, verdict),
                 _ => self.disposed(id),
             },
             Next::Nothing => {}

@@ -16,6 +16,7 @@ use crate::reactor::{Reactor, Source};
 use crate::reap::reap;
 use crate::stream::{Stream, deliver_rest};
 use crate::sweeper::Job;
+use crate::termination::Verdict;
 use crate::timers::Alarm;
 
 /// After the command's end, output that has been quiet this long is taken to be all.
@@ -61,7 +62,7 @@ impl Reactor {
         let Some(process) = self.processes.get_mut(&id) else { return };
         let _ = epoll::delete(&self.epoll, &process.pidfd);
         match &mut process.phase {
-            Phase::Running => self.over(id, Cause::Itself, false),
+            Phase::Running => self.over(id, Cause::Itself, Verdict::UNSEEN),
             // Not reaped yet: while it is a zombie, its group's number stays ours to signal.
             Phase::Ending(_, plan) => {
                 let next = plan.look(Instant::now());
@@ -123,7 +124,7 @@ impl Reactor {
     }
 
     /// The command has ended, and been ended: reaps it, and sees to its output.
-    pub(crate) fn over(&mut self, id: u64, cause: Cause, forced: bool) {
+    pub(crate) fn over(&mut self, id: u64, cause: Cause, verdict: Verdict) {
         let Some(process) = self.processes.get_mut(&id) else { return };
         // First: from the moment it is reaped, its number may be given to others.
         self.roster.remove(process.group);
@@ -131,7 +132,7 @@ impl Reactor {
         let now = Instant::now();
         let (status, usage) = reap(&process.pidfd, process.host_peak);
         let wall = now.duration_since(process.started);
-        let exit = Exit { cause, status, usage, wall, forced };
+        let exit = Exit { cause, status, usage, wall, verdict };
         process.phase = Phase::Draining(exit, now + WINDOW);
         if let Some(mut input) = process.input.take() {
             let _ = epoll::delete(&self.epoll, &input.descriptor);
@@ -205,7 +206,7 @@ impl Reactor {
     fn survey(&mut self, id: u64, exit: Exit) {
         let Some(process) = self.processes.get_mut(&id) else { return };
         self.timers.cancel(id, Alarm::Patience);
-        if process.outputs_ended() && process.group.is_empty() {
+        if exit.verdict.cleared || process.outputs_ended() && process.group.is_empty() {
             return self.settle(id, exit, Vec::new());
         }
         process.phase = Phase::Surveying(exit);
@@ -224,7 +225,7 @@ impl Reactor {
             pid: process.group.number(),
             cause: exit.cause,
             status: exit.status,
-            forced: exit.forced,
+            forced: exit.verdict.forced,
             wall: exit.wall,
             usage: exit.usage,
             captures: captures.map(|capture| capture.finish()).collect(),

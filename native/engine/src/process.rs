@@ -24,7 +24,7 @@ use crate::owner::{Owner, Ticket};
 use crate::proc::Outlet;
 use crate::sink::{Label, Sink};
 use crate::stream::{Stream, Tap};
-use crate::termination::Termination;
+use crate::termination::{Termination, Verdict};
 
 /// A command that has been launched.
 pub struct Process {
@@ -118,8 +118,8 @@ pub struct Exit {
     pub usage: Usage,
     /// How long it ran.
     pub wall: Duration,
-    /// Whether SIGKILL was needed.
-    pub forced: bool,
+    /// What became of its family.
+    pub verdict: Verdict,
 }
 
 impl Process {

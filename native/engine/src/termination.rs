@@ -49,12 +49,23 @@ pub enum Next {
     /// Look again after this time.
     Wait(Duration),
     /// All are gone, or the rest can't be killed.
-    Over {
-        /// Whether SIGKILL was needed.
-        forced: bool,
-    },
+    Over(Verdict),
     /// A sweep is under way already.
     Nothing,
+}
+
+/// What a family came to.
+#[derive(Debug, Clone, Copy)]
+pub struct Verdict {
+    /// Whether SIGKILL was needed.
+    pub forced: bool,
+    /// Whether it is certain that nobody lives.
+    pub cleared: bool,
+}
+
+impl Verdict {
+    /// On a family that nobody has looked at.
+    pub const UNSEEN: Verdict = Verdict { forced: false, cleared: false };
 }
 
 const FIRST_LOOK: Duration = Duration::from_millis(1);
@@ -89,9 +100,10 @@ impl Termination {
 
     /// Time to look again, or a reason to (the leader has ended).
     pub fn look(&mut self, now: Instant) -> Next {
+        let dying = self.is_dying(now);
         let sweep = match &mut self.stage {
             Stage::Asked => Sweep::Look,
-            Stage::Forced { killed, .. } if now.duration_since(*killed) < DYING => Sweep::Finish,
+            Stage::Forced { .. } if dying => Sweep::Finish,
             // Whoever appears now was forked behind our back: kill at sight.
             Stage::Forced { killed, .. } => {
                 *killed = now;
@@ -113,11 +125,22 @@ impl Termination {
             Stage::Forced { since, .. } => now.duration_since(since) >= UNKILLABLE,
         };
         if living == 0 || given_up {
-            return Next::Over { forced };
+            return Next::Over(Verdict { forced, cleared: living == 0 });
+        }
+        if self.is_dying(now) {
+            return Next::Wait(FIRST_LOOK);
         }
         let wait = self.interval;
         self.interval = (self.interval * 2).min(LAST_LOOK);
         Next::Wait(wait)
+    }
+
+    /// Whether all have been killed just now.
+    fn is_dying(&self, now: Instant) -> bool {
+        match self.stage {
+            Stage::Asked => false,
+            Stage::Forced { killed, .. } => now.duration_since(killed) < DYING,
+        }
     }
 
     fn sweep(&mut self, sweep: Sweep) -> Next {

@@ -3,7 +3,7 @@ import type { Owner } from '../../engine/owner.js';
 import { resolveEnvironment } from '../../pipeline/environment.js';
 import { execute } from '../../pipeline/execute.js';
 import { checkCommand } from '../../pipeline/validate.js';
-import { resolveWorkingDirectory } from '../../pipeline/workdir.js';
+import { explainLaunch, resolveWorkingDirectory } from '../../pipeline/workdir.js';
 import type { ToolResult } from '../contract.js';
 import { type Diagnosis, findDiagnosis, speaksForShell } from './diagnosis.js';
 import type { PlainSettings } from './options.js';
@@ -30,7 +30,7 @@ export async function runCommand(
 ): Promise<ToolResult<PlainDetails>> {
   const { settings } = context;
   checkCommand(command);
-  const cwd = await resolveWorkingDirectory(undefined, settings.cwd(), settings.home);
+  const cwd = resolveWorkingDirectory(undefined, settings.cwd(), settings.home);
   const environment = resolveEnvironment({
     inherit: settings.inheritEnv,
     scrub: settings.scrub,
@@ -38,7 +38,9 @@ export async function runCommand(
     overrides: settings.env,
     cwd,
   });
-  const result = await executeIn(cwd, command, environment, context);
+  const result = await executeIn(cwd, command, environment, context).catch(async (error) => {
+    throw await explainLaunch(error, cwd);
+  });
   return endedResult(result, await diagnosisOf(result, environment, settings), settings);
 }
 

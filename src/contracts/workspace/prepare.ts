@@ -6,7 +6,7 @@ import { takeLeadingCd } from '../../pipeline/leading-cd.js';
 import { overTerminal, TERMINAL_DEFAULTS } from '../../pipeline/terminal-environment.js';
 import { clampTimeout, type Timeout } from '../../pipeline/timeout.js';
 import { checkCommand } from '../../pipeline/validate.js';
-import { resolveWorkingDirectory } from '../../pipeline/workdir.js';
+import { checkWorkingDirectory, resolveWorkingDirectory } from '../../pipeline/workdir.js';
 import type { Snapshot } from '../../snapshot/shell-snapshot.js';
 import type { TerminalUi } from '../../terminal/ui.js';
 import { ToolError } from '../errors.js';
@@ -54,7 +54,9 @@ export async function prepare(
   };
   const expanded = await expandUrls({ env: undefined, ...texts }, settings.urls);
   const variables = layer(settings.env, expanded.env);
-  const cwd = await resolveWorkingDirectory(expanded.cwd, settings.cwd, home);
+  const cwd = resolveWorkingDirectory(expanded.cwd, settings.cwd, home);
+  // Everybody else is told by the launch.
+  if (input.async || input.pty || settings.clientTerminals) await checkWorkingDirectory(cwd);
   const snapshot = await settings.snapshot?.ready();
   const overrides =
     snapshot === undefined ? variables : withPath(settings.env, snapshot, expanded.env);

@@ -2,6 +2,7 @@ import { OutputKeeper } from '../../artifacts/keep-output.js';
 import type { MergedResult, OutputChunk } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import { execute } from '../../pipeline/execute.js';
+import { explainLaunch } from '../../pipeline/workdir.js';
 import type { ConsoleListeners } from '../../terminal/console.js';
 import type { ToolResult } from '../contract.js';
 import { commandOptions } from './command-options.js';
@@ -66,6 +67,6 @@ async function executeWith(
     return result;
   } catch (error) {
     keeper.abandon();
-    throw error;
+    throw await explainLaunch(error, prepared.cwd);
   }
 }
