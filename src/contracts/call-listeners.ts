@@ -1,44 +1,91 @@
 import type { OutputChunk } from '../engine/outcome.js';
 import { Listener } from '../pipeline/listener.js';
 import { TailUpdates } from '../pipeline/tail-updates.js';
-import type { ToolCall } from './contract.js';
+import type { ToolCall, ToolResult } from './contract.js';
 
-/** Those who listen to one call. */
-export interface CallListeners {
-  /** Tells them what the command has printed. */
-  readonly tell: (chunk: OutputChunk) => void;
-  /** The command is over: they hear nothing more. */
-  stop(): void;
+/** What an update shows. */
+export interface UpdateOptions {
+  /** UTF-8 bytes of output that an update carries at most. Default: 51,200. */
+  readonly maxBytes?: number;
+  /** Makes what is shown of the raw text. Default: it is shown as it is. */
+  readonly toShown?: ((text: string) => string) | undefined;
+}
+
+/** What a command that goes on after its call has been answered tells at its end. */
+export interface LastUpdate<Details> {
+  readonly text: string;
+  readonly details: Partial<Details>;
 }
 
 const UPDATE_INTERVAL_MS = 50;
+const DEFAULT_MAX_BYTES = 50 * 1024;
+
+/** Those who listen to one call: to the last output so far, and to all of it as it comes. */
+export class CallListeners<Details> {
+  readonly #onUpdate: Listener<ToolResult<Partial<Details>>>;
+  readonly #onOutput: Listener<OutputChunk>;
+  readonly #tail: TailUpdates;
+  readonly #toShown: (text: string) => string;
+  #details: Partial<Details> = {};
+
+  constructor(
+    { onUpdate, onOutput }: ToolCall<Details>,
+    { maxBytes = DEFAULT_MAX_BYTES, toShown = (text) => text }: UpdateOptions = {},
+  ) {
+    this.#onUpdate = new Listener('onUpdate', onUpdate);
+    this.#onOutput = new Listener('onOutput', onOutput);
+    this.#toShown = toShown;
+    this.#tail = new TailUpdates({
+      maxBytes,
+      intervalMs: UPDATE_INTERVAL_MS,
+      emit: (text) => this.#emit({ text: toShown(text), details: this.#details }),
+    });
+  }
+
+  /** The last output so far. */
+  get tail(): string {
+    return this.#toShown(this.#tail.tail);
+  }
+
+  /** Tells them what the command has printed. */
+  readonly tell = (chunk: OutputChunk): void => {
+    this.#tail.push(chunk);
+    this.#onOutput.tell(chunk);
+  };
+
+  /** Output that is no text to be shown: only who wants all of it is told. */
+  readonly pass = (chunk: OutputChunk): void => this.#onOutput.tell(chunk);
+
+  /** This is what there is to see now. */
+  readonly show = (text: string): void => this.#tail.replace(text);
+
+  /** The call gets its answer now: from here on updates say by these details whose they are. */
+  answered(details: Partial<Details>): void {
+    this.#details = details;
+    this.#onOutput.stop();
+  }
+
+  /** The command is over: they hear nothing more, but this. */
+  stop(last?: LastUpdate<Details>): void {
+    this.#tail.stop();
+    if (last !== undefined) this.#emit(last);
+    this.#onUpdate.stop();
+    this.#onOutput.stop();
+  }
+
+  #emit({ text, details }: LastUpdate<Details>): void {
+    this.#onUpdate.tell({ content: [{ type: 'text', text }], details });
+  }
+}
 
 /**
  * The listeners of a call; undefined: there are none, so that nothing has to be delivered while the
  * command runs.
- *
- * @param tailBytes UTF-8 bytes of output that an update carries at most.
  */
 export function listenTo<Details>(
   call: ToolCall<Details>,
-  tailBytes: number,
-): CallListeners | undefined {
+  options?: UpdateOptions,
+): CallListeners<Details> | undefined {
   if (call.onUpdate === undefined && call.onOutput === undefined) return undefined;
-  const onUpdate = new Listener('onUpdate', call.onUpdate);
-  const onOutput = new Listener('onOutput', call.onOutput);
-  const tail = new TailUpdates({
-    maxBytes: tailBytes,
-    intervalMs: UPDATE_INTERVAL_MS,
-    emit: (text) => onUpdate.tell({ content: [{ type: 'text', text }], details: {} }),
-  });
-  return {
-    tell(chunk) {
-      tail.push(chunk);
-      onOutput.tell(chunk);
-    },
-    stop() {
-      tail.stop();
-      onOutput.stop();
-    },
-  };
+  return new CallListeners(call, options);
 }

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { checkInherit } from '../pipeline/environment.js';
+import { checkInherit, resolveEnvironment } from '../pipeline/environment.js';
 import { InputError, showValue } from '../pipeline/input-error.js';
 import type { Logger } from '../pipeline/logger.js';
 import { nonInteractiveDefaults } from '../pipeline/non-interactive.js';
@@ -69,4 +69,17 @@ export function resolveShellOptions(
     graceMs: atLeast('graceMs', 0, options.graceMs ?? defaults.graceMs),
     shell: options.shell,
   };
+}
+
+/**
+ * The environment block of a command.
+ *
+ * @param overrides In place of the option `env`, for what has variables of its own.
+ */
+export function shellEnvironment(
+  cwd: string,
+  { inheritEnv, scrub, defaults, env }: Omit<ShellSettings, 'cwd'>,
+  overrides: ShellSettings['env'] = env,
+): string {
+  return resolveEnvironment({ inherit: inheritEnv, scrub, defaults, overrides, cwd });
 }

@@ -1,10 +1,10 @@
 import type { Owner } from '../../engine/owner.js';
-import { resolveEnvironment } from '../../pipeline/environment.js';
 import { execute } from '../../pipeline/execute.js';
 import { executeDetached } from '../../pipeline/execute-detached.js';
 import { listenTo } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
+import { shellEnvironment } from '../shell-options.js';
 import type { ModesSettings } from './options.js';
 import { captureLimits } from './output.js';
 import { makeOutputFile, removeOutputFile } from './output-file.js';
@@ -29,10 +29,10 @@ export async function runForeground(
   settings: ModesSettings,
 ): Promise<ToolResult<ModesDetails>> {
   const cwd = settings.directory();
-  const listeners = listenTo(call, settings.snipBytes);
+  const listeners = listenTo(call, { maxBytes: settings.snipBytes });
   const { signal } = call;
   try {
-    const result = await execute(command, environmentIn(cwd, settings), {
+    const result = await execute(command, shellEnvironment(cwd, settings), {
       cwd,
       timeoutMs: milliseconds(settings.timeouts[mode]),
       graceMs: settings.graceMs,
@@ -60,7 +60,7 @@ export async function runInBackground(
   settings: ModesSettings,
 ): Promise<ToolResult<ModesDetails>> {
   const cwd = settings.directory();
-  const environment = environmentIn(cwd, settings);
+  const environment = shellEnvironment(cwd, settings);
   const timeoutMs = milliseconds(settings.timeouts.background);
   const { graceMs, shell } = settings;
   const outputPath = await makeOutputFile(timeoutMs + graceMs).catch(noPlace);
@@ -78,16 +78,6 @@ function noPlace(cause: unknown): never {
   const reason = cause instanceof Error ? cause.message : String(cause);
   const message = `Command could not be started: no directory for its output: ${reason}`;
   throw new ToolError('launch', message, { cause });
-}
-
-function environmentIn(cwd: string, settings: ModesSettings): string {
-  return resolveEnvironment({
-    inherit: settings.inheritEnv,
-    scrub: settings.scrub,
-    defaults: settings.defaults,
-    overrides: settings.env,
-    cwd,
-  });
 }
 
 const milliseconds = (seconds: number): number => Math.ceil(seconds * 1000);

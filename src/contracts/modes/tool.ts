@@ -1,9 +1,7 @@
-import { createOwner } from '../../engine/owner.js';
 import { InputError } from '../../pipeline/input-error.js';
-import { UnderWay } from '../../pipeline/under-way.js';
 import { checkCommand, createValidator } from '../../pipeline/validate.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
-import { ToolAbortError, ToolError, toToolError } from '../errors.js';
+import { Lifetime } from '../lifetime.js';
 import { type ModesOptions, type ModesSettings, resolveModesOptions } from './options.js';
 import type { ModesDetails } from './result.js';
 import { runForeground, runInBackground } from './run.js';
@@ -22,9 +20,7 @@ export function createModesTool(options: ModesOptions): ModesTool {
   const settings = resolveModesOptions(options);
   const inputSchema = modesSchema(settings);
   const validate = createValidator<ModesInput>(inputSchema);
-  const owner = createOwner();
-  const running = new UnderWay();
-  let disposed = false;
+  const life = new Lifetime();
 
   async function answer(
     input: unknown,
@@ -33,12 +29,11 @@ export function createModesTool(options: ModesOptions): ModesTool {
     const { command, mode = 'default' } = await validate(input);
     checkCommand(command);
     checkLength(command, settings);
-    call.signal?.throwIfAborted();
-    if (disposed) throw new ToolAbortError('[command cancelled]');
-    return running.add(
+    life.checkStart(call.signal);
+    return life.add(
       mode === 'background'
         ? runInBackground(command, settings)
-        : runForeground(command, mode, call, owner, settings),
+        : runForeground(command, mode, call, life.owner, settings),
     );
   }
 
@@ -52,19 +47,8 @@ export function createModesTool(options: ModesOptions): ModesTool {
     concurrency: 'shared',
     hints: SHELL_HINTS,
     companions: [],
-    async execute(input, call = {}) {
-      if (disposed) throw new ToolError('disposed', 'The bash tool was disposed.');
-      try {
-        return await answer(input, call);
-      } catch (error) {
-        throw toToolError(error, call.signal);
-      }
-    },
-    async dispose() {
-      disposed = true;
-      await owner.dispose(settings.graceMs);
-      await running.settled();
-    },
+    execute: (input, call = {}) => life.call(call.signal, () => answer(input, call)),
+    dispose: () => life.end(settings.graceMs),
   };
 }
 

@@ -1,10 +1,11 @@
-import type { OutputChunk, SeparateResult } from '../../engine/outcome.js';
+import type { SeparateResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
-import { resolveEnvironment } from '../../pipeline/environment.js';
 import { execute } from '../../pipeline/execute.js';
 import { checkCommand } from '../../pipeline/validate.js';
 import { explainLaunch, resolveWorkingDirectory } from '../../pipeline/workdir.js';
-import type { ToolResult } from '../contract.js';
+import { listenTo } from '../call-listeners.js';
+import type { ToolCall, ToolResult } from '../contract.js';
+import { shellEnvironment } from '../shell-options.js';
 import { type Diagnosis, findDiagnosis, speaksForShell } from './diagnosis.js';
 import type { PlainSettings } from './options.js';
 import { endedResult, KEPT_OF_END, type PlainDetails } from './result.js';
@@ -13,8 +14,7 @@ import { endedResult, KEPT_OF_END, type PlainDetails } from './result.js';
 export interface RunContext {
   readonly owner: Owner;
   readonly settings: PlainSettings;
-  readonly signal?: AbortSignal | undefined;
-  readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
+  readonly call: ToolCall<PlainDetails>;
 }
 
 /**
@@ -31,13 +31,7 @@ export async function runCommand(
   const { settings } = context;
   checkCommand(command);
   const cwd = resolveWorkingDirectory(undefined, settings.cwd(), settings.home);
-  const environment = resolveEnvironment({
-    inherit: settings.inheritEnv,
-    scrub: settings.scrub,
-    defaults: settings.defaults,
-    overrides: settings.env,
-    cwd,
-  });
+  const environment = shellEnvironment(cwd, settings);
   const result = await executeIn(cwd, command, environment, context).catch(async (error) => {
     throw await explainLaunch(error, cwd);
   });
@@ -48,23 +42,28 @@ async function executeIn(
   cwd: string,
   command: string,
   environment: string,
-  { owner, settings, signal, onOutput }: RunContext,
+  { owner, settings, call }: RunContext,
 ): Promise<SeparateResult> {
-  const result = await execute(command, environment, {
-    cwd,
-    streams: 'separate',
-    timeoutMs: Math.max(1, Math.round(settings.timeoutSeconds * 1000)),
-    graceMs: settings.graceMs,
-    // The streams have one limit in the engine; the smaller one is kept when they are shown.
-    headBytes: Math.max(settings.maxStdoutBytes, settings.maxStderrBytes),
-    tailBytes: KEPT_OF_END,
-    owner,
-    ...(settings.shell && { shell: settings.shell }),
-    ...(signal && { signal }),
-    ...(onOutput && { onOutput }),
-  });
-  if (!('stdout' in result)) throw new TypeError('expected the streams to be apart');
-  return result;
+  const listeners = listenTo(call);
+  try {
+    const result = await execute(command, environment, {
+      cwd,
+      streams: 'separate',
+      timeoutMs: Math.max(1, Math.round(settings.timeoutSeconds * 1000)),
+      graceMs: settings.graceMs,
+      // The streams have one limit in the engine; the smaller one is kept when they are shown.
+      headBytes: Math.max(settings.maxStdoutBytes, settings.maxStderrBytes),
+      tailBytes: KEPT_OF_END,
+      owner,
+      ...(settings.shell && { shell: settings.shell }),
+      ...(call.signal && { signal: call.signal }),
+      ...(listeners && { onOutput: listeners.tell }),
+    });
+    if (!('stdout' in result)) throw new TypeError('expected the streams to be apart');
+    return result;
+  } finally {
+    listeners?.stop();
+  }
 }
 
 async function diagnosisOf(

@@ -1,15 +1,12 @@
-import { createOwner } from '../../engine/owner.js';
-import { CANCELLED } from '../../pipeline/notices.js';
-import { UnderWay } from '../../pipeline/under-way.js';
 import { createValidator } from '../../pipeline/validate.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
-import { ToolAbortError, ToolError, toToolError } from '../errors.js';
+import { ToolError, toToolError } from '../errors.js';
+import { Lifetime } from '../lifetime.js';
 import { PendingEntry } from './entry.js';
 import { type PlainOptions, resolvePlainOptions } from './options.js';
 import { failedResult, type PlainDetails } from './result.js';
 import { runCommand } from './run.js';
 import { PLAIN_DESCRIPTION, PLAIN_OUTPUT_SCHEMA, PLAIN_SCHEMA, type PlainInput } from './schema.js';
-import { PlainUpdates } from './updates.js';
 
 /**
  * A tool of the `plain` contract. What goes wrong with a command is an answer with `error`, not an
@@ -30,9 +27,7 @@ type Answer = ToolResult<PlainDetails>;
 export function createPlainTool(options: PlainOptions): PlainTool {
   const settings = resolvePlainOptions(options);
   const validate = createValidator<PlainInput>(PLAIN_SCHEMA);
-  const owner = createOwner();
-  const running = new UnderWay();
-  let disposed = false;
+  const life = new Lifetime();
 
   async function answer(input: unknown, call: ToolCall<PlainDetails>): Promise<Answer> {
     const checked = await attempt(async () => (await validate(input)).command, call);
@@ -49,23 +44,8 @@ export function createPlainTool(options: PlainOptions): PlainTool {
   }
 
   async function run(command: string, call: ToolCall<PlainDetails>): Promise<Answer> {
-    const { signal } = call;
-    signal?.throwIfAborted();
-    if (disposed) throw new ToolAbortError(CANCELLED);
-    if (call.onUpdate === undefined && call.onOutput === undefined) {
-      return runCommand(command, { owner, settings, signal });
-    }
-    const updates = new PlainUpdates(call);
-    try {
-      return await runCommand(command, {
-        owner,
-        settings,
-        signal,
-        onOutput: (chunk) => updates.push(chunk),
-      });
-    } finally {
-      updates.stop();
-    }
+    life.checkStart(call.signal);
+    return runCommand(command, { owner: life.owner, settings, call });
   }
 
   /** Does it; what goes wrong becomes an answer if the contract has one for it. */
@@ -95,13 +75,11 @@ export function createPlainTool(options: PlainOptions): PlainTool {
     hints: SHELL_HINTS,
     companions: [],
     async execute(input, call = {}) {
-      if (disposed) throw new ToolError('disposed', 'The bash tool was disposed.');
-      return running.add(answer(input, call));
+      life.checkCall();
+      return life.add(answer(input, call));
     },
     async dispose() {
-      disposed = true;
-      await owner.dispose(settings.graceMs);
-      await running.settled();
+      await life.end(settings.graceMs);
       await settings.log?.flush();
     },
   };

@@ -1,11 +1,12 @@
 import { LaunchError } from '../../engine/launch-error.js';
 import type { Owner } from '../../engine/owner.js';
-import { resolveEnvironment } from '../../pipeline/environment.js';
 import { type ExecuteOptions, execute } from '../../pipeline/execute.js';
 import { startCommand } from '../../pipeline/live-command.js';
 import { CANCELLED } from '../../pipeline/notices.js';
+import { listenTo } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolAbortError, ToolError } from '../errors.js';
+import { shellEnvironment } from '../shell-options.js';
 import type { Place, SessionDirectory } from './directory.js';
 import type { SessionSettings } from './options.js';
 import { streamLimits } from './output.js';
@@ -18,7 +19,6 @@ import {
 } from './result.js';
 import type { SessionInput } from './schema.js';
 import type { Tasks } from './tasks.js';
-import { SessionUpdates } from './updates.js';
 
 /** What the calls of a session share. */
 export interface Session {
@@ -43,14 +43,14 @@ export async function runCommand(
   const { settings, directory } = session;
   const timeout = clampTimeout(asked ?? settings.timeoutMs, settings);
   const from = await directory.here();
-  const updates = new SessionUpdates(call);
+  const listeners = listenTo(call);
   try {
     const result = await inPlace(session, from, () =>
-      execute(command, environmentIn(from, settings), {
+      execute(command, shellEnvironment(from.path, settings), {
         ...commandOptions(session, from, timeout),
         followDirectory: true,
         ...(call.signal && { signal: call.signal }),
-        ...(updates.arePresent && { onOutput: (chunk) => updates.push(chunk) }),
+        ...(listeners && { onOutput: listeners.tell }),
       }),
     );
     const { kind } = result.outcome;
@@ -69,7 +69,7 @@ export async function runCommand(
       lost ? `The working directory could not be followed; it stays ${directory.path}.` : undefined,
     ]);
   } finally {
-    updates.stop();
+    listeners?.stop();
   }
 }
 
@@ -90,7 +90,7 @@ export async function startTask(
     const options = commandOptions(session, from, timeout);
     if (session.owner.isDisposed) throw new ToolAbortError(CANCELLED);
     return inPlace(session, from, () =>
-      startCommand(command, environmentIn(from, settings), options),
+      startCommand(command, shellEnvironment(from.path, settings), options),
     );
   });
   const details: SessionDetails = {
@@ -125,16 +125,6 @@ function commandOptions(
     owner,
     ...(settings.shell && { shell: settings.shell }),
   };
-}
-
-function environmentIn(from: Place, settings: SessionSettings): string {
-  return resolveEnvironment({
-    inherit: settings.inheritEnv,
-    scrub: settings.scrub,
-    defaults: settings.defaults,
-    overrides: settings.env,
-    cwd: from.path,
-  });
 }
 
 function clampTimeout(

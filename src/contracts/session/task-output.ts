@@ -1,7 +1,7 @@
 import type { RunResult } from '../../engine/outcome.js';
 import { createValidator } from '../../pipeline/validate.js';
 import type { BashTool, ToolResult } from '../contract.js';
-import { ToolError, toToolError } from '../errors.js';
+import type { Lifetime } from '../lifetime.js';
 import { showStream } from './output.js';
 import {
   completedTaskResult,
@@ -21,16 +21,17 @@ import type { Tasks } from './tasks.js';
 /**
  * The tool with which a model reads what its commands in the background have printed.
  *
- * @param isDisposed Whether the session is over.
+ * @param life That of the session.
  */
 export function createTaskOutputTool(
   tasks: Tasks,
   maxCharacters: number,
-  isDisposed: () => boolean,
+  life: Lifetime,
 ): BashTool<TaskDetails> {
   const validate = createValidator<TaskOutputInput>(TASK_OUTPUT_SCHEMA);
 
-  async function answer(taskId: string): Promise<ToolResult<TaskDetails>> {
+  async function answer(input: unknown): Promise<ToolResult<TaskDetails>> {
+    const { task_id: taskId } = await validate(input);
     const task = tasks.find(taskId);
     if (task === undefined) return unknownTaskResult(taskId, tasks.ids);
     if (task.end !== undefined) return completed(taskId, task.end);
@@ -61,14 +62,7 @@ export function createTaskOutputTool(
     // It forgets what it has told.
     hints: { readOnly: true, destructive: false, idempotent: false, openWorld: false },
     companions: [],
-    async execute(input) {
-      if (isDisposed()) throw new ToolError('disposed', 'The bash tool was disposed.');
-      try {
-        return await answer((await validate(input)).task_id);
-      } catch (error) {
-        throw toToolError(error, undefined);
-      }
-    },
+    execute: (input) => life.call(undefined, () => answer(input)),
     async dispose() {},
   };
 }

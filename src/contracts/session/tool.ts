@@ -1,9 +1,6 @@
-import { createOwner } from '../../engine/owner.js';
-import { CANCELLED } from '../../pipeline/notices.js';
-import { UnderWay } from '../../pipeline/under-way.js';
 import { checkCommand, createValidator } from '../../pipeline/validate.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
-import { ToolAbortError, ToolError, toToolError } from '../errors.js';
+import { Lifetime } from '../lifetime.js';
 import { SessionDirectory } from './directory.js';
 import { resolveSessionOptions, type SessionOptions } from './options.js';
 import type { SessionDetails, TaskDetails } from './result.js';
@@ -35,15 +32,14 @@ export function createSessionTool(options: SessionOptions): SessionTool {
   const settings = resolveSessionOptions(options);
   const inputSchema = sessionSchema(settings);
   const validate = createValidator<SessionInput>(inputSchema);
+  const life = new Lifetime();
   const session: Session = {
     settings,
-    owner: createOwner(),
+    owner: life.owner,
     directory: new SessionDirectory(settings.cwd),
     tasks: new Tasks(settings),
   };
-  const running = new UnderWay();
-  let disposed = false;
-  const taskOutput = createTaskOutputTool(session.tasks, settings.maxCharacters, () => disposed);
+  const taskOutput = createTaskOutputTool(session.tasks, settings.maxCharacters, life);
 
   async function answer(
     input: unknown,
@@ -51,9 +47,8 @@ export function createSessionTool(options: SessionOptions): SessionTool {
   ): Promise<ToolResult<SessionDetails>> {
     const fields = await validate(input);
     checkCommand(fields.command);
-    call.signal?.throwIfAborted();
-    if (disposed) throw new ToolAbortError(CANCELLED);
-    return running.add(
+    life.checkStart(call.signal);
+    return life.add(
       fields.run_in_background ? startTask(session, fields) : runCommand(session, fields, call),
     );
   }
@@ -71,18 +66,9 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     get cwd() {
       return session.directory.path;
     },
-    async execute(input, call = {}) {
-      if (disposed) throw new ToolError('disposed', 'The bash tool was disposed.');
-      try {
-        return await answer(input, call);
-      } catch (error) {
-        throw toToolError(error, call.signal);
-      }
-    },
+    execute: (input, call = {}) => life.call(call.signal, () => answer(input, call)),
     async dispose() {
-      disposed = true;
-      await session.owner.dispose(settings.graceMs);
-      await running.settled();
+      await life.end(settings.graceMs);
       await session.tasks.settled();
     },
   };

@@ -3,14 +3,14 @@ import type { JobEnd } from '../../jobs/job.js';
 import type { JobManager } from '../../jobs/manager.js';
 import { joinSections } from '../../pipeline/notices.js';
 import { clampNotice } from '../../pipeline/timeout.js';
+import { CallListeners, type LastUpdate } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolAbortError, toToolError } from '../errors.js';
 import { jobLabel, preview, startedText } from './job-text.js';
-import { shownUpdate } from './minimize.js';
+import { updateOptions } from './minimize.js';
 import type { WorkspaceSettings } from './options.js';
 import type { PreparedCommand } from './prepare.js';
-import { timeoutDetails, type WorkspaceDetails } from './result.js';
-import { asyncDetails, CallUpdates } from './updates.js';
+import { asyncDetails, timeoutDetails, type WorkspaceDetails } from './result.js';
 
 type Answer = ToolResult<WorkspaceDetails>;
 
@@ -18,14 +18,15 @@ type Answer = ToolResult<WorkspaceDetails>;
 export type Run = (signal: AbortSignal, onOutput: (chunk: OutputChunk) => void) => Promise<Answer>;
 
 /** A command that may become, or is, a job. */
-class Detachable {
+class JobCandidate {
   readonly answer: Promise<Answer>;
   readonly #command: PreparedCommand;
   readonly #call: ToolCall<WorkspaceDetails>;
   readonly #settings: WorkspaceSettings;
   readonly #controller = new AbortController();
-  readonly #updates: CallUpdates;
+  readonly #listeners: CallListeners<WorkspaceDetails>;
   readonly #startedAt = performance.now();
+  #jobId: string | undefined;
   readonly #abort = (): void => this.#controller.abort(this.#call.signal?.reason);
 
   constructor(
@@ -37,9 +38,9 @@ class Detachable {
     this.#command = command;
     this.#call = call;
     this.#settings = settings;
-    this.#updates = new CallUpdates(call, settings.output.tailBytes, shownUpdate(settings));
+    this.#listeners = new CallListeners(call, updateOptions(settings));
     call.signal?.addEventListener('abort', this.#abort, { once: true });
-    this.answer = run(this.#controller.signal, (chunk) => this.#updates.push(chunk));
+    this.answer = run(this.#controller.signal, this.#listeners.tell);
   }
 
   /** Waits for its end. */
@@ -48,7 +49,7 @@ class Detachable {
       return await this.answer;
     } finally {
       this.#letGo();
-      this.#updates.stop();
+      this.#listeners.stop();
     }
   }
 
@@ -60,23 +61,24 @@ class Detachable {
   background(manager: JobManager): Answer {
     const { timeout } = this.#command;
     const ended = this.#end().then((end) => {
-      this.#updates.stop(end);
+      this.#listeners.stop(this.#lastUpdate(end));
       return end;
     });
     const job = manager.add(
       {
         label: jobLabel(this.#command.command),
         ended,
-        tail: () => this.#updates.tail,
+        tail: () => this.#listeners.tail,
         cancel: () => this.#controller.abort(),
       },
       this.#startedAt,
     );
     this.#letGo();
-    this.#updates.background(job.id);
+    this.#jobId = job.id;
+    this.#listeners.answered({ async: asyncDetails(job.id, 'running') });
     const clamped = clampNotice(timeout, this.#settings.timeout);
     const started = startedText(job.id, job.label);
-    const text = joinSections(preview(this.#updates.tail), [clamped], started);
+    const text = joinSections(preview(this.#listeners.tail), [clamped], started);
     const details = { ...timeoutDetails(timeout), async: asyncDetails(job.id, 'running') };
     return { content: [{ type: 'text', text }], details };
   }
@@ -91,6 +93,11 @@ class Detachable {
       const state = error instanceof ToolAbortError ? 'cancelled' : 'failed';
       return { state, text: error instanceof Error ? error.message : String(error) };
     }
+  }
+
+  #lastUpdate({ text, state }: JobEnd): LastUpdate<WorkspaceDetails> | undefined {
+    if (this.#jobId === undefined) return undefined;
+    return { text, details: { async: asyncDetails(this.#jobId, state) } };
   }
 
   #letGo(): void {
@@ -111,7 +118,7 @@ export function runInBackground(
   run: Run,
 ): Answer {
   manager.checkRoom();
-  return new Detachable(command, call, settings, run).background(manager);
+  return new JobCandidate(command, call, settings, run).background(manager);
 }
 
 /** Runs a command that goes on in the background when it takes longer than `afterMs`. */
@@ -123,14 +130,14 @@ export async function runUntilBackground(
   settings: WorkspaceSettings,
   run: Run,
 ): Promise<Answer> {
-  const detachable = new Detachable(command, call, settings, run);
+  const candidate = new JobCandidate(command, call, settings, run);
   // A second before its time is up there is nothing left to put into the background.
   const waitMs = Math.min(afterMs, command.timeout.seconds * 1000 - 1000);
-  if (waitMs <= 0) return detachable.finish();
-  const over = await endsWithin(detachable.answer, waitMs);
+  if (waitMs <= 0) return candidate.finish();
+  const over = await endsWithin(candidate.answer, waitMs);
   // With as many jobs as may run, it stays where it is.
-  if (over || call.signal?.aborted || !manager.hasRoom()) return detachable.finish();
-  return detachable.background(manager);
+  if (over || call.signal?.aborted || !manager.hasRoom()) return candidate.finish();
+  return candidate.background(manager);
 }
 
 async function endsWithin(work: Promise<unknown>, waitMs: number): Promise<boolean> {

@@ -9,6 +9,7 @@ import {
 } from '../../minimizer/minimize-capture.js';
 import { cleanTerminalText } from '../../minimizer/terminal-text.js';
 import { type OutputLimits, captureLimits as toKeep } from '../../pipeline/output.js';
+import type { UpdateOptions } from '../call-listeners.js';
 import type { WorkspaceSettings } from './options.js';
 
 /** The name under which the raw text of a shortened output is kept. */
@@ -101,9 +102,7 @@ function shorten(
   return { shortened: { version, report } };
 }
 
-/** How updates show the last output so far: cleaned, and with all its lines; undefined: as it is. */
-export function shownUpdate({
-  minimizer,
-}: WorkspaceSettings): ((text: string) => string) | undefined {
-  return minimizer && cleanTerminalText;
+/** How updates show the last output so far: with a minimizer cleaned, and always with all its lines. */
+export function updateOptions({ minimizer, output }: WorkspaceSettings): UpdateOptions {
+  return { maxBytes: output.tailBytes, toShown: minimizer && cleanTerminalText };
 }

@@ -1,4 +1,3 @@
-import { resolveEnvironment } from '../../pipeline/environment.js';
 import { expandUrls } from '../../pipeline/expand.js';
 import { InputError } from '../../pipeline/input-error.js';
 import { blockedMessage } from '../../pipeline/intercept.js';
@@ -10,6 +9,7 @@ import { checkWorkingDirectory, resolveWorkingDirectory } from '../../pipeline/w
 import type { Snapshot } from '../../snapshot/shell-snapshot.js';
 import type { TerminalUi } from '../../terminal/ui.js';
 import { ToolError } from '../errors.js';
+import { shellEnvironment } from '../shell-options.js';
 import type { WorkspaceSettings } from './options.js';
 import type { WorkspaceInput } from './schema.js';
 import { shellText } from './shell-setup.js';
@@ -60,20 +60,16 @@ export async function prepare(
   const snapshot = await settings.snapshot?.ready();
   const overrides =
     snapshot === undefined ? variables : withPath(settings.env, snapshot, expanded.env);
-  const policy = { inherit: settings.inheritEnv, scrub: settings.scrub, cwd };
+  const onTerminal = { ...settings, defaults: TERMINAL_DEFAULTS };
   return {
     command: expanded.command,
     text: shellText(expanded.command, settings.commandPrefix, snapshot),
     cwd,
     timeout: clampTimeout(input.timeout, settings.timeout),
-    environment: resolveEnvironment({ ...policy, defaults: settings.defaults, overrides }),
+    environment: shellEnvironment(cwd, settings, overrides),
     variables,
     ...terminalOf(input, settings, () =>
-      resolveEnvironment({
-        ...policy,
-        defaults: TERMINAL_DEFAULTS,
-        overrides: overTerminal(overrides),
-      }),
+      shellEnvironment(cwd, onTerminal, overTerminal(overrides)),
     ),
   };
 }

@@ -32,6 +32,11 @@ export interface AsyncDetails {
   readonly type: 'bash';
 }
 
+/** What is said of a job in details. */
+export function asyncDetails(jobId: string, state: JobState): AsyncDetails {
+  return { state, jobId, type: 'bash' };
+}
+
 /** Details of a `workspace` result. */
 export interface WorkspaceDetails {
   /** The timeout that applied, in seconds. */

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
-import { resolveEnvironment } from '../../pipeline/environment.js';
 import { InputError, showValue } from '../../pipeline/input-error.js';
 import { atLeast } from '../../pipeline/option-checks.js';
 import { ShellSnapshot, type Snapshot } from '../../snapshot/shell-snapshot.js';
 import { withSnapshot } from '../../snapshot/snapshot-text.js';
-import type { ShellSettings } from '../shell-options.js';
+import { type ShellSettings, shellEnvironment } from '../shell-options.js';
 
 /** Which rc file is captured, and how. */
 export interface ShellSnapshotOptions {
@@ -43,14 +42,9 @@ export function resolveSnapshot(
 }
 
 /** That of commands, but nothing else is read, and no history written. */
-function rcEnvironment({ inheritEnv, scrub, defaults, env }: ShellSettings): string {
-  return resolveEnvironment({
-    inherit: inheritEnv,
-    scrub,
-    defaults,
-    overrides: { ...env, BASH_ENV: undefined, HISTFILE: '/dev/null' },
-    cwd: '/',
-  });
+function rcEnvironment(shell: ShellSettings): string {
+  const overrides = { ...shell.env, BASH_ENV: undefined, HISTFILE: '/dev/null' };
+  return shellEnvironment('/', shell, overrides);
 }
 
 /** @throws {InputError} The option is not valid. */

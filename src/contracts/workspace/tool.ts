@@ -1,16 +1,15 @@
 import type { ArtifactStore } from '../../artifacts/store.js';
-import type { OutputChunk } from '../../engine/outcome.js';
-import { createOwner } from '../../engine/owner.js';
 import { CANCELLED } from '../../pipeline/notices.js';
 import { ExclusiveQueue } from '../../pipeline/queue.js';
-import { UnderWay } from '../../pipeline/under-way.js';
 import { createValidator } from '../../pipeline/validate.js';
+import { listenTo } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
-import { ToolAbortError, ToolError, toToolError } from '../errors.js';
+import { ToolAbortError } from '../errors.js';
+import { Lifetime } from '../lifetime.js';
 import { type Run, runInBackground, runUntilBackground } from './background.js';
 import { runInClientTerminal } from './client-terminal.js';
 import { createJobTool, type JobDetails } from './job-tool.js';
-import { shownUpdate } from './minimize.js';
+import { updateOptions } from './minimize.js';
 import {
   resolveWorkspaceOptions,
   type WorkspaceOptions,
@@ -20,7 +19,6 @@ import { type PreparedCommand, prepare } from './prepare.js';
 import type { WorkspaceDetails } from './result.js';
 import { runCommand } from './run.js';
 import { type WorkspaceInput, workspaceDescription, workspaceSchema } from './schema.js';
-import { CallUpdates } from './updates.js';
 
 /** A tool of the `workspace` contract. */
 export interface WorkspaceTool extends BashTool<WorkspaceDetails> {
@@ -42,10 +40,9 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
   const settings = resolveWorkspaceOptions(options);
   const inputSchema = workspaceSchema(settings);
   const validate = createValidator<WorkspaceInput>(inputSchema);
-  const owner = createOwner();
+  const life = new Lifetime();
+  const { owner } = life;
   const queue = new ExclusiveQueue();
-  const running = new UnderWay();
-  let disposed = false;
 
   async function answer(input: unknown, call: ToolCall<WorkspaceDetails>): Promise<Answer> {
     const [offered, asked] = splitAsync(input, settings);
@@ -54,8 +51,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     // Everything else waits for its turn: the command before may make the directory of this one.
     return queue.run(async () => {
       const command = await prepare(fields, settings);
-      call.signal?.throwIfAborted();
-      if (disposed) throw new ToolAbortError(CANCELLED);
+      life.checkStart(call.signal);
       return start(command, fields.async ?? false, call);
     }, call.signal);
   }
@@ -66,13 +62,13 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     call: ToolCall<WorkspaceDetails>,
   ): Answer | Promise<Answer> {
     const run: Run = (signal, onOutput) =>
-      running.add(runCommand(command, { owner, settings, signal, onOutput }));
+      life.add(runCommand(command, { owner, settings, signal, onOutput }));
     const { jobs, autoBackgroundMs, clientTerminals } = settings;
     if (async && jobs) return runInBackground(jobs, command, call, settings, run);
     // What a person looks at is shown here, and stays where it is.
     if (command.terminal !== undefined) return runUpdating(command, call);
     if (clientTerminals) {
-      return running.add(runInClientTerminal(clientTerminals, command, settings, call));
+      return life.add(runInClientTerminal(clientTerminals, command, settings, call));
     }
     if (autoBackgroundMs !== undefined && jobs) {
       return runUntilBackground(jobs, autoBackgroundMs, command, call, settings, run);
@@ -85,21 +81,14 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     call: ToolCall<WorkspaceDetails>,
   ): Promise<Answer> {
     const { signal } = call;
-    if (call.onUpdate === undefined && call.onOutput === undefined) {
-      return running.add(runCommand(command, { owner, settings, signal }));
-    }
-    const updates = new CallUpdates(call, settings.output.tailBytes, shownUpdate(settings));
-    const onOutput = (chunk: OutputChunk): void => updates.push(chunk);
+    const listeners = listenTo(call, updateOptions(settings));
     // On a terminal, the screen is what there is to see, and not what was sent to draw it.
-    const onTerminal = {
-      onOutput: (chunk: OutputChunk): void => updates.pass(chunk),
-      onScreen: (text: string): void => updates.show(text),
-    };
-    const context = { owner, settings, signal, onOutput, onTerminal };
+    const onTerminal = listeners && { onOutput: listeners.pass, onScreen: listeners.show };
+    const context = { owner, settings, signal, onOutput: listeners?.tell, onTerminal };
     try {
-      return await running.add(runCommand(command, context));
+      return await life.add(runCommand(command, context));
     } finally {
-      updates.stop();
+      listeners?.stop();
     }
   }
 
@@ -117,19 +106,11 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     hints: SHELL_HINTS,
     job,
     companions: job === undefined ? [] : [job],
-    async execute(input, call = {}) {
-      if (disposed) throw new ToolError('disposed', 'The bash tool was disposed.');
-      try {
-        return await answer(input, call);
-      } catch (error) {
-        throw toToolError(error, call.signal);
-      }
-    },
+    execute: (input, call = {}) => life.call(call.signal, () => answer(input, call)),
     async dispose() {
-      disposed = true;
+      const ended = life.end(settings.graceMs);
       queue.clear(new ToolAbortError(CANCELLED));
-      await Promise.all([owner.dispose(settings.graceMs), settings.clientTerminals?.dispose()]);
-      await running.settled();
+      await Promise.all([ended, settings.clientTerminals?.dispose()]);
       await settings.snapshot?.dispose();
       if (settings.ownsArtifacts) await settings.artifacts?.dispose();
     },

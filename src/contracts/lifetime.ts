@@ -1,0 +1,57 @@
+import { createOwner, type Owner } from '../engine/owner.js';
+import { CANCELLED } from '../pipeline/notices.js';
+import { UnderWay } from '../pipeline/under-way.js';
+import { ToolAbortError, ToolError, toToolError } from './errors.js';
+
+/** A tool from its making to its disposal: what it has started, and what may still begin. */
+export class Lifetime {
+  /** Of all commands of the tool. */
+  readonly owner: Owner = createOwner();
+  readonly #running = new UnderWay();
+  #over = false;
+
+  /**
+   * Answers a call. What goes wrong on the way becomes one of the errors that callers are told of.
+   *
+   * @throws {ToolError | ToolAbortError} See `BashTool.execute`.
+   */
+  async call<Answer>(
+    signal: AbortSignal | undefined,
+    answer: () => Promise<Answer>,
+  ): Promise<Answer> {
+    this.checkCall();
+    try {
+      return await answer();
+    } catch (error) {
+      throw toToolError(error, signal);
+    }
+  }
+
+  /** @throws {ToolError} No call is answered any more. */
+  checkCall(): void {
+    if (this.#over) throw new ToolError('disposed', 'The bash tool was disposed.');
+  }
+
+  /**
+   * Whether a command of a call may still begin, after whatever the call had to wait for.
+   *
+   * @throws {ToolAbortError} The tool was disposed of meanwhile.
+   * @throws What the signal was aborted with.
+   */
+  checkStart(signal: AbortSignal | undefined): void {
+    signal?.throwIfAborted();
+    if (this.#over) throw new ToolAbortError(CANCELLED);
+  }
+
+  /** Work that its end has to wait for. */
+  add<T>(work: Promise<T>): Promise<T> {
+    return this.#running.add(work);
+  }
+
+  /** Ends whatever it has started; settles when everything has. */
+  async end(graceMs: number): Promise<void> {
+    this.#over = true;
+    await this.owner.dispose(graceMs);
+    await this.#running.settled();
+  }
+}
