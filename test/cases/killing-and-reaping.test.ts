@@ -5,8 +5,7 @@ import { createBashTool, run, spawn } from '../../src/index.js';
 import { daemon, longSleep, sleeping } from '../support/commands.js';
 import { leavesNothingBehind, useFolder, useOwners } from '../support/leftovers.js';
 import { eventually, isGone, lives, zombiesOf } from '../support/processes.js';
-import { exited, printed } from '../support/results.js';
-import { failureOf } from '../support/tool.js';
+import { exited, failureOf, printed } from '../support/results.js';
 
 leavesNothingBehind();
 const folder = useFolder();

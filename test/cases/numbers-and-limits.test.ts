@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { LaunchError, run } from '../../src/index.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
-import { exited, printed, rejection } from '../support/results.js';
-import { failureOf, textOf, useTools } from '../support/tool.js';
+import { exited, failureOf, printed } from '../support/results.js';
+import { textOf, useTools } from '../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
@@ -30,7 +30,7 @@ test('G1: a long command for sh runs too', async () => {
 });
 
 test('G2: an environment variable that is too long is named', async () => {
-  const error = await rejection(run('true', { env: { BIG_ONE: 'x'.repeat(131_072) } }));
+  const error = await failureOf(run('true', { env: { BIG_ONE: 'x'.repeat(131_072) } }));
   expect(error).toBeInstanceOf(LaunchError);
   expect(error).toMatchObject({ code: 'E2BIG', step: 'exec' });
   expect((error as Error).message).toContain('BIG_ONE');
@@ -85,7 +85,7 @@ test.each([2 ** 31, 99_999_999_000, Number.MAX_VALUE, Number.POSITIVE_INFINITY])
 test.each([Number.NaN, -1, 0, '5'])(
   'G3: a timeoutMs of %j is an input error',
   async (timeoutMs) => {
-    const error = await rejection(run('echo ran', { timeoutMs: timeoutMs as number }));
+    const error = await failureOf(run('echo ran', { timeoutMs: timeoutMs as number }));
     expect(error).toMatchObject({
       name: 'InputError',
       message: `timeoutMs: expected a number of milliseconds above 0, got ${JSON.stringify(timeoutMs) === 'null' ? 'NaN' : JSON.stringify(timeoutMs)}`,

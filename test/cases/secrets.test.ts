@@ -1,8 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { run } from '../../src/index.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
-import { exited, printed } from '../support/results.js';
-import { answerTo, failureOf, useTools } from '../support/tool.js';
+import { exited, failureOf, printed } from '../support/results.js';
+import { answerTo, useTools } from '../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();

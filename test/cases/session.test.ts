@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { quote } from '../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { failureOf } from '../support/results.js';
 import { data, pwd, startTask, useSessions } from '../support/session.js';
-import { failureOf, textOf } from '../support/tool.js';
+import { textOf } from '../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();

@@ -5,8 +5,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { createBashTool, run } from '../../src/index.js';
 import { namespaces, startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder, useOwners } from '../support/leftovers.js';
-import { exited, printed, rejection } from '../support/results.js';
-import { failureOf } from '../support/tool.js';
+import { exited, failureOf, printed } from '../support/results.js';
 
 leavesNothingBehind();
 const folder = useFolder();
@@ -173,7 +172,7 @@ test('E14: a comment is a success without output', async () => {
 });
 
 test('E14: a blank command is an input error, of run() and of the contract', async () => {
-  expect(await rejection(run('\n\n'))).toMatchObject({
+  expect(await failureOf(run('\n\n'))).toMatchObject({
     name: 'InputError',
     message: 'command: expected a shell command, got "\\n\\n"',
   });

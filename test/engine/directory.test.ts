@@ -5,7 +5,7 @@ import { longSleep, sleeping } from '../support/commands.js';
 import { type HostAnswer, startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
-import { exited, printed, rejection } from '../support/results.js';
+import { exited, failureOf, printed } from '../support/results.js';
 
 leavesNothingBehind();
 const folder = useFolder();
@@ -35,7 +35,7 @@ test('it is told beside a spill file too', async () => {
 
 test('what is neither true nor false is refused', async () => {
   const options = { followDirectory: 'yes' as unknown as boolean };
-  expect(String(await rejection(run('true', options)))).toContain(
+  expect(String(await failureOf(run('true', options)))).toContain(
     'followDirectory: expected true or false, got "yes"',
   );
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { LaunchError, run, spawn } from '../../src/index.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
-import { exited, rejection } from '../support/results.js';
+import { exited, failureOf } from '../support/results.js';
 
 leavesNothingBehind();
 const folder = useFolder();
@@ -62,13 +62,13 @@ describe.each(failures)('%s', (_, options, step, code, errno, subject) => {
   });
 
   test('is a launch error of run()', async () => {
-    const error = await rejection(run('echo hi', inFolder(options)));
+    const error = await failureOf(run('echo hi', inFolder(options)));
     expect(error).toBeInstanceOf(LaunchError);
     expect(error).toMatchObject(failure());
   });
 
   test('is one of spawn(), and the next command works', async () => {
-    const error = await rejection(spawn('echo hi', { ...inFolder(options), stdin: 'pipe' }));
+    const error = await failureOf(spawn('echo hi', { ...inFolder(options), stdin: 'pipe' }));
     expect(error).toMatchObject(failure());
     expect((await run('true')).outcome).toEqual(exited(0));
   });
@@ -81,11 +81,11 @@ test('shells are tried in order until one is there', async () => {
 
 test('a shell that is there and cannot run is an error, not a reason to try the next', async () => {
   const shell = [folder.file('plain'), '/bin/sh'];
-  expect(await rejection(run('exit 5', { shell }))).toMatchObject({ code: 'EACCES' });
+  expect(await failureOf(run('exit 5', { shell }))).toMatchObject({ code: 'EACCES' });
 });
 
 test('the message tells what failed, on what, and why', async () => {
-  const error = await rejection(run('true', { cwd: '/no/such/place' }));
+  const error = await failureOf(run('true', { cwd: '/no/such/place' }));
   expect(error).toHaveProperty(
     'message',
     "ENOENT: cannot enter directory '/no/such/place': No such file or directory",

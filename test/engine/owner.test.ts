@@ -4,7 +4,7 @@ import { createOwner, run, spawn } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
-import { exited, rejection } from '../support/results.js';
+import { exited, failureOf } from '../support/results.js';
 
 leavesNothingBehind();
 
@@ -40,7 +40,7 @@ test('after disposal run() starts nothing, and spawn() rejects', async () => {
     forced: false,
     ending: { kind: 'neverStarted' },
   });
-  const error = await rejection(spawn(longSleep(502), { owner }));
+  const error = await failureOf(spawn(longSleep(502), { owner }));
   expect(error).toBeInstanceOf(Error);
   expect(sleeping(502)).toEqual([]);
 });
@@ -49,7 +49,7 @@ test('an owner that was never used is disposed of, and takes no commands then', 
   const owner = createOwner();
   await owner.dispose();
   expect((await run('true', { owner })).outcome.kind).toBe('cancelled');
-  expect(await rejection(spawn('true', { owner }))).toBeInstanceOf(Error);
+  expect(await failureOf(spawn('true', { owner }))).toBeInstanceOf(Error);
 });
 
 test('commands that are being launched are ended too', async () => {

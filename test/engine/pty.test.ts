@@ -4,7 +4,7 @@ import { type MergedResult, run, type SpawnOptions, spawn } from '../../src/inde
 import { longSleep, sleeping } from '../support/commands.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
-import { printed, rejection } from '../support/results.js';
+import { failureOf, printed } from '../support/results.js';
 import { textUntil } from '../support/streams.js';
 
 leavesNothingBehind();
@@ -35,7 +35,7 @@ test.each([
   [{ pty: true, streams: 'separate' }, "streams: expected 'merged' beside pty"],
   [{ pty: true, stdin: 'null' }, 'stdin: expected nothing beside pty, whose input is the terminal'],
 ])('%j is an input error', async (options, message) => {
-  const error = await rejection(spawn('true', options as { pty: true }));
+  const error = await failureOf(spawn('true', options as { pty: true }));
   expect(error).toMatchObject({ name: 'InputError', message: expect.stringContaining(message) });
 });
 

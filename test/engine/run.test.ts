@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type OutputChunk, run, spawn } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { exited, printed, rejection } from '../support/results.js';
+import { exited, failureOf, printed } from '../support/results.js';
 
 leavesNothingBehind();
 
@@ -62,7 +62,7 @@ test('a signal aborted before the call starts nothing', async () => {
     ending: { kind: 'neverStarted' },
   });
   const reason = new Error('not any more');
-  expect(await rejection(spawn('true', { signal: AbortSignal.abort(reason) }))).toBe(reason);
+  expect(await failureOf(spawn('true', { signal: AbortSignal.abort(reason) }))).toBe(reason);
 });
 
 test('a signal aborted while the command runs ends it, with its output so far', async () => {
@@ -95,7 +95,7 @@ test('one signal may end many commands, and no listener stays on it', async () =
   const controller = new AbortController();
   const { signal } = controller;
   for (let count = 0; count < 20; count += 1) await run('true', { signal });
-  await rejection(run('true', { signal, cwd: '/nonexistent' }));
+  await failureOf(run('true', { signal, cwd: '/nonexistent' }));
   expect(getEventListeners(signal, 'abort')).toEqual([]);
   const calls = [run(longSleep(603), { signal }), run(longSleep(603), { signal })];
   const live = await spawn(longSleep(603), { signal });
@@ -123,7 +123,7 @@ test('a listener that throws ends the command, and the call rejects with what it
     throw thrown;
   };
   const command = `trap 'echo more' TERM; echo one; ${longSleep(605)} & wait; echo two`;
-  expect(await rejection(run(command, { onOutput }))).toBe(thrown);
+  expect(await failureOf(run(command, { onOutput }))).toBe(thrown);
   expect(calls).toBe(1);
   expect(sleeping(605)).toEqual([]);
 });

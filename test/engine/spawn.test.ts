@@ -4,7 +4,7 @@ import { type Capture, createOwner, spawn } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually, isGone, lives } from '../support/processes.js';
-import { exited, rejection, whole } from '../support/results.js';
+import { exited, failureOf, whole } from '../support/results.js';
 import { textUntil } from '../support/streams.js';
 
 leavesNothingBehind();
@@ -61,26 +61,26 @@ test('writes keep their order, and end() comes after them', async () => {
 test('writing after the end, or to what has closed its stdin, is EPIPE', async () => {
   const live = await spawn('exec <&-; echo closed; sleep 300', { stdin: 'pipe' });
   await textUntil(live, 'closed');
-  expect(await rejection(live.write('x'))).toMatchObject({ code: 'EPIPE', errno: 32 });
+  expect(await failureOf(live.write('x'))).toMatchObject({ code: 'EPIPE', errno: 32 });
   await live.kill();
-  expect(await rejection(live.write('x'))).toMatchObject({ code: 'EPIPE' });
+  expect(await failureOf(live.write('x'))).toMatchObject({ code: 'EPIPE' });
   const ended = await spawn('cat', { stdin: 'pipe' });
   ended.end();
   ended.end();
-  expect(await rejection(ended.write('x'))).toMatchObject({ code: 'EPIPE' });
+  expect(await failureOf(ended.write('x'))).toMatchObject({ code: 'EPIPE' });
   await ended.result;
 });
 
 test('a write that waits is EPIPE when the command ends', async () => {
   const live = await spawn('sleep 0.2', { stdin: 'pipe' });
-  expect(await rejection(live.write('x'.repeat(1_000_000)))).toMatchObject({ code: 'EPIPE' });
+  expect(await failureOf(live.write('x'.repeat(1_000_000)))).toMatchObject({ code: 'EPIPE' });
   expect((await live.result).outcome).toEqual(exited(0));
 });
 
 test('without a pipe, writing and ending are input errors', async () => {
   const live = await spawn('true');
   const message = "stdin: expected 'pipe' at the start, got 'null'";
-  expect(await rejection(live.write('x'))).toMatchObject({ name: 'InputError', message });
+  expect(await failureOf(live.write('x'))).toMatchObject({ name: 'InputError', message });
   expect(() => live.end()).toThrow(message);
   await live.result;
 });

@@ -4,7 +4,7 @@ import type { JobEnd, JobStatus } from '../../src/jobs/job.js';
 import { JobLimitError, JobManager, UnknownJobError } from '../../src/jobs/manager.js';
 import { waitForFirst } from '../../src/jobs/wait.js';
 import { workOf } from '../support/jobs.js';
-import { rejection } from '../support/results.js';
+import { failureOf } from '../support/results.js';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -113,7 +113,7 @@ test('waiting ends when the time is up, and when it is cancelled', async () => {
   await waitForFirst([job], 10, undefined);
   expect(job.isAwaited).toBe(false);
   const controller = new AbortController();
-  const waiting = rejection(waitForFirst([job], 60_000, controller.signal));
+  const waiting = failureOf(waitForFirst([job], 60_000, controller.signal));
   controller.abort('enough');
   expect(await waiting).toBe('enough');
   await new Promise(setImmediate);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { InputError, run, spawn } from '../../src/index.js';
-import { rejection } from '../support/results.js';
+import { failureOf } from '../support/results.js';
 
 const starts: readonly ((command: string, options?: object) => Promise<unknown>)[] = [run, spawn];
 
@@ -51,7 +51,7 @@ const wrong: readonly [object, string][] = [
 
 test.each(wrong)('%j is refused by run() and spawn()', async (options, message) => {
   for (const start of starts) {
-    const error = await rejection(start('true', options));
+    const error = await failureOf(start('true', options));
     expect(error).toBeInstanceOf(InputError);
     expect(error).toHaveProperty('message', message);
   }
@@ -63,7 +63,7 @@ test.each([
   [{ owner: {} }, 'owner: expected an owner made by createOwner(), got {}'],
 ])('%j is refused too', async (options, message) => {
   for (const start of starts) {
-    expect(await rejection(start('true', options))).toMatchObject({
+    expect(await failureOf(start('true', options))).toMatchObject({
       name: 'InputError',
       message,
     });
@@ -76,7 +76,7 @@ test.each([
   [{ overflow: 'block' }, `overflow: expected 'drop' or 'pause', got "block"`],
   [{ stdin: 'pipe', input: 'x' }, `input: expected nothing beside stdin: 'pipe', got "x"`],
 ])('%j is refused by spawn()', async (options, message) => {
-  expect(await rejection(spawn('true', options as object))).toMatchObject({
+  expect(await failureOf(spawn('true', options as object))).toMatchObject({
     name: 'InputError',
     message,
   });
@@ -91,7 +91,7 @@ test.each([
   ['a\0b', 'command: expected text without NUL, got one at index 1'],
 ])('a command of %j is refused', async (command, message) => {
   for (const start of starts) {
-    expect(await rejection(start(command as string))).toMatchObject({
+    expect(await failureOf(start(command as string))).toMatchObject({
       name: 'InputError',
       message,
     });
@@ -100,20 +100,20 @@ test.each([
 
 test('a listener that is no function is refused', async () => {
   const options = { onOutput: 'log' } as object;
-  expect(await rejection(run('true', options))).toMatchObject({
+  expect(await failureOf(run('true', options))).toMatchObject({
     name: 'InputError',
     message: 'onOutput: expected a function, got "log"',
   });
 });
 
 test('a long value is not repeated in full', async () => {
-  const error = await rejection(run('true', { streams: 'x'.repeat(1000) } as object));
+  const error = await failureOf(run('true', { streams: 'x'.repeat(1000) } as object));
   expect((error as Error).message.length).toBeLessThan(200);
 });
 
 test('a grace that is no time is refused by kill(), and kills nothing', async () => {
   const live = await spawn('sleep 300');
-  const error = await rejection(live.kill({ graceMs: Number.NaN }));
+  const error = await failureOf(live.kill({ graceMs: Number.NaN }));
   expect(error).toMatchObject({
     name: 'InputError',
     message: 'graceMs: expected a number of milliseconds of 0 or more, got NaN',

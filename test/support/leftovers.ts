@@ -2,8 +2,9 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { createOwner, type Owner, run } from '../../src/index.js';
+import { useDisposal } from './disposal.js';
 import { eventually, openDescriptors, processesOf, zombiesOf } from './processes.js';
 
 /**
@@ -43,13 +44,6 @@ export function useFolder(): { readonly path: string; file(name: string): string
 
 /** Makes owners that are disposed of after the test that asked for them. */
 export function useOwners(): () => Owner {
-  const owners: Owner[] = [];
-  afterEach(async () => {
-    await Promise.all(owners.splice(0).map((owner) => owner.dispose(500)));
-  });
-  return () => {
-    const owner = createOwner();
-    owners.push(owner);
-    return owner;
-  };
+  const keep = useDisposal();
+  return () => keep(createOwner());
 }

@@ -1,4 +1,3 @@
-import { afterEach } from 'vitest';
 import {
   createBashTool,
   type PlainDetails,
@@ -7,19 +6,13 @@ import {
   type PlainTool,
   type ToolCall,
 } from '../../src/index.js';
+import { useDisposal } from './disposal.js';
 import { textOf } from './tool.js';
 
 /** Makes `plain` tools that are disposed of after the test that asked for them. */
 export function usePlainTools(): (options?: PlainOptions) => PlainTool {
-  const tools: PlainTool[] = [];
-  afterEach(async () => {
-    await Promise.all(tools.splice(0).map((tool) => tool.dispose()));
-  });
-  return (options) => {
-    const tool = createBashTool({ contract: 'plain', graceMs: 500, ...options });
-    tools.push(tool);
-    return tool;
-  };
+  const keep = useDisposal();
+  return (options) => keep(createBashTool({ contract: 'plain', graceMs: 500, ...options }));
 }
 
 /** The answer to a command as the model gets it. */

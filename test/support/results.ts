@@ -17,7 +17,7 @@ export function exited(exitCode: number) {
 }
 
 /** What a promise that must be rejected is rejected with. */
-export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;
   } catch (error) {

@@ -1,24 +1,13 @@
-import { afterEach } from 'vitest';
 import { createBashTool, type SessionOptions, type SessionTool } from '../../src/index.js';
+import { useDisposal } from './disposal.js';
 
 /** Makes `session` tools that are disposed of after the test that asked for them. */
 export function useSessions(folder: {
   readonly path: string;
 }): (options?: Partial<SessionOptions>) => SessionTool {
-  const tools: SessionTool[] = [];
-  afterEach(async () => {
-    await Promise.all(tools.splice(0).map((tool) => tool.dispose()));
-  });
-  return (options) => {
-    const tool = createBashTool({
-      contract: 'session',
-      cwd: folder.path,
-      graceMs: 500,
-      ...options,
-    });
-    tools.push(tool);
-    return tool;
-  };
+  const keep = useDisposal();
+  return (options) =>
+    keep(createBashTool({ contract: 'session', cwd: folder.path, graceMs: 500, ...options }));
 }
 
 /** Runs a command and gives its structured answer. */

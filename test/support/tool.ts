@@ -1,4 +1,3 @@
-import { afterEach } from 'vitest';
 import {
   type BashTool,
   createBashTool,
@@ -6,35 +5,19 @@ import {
   type WorkspaceOptions,
   type WorkspaceTool,
 } from '../../src/index.js';
+import { useDisposal } from './disposal.js';
 
 /** Makes `workspace` tools that are disposed of after the test that asked for them. */
 export function useTools(folder: {
   readonly path: string;
 }): (options?: Partial<WorkspaceOptions>) => WorkspaceTool {
-  const tools: WorkspaceTool[] = [];
-  afterEach(async () => {
-    await Promise.all(tools.splice(0).map((tool) => tool.dispose()));
-  });
-  return (options) => {
-    const tool = createBashTool({ contract: 'workspace', cwd: folder.path, ...options });
-    tools.push(tool);
-    return tool;
-  };
+  const keep = useDisposal();
+  return (options) => keep(createBashTool({ contract: 'workspace', cwd: folder.path, ...options }));
 }
 
 /** The text that the model reads. */
 export function textOf(result: ToolResult<unknown>): string {
   return result.content.map(({ text }) => text).join('');
-}
-
-/** What a call that must fail is rejected with. */
-export async function failureOf(call: Promise<unknown>): Promise<unknown> {
-  try {
-    await call;
-  } catch (error) {
-    return error;
-  }
-  throw new Error('expected the call to fail');
 }
 
 /** The text for a command, with the wall time made the same each time. */

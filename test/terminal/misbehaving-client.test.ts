@@ -5,7 +5,8 @@ import { type AcpClient, never, useAcpClients } from '../support/acp.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
-import { failureOf, textOf, useTools } from '../support/tool.js';
+import { failureOf } from '../support/results.js';
+import { textOf, useTools } from '../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();

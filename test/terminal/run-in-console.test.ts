@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createTtyUi, runInConsole } from '../../src/index.js';
 import { FakeUi } from '../support/console.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { exited, rejection } from '../support/results.js';
+import { exited, failureOf } from '../support/results.js';
 
 leavesNothingBehind();
 
@@ -23,7 +23,7 @@ test('of long output both ends are text, and what is between them is said', asyn
 
 test('what is no UI, or not on a terminal, is an input error', async () => {
   const ui = {} as FakeUi;
-  expect(await rejection(runInConsole('true', { ui }))).toMatchObject({
+  expect(await failureOf(runInConsole('true', { ui }))).toMatchObject({
     name: 'InputError',
     message: 'ui: expected a terminal UI with openConsole(), got {}',
   });
@@ -34,7 +34,7 @@ test('what is no UI, or not on a terminal, is an input error', async () => {
 
 test('a console closes when its command could not be started', async () => {
   const ui = new FakeUi();
-  expect(await rejection(runInConsole('true', { ui, cwd: '/no/such' }))).toMatchObject({
+  expect(await failureOf(runInConsole('true', { ui, cwd: '/no/such' }))).toMatchObject({
     name: 'LaunchError',
   });
   expect(ui.closed).toBe(1);

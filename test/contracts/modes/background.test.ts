@@ -6,7 +6,8 @@ import { longSleep, sleeping } from '../../support/commands.js';
 import { leavesNothingBehind } from '../../support/leftovers.js';
 import { useModesTools } from '../../support/modes.js';
 import { eventually, isGone, lives, parentOf, processesRunning } from '../../support/processes.js';
-import { failureOf, textOf } from '../../support/tool.js';
+import { failureOf } from '../../support/results.js';
+import { textOf } from '../../support/tool.js';
 
 leavesNothingBehind();
 const background = useBackground();

@@ -5,7 +5,8 @@ import { longSleep, sleeping } from '../../support/commands.js';
 import { leavesNothingBehind } from '../../support/leftovers.js';
 import { useModesTools } from '../../support/modes.js';
 import { eventually, lives } from '../../support/processes.js';
-import { failureOf, textOf } from '../../support/tool.js';
+import { failureOf } from '../../support/results.js';
+import { textOf } from '../../support/tool.js';
 
 // The requirements that the contract was written to, each scenario by its words.
 leavesNothingBehind();

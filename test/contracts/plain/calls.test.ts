@@ -5,7 +5,8 @@ import { longSleep, sleeping } from '../../support/commands.js';
 import { leavesNothingBehind } from '../../support/leftovers.js';
 import { answerOf, usePlainTools } from '../../support/plain.js';
 import { eventually } from '../../support/processes.js';
-import { failureOf, textOf } from '../../support/tool.js';
+import { failureOf } from '../../support/results.js';
+import { textOf } from '../../support/tool.js';
 
 leavesNothingBehind();
 const makeTool = usePlainTools();

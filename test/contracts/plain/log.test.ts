@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { InteractionEntry } from '../../../src/index.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 import { answerOf, usePlainTools } from '../../support/plain.js';
-import { failureOf } from '../../support/tool.js';
+import { failureOf } from '../../support/results.js';
 
 leavesNothingBehind();
 const folder = useFolder();

@@ -4,8 +4,8 @@ import { ToolError } from '../../../src/index.js';
 import { longSleep, quote } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 import { eventually } from '../../support/processes.js';
+import { failureOf } from '../../support/results.js';
 import { data, pwd, useSessions } from '../../support/session.js';
-import { failureOf } from '../../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();

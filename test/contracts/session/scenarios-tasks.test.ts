@@ -4,8 +4,9 @@ import { ToolError } from '../../../src/index.js';
 import { longSleep, sleeping } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 import { eventually } from '../../support/processes.js';
+import { failureOf } from '../../support/results.js';
 import { data, pwd, startTask, useSessions } from '../../support/session.js';
-import { failureOf, textOf } from '../../support/tool.js';
+import { textOf } from '../../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();

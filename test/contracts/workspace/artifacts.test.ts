@@ -12,7 +12,8 @@ import {
   type ToolError,
   type WorkspaceOptions,
 } from '../../../src/index.js';
-import { failureOf, textOf } from '../../support/tool.js';
+import { failureOf } from '../../support/results.js';
+import { textOf } from '../../support/tool.js';
 
 let folder = '';
 beforeAll(() => {

@@ -7,7 +7,8 @@ import {
   ToolAbortError,
   type WorkspaceDetails,
 } from '../../../src/index.js';
-import { answerTo, failureOf, textOf } from '../../support/tool.js';
+import { failureOf } from '../../support/results.js';
+import { answerTo, textOf } from '../../support/tool.js';
 
 let tool: BashTool<WorkspaceDetails>;
 beforeEach(() => {

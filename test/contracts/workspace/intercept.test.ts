@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBashTool, type WorkspaceOptions } from '../../../src/index.js';
-import { answerTo, failureOf } from '../../support/tool.js';
+import { failureOf } from '../../support/results.js';
+import { answerTo } from '../../support/tool.js';
 
 let workspace = '';
 beforeAll(() => {

@@ -13,7 +13,8 @@ import {
 import { longSleep, sleeping } from '../../support/commands.js';
 import { leavesNothingBehind } from '../../support/leftovers.js';
 import { eventually } from '../../support/processes.js';
-import { failureOf, textOf } from '../../support/tool.js';
+import { failureOf } from '../../support/results.js';
+import { textOf } from '../../support/tool.js';
 
 leavesNothingBehind();
 

@@ -10,7 +10,8 @@ import {
 } from '../../../src/index.js';
 import { printBytes } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
-import { answerTo, failureOf, textOf, useTools } from '../../support/tool.js';
+import { failureOf } from '../../support/results.js';
+import { answerTo, textOf, useTools } from '../../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();

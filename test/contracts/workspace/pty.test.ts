@@ -4,7 +4,8 @@ import type { ToolAbortError, ToolResult } from '../../../src/index.js';
 import { longSleep, sleeping } from '../../support/commands.js';
 import { FakeUi } from '../../support/console.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
-import { answerTo, failureOf, textOf, useTools } from '../../support/tool.js';
+import { failureOf } from '../../support/results.js';
+import { answerTo, textOf, useTools } from '../../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();

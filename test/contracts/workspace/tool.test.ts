@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { createBashTool, ToolError, type WorkspaceOptions } from '../../../src/index.js';
 import { eventually, isGone } from '../../support/processes.js';
-import { answerTo, failureOf, textOf } from '../../support/tool.js';
+import { failureOf } from '../../support/results.js';
+import { answerTo, textOf } from '../../support/tool.js';
 
 let workspace = '';
 beforeAll(() => {

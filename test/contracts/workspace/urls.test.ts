@@ -9,7 +9,8 @@ import {
   unknownId,
   type WorkspaceOptions,
 } from '../../../src/index.js';
-import { answerTo, failureOf } from '../../support/tool.js';
+import { failureOf } from '../../support/results.js';
+import { answerTo } from '../../support/tool.js';
 
 let workspace = '';
 let root = '';
