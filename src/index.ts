@@ -41,7 +41,7 @@ export type { PlainDetails, PlainFailureKind, StreamDetails } from './contracts/
 export type { PlainFailure, PlainOutput, PlainSuccess } from './contracts/plain/schema.js';
 export type { PlainTool } from './contracts/plain/tool.js';
 export type { SessionOptions } from './contracts/session/options.js';
-export type { SessionDetails, TaskDetails } from './contracts/session/result.js';
+export type { SessionDetails, TaskDetails, TaskStatus } from './contracts/session/result.js';
 export type { SessionTool } from './contracts/session/tool.js';
 export type { ShellOptions } from './contracts/shell-options.js';
 export type { JobDetails } from './contracts/workspace/job-tool.js';
@@ -72,8 +72,13 @@ export { createOwner, type Owner } from './engine/owner.js';
 export { createInteractionLog, type InteractionLogFile } from './interaction-log/file-log.js';
 export type { InteractionEntry, InteractionLog } from './interaction-log/log.js';
 export type { InteractionLogOptions } from './interaction-log/options.js';
-export type { JobEnd, JobState, JobStatus } from './jobs/job.js';
-export { JobManager, type JobManagerOptions } from './jobs/manager.js';
+export type { Job, JobEnd, JobState, JobStatus, JobWork } from './jobs/job.js';
+export {
+  JobLimitError,
+  JobManager,
+  type JobManagerOptions,
+  UnknownJobError,
+} from './jobs/manager.js';
 export { DEFAULT_OUTPUT_FILTERS } from './minimizer/default-filters.js';
 export { isErrorLine } from './minimizer/error-lines.js';
 export type { Omission, OutputFilter } from './minimizer/filter.js';

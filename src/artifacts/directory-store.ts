@@ -12,7 +12,6 @@ import {
 } from './options.js';
 import { makePrivate } from './private-directory.js';
 import { readRange } from './read.js';
-import { makeSessionDirectory, removeSessionDirectory } from './session-directory.js';
 import {
   type Artifact,
   type ArtifactDraft,
@@ -22,6 +21,7 @@ import {
   type DraftReport,
 } from './store.js';
 import { sweep } from './sweep.js';
+import { makeTemporaryDirectory, removeTemporaryDirectory } from './temporary-directory.js';
 
 /**
  * A store whose artifacts are files, `<id>.<tool>.log`, in a directory. Ids count from 0 and are
@@ -100,7 +100,7 @@ class DirectoryStore implements ArtifactStore {
     const [directory] = await Promise.allSettled([this.#directory]);
     if (directory?.status !== 'fulfilled') return;
     if (this.#settings.directory === undefined) {
-      await removeSessionDirectory(directory.value);
+      await removeTemporaryDirectory(directory.value);
     } else {
       await Promise.all([...this.#own].map((path) => rm(path, { force: true })));
     }
@@ -118,7 +118,7 @@ class DirectoryStore implements ArtifactStore {
 
   async #prepare(): Promise<string> {
     const { directory, maxAgeMs } = this.#settings;
-    if (directory === undefined) return makeSessionDirectory('artifacts-', maxAgeMs);
+    if (directory === undefined) return makeTemporaryDirectory('artifacts-', maxAgeMs);
     await makePrivate(directory);
     await sweep(directory, this.#settings);
     return directory;

@@ -1,5 +1,6 @@
 import type { SpillReport } from '../engine/outcome.js';
 import type { SpillOptions } from '../pipeline/execute.js';
+import { messageOf } from '../pipeline/message-of.js';
 import type { Artifact, ArtifactDraft, ArtifactStore } from './store.js';
 
 /** What became of a command's whole output. */
@@ -31,7 +32,7 @@ export class OutputKeeper {
     try {
       return new OutputKeeper(await store.draft(tool));
     } catch (error) {
-      return new OutputKeeper(undefined, describe(error));
+      return new OutputKeeper(undefined, messageOf(error));
     }
   }
 
@@ -64,7 +65,7 @@ export class OutputKeeper {
       const { error } = report;
       return { kind: 'failed', reason: error ? `${error.code}: ${error.message}` : 'not kept' };
     } catch (error) {
-      return { kind: 'failed', reason: describe(error) };
+      return { kind: 'failed', reason: messageOf(error) };
     }
   }
 
@@ -72,8 +73,4 @@ export class OutputKeeper {
   abandon(): void {
     this.#draft?.discard();
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { InputError, showValue } from '../pipeline/input-error.js';
+import { wholeFrom } from '../pipeline/option-checks.js';
 
 /** Options of a directory for artifacts. Sizes in bytes, times in milliseconds. */
 export interface ArtifactStoreOptions {
@@ -35,18 +36,13 @@ export function resolveStoreOptions(options: ArtifactStoreOptions): ArtifactStor
   if (directory !== undefined && (typeof directory !== 'string' || directory === '')) {
     throw new InputError(`directory: expected a path, got ${showValue(directory)}`);
   }
-  const maxTotalBytes = whole('maxTotalBytes', options.maxTotalBytes ?? 2 * 1024 ** 3);
-  const maxBytes = whole('maxBytes', options.maxBytes ?? 256 * 1024 ** 2);
+  const maxTotalBytes = wholeFrom('maxTotalBytes', 1, options.maxTotalBytes ?? 2 * 1024 ** 3);
+  const maxBytes = wholeFrom('maxBytes', 1, options.maxBytes ?? 256 * 1024 ** 2);
   return {
     directory: directory === undefined ? undefined : resolve(directory),
     maxBytes: Math.min(maxBytes, maxTotalBytes),
     maxTotalBytes,
-    maxAgeMs: whole('maxAgeMs', options.maxAgeMs ?? 7 * 24 * 3600 * 1000),
+    maxAgeMs: wholeFrom('maxAgeMs', 1, options.maxAgeMs ?? 7 * 24 * 3600 * 1000),
     removeOnDispose,
   };
-}
-
-function whole(name: string, value: number): number {
-  if (Number.isSafeInteger(value) && value >= 1) return value;
-  throw new InputError(`${name}: expected a whole number from 1, got ${showValue(value)}`);
 }

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { warnTo } from '../pipeline/logger.js';
+import { messageOf } from '../pipeline/message-of.js';
 import { entryLine, gapLine } from './line.js';
 import type { InteractionEntry, InteractionLog } from './log.js';
 import {
@@ -138,8 +139,4 @@ class FileLog implements InteractionLogFile {
     this.#warned = true;
     this.#warn(`interaction log: ${this.#settings.path} cannot be written: ${why}`);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

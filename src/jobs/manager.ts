@@ -1,4 +1,4 @@
-import { InputError, showValue } from '../pipeline/input-error.js';
+import { wholeFrom } from '../pipeline/option-checks.js';
 import { Job, type JobEnd, type JobStatus, type JobWork } from './job.js';
 
 /** Options of a job manager. Times in milliseconds. */
@@ -34,8 +34,8 @@ export class JobManager {
 
   /** @throws {InputError} An option is not valid. */
   constructor(options: JobManagerOptions = {}) {
-    this.#maxRunning = atLeastOne('maxRunning', options.maxRunning ?? 15);
-    this.#keepMs = atLeastOne('keepMs', options.keepMs ?? 300_000);
+    this.#maxRunning = wholeFrom('maxRunning', 1, options.maxRunning ?? 15);
+    this.#keepMs = wholeFrom('keepMs', 1, options.keepMs ?? 300_000);
     this.#onEnd = options.onEnd;
   }
 
@@ -97,9 +97,4 @@ export class JobManager {
       process.emitWarning(`onEnd threw for job ${job.id}: ${String(error)}`);
     }
   }
-}
-
-function atLeastOne(name: string, value: number): number {
-  if (Number.isSafeInteger(value) && value >= 1) return value;
-  throw new InputError(`${name}: expected a whole number from 1, got ${showValue(value)}`);
 }

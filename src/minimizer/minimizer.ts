@@ -1,3 +1,4 @@
+import { messageOf } from '../pipeline/message-of.js';
 import { findErrorLines } from './error-lines.js';
 import type { OutputFilter } from './filter.js';
 import { type NumberedText, toText } from './numbered-text.js';
@@ -75,8 +76,4 @@ export class Minimizer {
       this.#warn(`Output filter ${filter.name} was not applied: ${messageOf(error)}`);
     }
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 import { InputError, showValue } from './input-error.js';
 import { DEFAULT_INTERCEPTOR_RULES, type InterceptorRule } from './intercept-rules.js';
+import { messageOf } from './message-of.js';
 import { loadShellParser, parseShell, type ShellParser } from './shell-parser.js';
 import { findStages, type Stage } from './shell-stages.js';
 import type { Computed } from './shell-text.js';
@@ -76,7 +77,7 @@ function compileRules(
       const flags = (rule.flags ?? '').replace(/[gy]/g, '');
       return [{ rule, expression: new RegExp(rule.pattern, flags) }];
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       warn(`interceptor: the rule for ${showValue(rule.tool)} is skipped: ${why}`);
       return [];
     }

@@ -1,5 +1,6 @@
 import type { UrlRegistry } from '../urls/resolver.js';
 import { InputError } from './input-error.js';
+import { messageOf } from './message-of.js';
 
 /** Always internal, so that one without a resolver is an error and no odd file name. */
 const ALWAYS_INTERNAL: ReadonlySet<string> = new Set([
@@ -40,7 +41,7 @@ export async function resolveUrl(
   try {
     path = (await resolver.resolve(url)).path;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new InputError(unresolved(url, scheme, why), { cause: error });
   }
   if (typeof path === 'string' && path.startsWith('/') && !path.includes('\0')) return path;

@@ -1,8 +1,12 @@
 import { access, constants, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeSessionDirectory, removeSessionDirectory } from '../artifacts/session-directory.js';
+import {
+  makeTemporaryDirectory,
+  removeTemporaryDirectory,
+} from '../artifacts/temporary-directory.js';
 import { createOwner } from '../engine/owner.js';
 import { execute } from '../pipeline/execute.js';
+import { messageOf } from '../pipeline/message-of.js';
 import { captureCommand, parseCapture } from './capture-script.js';
 import { snapshotText } from './snapshot-text.js';
 
@@ -59,16 +63,16 @@ export class ShellSnapshot {
     this.#disposed = true;
     await this.#owner.dispose(GRACE_MS);
     await this.#captured;
-    if (this.#directory !== undefined) await removeSessionDirectory(this.#directory);
+    if (this.#directory !== undefined) await removeTemporaryDirectory(this.#directory);
   }
 
   async #capture(): Promise<Snapshot | undefined> {
     try {
-      this.#directory = await makeSessionDirectory(PREFIX, MAX_AGE_MS);
+      this.#directory = await makeTemporaryDirectory(PREFIX, MAX_AGE_MS);
       return await this.#captureInto(this.#directory);
     } catch (error) {
       if (this.#disposed) return undefined;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#warn(`shellSnapshot: none is used, ${this.#source.rcFile}: ${reason}`);
       return undefined;
     }

@@ -1,3 +1,4 @@
+import { messageOf } from '../pipeline/message-of.js';
 import type {
   ClientExitStatus,
   ClientOutcome,
@@ -150,7 +151,7 @@ export class ClientRun {
     if (typeof exitCode === 'number') return { kind: 'exited', exitCode };
     if (typeof signal === 'string') return { kind: 'signaled', signal };
     if (reason !== 'lost') return { kind: 'unknown' };
-    return { kind: 'unknown', reason: messageOf(this.#trouble) };
+    return { kind: 'unknown', reason: lineOf(this.#trouble) };
   }
 }
 
@@ -164,8 +165,8 @@ export async function releaseTerminal(
 }
 
 /** What an error says, in one line. */
-export function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+export function lineOf(error: unknown): string {
+  const message = messageOf(error);
   const details = detailsOf(error);
   const whole = details === undefined ? message : `${message}: ${details}`;
   return whole.replace(/\s+/g, ' ').trim();

@@ -12,7 +12,7 @@ import {
 import {
   ClientRun,
   type ClientTimes,
-  messageOf,
+  lineOf,
   releaseTerminal,
   type StopReason,
 } from './client-terminal-run.js';
@@ -127,7 +127,7 @@ export class ClientTerminals {
         { cancellationSignal: signal },
       );
     } catch (error) {
-      throw new ClientTerminalError(messageOf(error), { cause: error });
+      throw new ClientTerminalError(lineOf(error), { cause: error });
     }
   }
 

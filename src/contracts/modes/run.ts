@@ -1,6 +1,7 @@
 import type { Owner } from '../../engine/owner.js';
 import { execute } from '../../pipeline/execute.js';
 import { executeDetached } from '../../pipeline/execute-detached.js';
+import { messageOf } from '../../pipeline/message-of.js';
 import { listenTo } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
@@ -75,7 +76,7 @@ export async function runInBackground(
 }
 
 function noPlace(cause: unknown): never {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   const message = `Command could not be started: no directory for its output: ${reason}`;
   throw new ToolError('launch', message, { cause });
 }

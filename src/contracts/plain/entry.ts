@@ -1,4 +1,5 @@
 import type { InteractionEntry } from '../../interaction-log/log.js';
+import { messageOf } from '../../pipeline/message-of.js';
 import { CANCELLED } from '../../pipeline/notices.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
@@ -30,7 +31,7 @@ export class PendingEntry {
       return this.#entry(details, { error: CANCELLED });
     }
     return this.#entry(undefined, {
-      error: reason instanceof Error ? reason.message : `${reason}`,
+      error: messageOf(reason),
     });
   }
 

@@ -1,6 +1,7 @@
 import type { OutputChunk } from '../../engine/outcome.js';
 import type { JobEnd } from '../../jobs/job.js';
 import type { JobManager } from '../../jobs/manager.js';
+import { messageOf } from '../../pipeline/message-of.js';
 import { joinSections } from '../../pipeline/notices.js';
 import { clampNotice } from '../../pipeline/timeout.js';
 import { CallListeners, type LastUpdate } from '../call-listeners.js';
@@ -91,7 +92,7 @@ class JobCandidate {
     } catch (reason) {
       const error = toToolError(reason, this.#controller.signal);
       const state = error instanceof ToolAbortError ? 'cancelled' : 'failed';
-      return { state, text: error instanceof Error ? error.message : String(error) };
+      return { state, text: messageOf(error) };
     }
   }
 

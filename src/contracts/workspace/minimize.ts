@@ -8,6 +8,7 @@ import {
   type Version,
 } from '../../minimizer/minimize-capture.js';
 import { cleanTerminalText } from '../../minimizer/terminal-text.js';
+import { messageOf } from '../../pipeline/message-of.js';
 import { type OutputLimits, captureLimits as toKeep } from '../../pipeline/output.js';
 import type { UpdateOptions } from '../call-listeners.js';
 import type { WorkspaceSettings } from './options.js';
@@ -80,7 +81,7 @@ async function keepText(
     const complete = artifact.bytes === bytes;
     return { kind: 'kept', artifact, complete, bytes: Math.min(bytes, artifact.bytes) };
   } catch (error) {
-    return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
+    return { kind: 'failed', reason: messageOf(error) };
   }
 }
 

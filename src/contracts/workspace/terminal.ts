@@ -1,4 +1,5 @@
 import { OutputKeeper } from '../../artifacts/keep-output.js';
+import { messageOf } from '../../pipeline/message-of.js';
 import { CANCELLED } from '../../pipeline/notices.js';
 import { captureLimits, type ShownOutput } from '../../pipeline/output.js';
 import type { TerminalSize } from '../../pipeline/terminal-size.js';
@@ -28,7 +29,7 @@ export async function openConsole(
   try {
     return await Console.open(ui, command, listeners);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return { notice: noTerminal(`the console could not be opened (${reason})`) };
   }
 }

@@ -13,7 +13,7 @@ let watching = false;
  * @param prefix What the names of its kind begin with.
  * @param maxAgeMs After which such a directory of a host that was killed goes.
  */
-export async function makeSessionDirectory(prefix: string, maxAgeMs: number): Promise<string> {
+export async function makeTemporaryDirectory(prefix: string, maxAgeMs: number): Promise<string> {
   const home = await makeUserDirectory();
   await removeAbandoned(home, prefix, maxAgeMs);
   const directory = await mkdtemp(join(home, `${prefix}${process.pid}-`));
@@ -24,7 +24,7 @@ export async function makeSessionDirectory(prefix: string, maxAgeMs: number): Pr
 }
 
 /** Removes such a directory, with what is in it. */
-export async function removeSessionDirectory(directory: string): Promise<void> {
+export async function removeTemporaryDirectory(directory: string): Promise<void> {
   open.delete(directory);
   await rm(directory, { recursive: true, force: true });
 }
