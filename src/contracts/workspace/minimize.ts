@@ -103,7 +103,7 @@ function shorten(
   return { shortened: { version, report } };
 }
 
-/** How updates show the last output so far: with a minimizer cleaned, and always with all its lines. */
+/** How updates show the last output so far: all its lines, cleaned if there is a minimizer. */
 export function updateOptions({ minimizer, output }: WorkspaceSettings): UpdateOptions {
   return { maxBytes: output.tailBytes, toShown: minimizer && cleanTerminalText };
 }

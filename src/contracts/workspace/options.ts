@@ -48,7 +48,7 @@ export interface WorkspaceOptions extends ShellOptions {
    * of the tool's own, when `async` or `autoBackground` asks for one.
    */
   readonly jobs?: JobManager | false;
-  /** Shows commands that are to run on a terminal (`pty: true`). Default: none, so they run on pipes. */
+  /** Shows commands that run on a terminal (`pty: true`). Default: none, so they run on pipes. */
   readonly ui?: TerminalUi;
   /**
    * Shortens noisy output; the raw text is kept as an artifact. `true`: with the defaults. Default:
