@@ -34,6 +34,7 @@ export interface HttpOptions extends McpOptions {
 export interface HttpService extends McpService {
   /** Where clients find it, such as `http://127.0.0.1:8080/mcp`. */
   readonly url: string;
+  /** What they must send, as `Authorization: Bearer TOKEN`. */
   readonly token: string;
 }
 

@@ -1,7 +1,13 @@
 import { resolve } from 'node:path';
 import { LaunchError } from '../engine/launch-error.js';
 import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../engine/message.js';
-import type { OutputChunk, RunResult, StreamName } from '../engine/outcome.js';
+import type {
+  MergedResult,
+  OutputChunk,
+  RunResult,
+  SeparateResult,
+  StreamName,
+} from '../engine/outcome.js';
 import { hostOwner, type Owner } from '../engine/owner.js';
 import { EngineProcess } from '../engine/process.js';
 import { neverStarted, type Requested, toResult } from '../engine/result.js';
@@ -74,6 +80,21 @@ const DEFAULT_GRACE_MS = 5000;
  * @throws {InputError} An option is not valid; nothing was started.
  * @throws {LaunchError} It could not be started.
  */
+export function execute(
+  command: string,
+  environment: string,
+  options: ExecuteOptions & { readonly streams: 'separate' },
+): Promise<SeparateResult>;
+export function execute(
+  command: string,
+  environment: string,
+  options: ExecuteOptions & { readonly streams?: 'merged' },
+): Promise<MergedResult>;
+export function execute(
+  command: string,
+  environment: string,
+  options: ExecuteOptions,
+): Promise<RunResult>;
 export function execute(
   command: string,
   environment: string,

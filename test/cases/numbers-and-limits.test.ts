@@ -3,12 +3,12 @@ import { LaunchError, run } from '../../src/index.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { exited, failureOf, printed } from '../support/results.js';
-import { textOf, useTools } from '../support/tool.js';
+import { textOf, useWorkspaceTools } from '../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
 
-const newTool = useTools(folder);
+const newTool = useWorkspaceTools(folder);
 
 test.each([131_071, 131_072, 200_000, 2_000_000])(
   'G1: a command of %i bytes runs',

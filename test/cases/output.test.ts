@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { type OutputChunk, run } from '../../src/index.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { exited, printed } from '../support/results.js';
-import { answerTo, textOf, useTools } from '../support/tool.js';
+import { answerTo, textOf, useWorkspaceTools } from '../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
 
-const newTool = useTools(folder);
+const newTool = useWorkspaceTools(folder);
 
 /** Runs a command and returns all chunks of its output too. */
 async function streamed(command: string) {

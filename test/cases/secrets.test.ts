@@ -2,11 +2,11 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { run } from '../../src/index.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { exited, failureOf, printed } from '../support/results.js';
-import { answerTo, useTools } from '../support/tool.js';
+import { answerTo, useWorkspaceTools } from '../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
-const tool = useTools(folder);
+const tool = useWorkspaceTools(folder);
 afterEach(() => {
   vi.unstubAllEnvs();
 });

@@ -4,12 +4,12 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { quote } from '../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { failureOf } from '../support/results.js';
-import { data, pwd, startTask, useSessions } from '../support/session.js';
+import { data, pwd, startTask, useSessionTools } from '../support/session.js';
 import { textOf } from '../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
-const newSession = useSessions(folder);
+const newSession = useSessionTools(folder);
 afterEach(() => {
   vi.unstubAllEnvs();
 });

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { run } from '../../src/index.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { exited, printed } from '../support/results.js';
-import { answerTo, textOf, useTools } from '../support/tool.js';
+import { answerTo, textOf, useWorkspaceTools } from '../support/tool.js';
 
 leavesNothingBehind();
 const repository = useFolder();
@@ -25,7 +25,7 @@ afterEach(() => {
 
 const head = () =>
   execFileSync('git', ['rev-parse', 'HEAD'], { cwd: repository.path, encoding: 'utf8' });
-const newTool = useTools(repository);
+const newTool = useWorkspaceTools(repository);
 
 test('F1: reading stdin meets its end at once', async () => {
   const result = await run('cat; read x; echo rc=$?; python3 -c "input()" 2>&1 | tail -1');

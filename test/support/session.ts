@@ -2,7 +2,7 @@ import { createBashTool, type SessionOptions, type SessionTool } from '../../src
 import { useDisposal } from './disposal.js';
 
 /** Makes `session` tools that are disposed of after the test that asked for them. */
-export function useSessions(folder: {
+export function useSessionTools(folder: {
   readonly path: string;
 }): (options?: Partial<SessionOptions>) => SessionTool {
   const keep = useDisposal();

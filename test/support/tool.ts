@@ -8,7 +8,7 @@ import {
 import { useDisposal } from './disposal.js';
 
 /** Makes `workspace` tools that are disposed of after the test that asked for them. */
-export function useTools(folder: {
+export function useWorkspaceTools(folder: {
   readonly path: string;
 }): (options?: Partial<WorkspaceOptions>) => WorkspaceTool {
   const keep = useDisposal();

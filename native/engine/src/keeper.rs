@@ -1,5 +1,5 @@
-//! The helper process that outlives the host: started by the engine, and what it does. (Its other
-//! role, to keep a detached command, is in `detached`.)
+//! The keeper, a process that outlives the host: how the engine starts it, and what it does. (Its
+//! other role, to keep a detached command, is in `detached`.)
 //!
 //! It holds the reading end of a pipe whose only writing end is the host's. End of file
 //! means that the host is gone, however it went, and that its commands must follow.

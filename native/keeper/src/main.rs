@@ -1,4 +1,4 @@
-//! The helper process of a forkline host. Started by the engine, never by hand.
+//! The keeper, a process that outlives a forkline host. Started by the engine, never by hand.
 //!
 //! `forkline-keeper watch-host MARK`, with the host's lifeline as stdin and the roster of its
 //! groups as descriptor 3, ends a host's commands after it.

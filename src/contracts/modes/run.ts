@@ -43,7 +43,6 @@ export async function runForeground(
       ...(signal && { signal }),
       ...(listeners && { onOutput: listeners.tell }),
     });
-    if (!('output' in result)) throw new TypeError('expected the streams to be merged');
     return foregroundResult(result, mode, settings);
   } finally {
     listeners?.stop();

@@ -30,9 +30,7 @@ export class PendingEntry {
       const details: PlainDetails | undefined = reason.details;
       return this.#entry(details, { error: CANCELLED });
     }
-    return this.#entry(undefined, {
-      error: messageOf(reason),
-    });
+    return this.#entry(undefined, { error: messageOf(reason) });
   }
 
   #entry(

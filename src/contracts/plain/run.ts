@@ -46,7 +46,7 @@ async function executeIn(
 ): Promise<SeparateResult> {
   const listeners = listenTo(call);
   try {
-    const result = await execute(command, environment, {
+    return await execute(command, environment, {
       cwd,
       streams: 'separate',
       timeoutMs: Math.max(1, Math.round(settings.timeoutSeconds * 1000)),
@@ -59,8 +59,6 @@ async function executeIn(
       ...(call.signal && { signal: call.signal }),
       ...(listeners && { onOutput: listeners.tell }),
     });
-    if (!('stdout' in result)) throw new TypeError('expected the streams to be apart');
-    return result;
   } finally {
     listeners?.stop();
   }

@@ -14,7 +14,7 @@ export function commandOptions(
   { owner, settings, signal }: RunContext,
   keeper: OutputKeeper,
   limits: OutputLimits,
-): Omit<ExecuteOptions, 'onOutput' | 'pty'> {
+): Omit<ExecuteOptions, 'onOutput' | 'pty' | 'streams'> {
   const { headBytes, tailBytes } = settings.output;
   const spill = keeper.spill(headBytes + tailBytes);
   return {

@@ -59,12 +59,10 @@ async function executeWith(
 ): Promise<MergedResult> {
   const { onOutput } = context;
   try {
-    const result = await execute(prepared.text, prepared.environment, {
+    return await execute(prepared.text, prepared.environment, {
       ...commandOptions(prepared, context, keeper, captureLimits(context.settings)),
       ...(onOutput && { onOutput }),
     });
-    if (!('output' in result)) throw new TypeError('expected the streams to be merged');
-    return result;
   } catch (error) {
     keeper.abandon();
     throw await explainLaunch(error, prepared.cwd);

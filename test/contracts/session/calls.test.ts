@@ -11,12 +11,12 @@ import { longSleep, sleeping } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 import { eventually } from '../../support/processes.js';
 import { failureOf } from '../../support/results.js';
-import { data, startTask, useSessions } from '../../support/session.js';
+import { data, startTask, useSessionTools } from '../../support/session.js';
 import { textOf } from '../../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
-const newSession = useSessions(folder);
+const newSession = useSessionTools(folder);
 
 test('the tool describes itself for a model API', () => {
   const tool = newSession();

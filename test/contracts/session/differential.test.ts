@@ -3,11 +3,11 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
-import { data, useSessions } from '../../support/session.js';
+import { data, useSessionTools } from '../../support/session.js';
 
 leavesNothingBehind();
 const folder = useFolder();
-const newSession = useSessions(folder);
+const newSession = useSessionTools(folder);
 
 /**
  * Pieces of commands; those that end in half a construct swallow what follows them. In the

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { firstCharacters, showStream } from '../../../src/contracts/session/output.js';
 import { printBytes } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
-import { data, useSessions } from '../../support/session.js';
+import { data, useSessionTools } from '../../support/session.js';
 
 leavesNothingBehind();
 const folder = useFolder();
-const newSession = useSessions(folder);
+const newSession = useSessionTools(folder);
 
 const text = fc.string({ unit: 'binary' });
 

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { longSleep, sleeping } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 import { eventually } from '../../support/processes.js';
-import { data, useSessions } from '../../support/session.js';
+import { data, useSessionTools } from '../../support/session.js';
 import { textOf } from '../../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
-const newSession = useSessions(folder);
+const newSession = useSessionTools(folder);
 
 test('Scenario: Simple command execution', async () => {
   const answer = await newSession().execute({ command: 'echo hello' });

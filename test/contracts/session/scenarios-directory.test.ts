@@ -5,11 +5,11 @@ import { longSleep, quote } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 import { eventually } from '../../support/processes.js';
 import { failureOf } from '../../support/results.js';
-import { data, pwd, useSessions } from '../../support/session.js';
+import { data, pwd, useSessionTools } from '../../support/session.js';
 
 leavesNothingBehind();
 const folder = useFolder();
-const newSession = useSessions(folder);
+const newSession = useSessionTools(folder);
 
 test('Scenario: cd changes persist across calls', async () => {
   const tool = newSession();

@@ -5,12 +5,12 @@ import { longSleep, sleeping } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 import { eventually } from '../../support/processes.js';
 import { failureOf } from '../../support/results.js';
-import { data, pwd, startTask, useSessions } from '../../support/session.js';
+import { data, pwd, startTask, useSessionTools } from '../../support/session.js';
 import { textOf } from '../../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
-const newSession = useSessions(folder);
+const newSession = useSessionTools(folder);
 
 /** Asks for a task until it is completed. */
 async function completed(tool: ReturnType<typeof newSession>, task_id: string) {

@@ -15,12 +15,12 @@ import { longSleep, sleeping } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 import { eventually } from '../../support/processes.js';
 import { failureOf } from '../../support/results.js';
-import { answerTo, textOf, useTools } from '../../support/tool.js';
+import { answerTo, textOf, useWorkspaceTools } from '../../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
 const clientOf = useAcpClients();
-const toolOf = useTools(folder);
+const toolOf = useWorkspaceTools(folder);
 
 function toolFor(client: AcpClient, options: Partial<WorkspaceOptions> = {}) {
   return toolOf({

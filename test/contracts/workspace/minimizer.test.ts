@@ -11,11 +11,11 @@ import {
 import { printBytes } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 import { failureOf } from '../../support/results.js';
-import { answerTo, textOf, useTools } from '../../support/tool.js';
+import { answerTo, textOf, useWorkspaceTools } from '../../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
-const newTool = useTools(folder);
+const newTool = useWorkspaceTools(folder);
 
 const noise = createLineFilter({
   name: 'mine',

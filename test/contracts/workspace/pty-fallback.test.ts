@@ -2,11 +2,11 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { ToolResult } from '../../../src/index.js';
 import { FakeUi } from '../../support/console.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
-import { answerTo, textOf, useTools } from '../../support/tool.js';
+import { answerTo, textOf, useWorkspaceTools } from '../../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
-const makeTool = useTools(folder);
+const makeTool = useWorkspaceTools(folder);
 
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -5,11 +5,11 @@ import { longSleep, sleeping } from '../../support/commands.js';
 import { FakeUi } from '../../support/console.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 import { failureOf } from '../../support/results.js';
-import { answerTo, textOf, useTools } from '../../support/tool.js';
+import { answerTo, textOf, useWorkspaceTools } from '../../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
-const makeTool = useTools(folder);
+const makeTool = useWorkspaceTools(folder);
 
 afterEach(() => {
   vi.unstubAllEnvs();

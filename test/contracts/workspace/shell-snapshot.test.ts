@@ -5,11 +5,11 @@ import { expect, test } from 'vitest';
 import type { WorkspaceOptions } from '../../../src/index.js';
 import { longSleep, sleeping } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
-import { answerTo, textOf, useTools } from '../../support/tool.js';
+import { answerTo, textOf, useWorkspaceTools } from '../../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
-const toolOf = useTools(folder);
+const toolOf = useWorkspaceTools(folder);
 
 const kept = join(tmpdir(), `forkline-${process.getuid?.() ?? userInfo().username}`);
 const snapshots = () =>
