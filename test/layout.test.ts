@@ -70,7 +70,7 @@ describe('imports go one way', () => {
     expect(between(['pipeline'], ['contracts', 'index', ...tops]).map(show)).toEqual([]);
   });
 
-  test('jobs, artifacts, the terminal and URLs are interfaces to the pipeline, never code', () => {
+  test('artifacts, jobs, terminals and their like are interfaces to the pipeline, never code', () => {
     const loaded = between(['pipeline'], services).filter((each) => !each.typeOnly);
     expect(loaded.map(show)).toEqual([]);
     expect(between(services, ['contracts', 'index', ...tops]).map(show)).toEqual([]);

@@ -9,6 +9,8 @@ export interface UpdateOptions {
   readonly maxBytes?: number;
   /** Makes what is shown of the raw text. Default: it is shown as it is. */
   readonly toShown?: ((text: string) => string) | undefined;
+  /** The last output is asked for although nobody gets updates. Default: false. */
+  readonly keepsTail?: boolean;
 }
 
 /** What a command that goes on after its call has been answered tells at its end. */
@@ -26,15 +28,21 @@ export class CallListeners<Details> {
   readonly #onOutput: Listener<OutputChunk>;
   readonly #tail: TailUpdates;
   readonly #toShown: (text: string) => string;
+  readonly #keepsTail: boolean;
   #details: Partial<Details> = {};
 
   constructor(
     { onUpdate, onOutput }: ToolCall<Details>,
-    { maxBytes = DEFAULT_MAX_BYTES, toShown = (text) => text }: UpdateOptions = {},
+    {
+      maxBytes = DEFAULT_MAX_BYTES,
+      toShown = (text) => text,
+      keepsTail = false,
+    }: UpdateOptions = {},
   ) {
     this.#onUpdate = new Listener('onUpdate', onUpdate);
     this.#onOutput = new Listener('onOutput', onOutput);
     this.#toShown = toShown;
+    this.#keepsTail = keepsTail;
     this.#tail = new TailUpdates({
       maxBytes,
       intervalMs: UPDATE_INTERVAL_MS,
@@ -49,7 +57,7 @@ export class CallListeners<Details> {
 
   /** Tells them what the command has printed. */
   readonly tell = (chunk: OutputChunk): void => {
-    this.#tail.push(chunk);
+    if (this.#keepsTail || this.#onUpdate.isPresent) this.#tail.push(chunk);
     this.#onOutput.tell(chunk);
   };
 

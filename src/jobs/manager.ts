@@ -24,7 +24,7 @@ export class UnknownJobError extends Error {
   override readonly name = 'UnknownJobError';
 }
 
-/** Keeps the commands of a session that run in the background, and for a while those that did. */
+/** Keeps the commands that run in the background, and for a while those that did. */
 export class JobManager {
   readonly #maxRunning: number;
   readonly #keepMs: number;

@@ -39,7 +39,7 @@ class JobCandidate {
     this.#command = command;
     this.#call = call;
     this.#settings = settings;
-    this.#listeners = new CallListeners(call, updateOptions(settings));
+    this.#listeners = new CallListeners(call, { ...updateOptions(settings), keepsTail: true });
     call.signal?.addEventListener('abort', this.#abort, { once: true });
     this.answer = run(this.#controller.signal, this.#listeners.tell);
   }
