@@ -213,3 +213,13 @@ test('B14: once a command is over its group is signalled no more', async () => {
   const { outcome } = await live.kill();
   expect(outcome).toEqual(exited(0));
 });
+
+test('B2: those who are just leaving the group are asked to end as well, not only killed', async () => {
+  const leaving = 'for i in $(seq 60); do setsid sleep 302 & done; wait';
+  for (const delayMs of [5, 10, 15, 20, 25, 30, 35, 40, 45, 50]) {
+    const live = await spawn(leaving);
+    await sleep(delayMs);
+    const { outcome } = await live.kill({ graceMs: 20_000 });
+    expect(outcome).toMatchObject({ kind: 'cancelled', forced: false });
+  }
+});

@@ -88,6 +88,7 @@ impl Reactor {
                 groups: Vec::new(),
                 mark: Mark::of_owner(owner.id),
                 known: self.disposals.survivors.remove(&owner.id).unwrap_or_default(),
+                asked: Default::default(),
                 outlets: Vec::new(),
                 born_after: 0,
             };

@@ -27,6 +27,8 @@ pub struct Family {
     pub known: HashSet<Name>,
     /// Where its output goes: who holds one of them as stdout or stderr belongs to it.
     pub outlets: Vec<Outlet>,
+    /// Members that were sent a SIGTERM of their own, having left the groups.
+    pub asked: HashSet<Name>,
     /// Nobody older than this (clock ticks since boot) can be a member.
     pub born_after: u64,
 }
@@ -77,10 +79,32 @@ impl Family {
         for group in &self.groups {
             let _ = group.signal(signal);
         }
-        let elsewhere = members.iter().filter(|member| !self.has_group(member.group));
-        for member in elsewhere {
-            let _ = signal_exactly((member.pid, member.started), signal);
+        for name in self.leavers(members) {
+            let _ = signal_exactly(name, signal);
         }
+    }
+
+    /// Asks all to end: SIGTERM, and SIGCONT, since who is stopped acts on it only once it goes on.
+    pub fn ask(&mut self, members: &[Stat]) {
+        self.signal(members, Signal::TERM);
+        self.signal(members, Signal::CONT);
+        self.asked.extend(self.leavers(members));
+    }
+
+    /// Asks those who have left the groups and have not been asked on their own. A signal to a
+    /// group misses who leaves it between the look and the signal.
+    pub fn ask_leavers(&mut self, members: &[Stat]) {
+        for name in self.leavers(members) {
+            if self.asked.insert(name) {
+                let _ = signal_exactly(name, Signal::TERM);
+                let _ = signal_exactly(name, Signal::CONT);
+            }
+        }
+    }
+
+    fn leavers(&self, members: &[Stat]) -> Vec<Name> {
+        let leavers = members.iter().filter(|member| !self.has_group(member.group));
+        leavers.map(|member| (member.pid, member.started)).collect()
     }
 
     fn has_group(&self, number: i32) -> bool {

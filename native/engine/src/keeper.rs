@@ -120,6 +120,7 @@ pub fn watch_host(mut lifeline: impl Read, roster: File, mark: &str) {
         groups: roster::read(roster),
         mark: Mark::from_text(mark),
         known: Default::default(),
+        asked: Default::default(),
         outlets: Vec::new(),
         born_after: 0,
     };
@@ -131,8 +132,7 @@ pub fn watch_host(mut lifeline: impl Read, roster: File, mark: &str) {
 pub fn end_family(family: &mut Family, grace: Duration) {
     let began = Instant::now();
     let members = look(family).unwrap_or_default();
-    family.signal(&members, Signal::TERM);
-    family.signal(&members, Signal::CONT);
+    family.ask(&members);
     loop {
         std::thread::sleep(LOOK);
         let members = look(family);
@@ -140,8 +140,11 @@ pub fn end_family(family: &mut Family, grace: Duration) {
         if members.as_ref().is_ok_and(Vec::is_empty) || waited > grace + GIVE_UP {
             return;
         }
+        let members = members.unwrap_or_default();
         if waited > grace {
-            family.signal(&members.unwrap_or_default(), Signal::KILL);
+            family.signal(&members, Signal::KILL);
+        } else {
+            family.ask_leavers(&members);
         }
     }
 }

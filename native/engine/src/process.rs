@@ -129,6 +129,7 @@ impl Process {
             groups: vec![self.group],
             mark: Mark::of_command(self.owner.id, self.id),
             known: Default::default(),
+            asked: Default::default(),
             outlets: self.outputs.iter().map(|output| output.outlet).collect(),
             born_after: self.born_after,
         }

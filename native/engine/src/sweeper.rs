@@ -77,24 +77,23 @@ const UNSEEN: usize = 1;
 fn perform(mut family: Family, sweep: Sweep, glance: &mut Glance) -> Answer {
     let living = match sweep {
         Sweep::Look | Sweep::Finish if family.any_known_alive() => 1,
-        Sweep::Look => glance.members(&mut family).map_or(UNSEEN, |members| members.len()),
-        Sweep::Finish => signal_all(&mut family, Signal::KILL, glance),
-        Sweep::Signal(signal) => signal_all(&mut family, signal, glance),
+        Sweep::Look => survey(&mut family, glance, |_, _| {}),
+        Sweep::AskLeavers => survey(&mut family, glance, Family::ask_leavers),
+        Sweep::Ask => survey(&mut family, glance, Family::ask),
+        Sweep::Kill | Sweep::Finish => survey(&mut family, glance, |family, members| {
+            family.signal(members, Signal::KILL);
+        }),
     };
     Answer::Living(family, living)
 }
 
-/// Returns how many there are to be signalled.
-fn signal_all(family: &mut Family, signal: Signal, glance: &mut Glance) -> usize {
+/// Finds all and deals with them; returns how many there are.
+fn survey(
+    family: &mut Family,
+    glance: &mut Glance,
+    deal: impl FnOnce(&mut Family, &[Stat]),
+) -> usize {
     let members = glance.members(family);
-    send(family, members.as_deref().unwrap_or_default(), signal);
+    deal(family, members.as_deref().unwrap_or_default());
     members.map_or(UNSEEN, |members| members.len())
-}
-
-fn send(family: &Family, members: &[Stat], signal: Signal) {
-    family.signal(members, signal);
-    if signal == Signal::TERM {
-        // A stopped process acts on SIGTERM only once it continues.
-        family.signal(members, Signal::CONT);
-    }
 }

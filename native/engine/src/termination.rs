@@ -4,8 +4,6 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
-
 use crate::family::Family;
 
 /// A family that is being ended.
@@ -21,19 +19,21 @@ pub struct Termination {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    Asked,
+    /// `late`: those who left the group between the first look and its signal may not know yet.
+    Asked { late: bool },
     /// `killed`: when all were last looked for, to be killed.
-    Forced {
-        since: Instant,
-        killed: Instant,
-    },
+    Forced { since: Instant, killed: Instant },
 }
 
 /// What the sweeper is to do with a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sweep {
-    /// Find all and signal all.
-    Signal(Signal),
+    /// Find all, and ask all to end.
+    Ask,
+    /// Find all and kill all.
+    Kill,
+    /// Find all, and send SIGTERM to those who have left the group and were not sent it before.
+    AskLeavers,
     /// See whether any lives.
     Look,
     /// See whether any of those lives who have been seen before; when none does, find all and
@@ -79,13 +79,13 @@ const DYING: Duration = Duration::from_millis(20);
 impl Termination {
     /// Begins: returns the first sweep. Without a grace there is nobody to ask.
     pub fn begin(family: Family, grace: Duration, now: Instant) -> (Self, Next) {
-        let (stage, signal) = if grace.is_zero() {
-            (Stage::Forced { since: now, killed: now }, Signal::KILL)
+        let (stage, sweep) = if grace.is_zero() {
+            (Stage::Forced { since: now, killed: now }, Sweep::Kill)
         } else {
-            (Stage::Asked, Signal::TERM)
+            (Stage::Asked { late: true }, Sweep::Ask)
         };
         let plan = Termination { family: None, stage, interval: FIRST_LOOK, queued: None };
-        (plan, Next::Sweep(family, Sweep::Signal(signal)))
+        (plan, Next::Sweep(family, sweep))
     }
 
     /// The grace is over.
@@ -95,19 +95,23 @@ impl Termination {
         }
         self.stage = Stage::Forced { since: now, killed: now };
         self.interval = FIRST_LOOK;
-        self.sweep(Sweep::Signal(Signal::KILL))
+        self.sweep(Sweep::Kill)
     }
 
     /// Time to look again, or a reason to (the leader has ended).
     pub fn look(&mut self, now: Instant) -> Next {
         let dying = self.is_dying(now);
         let sweep = match &mut self.stage {
-            Stage::Asked => Sweep::Look,
+            Stage::Asked { late } if *late => {
+                *late = false;
+                Sweep::AskLeavers
+            }
+            Stage::Asked { .. } => Sweep::Look,
             Stage::Forced { .. } if dying => Sweep::Finish,
             // Whoever appears now was forked behind our back: kill at sight.
             Stage::Forced { killed, .. } => {
                 *killed = now;
-                Sweep::Signal(Signal::KILL)
+                Sweep::Kill
             }
         };
         self.sweep(sweep)
@@ -121,7 +125,7 @@ impl Termination {
         self.family = Some(family);
         let forced = matches!(self.stage, Stage::Forced { .. });
         let given_up = match self.stage {
-            Stage::Asked => false,
+            Stage::Asked { .. } => false,
             Stage::Forced { since, .. } => now.duration_since(since) >= UNKILLABLE,
         };
         if living == 0 || given_up {
@@ -138,7 +142,7 @@ impl Termination {
     /// Whether all have been killed just now.
     fn is_dying(&self, now: Instant) -> bool {
         match self.stage {
-            Stage::Asked => false,
+            Stage::Asked { .. } => false,
             Stage::Forced { killed, .. } => now.duration_since(killed) < DYING,
         }
     }

@@ -189,6 +189,7 @@ impl Kept {
             groups: vec![self.group],
             mark: self.mark.clone(),
             known: Default::default(),
+            asked: Default::default(),
             outlets: Vec::new(),
             born_after: self.born_after,
         };
