@@ -11,6 +11,7 @@ import { collectVariable, parsePort, parseSeconds } from './arguments.js';
 import { signalCode, USAGE_ERROR } from './exit-code.js';
 import { createContractTool } from './mcp-tool.js';
 import { note } from './notes.js';
+import { exitSoon } from './standard-output.js';
 import { Termination } from './termination.js';
 
 interface McpFlags {
@@ -67,6 +68,7 @@ export function mcpCommand(): Command {
     .action(async (flags: McpFlags, command: Command) => {
       checkHttpOnly(command);
       process.exitCode = await serve(flags);
+      exitSoon();
     });
 }
 
