@@ -64,7 +64,8 @@ function stagePlatform(staging, target, version) {
 function stageMain(staging, platforms) {
   const directory = join(staging, 'main');
   const { scripts, devDependencies, ...manifest } = readManifest(root);
-  const sources = manifest.files.filter((/** @type {string} */ name) => name !== 'dist');
+  // What is left out (`!`) is npm's to leave out, and dist/ is made anew.
+  const sources = manifest.files.filter((/** @type {string} */ name) => !/^(!|dist$)/.test(name));
   copy(root, directory, ['README.md', 'LICENSE', ...sources]);
   const build = [join(root, 'scripts', 'build-ts.mjs'), join(directory, 'dist')];
   // What it says goes to stderr: stdout is the list of tarballs.

@@ -11,6 +11,7 @@ import { collectVariable, parsePort, parseSeconds } from './arguments.js';
 import { signalCode, USAGE_ERROR } from './exit-code.js';
 import { createContractTool } from './mcp-tool.js';
 import { note } from './notes.js';
+import { exitSoon } from './standard-output.js';
 import { Termination } from './termination.js';
 
 interface McpFlags {
@@ -64,9 +65,21 @@ export function mcpCommand(): Command {
       'take a silent client for gone after this, with --http',
       parseSeconds,
     )
-    .action(async (flags: McpFlags) => {
+    .action(async (flags: McpFlags, command: Command) => {
+      checkHttpOnly(command);
       process.exitCode = await serve(flags);
+      exitSoon();
     });
+}
+
+/** What only a port has: given without one, somebody has forgotten it. */
+function checkHttpOnly(command: Command): void {
+  if (command.getOptionValue('http') !== undefined) return;
+  for (const name of ['token', 'idle']) {
+    // The environment may well have a token for when there is a port.
+    if (command.getOptionValueSource(name) !== 'cli') continue;
+    command.error(`error: option '--${name}' is for a server on a port: add --http`);
+  }
 }
 
 /** Loaded only here: no other command needs the protocol's library. */

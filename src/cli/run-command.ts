@@ -15,7 +15,13 @@ import { BoundedOutput, type WriteBytes } from './bounded-output.js';
 import { runOnTerminal, userTerminal } from './console.js';
 import { launchCode, outcomeCode, signalCode, USAGE_ERROR } from './exit-code.js';
 import { note, noteResult } from './notes.js';
-import { expectOutputErrors, untilClosed, writeStandardOutput } from './standard-output.js';
+import {
+  exitSoon,
+  expectOutputErrors,
+  untilClosed,
+  untilImpatient,
+  writeStandardOutput,
+} from './standard-output.js';
 import { Termination } from './termination.js';
 
 interface RunFlags {
@@ -64,6 +70,7 @@ async function runToExitCode(command: string, flags: RunFlags): Promise<number> 
   } finally {
     await owner.dispose();
     termination.release();
+    if (termination.endedBy !== undefined) exitSoon();
   }
 }
 
@@ -150,7 +157,7 @@ async function printLive(
 
 /** When nobody reads any more, the command ends as if it had written to that pipe itself. */
 function writeUntilClosed(termination: Termination): WriteBytes {
-  return untilClosed(writeStandardOutput, (error) => {
+  return untilClosed(untilImpatient(writeStandardOutput, termination.signal), (error) => {
     if (!error.quiet) note(error.message);
     termination.end('SIGPIPE');
   });

@@ -1,5 +1,8 @@
 import type { WriteBytes } from './bounded-output.js';
 
+/** How long a reader that takes nothing is waited for, once there is nothing else to wait for. */
+const PATIENCE_MS = 2000;
+
 /** Standard output was closed, or cannot be written. */
 export class OutputClosedError extends Error {
   override readonly name = 'OutputClosedError';
@@ -25,6 +28,36 @@ export function writeStandardOutput(bytes: Uint8Array): Promise<void> {
       else resolve();
     });
   });
+}
+
+/**
+ * The same writer, but two seconds after `signal` is aborted a reader that has not taken its bytes
+ * counts as gone: who ends this process should not have to end its reader first.
+ */
+export function untilImpatient(write: WriteBytes, signal: AbortSignal): WriteBytes {
+  return (bytes) =>
+    new Promise((resolve, reject) => {
+      let patience: NodeJS.Timeout | undefined;
+      const hurry = (): void => {
+        const late = Object.assign(new Error('it was not read'), { code: 'EPIPE' });
+        patience = setTimeout(() => reject(new OutputClosedError(late)), PATIENCE_MS);
+      };
+      if (signal.aborted) hurry();
+      else signal.addEventListener('abort', hurry, { once: true });
+      const done = (): void => {
+        clearTimeout(patience);
+        signal.removeEventListener('abort', hurry);
+      };
+      write(bytes).then(resolve, reject).finally(done);
+    });
+}
+
+/**
+ * Ends this process soon even if somebody never reads what he was written, or a disk does not
+ * answer: either would keep it alive.
+ */
+export function exitSoon(): void {
+  setTimeout(() => process.exit(), PATIENCE_MS).unref();
 }
 
 /** The callback of the write tells of errors; without a listener they would end the process. */

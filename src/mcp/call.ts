@@ -1,5 +1,11 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
-import { type BashTool, ToolAbortError, ToolError, type ToolResult } from '../index.js';
+import {
+  type BashTool,
+  type TextContent,
+  ToolAbortError,
+  ToolError,
+  type ToolResult,
+} from '../index.js';
 import type { CallLog, CallOutcome } from './call-log.js';
 import { ProgressStream } from './progress.js';
 
@@ -18,6 +24,9 @@ export interface Delivery {
   /** The client cancelled the request: no response comes. */
   unanswered(id: string | number): void;
 }
+
+/** What stands for a text with nothing in it. */
+const NO_OUTPUT = '(no output)';
 
 /** Characters of a command in the log. */
 const MAX_LOGGED = 2000;
@@ -89,10 +98,15 @@ async function settle(
 
 function resultOf({ content, structured, isError }: ToolResult<unknown>): CallToolResult {
   return {
-    content,
+    content: content.map(orNoOutput),
     ...(structured && { structuredContent: { ...structured } }),
     ...(isError && { isError }),
   };
+}
+
+/** APIs of models refuse a text that is empty, and so would fail the client's next request. */
+function orNoOutput(part: TextContent): TextContent {
+  return part.text === '' ? { ...part, text: NO_OUTPUT } : part;
 }
 
 /**

@@ -19,6 +19,8 @@ export function claimStandardOutput(): ClaimedOutput {
     decodeStrings: false,
     write: (chunk: string | Uint8Array, _encoding, done) => void write(chunk, done),
   });
+  // The transport listens once for each message that waits for a slow client.
+  stream.setMaxListeners(0);
   // Each write tells of its own errors; unheard, they would end the process.
   stdout.on('error', ignore);
   stream.on('error', ignore);

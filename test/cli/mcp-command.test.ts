@@ -89,12 +89,23 @@ test.each([
   [['--contract', 'workspace', '--http', '--token', ''], 'token: expected'],
   [['--contract', 'workspace', '--cwd', ''], 'cwd: expected a path'],
   [['--contract', 'workspace', '--inherit-env', 'some'], 'Allowed choices are'],
+  [['--token', 'forgotten'], "option '--token' is for a server on a port: add --http"],
+  [['--idle', '5'], "option '--idle' is for a server on a port: add --http"],
   [['extra'], 'too many arguments'],
 ])('%j is a usage error', async (args, message) => {
   const { code, stdout, stderr }: CliResult = await cli('mcp', ...args);
   expect(code).toBe(2);
   expect(stdout.toString()).toBe('');
   expect(stderr).toContain(message);
+});
+
+test('a token in the environment is no reason to listen on a port, or to fail', async () => {
+  process.env.FORKLINE_MCP_TOKEN = 'for another server';
+  try {
+    expect(await cli('mcp')).toMatchObject({ code: 0, stderr: '' });
+  } finally {
+    delete process.env.FORKLINE_MCP_TOKEN;
+  }
 });
 
 test('an empty standard input is a client that has gone', async () => {

@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { cli, endOf, startCli } from '../support/cli.js';
 import { useFolder } from '../support/leftovers.js';
-import { isGone } from '../support/processes.js';
+import { eventually, isGone } from '../support/processes.js';
 
 const folder = useFolder();
 
@@ -42,6 +43,22 @@ test('a slow reader slows the command down', async () => {
   expect(code).toBe(0);
   expect(stdout.length).toBe(50_000_000);
   expect(readFileSync(marker, 'utf8')).toBe('done\n');
+});
+
+test.each([[[]], [['--json']]])('ended by a signal, it waits for no reader: %j', async (flags) => {
+  const ready = folder.file('ready');
+  const command = `head -c 5000000 /dev/zero; touch ${ready}; exec sleep 30`;
+  const child = startCli(
+    'run',
+    ...flags,
+    flags.length > 0 ? command : `touch ${ready}; ${command}`,
+  );
+  await eventually(() => readFileSync(ready));
+  // Nobody reads what it prints.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  child.kill('SIGTERM');
+  const [code] = await once(child, 'exit');
+  expect(code).toBe(143);
 });
 
 test.each([

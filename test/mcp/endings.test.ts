@@ -89,3 +89,31 @@ test.each([
   expect(await server.ended).toEqual({ code, signal: null });
   expect(sleeping(616)).toEqual([]);
 });
+
+test.each([
+  ['closes its end', 0],
+  ['sends SIGTERM', 143],
+] as const)('a client that reads nothing, and then %s, ends all of it', async (how, code) => {
+  const server = await start('--contract', 'session');
+  const exit = new Promise((resolve) => server.child.once('exit', resolve));
+  server.child.stdout?.pause();
+  // Far more than there is room for on the way.
+  for (let count = 0; count < 60; count += 1) server.call('seq 10000');
+  server.call(longSleep(618));
+  await eventually(() => expect(sleeping(618)).toHaveLength(1));
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  if (how === 'closes its end') server.child.stdin?.end();
+  else server.child.kill('SIGTERM');
+  expect(await exit).toBe(code);
+  expect(sleeping(618)).toEqual([]);
+});
+
+test('many answers that wait for a slow client are no reason for a warning', async () => {
+  const server = await start('--contract', 'session');
+  server.child.stdout?.pause();
+  const ids = Array.from({ length: 40 }, () => server.call('seq 10000'));
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  server.child.stdout?.resume();
+  for (const id of ids) await server.expect((message) => message.id === id);
+  expect(server.stderr()).toBe('');
+});

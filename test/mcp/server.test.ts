@@ -47,6 +47,12 @@ test('a client would notice results that do not fit the schema', async () => {
   await expect(client.callTool({ name: 'bash', arguments: {} })).rejects.toThrow();
 });
 
+test('an answer without any text says so: APIs of models refuse texts that are empty', async () => {
+  const client = await connected(toolOf('bash', async () => ({})));
+  const result = await client.callTool({ name: 'bash', arguments: {} });
+  expect(result.content).toEqual([{ type: 'text', text: '(no output)' }]);
+});
+
 test('a failure needs no structured content', async () => {
   const fail = async () => {
     throw new ToolError('timedOut', 'so far\n\ntimed out');

@@ -1,5 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bareMachine, type Machine, packEverything, type Tarballs } from './machine.js';
 
@@ -77,23 +79,34 @@ describe('both packages, installed offline where nothing can be compiled', () =>
     expect(printed).toEqual(part);
   });
 
-  test('npx serves an MCP client, with what comes with the package alone', async () => {
-    const hello = JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'initialize',
-      params: {
-        protocolVersion: '2025-11-25',
-        capabilities: {},
-        clientInfo: { name: 'installed', version: '1.0.0' },
-      },
-    });
-    const line = `echo '${hello}' | npx --offline forkline mcp --contract workspace`;
-    const { exitCode, stdout, stderr } = await machine.run(project, ['sh', '-c', line]);
-    expect(stderr).toBe('');
-    expect(JSON.parse(stdout)).toMatchObject({ result: { serverInfo: { name: 'forkline' } } });
-    expect(exitCode).toBe(0);
-  });
+  test.each(['README.md', 'docs/mcp.md'])(
+    'the command of %s serves an MCP client, with what comes with the package alone',
+    async (file) => {
+      const page = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+      const [snippet = ''] = /\{ "mcpServers".*\}/.exec(page) ?? [];
+      const { command, args } = JSON.parse(snippet).mcpServers.shell;
+      const transport = new StdioClientTransport({
+        ...machine.start(project, [command, ...args]),
+        stderr: 'pipe',
+      });
+      let stderr = '';
+      transport.stderr?.on('data', (chunk: Buffer) => {
+        stderr += chunk;
+      });
+      const client = new Client({ name: 'installed', version: '1.0.0' });
+      await client.connect(transport);
+      try {
+        expect(client.getServerVersion()).toMatchObject({ name: 'forkline' });
+        const { tools } = await client.listTools();
+        expect(tools.map(({ name }) => name)).toEqual(['bash', 'task_output']);
+        const result = await client.callTool({ name: 'bash', arguments: { command: 'pwd' } });
+        expect(result.structuredContent).toMatchObject({ stdout: `${project}\n`, exit_code: 0 });
+      } finally {
+        await client.close();
+      }
+      expect(stderr).toBe('');
+    },
+  );
 
   test('forkline/mcp is imported and required', async () => {
     const show = 'console.log(typeof mcp.serveStdio)';

@@ -26,10 +26,20 @@ export function execute(program: string, args: readonly string[], at: Place): Pr
   });
 }
 
+/** A program of a machine, as a client of MCP starts it. */
+export interface Start {
+  readonly command: string;
+  readonly args: string[];
+  readonly cwd: string;
+  readonly env: Record<string, string>;
+}
+
 /** A directory that stands for a computer of its own. */
 export interface Machine {
   /** Creates an empty directory on it. */
   directory(name: string): string;
+  /** How others start a program on it. */
+  start(cwd: string, command: readonly string[]): Start;
   run(cwd: string, command: readonly string[], env?: NodeJS.ProcessEnv): Promise<Finished>;
   remove(): void;
 }
@@ -52,6 +62,12 @@ export function bareMachine(): Machine {
       mkdirSync(path);
       return path;
     },
+    start: (cwd, [program = '', ...args]) => ({
+      command: join(bin, program),
+      args,
+      cwd,
+      env: base,
+    }),
     run(cwd, [program = '', ...args], env) {
       return execute(join(bin, program), args, { cwd, env: { ...base, ...env } });
     },

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { execute, packEverything, type Tarballs } from './machine.js';
@@ -33,6 +33,39 @@ test('publint finds nothing to say about either package', async () => {
 test('the types resolve wherever ES modules do', async () => {
   const { exitCode, stdout } = await tool('attw', '--profile', 'esm-only', tarballs.main);
   expect(exitCode, stdout).toBe(0);
+});
+
+const filesOf = (tarball: string) =>
+  execFileSync('tar', ['tf', tarball], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((path) => path.replace('package/', ''));
+
+test('types lead nowhere but to types that are published, Node, and dependencies', () => {
+  const files = filesOf(tarballs.main);
+  const known = new Set([...Object.keys(manifestOf(tarballs.main).dependencies), 'node']);
+  const types = files.filter((path) => path.endsWith('.d.ts'));
+  expect(types.length).toBeGreaterThan(50);
+  for (const path of types) {
+    const text = execFileSync('tar', ['xOf', tarballs.main, `package/${path}`], {
+      encoding: 'utf8',
+    });
+    for (const [, name = ''] of text.matchAll(/\b(?:from|import\() ?'([^']+)'/g)) {
+      if (name.startsWith('.')) {
+        expect(files, path).toContain(posix.join(posix.dirname(path), name.replace(/js$/, 'd.ts')));
+      } else {
+        const [, library = ''] = /^((?:@[^/]+\/)?[^/:]+)/.exec(name) ?? [];
+        expect([...known], `${path}: ${name}`).toContain(library);
+      }
+    }
+  }
+});
+
+test('tests, and types of what cannot be imported, stay behind', () => {
+  const files = filesOf(tarballs.main);
+  const needless = files.filter((path) => /(^|\/)tests?[./]|^dist\/cli(\/|\.d)/.test(path));
+  expect(needless).toEqual([]);
+  expect(files).toContain('dist/cli.js');
 });
 
 test('the main package asks for the platform package of its own version', () => {

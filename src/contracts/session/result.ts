@@ -79,11 +79,13 @@ export function endedResult(
   details: SessionDetails,
   notices: readonly (string | undefined)[],
 ): ToolResult<SessionDetails> {
-  const text = reportText(streams, result, notices);
+  const given = withBackground(notices, result);
+  const text = reportText(streams, result.outcome, given);
   if (result.outcome.kind === 'cancelled') throw new ToolAbortError(text, { details });
   const structured = {
     ...structuredStreams(streams),
     ...structuredEnd(result.outcome),
+    ...structuredNotices(given),
     cwd: details.cwd,
     status: 'completed',
   };
@@ -103,6 +105,7 @@ export function startedResult(
     ...structuredStreams(NO_STREAMS),
     exit_code: null,
     timed_out: false,
+    ...structuredNotices(notice === undefined ? [] : [notice]),
     cwd: details.cwd,
     task_id: taskId,
     status: 'running',
@@ -134,7 +137,9 @@ export function completedTaskResult(
   streams: ShownStreams,
 ): ToolResult<TaskDetails> {
   const { outcome, durationMs, background } = result;
-  const text = sections([taskLines(taskId, 'completed'), reportText(streams, result, [])]);
+  const notices = withBackground([], result);
+  const report = reportText(streams, outcome, notices);
+  const text = sections([taskLines(taskId, 'completed'), report]);
   return {
     content: [{ type: 'text', text }],
     details: {
@@ -149,6 +154,7 @@ export function completedTaskResult(
       status: 'completed',
       ...structuredStreams(streams),
       ...structuredEnd(outcome),
+      ...structuredNotices(notices),
     },
   };
 }
@@ -168,13 +174,16 @@ function taskLines(taskId: string, status: TaskStatus): string {
   return `task_id: ${taskId}\nstatus: ${status}`;
 }
 
-function reportText(
-  streams: ShownStreams,
-  { outcome, background }: RunResult,
+function reportText(streams: ShownStreams, outcome: Outcome, notices: readonly string[]): string {
+  return sections([streamsText(streams), notices.join('\n'), endingText(outcome)]);
+}
+
+/** What there is to say, and which processes still run. */
+function withBackground(
   notices: readonly (string | undefined)[],
-): string {
-  const given = [...notices, backgroundNotice(background)].filter((one) => one !== undefined);
-  return sections([streamsText(streams), given.join('\n'), endingText(outcome)]);
+  { background }: RunResult,
+): readonly string[] {
+  return [...notices, backgroundNotice(background)].filter((one) => one !== undefined);
 }
 
 function streamsText({ stdout, stderr }: ShownStreams): string {
@@ -212,6 +221,11 @@ function structuredStreams({ stdout, stderr }: ShownStreams) {
     stdout_characters: stdout.characters,
     stderr_characters: stderr.characters,
   };
+}
+
+/** Some clients show a model the structured answer alone. */
+function structuredNotices(notices: readonly string[]) {
+  return notices.length > 0 ? { notices } : {};
 }
 
 function structuredEnd(outcome: Outcome) {

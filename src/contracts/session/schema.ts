@@ -54,6 +54,11 @@ const OUTPUT_PROPERTIES = {
   },
   timed_out: { type: 'boolean', description: 'Its time was up, so it was ended' },
   signal: { type: 'string', description: 'The signal that ended it' },
+  notices: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'What else there is to know, such as processes that still run',
+  },
   stdout_characters: { type: 'integer', description: 'Length of all of stdout' },
   stderr_characters: { type: 'integer', description: 'Length of all of stderr' },
 };

@@ -95,6 +95,24 @@ test('every structured answer is as the output schemas say', async () => {
   expect(taskConforms((await tool.taskOutput.execute(ask)).structured)).toBe(true);
 });
 
+test('what is said beside the streams is in the structured answer too', async () => {
+  const tool = newSession();
+  const left = await data(tool, `${longSleep(306)} &`, { timeout: 900_000 });
+  expect(left.notices).toEqual([
+    expect.stringContaining('Timeout clamped to 600000 ms'),
+    expect.stringMatching(/^Still running in the background: \d+ \(sleep 306.*To stop: kill -9 -/),
+  ]);
+  const started = await data(tool, 'true', { timeout: 900_000, run_in_background: true });
+  expect(started.notices).toEqual([expect.stringContaining('Timeout clamped')]);
+  expect(await data(tool, 'true')).not.toHaveProperty('notices');
+
+  const task = await data(tool, `${longSleep(306)} &`, { run_in_background: true });
+  await eventually(async () => {
+    const { structured } = await tool.taskOutput.execute({ task_id: task.task_id });
+    expect(structured?.notices).toEqual([expect.stringContaining('Still running')]);
+  });
+});
+
 test('a call that is cancelled is rejected with the output so far, and its processes are gone', async () => {
   const stop = new AbortController();
   const call = newSession().execute(
