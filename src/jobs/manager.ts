@@ -1,4 +1,5 @@
 import { InputError, showValue } from '../pipeline/input-error.js';
+import { callOut } from '../pipeline/listener.js';
 import { Job, type JobEnd, type JobStatus, type JobWork } from './job.js';
 
 /** Options of a job manager. Times in milliseconds. */
@@ -90,12 +91,12 @@ export class JobManager {
 
   #ended(job: Job, end: JobEnd): void {
     setTimeout(() => this.#jobs.delete(job.id), this.#keepMs).unref();
-    if (this.#onEnd === undefined || job.isAwaited || job.take() === undefined) return;
-    try {
-      this.#onEnd(job.status(), end);
-    } catch (error) {
-      process.emitWarning(`onEnd threw for job ${job.id}: ${String(error)}`);
-    }
+    const onEnd = this.#onEnd;
+    if (onEnd === undefined || job.isAwaited || job.take() === undefined) return;
+    callOut(
+      () => onEnd(job.status(), end),
+      (error) => process.emitWarning(`onEnd threw for job ${job.id}: ${String(error)}`),
+    );
   }
 }
 

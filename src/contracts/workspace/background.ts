@@ -2,6 +2,7 @@ import type { OutputChunk } from '../../engine/outcome.js';
 import type { JobEnd } from '../../jobs/job.js';
 import type { JobManager } from '../../jobs/manager.js';
 import { joinSections } from '../../pipeline/notices.js';
+import { onAbort } from '../../pipeline/on-abort.js';
 import { clampNotice } from '../../pipeline/timeout.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolAbortError, toToolError } from '../errors.js';
@@ -21,12 +22,12 @@ export type Run = (signal: AbortSignal, onOutput: (chunk: OutputChunk) => void) 
 class Detachable {
   readonly answer: Promise<Answer>;
   readonly #command: PreparedCommand;
-  readonly #call: ToolCall<WorkspaceDetails>;
   readonly #settings: WorkspaceSettings;
   readonly #controller = new AbortController();
   readonly #updates: CallUpdates;
   readonly #startedAt = performance.now();
-  readonly #abort = (): void => this.#controller.abort(this.#call.signal?.reason);
+  /** The call's signal is nothing to it any more. */
+  readonly #letGo: () => void;
 
   constructor(
     command: PreparedCommand,
@@ -35,10 +36,11 @@ class Detachable {
     run: Run,
   ) {
     this.#command = command;
-    this.#call = call;
     this.#settings = settings;
     this.#updates = new CallUpdates(call, settings.output.tailBytes, shownUpdate(settings));
-    call.signal?.addEventListener('abort', this.#abort, { once: true });
+    const { signal } = call;
+    const abort = (): void => this.#controller.abort(signal?.reason);
+    this.#letGo = signal === undefined ? () => {} : onAbort(signal, abort);
     this.answer = run(this.#controller.signal, (chunk) => this.#updates.push(chunk));
   }
 
@@ -91,10 +93,6 @@ class Detachable {
       const state = error instanceof ToolAbortError ? 'cancelled' : 'failed';
       return { state, text: error instanceof Error ? error.message : String(error) };
     }
-  }
-
-  #letGo(): void {
-    this.#call.signal?.removeEventListener('abort', this.#abort);
   }
 }
 
