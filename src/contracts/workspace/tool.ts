@@ -2,6 +2,7 @@ import type { ArtifactStore } from '../../artifacts/store.js';
 import type { OutputChunk } from '../../engine/outcome.js';
 import { createOwner } from '../../engine/owner.js';
 import { CANCELLED } from '../../pipeline/notices.js';
+import { unlessAborted } from '../../pipeline/on-abort.js';
 import { ExclusiveQueue } from '../../pipeline/queue.js';
 import { UnderWay } from '../../pipeline/under-way.js';
 import { createValidator } from '../../pipeline/validate.js';
@@ -45,7 +46,9 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
   const owner = createOwner();
   const queue = new ExclusiveQueue();
   const running = new UnderWay();
-  let disposed = false;
+  const disposal = new AbortController();
+
+  const context = { owner, settings, disposal: disposal.signal };
 
   async function answer(input: unknown, call: ToolCall<WorkspaceDetails>): Promise<Answer> {
     const [offered, asked] = splitAsync(input, settings);
@@ -53,9 +56,11 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     const fields = asked === undefined ? valid : { ...valid, async: asked };
     // Everything else waits for its turn: the command before may make the directory of this one.
     return queue.run(async () => {
-      const command = await prepare(fields, settings);
+      // What the runtime gives for it, such as resolvers, may take its time.
+      const preparing = prepare(fields, settings);
+      const command = await unlessAborted(preparing, call.signal, disposal.signal);
       call.signal?.throwIfAborted();
-      if (disposed) throw new ToolAbortError(CANCELLED);
+      disposal.signal.throwIfAborted();
       return start(command, fields.async ?? false, call);
     }, call.signal);
   }
@@ -66,7 +71,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     call: ToolCall<WorkspaceDetails>,
   ): Answer | Promise<Answer> {
     const run: Run = (signal, onOutput) =>
-      running.add(runCommand(command, { owner, settings, signal, onOutput }));
+      running.add(runCommand(command, { ...context, signal, onOutput }));
     const { jobs, autoBackgroundMs, clientTerminals } = settings;
     if (async && jobs) return runInBackground(jobs, command, call, settings, run);
     // What a person looks at is shown here, and stays where it is.
@@ -86,7 +91,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
   ): Promise<Answer> {
     const { signal } = call;
     if (call.onUpdate === undefined && call.onOutput === undefined) {
-      return running.add(runCommand(command, { owner, settings, signal }));
+      return running.add(runCommand(command, { ...context, signal }));
     }
     const updates = new CallUpdates(call, settings.output.tailBytes, shownUpdate(settings));
     const onOutput = (chunk: OutputChunk): void => updates.push(chunk);
@@ -95,9 +100,8 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
       onOutput: (chunk: OutputChunk): void => updates.pass(chunk),
       onScreen: (text: string): void => updates.show(text),
     };
-    const context = { owner, settings, signal, onOutput, onTerminal };
     try {
-      return await running.add(runCommand(command, context));
+      return await running.add(runCommand(command, { ...context, signal, onOutput, onTerminal }));
     } finally {
       updates.stop();
     }
@@ -118,7 +122,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     job,
     companions: job === undefined ? [] : [job],
     async execute(input, call = {}) {
-      if (disposed) throw new ToolError('disposed', 'The bash tool was disposed.');
+      if (disposal.signal.aborted) throw new ToolError('disposed', 'The bash tool was disposed.');
       try {
         return await answer(input, call);
       } catch (error) {
@@ -126,7 +130,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
       }
     },
     async dispose() {
-      disposed = true;
+      disposal.abort(new ToolAbortError(CANCELLED));
       queue.clear(new ToolAbortError(CANCELLED));
       await Promise.all([owner.dispose(settings.graceMs), settings.clientTerminals?.dispose()]);
       await running.settled();
