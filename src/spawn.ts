@@ -13,6 +13,7 @@ import {
   checkSignal,
 } from './pipeline/execute-options.js';
 import { InputError } from './pipeline/input-error.js';
+import { onAbort } from './pipeline/on-abort.js';
 import { checkExtent } from './pipeline/terminal-size.js';
 import { type CommandOptions, commandEnvironment } from './run.js';
 
@@ -154,19 +155,19 @@ function start<Chunk>(
       () => engine.resume(),
       () => engine.detach(),
     );
-    const abort = (): void => engine.cancel();
+    let offAbort: (() => void) | undefined;
     const engine = EngineProcess.start(owner, native, {
       started: (pid) => started(live(pid, engine, result, chunks, options)),
       output: (stream, raw) => chunks.put(raw.map((chunk) => toChunk(stream, chunk))),
       ended(end) {
-        signal?.removeEventListener('abort', abort);
+        offAbort?.();
         chunks.close();
         if (end.kind === 'ran') settle(toResult(end, asked));
         else if (end.kind === 'failed') failed(new LaunchError(end));
         else failed(signal?.reason ?? disposed());
       },
     });
-    signal?.addEventListener('abort', abort, { once: true });
+    offAbort = signal && onAbort(signal, () => engine.cancel());
   });
 }
 

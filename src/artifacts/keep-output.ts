@@ -1,6 +1,9 @@
+import { isAbsolute } from 'node:path';
 import type { SpillReport } from '../engine/outcome.js';
 import type { SpillOptions } from '../pipeline/execute.js';
+import { callOut } from '../pipeline/listener.js';
 import { messageOf } from '../pipeline/message-of.js';
+import { withinTime } from '../pipeline/within-time.js';
 import type { Artifact, ArtifactDraft, ArtifactStore } from './store.js';
 
 /** What became of a command's whole output. */
@@ -16,6 +19,11 @@ export type KeptOutput =
     }
   | { readonly kind: 'failed'; readonly reason: string };
 
+/** For a place; the command has not begun. */
+const OPEN_MS = 5000;
+/** For what may take a copy of all of it; the command is over. */
+const KEEP_MS = 30_000;
+
 /** The way of one command's output into a store. Nothing here fails the command. */
 export class OutputKeeper {
   readonly #draft: ArtifactDraft | undefined;
@@ -29,9 +37,12 @@ export class OutputKeeper {
   /** @param store Undefined: nothing is kept. */
   static async open(store: ArtifactStore | undefined, tool: string): Promise<OutputKeeper> {
     if (store === undefined) return new OutputKeeper(undefined);
+    const opening = openDraft(store, tool);
     try {
-      return new OutputKeeper(await store.draft(tool));
+      return new OutputKeeper(await answerOf(opening, OPEN_MS));
     } catch (error) {
+      // One that comes too late is not used.
+      opening.then(discard, () => {});
       return new OutputKeeper(undefined, messageOf(error));
     }
   }
@@ -54,12 +65,14 @@ export class OutputKeeper {
         : { kind: 'failed', reason: this.#failure };
     }
     if (report === undefined) {
-      this.#draft.discard();
+      this.abandon();
       return { kind: 'none' };
     }
+    const draft = this.#draft;
     try {
-      const artifact = await this.#draft.keep(report, tool);
+      const artifact = await answerOf(draft.keep(report, tool), KEEP_MS);
       if (artifact !== undefined) {
+        checkArtifact(artifact);
         return { kind: 'kept', artifact, complete: report.dropped === 0, bytes: report.bytes };
       }
       const { error } = report;
@@ -71,6 +84,51 @@ export class OutputKeeper {
 
   /** The command never ran. */
   abandon(): void {
-    this.#draft?.discard();
+    if (this.#draft !== undefined) discard(this.#draft);
   }
+}
+
+/** Keeps a text that is in memory; nothing here fails the command. */
+export async function keepText(
+  store: ArtifactStore,
+  tool: string,
+  text: string,
+): Promise<Artifact | { readonly reason: string }> {
+  try {
+    const artifact = await answerOf(store.save(tool, text), KEEP_MS);
+    checkArtifact(artifact);
+    return artifact;
+  } catch (error) {
+    return { reason: messageOf(error) };
+  }
+}
+
+/** A runtime's own store may be stuck: its answer is not waited for any longer. */
+function answerOf<T>(answer: Promise<T>, ms: number): Promise<T> {
+  return withinTime(answer, ms, `the artifact store did not answer within ${ms / 1000} seconds`);
+}
+
+async function openDraft(store: ArtifactStore, tool: string): Promise<ArtifactDraft> {
+  const draft = await store.draft(tool);
+  const { path, maxBytes } = draft;
+  if (typeof path !== 'string' || !isAbsolute(path) || path.includes('\0')) {
+    throw new TypeError(`path of the artifact store's draft: expected an absolute one`);
+  }
+  if (!Number.isSafeInteger(maxBytes) || maxBytes < 0) {
+    throw new TypeError(`maxBytes of the artifact store's draft: expected a whole number from 0`);
+  }
+  return draft;
+}
+
+/** What a store of the runtime's own says was checked by nobody. */
+function checkArtifact({ id, bytes }: Artifact): void {
+  if (typeof id === 'string' && Number.isFinite(bytes)) return;
+  throw new TypeError('the artifact store did not return an artifact');
+}
+
+function discard(draft: ArtifactDraft): void {
+  callOut(
+    () => draft.discard(),
+    (error) => process.emitWarning(`the artifact store's discard() failed: ${messageOf(error)}`),
+  );
 }

@@ -8,7 +8,12 @@ export class Lifetime {
   /** Of all commands of the tool. */
   readonly owner: Owner = createOwner();
   readonly #running = new UnderWay();
-  #over = false;
+  readonly #disposal = new AbortController();
+
+  /** Aborted when its end begins. */
+  get disposal(): AbortSignal {
+    return this.#disposal.signal;
+  }
 
   /**
    * Answers a call. What goes wrong on the way becomes one of the errors that callers are told of.
@@ -29,7 +34,7 @@ export class Lifetime {
 
   /** @throws {ToolError} No call is answered any more. */
   checkCall(): void {
-    if (this.#over) throw new ToolError('disposed', 'The bash tool was disposed.');
+    if (this.disposal.aborted) throw new ToolError('disposed', 'The bash tool was disposed.');
   }
 
   /**
@@ -40,7 +45,7 @@ export class Lifetime {
    */
   checkStart(signal: AbortSignal | undefined): void {
     signal?.throwIfAborted();
-    if (this.#over) throw new ToolAbortError(CANCELLED);
+    this.disposal.throwIfAborted();
   }
 
   /** Work that its end has to wait for. */
@@ -50,7 +55,7 @@ export class Lifetime {
 
   /** Ends whatever it has started; settles when everything has. */
   async end(graceMs: number): Promise<void> {
-    this.#over = true;
+    this.#disposal.abort(new ToolAbortError(CANCELLED));
     await this.owner.dispose(graceMs);
     await this.#running.settled();
   }

@@ -1,3 +1,4 @@
+import { callOut } from '../pipeline/listener.js';
 import { wholeFrom } from '../pipeline/option-checks.js';
 import { Job, type JobEnd, type JobStatus, type JobWork } from './job.js';
 
@@ -90,11 +91,11 @@ export class JobManager {
 
   #ended(job: Job, end: JobEnd): void {
     setTimeout(() => this.#jobs.delete(job.id), this.#keepMs).unref();
-    if (this.#onEnd === undefined || job.isAwaited || job.take() === undefined) return;
-    try {
-      this.#onEnd(job.status(), end);
-    } catch (error) {
-      process.emitWarning(`onEnd threw for job ${job.id}: ${String(error)}`);
-    }
+    const onEnd = this.#onEnd;
+    if (onEnd === undefined || job.isAwaited || job.take() === undefined) return;
+    callOut(
+      () => onEnd(job.status(), end),
+      (error) => process.emitWarning(`onEnd threw for job ${job.id}: ${String(error)}`),
+    );
   }
 }

@@ -1,3 +1,4 @@
+import { onAbort } from '../pipeline/on-abort.js';
 import type { Job } from './job.js';
 
 /**
@@ -17,21 +18,20 @@ export async function waitForFirst(
   const waits = running.map((job) =>
     job.whileAwaited(() => Promise.race([job.ended, stopped(stop)])),
   );
-  let abort: (() => void) | undefined;
+  let offAbort: (() => void) | undefined;
   // Never keeps the process alive: the commands that are waited for do.
   const timer = setTimeout(() => stop.abort(), waitMs).unref();
   try {
     await Promise.race([
       ...waits,
       new Promise<never>((_, reject) => {
-        abort = () => reject(signal?.reason);
-        signal?.addEventListener('abort', abort, { once: true });
+        offAbort = signal && onAbort(signal, () => reject(signal.reason));
       }),
     ]);
   } finally {
     clearTimeout(timer);
     stop.abort();
-    if (abort !== undefined) signal?.removeEventListener('abort', abort);
+    offAbort?.();
   }
 }
 

@@ -12,6 +12,7 @@ import { hostOwner, type Owner } from '../engine/owner.js';
 import { EngineProcess } from '../engine/process.js';
 import { neverStarted, type Requested, toResult } from '../engine/result.js';
 import { checkExecuteOptions } from './execute-options.js';
+import { onAbort } from './on-abort.js';
 import { type PtyOption, terminalSize } from './terminal-size.js';
 
 /** A file for the whole output, mode 0600. */
@@ -115,7 +116,7 @@ class Execution implements CommandEvents {
   readonly #resolve: (result: RunResult) => void;
   readonly #reject: (reason: unknown) => void;
   #process: EngineProcess | undefined;
-  #abort: (() => void) | undefined;
+  #offAbort: (() => void) | undefined;
   /** What a listener threw. */
   #thrown: { reason: unknown } | undefined;
 
@@ -146,9 +147,7 @@ class Execution implements CommandEvents {
       false,
     );
     this.#process = EngineProcess.start(owner, native, this);
-    if (signal === undefined) return;
-    this.#abort = () => this.#process?.cancel();
-    signal.addEventListener('abort', this.#abort, { once: true });
+    this.#offAbort = signal && onAbort(signal, () => this.#process?.cancel());
   }
 
   output(stream: StreamName, chunks: readonly EngineChunk[]): void {
@@ -165,7 +164,7 @@ class Execution implements CommandEvents {
   }
 
   ended(end: EngineEnd): void {
-    if (this.#abort) this.#options.signal?.removeEventListener('abort', this.#abort);
+    this.#offAbort?.();
     if (this.#thrown !== undefined) this.#reject(this.#thrown.reason);
     else if (end.kind === 'failed') this.#reject(new LaunchError(end));
     else this.#resolve(toResult(end, this.#asked));

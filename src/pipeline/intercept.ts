@@ -41,13 +41,38 @@ export function createInterceptor(
     );
   }
   const rules = compileRules(options.rules ?? DEFAULT_INTERCEPTOR_RULES, warn);
+  const told = once((why) => warn(`interceptor: commands are not looked at, tools: ${why}`));
   return async (...commands) => {
-    const names = typeof tools === 'function' ? tools() : tools;
+    const names = namesOf(tools, told);
     const live = rules.filter(({ rule }) => names.includes(rule.tool));
     if (live.length === 0) return undefined;
     const parser = await loadShellParser();
     const stages = [...new Set(commands)].flatMap((command) => stagesOf(parser, command));
     return live.find((each) => stages.some((stage) => applies(each, stage)))?.rule;
+  };
+}
+
+/** Those that there are now. Guidance that cannot be had lets commands through. */
+function namesOf(
+  tools: InterceptorOptions['tools'],
+  warn: (why: string) => void,
+): readonly string[] {
+  if (typeof tools !== 'function') return tools;
+  try {
+    const names: unknown = tools();
+    if (Array.isArray(names)) return names;
+    warn(`expected an array of names, got ${showValue(names)}`);
+  } catch (error) {
+    warn(error instanceof Error ? error.message : String(error));
+  }
+  return [];
+}
+
+function once(warn: (message: string) => void): (message: string) => void {
+  let warned = false;
+  return (message) => {
+    if (!warned) warn(message);
+    warned = true;
   };
 }
 

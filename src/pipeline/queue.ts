@@ -1,3 +1,5 @@
+import { onAbort } from './on-abort.js';
+
 interface Waiter {
   readonly start: () => void;
   readonly fail: (reason: unknown) => void;
@@ -36,17 +38,17 @@ export class ExclusiveQueue {
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
         reject(signal?.reason);
       };
+      const stay = signal && onAbort(signal, leave);
       const waiter: Waiter = {
         start: () => {
-          signal?.removeEventListener('abort', leave);
+          stay?.();
           resolve();
         },
         fail: (reason) => {
-          signal?.removeEventListener('abort', leave);
+          stay?.();
           reject(reason);
         },
       };
-      signal?.addEventListener('abort', leave, { once: true });
       this.#waiting.push(waiter);
     });
   }

@@ -1,4 +1,5 @@
 import { InputError, showValue } from '../pipeline/input-error.js';
+import { onAbort } from '../pipeline/on-abort.js';
 import { atLeast } from '../pipeline/option-checks.js';
 import { UnderWay } from '../pipeline/under-way.js';
 import {
@@ -84,7 +85,7 @@ export class ClientTerminals {
     };
     const signals = [this.#disposal.signal, ...(signal === undefined ? [] : [signal])];
     if (signals.some(({ aborted }) => aborted)) return withoutTerminal('cancelled', 0);
-    for (const each of signals) each.addEventListener('abort', cancel);
+    const offs = signals.map((each) => onAbort(each, cancel));
     const timeoutMs = Math.min(command.timeoutMs, LONGEST_TIMER_MS);
     const timer = setTimeout(() => stop.tell('timedOut'), timeoutMs).unref();
     try {
@@ -102,7 +103,7 @@ export class ClientTerminals {
       return await new ClientRun(handle, stop, this.#times, watcher, startedAt).finish();
     } finally {
       clearTimeout(timer);
-      for (const each of signals) each.removeEventListener('abort', cancel);
+      for (const off of offs) off();
     }
   }
 
@@ -115,7 +116,7 @@ export class ClientTerminals {
   async #create(command: ClientCommand, signal: AbortSignal): Promise<ClientTerminalHandle> {
     const env = Object.entries(command.env).map(([name, value]) => ({ name, value }));
     try {
-      return await this.#connection.createTerminal(
+      const handle = await this.#connection.createTerminal(
         {
           sessionId: this.#sessionId,
           command: this.#shell,
@@ -126,6 +127,8 @@ export class ClientTerminals {
         },
         { cancellationSignal: signal },
       );
+      if (typeof handle?.id === 'string') return handle;
+      throw new TypeError(`expected a terminal with an id, got ${showValue(handle)}`);
     } catch (error) {
       throw new ClientTerminalError(lineOf(error), { cause: error });
     }

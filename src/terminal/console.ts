@@ -102,6 +102,9 @@ export class Console {
         dismiss: () => this.#dismiss(),
       },
     );
+    if (typeof overlay?.draw !== 'function' || typeof overlay.close !== 'function') {
+      throw new TypeError('expected an overlay with draw() and close()');
+    }
     this.#overlay = overlay;
     if (overlay.size !== undefined) this.#resize(overlay.size);
   }

@@ -9,9 +9,9 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, relative } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { ArtifactError, type ArtifactStore, createArtifactStore } from '../../src/index.js';
 import { useFolder } from '../support/leftovers.js';
 
@@ -216,4 +216,16 @@ test.each([
   [{ maxAgeMs: Number.NaN }, 'maxAgeMs: expected a whole number from 1, got NaN'],
 ])('the options %j are refused', (options, message) => {
   expect(() => createArtifactStore(options)).toThrow(message);
+});
+
+test('a relative TMPDIR makes no relative path: the host may change its directory', async () => {
+  vi.stubEnv('TMPDIR', relative(process.cwd(), folder.path));
+  try {
+    const store = createArtifactStore();
+    const { path } = await store.save('bash', 'x');
+    expect(path.startsWith(`${folder.path}/forkline-`)).toBe(true);
+    await store.dispose();
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Listener } from '../../src/pipeline/listener.js';
 
@@ -25,4 +26,21 @@ test('one that throws is told of in a warning and is not called again', async ()
     'Warning: onThing threw, it is not called again: Error: broken display',
   );
   expect([calls, listener.isPresent]).toEqual([1, false]);
+});
+
+test('one whose promise is rejected is told of as well, once', async () => {
+  const warnings: string[] = [];
+  const note = (warning: Error) => warnings.push(warning.message);
+  process.on('warning', note);
+  const listener = new Listener<number>('onThing', async (value) => {
+    throw new Error(`broken display ${value}`);
+  });
+  listener.tell(1);
+  listener.tell(2);
+  await setImmediate();
+  listener.tell(3);
+  await setImmediate();
+  process.off('warning', note);
+  expect(warnings).toEqual(['onThing threw, it is not called again: Error: broken display 1']);
+  expect(listener.isPresent).toBe(false);
 });

@@ -3,6 +3,7 @@ import type { JobEnd } from '../../jobs/job.js';
 import type { JobManager } from '../../jobs/manager.js';
 import { messageOf } from '../../pipeline/message-of.js';
 import { joinSections } from '../../pipeline/notices.js';
+import { onAbort } from '../../pipeline/on-abort.js';
 import { clampNotice } from '../../pipeline/timeout.js';
 import { CallListeners, type LastUpdate } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
@@ -22,13 +23,13 @@ export type Run = (signal: AbortSignal, onOutput: (chunk: OutputChunk) => void) 
 class JobCandidate {
   readonly answer: Promise<Answer>;
   readonly #command: PreparedCommand;
-  readonly #call: ToolCall<WorkspaceDetails>;
   readonly #settings: WorkspaceSettings;
   readonly #controller = new AbortController();
   readonly #listeners: CallListeners<WorkspaceDetails>;
   readonly #startedAt = performance.now();
   #jobId: string | undefined;
-  readonly #abort = (): void => this.#controller.abort(this.#call.signal?.reason);
+  /** The call's signal is nothing to it any more. */
+  readonly #letGo: () => void;
 
   constructor(
     command: PreparedCommand,
@@ -37,10 +38,11 @@ class JobCandidate {
     run: Run,
   ) {
     this.#command = command;
-    this.#call = call;
     this.#settings = settings;
     this.#listeners = new CallListeners(call, { ...updateOptions(settings), keepsTail: true });
-    call.signal?.addEventListener('abort', this.#abort, { once: true });
+    const { signal } = call;
+    const abort = (): void => this.#controller.abort(signal?.reason);
+    this.#letGo = signal === undefined ? () => {} : onAbort(signal, abort);
     this.answer = run(this.#controller.signal, this.#listeners.tell);
   }
 
@@ -99,10 +101,6 @@ class JobCandidate {
   #lastUpdate({ text, state }: JobEnd): LastUpdate<WorkspaceDetails> | undefined {
     if (this.#jobId === undefined) return undefined;
     return { text, details: { async: asyncDetails(this.#jobId, state) } };
-  }
-
-  #letGo(): void {
-    this.#call.signal?.removeEventListener('abort', this.#abort);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { KeptOutput, OutputKeeper } from '../../artifacts/keep-output.js';
+import { type KeptOutput, keepText, type OutputKeeper } from '../../artifacts/keep-output.js';
 import type { ArtifactStore } from '../../artifacts/store.js';
 import type { Capture, MergedResult } from '../../engine/outcome.js';
 import {
@@ -8,7 +8,6 @@ import {
   type Version,
 } from '../../minimizer/minimize-capture.js';
 import { cleanTerminalText } from '../../minimizer/terminal-text.js';
-import { messageOf } from '../../pipeline/message-of.js';
 import { type OutputLimits, captureLimits as toKeep } from '../../pipeline/output.js';
 import type { UpdateOptions } from '../call-listeners.js';
 import type { WorkspaceSettings } from './options.js';
@@ -62,12 +61,12 @@ export async function endOutput(
   const made = minimizer && (await minimizeCapture(minimizer, result.output, output, command));
   if (made === undefined) return { kept: await keeper.finish(result.spill) };
   const kept = await keeper.finish(result.spill, ORIGINAL);
-  const raw = kept.kind === 'none' ? await keepText(artifacts, result.output) : kept;
+  const raw = kept.kind === 'none' ? await keepShort(artifacts, result.output) : kept;
   return { kept: raw, ...shorten(made, raw, result.output.total.bytes) };
 }
 
 /** Short output is in memory only, and as the exact bytes only if all of them were text. */
-async function keepText(
+async function keepShort(
   artifacts: ArtifactStore | undefined,
   output: Capture,
 ): Promise<KeptOutput> {
@@ -75,14 +74,11 @@ async function keepText(
   if (output.kind !== 'complete' || output.lossy) {
     return { kind: 'failed', reason: 'its bytes are not all text' };
   }
-  try {
-    const artifact = await artifacts.save(ORIGINAL, output.text);
-    const { bytes } = output.total;
-    const complete = artifact.bytes === bytes;
-    return { kind: 'kept', artifact, complete, bytes: Math.min(bytes, artifact.bytes) };
-  } catch (error) {
-    return { kind: 'failed', reason: messageOf(error) };
-  }
+  const artifact = await keepText(artifacts, ORIGINAL, output.text);
+  if ('reason' in artifact) return { kind: 'failed', reason: artifact.reason };
+  const { bytes } = output.total;
+  const complete = artifact.bytes === bytes;
+  return { kind: 'kept', artifact, complete, bytes: Math.min(bytes, artifact.bytes) };
 }
 
 function shorten(

@@ -19,6 +19,8 @@ const TOOL = 'bash';
 export interface RunContext {
   readonly owner: Owner;
   readonly settings: WorkspaceSettings;
+  /** Aborted when the tool is disposed of: for what the owner knows nothing of. */
+  readonly disposal: AbortSignal;
   readonly signal?: AbortSignal | undefined;
   readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
   /** In place of `onOutput`, when the command runs on a terminal. */
@@ -40,7 +42,7 @@ export async function runCommand(
   let notice = prepared.notice;
   if (prepared.terminal !== undefined) {
     const { ui, environment } = prepared.terminal;
-    const console = await openConsole(ui, prepared.command, context.onTerminal);
+    const console = await openConsole(ui, prepared, context);
     if (!('notice' in console)) {
       return runInOverlay(console, prepared, environment, context, TOOL);
     }

@@ -1,11 +1,14 @@
 import { OutputKeeper } from '../../artifacts/keep-output.js';
 import { messageOf } from '../../pipeline/message-of.js';
 import { CANCELLED } from '../../pipeline/notices.js';
+import { unlessAborted } from '../../pipeline/on-abort.js';
 import { captureLimits, type ShownOutput } from '../../pipeline/output.js';
 import type { TerminalSize } from '../../pipeline/terminal-size.js';
 import { lastBytes } from '../../pipeline/utf8.js';
+import { withinTime } from '../../pipeline/within-time.js';
+import { explainLaunch } from '../../pipeline/workdir.js';
 import { spawnIn } from '../../spawn.js';
-import { Console, type ConsoleListeners, type ConsoleRun } from '../../terminal/console.js';
+import { Console, type ConsoleRun } from '../../terminal/console.js';
 import { readableText } from '../../terminal/readable.js';
 import type { TerminalUi } from '../../terminal/ui.js';
 import type { ToolResult } from '../contract.js';
@@ -20,15 +23,29 @@ import { noTerminal } from './terminal-choice.js';
 /** A command's overlay, or why there is none. */
 export type OpenedConsole = Console | { readonly notice: string };
 
-/** Opens the overlay for a command; its interface may fail. */
+/**
+ * Opens the overlay for a command; its interface may fail, or take longer than the command may.
+ *
+ * @throws {ToolAbortError} It was cancelled meanwhile.
+ */
 export async function openConsole(
   ui: TerminalUi,
-  command: string,
-  listeners: ConsoleListeners | undefined,
+  { command, timeout }: PreparedCommand,
+  { signal, disposal, onTerminal }: RunContext,
 ): Promise<OpenedConsole> {
+  const opening = Console.open(ui, command, onTerminal);
   try {
-    return await Console.open(ui, command, listeners);
+    const within = withinTime(opening, timeout.seconds * 1000, 'it took too long');
+    return await unlessAborted(within, signal, disposal);
   } catch (error) {
+    // If it does open, nobody wants it any more.
+    opening.then(
+      (late) => late.close(),
+      () => {},
+    );
+    if (signal?.aborted || disposal.aborted) {
+      throw new ToolAbortError(CANCELLED, { cause: error });
+    }
     const reason = messageOf(error);
     return { notice: noTerminal(`the console could not be opened (${reason})`) };
   }
@@ -83,7 +100,7 @@ async function runIn(
     keeper.abandon();
     // The tool was disposed of between the opening of the console and the start.
     if (context.owner.isDisposed) throw new ToolAbortError(CANCELLED, { cause: error });
-    throw error;
+    throw await explainLaunch(error, prepared.cwd);
   } finally {
     await console.close();
   }

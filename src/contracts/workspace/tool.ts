@@ -1,5 +1,6 @@
 import type { ArtifactStore } from '../../artifacts/store.js';
 import { CANCELLED } from '../../pipeline/notices.js';
+import { unlessAborted } from '../../pipeline/on-abort.js';
 import { ExclusiveQueue } from '../../pipeline/queue.js';
 import { createValidator } from '../../pipeline/validate.js';
 import { listenTo } from '../call-listeners.js';
@@ -41,8 +42,8 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
   const inputSchema = workspaceSchema(settings);
   const validate = createValidator<WorkspaceInput>(inputSchema);
   const life = new Lifetime();
-  const { owner } = life;
   const queue = new ExclusiveQueue();
+  const context = { owner: life.owner, settings, disposal: life.disposal };
 
   async function answer(input: unknown, call: ToolCall<WorkspaceDetails>): Promise<Answer> {
     const [offered, asked] = splitAsync(input, settings);
@@ -50,7 +51,8 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     const fields = asked === undefined ? valid : { ...valid, async: asked };
     // Everything else waits for its turn: the command before may make the directory of this one.
     return queue.run(async () => {
-      const command = await prepare(fields, settings);
+      // What the runtime gives for it, such as resolvers, may take its time.
+      const command = await unlessAborted(prepare(fields, settings), call.signal, life.disposal);
       life.checkStart(call.signal);
       return start(command, fields.async ?? false, call);
     }, call.signal);
@@ -62,7 +64,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     call: ToolCall<WorkspaceDetails>,
   ): Answer | Promise<Answer> {
     const run: Run = (signal, onOutput) =>
-      life.add(runCommand(command, { owner, settings, signal, onOutput }));
+      life.add(runCommand(command, { ...context, signal, onOutput }));
     const { jobs, autoBackgroundMs, clientTerminals } = settings;
     if (async && jobs) return runInBackground(jobs, command, call, settings, run);
     // What a person looks at is shown here, and stays where it is.
@@ -84,9 +86,9 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     const listeners = listenTo(call, updateOptions(settings));
     // On a terminal, the screen is what there is to see, and not what was sent to draw it.
     const onTerminal = listeners && { onOutput: listeners.pass, onScreen: listeners.show };
-    const context = { owner, settings, signal, onOutput: listeners?.tell, onTerminal };
+    const told = { ...context, signal, onOutput: listeners?.tell, onTerminal };
     try {
-      return await life.add(runCommand(command, context));
+      return await life.add(runCommand(command, told));
     } finally {
       listeners?.stop();
     }
