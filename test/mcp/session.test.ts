@@ -163,7 +163,7 @@ describe.each(Object.entries(versions))('to %s of the official client', (_name, 
     const refused = started.filter(({ isError }) => isError);
     expect(refused).toHaveLength(1);
     expect(answerOf(refused[0] ?? {})).toContain('maximum of 10 concurrent tasks');
-    expect(sleeping(632)).toHaveLength(10);
+    await eventually(() => expect(sleeping(632)).toHaveLength(10));
     await client.close();
     await eventually(() => expect(sleeping(632)).toEqual([]));
   });
