@@ -57,6 +57,9 @@ export function resolveShellOptions(
   if (typeof options.cwd !== 'string' || options.cwd === '') {
     throw new InputError(`cwd: expected a path, got ${showValue(options.cwd)}`);
   }
+  if (options.cwd.includes('\0')) {
+    throw new InputError(`cwd: expected a path without NUL, got ${showValue(options.cwd)}`);
+  }
   const inheritEnv = options.inheritEnv ?? defaults.inheritEnv;
   checkInherit(inheritEnv);
   return {

@@ -19,7 +19,7 @@ export function resolveWorkingDirectory(
 ): string {
   const path = cwd === undefined ? base : resolve(base, expandHome(cwd, home));
   if (path.includes('\0')) {
-    throw new InputError(`cwd: expected a path without NUL, got ${showValue(cwd)}`);
+    throw new InputError(`cwd: expected a path without NUL, got ${showValue(cwd ?? base)}`);
   }
   return path;
 }

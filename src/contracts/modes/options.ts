@@ -72,7 +72,7 @@ export function resolveModesOptions(options: ModesOptions): ModesSettings {
 
 function currentDirectory(cwd: ModesOptions['cwd']): string {
   const path: unknown = typeof cwd === 'function' ? cwd() : cwd;
-  if (typeof path === 'string' && path !== '') return path;
+  if (typeof path === 'string' && path !== '' && !path.includes('\0')) return path;
   const got = showValue(path);
   throw new InputError(`cwd: expected a path or a function that returns one, got ${got}`);
 }

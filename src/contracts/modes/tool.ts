@@ -1,5 +1,6 @@
 import { createOwner } from '../../engine/owner.js';
 import { InputError } from '../../pipeline/input-error.js';
+import { CANCELLED } from '../../pipeline/notices.js';
 import { UnderWay } from '../../pipeline/under-way.js';
 import { checkCommand, createValidator } from '../../pipeline/validate.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
@@ -34,7 +35,7 @@ export function createModesTool(options: ModesOptions): ModesTool {
     checkCommand(command);
     checkLength(command, settings);
     call.signal?.throwIfAborted();
-    if (disposed) throw new ToolAbortError('[command cancelled]');
+    if (disposed) throw new ToolAbortError(CANCELLED);
     return running.add(
       mode === 'background'
         ? runInBackground(command, settings)

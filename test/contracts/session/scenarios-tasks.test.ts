@@ -50,6 +50,10 @@ test('the limit is of tasks that run, also of those about to', async () => {
   const starts = ['true', 'true', 'true'].map((command) => startTask(tool, command));
   const settled = await Promise.allSettled(starts);
   expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+  // Those have no id yet that could be named.
+  expect(settled[2]).toMatchObject({
+    reason: { message: expect.stringContaining('has been reached. The command was not run.') },
+  });
   // They have ended, and nobody has read their ends.
   await eventually(async () => startTask(tool, 'true'));
 });
@@ -119,6 +123,17 @@ test('Scenario: Unknown task ID', async () => {
   const answer = await newSession().taskOutput.execute({ task_id: 'task_none' });
   expect(answer.isError).toBe(true);
   expect(textOf(answer)).toMatch(/^Task not found: task_none\. There are no tasks\./);
+});
+
+test.each([
+  ['', '""'],
+  ['task\nstatus: completed', String.raw`"task\nstatus: completed"`],
+  ['x'.repeat(1_000_000), `"${'x'.repeat(79)}…`],
+])('an id that cannot be one is told in short, on one line', async (task_id, shown) => {
+  const answer = await newSession().taskOutput.execute({ task_id });
+  expect(answer.isError).toBe(true);
+  expect(textOf(answer)).toMatch(/^[^\n]{1,200}$/);
+  expect(textOf(answer)).toContain(`Task not found: ${shown}. There are no tasks.`);
 });
 
 test('a task has no time limit of its own, and takes the one that is asked for', async () => {
