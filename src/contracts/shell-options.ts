@@ -1,10 +1,12 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { checkInherit } from '../pipeline/environment.js';
+import { checkShell } from '../pipeline/execute-options.js';
 import { InputError, showValue } from '../pipeline/input-error.js';
 import type { Logger } from '../pipeline/logger.js';
 import { nonInteractiveDefaults } from '../pipeline/non-interactive.js';
 import { atLeast } from '../pipeline/option-checks.js';
+import { checkNamePatterns } from '../pipeline/secrets.js';
 
 /** Options that every contract has. */
 export interface ShellOptions {
@@ -62,6 +64,8 @@ export function resolveShellOptions(
   }
   const inheritEnv = options.inheritEnv ?? defaults.inheritEnv;
   checkInherit(inheritEnv);
+  checkNamePatterns(options.scrub);
+  checkShell(options.shell);
   return {
     cwd: resolve(options.cwd),
     home: homedir(),

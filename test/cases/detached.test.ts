@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type Background, endingOf, outputOf, useBackground } from '../support/background.js';
@@ -45,6 +45,20 @@ const upTo = (file: string, then: string): string =>
   `echo begin; until [ -e ${file} ]; do sleep 0.05; done; ${then}`;
 
 const go = (file: string): void => writeFileSync(background.folder.file(file), '');
+
+test('there being no place for its output is told for what it is', async () => {
+  const place = background.folder.file('read-only');
+  mkdirSync(place);
+  const mount = `mount -t tmpfs -o ro none ${place} && exec "$@"`;
+  const under = namespaces('-m', 'sh', '-c', mount, 'sh');
+  const agent = startAgent({}, { under, env: { TMPDIR: place } });
+  send(agent, 'true', 'background');
+  expect((await agent.next<Answer>()).error).toMatch(/no directory for its output: EROFS/);
+  send(agent, 'echo foreground');
+  expect(await agent.next<Answer>()).toEqual({ text: 'foreground\n' });
+  agent.child.stdin?.end();
+  await agent.ended;
+});
 
 test('B12: SIGKILL of the agent ends its foreground command, and the background one goes on', async () => {
   const agent = startAgent();

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { MOST_KEPT_BYTES } from '../../pipeline/execute-options.js';
 import { InputError, showValue } from '../../pipeline/input-error.js';
 import { atLeast, wholeFrom } from '../../pipeline/option-checks.js';
 import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
@@ -88,6 +89,7 @@ function resolveSizes(options: ModesOptions): Pick<ModesSettings, 'maxOutputByte
     'maxOutputBytes',
     1,
     options.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES,
+    MOST_KEPT_BYTES,
   );
   const half = Math.floor(maxOutputBytes / 2);
   // A small limit leaves the usual snips out, and is meant for them too.

@@ -164,7 +164,7 @@ test.each<[Partial<ModesOptions>, string]>([
     { timeouts: { background: Number.POSITIVE_INFINITY } },
     'timeouts.background: expected a number',
   ],
-  [{ maxOutputBytes: 0.5 }, 'maxOutputBytes: expected a whole number from 1, got 0.5'],
+  [{ maxOutputBytes: 0.5 }, 'maxOutputBytes: expected a whole number from 1 to 268435456, got 0.5'],
   [
     { maxOutputBytes: 100, snipBytes: 51 },
     'snipBytes: expected at most half of maxOutputBytes (50), got 51',

@@ -183,6 +183,23 @@ test('a task that cannot be started is an error, and none is left', async () => 
   expect(textOf(answer)).toContain('There are no tasks.');
 });
 
+test('a command that is about to be a task when the tool is disposed of is cancelled', async () => {
+  const tool = newSession();
+  // Input has been checked before, so that what is first is the start.
+  await data(tool, 'true');
+  const sleeper = longSleep(304);
+  const starts = Array.from({ length: 10 }, () => startTask(tool, sleeper));
+  const settled = Promise.allSettled(starts);
+  await new Promise(setImmediate);
+  await tool.dispose();
+  for (const start of await settled) {
+    // Of some the answer was first.
+    if (start.status === 'fulfilled') continue;
+    expect(start.reason).toMatchObject({ name: 'ToolAbortError', message: 'Command cancelled' });
+  }
+  expect(sleeping(304)).toEqual([]);
+});
+
 test('disposing of the tool ends its tasks with all they started', async () => {
   const tool = newSession();
   await startTask(tool, `${longSleep(303)} & setsid ${longSleep(303)} & wait`);
