@@ -1,6 +1,6 @@
 import { lstat, mkdir } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 
 /**
  * Makes the directory for all that is the user's in the system's temporary one, unless it is there.
@@ -8,7 +8,8 @@ import { join } from 'node:path';
  * @throws As {@link makePrivate}.
  */
 export async function makeUserDirectory(): Promise<string> {
-  const path = join(tmpdir(), `forkline-${process.getuid?.() ?? userInfo().username}`);
+  // TMPDIR may be relative, and the path is for others, who are elsewhere.
+  const path = resolve(tmpdir(), `forkline-${process.getuid?.() ?? userInfo().username}`);
   await makePrivate(path);
   return path;
 }

@@ -1,5 +1,4 @@
 import { homedir } from 'node:os';
-import { resolve } from 'node:path';
 import { checkInherit } from '../pipeline/environment.js';
 import { checkShell } from '../pipeline/execute-options.js';
 import { InputError, showValue } from '../pipeline/input-error.js';
@@ -7,6 +6,7 @@ import type { Logger } from '../pipeline/logger.js';
 import { nonInteractiveDefaults } from '../pipeline/non-interactive.js';
 import { atLeast } from '../pipeline/option-checks.js';
 import { checkNamePatterns } from '../pipeline/secrets.js';
+import { absolutePath } from '../pipeline/workdir.js';
 
 /** Options that every contract has. */
 export interface ShellOptions {
@@ -67,7 +67,7 @@ export function resolveShellOptions(
   checkNamePatterns(options.scrub);
   checkShell(options.shell);
   return {
-    cwd: resolve(options.cwd),
+    cwd: absolutePath('cwd', options.cwd),
     home: homedir(),
     inheritEnv,
     scrub: options.scrub,

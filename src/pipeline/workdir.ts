@@ -25,6 +25,22 @@ export function resolveWorkingDirectory(
 }
 
 /**
+ * An option's path, made absolute.
+ *
+ * @throws {InputError} It is relative to the host's own directory, and that was removed.
+ */
+export function absolutePath(name: string, path: string): string {
+  try {
+    return resolve(path);
+  } catch {
+    const got = showValue(path);
+    throw new InputError(
+      `${name}: expected an absolute path, since the host's own directory was removed, got ${got}`,
+    );
+  }
+}
+
+/**
  * Makes sure that a path is a directory, for whoever must know it before the launch.
  *
  * @throws {InputError} It does not exist, is no directory, or cannot be looked at.

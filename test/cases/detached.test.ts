@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type Background, endingOf, outputOf, useBackground } from '../support/background.js';
@@ -58,6 +60,29 @@ test('there being no place for its output is told for what it is', async () => {
   expect(await agent.next<Answer>()).toEqual({ text: 'foreground\n' });
   agent.child.stdin?.end();
   await agent.ended;
+});
+
+test('the path of its output is absolute, whatever TMPDIR is', async () => {
+  const place = background.folder.file('temporary');
+  mkdirSync(place);
+  const agent = startAgent({}, { env: { TMPDIR: relative(process.cwd(), place) } });
+  const started = await startIn(agent, 'echo hi');
+  expect(started.outputFile.startsWith(`${place}/`)).toBe(true);
+  expect(await endingOf(started)).toBe('hi\n\n\n[background process completed]\n');
+  agent.child.stdin?.end();
+  await agent.ended;
+});
+
+test('a relative directory of a host whose own was removed is told of', async () => {
+  const gone = background.folder.file('gone');
+  const remove = `mkdir ${gone} && cd ${gone} && rmdir ${gone} && exec "$@"`;
+  const tool = `createBashTool({ contract: 'modes', cwd: () => '.' })`;
+  const index = new URL('../../dist/index.js', import.meta.url);
+  const script = `import('${index}').then(({ createBashTool }) => ${tool}).catch((error) => console.log(String(error)))`;
+  const { stdout } = spawnSync('sh', ['-c', remove, 'sh', process.execPath, '-e', script]);
+  expect(String(stdout)).toBe(
+    'InputError: cwd: expected an absolute path, since the host\'s own directory was removed, got "."\n',
+  );
 });
 
 test('B12: SIGKILL of the agent ends its foreground command, and the background one goes on', async () => {

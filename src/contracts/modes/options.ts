@@ -1,7 +1,7 @@
-import { resolve } from 'node:path';
 import { MOST_KEPT_BYTES } from '../../pipeline/execute-options.js';
 import { InputError, showValue } from '../../pipeline/input-error.js';
 import { atLeast, wholeFrom } from '../../pipeline/option-checks.js';
+import { absolutePath } from '../../pipeline/workdir.js';
 import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
 
 /** How a command is run. */
@@ -57,7 +57,9 @@ export function resolveModesOptions(options: ModesOptions): ModesSettings {
   );
   // What was a relative path at the start is one directory from there on.
   const directory =
-    typeof cwd === 'function' ? () => resolve(currentDirectory(cwd)) : () => settings.cwd;
+    typeof cwd === 'function'
+      ? () => absolutePath('cwd', currentDirectory(cwd))
+      : () => settings.cwd;
   return {
     ...settings,
     directory,
