@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
  * @throws As {@link makePrivate}.
  */
 export async function makeUserDirectory(): Promise<string> {
-  // `TMPDIR` may be relative, and the host change its directory.
+  // TMPDIR may be relative, and the path is for others, who are elsewhere.
   const path = resolve(tmpdir(), `forkline-${process.getuid?.() ?? userInfo().username}`);
   await makePrivate(path);
   return path;
@@ -21,7 +21,7 @@ export async function makeUserDirectory(): Promise<string> {
  *   directory that all users share, anybody may have made it.
  */
 export async function makePrivate(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  await makeDirectory(path);
   const found = await lstat(path);
   const uid = process.getuid?.();
   if (!found.isDirectory()) throw new Error(`${path}: expected a directory`);
@@ -31,5 +31,16 @@ export async function makePrivate(path: string): Promise<void> {
   if ((found.mode & 0o077) !== 0) {
     const mode = (found.mode & 0o777).toString(8);
     throw new Error(`${path}: expected mode 700, got ${mode}`);
+  }
+}
+
+/** With those above it. `recursive` alone says ENOENT of a file system that is read-only. */
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, 0o700);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') await mkdir(path, { recursive: true, mode: 0o700 });
+    else if (code !== 'EEXIST') throw error;
   }
 }

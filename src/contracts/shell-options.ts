@@ -1,10 +1,12 @@
 import { homedir } from 'node:os';
-import { resolve } from 'node:path';
 import { checkInherit, resolveEnvironment } from '../pipeline/environment.js';
+import { checkShell } from '../pipeline/execute-options.js';
 import { InputError, showValue } from '../pipeline/input-error.js';
 import type { Logger } from '../pipeline/logger.js';
 import { nonInteractiveDefaults } from '../pipeline/non-interactive.js';
 import { atLeast } from '../pipeline/option-checks.js';
+import { checkNamePatterns } from '../pipeline/secrets.js';
+import { absolutePath } from '../pipeline/workdir.js';
 
 /** Options that every contract has. */
 export interface ShellOptions {
@@ -57,10 +59,15 @@ export function resolveShellOptions(
   if (typeof options.cwd !== 'string' || options.cwd === '') {
     throw new InputError(`cwd: expected a path, got ${showValue(options.cwd)}`);
   }
+  if (options.cwd.includes('\0')) {
+    throw new InputError(`cwd: expected a path without NUL, got ${showValue(options.cwd)}`);
+  }
   const inheritEnv = options.inheritEnv ?? defaults.inheritEnv;
   checkInherit(inheritEnv);
+  checkNamePatterns(options.scrub);
+  checkShell(options.shell);
   return {
-    cwd: resolve(options.cwd),
+    cwd: absolutePath('cwd', options.cwd),
     home: homedir(),
     inheritEnv,
     scrub: options.scrub,

@@ -77,7 +77,7 @@ function checkOneOf(name: string, allowed: readonly string[], value: unknown): v
 }
 
 /** The most that is kept of a stream: what a string can hold. */
-const MOST_KEPT_BYTES = 256 * 1024 * 1024;
+export const MOST_KEPT_BYTES = 256 * 1024 * 1024;
 
 function checkSize(name: string, value: unknown): void {
   if (value === undefined) return;
@@ -123,7 +123,10 @@ function checkInput(input: unknown): void {
   fail('input', 'a string or a Uint8Array', input);
 }
 
-function checkShell(shell: unknown): void {
+/**
+ * @throws {InputError} `shell` is not what the option of that name is.
+ */
+export function checkShell(shell: unknown): void {
   if (shell === undefined) return;
   if (!Array.isArray(shell) || shell.length === 0) {
     fail('shell', 'an array of at least one absolute path', shell);

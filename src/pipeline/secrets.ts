@@ -1,3 +1,5 @@
+import { InputError, showValue } from './input-error.js';
+
 /**
  * Names of environment variables that look like secrets; `*` stands for any characters, case does
  * not matter. Commands do not inherit them unless asked to (`inheritEnv: 'all'`), and a caller may
@@ -57,15 +59,29 @@ export const SECRET_NAME_PATTERNS: readonly string[] = [
   'BW_SESSION',
 ];
 
+/**
+ * For callers without a type checker.
+ *
+ * @throws {InputError} `scrub` is no array of strings.
+ */
+export function checkNamePatterns(scrub: unknown): void {
+  if (scrub === undefined) return;
+  if (Array.isArray(scrub) && scrub.every((pattern) => typeof pattern === 'string')) return;
+  throw new InputError(`scrub: expected an array of name patterns, got ${showValue(scrub)}`);
+}
+
 const compiled = new WeakMap<readonly string[], RegExp>();
 
 /**
  * One expression that matches the names any of the patterns matches. The result is kept for as long
  * as the array lives, so an array must not be changed after its first use.
+ *
+ * @throws {InputError} They are no array of strings.
  */
 export function compileNamePatterns(patterns: readonly string[]): RegExp {
   let expression = compiled.get(patterns);
   if (expression === undefined) {
+    checkNamePatterns(patterns);
     expression = toExpression(patterns);
     compiled.set(patterns, expression);
   }

@@ -61,6 +61,8 @@ function describeFault(fault: ErrorObject): string {
       return describeMismatch(fault, describeType(fault.parentSchema));
     case 'enum':
       return describeMismatch(fault, describeChoices(fault.params.allowedValues));
+    case 'minimum':
+      return describeMismatch(fault, `at least ${fault.params.limit}`);
     default:
       return describeMismatch(fault, `something that ${fault.message ?? 'is valid'}`);
   }

@@ -19,9 +19,25 @@ export function resolveWorkingDirectory(
 ): string {
   const path = cwd === undefined ? base : resolve(base, expandHome(cwd, home));
   if (path.includes('\0')) {
-    throw new InputError(`cwd: expected a path without NUL, got ${showValue(cwd)}`);
+    throw new InputError(`cwd: expected a path without NUL, got ${showValue(cwd ?? base)}`);
   }
   return path;
+}
+
+/**
+ * An option's path, made absolute.
+ *
+ * @throws {InputError} It is relative to the host's own directory, and that was removed.
+ */
+export function absolutePath(name: string, path: string): string {
+  try {
+    return resolve(path);
+  } catch {
+    const got = showValue(path);
+    throw new InputError(
+      `${name}: expected an absolute path, since the host's own directory was removed, got ${got}`,
+    );
+  }
 }
 
 /**

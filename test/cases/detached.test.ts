@@ -1,4 +1,6 @@
-import { writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type Background, endingOf, outputOf, useBackground } from '../support/background.js';
@@ -45,6 +47,43 @@ const upTo = (file: string, then: string): string =>
   `echo begin; until [ -e ${file} ]; do sleep 0.05; done; ${then}`;
 
 const go = (file: string): void => writeFileSync(background.folder.file(file), '');
+
+test('there being no place for its output is told for what it is', async () => {
+  const place = background.folder.file('read-only');
+  mkdirSync(place);
+  const mount = `mount -t tmpfs -o ro none ${place} && exec "$@"`;
+  const under = namespaces('-m', 'sh', '-c', mount, 'sh');
+  const agent = startAgent({}, { under, env: { TMPDIR: place } });
+  send(agent, 'true', 'background');
+  expect((await agent.next<Answer>()).error).toMatch(/no directory for its output: EROFS/);
+  send(agent, 'echo foreground');
+  expect(await agent.next<Answer>()).toEqual({ text: 'foreground\n' });
+  agent.child.stdin?.end();
+  await agent.ended;
+});
+
+test('the path of its output is absolute, whatever TMPDIR is', async () => {
+  const place = background.folder.file('temporary');
+  mkdirSync(place);
+  const agent = startAgent({}, { env: { TMPDIR: relative(process.cwd(), place) } });
+  const started = await startIn(agent, 'echo hi');
+  expect(started.outputFile.startsWith(`${place}/`)).toBe(true);
+  expect(await endingOf(started)).toBe('hi\n\n\n[background process completed]\n');
+  agent.child.stdin?.end();
+  await agent.ended;
+});
+
+test('a relative directory of a host whose own was removed is told of', async () => {
+  const gone = background.folder.file('gone');
+  const remove = `mkdir ${gone} && cd ${gone} && rmdir ${gone} && exec "$@"`;
+  const tool = `createBashTool({ contract: 'modes', cwd: () => '.' })`;
+  const index = new URL('../../dist/index.js', import.meta.url);
+  const script = `import('${index}').then(({ createBashTool }) => ${tool}).catch((error) => console.log(String(error)))`;
+  const { stdout } = spawnSync('sh', ['-c', remove, 'sh', process.execPath, '-e', script]);
+  expect(String(stdout)).toBe(
+    'InputError: cwd: expected an absolute path, since the host\'s own directory was removed, got "."\n',
+  );
+});
 
 test('B12: SIGKILL of the agent ends its foreground command, and the background one goes on', async () => {
   const agent = startAgent();

@@ -27,7 +27,7 @@ test.each([
   [{ command: ['ls'] }, 'command: expected a string, got ["ls"]'],
   [{ timeout: 5 }, 'command: expected a string, got nothing'],
   [{ command: 'ls', lines: 1.5 }, 'lines: expected an integer, got 1.5'],
-  [{ command: 'ls', lines: 0 }, 'lines: expected something that must be >= 1, got 0'],
+  [{ command: 'ls', lines: 0 }, 'lines: expected at least 1, got 0'],
   [{ command: 'ls', env: { 'A/B~': 5 } }, 'env.A/B~: expected a string, got 5'],
   [
     { command: 'ls', dir: '/' },

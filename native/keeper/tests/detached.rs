@@ -44,6 +44,27 @@ fn a_group_that_is_killed_from_outside_gets_its_line() {
 }
 
 #[test]
+fn signals_that_go_round_to_everybody_leave_the_keeper_to_its_work() {
+    let mut scene = scene(
+        "trap 'sleep 0.3; grep -E Sig...: /proc/self/status; exit 3' TERM; echo >on; sleep 300 & wait",
+    );
+    scene.command.timeout = Duration::from_secs(30);
+    let pid = scene.start();
+    scene.told("on");
+    let keeper = keeper_of(pid);
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
+        kill(keeper, signal);
+    }
+    kill(pid, libc::SIGTERM);
+    let ending = scene.ending();
+    assert!(ending.ends_with("\n\n[background process failed: exit status: 3]\n"), "{ending}");
+    // What the keeper does not hear, the command's own programs do.
+    assert!(ending.contains("SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000"), "{ending}");
+    wait_until_gone(keeper);
+    kill(-pid, libc::SIGKILL);
+}
+
+#[test]
 fn a_command_that_moves_its_output_about_does_not_lose_the_line() {
     let scene = scene("echo first; python3 -c 'import fcntl; fcntl.fcntl(1, 4, 0)'; mv output log");
     scene.start();

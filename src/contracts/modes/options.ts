@@ -1,6 +1,7 @@
-import { resolve } from 'node:path';
+import { MOST_KEPT_BYTES } from '../../pipeline/execute-options.js';
 import { InputError, showValue } from '../../pipeline/input-error.js';
 import { atLeast, wholeFrom } from '../../pipeline/option-checks.js';
+import { absolutePath } from '../../pipeline/workdir.js';
 import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
 
 /** How a command is run. */
@@ -56,7 +57,9 @@ export function resolveModesOptions(options: ModesOptions): ModesSettings {
   );
   // What was a relative path at the start is one directory from there on.
   const directory =
-    typeof cwd === 'function' ? () => resolve(currentDirectory(cwd)) : () => settings.cwd;
+    typeof cwd === 'function'
+      ? () => absolutePath('cwd', currentDirectory(cwd))
+      : () => settings.cwd;
   return {
     ...settings,
     directory,
@@ -72,7 +75,7 @@ export function resolveModesOptions(options: ModesOptions): ModesSettings {
 
 function currentDirectory(cwd: ModesOptions['cwd']): string {
   const path: unknown = typeof cwd === 'function' ? cwd() : cwd;
-  if (typeof path === 'string' && path !== '') return path;
+  if (typeof path === 'string' && path !== '' && !path.includes('\0')) return path;
   const got = showValue(path);
   throw new InputError(`cwd: expected a path or a function that returns one, got ${got}`);
 }
@@ -88,6 +91,7 @@ function resolveSizes(options: ModesOptions): Pick<ModesSettings, 'maxOutputByte
     'maxOutputBytes',
     1,
     options.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES,
+    MOST_KEPT_BYTES,
   );
   const half = Math.floor(maxOutputBytes / 2);
   // A small limit leaves the usual snips out, and is meant for them too.

@@ -1,5 +1,6 @@
 import { createInteractionLog } from '../../interaction-log/file-log.js';
 import type { InteractionLog } from '../../interaction-log/log.js';
+import { MOST_KEPT_BYTES } from '../../pipeline/execute-options.js';
 import { InputError, showValue } from '../../pipeline/input-error.js';
 import { type Logger, warnTo } from '../../pipeline/logger.js';
 import { nonInteractiveDefaults } from '../../pipeline/non-interactive.js';
@@ -59,10 +60,14 @@ export function resolvePlainOptions(options: PlainOptions): PlainSettings {
     cwd: options.cwd === undefined ? hostDirectory : () => shell.cwd,
     defaults: options.nonInteractive ? nonInteractiveDefaults(true) : NO_DEFAULTS,
     timeoutSeconds: atLeast('timeout', 0.001, timeout),
-    maxStdoutBytes: wholeFrom('maxStdoutBytes', 1, maxStdoutBytes ?? DEFAULT_MAX_BYTES),
-    maxStderrBytes: wholeFrom('maxStderrBytes', 1, maxStderrBytes ?? DEFAULT_MAX_BYTES),
+    maxStdoutBytes: resolveLimit('maxStdoutBytes', maxStdoutBytes),
+    maxStderrBytes: resolveLimit('maxStderrBytes', maxStderrBytes),
     log: resolveLog(options.log, options.logger),
   };
+}
+
+function resolveLimit(name: string, bytes = DEFAULT_MAX_BYTES): number {
+  return wholeFrom(name, 1, bytes, MOST_KEPT_BYTES);
 }
 
 function hostDirectory(): string {

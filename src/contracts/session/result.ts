@@ -1,4 +1,5 @@
 import type { BackgroundProcess, Outcome, RunResult } from '../../engine/outcome.js';
+import { showValue } from '../../pipeline/input-error.js';
 import {
   backgroundNotice,
   CANCELLED,
@@ -165,9 +166,14 @@ export function unknownTaskResult(
   known: readonly string[],
 ): ToolResult<TaskDetails> {
   const which = known.length === 0 ? 'There are no tasks.' : `Known tasks: ${known.join(', ')}.`;
-  const text = `Task not found: ${taskId}. ${which} A task that has been returned as completed is forgotten.`;
+  const text = `Task not found: ${shownId(taskId)}. ${which} A task that has been returned as completed is forgotten.`;
   const details = { taskId, status: undefined };
   return { content: [{ type: 'text', text }], details, isError: true };
+}
+
+/** Whatever a model has made up stays on its line. */
+function shownId(taskId: string): string {
+  return /^\w{1,80}$/.test(taskId) ? taskId : showValue(taskId);
 }
 
 function taskLines(taskId: string, status: TaskStatus): string {

@@ -106,6 +106,7 @@ async function inPlace<T>(session: Session, from: Place, start: () => Promise<T>
   try {
     return await start();
   } catch (error) {
+    if (session.owner.isDisposed) throw new ToolAbortError(CANCELLED, { cause: error });
     if (!(error instanceof LaunchError) || error.step !== 'directory') throw error;
     throw new ToolError('directory', session.directory.lose(from, error), { cause: error });
   }

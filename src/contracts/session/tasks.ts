@@ -69,10 +69,12 @@ export class Tasks {
     const running = [...this.#tasks.values()].filter(({ end }) => end === undefined);
     const { maxRunningTasks } = this.#limits;
     if (running.length + this.#starting < maxRunningTasks) return;
+    // Those on their way have no id yet.
+    const which = running.length === 0 ? '' : ` (${running.map(({ id }) => id).join(', ')})`;
     throw new ToolError(
       'jobLimit',
       `Too many background tasks: the maximum of ${maxRunningTasks} concurrent tasks has been ` +
-        `reached (${running.map(({ id }) => id).join(', ')}). The command was not run.`,
+        `reached${which}. The command was not run.`,
     );
   }
 

@@ -72,6 +72,17 @@ test('a call that runs when the tool is disposed of is cancelled, with its outpu
 });
 
 test.each(['default', 'background'])(
+  'a call in %s mode that has not begun when the tool is disposed of is told so',
+  async (mode) => {
+    const tool = makeTool();
+    const call = failureOf(tool.execute({ command: 'touch ran', mode }));
+    await tool.dispose();
+    expect(await call).toMatchObject({ name: 'ToolAbortError', message: 'Command cancelled' });
+    expect(textOf(await makeTool().execute({ command: 'ls' }))).not.toContain('ran');
+  },
+);
+
+test.each(['default', 'background'])(
   'a call in %s mode that is cancelled before it begins runs nothing',
   async (mode) => {
     const signal = AbortSignal.abort();
@@ -148,12 +159,13 @@ test('the directory may be a function, asked at each call and for the descriptio
 
 test.each<[Partial<ModesOptions>, string]>([
   [{ cwd: '' }, 'cwd: expected a path or a function that returns one, got ""'],
+  [{ cwd: '/\0' }, 'cwd: expected a path or a function that returns one, got "/\\u0000"'],
   [{ timeouts: { slow: 0 } }, 'timeouts.slow: expected a number from 0.001, got 0'],
   [
     { timeouts: { background: Number.POSITIVE_INFINITY } },
     'timeouts.background: expected a number',
   ],
-  [{ maxOutputBytes: 0.5 }, 'maxOutputBytes: expected a whole number from 1, got 0.5'],
+  [{ maxOutputBytes: 0.5 }, 'maxOutputBytes: expected a whole number from 1 to 268435456, got 0.5'],
   [
     { maxOutputBytes: 100, snipBytes: 51 },
     'snipBytes: expected at most half of maxOutputBytes (50), got 51',

@@ -231,8 +231,9 @@ describe('Examples', () => {
 
 test.each([
   [{ timeout: 0 }, 'timeout: expected a number from 0.001, got 0'],
-  [{ maxStdoutBytes: 0 }, 'maxStdoutBytes: expected a whole number from 1, got 0'],
-  [{ maxStderrBytes: 1.5 }, 'maxStderrBytes: expected a whole number from 1, got 1.5'],
+  [{ maxStdoutBytes: 0 }, 'maxStdoutBytes: expected a whole number from 1 to 268435456, got 0'],
+  [{ maxStderrBytes: 1.5 }, 'maxStderrBytes: expected a whole number from 1 to 268435456, got 1.5'],
+  [{ maxStderrBytes: 2 ** 28 + 1 }, 'from 1 to 268435456, got 268435457'],
   [{ log: '' }, 'log: expected a path or an interaction log, got ""'],
 ])('the options %j are refused', (options, message) => {
   expect(() => createBashTool({ contract: 'plain', ...options })).toThrow(message);

@@ -44,7 +44,7 @@ test.each([
   [{ command: 'a\0b' }, 'command: expected text without NUL, got one at index 1'],
   [{ command: 'true', timeout: '5' }, 'timeout: expected an integer, got "5"'],
   [{ command: 'true', timeout: 1.5 }, 'timeout: expected an integer, got 1.5'],
-  [{ command: 'true', timeout: 0 }, 'timeout: expected something that must be >= 1, got 0'],
+  [{ command: 'true', timeout: 0 }, 'timeout: expected at least 1, got 0'],
   [{ command: 'true', timeout: Number.NaN }, 'timeout: expected an integer, got NaN'],
   [{ command: 'true', run_in_background: 1 }, 'run_in_background: expected a boolean, got 1'],
   [{ command: 'true', cwd: '/' }, 'cwd: not known here'],
@@ -65,6 +65,12 @@ test.each([
 
 test.each<[Partial<SessionOptions>, string]>([
   [{ cwd: '' }, 'cwd: expected a path, got ""'],
+  [{ cwd: '/a\0b' }, 'cwd: expected a path without NUL, got "/a\\u0000b"'],
+  [{ shell: [] }, 'shell: expected an array of at least one absolute path, got []'],
+  [{ shell: ['bash'] }, 'shell: expected absolute paths, got "bash"'],
+  // As from a caller without a type checker.
+  [JSON.parse('{"scrub":"A*"}'), 'scrub: expected an array of name patterns, got "A*"'],
+  [JSON.parse('{"scrub":[1]}'), 'scrub: expected an array of name patterns, got [1]'],
   [{ timeoutMs: 0 }, 'timeoutMs: expected a whole number from 1, got 0'],
   [{ maxTimeoutMs: 1.5 }, 'maxTimeoutMs: expected a whole number from 1, got 1.5'],
   [{ maxCharacters: -1 }, 'maxCharacters: expected a whole number from 1, got -1'],

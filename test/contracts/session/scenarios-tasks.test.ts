@@ -51,6 +51,10 @@ test('the limit is of tasks that run, also of those about to', async () => {
   const starts = ['true', 'true', 'true'].map((command) => startTask(tool, command));
   const settled = await Promise.allSettled(starts);
   expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+  // Those have no id yet that could be named.
+  expect(settled[2]).toMatchObject({
+    reason: { message: expect.stringContaining('has been reached. The command was not run.') },
+  });
   // They have ended, and nobody has read their ends.
   await eventually(async () => startTask(tool, 'true'));
 });
@@ -122,6 +126,17 @@ test('Scenario: Unknown task ID', async () => {
   expect(textOf(answer)).toMatch(/^Task not found: task_none\. There are no tasks\./);
 });
 
+test.each([
+  ['', '""'],
+  ['task\nstatus: completed', String.raw`"task\nstatus: completed"`],
+  ['x'.repeat(1_000_000), `"${'x'.repeat(79)}…`],
+])('an id that cannot be one is told in short, on one line', async (task_id, shown) => {
+  const answer = await newSession().taskOutput.execute({ task_id });
+  expect(answer.isError).toBe(true);
+  expect(textOf(answer)).toMatch(/^[^\n]{1,200}$/);
+  expect(textOf(answer)).toContain(`Task not found: ${shown}. There are no tasks.`);
+});
+
 test('a task has no time limit of its own, and takes the one that is asked for', async () => {
   const tool = newSession({ timeoutMs: 100 });
   const free = await startTask(tool, 'sleep .5; echo done');
@@ -167,6 +182,23 @@ test('a task that cannot be started is an error, and none is left', async () => 
   expect(failure).toMatchObject({ kind: 'launch' });
   const answer = await tool.taskOutput.execute({ task_id: 'x' });
   expect(textOf(answer)).toContain('There are no tasks.');
+});
+
+test('a command that is about to be a task when the tool is disposed of is cancelled', async () => {
+  const tool = newSession();
+  // Input has been checked before, so that what is first is the start.
+  await data(tool, 'true');
+  const sleeper = longSleep(304);
+  const starts = Array.from({ length: 10 }, () => startTask(tool, sleeper));
+  const settled = Promise.allSettled(starts);
+  await new Promise(setImmediate);
+  await tool.dispose();
+  for (const start of await settled) {
+    // Of some the answer was first.
+    if (start.status === 'fulfilled') continue;
+    expect(start.reason).toMatchObject({ name: 'ToolAbortError', message: 'Command cancelled' });
+  }
+  expect(sleeping(304)).toEqual([]);
 });
 
 test('disposing of the tool ends its tasks with all they started', async () => {

@@ -67,8 +67,11 @@ fn prepare() -> Result<OwnedFd, LaunchError> {
     // Its orphans fall to us, so that the command's descent is never lost to a double fork.
     // SAFETY: takes numbers only.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
-    // SAFETY: a mask that `only_sigchld` has initialised; it cannot fail with SIG_BLOCK.
-    unsafe { libc::sigprocmask(libc::SIG_BLOCK, &only_sigchld(), null_mut()) };
+    // It ends with its command, not by a signal that goes round to everybody, as when a service is
+    // stopped: the command may take its time, and is to get its line.
+    let held = signal_set(&[libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP]);
+    // SAFETY: a mask that `signal_set` has initialised; it cannot fail with SIG_BLOCK.
+    unsafe { libc::sigprocmask(libc::SIG_BLOCK, &held, null_mut()) };
     open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
         .map_err(descriptors("/dev/null"))
 }
@@ -141,7 +144,7 @@ impl Kept {
 
     /// None: its time was up. The leader is not reaped then, so its number stays its own.
     fn wait(&self) -> Option<Status> {
-        let signals = only_sigchld();
+        let signals = signal_set(&[libc::SIGCHLD]);
         loop {
             // The clock first: orphans that end all the time must not put the deadline off.
             let left = self.timeout.saturating_sub(self.started.elapsed());
@@ -200,12 +203,15 @@ impl Kept {
 /// From one look at the clock to the next.
 const LONGEST_SLEEP: Duration = Duration::from_secs(24 * 3600);
 
-fn only_sigchld() -> libc::sigset_t {
+/// The numbers must be those of signals.
+fn signal_set(numbers: &[libc::c_int]) -> libc::sigset_t {
     let mut signals = MaybeUninit::uninit();
     // SAFETY: sigemptyset initialises it; neither call can fail with a valid set and number.
     unsafe {
         libc::sigemptyset(signals.as_mut_ptr());
-        libc::sigaddset(signals.as_mut_ptr(), libc::SIGCHLD);
+        for &number in numbers {
+            libc::sigaddset(signals.as_mut_ptr(), number);
+        }
         signals.assume_init()
     }
 }
