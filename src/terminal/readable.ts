@@ -3,10 +3,11 @@ import type { Capture } from '../engine/outcome.js';
 import { formatSize } from '../pipeline/size.js';
 import type { TerminalSize } from '../pipeline/terminal-size.js';
 import { createTerminal, screenText, withoutFinalBlankLines } from './emulator.js';
+import { PacedWriter } from './paced-write.js';
 
 /** Rows that are kept above the screen until they have been taken. */
 const SCROLLBACK = 4000;
-/** Characters written at a time: no more rows than these can scroll off between two looks. */
+/** Characters written at a time at most: no more rows than these can scroll off between two looks. */
 const STEP = 2000;
 
 /**
@@ -20,11 +21,8 @@ export async function readableText(raw: string, size: TerminalSize): Promise<str
   const terminal = await createTerminal(size, SCROLLBACK);
   try {
     const scrolled = new Scrolled(terminal);
-    for (let at = 0; at < raw.length; at += STEP) {
-      const step = raw.slice(at, at + STEP);
-      await new Promise<void>((resolve) => terminal.write(step, resolve));
-      scrolled.take();
-    }
+    const writer = new PacedWriter(terminal, STEP);
+    await writer.write(raw, undefined, () => scrolled.take());
     return scrolled.finish();
   } finally {
     terminal.dispose();
