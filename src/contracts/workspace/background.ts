@@ -60,7 +60,7 @@ class Detachable {
    * @throws {JobLimitError} No other job may run.
    */
   background(manager: JobManager): Answer {
-    const { timeout } = this.#command;
+    const { timeout, notice } = this.#command;
     const ended = this.#end().then((end) => {
       this.#updates.stop(end);
       return end;
@@ -78,7 +78,7 @@ class Detachable {
     this.#updates.background(job.id);
     const clamped = clampNotice(timeout, this.#settings.timeout);
     const started = startedText(job.id, job.label);
-    const text = joinSections(preview(this.#updates.tail), [clamped], started);
+    const text = joinSections(preview(this.#updates.tail), [clamped, notice], started);
     const details = { ...timeoutDetails(timeout), async: asyncDetails(job.id, 'running') };
     return { content: [{ type: 'text', text }], details };
   }
