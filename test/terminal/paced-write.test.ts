@@ -44,6 +44,13 @@ test.each([
   terminal.dispose();
 });
 
+test('output that no terminal is done with in time is read without its sequences', async () => {
+  const flood = `\x1b[400S\x1b]0;t\x07`.repeat(20_000);
+  const begun = performance.now();
+  expect(await readableText(`${flood}the end\r\n`, SIZE)).toMatch(/(^|\n)the end\n$/);
+  expect(performance.now() - begun).toBeLessThan(8000);
+});
+
 test('what the time does not suffice for is not written, and one is told how much was', async () => {
   const terminal = await createTerminal(SIZE, 0);
   const writer = new PacedWriter(terminal);
