@@ -39,6 +39,9 @@ const MOST_REPLIES = 4096;
 /** A write to the screen that took so long, in milliseconds, is followed by as long a rest. */
 const LONG_WRITE_MS = 8;
 
+/** What a terminal can't show of a chunk in so many milliseconds is skipped: more is coming. */
+const MOST_WRITE_MS = 250;
+
 /** How long the result waits for an overlay to close, in milliseconds. */
 const CLOSE_PATIENCE_MS = 5000;
 
@@ -152,17 +155,20 @@ export class Console {
 
   async #show({ stream, bytes, droppedBytes }: BytesChunk): Promise<void> {
     this.#tell(stream, this.#decoder.decode(bytes, { stream: true }), droppedBytes);
-    if (droppedBytes > 0) {
-      // CAN ends whatever sequence the gap has cut.
-      const gap = `\x18\r\n[… ${formatSize(droppedBytes)} not shown …]\r\n`;
-      await this.#emulator.write(gap);
-    }
+    await this.#showGap(droppedBytes);
     const begun = performance.now();
-    await this.#emulator.write(bytes);
+    const shown = await this.#emulator.write(bytes, MOST_WRITE_MS);
+    await this.#showGap(bytes.length - shown);
     this.#clock.tick();
     const tookMs = performance.now() - begun;
     // A flood costs half of the main thread at most. What is not fetched meanwhile is dropped.
     if (tookMs > LONG_WRITE_MS) await sleep(tookMs);
+  }
+
+  async #showGap(bytes: number): Promise<void> {
+    if (bytes === 0) return;
+    // CAN ends whatever sequence the gap has cut.
+    await this.#emulator.write(`\x18\r\n[… ${formatSize(bytes)} not shown …]\r\n`);
   }
 
   #tell(stream: StreamName, text: string, droppedBytes: number): void {

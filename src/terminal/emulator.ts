@@ -1,23 +1,27 @@
 import type { IBuffer, IBufferCell, IBufferLine, Terminal } from '@xterm/headless';
 import type { TerminalSize } from '../pipeline/terminal-size.js';
+import { limitCounts, PacedWriter } from './paced-write.js';
 import { PLAIN, styleOf, takeLook } from './style.js';
 import type { ConsoleFrame, ConsoleRow, StyledText } from './ui.js';
 
 /** Makes a terminal that is drawn nowhere. The library is loaded when the first one is needed. */
 export async function createTerminal(size: TerminalSize, scrollback: number): Promise<Terminal> {
   const { default: headless } = await import('@xterm/headless');
-  return new headless.Terminal({
+  const terminal = new headless.Terminal({
     cols: size.columns,
     rows: size.rows,
     scrollback,
     allowProposedApi: true,
     logLevel: 'off',
   });
+  limitCounts(terminal);
+  return terminal;
 }
 
 /** The screen of one command: bytes in, frames out. */
 export class Emulator {
   readonly #terminal: Terminal;
+  readonly #writer: PacedWriter;
   #cursorVisible = true;
   /** How each row looked in the last frame. */
   #drawn: string[] = [];
@@ -25,6 +29,7 @@ export class Emulator {
 
   private constructor(terminal: Terminal) {
     this.#terminal = terminal;
+    this.#writer = new PacedWriter(terminal);
     const show = (visible: boolean) => (params: readonly (number | number[])[]) => {
       if (params.includes(25)) this.#cursorVisible = visible;
       // The terminal itself has its say as well.
@@ -45,9 +50,12 @@ export class Emulator {
     this.#terminal.onData(listener);
   }
 
-  /** Resolves once it is on the screen; in between, others get their turns. */
-  write(data: string | Uint8Array): Promise<void> {
-    return new Promise((resolve) => this.#terminal.write(data, resolve));
+  /**
+   * Resolves with how much is on the screen, which is all of it unless that takes longer than so
+   * many milliseconds; in between, others get their turns.
+   */
+  write(data: string | Uint8Array, budgetMs?: number): Promise<number> {
+    return this.#writer.write(data, budgetMs);
   }
 
   /** The next frame has all rows as changed. */

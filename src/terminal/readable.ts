@@ -3,10 +3,13 @@ import type { Capture } from '../engine/outcome.js';
 import { formatSize } from '../pipeline/size.js';
 import type { TerminalSize } from '../pipeline/terminal-size.js';
 import { createTerminal, screenText, withoutFinalBlankLines } from './emulator.js';
+import { PacedWriter } from './paced-write.js';
 
 /** Rows that are kept above the screen until they have been taken. */
 const SCROLLBACK = 4000;
-/** Characters written at a time: no more rows than these can scroll off between two looks. */
+/** Only a hostile output takes so long, in milliseconds; the rest of it is not written. */
+const MOST_MS = 2000;
+/** Characters written at a time at most: no more rows than these can scroll off between two looks. */
 const STEP = 2000;
 
 /**
@@ -20,15 +23,27 @@ export async function readableText(raw: string, size: TerminalSize): Promise<str
   const terminal = await createTerminal(size, SCROLLBACK);
   try {
     const scrolled = new Scrolled(terminal);
-    for (let at = 0; at < raw.length; at += STEP) {
-      const step = raw.slice(at, at + STEP);
-      await new Promise<void>((resolve) => terminal.write(step, resolve));
-      scrolled.take();
-    }
-    return scrolled.finish();
+    const writer = new PacedWriter(terminal, STEP);
+    const written = await writer.write(raw, MOST_MS, () => scrolled.take());
+    return scrolled.finish() + withoutSequences(raw, written);
   } finally {
     terminal.dispose();
   }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about.
+const SEQUENCE = /\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[^\x1b])?/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about.
+const CONTROL = /[\0-\x08\x0b-\x1f\x7f]/g;
+
+/** Text from `start` on, for which there is no time on a terminal. */
+function withoutSequences(raw: string, start: number): string {
+  if (start >= raw.length) return '';
+  const last = raw.lastIndexOf('\x1b', start - 1);
+  // The terminal may have had the half of a sequence.
+  const length = last === -1 ? 0 : (raw.slice(last).match(SEQUENCE)?.[0].length ?? 0);
+  const rest = raw.slice(Math.max(start, last + length));
+  return rest.replace(SEQUENCE, '').replace(CONTROL, '');
 }
 
 /** The same for what was kept of an output; a line stands for what was not. */

@@ -145,7 +145,7 @@ test('it does not keep the agent from ending, nor hold anything of its', async (
   const started = await startIn(agent, longSleep(341));
   const keeper = parentOf(started.pid);
   // stdio and the output; of the agent's pipes, none.
-  expect(openDescriptors(keeper)).toHaveLength(4);
+  await eventually(() => expect(openDescriptors(keeper)).toHaveLength(4));
   agent.child.stdin?.end();
   expect(await agent.ended).toEqual({ code: 0, signal: null });
   expect(lives(started.pid)).toBe(true);

@@ -62,7 +62,7 @@ class JobCandidate {
    * @throws {JobLimitError} No other job may run.
    */
   background(manager: JobManager): Answer {
-    const { timeout } = this.#command;
+    const { timeout, notice } = this.#command;
     const ended = this.#end().then((end) => {
       this.#listeners.stop(this.#lastUpdate(end));
       return end;
@@ -81,7 +81,7 @@ class JobCandidate {
     this.#listeners.answered({ async: asyncDetails(job.id, 'running') });
     const clamped = clampNotice(timeout, this.#settings.timeout);
     const started = startedText(job.id, job.label);
-    const text = joinSections(preview(this.#listeners.tail), [clamped], started);
+    const text = joinSections(preview(this.#listeners.tail), [clamped, notice], started);
     const details = { ...timeoutDetails(timeout), async: asyncDetails(job.id, 'running') };
     return { content: [{ type: 'text', text }], details };
   }

@@ -56,6 +56,8 @@ test('an async command has pipes, and one on a terminal is not put into the back
     async: true,
   });
   expect(started.details.async?.state).toBe('running');
+  const why = 'Run without a terminal (pty): nobody sees a background command.';
+  expect(textOf(started)).toContain(`${why}\n\nBackground job bg_1 started`);
   const polled = await tool.job?.execute({ poll: [] });
   expect(polled && textOf(polled)).toContain('piped\n');
   expect(polled && textOf(polled)).toContain('(pty): nobody sees a background command.');

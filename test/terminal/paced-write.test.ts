@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createTerminal, screenText } from '../../src/terminal/emulator.js';
+import { PacedWriter } from '../../src/terminal/paced-write.js';
+import { readableText } from '../../src/terminal/readable.js';
+
+const SIZE = { columns: 80, rows: 24 };
+
+/** The longest time for which nothing else had a turn, in milliseconds. */
+async function longestTurn(work: Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let last = performance.now();
+  const note = () => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+  };
+  const timer = setInterval(note, 1);
+  await work;
+  note();
+  clearInterval(timer);
+  return longest;
+}
+
+test.each(['b', 'S', 'T', 'L', 'M', 'I', 'Z'])(
+  'a sequence that repeats %s two thousand million times is left out, and a fitting one is not',
+  async (final) => {
+    const took = await longestTurn(readableText(`x\x1b[2147483647${final}y\n`, SIZE));
+    expect(took).toBeLessThan(2000);
+    expect(await readableText(`x\x1b[2147483647${final}y\n`, SIZE)).toBe('xy\n');
+    expect(await readableText(`x\x1b[3${final}y\n`, SIZE)).not.toBe('xy\n');
+  },
+);
+
+test.each([
+  ['scrolls', '\x1b[400S'],
+  ['resets', '\x1bc'],
+  ['changes of the screen', '\x1b[?1049h\x1b[?1049l'],
+])('a flood of %s leaves others their turns', async (_, sequence) => {
+  const terminal = await createTerminal(SIZE, 0);
+  const flood = sequence.repeat(65_536 / sequence.length);
+  const writer = new PacedWriter(terminal);
+  expect(await longestTurn(writer.write(flood, 500))).toBeLessThan(1000);
+  terminal.dispose();
+});
+
+test('output that no terminal is done with in time is read without its sequences', async () => {
+  const flood = `\x1b[400S\x1b]0;t\x07`.repeat(20_000);
+  const begun = performance.now();
+  expect(await readableText(`${flood}the end\r\n`, SIZE)).toMatch(/(^|\n)the end\n$/);
+  expect(performance.now() - begun).toBeLessThan(8000);
+});
+
+test('what the time does not suffice for is not written, and one is told how much was', async () => {
+  const terminal = await createTerminal(SIZE, 0);
+  const writer = new PacedWriter(terminal);
+  expect(await writer.write('x'.repeat(100_000), 0)).toBe(0);
+  const written = await writer.write('\x1b[400S'.repeat(100_000), 20);
+  expect(written).toBeGreaterThan(0);
+  expect(written).toBeLessThan(600_000);
+  terminal.dispose();
+});
+
+test('in pieces the screen is what it is at once, whatever is cut', async () => {
+  const text = fc.array(
+    fc.constantFrom('é', '😀', '界', 'a', '\r\n', '\x1b[31m', '\x1b[2;3H', '\x1b]0;t\x07'),
+    { minLength: 300, maxLength: 1500 },
+  );
+  await fc.assert(
+    fc.asyncProperty(text, async (parts) => {
+      const bytes = Buffer.from(parts.join(''));
+      const screens = [];
+      for (const largest of [64, 1_000_000]) {
+        const terminal = await createTerminal(SIZE, 0);
+        expect(await new PacedWriter(terminal, largest).write(bytes)).toBe(bytes.length);
+        screens.push(screenText(terminal.buffer.active, 0, SIZE.rows));
+        terminal.dispose();
+      }
+      expect(screens[0]).toBe(screens[1]);
+    }),
+    { numRuns: 20 },
+  );
+});
