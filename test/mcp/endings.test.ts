@@ -9,7 +9,7 @@ import { eventually, isGone } from '../support/processes.js';
 const folder = useFolder();
 const start = useRawServers();
 
-test('a client that closes its end ends what it started, and the server', async () => {
+test('I3: a client that closes its end ends what it started, and the server', async () => {
   const server = await start();
   server.call(`setsid ${longSleep(611)} & ${longSleep(612)}`);
   await eventually(() => expect(sleeping(612)).toHaveLength(1));
@@ -40,7 +40,7 @@ test('what is left running is asked to end before it is made to', async () => {
   expect(readFileSync(goodbye, 'utf8')).toBe('bye\n');
 });
 
-test('a client that is killed takes the server and its commands along', async () => {
+test('I3: a client that is killed takes the server and its commands along', async () => {
   const command = longSleep(614);
   // A client of its own process, so that it can die without a word.
   const script = `

@@ -6,7 +6,7 @@ import { eventually } from '../support/processes.js';
 
 const start = useRawServers();
 
-test('a cancelled call ends its command, gets no response, and delays nothing', async () => {
+test('I1: a cancelled call ends its command, gets no response, and delays nothing', async () => {
   const server = await start();
   const id = server.call(longSleep(601));
   await eventually(() => expect(sleeping(601)).toHaveLength(1));
@@ -23,7 +23,7 @@ test('a cancelled call ends its command, gets no response, and delays nothing', 
   expect(server.lines.filter((line) => JSON.parse(line).id === id)).toEqual([]);
 });
 
-test('a ping is answered while a command runs', async () => {
+test('I1: a ping is answered while a command runs', async () => {
   const server = await start();
   server.call(longSleep(602));
   await eventually(() => expect(sleeping(602)).toHaveLength(1));
@@ -32,7 +32,7 @@ test('a ping is answered while a command runs', async () => {
   expect(performance.now() - started).toBeLessThan(1000);
 });
 
-test('without a progress token there is no notification', async () => {
+test('I2: without a progress token there is no notification', async () => {
   const server = await start();
   const id = server.call('for i in 1 2 3; do echo $i; sleep 0.2; done');
   await server.expect((message) => message.id === id);
@@ -58,7 +58,7 @@ test('all progress comes before the response', async () => {
   );
 });
 
-test('a command that reads standard input gets none of the protocol', async () => {
+test('F5: a command that reads standard input gets none of the protocol', async () => {
   const server = await start();
   const id = server.call('cat; read x; echo rc=$?');
   server.send({ jsonrpc: '2.0', id: 'ping', method: 'ping' });
@@ -111,7 +111,7 @@ test('no message, however odd, ends the server or gets anything but messages bac
   for (const each of server.lines) expect(JSON.parse(each)).toHaveProperty('jsonrpc', '2.0');
 });
 
-test('output of every kind stays inside of the messages', async () => {
+test('I5: output of every kind stays inside of the messages', async () => {
   const server = await start();
   const id = server.call(`printf '{"jsonrpc":"2.0"}\\n\\r\\0\\xff\\e[31m'; echo err >&2`, {
     _meta: { progressToken: 1 },
