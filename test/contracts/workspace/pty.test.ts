@@ -158,8 +158,7 @@ test('the size is that of the overlay, at the start and from then on, and never 
 
 test('programs get a terminal with colours and pagers, and the call has the last word', async () => {
   vi.stubEnv('TERM', 'dumb');
-  vi.stubEnv('CI', undefined);
-  vi.stubEnv('PAGER', undefined);
+  for (const name of ['CI', 'NO_COLOR', 'PAGER']) vi.stubEnv(name, undefined);
   const tool = makeTool({ ui: new FakeUi() });
   const command = 'echo "$TERM|$PAGER|$NO_COLOR|$CI|$A"';
   expect(await answerTo(tool, { command, pty: true })).toContain('xterm-256color||||\n');
