@@ -1,3 +1,5 @@
+import { settlesAtOnce } from './settles-at-once.js';
+
 /** What is called when a signal is aborted: one listener of ours a signal. */
 const waiting = new WeakMap<AbortSignal, Waiting>();
 
@@ -34,6 +36,7 @@ export async function unlessAborted<T>(
   work: Promise<T>,
   ...signals: readonly (AbortSignal | undefined)[]
 ): Promise<T> {
+  if (!signals.some((signal) => signal?.aborted) && (await settlesAtOnce(work))) return work;
   const offs: (() => void)[] = [];
   const aborted = new Promise<never>((_, reject) => {
     for (const signal of signals) {

@@ -1,3 +1,5 @@
+import { settlesAtOnce } from './settles-at-once.js';
+
 /** A longer timer would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
@@ -8,6 +10,7 @@ const LONGEST_MS = 2 ** 31 - 1;
  * @throws What the work throws; an error with `message` when the time is up.
  */
 export async function withinTime<T>(work: Promise<T>, ms: number, message: string): Promise<T> {
+  if (await settlesAtOnce(work)) return work;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(message)), Math.min(ms, LONGEST_MS)).unref();
