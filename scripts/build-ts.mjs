@@ -34,6 +34,8 @@ await bundle.write({
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name].js',
+  // They are in the types; here they would only be read again at each start.
+  comments: false,
 });
 await bundle.close();
 
