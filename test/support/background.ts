@@ -34,6 +34,15 @@ export function outputOf({ outputFile }: Pick<Background, 'outputFile'>): string
   return existsSync(outputFile) ? readFileSync(outputFile, 'utf8') : '';
 }
 
+/** It may have ended by itself just now. */
+function end(group: number): void {
+  try {
+    process.kill(-group, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
 /**
  * Keeps the outputs of a file's background commands in a folder that is removed after it, and ends
  * what a failed test leaves running. To be called before hooks that look for leftovers.
@@ -45,7 +54,7 @@ export function useBackground() {
     vi.stubEnv('TMPDIR', folder.path);
   });
   afterEach(async () => {
-    for (const { pid } of started.filter(({ pid }) => lives(pid))) process.kill(-pid, 'SIGKILL');
+    for (const { pid } of started) if (lives(pid)) end(pid);
     for (const background of started.splice(0)) {
       await endingOf(background);
       expect(isGone(background.pid)).toBe(true);
