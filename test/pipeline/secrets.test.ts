@@ -20,7 +20,7 @@ test.each([
   'GITHUB_PAT',
   'CI_JOB_JWT',
   'NPM_TOKEN',
-  'npm_config_//registry.npmjs.org/:_authToken',
+  'npm_config_//registry.example.com/:_authToken',
   'npm_config__auth',
   'PGPASSWORD',
   'MYSQL_PWD',
