@@ -5,7 +5,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use forkline_engine::{Cause, Ended, Signal, Status, Stdin, Streams};
-use support::{command, complete, engine, lives, output, run, start, start_for};
+use support::{command, complete, dispose, engine, lives, output, run, start, start_for};
 
 #[test]
 fn merged_output_and_the_exit_code_are_told() {
@@ -37,10 +37,7 @@ fn a_child_that_holds_the_pipe_does_not_delay_the_result() {
     assert_eq!(sleeper.command, "sleep 300");
     assert!(lives(sleeper.pid));
 
-    let (done, disposed) = std::sync::mpsc::channel();
-    let done = Box::new(move || done.send(()).unwrap());
-    engine().dispose(&owner, Duration::from_secs(5), done);
-    disposed.recv_timeout(Duration::from_secs(10)).unwrap();
+    dispose(&owner);
     assert!(!lives(sleeper.pid));
 }
 

@@ -11,7 +11,7 @@ use forkline_engine::{
     Cause, Command, Errno, Form, Limits, Listen, Opening, Overflow, Size, SpillTarget, Status,
     Streams,
 };
-use support::{Live, command, engine, lives, output, start, streamed};
+use support::{Live, command, dispose, engine, lives, output, start, streamed};
 
 const SIZE: Size = Size { columns: 120, rows: 40 };
 
@@ -147,9 +147,7 @@ fn a_holder_of_the_terminal_does_not_delay_the_result_and_is_named() {
     assert_eq!(output(&outcome), "done\r\n");
     let [sleeper] = outcome.background.as_slice() else { panic!("{:?}", outcome.background) };
     assert_eq!(sleeper.command, "sleep 302");
-    let (done, disposed) = channel();
-    engine().dispose(&owner, Duration::from_secs(5), Box::new(move || done.send(()).unwrap()));
-    disposed.recv_timeout(Duration::from_secs(10)).unwrap();
+    dispose(&owner);
     assert!(!lives(sleeper.pid));
 }
 

@@ -108,6 +108,13 @@ pub fn failure(command: Command) -> LaunchError {
     }
 }
 
+/// Ends whatever the owner's commands have left running, and waits until it is gone.
+pub fn dispose(owner: &Arc<Owner>) {
+    let (done, disposed) = channel();
+    engine().dispose(owner, Duration::from_secs(5), Box::new(move || done.send(()).unwrap()));
+    disposed.recv_timeout(Duration::from_secs(10)).unwrap();
+}
+
 /// All that was captured; fails if anything was dropped.
 pub fn complete(captured: &Captured<Text>) -> String {
     match &captured.kept {
