@@ -1,13 +1,14 @@
 //! A shell with a command's text, ready to be launched; and what to say when it can't be.
 
 use std::ffi::{CStr, CString};
+use std::io;
 use std::os::fd::OwnedFd;
 
 use crate::errors::{LaunchError, Step};
 use crate::launch::{Failure, Image};
 use crate::mark::Mark;
 use crate::plumbing::{descriptors, script_file};
-use crate::shell::{Handover, hand_over};
+use crate::shell::{Handover, LONGEST_ARGUMENT, TooLong, hand_over};
 
 /// What a launch needs to know of the shell.
 #[derive(Debug)]
@@ -30,14 +31,11 @@ impl Invocation {
         mark: &Mark,
         stays: bool,
     ) -> Result<Self, LaunchError> {
-        let (images, handover) = hand_over(shells, text, stays);
-        let script = match handover {
-            Handover::Script(text) => {
-                Some(script_file(text).map_err(descriptors("the script's file"))?)
-            }
-            _ => None,
-        };
-        Ok(Invocation { images, environment: complete(environment, mark, &handover), script })
+        let Handover { images, sealed, script } =
+            hand_over(shells, text, environment, stays).map_err(too_long)?;
+        let script = script.map(script_file).transpose();
+        let script = script.map_err(descriptors("the script's file"))?;
+        Ok(Invocation { images, environment: complete(environment, mark, sealed), script })
     }
 
     /// A failure in words for the caller.
@@ -64,24 +62,44 @@ impl Invocation {
                     "with environment variable {name} ({length} bytes; at most {LONGEST_ENTRY})"
                 )
             }
-            None => format!("with an environment of {} bytes", self.environment.len()),
+            None => self.text_or_environment(),
         }
     }
+
+    fn text_or_environment(&self) -> String {
+        let arguments = self.images.iter().flat_map(|image| &image.argv);
+        match arguments.map(|argument| argument.as_bytes().len()).max() {
+            Some(length) if length > LONGEST_ARGUMENT => {
+                format!("with a command of {length} bytes (at most {LONGEST_ARGUMENT})")
+            }
+            _ => format!("with an environment of {} bytes", self.environment.len()),
+        }
+    }
+}
+
+/// What would run could be another command.
+fn too_long(TooLong { beside, length }: TooLong) -> LaunchError {
+    let error = io::Error::from_raw_os_error(libc::E2BIG);
+    let subject = format!(
+        "with {beside} and a command of {length} bytes (with {beside}, at most {LONGEST_ARGUMENT})"
+    );
+    LaunchError::new(Step::Exec, &error, subject)
 }
 
 /// The longest `NAME=value` the kernel takes, without its NUL.
 const LONGEST_ENTRY: usize = 128 * 1024 - 1;
 
 /// The command's environment with what the engine adds; every entry ended by NUL.
-fn complete(environment: &[u8], mark: &Mark, handover: &Handover) -> Vec<u8> {
+fn complete(environment: &[u8], mark: &Mark, sealed: Option<[&[u8]; 2]>) -> Vec<u8> {
     let mut entries = environment.to_vec();
     if !entries.is_empty() {
         entries.push(0);
     }
     entries.extend_from_slice(mark.entry().as_bytes());
     entries.push(0);
-    if let Handover::Variable(text) = handover {
+    if let Some([seal, text]) = sealed {
         entries.extend_from_slice(b"_=");
+        entries.extend_from_slice(seal);
         entries.extend_from_slice(text);
         entries.push(0);
     }

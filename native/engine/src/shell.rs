@@ -6,25 +6,66 @@
 //! as its first expansion, and never passes on; `eval` then parses it as `-c` would.
 //! Longer texts come by a descriptor that is closed before the text runs.
 //!
-//! A single plain command keeps the argument list: bash execs it in its own place,
+//! Both ways hold only while bash itself comes to our words first: what runs before them
+//! changes `$_`, and can put a function in place of `eval`. So no start-up file is read
+//! (see [`Dialect::quiet`]), and beside a variable by which the caller asks for one, or for
+//! another reading of shell text, the text is an argument: nothing can come between it and
+//! bash. So it is for a `bash` that is a script around the real one.
+//!
+//! A single plain command keeps the argument list too: bash execs it in its own place,
 //! so no shell is left to be matched, and a fork is saved.
+
+mod dialect;
+mod forerunner;
 
 use std::ffi::CString;
 
 use crate::launch::Image;
+use dialect::{Dialect, Shell};
+use forerunner::Forerunner;
 
 /// Longest text handed over in the environment: well under the kernel's 128 KiB a string.
 const LONGEST_VARIABLE: usize = 96 * 1024;
+/// The longest argument the kernel takes, without its NUL.
+pub const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 
-/// How the text travels beside the argument list.
+/// Begins the variable, to be told from what anybody else may have left in `$_`.
+const SEAL: &[u8] = b"@:";
+/// Runs what is under the seal, or says that there is none. Its words stand in an argument list,
+/// where `pkill -f` of a command could meet them: so there are few.
+const FROM_VARIABLE: &str =
+    "case $_ in @:*)eval -- \"${_:2}\";;*)echo \"\\$_: not handed over\">&2;exit 126;esac";
+const FROM_SCRIPT: &str = "mapfile -d '' -u 3 && exec 3<&- && eval -- \"${MAPFILE:?}\"";
+/// Only bash has `mapfile`. `cat` is the system's, not the first one on the command's PATH; without
+/// it, nothing is run.
+const FROM_SCRIPT_BY_CAT: &str = "eval \"$(command -p cat <&3 || echo exit 126)\" 3<&-";
+
+/// How a text is handed to the shells that are tried.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Handover<'a> {
-    /// Not at all: it is an argument.
+pub struct Handover<'text> {
+    /// The shells with their arguments, in order.
+    pub images: Vec<Image>,
+    /// What stands in the variable `_` before the text; None: the variable is not set.
+    pub sealed: Option<[&'text [u8]; 2]>,
+    /// Goes into a file on the script descriptor.
+    pub script: Option<&'text [u8]>,
+}
+
+/// A text that is too long for the one way that is safe.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TooLong {
+    /// The variable that leaves no other way.
+    pub beside: String,
+    /// Its length in bytes.
+    pub length: usize,
+}
+
+/// How the text reaches one shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
     Argument,
-    /// As the variable `_`.
-    Variable(&'a [u8]),
-    /// In a file on the script descriptor.
-    Script(&'a [u8]),
+    Variable,
+    Script,
 }
 
 /// Where a shell may be: bash in its usual place, bash on the PATH in `environment`, sh.
@@ -43,45 +84,86 @@ pub fn usual(environment: &[u8]) -> Vec<CString> {
 
 /// The programs to try, and how the text reaches them.
 ///
-/// `stays`: the shell never execs a program in its own place unless the text says `exec`. A process
-/// that shares its working directory is denied the privileges of a set-user-id program (`sudo`).
-pub fn hand_over<'a>(
+/// `environment` is the command's. `stays`: the shell never execs a program in its own place unless
+/// the text says `exec`. A process that shares its working directory is denied the privileges of a
+/// set-user-id program (`sudo`).
+pub fn hand_over<'text>(
     shells: &[CString],
-    text: &'a [u8],
+    text: &'text [u8],
+    environment: &[u8],
     stays: bool,
-) -> (Vec<Image>, Handover<'a>) {
-    let handover = if text.len() > LONGEST_VARIABLE {
-        Handover::Script(text)
-    } else if !stays && is_single_plain_command(text) {
-        Handover::Argument
-    } else {
-        Handover::Variable(text)
-    };
-    let images = shells.iter().map(|shell| image(shell, &handover, text, stays)).collect();
-    (images, handover)
+) -> Result<Handover<'text>, TooLong> {
+    let before = Forerunner::of(environment);
+    let mut handover = Handover { images: Vec::new(), sealed: None, script: None };
+    let mut found = false;
+    for path in shells {
+        // Behind one that is there, the others are but for its vanishing just now.
+        let shell = if found { Shell::by_name(path) } else { Shell::at(path) };
+        found |= shell.exists;
+        let way = way(&shell, text, &before, stays)?;
+        match way {
+            Way::Argument => {}
+            Way::Variable => handover.sealed = Some([SEAL, text]),
+            Way::Script => handover.script = Some(text),
+        }
+        handover.images.push(Image { path: path.clone(), argv: argv(&shell, way, text, stays) });
+    }
+    Ok(handover)
 }
 
-fn image(shell: &CString, handover: &Handover, text: &[u8], stays: bool) -> Image {
-    let name = shell.as_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-    let is_bash = name == b"bash";
-    let script = match (is_bash, handover) {
-        (true, Handover::Variable(_)) => b"eval -- \"$_\"".to_vec(),
-        (true, Handover::Script(_)) => {
-            b"mapfile -d '' -u 3 && exec 3<&- && eval -- \"$MAPFILE\"".to_vec()
+fn way(shell: &Shell, text: &[u8], before: &Forerunner, stays: bool) -> Result<Way, TooLong> {
+    let fits = text.len() <= LONGEST_ARGUMENT;
+    let argument_or_script = if fits { Way::Argument } else { Way::Script };
+    match (shell.dialect, before) {
+        // Too long is then told by exec.
+        (Dialect::Fish | Dialect::Csh, _) => Ok(Way::Argument),
+        (Dialect::Bash, Forerunner::Code(name)) if !fits => {
+            Err(TooLong { beside: name.clone(), length: text.len() })
         }
-        // Only bash has `mapfile`, and `$_` from the environment.
-        (false, Handover::Script(_)) => b"eval \"$(cat <&3)\" 3<&-".to_vec(),
+        (Dialect::Bash, Forerunner::Nothing) => Ok(match text.len() {
+            0..=LONGEST_VARIABLE if !stays && is_single_plain_command(text) => Way::Argument,
+            0..=LONGEST_VARIABLE if shell.exists && shell.is_program() => Way::Variable,
+            0..=LONGEST_VARIABLE => Way::Argument,
+            _ => Way::Script,
+        }),
+        _ => Ok(argument_or_script),
+    }
+}
+
+fn argv(shell: &Shell, way: Way, text: &[u8], stays: bool) -> Vec<CString> {
+    let Shell { name, dialect, .. } = *shell;
+    let mut arguments = vec![name];
+    arguments.extend(dialect.quiet().iter().map(|option| option.as_bytes()));
+    arguments.push(b"-c");
+    // Where it ends the options. For the others, it would be the text.
+    if !matches!(dialect, Dialect::Fish | Dialect::Csh) {
+        arguments.push(b"--");
+    }
+    let padded;
+    match (way, dialect) {
+        (Way::Variable, _) => arguments.push(FROM_VARIABLE.as_bytes()),
+        (Way::Script, Dialect::Bash) => arguments.push(FROM_SCRIPT.as_bytes()),
+        (Way::Script, _) => arguments.push(FROM_SCRIPT_BY_CAT.as_bytes()),
+        (Way::Argument, Dialect::Bash) if stays => {
+            padded = followed_by_nothing(text);
+            arguments.push(&padded);
+        }
         // `eval` takes no options in some shells, so the text must not come first.
-        (false, _) if stays => b"eval \"shift; $1\"".to_vec(),
-        _ => text.to_vec(),
-    };
-    let mut arguments = vec![name.to_vec(), b"-c".to_vec(), b"--".to_vec(), script];
-    if !is_bash && stays && !matches!(handover, Handover::Script(_)) {
-        arguments.extend([name.to_vec(), text.to_vec()]);
+        (Way::Argument, Dialect::Sh | Dialect::Zsh) if stays => {
+            arguments.extend([b"eval \"shift; $1\"", name, text]);
+        }
+        (Way::Argument, _) => arguments.push(text),
     }
     // Texts with a NUL are refused long before this; cut there, as exec would.
-    let argv = arguments.into_iter().map(until_nul).collect();
-    Image { path: shell.clone(), argv }
+    arguments.into_iter().map(|argument| until_nul(argument.to_vec())).collect()
+}
+
+/// The text with something after it, if only empty lines: bash execs the last command in its own
+/// place when its text ends there. Not where empty lines could mean something.
+fn followed_by_nothing(text: &[u8]) -> Vec<u8> {
+    let open_ended = text.ends_with(b"\\") || memchr::memmem::find(text, b"<<").is_some();
+    let lines: &[u8] = if open_ended || text.len() + 2 > LONGEST_ARGUMENT { b"" } else { b"\n\n" };
+    [text, lines].concat()
 }
 
 fn until_nul(mut bytes: Vec<u8>) -> CString {
