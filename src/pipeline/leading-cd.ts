@@ -16,12 +16,18 @@ export interface LeadingCd {
  * that is not there. Hence every doubt is decided for bash.
  *
  * @param home What `~` stands for.
+ * @param searched The command's `CDPATH`, by which `cd` finds a relative path elsewhere.
  */
-export function takeLeadingCd(command: string, home: string): LeadingCd | undefined {
+export function takeLeadingCd(
+  command: string,
+  home: string,
+  searched?: string,
+): LeadingCd | undefined {
   const [start] = /^\s*cd[ \t]+/.exec(command) ?? [];
   if (start === undefined) return undefined;
   const word = readWord(command, start.length);
   if (word === undefined || !isPlainPath(word)) return undefined;
+  if (searched && !word.tilde && !/^\.{0,2}(?:\/|$)/.test(word.text)) return undefined;
 
   const [and] = /^[ \t]*&&[ \t]*/.exec(command.slice(word.end)) ?? [];
   if (and === undefined) return undefined;

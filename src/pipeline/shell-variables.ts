@@ -38,6 +38,18 @@ const NEVER_INHERITED: ReadonlySet<string> = new Set([
 /** Exported functions: any of them can stand in for a program. */
 const EXPORTED_FUNCTION = 'BASH_FUNC_';
 
+/**
+ * Whether these variables have code run before a command's text, or functions known to it. (The
+ * engine sees to the text itself: native/engine/src/shell/forerunner.rs.)
+ */
+export function runsCodeFirst(variables: Readonly<Record<string, unknown>> | undefined): boolean {
+  return Object.entries(variables ?? {}).some(
+    ([name, value]) =>
+      value !== undefined &&
+      (name === 'BASH_ENV' || name === 'BASHOPTS' || name.startsWith(EXPORTED_FUNCTION)),
+  );
+}
+
 /** Whether a variable of this name steers the shell, and so is never inherited. */
 export function isShellVariable(name: string): boolean {
   return NEVER_INHERITED.has(name) || name.startsWith(EXPORTED_FUNCTION);

@@ -21,9 +21,11 @@ export function snapshotText(captured: CapturedShell): string {
   const aliases = [...captured.aliases].filter(([name]) => isAliasName(name));
   const functions = keptFunctions(captured.functions, aliases);
   return [
+    // Code of the caller's may have run before: see `runsCodeFirst`.
+    `\\unset -f ${[...RESERVED].join(' ')}`,
     // Patterns in functions may need extglob to be parsed at all.
-    'shopt -s expand_aliases extglob',
-    ...functions.map((definition) => `eval -- ${quoteWord(definition, 'plain')}`),
+    '\\shopt -s expand_aliases extglob',
+    ...functions.map((definition) => `\\eval -- ${quoteWord(definition, 'plain')}`),
     'shopt -u extglob',
     ...changedOptions(captured),
     ...aliases.map(([name, value]) => `alias -- ${quoteWord(`${name}=${value}`, 'plain')}`),
@@ -35,10 +37,14 @@ export function snapshotText(captured: CapturedShell): string {
  * The command with a snapshot sourced before it. Aliases apply to what is parsed after they are
  * known, so the command is parsed by an `eval` of its own; on the same line, so that its lines keep
  * their numbers. Without the file it runs all the same.
+ *
+ * @param runsCodeFirst Code of the caller's runs before, which may have put a function in place of
+ *   `eval`, or an alias in place of any word. Then the command stands as it is, on a line of its own.
  */
-export function withSnapshot(file: string, command: string): string {
-  const source = `command . ${quoteWord(file, 'plain')} >/dev/null 2>&1`;
-  return `${source}; eval -- ${quoteWord(command, 'plain')}`;
+export function withSnapshot(file: string, command: string, runsCodeFirst = false): string {
+  const path = quoteWord(file, 'plain');
+  if (runsCodeFirst) return `\\. ${path} >/dev/null 2>&1\n${command}`;
+  return `command . ${path} >/dev/null 2>&1; eval -- ${quoteWord(command, 'plain')}`;
 }
 
 /** The lines that an rc file has changed: the rest is as in every shell, or as in every terminal. */

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { InputError, showValue } from '../pipeline/input-error.js';
 import { onAbort } from '../pipeline/on-abort.js';
 import { atLeast } from '../pipeline/option-checks.js';
@@ -120,7 +121,7 @@ export class ClientTerminals {
         {
           sessionId: this.#sessionId,
           command: this.#shell,
-          args: ['-c', command.text],
+          args: [...quietly(this.#shell), '-c', command.text],
           env,
           cwd: command.cwd,
           outputByteLimit: command.outputByteLimit,
@@ -141,6 +142,11 @@ export class ClientTerminals {
     );
     void this.#late.add(released);
   }
+}
+
+/** bash, started by an editor that was itself started by ssh, would read `~/.bashrc` first. */
+function quietly(shell: string): string[] {
+  return basename(shell).startsWith('bash') ? ['--norc'] : [];
 }
 
 function withoutTerminal(kind: 'cancelled' | 'timedOut', durationMs: number): ClientResult {

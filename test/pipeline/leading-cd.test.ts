@@ -22,6 +22,20 @@ test.each([
   expect(take(command)).toEqual({ directory, command: rest });
 });
 
+test('where CDPATH is searched, only a path that it does not apply to is taken', () => {
+  const searched = (command: string) => takeLeadingCd(command, '/home/me', '/srv');
+  for (const path of ['/a', './a', '../a', '.', '..', '~/a', '"/a b"']) {
+    expect(searched(`cd ${path} && ls`)).toEqual({
+      ...take(`cd ${path} && ls`),
+      command: 'ls',
+    });
+  }
+  for (const path of ['a', 'a/b', '.a', '..a', '...', '"a b"']) {
+    expect(searched(`cd ${path} && ls`)).toBeUndefined();
+    expect(take(`cd ${path} && ls`)).toBeDefined();
+  }
+});
+
 test.each([
   'ls',
   'cd a',

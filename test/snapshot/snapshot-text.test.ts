@@ -95,7 +95,7 @@ test('private functions come along only when they are called', () => {
     ['eval', 'eval () { :; }'],
   ]);
   const made = snapshotText(captured({ functions, aliases: new Map([['x', '_d --all']]) }));
-  const names = [...made.matchAll(/^eval -- '(\S+) \(\)/gm)].map(([, found]) => found);
+  const names = [...made.matchAll(/^\\eval -- '(\S+) \(\)/gm)].map(([, found]) => found);
   expect(names.sort()).toEqual(['__b', '_a', '_d', 'f']);
 });
 
@@ -110,7 +110,8 @@ test('only options that have changed are set, and none that is for a terminal', 
   ];
   const lines = snapshotText(captured({ optionsBefore, optionsAfter })).split('\n');
   expect(lines).toEqual([
-    'shopt -s expand_aliases extglob',
+    '\\unset -f builtin command eval',
+    '\\shopt -s expand_aliases extglob',
     'shopt -u extglob',
     'shopt -s globstar',
     'set -o pipefail',

@@ -43,8 +43,10 @@ export async function prepare(
 ): Promise<PreparedCommand> {
   checkCommand(input.command);
   checkNames(input.env);
-  const home = layer(settings.env, input.env)?.HOME ?? settings.home;
-  const cd = input.cwd === undefined ? takeLeadingCd(input.command, home) : undefined;
+  const given = layer(settings.env, input.env);
+  const home = given?.HOME ?? settings.home;
+  const cd =
+    input.cwd === undefined ? takeLeadingCd(input.command, home, given?.CDPATH) : undefined;
   if (input.async) checkAsync(settings);
   await intercept(input.command, cd?.command, settings);
   const texts = {
@@ -63,7 +65,7 @@ export async function prepare(
   const onTerminal = { ...settings, defaults: TERMINAL_DEFAULTS };
   return {
     command: expanded.command,
-    text: shellText(expanded.command, settings.commandPrefix, snapshot),
+    text: shellText(expanded.command, settings.commandPrefix, snapshot, variables),
     cwd,
     timeout: clampTimeout(input.timeout, settings.timeout),
     environment: shellEnvironment(cwd, settings, overrides),

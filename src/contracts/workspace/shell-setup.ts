@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { InputError, showValue } from '../../pipeline/input-error.js';
 import { atLeast } from '../../pipeline/option-checks.js';
+import { runsCodeFirst } from '../../pipeline/shell-variables.js';
 import { ShellSnapshot, type Snapshot } from '../../snapshot/shell-snapshot.js';
 import { withSnapshot } from '../../snapshot/snapshot-text.js';
 import { type ShellSettings, shellEnvironment } from '../shell-options.js';
@@ -62,12 +63,18 @@ export function withPrefix(command: string, prefix: string | undefined): string 
   return prefix === undefined ? command : `${prefix} ${command}`;
 }
 
-/** What the shell is given for a command. */
+/**
+ * What the shell is given for a command.
+ *
+ * @param variables Those that the tool's owner and the call have set.
+ */
 export function shellText(
   command: string,
   prefix: string | undefined,
   snapshot: Snapshot | undefined,
+  variables: ShellSettings['env'],
 ): string {
   const text = withPrefix(command, prefix);
-  return snapshot === undefined ? text : withSnapshot(snapshot.file, text);
+  if (snapshot === undefined) return text;
+  return withSnapshot(snapshot.file, text, runsCodeFirst(variables));
 }

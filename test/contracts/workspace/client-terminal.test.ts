@@ -53,7 +53,7 @@ test('the client gets the shell, the line as one argument, and absolute paths', 
     {
       sessionId: 'session-1',
       command: '/bin/bash',
-      args: ['-c', 'echo "a b" | cat'],
+      args: ['--norc', '-c', 'echo "a b" | cat'],
       cwd: folder.path,
       env: expect.any(Array),
       outputByteLimit: 51_200,
@@ -65,7 +65,7 @@ test('a prefix goes with the command, a snapshot of the shell here does not', as
   const client = clientOf();
   const tool = toolFor(client, { commandPrefix: 'nice -n 3', shellSnapshot: true });
   expect(await answerTo(tool, { command: 'nice' })).toBe('3\n\nWall time: T seconds');
-  expect(client.created[0]?.args).toEqual(['-c', 'nice -n 3 nice']);
+  expect(client.created[0]?.args).toEqual(['--norc', '-c', 'nice -n 3 nice']);
 });
 
 test('another shell can be named', async () => {
