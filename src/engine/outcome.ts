@@ -70,7 +70,7 @@ export type Capture =
 /** A process of the command that was still alive when the command itself had ended. */
 export interface BackgroundProcess {
   readonly pid: number;
-  /** `kill -9 -<processGroup>` stops it and its group. */
+  /** `kill -9 -- -<processGroup>` stops it and its group. */
   readonly processGroup: number;
   /** Its command line, as the kernel tells it. */
   readonly command: string;

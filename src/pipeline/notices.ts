@@ -43,9 +43,18 @@ export function backgroundNotice(processes: readonly BackgroundProcess[]): strin
   const more = processes.length - shown.length;
   if (more > 0) shown.push(`${more} more`);
   // Those that made a session of their own are in other groups than the command's.
-  const groups = new Set(processes.map(({ processGroup }) => `-${processGroup}`));
-  const stop = `kill -9 ${[...groups].join(' ')}`;
+  const groups = new Set(processes.map(({ processGroup }) => processGroup));
+  const stop = stopCommand([...groups]);
   return `Still running in the background: ${shown.join(', ')}. To stop: ${stop}`;
+}
+
+/**
+ * What ends process groups. Without the `--`, some programs of the name `kill` read `-1234` as the
+ * option `-1` and signal every process of the user; a shell's builtin is not all that is called so
+ * (`sudo kill`, `xargs kill`).
+ */
+export function stopCommand(groups: readonly number[]): string {
+  return `kill -9 -- ${groups.map((group) => -group).join(' ')}`;
 }
 
 /** `4711 (sleep 300)`, on one line however the command was written. */

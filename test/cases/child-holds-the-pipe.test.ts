@@ -33,9 +33,9 @@ test('A1: the workspace contract tells the model what still runs and how to stop
   const [child] = result.details.background ?? [];
   expect(textOf(result)).toContain(
     `Still running in the background: ${child?.pid} (sleep 300). ` +
-      `To stop: kill -9 -${child?.processGroup}`,
+      `To stop: kill -9 -- -${child?.processGroup}`,
   );
-  await tool.execute({ command: `kill -9 -${child?.processGroup}` });
+  await tool.execute({ command: `kill -9 -- -${child?.processGroup}` });
   await eventually(() => expect(isGone(child?.pid ?? 0)).toBe(true));
   await tool.dispose();
 });

@@ -169,7 +169,7 @@ test('another agent can stop it as its answer said', async () => {
   first.child.kill('SIGKILL');
   await first.ended;
   const second = startAgent();
-  send(second, `kill -9 -${started.pid}; tail -c 100 ${started.outputFile}`);
+  send(second, `kill -9 -- -${started.pid}; tail -c 100 ${started.outputFile}`);
   expect((await second.next<Answer>()).error).toBeUndefined();
   expect(await endingOf(started)).toBe('\n\n[background process failed: signal: 9 (SIGKILL)]\n');
   await eventually(() => expect(sleeping(343)).toEqual([]));

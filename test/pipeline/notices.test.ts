@@ -29,7 +29,7 @@ test('processes left running are named with a way to stop them', () => {
   ];
   expect(backgroundNotice(left)).toBe(
     'Still running in the background: 12 (sleep 300), 13 (yes), 14 (daemon). ' +
-      'To stop: kill -9 -10 -14',
+      'To stop: kill -9 -- -10 -14',
   );
 });
 

@@ -12,7 +12,7 @@ export interface Background {
 }
 
 const ANSWER =
-  /^<pid>(\d+)<\/pid>\n<output_file>(\/.+\/output)<\/output_file>\n<reminder>To stop: kill -9 -(\d+)<\/reminder>$/;
+  /^<pid>(\d+)<\/pid>\n<output_file>(\/.+\/output)<\/output_file>\n<reminder>To stop: kill -9 -- -(\d+)<\/reminder>$/;
 
 /** The answer's three lines, which must be these. */
 export function backgroundIn(text: string): Background {

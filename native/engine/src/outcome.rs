@@ -88,7 +88,7 @@ impl Default for Peak {
 pub struct BackgroundProcess {
     /// Its id.
     pub pid: i32,
-    /// Its process group: `kill -9 -<group>` stops the group.
+    /// Its process group: `kill -9 -- -<group>` stops the group.
     pub group: i32,
     /// Its command line, arguments separated by blanks.
     pub command: String,

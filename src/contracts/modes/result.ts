@@ -1,5 +1,5 @@
 import type { BackgroundProcess, MergedResult, Outcome } from '../../engine/outcome.js';
-import { backgroundNotice } from '../../pipeline/notices.js';
+import { backgroundNotice, stopCommand } from '../../pipeline/notices.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import type { Mode, ModesSettings } from './options.js';
@@ -114,7 +114,7 @@ export function backgroundResult(
 ): ToolResult<ModesDetails> {
   const text =
     `<pid>${pid}</pid>\n<output_file>${outputFile}</output_file>\n` +
-    `<reminder>To stop: kill -9 -${pid}</reminder>`;
+    `<reminder>To stop: ${stopCommand([pid])}</reminder>`;
   const timeoutSeconds = settings.timeouts.background;
   return {
     content: [{ type: 'text', text }],

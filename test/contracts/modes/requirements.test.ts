@@ -97,12 +97,12 @@ describe('REQ-BASH-003: background execution', () => {
     ]);
   });
 
-  test('kill -9 -<pgid>, as the answer says, stops it with all in its group', async () => {
+  test('kill -9 -- -<pgid>, as the answer says, stops it with all in its group', async () => {
     const pause = longSleep(313);
     const tool = makeTool();
     const started = await background.start(tool, `${pause} & ${pause}`);
     await eventually(() => expect(sleeping(313)).toHaveLength(2));
-    await tool.execute({ command: `kill -9 -${started.pid}` });
+    await tool.execute({ command: `kill -9 -- -${started.pid}` });
     expect(await endingOf(started)).toBe('\n\n[background process failed: signal: 9 (SIGKILL)]\n');
     await eventually(() => expect(sleeping(313)).toEqual([]));
   });

@@ -41,7 +41,7 @@ test('a process that goes on is named under the output, and how to stop it', asy
   const pause = longSleep(320);
   const result = await makeTool().execute({ command: `${pause} & printf done` });
   expect(textOf(result)).toMatch(
-    /^done\n\[Still running in the background: \d+ \(sleep 320\.\d+\)\. To stop: kill -9 -\d+\]$/,
+    /^done\n\[Still running in the background: \d+ \(sleep 320\.\d+\)\. To stop: kill -9 -- -\d+\]$/,
   );
   expect(result).not.toHaveProperty('isError');
   const [pid = 0] = sleeping(320);

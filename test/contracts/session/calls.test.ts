@@ -106,7 +106,9 @@ test('what is said beside the streams is in the structured answer too', async ()
   const left = await data(tool, `${longSleep(306)} &`, { timeout: 900_000 });
   expect(left.notices).toEqual([
     expect.stringContaining('Timeout clamped to 600000 ms'),
-    expect.stringMatching(/^Still running in the background: \d+ \(sleep 306.*To stop: kill -9 -/),
+    expect.stringMatching(
+      /^Still running in the background: \d+ \(sleep 306.*To stop: kill -9 -- -/,
+    ),
   ]);
   const started = await data(tool, 'true', { timeout: 900_000, run_in_background: true });
   expect(started.notices).toEqual([expect.stringContaining('Timeout clamped')]);

@@ -127,7 +127,7 @@ test('what still runs is named, with a way to stop it that works', async () => {
   const tool = makeTool();
   const result = await tool.execute({ command: 'sleep 300 & echo started' });
   const [, pid, group] =
-    /Still running in the background: (\d+) \(sleep 300\)\. To stop: (kill -9 -\d+)/.exec(
+    /Still running in the background: (\d+) \(sleep 300\)\. To stop: (kill -9 -- -\d+)/.exec(
       textOf(result),
     ) ?? [];
   expect(result.details.background).toMatchObject([{ pid: Number(pid), command: 'sleep 300' }]);
