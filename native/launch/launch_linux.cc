@@ -8,8 +8,10 @@
 // any lock at the moment of the clone, and errno is the caller's.
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -111,14 +113,50 @@ void unshare_table(const Child &child) {
     fail(child, FORKLINE_STEP_CLOSE);
 }
 
+// What getdents64(2) fills a buffer with.
+struct DirectoryEntry {
+  uint64_t inode;
+  int64_t next;
+  unsigned short length;
+  unsigned char type;
+  char name[1];
+};
+
+// Closes those that /proc shows; false when it does not show any. A place in that
+// directory is a descriptor's number, so what is closed on the way shifts nothing.
+bool close_listed(int first) {
+  int directory =
+      static_cast<int>(syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY));
+  if (directory < 0) return false;
+  alignas(DirectoryEntry) char buffer[2048];
+  bool seen = false;
+  for (long filled; (filled = syscall(SYS_getdents64, directory, buffer, sizeof buffer)) > 0;) {
+    for (long at = 0; at < filled;) {
+      const DirectoryEntry *entry = reinterpret_cast<const DirectoryEntry *>(buffer + at);
+      at += entry->length;
+      int number = 0;
+      const char *digit = entry->name;
+      while (*digit >= '0' && *digit <= '9') number = number * 10 + (*digit++ - '0');
+      if (digit == entry->name) continue;  // . and ..
+      seen = true;
+      if (number >= first && number != directory) close(number);
+    }
+  }
+  close(directory);
+  return seen;
+}
+
 // Close-on-exec would do for most, but a host may hold descriptors that lack it.
 bool close_from(int first) {
   if (syscall(SYS_close_range, first, ~0U, 0) == 0) return true;
-  if (errno != ENOSYS) return false;
-  // Before Linux 5.9: one by one, up to the highest number there can be.
+  // Before Linux 5.9, or where a container's filter refuses what it does not know (EPERM).
+  if (close_listed(first)) return true;
+  // One by one, up to the highest number that the kernel gives away unless told otherwise.
+  const rlim_t kMost = 1 << 20;
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
-  for (rlim_t number = first; number < limit.rlim_cur; number++) close(static_cast<int>(number));
+  const rlim_t end = std::min(limit.rlim_cur, kMost);
+  for (rlim_t number = first; number < end; number++) close(static_cast<int>(number));
   return true;
 }
 
@@ -256,13 +294,11 @@ extern "C" int forkline_launch(const forkline_request *request, forkline_launche
 }
 
 extern "C" int forkline_launch_supported(void) {
-  int self = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
-  if (self < 0) return errno;
-  // We are not our own child, so a kernel that can wait for a pidfd says ECHILD.
+  // A kernel that can wait for a pidfd says that this is none; an older one knows no such wait.
+  // Not by a pidfd of our own: a container's filter may refuse to open one, and we need not.
   siginfo_t ignored;
-  int waited =
-      waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(self), &ignored, WEXITED | WNOHANG);
-  int error = errno;
-  close(self);
-  return waited == 0 || error == ECHILD ? 0 : error;
+  const id_t kNone = INT_MAX;
+  int waited = waitid(static_cast<idtype_t>(P_PIDFD), kNone, &ignored, WEXITED | WNOHANG);
+  if (waited == 0 || errno == EBADF) return 0;
+  return errno == EINVAL ? ENOSYS : errno;
 }

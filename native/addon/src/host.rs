@@ -5,11 +5,11 @@ use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use forkline_engine::Engine;
+use forkline_engine::{Engine, StartError};
 use parking_lot::Mutex;
 
 /// The engine, started when first asked for; every JavaScript environment shares it.
-pub fn engine() -> std::io::Result<&'static Engine> {
+pub fn engine() -> Result<&'static Engine, StartError> {
     static ENGINE: Mutex<Option<&'static Engine>> = Mutex::new(None);
     let mut engine = ENGINE.lock();
     if let Some(engine) = *engine {

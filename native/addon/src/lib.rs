@@ -10,7 +10,7 @@ mod request;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use forkline_engine::{Engine, Handle, Owner, Signal, errno_text};
+use forkline_engine::{Engine, Handle, Owner, Signal};
 use napi::bindgen_prelude::{
     Either, Float64Array, FnArgs, Function, Latin1String, Uint8Array, Unknown,
 };
@@ -34,15 +34,15 @@ pub fn environ(env: &Env) -> Result<JsString<'_>> {
 pub struct StartFailure {
     /// The errno.
     pub errno: i32,
-    /// The C library's words for it.
+    /// What could not be done, and the C library's words for why.
     pub message: String,
 }
 
 /// Starts the engine, unless it runs. A failure is not for ever: it can be tried again.
 #[napi]
 pub fn start() -> Option<StartFailure> {
-    let errno = host::engine().err()?.raw_os_error().unwrap_or(0);
-    Some(StartFailure { errno, message: errno_text(errno) })
+    let failure = host::engine().err()?;
+    Some(StartFailure { errno: failure.errno, message: failure.to_string() })
 }
 
 /// One JavaScript environment's line to the engine.

@@ -99,6 +99,30 @@ impl fmt::Display for LaunchError {
 
 impl std::error::Error for LaunchError {}
 
+/// Why the engine can't be started.
+#[derive(Debug)]
+pub struct StartError {
+    /// What was being done.
+    pub action: &'static str,
+    /// The errno.
+    pub errno: i32,
+}
+
+impl StartError {
+    /// What makes one of an error while `action` was done.
+    pub fn in_action<E: Into<io::Error>>(action: &'static str) -> impl Fn(E) -> StartError {
+        move |error| StartError { action, errno: error.into().raw_os_error().unwrap_or(0) }
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.action, errno_text(self.errno))
+    }
+}
+
+impl std::error::Error for StartError {}
+
 /// The C library's words for an errno.
 pub fn errno_text(errno: i32) -> String {
     let text = io::Error::from_raw_os_error(errno).to_string();

@@ -146,8 +146,9 @@ fn signal_exactly(name: Name, signal: Signal) -> Result<(), Errno> {
     let pid = Pid::from_raw(name.0).ok_or(Errno::SRCH)?;
     let pidfd = match pidfd_open(pid, PidfdFlags::empty()) {
         Ok(pidfd) => pidfd,
-        // Out of descriptors is no reason to let it live; the window for reuse is microseconds.
-        Err(Errno::MFILE | Errno::NFILE) if is_alive(name).unwrap_or(false) => {
+        // Out of descriptors, or a filter that refuses the call, is no reason to let it live; the
+        // window for reuse is microseconds.
+        Err(error) if error != Errno::SRCH && is_alive(name).unwrap_or(false) => {
             return rustix::process::kill_process(pid, signal);
         }
         Err(error) => return Err(error),
@@ -156,7 +157,11 @@ fn signal_exactly(name: Name, signal: Signal) -> Result<(), Errno> {
     if !is_alive(name).unwrap_or(false) {
         return Err(Errno::SRCH);
     }
-    pidfd_send_signal(&pidfd, signal)
+    match pidfd_send_signal(&pidfd, signal) {
+        // It is not ours to signal, or the call is refused: the old call tells which.
+        Err(Errno::PERM | Errno::NOSYS) => rustix::process::kill_process(pid, signal),
+        sent => sent,
+    }
 }
 
 /// Members as they are shown to a caller.

@@ -10,7 +10,7 @@ use rustix::fs::{Mode, OFlags, open};
 
 use crate::capture::Capture;
 use crate::command::{Command, Form, Opening, SpillTarget, Streams};
-use crate::errors::{LaunchError, Step};
+use crate::errors::{LaunchError, StartError, Step};
 use crate::group::Group;
 use crate::holder::Holder;
 use crate::input::Input;
@@ -57,10 +57,16 @@ pub struct Launcher {
 
 impl Launcher {
     /// Takes what launching needs, so that later shortages are told as a command's own.
-    pub fn new(reactor: Mailbox, roster: Arc<Roster>, keeper: Arc<Seat>) -> io::Result<Self> {
-        let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
-        let slots = Slots::reserve(&null)?;
-        Ok(Launcher { reactor, roster, keeper, stack: Stack::new()?, slots, null })
+    pub fn new(
+        reactor: Mailbox,
+        roster: Arc<Roster>,
+        keeper: Arc<Seat>,
+    ) -> Result<Self, StartError> {
+        let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
+            .map_err(StartError::in_action("opening /dev/null"))?;
+        let slots = Slots::reserve(&null).map_err(StartError::in_action("dup"))?;
+        let stack = Stack::new().map_err(StartError::in_action("mmap"))?;
+        Ok(Launcher { reactor, roster, keeper, stack, slots, null })
     }
 
     /// Launches what is ordered, for as long as the process lives.

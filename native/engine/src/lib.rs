@@ -50,7 +50,6 @@ mod timers;
 mod utf8;
 mod window;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -60,7 +59,7 @@ pub use capture::{Captured, Counts, Limits, Parts};
 pub use command::{Command, Form, Listen, Opening, SpillTarget, Stdin, Streams};
 pub use detached::DetachedCommand;
 pub use disposal::Done;
-pub use errors::{LaunchError, Step, errno_text};
+pub use errors::{LaunchError, StartError, Step, errno_text};
 pub use input::Written;
 pub use live::Overflow;
 pub use mailbox::Snapshot;
@@ -102,18 +101,21 @@ const LAUNCHERS: usize = 2;
 impl Engine {
     /// Starts the engine's threads. `keeper` is the keeper's program; without one, commands of
     /// a host that is killed get SIGTERM from the kernel and nothing more.
-    pub fn start(keeper: Option<PathBuf>) -> io::Result<Engine> {
-        launch::supported()?;
-        let roster = Arc::new(Roster::new()?);
-        let reactor = Mailbox::new()?;
+    pub fn start(keeper: Option<PathBuf>) -> Result<Engine, StartError> {
+        launch::supported().map_err(StartError::in_action("waitid by pidfd"))?;
+        let roster = Roster::new().map_err(StartError::in_action("memfd_create"))?;
+        let roster = Arc::new(roster);
+        let reactor = Mailbox::new().map_err(StartError::in_action("eventfd"))?;
         let keeper = Arc::new(Seat::new(keeper));
         let launcher = || Launcher::new(reactor.clone(), roster.clone(), keeper.clone());
-        let launchers = (0..LAUNCHERS).map(|_| launcher()).collect::<io::Result<Vec<_>>>()?;
-        reactor::start(reactor.clone(), roster.clone())?;
+        let launchers = (0..LAUNCHERS).map(|_| launcher()).collect::<Result<Vec<_>, _>>()?;
+        reactor::start(reactor.clone(), roster.clone())
+            .map_err(StartError::in_action("the event loop"))?;
         let orders = Arc::new(Queue::new());
         for mut launcher in launchers {
             let orders = orders.clone();
-            threads::spawn("forkline-launch", move || launcher.run(&orders))?;
+            threads::spawn("forkline-launch", move || launcher.run(&orders))
+                .map_err(StartError::in_action("a thread"))?;
         }
         Ok(Engine { orders, reactor, roster, next_id: AtomicU64::new(1), keeper })
     }

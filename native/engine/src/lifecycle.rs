@@ -72,9 +72,14 @@ impl Reactor {
         }
     }
 
+    /// Its time is up. It may have ended in time all the same: after a stop of the host (SIGSTOP,
+    /// Ctrl-Z, a debugger), or with very many at once, timers are looked at before all exits are.
     pub(crate) fn deadline(&mut self, id: u64) {
-        if let Some(Process { phase: Phase::Running, .. }) = self.processes.get(&id) {
-            self.terminate(id, Cause::TimedOut);
+        let Some(process) = self.processes.get(&id) else { return };
+        match process.phase {
+            Phase::Running if process.has_exited() => self.exited(id),
+            Phase::Running => self.terminate(id, Cause::TimedOut),
+            _ => {}
         }
     }
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::command::{Form, SpillTarget};
 use crate::family::Family;
@@ -133,6 +134,12 @@ impl Process {
             outlets: self.outputs.iter().map(|output| output.outlet).collect(),
             born_after: self.born_after,
         }
+    }
+
+    /// Whether its leader has ended, reaped or not.
+    pub fn has_exited(&self) -> bool {
+        let mut watched = [PollFd::new(&self.pidfd, PollFlags::IN)];
+        poll(&mut watched, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
     }
 
     /// Tells the listener of each output.

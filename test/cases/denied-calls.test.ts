@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, test } from 'vitest';
+import { longSleep, sleeping } from '../support/commands.js';
+import { type Host, namespaces, startHost } from '../support/hosts.js';
+import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { eventually } from '../support/processes.js';
+import { exited } from '../support/results.js';
+
+leavesNothingBehind();
+const folder = useFolder();
+
+beforeAll(() => {
+  const compiler = process.env.CC?.split(' ')[0] || 'cc';
+  const source = fileURLToPath(new URL('../support/deny.c', import.meta.url));
+  execFileSync(compiler, ['-o', folder.file('deny'), source]);
+});
+
+/** What a container's filter of some years ago does not know. (Without clone3, Node does not start.) */
+const NEWER = ['close_range', 'openat2', 'pidfd_open', 'pidfd_send_signal', 'unshare'];
+
+/** A host for which the kernel, as far as it can see, answers these calls with an errno. */
+function hostWithout(errno: string, calls: readonly string[], under: readonly string[] = []): Host {
+  // One that Node does not close on exec, at number 5.
+  const stray = openSync('/dev/null', 'r');
+  const host = startHost('commands', {
+    under: [...under, folder.file('deny'), errno, ...calls, '--'],
+    stdio: ['pipe', 'pipe', 'inherit', 'ignore', 'ignore', stray],
+  });
+  closeSync(stray);
+  return host;
+}
+
+test.each(['EPERM', 'ENOSYS'])(
+  'A18: where newer calls are answered with %s, commands run',
+  async (errno) => {
+    const host = hostWithout(errno, NEWER);
+    const { result } = await host.run('echo hi; ls /proc/self/fd | tr "\\n" " "');
+    expect(result?.outcome).toEqual(exited(0));
+    // Its own stdio and the directory that it lists: nothing of the host's.
+    expect(result?.output).toMatchObject({ text: 'hi\n0 1 2 3 ' });
+    const followed = await host.run('cd /usr', { followDirectory: true });
+    expect(followed.result?.directory).toBe('/usr');
+    host.child.stdin?.end();
+    await host.ended;
+  },
+);
+
+test('A18: without /proc as well, nothing of the host reaches a command', async () => {
+  const empty = namespaces('-m', 'sh', '-c', `mount --bind "$0" /proc && exec "$@"`, folder.path);
+  const host = hostWithout('EPERM', NEWER, empty);
+  const { result } = await host.run('echo hi; { true <&5; } 2>/dev/null || echo closed');
+  expect(result?.output).toMatchObject({ text: 'hi\nclosed\n' });
+  host.child.stdin?.end();
+  await host.ended;
+});
+
+test('A18: what cannot be done without is named with its reason', async () => {
+  const host = hostWithout('EPERM', ['memfd_create']);
+  const { error } = await host.run('true');
+  expect(error).toMatchObject({ name: 'LaunchError', code: 'EPERM', step: 'engine' });
+  expect(error?.message).toBe(
+    'EPERM: cannot start the engine: memfd_create: Operation not permitted',
+  );
+  host.child.stdin?.end();
+  await host.ended;
+});
+
+test('A18: a machine without /dev/null is told so by that name', async () => {
+  const bare = namespaces('-m', 'sh', '-c', 'mount -t tmpfs none /dev && exec "$@"', 'sh');
+  const host = startHost('commands', { under: bare });
+  const { error } = await host.run('true');
+  expect(error).toMatchObject({ name: 'LaunchError', code: 'ENOENT', step: 'engine' });
+  expect(error?.message).toContain('opening /dev/null');
+  host.child.stdin?.end();
+  await host.ended;
+});
+
+test.each([[['pidfd_send_signal']], [['pidfd_open']], [['pidfd_open', 'pidfd_send_signal']]])(
+  'A17: where %s is denied, who left the group and ignores SIGTERM is ended in time',
+  async (calls) => {
+    const host = hostWithout('EPERM', calls);
+    const stubborn = `perl -e '$SIG{TERM} = "IGNORE"; setpgrp; exec qw(${longSleep(371)})'`;
+    const started = performance.now();
+    const { result } = await host.run(`${stubborn} & sleep 100`, { timeoutMs: 500, graceMs: 300 });
+    expect(result?.outcome).toMatchObject({ kind: 'timedOut' });
+    expect(result?.background).toEqual([]);
+    expect(sleeping(371)).toEqual([]);
+    // It gives up after ten seconds.
+    expect(performance.now() - started).toBeLessThan(8000);
+    host.child.stdin?.end();
+    await host.ended;
+  },
+);
+
+test('A19: a command that ended in time has ended, however long its host was stopped', async () => {
+  const host = startHost('commands');
+  await host.run('true');
+  const ending = host.run('sleep 0.5; echo done', { timeoutMs: 1500 });
+  await sleep(200);
+  host.child.kill('SIGSTOP');
+  await sleep(2500);
+  host.child.kill('SIGCONT');
+  const { result } = await ending;
+  expect(result?.outcome).toEqual(exited(0));
+  expect(result?.output).toMatchObject({ text: 'done\n' });
+  host.child.stdin?.end();
+  await eventually(() => host.ended);
+});

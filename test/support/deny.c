@@ -1,0 +1,52 @@
+/* deny ERRNO CALL ... -- PROGRAM [ARG ...]: runs a program under a filter that answers these system
+   calls with this errno, as container runtimes do with calls that they don't know. */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const struct {
+  const char *name;
+  unsigned number;
+} calls[] = {
+    {"clone3", SYS_clone3},           {"close_range", SYS_close_range},
+    {"openat2", SYS_openat2},         {"pidfd_open", SYS_pidfd_open},
+    {"unshare", SYS_unshare},         {"pidfd_send_signal", SYS_pidfd_send_signal},
+    {"memfd_create", SYS_memfd_create},
+};
+
+int main(int argc, char **argv) {
+  struct sock_filter filter[64];
+  unsigned length = 0;
+  int at = 2;
+  if (argc < 3) return 2;
+  unsigned answer = SECCOMP_RET_ERRNO | (strcmp(argv[1], "ENOSYS") == 0 ? ENOSYS : EPERM);
+  filter[length++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                                  offsetof(struct seccomp_data, nr));
+  for (; at < argc && strcmp(argv[at], "--") != 0; at++) {
+    size_t index = 0;
+    while (index < sizeof calls / sizeof *calls && strcmp(calls[index].name, argv[at]) != 0) index++;
+    if (index == sizeof calls / sizeof *calls) {
+      fprintf(stderr, "deny: unknown call %s\n", argv[at]);
+      return 2;
+    }
+    filter[length++] =
+        (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[index].number, 0, 1);
+    filter[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer);
+  }
+  filter[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  struct sock_fprog program = {(unsigned short)length, filter};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) {
+    perror("deny");
+    return 2;
+  }
+  execvp(argv[at + 1], argv + at + 1);
+  perror(argv[at + 1]);
+  return 2;
+}
