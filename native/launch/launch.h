@@ -39,7 +39,8 @@ struct forkline_request {
   const struct forkline_image *images;
   size_t image_count;
   char *const *envp;               // NULL-terminated KEY=value strings
-  const char *directory;           // NULL: the host's working directory
+  const char *directory;           // NULL: the one below
+  int directory_fd;                // an open directory, O_PATH is enough; -1: the host's own
   int stdio[3];                    // descriptors to become 0, 1 and 2; may be the same one
   int script;                      // descriptor to become FORKLINE_SCRIPT_FD; -1: none
   int parent_death;                // signal to the child when the calling thread ends; 0: none

@@ -104,6 +104,17 @@ void follow_parent(const Child &child) {
   }
 }
 
+// A descriptor of a directory is that directory, wherever the host has gone meanwhile.
+void enter_directory(const Child &child) {
+  const forkline_request &request = *child.request;
+  int entered = 0;
+  if (request.directory != nullptr)
+    entered = chdir(request.directory);
+  else if (request.directory_fd >= 0)
+    entered = fchdir(request.directory_fd);
+  if (entered != 0) fail(child, FORKLINE_STEP_DIRECTORY);
+}
+
 // From here on the child's descriptors are its own. The kernel copies only those
 // below the first one that is to be closed, however many there are above.
 void unshare_table(const Child &child) {
@@ -196,8 +207,7 @@ int run_child(void *argument) {
   // Own session: own process group to signal, no controlling terminal to read from.
   if (setsid() < 0) fail(child, FORKLINE_STEP_SESSION);
   follow_parent(child);
-  if (request.directory != nullptr && chdir(request.directory) != 0)
-    fail(child, FORKLINE_STEP_DIRECTORY);
+  enter_directory(child);
   unshare_table(child);
   place_descriptors(child);
   if (request.terminal && ioctl(0, TIOCSCTTY, 0) != 0) fail(child, FORKLINE_STEP_TERMINAL);

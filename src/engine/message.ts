@@ -7,6 +7,7 @@ export interface EngineCommand {
   readonly shells: string;
   /** Entries joined by NUL, one character a byte. */
   readonly environment: string;
+  /** Absolute; undefined: the host's at the moment of the call. */
   readonly directory: string | undefined;
   /** Tell where it is at its end. */
   readonly follow: boolean;

@@ -20,6 +20,7 @@ export interface NativeChannel {
     text: string,
     shells: string,
     environment: string,
+    /** Undefined: the host's of now. */
     directory: string | undefined,
     stdin: boolean | Uint8Array,
     spillPath: string | undefined,

@@ -96,6 +96,7 @@ Started Starter::launch(const Command &command) {
   request.stdio[0] = null_;
   request.stdio[1] = merged[1];
   request.stdio[2] = merged[1];
+  request.directory_fd = -1;
   request.script = -1;
   request.stack = stack_;
   request.stack_size = FORKLINE_STACK_SIZE;

@@ -8,9 +8,10 @@ mod record;
 mod request;
 
 use std::collections::HashMap;
+use std::ffi::CString;
 use std::sync::Arc;
 
-use forkline_engine::{Engine, Handle, Owner, Signal};
+use forkline_engine::{Directory, Ended, Engine, Handle, HostDirectory, Owner, Signal, Sink};
 use napi::bindgen_prelude::{
     Either, Float64Array, FnArgs, Function, Latin1String, Uint8Array, Unknown,
 };
@@ -52,6 +53,7 @@ pub struct Channel {
     events: Arc<Events>,
     owners: Arc<Mutex<HashMap<u64, Arc<Owner>>>>,
     handles: HashMap<u64, Handle>,
+    host_directory: HostDirectory,
 }
 
 #[napi]
@@ -73,7 +75,8 @@ impl Channel {
             events.close();
             end(engine, &owners.lock());
         })?;
-        Ok(Channel { engine, events, owners, handles: HashMap::new() })
+        let (handles, host_directory) = (HashMap::new(), HostDirectory::default());
+        Ok(Channel { engine, events, owners, handles, host_directory })
     }
 
     /// A new owner's id.
@@ -85,7 +88,8 @@ impl Channel {
         id as f64
     }
 
-    /// Starts a command; its events follow under `id`. `numbers` are those of [`Numbers`].
+    /// Starts a command; its events follow under `id`. `numbers` are those of [`Numbers`]. Without
+    /// a directory, it is the host's of now.
     #[napi]
     #[allow(clippy::too_many_arguments, reason = "an object would cost a look-up for each field")]
     pub fn run(
@@ -103,8 +107,18 @@ impl Channel {
         let owner = self.owner_of(numbers.owner)?;
         let events = self.events.clone();
         let sink = Arc::new(CommandSink { id, events, announce: numbers.announce });
-        let strings = Strings { text, shells, environment, directory, stdin, spill_path };
-        let handle = self.engine.run(command(strings, &numbers), &owner, sink);
+        let directory = match directory.and_then(|path| CString::new(path).ok()) {
+            Some(path) => Some(Directory::Path(path)),
+            None => match self.host_directory.hold() {
+                Ok(held) => held,
+                Err(error) => {
+                    sink.ended(Ended::Failed(error));
+                    return Ok(());
+                }
+            },
+        };
+        let strings = Strings { text, shells, environment, stdin, spill_path };
+        let handle = self.engine.run(command(strings, directory, &numbers), &owner, sink);
         self.handles.insert(id as u64, handle);
         Ok(())
     }

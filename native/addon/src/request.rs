@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use forkline_engine::{
-    Command, DetachedCommand, Form, Limits, Listen, Opening, Overflow, Size, SpillTarget, Stdin,
-    Streams,
+    Command, DetachedCommand, Directory, Form, Limits, Listen, Opening, Overflow, Size,
+    SpillTarget, Stdin, Streams,
 };
 use napi::bindgen_prelude::{Either, Latin1String, Uint8Array};
 use napi::{Error, Result, Status};
@@ -83,8 +83,6 @@ pub struct Strings {
     pub shells: String,
     /// `NAME=value` entries separated by NUL, one character a byte.
     pub environment: Latin1String,
-    /// The working directory.
-    pub directory: Option<String>,
     /// Bytes for stdin; true: a pipe to write to; false: nothing.
     pub stdin: Either<bool, Uint8Array>,
     /// A file for the whole output.
@@ -92,12 +90,12 @@ pub struct Strings {
 }
 
 /// The command as the engine takes it. The TypeScript side has checked every field.
-pub fn command(strings: Strings, numbers: &Numbers) -> Command {
+pub fn command(strings: Strings, directory: Option<Directory>, numbers: &Numbers) -> Command {
     Command {
         text: strings.text.into_bytes(),
         shells: paths(&strings.shells),
         environment: strings.environment.to_vec(),
-        directory: strings.directory.and_then(|directory| CString::new(directory).ok()),
+        directory,
         follow: numbers.follow,
         stdin: match strings.stdin {
             Either::A(true) => Stdin::Pipe,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::capture::Limits;
+use crate::directory::Directory;
 use crate::live::Overflow;
 use crate::pty::Size;
 
@@ -17,8 +18,8 @@ pub struct Command {
     pub shells: Vec<CString>,
     /// `NAME=value` entries separated by NUL; without `_` and the mark, which are the engine's.
     pub environment: Vec<u8>,
-    /// The working directory; None is the host's.
-    pub directory: Option<CString>,
+    /// The working directory; None is the host's at the moment of the launch.
+    pub directory: Option<Directory>,
     /// Whether the outcome tells where it was at its end.
     pub follow: bool,
     /// What the command reads.

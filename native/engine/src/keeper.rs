@@ -20,7 +20,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Signal;
 
 use crate::family::Family;
-use crate::launch::{Image, Launched, Request, Stack, launch};
+use crate::launch::{Image, Launched, Place, Request, Stack, launch};
 use crate::mark::Mark;
 use crate::proc::Stat;
 use crate::roster::{self, Roster};
@@ -62,7 +62,7 @@ pub fn launch_keeper(
         images: &[Image { path: program, argv }],
         environment: &[],
         // It must not pin a file system.
-        directory: Some(&c"/".to_owned()),
+        directory: Some(Place::Path(c"/")),
         stdio,
         script: Some(fourth),
         slots: None,

@@ -1,6 +1,6 @@
 //! The safe wrapper over `native/launch`.
 
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::{null, null_mut};
@@ -19,6 +19,15 @@ pub struct Image {
     pub argv: Vec<CString>,
 }
 
+/// Where a launch is to take place.
+#[derive(Debug, Clone, Copy)]
+pub enum Place<'a> {
+    /// At this path.
+    Path(&'a CStr),
+    /// In this open directory.
+    Open(BorrowedFd<'a>),
+}
+
 /// One launch, resolved to what the kernel takes.
 #[derive(Debug)]
 pub struct Request<'a> {
@@ -27,7 +36,7 @@ pub struct Request<'a> {
     /// Entries each ended by NUL.
     pub environment: &'a [u8],
     /// None: the host's.
-    pub directory: Option<&'a CString>,
+    pub directory: Option<Place<'a>>,
     /// To become 0, 1 and 2.
     pub stdio: [BorrowedFd<'a>; 3],
     /// To become 3.
@@ -77,6 +86,7 @@ pub mod ffi {
         pub image_count: usize,
         pub envp: *const *const c_char,
         pub directory: *const c_char,
+        pub directory_fd: c_int,
         pub stdio: [c_int; 3],
         pub script: c_int,
         pub parent_death: c_int,
@@ -191,11 +201,17 @@ pub fn launch(request: &Request, stack: &mut Stack) -> Result<Launched, Failure>
         .map(|(image, argv)| ffi::Image { path: image.path.as_ptr(), argv: argv.as_ptr() })
         .collect();
     let envp = entry_pointers(request.environment);
+    let (directory, directory_fd) = match request.directory {
+        Some(Place::Path(path)) => (path.as_ptr(), -1),
+        Some(Place::Open(descriptor)) => (null(), descriptor.as_raw_fd()),
+        None => (null(), -1),
+    };
     let raw = ffi::Request {
         images: images.as_ptr(),
         image_count: images.len(),
         envp: envp.as_ptr(),
-        directory: request.directory.map_or(null(), |directory| directory.as_ptr()),
+        directory,
+        directory_fd,
         stdio: request.stdio.map(|descriptor| descriptor.as_raw_fd()),
         script: request.script.map_or(-1, |descriptor| descriptor.as_raw_fd()),
         parent_death: request.parent_death.unwrap_or(0),

@@ -10,6 +10,7 @@ use rustix::fs::{Mode, OFlags, open};
 
 use crate::capture::Capture;
 use crate::command::{Command, Form, Opening, SpillTarget, Streams};
+use crate::directory::Directory;
 use crate::errors::{LaunchError, StartError, Step};
 use crate::group::Group;
 use crate::holder::Holder;
@@ -154,7 +155,7 @@ impl Launcher {
         let request = Request {
             images: &invocation.images,
             environment: &invocation.environment,
-            directory: command.directory.as_ref(),
+            directory: command.directory.as_ref().map(Directory::place),
             stdio: [stdin, stdout, stderr],
             script: invocation.script.as_ref().map(AsFd::as_fd),
             slots: Some(&self.slots),
@@ -162,8 +163,9 @@ impl Launcher {
             holder,
             terminal: matches!(command.streams, Streams::Terminal(_)),
         };
-        launch(&request, &mut self.stack)
-            .map_err(|failure| invocation.explain(&failure, command.directory.as_deref()))
+        launch(&request, &mut self.stack).map_err(|failure| {
+            invocation.explain(&failure, command.directory.as_ref().map(Directory::name))
+        })
     }
 }
 

@@ -7,6 +7,7 @@
 mod capture;
 mod command;
 pub mod detached;
+mod directory;
 mod disk;
 mod disposal;
 mod ending;
@@ -58,6 +59,7 @@ use std::time::Duration;
 pub use capture::{Captured, Counts, Limits, Parts};
 pub use command::{Command, Form, Listen, Opening, SpillTarget, Stdin, Streams};
 pub use detached::DetachedCommand;
+pub use directory::{Directory, HostDirectory};
 pub use disposal::Done;
 pub use errors::{LaunchError, StartError, Step, errno_text};
 pub use input::Written;

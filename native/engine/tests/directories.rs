@@ -8,12 +8,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use forkline_engine::{Cause, Command, Outcome, Status, Step};
+use forkline_engine::{Cause, Command, Directory, Outcome, Status, Step};
 use support::{command, failure, output, start};
 
 fn followed(text: &str, directory: &Path) -> Command {
     let directory = CString::new(directory.as_os_str().as_bytes()).unwrap();
-    Command { follow: true, directory: Some(directory), ..command(text) }
+    Command { follow: true, directory: Some(Directory::Path(directory)), ..command(text) }
 }
 
 fn follow(text: &str, directory: &Path) -> Outcome {

@@ -8,12 +8,12 @@ use std::ffi::CString;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command as StdCommand;
 
-use forkline_engine::Step;
+use forkline_engine::{Directory, Step};
 use support::{command, failure, output, run, start};
 
 fn in_directory(path: &str) -> (Step, i32, String) {
     let mut command = command("true");
-    command.directory = Some(CString::new(path).unwrap());
+    command.directory = Some(Directory::Path(CString::new(path).unwrap()));
     let error = failure(command);
     (error.step, error.errno, error.to_string())
 }

@@ -19,7 +19,7 @@ use crate::family::Family;
 use crate::group::Group;
 use crate::invocation::Invocation;
 use crate::keeper::end_family;
-use crate::launch::{Request, Stack, launch};
+use crate::launch::{Place, Request, Stack, launch};
 use crate::mark::Mark;
 use crate::outcome::Status;
 use crate::plumbing::descriptors;
@@ -107,7 +107,7 @@ fn start(mut order: File, null: &OwnedFd) -> Result<Kept, LaunchError> {
     let request = Request {
         images: &invocation.images,
         environment: &invocation.environment,
-        directory: directory.as_ref(),
+        directory: directory.as_deref().map(Place::Path),
         stdio: [null.as_fd(), theirs.as_fd(), theirs.as_fd()],
         script: invocation.script.as_ref().map(AsFd::as_fd),
         slots: None,
