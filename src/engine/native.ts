@@ -1,7 +1,5 @@
 /** What the addon exports. Its other side is native/addon; codec.ts speaks for this one. */
 export interface NativeBinding {
-  /** The process's environment now: entries joined by NUL, one character a byte. */
-  environ(): string;
   /** Starts the engine unless it runs; undefined or null when it does now. */
   start(): { readonly errno: number; readonly message: string } | null | undefined;
   readonly Channel: new (

@@ -1,7 +1,6 @@
 //! The N-API face of the engine: JavaScript objects in, events out. No logic.
 
 mod channel;
-mod environ;
 mod event;
 mod host;
 mod record;
@@ -15,20 +14,13 @@ use forkline_engine::{Directory, Ended, Engine, Handle, HostDirectory, Owner, Si
 use napi::bindgen_prelude::{
     Either, Float64Array, FnArgs, Function, Latin1String, Uint8Array, Unknown,
 };
-use napi::{Env, Error, JsString, Result, Status};
+use napi::{Env, Error, Result, Status};
 use napi_derive::napi;
 use parking_lot::Mutex;
 
 use channel::{Batch, CommandSink, Events};
 use event::{Event, Reply};
 use request::{Numbers, Paths, Strings, command, detached, milliseconds, size};
-
-/// The process's environment now: `NAME=value` entries separated by NUL, one character a byte,
-/// since values need not be UTF-8. For the main thread, which alone changes it.
-#[napi]
-pub fn environ(env: &Env) -> Result<JsString<'_>> {
-    env.create_string_latin1(environ::block())
-}
 
 /// Why the engine can't be started.
 #[napi(object, object_from_js = false)]
