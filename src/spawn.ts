@@ -139,7 +139,7 @@ function start<Chunk>(
   const asked = requested(command, options);
   const { owner = hostOwner, signal, stdin, input, encoding = 'text', overflow } = options;
   const native = engineCommand(
-    command,
+    asked,
     environment,
     options,
     input === undefined ? stdin === 'pipe' : toBytes(input),

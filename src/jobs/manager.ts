@@ -1,4 +1,5 @@
 import { callOut } from '../pipeline/listener.js';
+import { shownThrown } from '../pipeline/message-of.js';
 import { wholeFrom } from '../pipeline/option-checks.js';
 import { Job, type JobEnd, type JobStatus, type JobWork } from './job.js';
 
@@ -95,7 +96,7 @@ export class JobManager {
     if (onEnd === undefined || job.isAwaited || job.take() === undefined) return;
     callOut(
       () => onEnd(job.status(), end),
-      (error) => process.emitWarning(`onEnd threw for job ${job.id}: ${String(error)}`),
+      (error) => process.emitWarning(`onEnd threw for job ${job.id}: ${shownThrown(error)}`),
     );
   }
 }

@@ -1,3 +1,4 @@
+import { disregard } from '../pipeline/listener.js';
 import { messageOf } from '../pipeline/message-of.js';
 import { findErrorLines } from './error-lines.js';
 import type { OutputFilter } from './filter.js';
@@ -64,12 +65,17 @@ export class Minimizer {
 
   #run(filter: OutputFilter, command: string, { lines }: NumberedText, omissions: Omissions): void {
     try {
-      if (filter.applies?.(command) === false) return;
+      const applies = filter.applies?.(command);
+      disregard(applies);
+      if (applies === false) return;
       const rest = omissions.rest;
       // Lines of its own: what it does to them is its own affair.
       const own = rest.map((index) => lines[index] ?? '');
       const mustStay = (index: number): boolean => omissions.mustStay(rest[index]);
-      omissions.add(filter.name, rest, filter.filter(own, mustStay));
+      const omitted = filter.filter(own, mustStay);
+      // A promise is refused as no list of omissions.
+      disregard(omitted);
+      omissions.add(filter.name, rest, omitted);
     } catch (error) {
       if (this.#reported.has(filter)) return;
       this.#reported.add(filter);

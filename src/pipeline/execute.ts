@@ -12,8 +12,11 @@ import { hostOwner, type Owner } from '../engine/owner.js';
 import { EngineProcess } from '../engine/process.js';
 import { neverStarted, type Requested, toResult } from '../engine/result.js';
 import { checkExecuteOptions } from './execute-options.js';
+import { callOut } from './listener.js';
 import { onAbort } from './on-abort.js';
+import { settlesAtOnce } from './settles-at-once.js';
 import { type PtyOption, terminalSize } from './terminal-size.js';
+import { UnderWay } from './under-way.js';
 
 /** A file for the whole output, mode 0600. */
 export interface SpillOptions {
@@ -30,7 +33,7 @@ export interface SpillOptions {
 
 /** A command's options, but for its environment. Times in milliseconds, sizes in bytes. */
 export interface ExecuteOptions {
-  /** Default: the host's working directory. */
+  /** Default: the host's working directory at the time of the call. */
   readonly cwd?: string;
   /** From the start. Default: none. */
   readonly timeoutMs?: number;
@@ -55,9 +58,10 @@ export interface ExecuteOptions {
    */
   readonly pty?: PtyOption;
   /**
-   * Called with new text, at most every 50 ms or for each 64 KiB. A listener that is too slow
-   * loses the middle, and is told how much. If it throws, the command is ended and the call
-   * rejects with what was thrown.
+   * Called with new text, at most every 50 ms or for each 64 KiB, in the async context of the
+   * call. A listener that is too slow loses the middle, and is told how much. If it throws, or
+   * returns a promise that is rejected before the end, the command is ended and the call rejects
+   * with that.
    */
   readonly onOutput?: (chunk: OutputChunk) => void;
   /** Who ends what is left. Default: the host process. */
@@ -112,13 +116,16 @@ export function execute(
 /** One command under way for `execute`. */
 class Execution implements CommandEvents {
   readonly #options: ExecuteOptions;
+  readonly #onOutput: ((chunk: OutputChunk) => unknown) | undefined;
   readonly #asked: Requested;
   readonly #resolve: (result: RunResult) => void;
   readonly #reject: (reason: unknown) => void;
   #process: EngineProcess | undefined;
   #offAbort: (() => void) | undefined;
-  /** What a listener threw. */
+  /** What the listener threw. */
   #thrown: { reason: unknown } | undefined;
+  /** Promises that the listener has returned; most return none. */
+  #listening: UnderWay | undefined;
 
   constructor(
     command: string,
@@ -127,6 +134,8 @@ class Execution implements CommandEvents {
     reject: (reason: unknown) => void,
   ) {
     this.#options = options;
+    const { onOutput } = options;
+    this.#onOutput = onOutput;
     this.#asked = requested(command, options);
     this.#resolve = resolve;
     this.#reject = reject;
@@ -137,13 +146,13 @@ class Execution implements CommandEvents {
   }
 
   start(environment: string): void {
-    const { owner = hostOwner, signal, onOutput, input } = this.#options;
+    const { owner = hostOwner, signal, input } = this.#options;
     const native = engineCommand(
-      this.#asked.command,
+      this.#asked,
       environment,
       this.#options,
       input === undefined ? false : toBytes(input),
-      onOutput && 'text',
+      this.#onOutput && 'text',
       false,
     );
     this.#process = EngineProcess.start(owner, native, this);
@@ -151,20 +160,32 @@ class Execution implements CommandEvents {
   }
 
   output(stream: StreamName, chunks: readonly EngineChunk[]): void {
-    if (this.#thrown !== undefined) return;
-    try {
-      for (const { data, droppedBytes } of chunks) {
-        this.#options.onOutput?.({ stream, text: String(data), droppedBytes });
-      }
-      this.#process?.resume();
-    } catch (reason) {
-      this.#thrown = { reason };
-      this.#process?.cancel();
+    for (const { data, droppedBytes } of chunks) {
+      if (this.#thrown !== undefined) return;
+      const chunk = { stream, text: String(data), droppedBytes };
+      const settled = callOut(() => this.#onOutput?.(chunk), this.#failed);
+      if (settled === undefined) continue;
+      this.#listening ??= new UnderWay();
+      this.#listening.add(settled);
     }
+    if (this.#thrown === undefined) this.#process?.resume();
   }
 
   ended(end: EngineEnd): void {
     this.#offAbort?.();
+    // The end may come in the same turn as the output: what is rejected by now counts. A promise
+    // that takes longer is not waited for.
+    if (this.#listening === undefined) this.#settle(end);
+    else settlesAtOnce(this.#listening.settled()).then(() => this.#settle(end));
+  }
+
+  /** Once the call has its answer, it changes nothing. */
+  readonly #failed = (reason: unknown): void => {
+    this.#thrown ??= { reason };
+    this.#process?.cancel();
+  };
+
+  #settle(end: EngineEnd): void {
     if (this.#thrown !== undefined) this.#reject(this.#thrown.reason);
     else if (end.kind === 'failed') this.#reject(new LaunchError(end));
     else this.#resolve(toResult(end, this.#asked));
@@ -174,13 +195,14 @@ class Execution implements CommandEvents {
 /** What the result will repeat of the request. */
 export function requested(command: string, options: ExecuteOptions): Requested {
   const { spill, streams, timeoutMs } = options;
-  const spillPath = typeof spill === 'object' ? spill.path : spill;
+  const path = typeof spill === 'object' ? spill.path : spill;
+  const spillPath = path;
   return { command, separate: streams === 'separate', timeoutMs, spillPath };
 }
 
 /** The command as the engine takes it. One literal: this is on every command's way. */
 export function engineCommand(
-  text: string,
+  { command, spillPath }: Requested,
   environment: string,
   options: ExecuteOptions,
   stdin: EngineCommand['stdin'],
@@ -188,12 +210,11 @@ export function engineCommand(
   pause: boolean,
 ): EngineCommand {
   const { cwd, shell, spill } = options;
-  const target: SpillOptions | undefined = typeof spill === 'string' ? { path: spill } : spill;
+  const limits = typeof spill === 'object' ? spill : undefined;
   return {
-    text,
+    text: command,
     shells: shell?.join('\0') ?? '',
     environment,
-    // Resolved now: the host may change its own directory before the launch.
     directory: cwd === undefined ? undefined : resolve(cwd),
     follow: options.followDirectory ?? false,
     stdin,
@@ -203,9 +224,9 @@ export function engineCommand(
     tailBytes: options.tailBytes ?? DEFAULT_KEPT_BYTES,
     listen,
     pause,
-    spillPath: target?.path,
-    spillMaxBytes: target?.maxBytes ?? Number.MAX_SAFE_INTEGER,
-    spillAfterBytes: target?.afterBytes,
+    spillPath,
+    spillMaxBytes: limits?.maxBytes ?? Number.MAX_SAFE_INTEGER,
+    spillAfterBytes: limits?.afterBytes,
     timeoutMs: options.timeoutMs,
     graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
   };

@@ -1,5 +1,6 @@
 import { InputError, showValue } from './input-error.js';
 import { DEFAULT_INTERCEPTOR_RULES, type InterceptorRule } from './intercept-rules.js';
+import { disregard } from './listener.js';
 import { messageOf } from './message-of.js';
 import { loadShellParser, parseShell, type ShellParser } from './shell-parser.js';
 import { findStages, type Stage } from './shell-stages.js';
@@ -61,9 +62,10 @@ function namesOf(
   try {
     const names: unknown = tools();
     if (Array.isArray(names)) return names;
+    disregard(names);
     warn(`expected an array of names, got ${showValue(names)}`);
   } catch (error) {
-    warn(error instanceof Error ? error.message : String(error));
+    warn(messageOf(error));
   }
   return [];
 }

@@ -1,14 +1,33 @@
+import { shownThrown } from './message-of.js';
+
 /**
  * Calls what is a caller's. If it throws, or returns a promise that is rejected, `failed` is told:
  * a rejection that nobody handles would end the host.
+ *
+ * @param failed Must not throw.
+ * @returns Settles when what was returned has; undefined when that is no promise, of any make.
  */
-export function callOut(call: () => unknown, failed: (error: unknown) => void): void {
+export function callOut(
+  call: () => unknown,
+  failed: (error: unknown) => void,
+): Promise<void> | undefined {
   try {
     const returned = call();
-    if (returned instanceof Promise) returned.catch(failed);
+    return isObject(returned) ? Promise.resolve(returned).then(() => {}, failed) : undefined;
   } catch (error) {
     failed(error);
+    return undefined;
   }
+}
+
+/** For what a caller's function has returned in place of a value: a promise that is rejected. */
+export function disregard(returned: unknown): void {
+  if (isObject(returned)) Promise.resolve(returned).catch(() => {});
+}
+
+/** Anything with a `then` may be a promise; to ask for it is `Promise.resolve()`'s affair. */
+function isObject(value: unknown): boolean {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
 /**
@@ -52,6 +71,6 @@ export class Listener<T> {
     if (this.#warned) return;
     this.#warned = true;
     this.#listener = undefined;
-    process.emitWarning(`${this.#name} threw, it is not called again: ${String(error)}`);
+    process.emitWarning(`${this.#name} threw, it is not called again: ${shownThrown(error)}`);
   }
 }

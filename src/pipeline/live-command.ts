@@ -32,7 +32,7 @@ export function startCommand(
 ): Promise<LiveCommand> {
   const { owner = hostOwner } = options;
   const asked = requested(command, options);
-  const native = engineCommand(command, environment, options, false, undefined, false);
+  const native = engineCommand(asked, environment, options, false, undefined, false);
   return new Promise((started, failed) => {
     let settle: (result: RunResult) => void;
     const result = new Promise<RunResult>((resolve) => {

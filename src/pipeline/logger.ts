@@ -1,4 +1,5 @@
 import { callOut } from './listener.js';
+import { shownThrown } from './message-of.js';
 
 /** Where a runtime wants to read of what went wrong without failing a call. */
 export interface Logger {
@@ -17,7 +18,7 @@ export function warnTo(logger: Logger | undefined): (message: string) => void {
       () => logger.warn(message),
       (error) => {
         // A log that fails must not fail what it reports on.
-        process.emitWarning(`logger threw: ${String(error)}; it was told: ${message}`);
+        process.emitWarning(`logger threw: ${shownThrown(error)}; it was told: ${message}`);
       },
     );
 }

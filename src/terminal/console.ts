@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BytesChunk, MergedResult, OutputChunk, StreamName } from '../engine/outcome.js';
+import { shownThrown } from '../pipeline/message-of.js';
 import { formatSize } from '../pipeline/size.js';
 import { nearestSize, type TerminalSize } from '../pipeline/terminal-size.js';
 import type { LiveProcess } from '../spawn.js';
@@ -223,5 +224,5 @@ export class Console {
 }
 
 function warn(method: string, error: unknown): void {
-  process.emitWarning(`the console's ${method}() failed: ${String(error)}`);
+  process.emitWarning(`the console's ${method}() failed: ${shownThrown(error)}`);
 }

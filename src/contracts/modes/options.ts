@@ -1,5 +1,6 @@
 import { MOST_KEPT_BYTES } from '../../pipeline/execute-options.js';
 import { InputError, showValue } from '../../pipeline/input-error.js';
+import { disregard } from '../../pipeline/listener.js';
 import { atLeast, wholeFrom } from '../../pipeline/option-checks.js';
 import { absolutePath } from '../../pipeline/workdir.js';
 import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
@@ -76,6 +77,7 @@ export function resolveModesOptions(options: ModesOptions): ModesSettings {
 function currentDirectory(cwd: ModesOptions['cwd']): string {
   const path: unknown = typeof cwd === 'function' ? cwd() : cwd;
   if (typeof path === 'string' && path !== '' && !path.includes('\0')) return path;
+  disregard(path);
   const got = showValue(path);
   throw new InputError(`cwd: expected a path or a function that returns one, got ${got}`);
 }
