@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { appendFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { onBehalfOfNobody } from '../engine/caller.js';
 import { formatSize } from '../pipeline/size.js';
 import { UnderWay } from '../pipeline/under-way.js';
 import { claimId } from './ids.js';
@@ -108,11 +109,14 @@ class DirectoryStore implements ArtifactStore {
 
   #ready(): Promise<string> {
     if (this.#disposed) return Promise.reject(new Error('the artifact store was disposed'));
-    this.#directory ??= this.#prepare().catch((error: unknown) => {
-      // The next command tries again.
-      this.#directory = undefined;
-      throw error;
-    });
+    // It serves later calls too.
+    this.#directory ??= onBehalfOfNobody(() =>
+      this.#prepare().catch((error: unknown) => {
+        // The next command tries again.
+        this.#directory = undefined;
+        throw error;
+      }),
+    );
     return this.#directory;
   }
 

@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { loadBinding } from './binding.js';
+import { onBehalfOfNobody } from './caller.js';
 import { decodeChunk, decodeRan, decodeReply, decodeStream, encodeNumbers } from './codec.js';
 import { LaunchError } from './launch-error.js';
 import type { CommandEvents, EngineCommand, EngineReply } from './message.js';
@@ -24,7 +25,8 @@ let loaded: NativeBinding | undefined;
  * @throws Error It is missing or broken; the message says what to do.
  */
 export function binding(): NativeBinding {
-  loaded ??= load();
+  // Loading makes callbacks of its own.
+  loaded ??= onBehalfOfNobody(load);
   return loaded;
 }
 
@@ -138,7 +140,8 @@ let opened: Channel | undefined;
 export function channel(): Channel {
   if (opened === undefined) {
     startEngine();
-    opened = new Channel();
+    // It is everybody's, not the first caller's.
+    opened = onBehalfOfNobody(() => new Channel());
   }
   return opened;
 }

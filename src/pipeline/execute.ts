@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { inCallersContext } from '../engine/caller.js';
 import { LaunchError } from '../engine/launch-error.js';
 import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../engine/message.js';
 import type {
@@ -135,7 +136,7 @@ class Execution implements CommandEvents {
   ) {
     this.#options = options;
     const { onOutput } = options;
-    this.#onOutput = onOutput;
+    this.#onOutput = onOutput && inCallersContext(onOutput, options);
     this.#asked = requested(command, options);
     this.#resolve = resolve;
     this.#reject = reject;

@@ -1,4 +1,5 @@
 import type { ParsedScript } from 'unbash';
+import { onBehalfOfNobody } from '../engine/caller.js';
 
 /** The library that reads shell syntax. */
 export type ShellParser = typeof import('unbash');
@@ -10,7 +11,7 @@ let loading: Promise<ShellParser> | undefined;
  * need it.
  */
 export function loadShellParser(): Promise<ShellParser> {
-  loading ??= import('unbash');
+  loading ??= onBehalfOfNobody(() => import('unbash'));
   return loading;
 }
 

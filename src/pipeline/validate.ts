@@ -1,4 +1,5 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
+import { onBehalfOfNobody } from '../engine/caller.js';
 import { InputError, showValue } from './input-error.js';
 
 /** A JSON Schema, as model APIs take it. */
@@ -16,7 +17,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export function createValidator<T>(schema: JsonSchema): (value: unknown) => Promise<T> {
   let compiled: Promise<ValidateFunction<T>> | undefined;
   return async (value) => {
-    compiled ??= compile<T>(schema);
+    compiled ??= onBehalfOfNobody(() => compile<T>(schema));
     const accepts = await compiled;
     if (accepts(value)) return value;
     const fault = accepts.errors?.[0];

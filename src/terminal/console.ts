@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inCallersContext } from '../engine/caller.js';
 import type { BytesChunk, MergedResult, OutputChunk, StreamName } from '../engine/outcome.js';
 import { shownThrown } from '../pipeline/message-of.js';
 import { formatSize } from '../pipeline/size.js';
@@ -66,7 +67,8 @@ export class Console {
   private constructor(emulator: Emulator, listeners: ConsoleListeners) {
     this.#emulator = emulator;
     this.#listeners = listeners;
-    this.#clock = new FrameClock(() => this.#draw());
+    // It also ticks at what the interface tells, in whatever context that is.
+    this.#clock = new FrameClock(inCallersContext(() => this.#draw(), undefined));
     this.#keys = new KeyReader({
       forward: (bytes) => this.#type(bytes, MOST_INPUT),
       escape: () => this.#dismiss(),

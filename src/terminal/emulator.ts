@@ -1,4 +1,5 @@
 import type { IBuffer, IBufferCell, IBufferLine, Terminal } from '@xterm/headless';
+import { onBehalfOfNobody } from '../engine/caller.js';
 import type { TerminalSize } from '../pipeline/terminal-size.js';
 import { limitCounts, PacedWriter } from './paced-write.js';
 import { PLAIN, styleOf, takeLook } from './style.js';
@@ -6,7 +7,7 @@ import type { ConsoleFrame, ConsoleRow, StyledText } from './ui.js';
 
 /** Makes a terminal that is drawn nowhere. The library is loaded when the first one is needed. */
 export async function createTerminal(size: TerminalSize, scrollback: number): Promise<Terminal> {
-  const { default: headless } = await import('@xterm/headless');
+  const { default: headless } = await onBehalfOfNobody(() => import('@xterm/headless'));
   const terminal = new headless.Terminal({
     cols: size.columns,
     rows: size.rows,

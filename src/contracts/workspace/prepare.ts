@@ -1,3 +1,4 @@
+import { onBehalfOfNobody } from '../../engine/caller.js';
 import { expandUrls } from '../../pipeline/expand.js';
 import { InputError } from '../../pipeline/input-error.js';
 import { blockedMessage } from '../../pipeline/intercept.js';
@@ -59,7 +60,8 @@ export async function prepare(
   const cwd = resolveWorkingDirectory(expanded.cwd, settings.cwd, home);
   // Everybody else is told by the launch.
   if (input.async || input.pty || settings.clientTerminals) await checkWorkingDirectory(cwd);
-  const snapshot = await settings.snapshot?.ready();
+  // It serves later calls too.
+  const snapshot = await onBehalfOfNobody(() => settings.snapshot?.ready());
   const overrides =
     snapshot === undefined ? variables : withPath(settings.env, snapshot, expanded.env);
   const onTerminal = { ...settings, defaults: TERMINAL_DEFAULTS };
