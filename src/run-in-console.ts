@@ -1,7 +1,9 @@
 import type { MergedResult } from './engine/outcome.js';
+import { checkExecuteOptions } from './pipeline/execute-options.js';
 import { InputError, showValue } from './pipeline/input-error.js';
-import type { CommandOptions } from './run.js';
-import { spawn } from './spawn.js';
+import { optionsOfNow } from './pipeline/options-now.js';
+import { type CommandOptions, commandEnvironment } from './run.js';
+import { spawnIn } from './spawn.js';
 import { Console } from './terminal/console.js';
 import { readableCapture } from './terminal/readable.js';
 import type { TerminalUi } from './terminal/ui.js';
@@ -41,9 +43,14 @@ export async function runInConsole(
   if (typeof ui?.openConsole !== 'function') {
     throw new InputError(`ui: expected a terminal UI with openConsole(), got ${showValue(ui)}`);
   }
+  checkExecuteOptions(command, options);
+  const environment = commandEnvironment({ ...options, pty: true });
+  const kept = optionsOfNow(options);
+  // A user interface may take its time; what was asked for stays what it is.
   const console = await Console.open(ui, command);
   try {
-    const live = await spawn(command, { ...options, pty: console.size, encoding: 'bytes' });
+    const asked = { ...kept, pty: console.size, encoding: 'bytes' } as const;
+    const live = await spawnIn(environment, command, asked);
     const { result, dismissed, size } = await console.run(live);
     return { result, dismissed, text: await readableCapture(result.output, size) };
   } finally {

@@ -1,8 +1,8 @@
-import { resolve } from 'node:path';
 import type { MergedResult, RunResult, SeparateResult } from './engine/outcome.js';
 import { resolveEnvironment } from './pipeline/environment.js';
 import { type ExecuteOptions, execute } from './pipeline/execute.js';
 import { overTerminal, TERMINAL_DEFAULTS } from './pipeline/terminal-environment.js';
+import { absolutePath } from './pipeline/workdir.js';
 
 /** What a command's environment is made of. */
 export interface EnvironmentOptions {
@@ -53,12 +53,12 @@ export function commandEnvironment(options: CommandOptions): string {
     inherit: options.inheritEnv ?? 'scrubbed',
     defaults: options.pty ? TERMINAL_DEFAULTS : undefined,
     overrides: options.pty ? overTerminal(options.env) : options.env,
-    cwd: absolutePath(options.cwd),
+    cwd: namedDirectory(options.cwd),
   });
 }
 
 /** What `PWD` will say. What is not a path is left for the check of the options to refuse. */
-function absolutePath(cwd: unknown): string | undefined {
+function namedDirectory(cwd: unknown): string | undefined {
   if (typeof cwd !== 'string' || cwd === '' || cwd.includes('\0')) return undefined;
-  return resolve(cwd);
+  return absolutePath('cwd', cwd);
 }

@@ -138,6 +138,7 @@ function start<Chunk>(
 ): Promise<LiveProcess<Chunk>> {
   const asked = requested(command, options);
   const { owner = hostOwner, signal, stdin, input, encoding = 'text', overflow } = options;
+  const { streams, pty } = options;
   const native = engineCommand(
     asked,
     environment,
@@ -157,7 +158,7 @@ function start<Chunk>(
     );
     let offAbort: (() => void) | undefined;
     const engine = EngineProcess.start(owner, native, {
-      started: (pid) => started(live(pid, engine, result, chunks, options)),
+      started: (pid) => started(live(pid, engine, result, chunks, { stdin, streams, pty })),
       output: (stream, raw) => chunks.put(raw.map((chunk) => toChunk(stream, chunk))),
       ended(end) {
         offAbort?.();
@@ -171,6 +172,9 @@ function start<Chunk>(
   });
 }
 
+/** What talking to a command depends on. */
+type Talk = { readonly [Name in 'stdin' | 'streams' | 'pty']: SpawnOptions[Name] };
+
 const disposed = () => new Error('its owner was disposed before it could start');
 
 function live<Chunk>(
@@ -178,7 +182,7 @@ function live<Chunk>(
   engine: EngineProcess,
   result: Promise<RunResult>,
   chunks: ChunkQueue<Chunk>,
-  { stdin, streams, pty }: SpawnOptions,
+  { stdin, streams, pty }: Talk,
 ): LiveProcess<Chunk> {
   const piped = (): void => {
     if (stdin !== 'pipe') throw new InputError("stdin: expected 'pipe' at the start, got 'null'");

@@ -86,6 +86,15 @@ export class CallListeners<Details> {
   }
 }
 
+/** A call as it is now: what becomes of its object while it waits does not matter. */
+export function callOfNow<Details>({
+  signal,
+  onUpdate,
+  onOutput,
+}: ToolCall<Details> = {}): ToolCall<Details> {
+  return { signal, onUpdate, onOutput };
+}
+
 /**
  * The listeners of a call; undefined: there are none, so that nothing has to be delivered while the
  * command runs.

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { inheritedEnvironment } from '../engine/environ.js';
 import { checkInherit, resolveEnvironment } from '../pipeline/environment.js';
 import { checkShell } from '../pipeline/execute-options.js';
 import { InputError, showValue } from '../pipeline/input-error.js';
@@ -47,8 +48,27 @@ export interface ShellSettings {
   readonly shell: readonly string[] | undefined;
 }
 
+/** What a call finds of the host at its moment, and keeps, however long it waits for its turn. */
+export interface CallMoment {
+  /** The host's variables. */
+  readonly inherited: string;
+  /** What `~` stands for. */
+  readonly home: string;
+}
+
+/** The host as it is now. */
+export function momentOf({ inheritEnv }: Pick<ShellSettings, 'inheritEnv'>): CallMoment {
+  return { inherited: inheritEnv === 'none' ? '' : inheritedEnvironment(), home: homeOfNow() };
+}
+
+/** `homedir()` would ask the process's own variables, which a runtime may have replaced. */
+function homeOfNow(): string {
+  return process.env.HOME ?? homedir();
+}
+
 /**
- * Fills in a contract's defaults.
+ * Fills in a contract's defaults. What is an object or an array is copied: a tool stays what it was
+ * made as.
  *
  * @throws {InputError} An option is not valid.
  */
@@ -68,25 +88,32 @@ export function resolveShellOptions(
   checkShell(options.shell);
   return {
     cwd: absolutePath('cwd', options.cwd),
-    home: homedir(),
+    home: homeOfNow(),
     inheritEnv,
-    scrub: options.scrub,
-    env: options.env,
+    scrub: options.scrub && [...options.scrub],
+    env: copyVariables(options.env),
     defaults: nonInteractiveDefaults(options.ci ?? true),
     graceMs: atLeast('graceMs', 0, options.graceMs ?? defaults.graceMs),
-    shell: options.shell,
+    shell: options.shell && [...options.shell],
   };
+}
+
+/** What is no object is left for the check of the variables to refuse. */
+function copyVariables(env: ShellOptions['env']): ShellOptions['env'] {
+  return typeof env === 'object' && env !== null ? { ...env } : env;
 }
 
 /**
  * The environment block of a command.
  *
+ * @param moment That of its call.
  * @param overrides In place of the option `env`, for what has variables of its own.
  */
 export function shellEnvironment(
   cwd: string,
   { inheritEnv, scrub, defaults, env }: Omit<ShellSettings, 'cwd'>,
+  { inherited }: Pick<CallMoment, 'inherited'>,
   overrides: ShellSettings['env'] = env,
 ): string {
-  return resolveEnvironment({ inherit: inheritEnv, scrub, defaults, overrides, cwd });
+  return resolveEnvironment({ inherit: inheritEnv, inherited, scrub, defaults, overrides, cwd });
 }

@@ -22,6 +22,7 @@ export interface EngineCommand {
   readonly listen: 'text' | 'bytes' | undefined;
   /** Whether the command waits for a slow listener. */
   readonly pause: boolean;
+  /** Absolute. */
   readonly spillPath: string | undefined;
   readonly spillMaxBytes: number;
   /** The file is made once a stream is longer; undefined: at the start. */

@@ -7,6 +7,8 @@ import { isShellVariable } from './shell-variables.js';
 export interface EnvironmentPolicy {
   /** The host's own variables: without secrets, all of them, or none. */
   readonly inherit: 'scrubbed' | 'all' | 'none';
+  /** Those, as `inheritedEnvironment` gave them. Default: as they are now. */
+  readonly inherited?: string | undefined;
   /** Name patterns that count as secrets. Default: {@link SECRET_NAME_PATTERNS}. */
   readonly scrub?: readonly string[] | undefined;
   /** Laid over the inherited variables. */
@@ -72,7 +74,7 @@ const KEPT_BASES = 4;
 const bases: Base[] = [];
 
 function findBase(policy: EnvironmentPolicy): Base {
-  const inherited = policy.inherit === 'none' ? '' : inheritedEnvironment();
+  const inherited = policy.inherit === 'none' ? '' : (policy.inherited ?? inheritedEnvironment());
   const scrub = policy.scrub ?? SECRET_NAME_PATTERNS;
   const found = bases.find(
     (base) =>

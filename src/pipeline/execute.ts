@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { inCallersContext } from '../engine/caller.js';
 import { LaunchError } from '../engine/launch-error.js';
 import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../engine/message.js';
@@ -18,6 +17,7 @@ import { onAbort } from './on-abort.js';
 import { settlesAtOnce } from './settles-at-once.js';
 import { type PtyOption, terminalSize } from './terminal-size.js';
 import { UnderWay } from './under-way.js';
+import { absolutePath } from './workdir.js';
 
 /** A file for the whole output, mode 0600. */
 export interface SpillOptions {
@@ -197,7 +197,8 @@ class Execution implements CommandEvents {
 export function requested(command: string, options: ExecuteOptions): Requested {
   const { spill, streams, timeoutMs } = options;
   const path = typeof spill === 'object' ? spill.path : spill;
-  const spillPath = path;
+  // Paths are made absolute now: the host may be elsewhere when the file is made.
+  const spillPath = path === undefined ? undefined : absolutePath('spill', path);
   return { command, separate: streams === 'separate', timeoutMs, spillPath };
 }
 
@@ -216,7 +217,7 @@ export function engineCommand(
     text: command,
     shells: shell?.join('\0') ?? '',
     environment,
-    directory: cwd === undefined ? undefined : resolve(cwd),
+    directory: cwd === undefined ? undefined : absolutePath('cwd', cwd),
     follow: options.followDirectory ?? false,
     stdin,
     separate: options.streams === 'separate',

@@ -40,6 +40,15 @@ export function absolutePath(name: string, path: string): string {
   }
 }
 
+/** The host's own directory of now; undefined: it was removed. */
+export function hostDirectory(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Makes sure that a path is a directory, for whoever must know it before the launch.
  *

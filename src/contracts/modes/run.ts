@@ -5,7 +5,7 @@ import { messageOf } from '../../pipeline/message-of.js';
 import { listenTo } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
-import { shellEnvironment } from '../shell-options.js';
+import { type CallMoment, shellEnvironment } from '../shell-options.js';
 import type { ModesSettings } from './options.js';
 import { captureLimits } from './output.js';
 import { makeOutputFile, removeOutputFile } from './output-file.js';
@@ -15,6 +15,11 @@ import {
   foregroundResult,
   type ModesDetails,
 } from './result.js';
+
+/** The host at the moment of a call, and where the conversation is. */
+export interface ModesMoment extends CallMoment {
+  readonly cwd: string;
+}
 
 /**
  * Runs a command to its end, or to that of its time.
@@ -28,12 +33,13 @@ export async function runForeground(
   call: ToolCall<ModesDetails>,
   owner: Owner,
   settings: ModesSettings,
+  moment: ModesMoment,
 ): Promise<ToolResult<ModesDetails>> {
-  const cwd = settings.directory();
+  const { cwd } = moment;
   const listeners = listenTo(call, { maxBytes: settings.snipBytes });
   const { signal } = call;
   try {
-    const result = await execute(command, shellEnvironment(cwd, settings), {
+    const result = await execute(command, shellEnvironment(cwd, settings, moment), {
       cwd,
       timeoutMs: milliseconds(settings.timeouts[mode]),
       graceMs: settings.graceMs,
@@ -58,9 +64,10 @@ export async function runForeground(
 export async function runInBackground(
   command: string,
   settings: ModesSettings,
+  moment: ModesMoment,
 ): Promise<ToolResult<ModesDetails>> {
-  const cwd = settings.directory();
-  const environment = shellEnvironment(cwd, settings);
+  const { cwd } = moment;
+  const environment = shellEnvironment(cwd, settings, moment);
   const timeoutMs = milliseconds(settings.timeouts.background);
   const { graceMs, shell } = settings;
   const outputPath = await makeOutputFile(timeoutMs + graceMs).catch(noPlace);

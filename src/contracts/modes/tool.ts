@@ -1,7 +1,9 @@
 import { InputError } from '../../pipeline/input-error.js';
 import { checkCommand, createValidator } from '../../pipeline/validate.js';
+import { callOfNow } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { Lifetime } from '../lifetime.js';
+import { momentOf } from '../shell-options.js';
 import { type ModesOptions, type ModesSettings, resolveModesOptions } from './options.js';
 import type { ModesDetails } from './result.js';
 import { runForeground, runInBackground } from './run.js';
@@ -26,14 +28,16 @@ export function createModesTool(options: ModesOptions): ModesTool {
     input: unknown,
     call: ToolCall<ModesDetails>,
   ): Promise<ToolResult<ModesDetails>> {
+    // First of all, since waiting is what comes next.
+    const moment = { ...momentOf(settings), cwd: settings.directory() };
     const { command, mode = 'default' } = await validate(input);
     checkCommand(command);
     checkLength(command, settings);
     life.checkStart(call.signal);
     return life.add(
       mode === 'background'
-        ? runInBackground(command, settings)
-        : runForeground(command, mode, call, life.owner, settings),
+        ? runInBackground(command, settings, moment)
+        : runForeground(command, mode, call, life.owner, settings, moment),
     );
   }
 
@@ -47,7 +51,10 @@ export function createModesTool(options: ModesOptions): ModesTool {
     concurrency: 'shared',
     hints: SHELL_HINTS,
     companions: [],
-    execute: (input, call = {}) => life.call(call.signal, () => answer(input, call)),
+    execute(input, given) {
+      const call = callOfNow(given);
+      return life.call(call.signal, () => answer(input, call));
+    },
     dispose: () => life.end(settings.graceMs),
   };
 }

@@ -5,6 +5,7 @@ import { InputError, showValue } from '../../pipeline/input-error.js';
 import { type Logger, warnTo } from '../../pipeline/logger.js';
 import { nonInteractiveDefaults } from '../../pipeline/non-interactive.js';
 import { atLeast, wholeFrom } from '../../pipeline/option-checks.js';
+import { hostDirectory } from '../../pipeline/workdir.js';
 import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
 import { CommandLog } from './command-log.js';
 
@@ -29,12 +30,8 @@ export interface PlainOptions extends Omit<ShellOptions, 'cwd' | 'ci'> {
 
 /** Those options with everything decided. */
 export interface PlainSettings extends Omit<ShellSettings, 'cwd'> {
-  /**
-   * The directory for the next command.
-   *
-   * @throws {InputError} It was the host's own and is gone.
-   */
-  readonly cwd: () => string;
+  /** The directory for the command of a call that is made now; undefined: it is gone. */
+  readonly cwd: () => string | undefined;
   readonly timeoutSeconds: number;
   readonly maxStdoutBytes: number;
   readonly maxStderrBytes: number;
@@ -68,14 +65,6 @@ export function resolvePlainOptions(options: PlainOptions): PlainSettings {
 
 function resolveLimit(name: string, bytes = DEFAULT_MAX_BYTES): number {
   return wholeFrom(name, 1, bytes, MOST_KEPT_BYTES);
-}
-
-function hostDirectory(): string {
-  try {
-    return process.cwd();
-  } catch {
-    throw new InputError("Working directory does not exist: the host's own was removed");
-  }
 }
 
 function resolveLog(

@@ -1,11 +1,12 @@
 import type { SeparateResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import { execute } from '../../pipeline/execute.js';
+import { InputError } from '../../pipeline/input-error.js';
 import { checkCommand } from '../../pipeline/validate.js';
-import { explainLaunch, resolveWorkingDirectory } from '../../pipeline/workdir.js';
+import { explainLaunch } from '../../pipeline/workdir.js';
 import { listenTo } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
-import { shellEnvironment } from '../shell-options.js';
+import { type CallMoment, shellEnvironment } from '../shell-options.js';
 import { type Diagnosis, findDiagnosis, speaksForShell } from './diagnosis.js';
 import type { PlainSettings } from './options.js';
 import { endedResult, KEPT_OF_END, type PlainDetails } from './result.js';
@@ -15,6 +16,13 @@ export interface RunContext {
   readonly owner: Owner;
   readonly settings: PlainSettings;
   readonly call: ToolCall<PlainDetails>;
+  readonly moment: PlainMoment;
+}
+
+/** The host at the moment of a call, with the directory for the command. */
+export interface PlainMoment extends CallMoment {
+  /** Undefined: it was the host's own and is gone. */
+  readonly cwd: string | undefined;
 }
 
 /**
@@ -28,10 +36,13 @@ export async function runCommand(
   command: string,
   context: RunContext,
 ): Promise<ToolResult<PlainDetails>> {
-  const { settings } = context;
+  const { settings, moment } = context;
   checkCommand(command);
-  const cwd = resolveWorkingDirectory(undefined, settings.cwd(), settings.home);
-  const environment = shellEnvironment(cwd, settings);
+  const { cwd } = moment;
+  if (cwd === undefined) {
+    throw new InputError("Working directory does not exist: the host's own was removed");
+  }
+  const environment = shellEnvironment(cwd, settings, moment);
   const result = await executeIn(cwd, command, environment, context).catch(async (error) => {
     throw await explainLaunch(error, cwd);
   });

@@ -1,11 +1,13 @@
 import { createValidator } from '../../pipeline/validate.js';
+import { callOfNow } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolError, toToolError } from '../errors.js';
 import { Lifetime } from '../lifetime.js';
+import { momentOf } from '../shell-options.js';
 import { PendingEntry } from './entry.js';
 import { type PlainOptions, resolvePlainOptions } from './options.js';
 import { failedResult, type PlainDetails } from './result.js';
-import { runCommand } from './run.js';
+import { type PlainMoment, runCommand } from './run.js';
 import { PLAIN_DESCRIPTION, PLAIN_OUTPUT_SCHEMA, PLAIN_SCHEMA, type PlainInput } from './schema.js';
 
 /**
@@ -30,11 +32,13 @@ export function createPlainTool(options: PlainOptions): PlainTool {
   const life = new Lifetime();
 
   async function answer(input: unknown, call: ToolCall<PlainDetails>): Promise<Answer> {
+    // First of all, since waiting is what comes next.
+    const moment = { ...momentOf(settings), cwd: settings.cwd() };
     const checked = await attempt(async () => (await validate(input)).command, call);
     if (typeof checked !== 'string') return checked;
     const pending = new PendingEntry(checked);
     try {
-      const ended = await attempt(() => run(checked, call), call);
+      const ended = await attempt(() => run(checked, call, moment), call);
       settings.log?.append(pending.answered(ended));
       return ended;
     } catch (error) {
@@ -43,9 +47,13 @@ export function createPlainTool(options: PlainOptions): PlainTool {
     }
   }
 
-  async function run(command: string, call: ToolCall<PlainDetails>): Promise<Answer> {
+  async function run(
+    command: string,
+    call: ToolCall<PlainDetails>,
+    moment: PlainMoment,
+  ): Promise<Answer> {
     life.checkStart(call.signal);
-    return runCommand(command, { owner: life.owner, settings, call });
+    return runCommand(command, { owner: life.owner, settings, call, moment });
   }
 
   /** Does it; what goes wrong becomes an answer if the contract has one for it. */
@@ -74,9 +82,9 @@ export function createPlainTool(options: PlainOptions): PlainTool {
     concurrency: 'shared',
     hints: SHELL_HINTS,
     companions: [],
-    async execute(input, call = {}) {
+    async execute(input, given) {
       life.checkCall();
-      return life.add(answer(input, call));
+      return life.add(answer(input, callOfNow(given)));
     },
     async dispose() {
       await life.end(settings.graceMs);

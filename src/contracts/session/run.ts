@@ -6,7 +6,7 @@ import { CANCELLED } from '../../pipeline/notices.js';
 import { listenTo } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolAbortError, ToolError } from '../errors.js';
-import { shellEnvironment } from '../shell-options.js';
+import { type CallMoment, shellEnvironment } from '../shell-options.js';
 import type { Place, SessionDirectory } from './directory.js';
 import type { SessionSettings } from './options.js';
 import { streamLimits } from './output.js';
@@ -39,6 +39,7 @@ export async function runCommand(
   session: Session,
   { command, timeout: asked }: SessionInput,
   call: ToolCall<SessionDetails>,
+  moment: CallMoment,
 ): Promise<ToolResult<SessionDetails>> {
   const { settings, directory } = session;
   const timeout = clampTimeout(asked ?? settings.timeoutMs, settings);
@@ -46,7 +47,7 @@ export async function runCommand(
   const listeners = listenTo(call);
   try {
     const result = await inPlace(session, from, () =>
-      execute(command, shellEnvironment(from.path, settings), {
+      execute(command, shellEnvironment(from.path, settings, moment), {
         ...commandOptions(session, from, timeout),
         followDirectory: true,
         ...(call.signal && { signal: call.signal }),
@@ -82,6 +83,7 @@ export async function runCommand(
 export async function startTask(
   session: Session,
   { command, timeout: asked }: SessionInput,
+  moment: CallMoment,
 ): Promise<ToolResult<SessionDetails>> {
   const { settings, directory, tasks } = session;
   const timeout = clampTimeout(asked, settings);
@@ -90,7 +92,7 @@ export async function startTask(
     const options = commandOptions(session, from, timeout);
     if (session.owner.isDisposed) throw new ToolAbortError(CANCELLED);
     return inPlace(session, from, () =>
-      startCommand(command, shellEnvironment(from.path, settings), options),
+      startCommand(command, shellEnvironment(from.path, settings, moment), options),
     );
   });
   const details: SessionDetails = {

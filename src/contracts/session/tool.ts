@@ -1,6 +1,8 @@
 import { checkCommand, createValidator } from '../../pipeline/validate.js';
+import { callOfNow } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { Lifetime } from '../lifetime.js';
+import { momentOf } from '../shell-options.js';
 import { SessionDirectory } from './directory.js';
 import { resolveSessionOptions, type SessionOptions } from './options.js';
 import type { SessionDetails, TaskDetails } from './result.js';
@@ -45,11 +47,15 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     input: unknown,
     call: ToolCall<SessionDetails>,
   ): Promise<ToolResult<SessionDetails>> {
+    // First of all, since waiting is what comes next. Only the directory is that of its turn.
+    const moment = momentOf(settings);
     const fields = await validate(input);
     checkCommand(fields.command);
     life.checkStart(call.signal);
     return life.add(
-      fields.run_in_background ? startTask(session, fields) : runCommand(session, fields, call),
+      fields.run_in_background
+        ? startTask(session, fields, moment)
+        : runCommand(session, fields, call, moment),
     );
   }
 
@@ -66,7 +72,10 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     get cwd() {
       return session.directory.path;
     },
-    execute: (input, call = {}) => life.call(call.signal, () => answer(input, call)),
+    execute(input, given) {
+      const call = callOfNow(given);
+      return life.call(call.signal, () => answer(input, call));
+    },
     async dispose() {
       await life.end(settings.graceMs);
       await session.tasks.settled();

@@ -3,6 +3,7 @@ import { type JobManager, UnknownJobError } from '../../jobs/manager.js';
 import { waitForFirst } from '../../jobs/wait.js';
 import { InputError } from '../../pipeline/input-error.js';
 import { createValidator, type JsonSchema } from '../../pipeline/validate.js';
+import { callOfNow } from '../call-listeners.js';
 import type { BashTool, ToolCall, ToolResult } from '../contract.js';
 import { ToolAbortError, ToolError } from '../errors.js';
 import { jobLine, jobReport } from './job-text.js';
@@ -56,7 +57,8 @@ export function createJobTool(manager: JobManager): BashTool<JobDetails> {
     // It can end a job.
     hints: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
     companions: [],
-    async execute(input, call = {}) {
+    async execute(input, given) {
+      const call = callOfNow(given);
       try {
         return await answer(await validate(input), manager, call);
       } catch (error) {

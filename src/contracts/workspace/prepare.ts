@@ -10,11 +10,16 @@ import { checkWorkingDirectory, resolveWorkingDirectory } from '../../pipeline/w
 import type { Snapshot } from '../../snapshot/shell-snapshot.js';
 import type { TerminalUi } from '../../terminal/ui.js';
 import { ToolError } from '../errors.js';
-import { shellEnvironment } from '../shell-options.js';
+import { type CallMoment, shellEnvironment } from '../shell-options.js';
 import type { WorkspaceSettings } from './options.js';
 import type { WorkspaceInput } from './schema.js';
 import { shellText } from './shell-setup.js';
 import { chooseTerminal } from './terminal-choice.js';
+
+/** The host at the moment of a call, and the switch that was on. */
+export interface WorkspaceMoment extends CallMoment {
+  readonly terminalsOff: string | undefined;
+}
 
 /** A call with everything decided: what runs, where, for how long and with what around it. */
 export interface PreparedCommand {
@@ -41,11 +46,12 @@ export interface PreparedCommand {
 export async function prepare(
   input: WorkspaceInput,
   settings: WorkspaceSettings,
+  moment: WorkspaceMoment,
 ): Promise<PreparedCommand> {
   checkCommand(input.command);
   checkNames(input.env);
   const given = layer(settings.env, input.env);
-  const home = given?.HOME ?? settings.home;
+  const home = given?.HOME ?? moment.home;
   const cd =
     input.cwd === undefined ? takeLeadingCd(input.command, home, given?.CDPATH) : undefined;
   if (input.async) checkAsync(settings);
@@ -70,10 +76,10 @@ export async function prepare(
     text: shellText(expanded.command, settings.commandPrefix, snapshot, variables),
     cwd,
     timeout: clampTimeout(input.timeout, settings.timeout),
-    environment: shellEnvironment(cwd, settings, overrides),
+    environment: shellEnvironment(cwd, settings, moment, overrides),
     variables,
-    ...terminalOf(input, settings, () =>
-      shellEnvironment(cwd, onTerminal, overTerminal(overrides)),
+    ...terminalOf(input, settings, moment, () =>
+      shellEnvironment(cwd, onTerminal, moment, overTerminal(overrides)),
     ),
   };
 }
@@ -82,9 +88,10 @@ export async function prepare(
 function terminalOf(
   input: WorkspaceInput,
   { ui }: WorkspaceSettings,
+  { terminalsOff }: WorkspaceMoment,
   environment: () => string,
 ): Pick<PreparedCommand, 'terminal' | 'notice'> {
-  const choice = chooseTerminal(input, ui);
+  const choice = chooseTerminal(input, ui, terminalsOff);
   if (choice.kind === 'terminal') {
     return { terminal: { ui: choice.ui, environment: environment() } };
   }

@@ -4,7 +4,7 @@ import { atLeast } from '../../pipeline/option-checks.js';
 import { runsCodeFirst } from '../../pipeline/shell-variables.js';
 import { ShellSnapshot, type Snapshot } from '../../snapshot/shell-snapshot.js';
 import { withSnapshot } from '../../snapshot/snapshot-text.js';
-import { type ShellSettings, shellEnvironment } from '../shell-options.js';
+import { momentOf, type ShellSettings, shellEnvironment } from '../shell-options.js';
 
 /** Which rc file is captured, and how. */
 export interface ShellSnapshotOptions {
@@ -45,7 +45,7 @@ export function resolveSnapshot(
 /** That of commands, but nothing else is read, and no history written. */
 function rcEnvironment(shell: ShellSettings): string {
   const overrides = { ...shell.env, BASH_ENV: undefined, HISTFILE: '/dev/null' };
-  return shellEnvironment('/', shell, overrides);
+  return shellEnvironment('/', shell, momentOf(shell), overrides);
 }
 
 /** @throws {InputError} The option is not valid. */

@@ -10,14 +10,19 @@ export type TerminalChoice =
 /** Either keeps all commands on pipes when it is `1`. */
 const SWITCHES = ['FORKLINE_NO_PTY', 'PI_NO_PTY'] as const;
 
+/** The switch that is on now. */
+export function switchOfNow(): string | undefined {
+  return SWITCHES.find((name) => process.env[name] === '1');
+}
+
 /** A terminal is for a person to look at and type into: without one there is none. */
 export function chooseTerminal(
   { pty, async }: Pick<WorkspaceInput, 'pty' | 'async'>,
   ui: TerminalUi | undefined,
+  off: string | undefined,
 ): TerminalChoice {
   if (!pty) return { kind: 'pipes' };
   if (async) return { kind: 'pipes', notice: noTerminal('nobody sees a background command') };
-  const off = SWITCHES.find((name) => process.env[name] === '1');
   if (off !== undefined) return { kind: 'pipes', notice: noTerminal(`${off}=1 is set`) };
   if (ui === undefined) return { kind: 'pipes', notice: noTerminal('there is no user interface') };
   return { kind: 'terminal', ui };

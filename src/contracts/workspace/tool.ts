@@ -3,10 +3,11 @@ import { CANCELLED } from '../../pipeline/notices.js';
 import { unlessAborted } from '../../pipeline/on-abort.js';
 import { ExclusiveQueue } from '../../pipeline/queue.js';
 import { createValidator } from '../../pipeline/validate.js';
-import { listenTo } from '../call-listeners.js';
+import { callOfNow, listenTo } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import { Lifetime } from '../lifetime.js';
+import { momentOf } from '../shell-options.js';
 import { type Run, runInBackground, runUntilBackground } from './background.js';
 import { runInClientTerminal } from './client-terminal.js';
 import { createJobTool, type JobDetails } from './job-tool.js';
@@ -20,6 +21,7 @@ import { type PreparedCommand, prepare } from './prepare.js';
 import type { WorkspaceDetails } from './result.js';
 import { runCommand } from './run.js';
 import { type WorkspaceInput, workspaceDescription, workspaceSchema } from './schema.js';
+import { switchOfNow } from './terminal-choice.js';
 
 /** A tool of the `workspace` contract. */
 export interface WorkspaceTool extends BashTool<WorkspaceDetails> {
@@ -46,13 +48,16 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
   const context = { owner: life.owner, settings, disposal: life.disposal };
 
   async function answer(input: unknown, call: ToolCall<WorkspaceDetails>): Promise<Answer> {
+    // First of all, since waiting is what comes next.
+    const moment = { ...momentOf(settings), terminalsOff: switchOfNow() };
     const [offered, asked] = splitAsync(input, settings);
     const valid = await validate(offered);
     const fields = asked === undefined ? valid : { ...valid, async: asked };
     // Everything else waits for its turn: the command before may make the directory of this one.
     return queue.run(async () => {
       // What the runtime gives for it, such as resolvers, may take its time.
-      const command = await unlessAborted(prepare(fields, settings), call.signal, life.disposal);
+      const preparing = prepare(fields, settings, moment);
+      const command = await unlessAborted(preparing, call.signal, life.disposal);
       life.checkStart(call.signal);
       return start(command, fields.async ?? false, call);
     }, call.signal);
@@ -108,7 +113,10 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     hints: SHELL_HINTS,
     job,
     companions: job === undefined ? [] : [job],
-    execute: (input, call = {}) => life.call(call.signal, () => answer(input, call)),
+    execute(input, given) {
+      const call = callOfNow(given);
+      return life.call(call.signal, () => answer(input, call));
+    },
     async dispose() {
       const ended = life.end(settings.graceMs);
       queue.clear(new ToolAbortError(CANCELLED));
