@@ -1,6 +1,6 @@
-import { resolve } from 'node:path';
 import { InputError, showValue } from '../pipeline/input-error.js';
 import { wholeFrom } from '../pipeline/option-checks.js';
+import { absolutePath } from '../pipeline/workdir.js';
 
 /** Options of a directory for artifacts. Sizes in bytes, times in milliseconds. */
 export interface ArtifactStoreOptions {
@@ -39,7 +39,7 @@ export function resolveStoreOptions(options: ArtifactStoreOptions): ArtifactStor
   const maxTotalBytes = wholeFrom('maxTotalBytes', 1, options.maxTotalBytes ?? 2 * 1024 ** 3);
   const maxBytes = wholeFrom('maxBytes', 1, options.maxBytes ?? 256 * 1024 ** 2);
   return {
-    directory: directory === undefined ? undefined : resolve(directory),
+    directory: directory === undefined ? undefined : absolutePath('directory', directory),
     maxBytes: Math.min(maxBytes, maxTotalBytes),
     maxTotalBytes,
     maxAgeMs: wholeFrom('maxAgeMs', 1, options.maxAgeMs ?? 7 * 24 * 3600 * 1000),

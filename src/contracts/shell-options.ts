@@ -6,7 +6,7 @@ import { InputError, showValue } from '../pipeline/input-error.js';
 import type { Logger } from '../pipeline/logger.js';
 import { nonInteractiveDefaults } from '../pipeline/non-interactive.js';
 import { atLeast } from '../pipeline/option-checks.js';
-import { checkNamePatterns } from '../pipeline/secrets.js';
+import { compileNamePatterns } from '../pipeline/secrets.js';
 import { absolutePath } from '../pipeline/workdir.js';
 
 /** Options that every contract has. */
@@ -67,7 +67,7 @@ function homeOfNow(): string {
 }
 
 /**
- * Fills in a contract's defaults. What is an object or an array is copied: a tool stays what it was
+ * Fills in a contract's defaults. The variables and the shells are copied: a tool stays what it was
  * made as.
  *
  * @throws {InputError} An option is not valid.
@@ -84,13 +84,14 @@ export function resolveShellOptions(
   }
   const inheritEnv = options.inheritEnv ?? defaults.inheritEnv;
   checkInherit(inheritEnv);
-  checkNamePatterns(options.scrub);
+  // Kept as they are now, by the array itself: several tools may share one, and an environment.
+  if (options.scrub !== undefined) compileNamePatterns(options.scrub);
   checkShell(options.shell);
   return {
     cwd: absolutePath('cwd', options.cwd),
     home: homeOfNow(),
     inheritEnv,
-    scrub: options.scrub && [...options.scrub],
+    scrub: options.scrub,
     env: copyVariables(options.env),
     defaults: nonInteractiveDefaults(options.ci ?? true),
     graceMs: atLeast('graceMs', 0, options.graceMs ?? defaults.graceMs),

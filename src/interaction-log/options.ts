@@ -1,7 +1,7 @@
-import { resolve } from 'node:path';
 import { InputError, showValue } from '../pipeline/input-error.js';
 import type { Logger } from '../pipeline/logger.js';
 import { atLeast, wholeFrom } from '../pipeline/option-checks.js';
+import { absolutePath } from '../pipeline/workdir.js';
 
 /** Options of an interaction log in a file. */
 export interface InteractionLogOptions {
@@ -39,7 +39,7 @@ export function resolveLogOptions(options: InteractionLogOptions): InteractionLo
     throw new InputError(`path: expected the path of a file, got ${showValue(path)}`);
   }
   return {
-    path: resolve(path),
+    path: absolutePath('path', path),
     maxCommandBytes: wholeFrom('maxCommandBytes', 1, options.maxCommandBytes ?? 1024 ** 2),
     maxPendingBytes: wholeFrom('maxPendingBytes', 1, options.maxPendingBytes ?? 16 * 1024 ** 2),
     flushMs: atLeast('flushMs', 0, options.flushMs ?? 5000),

@@ -180,9 +180,10 @@ class Execution implements CommandEvents {
     else settlesAtOnce(this.#listening.settled()).then(() => this.#settle(end));
   }
 
-  /** Once the call has its answer, it changes nothing. */
+  /** The first counts; once the call has its answer, it changes nothing. */
   readonly #failed = (reason: unknown): void => {
-    this.#thrown ??= { reason };
+    if (this.#thrown !== undefined) return;
+    this.#thrown = { reason };
     this.#process?.cancel();
   };
 

@@ -64,7 +64,7 @@ export const SECRET_NAME_PATTERNS: readonly string[] = [
  *
  * @throws {InputError} `scrub` is no array of strings.
  */
-export function checkNamePatterns(scrub: unknown): void {
+function checkNamePatterns(scrub: unknown): void {
   if (scrub === undefined) return;
   if (Array.isArray(scrub) && scrub.every((pattern) => typeof pattern === 'string')) return;
   throw new InputError(`scrub: expected an array of name patterns, got ${showValue(scrub)}`);

@@ -1,6 +1,7 @@
 import { mkdir, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { InputError, showValue } from '../pipeline/input-error.js';
+import { absolutePath } from '../pipeline/workdir.js';
 import type { UrlResolver } from './resolver.js';
 
 /** Options of `local://` URLs. */
@@ -25,7 +26,7 @@ export function createLocalResolver({ root }: LocalUrlOptions): UrlResolver {
   if (typeof root !== 'string' || root === '') {
     throw new InputError(`root: expected a path, got ${showValue(root)}`);
   }
-  const base = resolve(root);
+  const base = absolutePath('root', root);
   return {
     async resolve(url) {
       const path = pathOf(url, base);
