@@ -11,6 +11,7 @@ fn main() {
         .flag("-Wall")
         .flag("-Wextra")
         .file("../launch/holder_linux.cc")
+        .file("../launch/descriptors_linux.cc")
         .file("../launch/launch_linux.cc")
         .compile("forkline_launch");
 }

@@ -11,17 +11,16 @@
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "descriptors.h"
 #include "holder.h"
 #include "launch.h"
 
@@ -124,53 +123,6 @@ void unshare_table(const Child &child) {
     fail(child, FORKLINE_STEP_CLOSE);
 }
 
-// What getdents64(2) fills a buffer with.
-struct DirectoryEntry {
-  uint64_t inode;
-  int64_t next;
-  unsigned short length;
-  unsigned char type;
-  char name[1];
-};
-
-// Closes those that /proc shows; false when it does not show any. A place in that
-// directory is a descriptor's number, so what is closed on the way shifts nothing.
-bool close_listed(int first) {
-  int directory =
-      static_cast<int>(syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY));
-  if (directory < 0) return false;
-  alignas(DirectoryEntry) char buffer[2048];
-  bool seen = false;
-  for (long filled; (filled = syscall(SYS_getdents64, directory, buffer, sizeof buffer)) > 0;) {
-    for (long at = 0; at < filled;) {
-      const DirectoryEntry *entry = reinterpret_cast<const DirectoryEntry *>(buffer + at);
-      at += entry->length;
-      int number = 0;
-      const char *digit = entry->name;
-      while (*digit >= '0' && *digit <= '9') number = number * 10 + (*digit++ - '0');
-      if (digit == entry->name) continue;  // . and ..
-      seen = true;
-      if (number >= first && number != directory) close(number);
-    }
-  }
-  close(directory);
-  return seen;
-}
-
-// Close-on-exec would do for most, but a host may hold descriptors that lack it.
-bool close_from(int first) {
-  if (syscall(SYS_close_range, first, ~0U, 0) == 0) return true;
-  // Before Linux 5.9, or where a container's filter refuses what it does not know (EPERM).
-  if (close_listed(first)) return true;
-  // One by one, up to the highest number that the kernel gives away unless told otherwise.
-  const rlim_t kMost = 1 << 20;
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
-  const rlim_t end = std::min(limit.rlim_cur, kMost);
-  for (rlim_t number = first; number < end; number++) close(static_cast<int>(number));
-  return true;
-}
-
 // Puts the four descriptors in their places. A source that stands where another
 // one must go is first moved above them all.
 void place_descriptors(const Child &child) {
@@ -188,7 +140,7 @@ void place_descriptors(const Child &child) {
         sources[target] == target ? fcntl(target, F_SETFD, 0) : dup2(sources[target], target);
     if (placed < 0) fail(child, FORKLINE_STEP_STDIO);
   }
-  if (!close_from(count)) fail(child, FORKLINE_STEP_CLOSE);
+  if (!forkline_close_from(count)) fail(child, FORKLINE_STEP_CLOSE);
 }
 
 [[noreturn]] void exec_first(const Child &child) {

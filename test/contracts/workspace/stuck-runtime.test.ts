@@ -57,18 +57,20 @@ test('a console that does not open while the command may run is done without', a
 
 test('a console that opens when nobody wants it any more is closed', async () => {
   const late = new FakeUi();
+  const stop = new AbortController();
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
   const ui: TerminalUi = {
     async openConsole(request, events) {
+      stop.abort();
       await opened;
       return late.openConsole(request, events);
     },
   };
-  const signal = AbortSignal.timeout(100);
-  await failureOf(makeTool({ ui }).execute({ command: 'echo x', pty: true }, { signal }));
+  const call = { signal: stop.signal };
+  await failureOf(makeTool({ ui }).execute({ command: 'echo x', pty: true }, call));
   open();
   await expect.poll(() => late.closed).toBe(1);
 });
