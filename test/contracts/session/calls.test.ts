@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Ajv } from 'ajv';
 import { expect, test, vi } from 'vitest';
@@ -89,16 +90,27 @@ test('every structured answer is as the output schemas say', async () => {
     answers.push(await data(tool, command));
   }
   answers.push(await data(tool, 'sleep 60', { timeout: 100 }));
-  const background = await data(tool, 'sleep .3', { run_in_background: true });
+  const go = folder.file('go on');
+  const waiting = `until [ -e '${go}' ]; do sleep 0.05; done`;
+  const background = await data(tool, waiting, { run_in_background: true });
   answers.push(background);
   const conforms = ajv.compile(tool.outputSchema ?? false);
   for (const answer of answers) expect(conforms(answer), JSON.stringify(answer)).toBe(true);
 
   const ask = { task_id: background.task_id };
   const taskConforms = ajv.compile(tool.taskOutput.outputSchema ?? false);
-  expect(taskConforms((await tool.taskOutput.execute(ask)).structured)).toBe(true);
-  await sleep(1000);
-  expect(taskConforms((await tool.taskOutput.execute(ask)).structured)).toBe(true);
+  const answerNow = async () => (await tool.taskOutput.execute(ask)).structured;
+  const running = await answerNow();
+  writeFileSync(go, '');
+  const ended = await eventually(async () => {
+    const answer = await answerNow();
+    expect(answer?.status).not.toBe('running');
+    return answer;
+  });
+  expect([running?.status, ended?.status]).toEqual(['running', 'completed']);
+  for (const answer of [running, ended]) {
+    expect(taskConforms(answer), JSON.stringify(answer)).toBe(true);
+  }
 });
 
 test('what is said beside the streams is in the structured answer too', async () => {
