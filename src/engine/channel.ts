@@ -30,6 +30,11 @@ export function binding(): NativeBinding {
   return loaded;
 }
 
+/** The addon, if it has been needed already. */
+export function loadedBinding(): NativeBinding | undefined {
+  return loaded;
+}
+
 function load(): NativeBinding {
   try {
     return loadBinding();

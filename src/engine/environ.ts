@@ -1,5 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
+import { Serializer } from 'node:v8';
+import { isMainThread } from 'node:worker_threads';
+import { loadedBinding } from './channel.js';
 
 /** Variables as they were when they were last looked at. */
 interface Seen {
@@ -11,28 +14,69 @@ interface Seen {
 
 let seen: Seen = { names: undefined, values: [], block: '' };
 
+/** The `process.env` of which `seen` was exactly what lies in the process's memory. */
+let backed: NodeJS.ProcessEnv | undefined;
+
 /**
  * The variables that a command may inherit, as `process.env` has them now: `NAME=value` entries
  * joined by NUL, one character a byte. It is the same string again for as long as nothing changes.
  *
- * Through Node's own interface, which alone is safe while a worker with `SHARE_ENV` writes, and
- * knows of a worker's own variables and of a `process.env` that was replaced.
+ * They are read through Node's own interface, which alone is safe while a worker with `SHARE_ENV`
+ * writes, and knows of a worker's own variables and of a `process.env` that was replaced. That
+ * would be a third of what a command costs this thread; so the addon looks first whether the
+ * memory behind Node's own object is still what was read.
  */
 export function inheritedEnvironment(): string {
   const environment = process.env;
-  const names = namesOf(environment);
-  if (!isAsSeen(environment, names)) {
-    const values = names.map((name) => environment[name]);
-    const block = blockOf(names, values);
-    const isText = values.every((value) => value === undefined || typeof value === 'string');
-    seen = {
-      names: isText ? names : undefined,
-      values,
-      // The same object, so that comparing it takes no time.
-      block: block === seen.block ? seen.block : block,
-    };
-  }
+  if (environment === backed && isInMemory(seen.block)) return seen.block;
+  look(environment);
+  backed = isNodesOwn(environment) && isInMemory(seen.block) ? environment : undefined;
   return seen.block;
+}
+
+function isInMemory(block: string): boolean {
+  return loadedBinding()?.environmentIs(block) ?? false;
+}
+
+let judged: { readonly environment: NodeJS.ProcessEnv; readonly isOwn: boolean } | undefined;
+
+/** Whether what is written to it is written to the process's memory. A worker's may be a copy. */
+function isNodesOwn(environment: NodeJS.ProcessEnv): boolean {
+  if (!isMainThread) return false;
+  if (judged?.environment !== environment) {
+    judged = { environment, isOwn: isHostObject(environment) };
+  }
+  return judged.isOwn;
+}
+
+/** Whether it is an object of Node's, and no JavaScript: serializing it asks what to do with it. */
+function isHostObject(object: object): boolean {
+  let found = false;
+  const serializer = Object.assign(new Serializer(), {
+    _writeHostObject(host: object) {
+      found = host === object;
+    },
+  });
+  try {
+    serializer.writeValue(object);
+  } catch {
+    // It is, or has, what can't be serialized.
+  }
+  return found;
+}
+
+function look(environment: NodeJS.ProcessEnv): void {
+  const names = namesOf(environment);
+  if (isAsSeen(environment, names)) return;
+  const values = names.map((name) => environment[name]);
+  const block = blockOf(names, values);
+  const isText = values.every((value) => value === undefined || typeof value === 'string');
+  seen = {
+    names: isText ? names : undefined,
+    values,
+    // The same object, so that comparing it takes no time.
+    block: block === seen.block ? seen.block : block,
+  };
 }
 
 function namesOf(environment: NodeJS.ProcessEnv): string[] {

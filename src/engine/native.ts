@@ -1,5 +1,7 @@
 /** What the addon exports. Its other side is native/addon; codec.ts speaks for this one. */
 export interface NativeBinding {
+  /** Whether the process's variables are exactly this block, in memory and at this moment. */
+  environmentIs(block: string): boolean;
   /** Starts the engine unless it runs; undefined or null when it does now. */
   start(): { readonly errno: number; readonly message: string } | null | undefined;
   readonly Channel: new (

@@ -1,14 +1,13 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { onBehalfOfNobody } from '../engine/caller.js';
-import { copyInput } from './copy-input.js';
 import { InputError, showValue } from './input-error.js';
 
 /** A JSON Schema, as model APIs take it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * Makes a function that checks a value against a schema and returns a copy of it, typed: what
- * becomes of the value after the call does not matter. `T` must describe what the schema accepts.
+ * Makes a function that checks a value against a schema and returns it typed. `T` must describe
+ * what the schema accepts.
  *
  * The schema library is loaded and the schema compiled at the first call, not before: most programs
  * that import this package never validate anything.
@@ -18,10 +17,9 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export function createValidator<T>(schema: JsonSchema): (value: unknown) => Promise<T> {
   let compiled: Promise<ValidateFunction<T>> | undefined;
   return async (value) => {
-    const given = copyInput(value);
     compiled ??= onBehalfOfNobody(() => compile<T>(schema));
     const accepts = await compiled;
-    if (accepts(given)) return given;
+    if (accepts(value)) return value;
     const fault = accepts.errors?.[0];
     throw new InputError(fault === undefined ? 'input: not valid' : describeFault(fault));
   };

@@ -1,6 +1,7 @@
 //! The N-API face of the engine: JavaScript objects in, events out. No logic.
 
 mod channel;
+mod environ;
 mod event;
 mod host;
 mod record;
@@ -21,6 +22,13 @@ use parking_lot::Mutex;
 use channel::{Batch, CommandSink, Events};
 use event::{Event, Reply};
 use request::{Numbers, Paths, Strings, command, detached, milliseconds, size};
+
+/// Whether the process's environment is exactly this: `NAME=value` entries separated by NUL, one
+/// character a byte.
+#[napi]
+pub fn environment_is(block: Latin1String) -> bool {
+    environ::is(&block)
+}
 
 /// Why the engine can't be started.
 #[napi(object, object_from_js = false)]

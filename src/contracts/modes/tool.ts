@@ -1,3 +1,4 @@
+import { copyInput } from '../../pipeline/copy-input.js';
 import { InputError } from '../../pipeline/input-error.js';
 import { checkCommand, createValidator } from '../../pipeline/validate.js';
 import { callOfNow } from '../call-listeners.js';
@@ -53,7 +54,7 @@ export function createModesTool(options: ModesOptions): ModesTool {
     companions: [],
     execute(input, given) {
       const call = callOfNow(given);
-      return life.call(call.signal, () => answer(input, call));
+      return life.call(call.signal, () => answer(copyInput(input), call));
     },
     dispose: () => life.end(settings.graceMs),
   };

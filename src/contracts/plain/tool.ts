@@ -1,3 +1,4 @@
+import { copyInput } from '../../pipeline/copy-input.js';
 import { createValidator } from '../../pipeline/validate.js';
 import { callOfNow } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
@@ -84,7 +85,7 @@ export function createPlainTool(options: PlainOptions): PlainTool {
     companions: [],
     async execute(input, given) {
       life.checkCall();
-      return life.add(answer(input, callOfNow(given)));
+      return life.add(answer(copyInput(input), callOfNow(given)));
     },
     async dispose() {
       await life.end(settings.graceMs);

@@ -1,4 +1,5 @@
 import type { RunResult } from '../../engine/outcome.js';
+import { copyInput } from '../../pipeline/copy-input.js';
 import { createValidator } from '../../pipeline/validate.js';
 import type { BashTool, ToolResult } from '../contract.js';
 import type { Lifetime } from '../lifetime.js';
@@ -62,7 +63,7 @@ export function createTaskOutputTool(
     // It forgets what it has told.
     hints: { readOnly: true, destructive: false, idempotent: false, openWorld: false },
     companions: [],
-    execute: (input) => life.call(undefined, () => answer(input)),
+    execute: (input) => life.call(undefined, () => answer(copyInput(input))),
     async dispose() {},
   };
 }

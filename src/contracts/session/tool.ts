@@ -1,3 +1,4 @@
+import { copyInput } from '../../pipeline/copy-input.js';
 import { checkCommand, createValidator } from '../../pipeline/validate.js';
 import { callOfNow } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
@@ -74,7 +75,7 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     },
     execute(input, given) {
       const call = callOfNow(given);
-      return life.call(call.signal, () => answer(input, call));
+      return life.call(call.signal, () => answer(copyInput(input), call));
     },
     async dispose() {
       await life.end(settings.graceMs);

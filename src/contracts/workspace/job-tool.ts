@@ -1,6 +1,7 @@
 import type { Job, JobStatus } from '../../jobs/job.js';
 import { type JobManager, UnknownJobError } from '../../jobs/manager.js';
 import { waitForFirst } from '../../jobs/wait.js';
+import { copyInput } from '../../pipeline/copy-input.js';
 import { InputError } from '../../pipeline/input-error.js';
 import { createValidator, type JsonSchema } from '../../pipeline/validate.js';
 import { callOfNow } from '../call-listeners.js';
@@ -60,7 +61,7 @@ export function createJobTool(manager: JobManager): BashTool<JobDetails> {
     async execute(input, given) {
       const call = callOfNow(given);
       try {
-        return await answer(await validate(input), manager, call);
+        return await answer(await validate(copyInput(input)), manager, call);
       } catch (error) {
         if (error instanceof InputError || error instanceof UnknownJobError) {
           throw new ToolError('input', error.message, { cause: error });

@@ -1,4 +1,5 @@
 import type { ArtifactStore } from '../../artifacts/store.js';
+import { copyInput } from '../../pipeline/copy-input.js';
 import { CANCELLED } from '../../pipeline/notices.js';
 import { unlessAborted } from '../../pipeline/on-abort.js';
 import { ExclusiveQueue } from '../../pipeline/queue.js';
@@ -115,7 +116,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     companions: job === undefined ? [] : [job],
     execute(input, given) {
       const call = callOfNow(given);
-      return life.call(call.signal, () => answer(input, call));
+      return life.call(call.signal, () => answer(copyInput(input), call));
     },
     async dispose() {
       const ended = life.end(settings.graceMs);
