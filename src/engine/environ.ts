@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
-import { Serializer } from 'node:v8';
+import { types } from 'node:util';
 import { isMainThread } from 'node:worker_threads';
 import { loadedBinding } from './channel.js';
 
@@ -44,25 +44,26 @@ let judged: { readonly environment: NodeJS.ProcessEnv; readonly isOwn: boolean }
 function isNodesOwn(environment: NodeJS.ProcessEnv): boolean {
   if (!isMainThread) return false;
   if (judged?.environment !== environment) {
-    judged = { environment, isOwn: isHostObject(environment) };
+    judged = { environment, isOwn: refusesAccessors(environment) };
   }
   return judged.isOwn;
 }
 
-/** Whether it is an object of Node's, and no JavaScript: serializing it asks what to do with it. */
-function isHostObject(object: object): boolean {
-  let found = false;
-  const serializer = Object.assign(new Serializer(), {
-    _writeHostObject(host: object) {
-      found = host === object;
-    },
-  });
+/** A name that nobody has, and that is not there for longer than the question takes. */
+const PROBE = 'FORKLINE_PROBE';
+
+/** Whether it is an object of Node's and none of JavaScript's: only that refuses an accessor. */
+function refusesAccessors(environment: NodeJS.ProcessEnv): boolean {
+  // One in front of Node's own would pass the refusal on, and may do anything else by itself.
+  if (types.isProxy(environment)) return false;
   try {
-    serializer.writeValue(object);
-  } catch {
-    // It is, or has, what can't be serialized.
+    Object.defineProperty(environment, PROBE, { get: () => undefined, configurable: true });
+    delete environment[PROBE];
+    return false;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ERR_INVALID_OBJECT_DEFINE_PROPERTY';
   }
-  return found;
 }
 
 function look(environment: NodeJS.ProcessEnv): void {
