@@ -84,12 +84,25 @@ describe('Z1: with a socket as standard input, as under rshd', () => {
     });
   }
 
+  async function printedBy(...args: readonly string[]) {
+    const child = start(...args);
+    child.stdin?.end();
+    const { stdout, code } = await endOf(child);
+    return [stdout.toString(), code];
+  }
+
   test('`forkline run` runs what was asked for', async () => {
     for (const command of [COMPOUND, LONG]) {
-      const child = start('run', command);
-      child.stdin?.end();
-      const { stdout, code } = await endOf(child);
-      expect([stdout.toString(), code]).toEqual(['one\ntwo\nthree\n', 0]);
+      expect(await printedBy('run', command)).toEqual(['one\ntwo\nthree\n', 0]);
+    }
+  });
+
+  test('Z2: `forkline run --env BASH_ENV=FILE` reads the file, then runs what was asked for', async () => {
+    const file = folder.file('env file');
+    writeFileSync(file, `echo read\n${RC}`);
+    for (const command of [COMPOUND, LONG]) {
+      const printed = await printedBy('run', '--env', `BASH_ENV=${file}`, command);
+      expect(printed).toEqual(['read\none\ntwo\nthree\n', 0]);
     }
   });
 });

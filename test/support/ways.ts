@@ -9,6 +9,7 @@ import {
   spawn,
 } from '../../src/index.js';
 import { backgroundIn, endingOf } from './background.js';
+import { FakeUi } from './console.js';
 import { whole } from './results.js';
 import { textOf } from './tool.js';
 
@@ -38,6 +39,14 @@ export function waysIn(folder: string): readonly (readonly [string, Way])[] {
       },
     ],
     ['workspace', (text, env) => answered({ contract: 'workspace', ...options, env }, text)],
+    [
+      'workspace in a console',
+      (text, env) =>
+        using(
+          createBashTool({ contract: 'workspace', ...options, env, ui: new FakeUi() }),
+          async (tool) => bare(textOf(await tool.execute({ command: text, pty: true }))),
+        ),
+    ],
     ['workspace with a job', job(folder)],
     ['workspace with a snapshot', snapshotted(folder)],
     [
