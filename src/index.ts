@@ -89,14 +89,12 @@ export {
 } from './minimizer/line-filter.js';
 export type { MinimizerOptions } from './minimizer/options.js';
 export type { SpillOptions } from './pipeline/execute.js';
-export { InputError } from './pipeline/input-error.js';
 export type { InterceptorOptions } from './pipeline/intercept.js';
 export {
   DEFAULT_INTERCEPTOR_RULES,
   type InterceptorNeeds,
   type InterceptorRule,
 } from './pipeline/intercept-rules.js';
-export type { Logger } from './pipeline/logger.js';
 export type { LineRange, Truncation } from './pipeline/output.js';
 export { SECRET_NAME_PATTERNS } from './pipeline/secrets.js';
 export type { PtyOption, TerminalSize } from './pipeline/terminal-size.js';
@@ -105,6 +103,8 @@ export type { JsonSchema } from './pipeline/validate.js';
 export { type CommandOptions, type EnvironmentOptions, run } from './run.js';
 export { type ConsoleOptions, type ConsoleResult, runInConsole } from './run-in-console.js';
 export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './spawn.js';
+export { InputError } from './support/errors.js';
+export type { Logger } from './support/logger.js';
 export type {
   ClientExitStatus,
   ClientTerminalConnection,

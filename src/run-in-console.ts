@@ -1,7 +1,7 @@
 import type { MergedResult } from './engine/outcome.js';
-import { InputError, showValue } from './pipeline/input-error.js';
 import type { CommandOptions } from './run.js';
 import { spawn } from './spawn.js';
+import { InputError, showValue } from './support/errors.js';
 import { Console } from './terminal/console.js';
 import { readableCapture } from './terminal/readable.js';
 import type { TerminalUi } from './terminal/ui.js';

@@ -12,10 +12,10 @@ import {
   checkLiveOptions,
   checkSignal,
 } from './pipeline/execute-options.js';
-import { InputError } from './pipeline/input-error.js';
-import { onAbort } from './pipeline/on-abort.js';
 import { checkExtent } from './pipeline/terminal-size.js';
 import { type CommandOptions, commandEnvironment } from './run.js';
+import { onAbort } from './support/abort.js';
+import { InputError } from './support/errors.js';
 
 /** How a command is started that is talked to while it runs. */
 export type SpawnOptions = Omit<CommandOptions, 'onOutput'> & {

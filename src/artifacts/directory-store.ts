@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { appendFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formatSize } from '../pipeline/size.js';
-import { UnderWay } from '../pipeline/under-way.js';
+import { UnderWay } from '../support/pending.js';
+import { formatSize } from '../support/size.js';
 import { claimId } from './ids.js';
 import { artifactName, draftName, parseName, toolName } from './names.js';
 import {

@@ -1,9 +1,9 @@
 import { isAbsolute } from 'node:path';
 import type { SpillReport } from '../engine/outcome.js';
 import type { SpillOptions } from '../pipeline/execute.js';
-import { callOut } from '../pipeline/listener.js';
-import { messageOf } from '../pipeline/message-of.js';
-import { withinTime } from '../pipeline/within-time.js';
+import { callOut } from '../support/listener.js';
+import { messageOf } from '../support/message-of.js';
+import { withinTime } from '../support/timing.js';
 import type { Artifact, ArtifactDraft, ArtifactStore } from './store.js';
 
 /** What became of a command's whole output. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { InputError, showValue } from '../pipeline/input-error.js';
-import { wholeFrom } from '../pipeline/option-checks.js';
+import { wholeFrom } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
 
 /** Options of a directory for artifacts. Sizes in bytes, times in milliseconds. */
 export interface ArtifactStoreOptions {

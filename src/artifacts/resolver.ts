@@ -1,4 +1,4 @@
-import { InputError } from '../pipeline/input-error.js';
+import { InputError } from '../support/errors.js';
 import type { ArtifactStore } from './store.js';
 
 /** Turns `artifact://ID` into the path of its file. */

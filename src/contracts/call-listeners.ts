@@ -1,6 +1,6 @@
 import type { OutputChunk } from '../engine/outcome.js';
-import { Listener } from '../pipeline/listener.js';
 import { TailUpdates } from '../pipeline/tail-updates.js';
+import { Listener } from '../support/listener.js';
 import type { ToolCall, ToolResult } from './contract.js';
 
 /** What an update shows. */

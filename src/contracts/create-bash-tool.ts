@@ -1,4 +1,4 @@
-import { InputError, showValue } from '../pipeline/input-error.js';
+import { InputError, showValue } from '../support/errors.js';
 import type { ModesOptions } from './modes/options.js';
 import { createModesTool, type ModesTool } from './modes/tool.js';
 import type { PlainOptions } from './plain/options.js';

@@ -1,7 +1,7 @@
 import { LaunchError } from '../engine/launch-error.js';
 import { JobLimitError } from '../jobs/manager.js';
-import { InputError } from '../pipeline/input-error.js';
 import { CANCELLED } from '../pipeline/notices.js';
+import { InputError } from '../support/errors.js';
 
 /** Why a tool call failed. */
 export type ToolErrorKind =

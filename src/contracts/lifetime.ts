@@ -1,6 +1,6 @@
 import { createOwner, type Owner } from '../engine/owner.js';
 import { CANCELLED } from '../pipeline/notices.js';
-import { UnderWay } from '../pipeline/under-way.js';
+import { UnderWay } from '../support/pending.js';
 import { ToolAbortError, ToolError, toToolError } from './errors.js';
 
 /** A tool from its making to its disposal: what it has started, and what may still begin. */

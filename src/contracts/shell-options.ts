@@ -1,12 +1,12 @@
 import { homedir } from 'node:os';
 import { checkInherit, resolveEnvironment } from '../pipeline/environment.js';
 import { checkShell } from '../pipeline/execute-options.js';
-import { InputError, showValue } from '../pipeline/input-error.js';
-import type { Logger } from '../pipeline/logger.js';
 import { nonInteractiveDefaults } from '../pipeline/non-interactive.js';
-import { atLeast } from '../pipeline/option-checks.js';
 import { checkNamePatterns } from '../pipeline/secrets.js';
 import { absolutePath } from '../pipeline/workdir.js';
+import { atLeast } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
+import type { Logger } from '../support/logger.js';
 
 /** Options that every contract has. */
 export interface ShellOptions {

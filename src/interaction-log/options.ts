@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { InputError, showValue } from '../pipeline/input-error.js';
-import type { Logger } from '../pipeline/logger.js';
-import { atLeast, wholeFrom } from '../pipeline/option-checks.js';
+import { atLeast, wholeFrom } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
+import type { Logger } from '../support/logger.js';
 
 /** Options of an interaction log in a file. */
 export interface InteractionLogOptions {

@@ -1,5 +1,5 @@
-import { callOut } from '../pipeline/listener.js';
-import { wholeFrom } from '../pipeline/option-checks.js';
+import { wholeFrom } from '../support/checks.js';
+import { callOut } from '../support/listener.js';
 import { Job, type JobEnd, type JobStatus, type JobWork } from './job.js';
 
 /** Options of a job manager. Times in milliseconds. */

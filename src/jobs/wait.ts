@@ -1,4 +1,4 @@
-import { onAbort } from '../pipeline/on-abort.js';
+import { onAbort } from '../support/abort.js';
 import type { Job } from './job.js';
 
 /**

@@ -3,7 +3,7 @@ import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/
 import { toolsOf } from '../adapters/definition.js';
 import { toMcpTool } from '../adapters/mcp.js';
 import type { BashTool } from '../index.js';
-import { packageVersion } from '../version.js';
+import { packageVersion } from '../support/version.js';
 import { type CallContext, callTool, type Delivery } from './call.js';
 import type { CallLog } from './call-log.js';
 

@@ -1,4 +1,4 @@
-import { messageOf } from '../pipeline/message-of.js';
+import { messageOf } from '../support/message-of.js';
 import { findErrorLines } from './error-lines.js';
 import type { OutputFilter } from './filter.js';
 import { type NumberedText, toText } from './numbered-text.js';

@@ -1,5 +1,5 @@
-import { InputError, showValue } from '../pipeline/input-error.js';
-import { atLeast, wholeFrom } from '../pipeline/option-checks.js';
+import { atLeast, wholeFrom } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
 import { DEFAULT_OUTPUT_FILTERS } from './default-filters.js';
 import type { OutputFilter } from './filter.js';
 import { Minimizer } from './minimizer.js';

@@ -1,5 +1,5 @@
 import { inheritedEnvironment } from '../engine/environ.js';
-import { InputError, showValue } from './input-error.js';
+import { InputError, showValue } from '../support/errors.js';
 import { compileNamePatterns, SECRET_NAME_PATTERNS } from './secrets.js';
 import { isShellVariable } from './shell-variables.js';
 

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { Owner } from '../engine/owner.js';
+import { InputError, showValue } from '../support/errors.js';
 import type { ExecuteOptions } from './execute.js';
-import { InputError, showValue } from './input-error.js';
 import { terminalSize } from './terminal-size.js';
 import { checkCommand } from './validate.js';
 

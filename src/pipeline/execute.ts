@@ -11,8 +11,8 @@ import type {
 import { hostOwner, type Owner } from '../engine/owner.js';
 import { EngineProcess } from '../engine/process.js';
 import { neverStarted, type Requested, toResult } from '../engine/result.js';
+import { onAbort } from '../support/abort.js';
 import { checkExecuteOptions } from './execute-options.js';
-import { onAbort } from './on-abort.js';
 import { type PtyOption, terminalSize } from './terminal-size.js';
 
 /** A file for the whole output, mode 0600. */

@@ -1,6 +1,6 @@
-import { InputError, showValue } from './input-error.js';
+import { InputError, showValue } from '../support/errors.js';
+import { messageOf } from '../support/message-of.js';
 import { DEFAULT_INTERCEPTOR_RULES, type InterceptorRule } from './intercept-rules.js';
-import { messageOf } from './message-of.js';
 import { loadShellParser, parseShell, type ShellParser } from './shell-parser.js';
 import { findStages, type Stage } from './shell-stages.js';
 import type { Computed } from './shell-text.js';

@@ -1,6 +1,6 @@
+import { InputError } from '../support/errors.js';
+import { messageOf } from '../support/message-of.js';
 import type { UrlRegistry } from '../urls/resolver.js';
-import { InputError } from './input-error.js';
-import { messageOf } from './message-of.js';
 
 /** Always internal, so that one without a resolver is an error and no odd file name. */
 const ALWAYS_INTERNAL: ReadonlySet<string> = new Set([

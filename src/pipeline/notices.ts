@@ -1,5 +1,5 @@
 import type { BackgroundProcess } from '../engine/outcome.js';
-import { firstBytes } from './utf8.js';
+import { firstBytes } from '../support/text.js';
 
 /** Stands where a command printed nothing. */
 export const NO_OUTPUT = '(no output)';

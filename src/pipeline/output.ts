@@ -1,6 +1,6 @@
 import type { Capture, Counts } from '../engine/outcome.js';
-import { formatCount, formatSize } from './size.js';
-import { firstBytes, lastBytes } from './utf8.js';
+import { formatCount, formatSize } from '../support/size.js';
+import { firstBytes, lastBytes } from '../support/text.js';
 
 /** How much of the output is shown, in bytes. */
 export interface OutputLimits {

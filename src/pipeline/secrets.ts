@@ -1,4 +1,4 @@
-import { InputError, showValue } from './input-error.js';
+import { InputError, showValue } from '../support/errors.js';
 
 /**
  * Names of environment variables that look like secrets; `*` stands for any characters, case does

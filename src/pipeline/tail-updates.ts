@@ -1,6 +1,6 @@
 import type { OutputChunk } from '../engine/outcome.js';
-import { formatSize } from './size.js';
-import { lastBytes } from './utf8.js';
+import { formatSize } from '../support/size.js';
+import { lastBytes } from '../support/text.js';
 
 /** How the tail of a running command is shown. */
 export interface TailUpdateOptions {

@@ -1,4 +1,4 @@
-import { InputError, showValue } from './input-error.js';
+import { InputError, showValue } from '../support/errors.js';
 
 /** The size of a terminal, in characters. */
 export interface TerminalSize {

@@ -1,6 +1,6 @@
 import type { Capture, Counts } from '../engine/outcome.js';
+import { firstBytes, lastBytes } from '../support/text.js';
 import type { OutputLimits } from './output.js';
-import { firstBytes, lastBytes } from './utf8.js';
 
 /** The capture that the engine would have made of a text that came whole, by another way. */
 export function captureText(text: string, { headBytes, tailBytes }: OutputLimits): Capture {

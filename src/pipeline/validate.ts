@@ -1,5 +1,5 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { InputError, showValue } from './input-error.js';
+import { InputError, showValue } from '../support/errors.js';
 
 /** A JSON Schema, as model APIs take it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { type Stats, stat } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { LaunchError } from '../engine/launch-error.js';
-import { InputError, showValue } from './input-error.js';
+import { InputError, showValue } from '../support/errors.js';
 
 /**
  * Resolves a working directory. The path stays as it was given: symlinks in it are not resolved, so

@@ -6,7 +6,7 @@ import {
 } from '../artifacts/temporary-directory.js';
 import { createOwner } from '../engine/owner.js';
 import { execute } from '../pipeline/execute.js';
-import { messageOf } from '../pipeline/message-of.js';
+import { messageOf } from '../support/message-of.js';
 import { captureCommand, parseCapture } from './capture-script.js';
 import { snapshotText } from './snapshot-text.js';
 

@@ -1,7 +1,7 @@
-import { InputError, showValue } from '../pipeline/input-error.js';
-import { onAbort } from '../pipeline/on-abort.js';
-import { atLeast } from '../pipeline/option-checks.js';
-import { UnderWay } from '../pipeline/under-way.js';
+import { onAbort } from '../support/abort.js';
+import { atLeast } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
+import { UnderWay } from '../support/pending.js';
 import {
   type ClientCommand,
   type ClientResult,

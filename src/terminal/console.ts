@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BytesChunk, MergedResult, OutputChunk, StreamName } from '../engine/outcome.js';
-import { formatSize } from '../pipeline/size.js';
 import { nearestSize, type TerminalSize } from '../pipeline/terminal-size.js';
 import type { LiveProcess } from '../spawn.js';
+import { formatSize } from '../support/size.js';
 import { Emulator } from './emulator.js';
 import { FrameClock, settlesWithin } from './frame-clock.js';
 import { KeyReader } from './keys.js';

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { ReadStream, WriteStream } from 'node:tty';
-import { InputError } from '../pipeline/input-error.js';
 import type { TerminalSize } from '../pipeline/terminal-size.js';
+import { InputError } from '../support/errors.js';
 import { ansiRow } from './style.js';
 import type {
   ConsoleEvents,

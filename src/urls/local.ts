@@ -1,6 +1,6 @@
 import { mkdir, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { InputError, showValue } from '../pipeline/input-error.js';
+import { InputError, showValue } from '../support/errors.js';
 import type { UrlResolver } from './resolver.js';
 
 /** Options of `local://` URLs. */

@@ -1,4 +1,4 @@
-import { InputError, showValue } from '../pipeline/input-error.js';
+import { InputError, showValue } from '../support/errors.js';
 import type { UrlRegistry, UrlResolver } from './resolver.js';
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { InputError } from '../../src/pipeline/input-error.js';
 import { checkCommand, createValidator } from '../../src/pipeline/validate.js';
+import { InputError } from '../../src/support/errors.js';
 
 const validate = createValidator<{ command: string }>({
   type: 'object',

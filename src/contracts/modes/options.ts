@@ -1,7 +1,7 @@
 import { MOST_KEPT_BYTES } from '../../pipeline/execute-options.js';
-import { InputError, showValue } from '../../pipeline/input-error.js';
-import { atLeast, wholeFrom } from '../../pipeline/option-checks.js';
 import { absolutePath } from '../../pipeline/workdir.js';
+import { atLeast, wholeFrom } from '../../support/checks.js';
+import { InputError, showValue } from '../../support/errors.js';
 import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
 
 /** How a command is run. */

@@ -1,6 +1,6 @@
 import type { Capture } from '../../engine/outcome.js';
-import { formatSize } from '../../pipeline/size.js';
-import { firstBytes, lastBytes } from '../../pipeline/utf8.js';
+import { formatSize } from '../../support/size.js';
+import { firstBytes, lastBytes } from '../../support/text.js';
 
 /** How much is returned, in bytes. */
 export interface SnipLimits {

@@ -1,7 +1,7 @@
 import type { Owner } from '../../engine/owner.js';
 import { execute } from '../../pipeline/execute.js';
 import { executeDetached } from '../../pipeline/execute-detached.js';
-import { messageOf } from '../../pipeline/message-of.js';
+import { messageOf } from '../../support/message-of.js';
 import { listenTo } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';

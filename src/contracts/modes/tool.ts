@@ -1,5 +1,5 @@
-import { InputError } from '../../pipeline/input-error.js';
 import { checkCommand, createValidator } from '../../pipeline/validate.js';
+import { InputError } from '../../support/errors.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { Lifetime } from '../lifetime.js';
 import { type ModesOptions, type ModesSettings, resolveModesOptions } from './options.js';

@@ -1,6 +1,6 @@
 import type { InteractionEntry } from '../../interaction-log/log.js';
-import { messageOf } from '../../pipeline/message-of.js';
 import { CANCELLED } from '../../pipeline/notices.js';
+import { messageOf } from '../../support/message-of.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import type { PlainDetails } from './result.js';

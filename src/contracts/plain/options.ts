@@ -1,10 +1,10 @@
 import { createInteractionLog } from '../../interaction-log/file-log.js';
 import type { InteractionLog } from '../../interaction-log/log.js';
 import { MOST_KEPT_BYTES } from '../../pipeline/execute-options.js';
-import { InputError, showValue } from '../../pipeline/input-error.js';
-import { type Logger, warnTo } from '../../pipeline/logger.js';
 import { nonInteractiveDefaults } from '../../pipeline/non-interactive.js';
-import { atLeast, wholeFrom } from '../../pipeline/option-checks.js';
+import { atLeast, wholeFrom } from '../../support/checks.js';
+import { InputError, showValue } from '../../support/errors.js';
+import { type Logger, warnTo } from '../../support/logger.js';
 import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
 import { CommandLog } from './command-log.js';
 

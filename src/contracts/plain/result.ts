@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import type { BackgroundProcess, Capture, Outcome, SeparateResult } from '../../engine/outcome.js';
 import { CANCELLED, NO_STATUS, signalNotice, timeoutNotice } from '../../pipeline/notices.js';
-import { firstBytes } from '../../pipeline/utf8.js';
+import { firstBytes } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import type { Diagnosis } from './diagnosis.js';

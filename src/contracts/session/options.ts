@@ -1,5 +1,5 @@
-import { InputError, showValue } from '../../pipeline/input-error.js';
-import { wholeFrom } from '../../pipeline/option-checks.js';
+import { wholeFrom } from '../../support/checks.js';
+import { InputError, showValue } from '../../support/errors.js';
 import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
 
 /** Options of the `session` contract. `cwd` is where the session starts. */

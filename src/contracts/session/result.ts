@@ -1,5 +1,4 @@
 import type { BackgroundProcess, Outcome, RunResult } from '../../engine/outcome.js';
-import { showValue } from '../../pipeline/input-error.js';
 import {
   backgroundNotice,
   CANCELLED,
@@ -8,6 +7,7 @@ import {
   NO_STATUS,
   signalNotice,
 } from '../../pipeline/notices.js';
+import { showValue } from '../../support/errors.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import { NOTHING_SHOWN, type ShownStream, showStream } from './output.js';

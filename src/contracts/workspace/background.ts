@@ -1,10 +1,10 @@
 import type { OutputChunk } from '../../engine/outcome.js';
 import type { JobEnd } from '../../jobs/job.js';
 import type { JobManager } from '../../jobs/manager.js';
-import { messageOf } from '../../pipeline/message-of.js';
 import { joinSections } from '../../pipeline/notices.js';
-import { onAbort } from '../../pipeline/on-abort.js';
 import { clampNotice } from '../../pipeline/timeout.js';
+import { onAbort } from '../../support/abort.js';
+import { messageOf } from '../../support/message-of.js';
 import { CallListeners, type LastUpdate } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolAbortError, toToolError } from '../errors.js';

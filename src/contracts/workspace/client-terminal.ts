@@ -1,5 +1,4 @@
 import type { OutputChunk } from '../../engine/outcome.js';
-import { Listener } from '../../pipeline/listener.js';
 import { NO_OUTPUT, wallTimeNotice } from '../../pipeline/notices.js';
 import {
   captureLimits,
@@ -7,10 +6,11 @@ import {
   showCapture,
   type Truncation,
 } from '../../pipeline/output.js';
-import { formatSize } from '../../pipeline/size.js';
 import { captureText } from '../../pipeline/text-capture.js';
 import { clampNotice } from '../../pipeline/timeout.js';
-import { lastBytes } from '../../pipeline/utf8.js';
+import { Listener } from '../../support/listener.js';
+import { formatSize } from '../../support/size.js';
+import { lastBytes } from '../../support/text.js';
 import {
   type ClientResult,
   ClientTerminalError,

@@ -1,6 +1,6 @@
 import type { Job, JobStatus } from '../../jobs/job.js';
 import { joinSections, NO_OUTPUT } from '../../pipeline/notices.js';
-import { lastBytes } from '../../pipeline/utf8.js';
+import { lastBytes } from '../../support/text.js';
 
 /** Shown of the output of a job that runs: UTF-8 bytes. */
 const PREVIEW_BYTES = 4096;

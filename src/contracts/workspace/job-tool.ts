@@ -1,8 +1,8 @@
 import type { Job, JobStatus } from '../../jobs/job.js';
 import { type JobManager, UnknownJobError } from '../../jobs/manager.js';
 import { waitForFirst } from '../../jobs/wait.js';
-import { InputError } from '../../pipeline/input-error.js';
 import { createValidator, type JsonSchema } from '../../pipeline/validate.js';
+import { InputError } from '../../support/errors.js';
 import type { BashTool, ToolCall, ToolResult } from '../contract.js';
 import { ToolAbortError, ToolError } from '../errors.js';
 import { jobLine, jobReport } from './job-text.js';

@@ -3,17 +3,17 @@ import type { ArtifactStore } from '../../artifacts/store.js';
 import { JobManager } from '../../jobs/manager.js';
 import type { Minimizer } from '../../minimizer/minimizer.js';
 import { createMinimizer, type MinimizerOptions } from '../../minimizer/options.js';
-import { InputError, showValue } from '../../pipeline/input-error.js';
 import {
   createInterceptor,
   type Interceptor,
   type InterceptorOptions,
 } from '../../pipeline/intercept.js';
-import { warnTo } from '../../pipeline/logger.js';
-import { atLeast, wholeFrom } from '../../pipeline/option-checks.js';
 import type { OutputLimits } from '../../pipeline/output.js';
 import type { TimeoutLimits } from '../../pipeline/timeout.js';
 import type { ShellSnapshot } from '../../snapshot/shell-snapshot.js';
+import { atLeast, wholeFrom } from '../../support/checks.js';
+import { InputError, showValue } from '../../support/errors.js';
+import { warnTo } from '../../support/logger.js';
 import { type ClientTerminalOptions, ClientTerminals } from '../../terminal/client-terminals.js';
 import type { TerminalUi } from '../../terminal/ui.js';
 import { createUrlRegistry } from '../../urls/registry.js';

@@ -1,5 +1,4 @@
 import { expandUrls } from '../../pipeline/expand.js';
-import { InputError } from '../../pipeline/input-error.js';
 import { blockedMessage } from '../../pipeline/intercept.js';
 import { takeLeadingCd } from '../../pipeline/leading-cd.js';
 import { overTerminal, TERMINAL_DEFAULTS } from '../../pipeline/terminal-environment.js';
@@ -7,6 +6,7 @@ import { clampTimeout, type Timeout } from '../../pipeline/timeout.js';
 import { checkCommand } from '../../pipeline/validate.js';
 import { checkWorkingDirectory, resolveWorkingDirectory } from '../../pipeline/workdir.js';
 import type { Snapshot } from '../../snapshot/shell-snapshot.js';
+import { InputError } from '../../support/errors.js';
 import type { TerminalUi } from '../../terminal/ui.js';
 import { ToolError } from '../errors.js';
 import { shellEnvironment } from '../shell-options.js';

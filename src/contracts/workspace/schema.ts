@@ -1,5 +1,5 @@
-import { formatSize } from '../../pipeline/size.js';
 import type { JsonSchema } from '../../pipeline/validate.js';
+import { formatSize } from '../../support/size.js';
 import type { WorkspaceSettings } from './options.js';
 
 /** Input of the `workspace` contract, once it is valid. */

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { InputError, showValue } from '../../pipeline/input-error.js';
-import { atLeast } from '../../pipeline/option-checks.js';
 import { ShellSnapshot, type Snapshot } from '../../snapshot/shell-snapshot.js';
 import { withSnapshot } from '../../snapshot/snapshot-text.js';
+import { atLeast } from '../../support/checks.js';
+import { InputError, showValue } from '../../support/errors.js';
 import { type ShellSettings, shellEnvironment } from '../shell-options.js';
 
 /** Which rc file is captured, and how. */

@@ -1,13 +1,13 @@
 import { OutputKeeper } from '../../artifacts/keep-output.js';
-import { messageOf } from '../../pipeline/message-of.js';
 import { CANCELLED } from '../../pipeline/notices.js';
-import { unlessAborted } from '../../pipeline/on-abort.js';
 import { captureLimits, type ShownOutput } from '../../pipeline/output.js';
 import type { TerminalSize } from '../../pipeline/terminal-size.js';
-import { lastBytes } from '../../pipeline/utf8.js';
-import { withinTime } from '../../pipeline/within-time.js';
 import { explainLaunch } from '../../pipeline/workdir.js';
 import { spawnIn } from '../../spawn.js';
+import { unlessAborted } from '../../support/abort.js';
+import { messageOf } from '../../support/message-of.js';
+import { lastBytes } from '../../support/text.js';
+import { withinTime } from '../../support/timing.js';
 import { Console, type ConsoleRun } from '../../terminal/console.js';
 import { readableText } from '../../terminal/readable.js';
 import type { TerminalUi } from '../../terminal/ui.js';

@@ -1,8 +1,8 @@
 import type { ArtifactStore } from '../../artifacts/store.js';
 import { CANCELLED } from '../../pipeline/notices.js';
-import { unlessAborted } from '../../pipeline/on-abort.js';
-import { ExclusiveQueue } from '../../pipeline/queue.js';
 import { createValidator } from '../../pipeline/validate.js';
+import { unlessAborted } from '../../support/abort.js';
+import { ExclusiveQueue } from '../../support/mutex.js';
 import { listenTo } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';

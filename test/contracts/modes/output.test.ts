@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { captureLimits, snipOutput } from '../../../src/contracts/modes/output.js';
-import { firstBytes, lastBytes } from '../../../src/pipeline/utf8.js';
+import { firstBytes, lastBytes } from '../../../src/support/text.js';
 import { captureOf } from '../../support/captures.js';
 import { useFolder } from '../../support/leftovers.js';
 import { useModesTools } from '../../support/modes.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatCount, formatSize } from '../../src/pipeline/size.js';
+import { formatCount, formatSize } from '../../src/support/size.js';
 
 test.each([
   [0, '0B'],

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { settlesAtOnce } from '../../src/pipeline/settles-at-once.js';
+import { settlesAtOnce } from '../../src/support/settles-at-once.js';
 
 test('work that has nothing to wait for does, also when it fails', async () => {
   const steps = async () => {

@@ -1,4 +1,4 @@
-import { InputError, showValue } from './input-error.js';
+import { InputError, showValue } from './errors.js';
 
 /** @throws {InputError} It is not a finite number of `min` or more. */
 export function atLeast(name: string, min: number, value: number): number {

@@ -1,4 +1,4 @@
-import { onAbort } from './on-abort.js';
+import { onAbort } from './abort.js';
 
 interface Waiter {
   readonly start: () => void;

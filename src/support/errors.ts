@@ -1,4 +1,4 @@
-import { firstBytes } from './utf8.js';
+import { firstBytes } from './text.js';
 
 /**
  * The caller's input is wrong; nothing was started.

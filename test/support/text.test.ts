@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { firstBytes, lastBytes } from '../../src/pipeline/utf8.js';
+import { firstBytes, lastBytes } from '../../src/support/text.js';
 
 const texts = fc.string({ unit: 'binary', maxLength: 60 });
 const sizes = fc.integer({ min: 0, max: 100 });

@@ -1,6 +1,6 @@
 import { setImmediate as tick } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { ExclusiveQueue } from '../../src/pipeline/queue.js';
+import { ExclusiveQueue } from '../../src/support/mutex.js';
 
 function gate() {
   let open = (): void => {};

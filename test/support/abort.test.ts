@@ -1,8 +1,8 @@
 import { getEventListeners, once } from 'node:events';
 import { setImmediate as tick } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { onAbort, unlessAborted } from '../../src/pipeline/on-abort.js';
-import { failureOf } from '../support/results.js';
+import { onAbort, unlessAborted } from '../../src/support/abort.js';
+import { failureOf } from './results.js';
 
 const never = new Promise<never>(() => {});
 

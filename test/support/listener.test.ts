@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Listener } from '../../src/pipeline/listener.js';
+import { Listener } from '../../src/support/listener.js';
 
 test('a listener hears everything until it is stopped', () => {
   const heard: number[] = [];
