@@ -9,6 +9,11 @@ export {
   type ArtifactStore,
   type DraftReport,
 } from './artifacts/store.js';
+export type { SpillOptions } from './command/execute.js';
+export { type CommandOptions, type EnvironmentOptions, run } from './command/run.js';
+export { SECRET_NAME_PATTERNS } from './command/secrets.js';
+export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './command/spawn.js';
+export type { PtyOption, TerminalSize } from './command/terminal.js';
 export type {
   BashTool,
   TextContent,
@@ -88,7 +93,6 @@ export {
   type NoiseRule,
 } from './minimizer/line-filter.js';
 export type { MinimizerOptions } from './minimizer/options.js';
-export type { SpillOptions } from './pipeline/execute.js';
 export type { InterceptorOptions } from './pipeline/intercept.js';
 export {
   DEFAULT_INTERCEPTOR_RULES,
@@ -96,13 +100,8 @@ export {
   type InterceptorRule,
 } from './pipeline/intercept-rules.js';
 export type { LineRange, Truncation } from './pipeline/output.js';
-export { SECRET_NAME_PATTERNS } from './pipeline/secrets.js';
-export type { PtyOption, TerminalSize } from './pipeline/terminal-size.js';
 export type { TimeoutLimits } from './pipeline/timeout.js';
 export type { JsonSchema } from './pipeline/validate.js';
-export { type CommandOptions, type EnvironmentOptions, run } from './run.js';
-export { type ConsoleOptions, type ConsoleResult, runInConsole } from './run-in-console.js';
-export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './spawn.js';
 export { InputError } from './support/errors.js';
 export type { Logger } from './support/logger.js';
 export type {
@@ -113,6 +112,11 @@ export type {
   ClientTerminalRequest,
 } from './terminal/client-terminal.js';
 export type { ClientTerminalOptions } from './terminal/client-terminals.js';
+export {
+  type ConsoleOptions,
+  type ConsoleResult,
+  runInConsole,
+} from './terminal/run-in-console.js';
 export { ansiRow } from './terminal/style.js';
 export { createTtyUi } from './terminal/tty-ui.js';
 export type {

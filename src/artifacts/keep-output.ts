@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
+import type { SpillOptions } from '../command/execute.js';
 import type { SpillReport } from '../engine/outcome.js';
-import type { SpillOptions } from '../pipeline/execute.js';
 import { callOut } from '../support/listener.js';
 import { messageOf } from '../support/message-of.js';
 import { withinTime } from '../support/timing.js';

@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
-import { checkInherit, resolveEnvironment } from '../pipeline/environment.js';
-import { checkShell } from '../pipeline/execute-options.js';
+import { checkInherit, resolveEnvironment } from '../command/environment.js';
+import { checkShell } from '../command/options.js';
+import { checkNamePatterns } from '../command/secrets.js';
 import { nonInteractiveDefaults } from '../pipeline/non-interactive.js';
-import { checkNamePatterns } from '../pipeline/secrets.js';
 import { absolutePath } from '../pipeline/workdir.js';
 import { atLeast } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';

@@ -4,8 +4,8 @@ import {
   makeTemporaryDirectory,
   removeTemporaryDirectory,
 } from '../artifacts/temporary-directory.js';
+import { execute } from '../command/execute.js';
 import { createOwner } from '../engine/owner.js';
-import { execute } from '../pipeline/execute.js';
 import { messageOf } from '../support/message-of.js';
 import { captureCommand, parseCapture } from './capture-script.js';
 import { snapshotText } from './snapshot-text.js';

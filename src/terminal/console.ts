@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { LiveProcess } from '../command/spawn.js';
+import { nearestSize, type TerminalSize } from '../command/terminal.js';
 import type { BytesChunk, MergedResult, OutputChunk, StreamName } from '../engine/outcome.js';
-import { nearestSize, type TerminalSize } from '../pipeline/terminal-size.js';
-import type { LiveProcess } from '../spawn.js';
 import { formatSize } from '../support/size.js';
 import { Emulator } from './emulator.js';
 import { FrameClock, settlesWithin } from './frame-clock.js';

@@ -1,5 +1,5 @@
 import type { IBuffer, IBufferCell, IBufferLine, Terminal } from '@xterm/headless';
-import type { TerminalSize } from '../pipeline/terminal-size.js';
+import type { TerminalSize } from '../command/terminal.js';
 import { limitCounts, PacedWriter } from './paced-write.js';
 import { PLAIN, styleOf, takeLook } from './style.js';
 import type { ConsoleFrame, ConsoleRow, StyledText } from './ui.js';

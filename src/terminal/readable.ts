@@ -1,6 +1,6 @@
 import type { IMarker, Terminal } from '@xterm/headless';
+import type { TerminalSize } from '../command/terminal.js';
 import type { Capture } from '../engine/outcome.js';
-import type { TerminalSize } from '../pipeline/terminal-size.js';
 import { formatSize } from '../support/size.js';
 import { createTerminal, screenText, withoutFinalBlankLines } from './emulator.js';
 import { PacedWriter } from './paced-write.js';

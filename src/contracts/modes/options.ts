@@ -1,4 +1,4 @@
-import { MOST_KEPT_BYTES } from '../../pipeline/execute-options.js';
+import { MOST_KEPT_BYTES } from '../../command/options.js';
 import { absolutePath } from '../../pipeline/workdir.js';
 import { atLeast, wholeFrom } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';

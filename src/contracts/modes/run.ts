@@ -1,6 +1,6 @@
+import { executeDetached } from '../../command/detached.js';
+import { execute } from '../../command/execute.js';
 import type { Owner } from '../../engine/owner.js';
-import { execute } from '../../pipeline/execute.js';
-import { executeDetached } from '../../pipeline/execute-detached.js';
 import { messageOf } from '../../support/message-of.js';
 import { listenTo } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';

@@ -1,6 +1,6 @@
+import { MOST_KEPT_BYTES } from '../../command/options.js';
 import { createInteractionLog } from '../../interaction-log/file-log.js';
 import type { InteractionLog } from '../../interaction-log/log.js';
-import { MOST_KEPT_BYTES } from '../../pipeline/execute-options.js';
 import { nonInteractiveDefaults } from '../../pipeline/non-interactive.js';
 import { atLeast, wholeFrom } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';

@@ -1,6 +1,6 @@
+import { execute } from '../../command/execute.js';
 import type { SeparateResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
-import { execute } from '../../pipeline/execute.js';
 import { checkCommand } from '../../pipeline/validate.js';
 import { explainLaunch, resolveWorkingDirectory } from '../../pipeline/workdir.js';
 import { listenTo } from '../call-listeners.js';

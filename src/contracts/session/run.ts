@@ -1,7 +1,7 @@
+import { type ExecuteOptions, execute } from '../../command/execute.js';
+import { startCommand } from '../../command/promise.js';
 import { LaunchError } from '../../engine/launch-error.js';
 import type { Owner } from '../../engine/owner.js';
-import { type ExecuteOptions, execute } from '../../pipeline/execute.js';
-import { startCommand } from '../../pipeline/live-command.js';
 import { CANCELLED } from '../../pipeline/notices.js';
 import { listenTo } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';

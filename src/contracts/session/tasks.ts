@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { LiveCommand } from '../../command/promise.js';
 import type { RunResult } from '../../engine/outcome.js';
-import type { LiveCommand } from '../../pipeline/live-command.js';
 import { ToolError } from '../errors.js';
 import type { SessionSettings } from './options.js';
 

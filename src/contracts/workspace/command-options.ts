@@ -1,5 +1,5 @@
 import type { OutputKeeper } from '../../artifacts/keep-output.js';
-import type { ExecuteOptions } from '../../pipeline/execute.js';
+import type { ExecuteOptions } from '../../command/execute.js';
 import type { OutputLimits } from '../../pipeline/output.js';
 import type { PreparedCommand } from './prepare.js';
 import type { RunContext } from './run.js';

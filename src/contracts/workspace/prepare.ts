@@ -1,7 +1,7 @@
+import { overTerminal, TERMINAL_DEFAULTS } from '../../command/terminal-environment.js';
 import { expandUrls } from '../../pipeline/expand.js';
 import { blockedMessage } from '../../pipeline/intercept.js';
 import { takeLeadingCd } from '../../pipeline/leading-cd.js';
-import { overTerminal, TERMINAL_DEFAULTS } from '../../pipeline/terminal-environment.js';
 import { clampTimeout, type Timeout } from '../../pipeline/timeout.js';
 import { checkCommand } from '../../pipeline/validate.js';
 import { checkWorkingDirectory, resolveWorkingDirectory } from '../../pipeline/workdir.js';

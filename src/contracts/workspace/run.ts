@@ -1,7 +1,7 @@
 import { OutputKeeper } from '../../artifacts/keep-output.js';
+import { execute } from '../../command/execute.js';
 import type { MergedResult, OutputChunk } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
-import { execute } from '../../pipeline/execute.js';
 import { explainLaunch } from '../../pipeline/workdir.js';
 import type { ConsoleListeners } from '../../terminal/console.js';
 import type { ToolResult } from '../contract.js';

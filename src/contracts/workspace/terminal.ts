@@ -1,9 +1,9 @@
 import { OutputKeeper } from '../../artifacts/keep-output.js';
+import { spawnIn } from '../../command/spawn.js';
+import type { TerminalSize } from '../../command/terminal.js';
 import { CANCELLED } from '../../pipeline/notices.js';
 import { captureLimits, type ShownOutput } from '../../pipeline/output.js';
-import type { TerminalSize } from '../../pipeline/terminal-size.js';
 import { explainLaunch } from '../../pipeline/workdir.js';
-import { spawnIn } from '../../spawn.js';
 import { unlessAborted } from '../../support/abort.js';
 import { messageOf } from '../../support/message-of.js';
 import { lastBytes } from '../../support/text.js';

@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
 import { Owner } from '../engine/owner.js';
+import { checkCommand } from '../pipeline/validate.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { ExecuteOptions } from './execute.js';
-import { terminalSize } from './terminal-size.js';
-import { checkCommand } from './validate.js';
+import { terminalSize } from './terminal.js';
 
 /**
  * Checks what a caller of the programming interface has passed, before anything is started.

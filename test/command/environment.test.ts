@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { type EnvironmentPolicy, resolveEnvironment } from '../../src/pipeline/environment.js';
+import { type EnvironmentPolicy, resolveEnvironment } from '../../src/command/environment.js';
 
 let inherited = '';
 vi.mock('../../src/engine/environ.js', () => ({ inheritedEnvironment: () => inherited }));

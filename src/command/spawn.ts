@@ -1,21 +1,16 @@
-import { LaunchError } from './engine/launch-error.js';
-import type { EngineChunk } from './engine/message.js';
-import type { BytesChunk, Capture, OutputChunk, RunResult, StreamName } from './engine/outcome.js';
-import { hostOwner } from './engine/owner.js';
-import { EngineProcess } from './engine/process.js';
-import { toResult } from './engine/result.js';
-import { ChunkQueue } from './pipeline/chunk-queue.js';
-import { engineCommand, requested, toBytes } from './pipeline/execute.js';
-import {
-  checkExecuteOptions,
-  checkGrace,
-  checkLiveOptions,
-  checkSignal,
-} from './pipeline/execute-options.js';
-import { checkExtent } from './pipeline/terminal-size.js';
+import { LaunchError } from '../engine/launch-error.js';
+import type { EngineChunk } from '../engine/message.js';
+import type { BytesChunk, Capture, OutputChunk, RunResult, StreamName } from '../engine/outcome.js';
+import { hostOwner } from '../engine/owner.js';
+import { EngineProcess } from '../engine/process.js';
+import { toResult } from '../engine/result.js';
+import { onAbort } from '../support/abort.js';
+import { InputError } from '../support/errors.js';
+import { ChunkQueue } from './chunk-queue.js';
+import { engineCommand, requested, toBytes } from './execute.js';
+import { checkExecuteOptions, checkGrace, checkLiveOptions, checkSignal } from './options.js';
 import { type CommandOptions, commandEnvironment } from './run.js';
-import { onAbort } from './support/abort.js';
-import { InputError } from './support/errors.js';
+import { checkExtent } from './terminal.js';
 
 /** How a command is started that is talked to while it runs. */
 export type SpawnOptions = Omit<CommandOptions, 'onOutput'> & {

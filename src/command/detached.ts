@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { startDetached } from '../engine/detached.js';
 import type { ExecuteOptions } from './execute.js';
-import { checkExecuteOptions } from './execute-options.js';
+import { checkExecuteOptions } from './options.js';
 
 /** Options of a command that outlives the host. Times in milliseconds. */
 export interface DetachedOptions extends Pick<ExecuteOptions, 'shell'> {

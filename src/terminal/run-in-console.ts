@@ -1,10 +1,10 @@
-import type { MergedResult } from './engine/outcome.js';
-import type { CommandOptions } from './run.js';
-import { spawn } from './spawn.js';
-import { InputError, showValue } from './support/errors.js';
-import { Console } from './terminal/console.js';
-import { readableCapture } from './terminal/readable.js';
-import type { TerminalUi } from './terminal/ui.js';
+import type { CommandOptions } from '../command/run.js';
+import { spawn } from '../command/spawn.js';
+import type { MergedResult } from '../engine/outcome.js';
+import { InputError, showValue } from '../support/errors.js';
+import { Console } from './console.js';
+import { readableCapture } from './readable.js';
+import type { TerminalUi } from './ui.js';
 
 /** How a command is run in a console: the console decides about the terminal's size. */
 export type ConsoleOptions = Omit<CommandOptions, 'onOutput' | 'pty' | 'input' | 'streams'> & {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import type { MergedResult, RunResult, SeparateResult } from './engine/outcome.js';
-import { resolveEnvironment } from './pipeline/environment.js';
-import { type ExecuteOptions, execute } from './pipeline/execute.js';
-import { overTerminal, TERMINAL_DEFAULTS } from './pipeline/terminal-environment.js';
+import type { MergedResult, RunResult, SeparateResult } from '../engine/outcome.js';
+import { resolveEnvironment } from './environment.js';
+import { type ExecuteOptions, execute } from './execute.js';
+import { overTerminal, TERMINAL_DEFAULTS } from './terminal-environment.js';
 
 /** What a command's environment is made of. */
 export interface EnvironmentOptions {

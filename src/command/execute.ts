@@ -12,8 +12,8 @@ import { hostOwner, type Owner } from '../engine/owner.js';
 import { EngineProcess } from '../engine/process.js';
 import { neverStarted, type Requested, toResult } from '../engine/result.js';
 import { onAbort } from '../support/abort.js';
-import { checkExecuteOptions } from './execute-options.js';
-import { type PtyOption, terminalSize } from './terminal-size.js';
+import { checkExecuteOptions } from './options.js';
+import { type PtyOption, terminalSize } from './terminal.js';
 
 /** A file for the whole output, mode 0600. */
 export interface SpillOptions {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compileNamePatterns, SECRET_NAME_PATTERNS } from '../../src/pipeline/secrets.js';
+import { compileNamePatterns, SECRET_NAME_PATTERNS } from '../../src/command/secrets.js';
 
 const secret = compileNamePatterns(SECRET_NAME_PATTERNS);
 
