@@ -1,9 +1,9 @@
 import type { ParsedScript } from 'unbash';
+import { loadShellParser, parseShell, type ShellParser } from '../shell/parser.js';
+import { quoteWord } from '../shell/quote.js';
+import { findWordTokens, type WordToken } from '../shell/words.js';
 import type { UrlRegistry } from '../urls/resolver.js';
 import { internalScheme, mayHaveUrl, resolveUrl } from './internal-url.js';
-import { loadShellParser, parseShell, type ShellParser } from './shell-parser.js';
-import { quoteWord } from './shell-quote.js';
-import { findWordTokens, type WordToken } from './shell-words.js';
 
 /** The texts of a call that may have internal URLs. */
 export interface Expandable {
