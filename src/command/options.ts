@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
+import { checkCommand } from '../contracts/validate.js';
 import { Owner } from '../engine/owner.js';
-import { checkCommand } from '../pipeline/validate.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { ExecuteOptions } from './execute.js';
 import { terminalSize } from './terminal.js';
@@ -74,6 +74,14 @@ function checkPty({ pty, streams, input }: ExecuteOptions): void {
 function checkOneOf(name: string, allowed: readonly string[], value: unknown): void {
   if (value === undefined || allowed.includes(value as string)) return;
   fail(name, allowed.map((one) => `'${one}'`).join(' or '), value);
+}
+
+/** How much of the output is shown, in bytes. */
+export interface OutputLimits {
+  /** From the beginning; 0 shows the end only. */
+  readonly headBytes: number;
+  /** From the end. */
+  readonly tailBytes: number;
 }
 
 /** The most that is kept of a stream: what a string can hold. */

@@ -1,7 +1,7 @@
 import type { OutputChunk } from '../engine/outcome.js';
-import { TailUpdates } from '../pipeline/tail-updates.js';
 import { Listener } from '../support/listener.js';
 import type { ToolCall, ToolResult } from './contract.js';
+import { TailUpdates } from './tail-updates.js';
 
 /** What an update shows. */
 export interface UpdateOptions {

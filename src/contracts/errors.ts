@@ -1,7 +1,7 @@
 import { LaunchError } from '../engine/launch-error.js';
 import { JobLimitError } from '../jobs/manager.js';
-import { CANCELLED } from '../pipeline/notices.js';
 import { InputError } from '../support/errors.js';
+import { CANCELLED } from './notices.js';
 
 /** Why a tool call failed. */
 export type ToolErrorKind =

@@ -1,8 +1,8 @@
 import { MOST_KEPT_BYTES } from '../../command/options.js';
-import { absolutePath } from '../../pipeline/workdir.js';
 import { atLeast, wholeFrom } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
-import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
+import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../options.js';
+import { absolutePath } from '../workdir.js';
 
 /** How a command is run. */
 export type Mode = 'default' | 'slow' | 'background';

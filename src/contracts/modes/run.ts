@@ -5,7 +5,7 @@ import { messageOf } from '../../support/message-of.js';
 import { listenTo } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
-import { shellEnvironment } from '../shell-options.js';
+import { shellEnvironment } from '../options.js';
 import type { ModesSettings } from './options.js';
 import { captureLimits } from './output.js';
 import { makeOutputFile, removeOutputFile } from './output-file.js';

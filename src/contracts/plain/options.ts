@@ -1,11 +1,11 @@
 import { MOST_KEPT_BYTES } from '../../command/options.js';
 import { createInteractionLog } from '../../interaction-log/file-log.js';
 import type { InteractionLog } from '../../interaction-log/log.js';
-import { nonInteractiveDefaults } from '../../pipeline/non-interactive.js';
 import { atLeast, wholeFrom } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
 import { type Logger, warnTo } from '../../support/logger.js';
-import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
+import { nonInteractiveDefaults } from '../non-interactive.js';
+import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../options.js';
 import { CommandLog } from './command-log.js';
 
 /** Options of a tool of the `plain` contract. */

@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
 import type { BackgroundProcess, Capture, Outcome, SeparateResult } from '../../engine/outcome.js';
-import { CANCELLED, NO_STATUS, signalNotice, timeoutNotice } from '../../pipeline/notices.js';
 import { firstBytes } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
+import { CANCELLED, NO_STATUS, signalNotice, timeoutNotice } from '../notices.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { PlainSettings } from './options.js';
 import type { PlainOutput, PlainSuccess } from './schema.js';

@@ -1,11 +1,11 @@
 import { execute } from '../../command/execute.js';
 import type { SeparateResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
-import { checkCommand } from '../../pipeline/validate.js';
-import { explainLaunch, resolveWorkingDirectory } from '../../pipeline/workdir.js';
 import { listenTo } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
-import { shellEnvironment } from '../shell-options.js';
+import { shellEnvironment } from '../options.js';
+import { checkCommand } from '../validate.js';
+import { explainLaunch, resolveWorkingDirectory } from '../workdir.js';
 import { type Diagnosis, findDiagnosis, speaksForShell } from './diagnosis.js';
 import type { PlainSettings } from './options.js';
 import { endedResult, KEPT_OF_END, type PlainDetails } from './result.js';

@@ -1,7 +1,7 @@
-import { createValidator } from '../../pipeline/validate.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolError, toToolError } from '../errors.js';
 import { Lifetime } from '../lifetime.js';
+import { createValidator } from '../validate.js';
 import { PendingEntry } from './entry.js';
 import { type PlainOptions, resolvePlainOptions } from './options.js';
 import { failedResult, type PlainDetails } from './result.js';

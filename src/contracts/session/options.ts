@@ -1,6 +1,6 @@
 import { wholeFrom } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
-import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
+import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../options.js';
 
 /** Options of the `session` contract. `cwd` is where the session starts. */
 export interface SessionOptions extends ShellOptions {

@@ -1,4 +1,7 @@
 import type { BackgroundProcess, Outcome, RunResult } from '../../engine/outcome.js';
+import { showValue } from '../../support/errors.js';
+import type { ToolResult } from '../contract.js';
+import { ToolAbortError } from '../errors.js';
 import {
   backgroundNotice,
   CANCELLED,
@@ -6,10 +9,7 @@ import {
   NO_OUTPUT,
   NO_STATUS,
   signalNotice,
-} from '../../pipeline/notices.js';
-import { showValue } from '../../support/errors.js';
-import type { ToolResult } from '../contract.js';
-import { ToolAbortError } from '../errors.js';
+} from '../notices.js';
 import { NOTHING_SHOWN, type ShownStream, showStream } from './output.js';
 
 /** How a task in the background stands. */

@@ -1,7 +1,7 @@
 import type { RunResult } from '../../engine/outcome.js';
-import { createValidator } from '../../pipeline/validate.js';
 import type { BashTool, ToolResult } from '../contract.js';
 import type { Lifetime } from '../lifetime.js';
+import { createValidator } from '../validate.js';
 import { showStream } from './output.js';
 import {
   completedTaskResult,

@@ -1,7 +1,7 @@
 import type { OutputKeeper } from '../../artifacts/keep-output.js';
 import type { ExecuteOptions } from '../../command/execute.js';
-import type { OutputLimits } from '../../pipeline/output.js';
-import type { PreparedCommand } from './prepare.js';
+import type { OutputLimits } from '../../command/options.js';
+import type { PreparedCommand } from './input/prepare.js';
 import type { RunContext } from './run.js';
 
 /**

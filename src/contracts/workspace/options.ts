@@ -1,15 +1,9 @@
 import { createArtifactStore } from '../../artifacts/directory-store.js';
 import type { ArtifactStore } from '../../artifacts/store.js';
+import type { OutputLimits } from '../../command/options.js';
 import { JobManager } from '../../jobs/manager.js';
 import type { Minimizer } from '../../minimizer/minimizer.js';
 import { createMinimizer, type MinimizerOptions } from '../../minimizer/options.js';
-import {
-  createInterceptor,
-  type Interceptor,
-  type InterceptorOptions,
-} from '../../pipeline/intercept.js';
-import type { OutputLimits } from '../../pipeline/output.js';
-import type { TimeoutLimits } from '../../pipeline/timeout.js';
 import type { ShellSnapshot } from '../../snapshot/shell-snapshot.js';
 import { atLeast, wholeFrom } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
@@ -18,9 +12,11 @@ import { type ClientTerminalOptions, ClientTerminals } from '../../terminal/clie
 import type { TerminalUi } from '../../terminal/ui.js';
 import { createUrlRegistry } from '../../urls/registry.js';
 import type { UrlRegistry } from '../../urls/resolver.js';
-import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
-import { checkPrefix, resolveSnapshot, type ShellSnapshotOptions } from './shell-setup.js';
-import { withArtifacts } from './urls.js';
+import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../options.js';
+import { createInterceptor, type Interceptor, type InterceptorOptions } from './input/intercept.js';
+import { checkPrefix, resolveSnapshot, type ShellSnapshotOptions } from './input/shell-setup.js';
+import { withArtifacts } from './input/urls.js';
+import type { TimeoutLimits } from './timeout.js';
 
 /** Options of the `workspace` contract. */
 export interface WorkspaceOptions extends ShellOptions {

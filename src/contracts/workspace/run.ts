@@ -2,15 +2,15 @@ import { OutputKeeper } from '../../artifacts/keep-output.js';
 import { execute } from '../../command/execute.js';
 import type { MergedResult, OutputChunk } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
-import { explainLaunch } from '../../pipeline/workdir.js';
 import type { ConsoleListeners } from '../../terminal/console.js';
 import type { ToolResult } from '../contract.js';
+import { explainLaunch } from '../workdir.js';
 import { commandOptions } from './command-options.js';
-import { captureLimits, endOutput } from './minimize.js';
+import type { PreparedCommand } from './input/prepare.js';
 import type { WorkspaceSettings } from './options.js';
-import type { PreparedCommand } from './prepare.js';
-import { type WorkspaceDetails, workspaceResult } from './result.js';
-import { openConsole, runInOverlay } from './terminal.js';
+import { captureLimits, endOutput } from './output/minimize.js';
+import { type WorkspaceDetails, workspaceResult } from './output/result.js';
+import { openConsole, runInOverlay } from './terminal/overlay.js';
 
 /** The name under which outputs are kept. */
 const TOOL = 'bash';

@@ -1,25 +1,25 @@
 import type { ArtifactStore } from '../../artifacts/store.js';
-import { CANCELLED } from '../../pipeline/notices.js';
-import { createValidator } from '../../pipeline/validate.js';
 import { unlessAborted } from '../../support/abort.js';
 import { ExclusiveQueue } from '../../support/mutex.js';
 import { listenTo } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import { Lifetime } from '../lifetime.js';
-import { type Run, runInBackground, runUntilBackground } from './background.js';
-import { runInClientTerminal } from './client-terminal.js';
-import { createJobTool, type JobDetails } from './job-tool.js';
-import { updateOptions } from './minimize.js';
+import { CANCELLED } from '../notices.js';
+import { createValidator } from '../validate.js';
+import { type Run, runInBackground, runUntilBackground } from './background/background.js';
+import { createJobTool, type JobDetails } from './background/job-tool.js';
+import { type PreparedCommand, prepare } from './input/prepare.js';
+import { type WorkspaceInput, workspaceDescription, workspaceSchema } from './input/schema.js';
 import {
   resolveWorkspaceOptions,
   type WorkspaceOptions,
   type WorkspaceSettings,
 } from './options.js';
-import { type PreparedCommand, prepare } from './prepare.js';
-import type { WorkspaceDetails } from './result.js';
+import { updateOptions } from './output/minimize.js';
+import type { WorkspaceDetails } from './output/result.js';
 import { runCommand } from './run.js';
-import { type WorkspaceInput, workspaceDescription, workspaceSchema } from './schema.js';
+import { runInClientTerminal } from './terminal/client.js';
 
 /** A tool of the `workspace` contract. */
 export interface WorkspaceTool extends BashTool<WorkspaceDetails> {

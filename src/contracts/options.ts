@@ -1,0 +1,92 @@
+import { homedir } from 'node:os';
+import { checkInherit, resolveEnvironment } from '../command/environment.js';
+import { checkShell } from '../command/options.js';
+import { checkNamePatterns } from '../command/secrets.js';
+import { atLeast } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
+import type { Logger } from '../support/logger.js';
+import { nonInteractiveDefaults } from './non-interactive.js';
+import { absolutePath } from './workdir.js';
+
+/** Options that every contract has. */
+export interface ShellOptions {
+  /** Where commands run unless they say otherwise; relative to the process's own directory. */
+  readonly cwd: string;
+  /**
+   * What commands inherit of the host's environment: without secrets, all of it, or none. Default:
+   * `scrubbed`, but `all` for `plain`. Variables that steer the shell are never inherited.
+   */
+  readonly inheritEnv?: 'scrubbed' | 'all' | 'none';
+  /** Name patterns of secrets, with `*`. Default: `SECRET_NAME_PATTERNS`. */
+  readonly scrub?: readonly string[];
+  /** Variables for every command. `undefined` removes a name. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Say `CI=true` to commands. Default: true. */
+  readonly ci?: boolean;
+  /**
+   * Time between SIGTERM and SIGKILL when a command is ended, in milliseconds. Default: 5,000, but
+   * 15,000 for `modes`.
+   */
+  readonly graceMs?: number;
+  /** Shells to try, in this order. Default: `/bin/bash`, `bash` on PATH, `/bin/sh`. */
+  readonly shell?: readonly string[];
+  /** Told what is wrong but no reason to fail. Default: process warnings. */
+  readonly logger?: Logger;
+}
+
+/** Those options with everything decided. */
+export interface ShellSettings {
+  readonly cwd: string;
+  readonly home: string;
+  readonly inheritEnv: 'scrubbed' | 'all' | 'none';
+  readonly scrub: readonly string[] | undefined;
+  readonly env: Readonly<Record<string, string | undefined>> | undefined;
+  /** The variables of a command that nobody talks to. */
+  readonly defaults: Readonly<Record<string, string>>;
+  readonly graceMs: number;
+  readonly shell: readonly string[] | undefined;
+}
+
+/**
+ * Fills in a contract's defaults.
+ *
+ * @throws {InputError} An option is not valid.
+ */
+export function resolveShellOptions(
+  options: ShellOptions,
+  defaults: Pick<ShellSettings, 'inheritEnv' | 'graceMs'>,
+): ShellSettings {
+  if (typeof options.cwd !== 'string' || options.cwd === '') {
+    throw new InputError(`cwd: expected a path, got ${showValue(options.cwd)}`);
+  }
+  if (options.cwd.includes('\0')) {
+    throw new InputError(`cwd: expected a path without NUL, got ${showValue(options.cwd)}`);
+  }
+  const inheritEnv = options.inheritEnv ?? defaults.inheritEnv;
+  checkInherit(inheritEnv);
+  checkNamePatterns(options.scrub);
+  checkShell(options.shell);
+  return {
+    cwd: absolutePath('cwd', options.cwd),
+    home: homedir(),
+    inheritEnv,
+    scrub: options.scrub,
+    env: options.env,
+    defaults: nonInteractiveDefaults(options.ci ?? true),
+    graceMs: atLeast('graceMs', 0, options.graceMs ?? defaults.graceMs),
+    shell: options.shell,
+  };
+}
+
+/**
+ * The environment block of a command.
+ *
+ * @param overrides In place of the option `env`, for what has variables of its own.
+ */
+export function shellEnvironment(
+  cwd: string,
+  { inheritEnv, scrub, defaults, env }: Omit<ShellSettings, 'cwd'>,
+  overrides: ShellSettings['env'] = env,
+): string {
+  return resolveEnvironment({ inherit: inheritEnv, scrub, defaults, overrides, cwd });
+}

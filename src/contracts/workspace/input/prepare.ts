@@ -1,0 +1,131 @@
+import { overTerminal, TERMINAL_DEFAULTS } from '../../../command/terminal-environment.js';
+import type { Snapshot } from '../../../snapshot/shell-snapshot.js';
+import { InputError } from '../../../support/errors.js';
+import type { TerminalUi } from '../../../terminal/ui.js';
+import { ToolError } from '../../errors.js';
+import { shellEnvironment } from '../../options.js';
+import { checkCommand } from '../../validate.js';
+import { checkWorkingDirectory, resolveWorkingDirectory } from '../../workdir.js';
+import type { WorkspaceSettings } from '../options.js';
+import { chooseTerminal } from '../terminal/choice.js';
+import { clampTimeout, type Timeout } from '../timeout.js';
+import { expandUrls } from './expand.js';
+import { blockedMessage } from './intercept.js';
+import { takeLeadingCd } from './leading-cd.js';
+import type { WorkspaceInput } from './schema.js';
+import { shellText } from './shell-setup.js';
+
+/** A call with everything decided: what runs, where, for how long and with what around it. */
+export interface PreparedCommand {
+  readonly command: string;
+  /** The command with what the tool puts around it: this is what the shell gets. */
+  readonly text: string;
+  readonly cwd: string;
+  readonly timeout: Timeout;
+  readonly environment: string;
+  /** Of the tool and of the call, without a snapshot's; `undefined` removes a name. */
+  readonly variables: Overrides;
+  /** It is to run on a terminal, with another environment. */
+  readonly terminal?: { readonly ui: TerminalUi; readonly environment: string };
+  /** Why it is not to, although that was asked for. */
+  readonly notice?: string;
+}
+
+/**
+ * Decides everything about a call.
+ *
+ * @throws {InputError} Names the field, what is expected and what was given.
+ * @throws {ToolError} The interceptor blocks the command.
+ */
+export async function prepare(
+  input: WorkspaceInput,
+  settings: WorkspaceSettings,
+): Promise<PreparedCommand> {
+  checkCommand(input.command);
+  checkNames(input.env);
+  const home = layer(settings.env, input.env)?.HOME ?? settings.home;
+  const cd = input.cwd === undefined ? takeLeadingCd(input.command, home) : undefined;
+  if (input.async) checkAsync(settings);
+  await intercept(input.command, cd?.command, settings);
+  const texts = {
+    ...input,
+    cwd: input.cwd ?? cd?.directory,
+    command: cd?.command ?? input.command,
+  };
+  const expanded = await expandUrls({ env: undefined, ...texts }, settings.urls);
+  const variables = layer(settings.env, expanded.env);
+  const cwd = resolveWorkingDirectory(expanded.cwd, settings.cwd, home);
+  // Everybody else is told by the launch.
+  if (input.async || input.pty || settings.clientTerminals) await checkWorkingDirectory(cwd);
+  const snapshot = await settings.snapshot?.ready();
+  const overrides =
+    snapshot === undefined ? variables : withPath(settings.env, snapshot, expanded.env);
+  const onTerminal = { ...settings, defaults: TERMINAL_DEFAULTS };
+  return {
+    command: expanded.command,
+    text: shellText(expanded.command, settings.commandPrefix, snapshot),
+    cwd,
+    timeout: clampTimeout(input.timeout, settings.timeout),
+    environment: shellEnvironment(cwd, settings, overrides),
+    variables,
+    ...terminalOf(input, settings, () =>
+      shellEnvironment(cwd, onTerminal, overTerminal(overrides)),
+    ),
+  };
+}
+
+/** What is different on a terminal: programs may ask, page and draw there. */
+function terminalOf(
+  input: WorkspaceInput,
+  { ui }: WorkspaceSettings,
+  environment: () => string,
+): Pick<PreparedCommand, 'terminal' | 'notice'> {
+  const choice = chooseTerminal(input, ui);
+  if (choice.kind === 'terminal') {
+    return { terminal: { ui: choice.ui, environment: environment() } };
+  }
+  return choice.notice === undefined ? {} : { notice: choice.notice };
+}
+
+/**
+ * Checks the command as it was given, and as it is run.
+ *
+ * @throws {ToolError} A rule sends the model to another tool.
+ */
+async function intercept(
+  given: string,
+  stripped: string | undefined,
+  settings: WorkspaceSettings,
+): Promise<void> {
+  const rule = await settings.intercept?.(given, stripped ?? given);
+  if (rule !== undefined) throw new ToolError('blocked', blockedMessage(rule, given));
+}
+
+/** Stricter than the system: a name that bash cannot spell would be lost without a word. */
+function checkNames(env: WorkspaceInput['env']): void {
+  for (const name of Object.keys(env ?? {})) {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+      throw new InputError(`Invalid bash env name: ${name}`);
+    }
+  }
+}
+
+function checkAsync({ async, jobs }: WorkspaceSettings): void {
+  if (!async) {
+    throw new InputError(
+      'Async bash execution is disabled. The option `async: true` of the tool enables it.',
+    );
+  }
+  if (jobs === undefined) throw new InputError('Async job manager unavailable for this session.');
+}
+
+/** `PATH` of the snapshot lies over the tool's, which the rc file has seen, and under the call's. */
+function withPath(under: Overrides, { path }: Snapshot, over: Overrides): Overrides {
+  return { ...under, ...(path !== '' && { PATH: path }), ...over };
+}
+
+type Overrides = Readonly<Record<string, string | undefined>> | undefined;
+
+function layer(under: Overrides, over: Overrides): Overrides {
+  return under === undefined || over === undefined ? (over ?? under) : { ...under, ...over };
+}
