@@ -9,7 +9,7 @@ export {
   type ArtifactStore,
   type DraftReport,
 } from './artifacts/store.js';
-export type { SpillOptions } from './command/execute.js';
+export type { SpillOptions } from './command/options.js';
 export { type CommandOptions, type EnvironmentOptions, run } from './command/run.js';
 export { SECRET_NAME_PATTERNS } from './command/secrets.js';
 export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './command/spawn.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { appendFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UnderWay } from '../support/pending.js';
-import { formatSize } from '../support/size.js';
+import { formatSize } from '../support/text.js';
 import { claimId } from './ids.js';
 import { artifactName, draftName, parseName, toolName } from './names.js';
 import {

@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path';
-import type { SpillOptions } from '../command/execute.js';
+import type { SpillOptions } from '../command/options.js';
 import type { SpillReport } from '../engine/outcome.js';
+import { messageOf } from '../support/errors.js';
 import { callOut } from '../support/listener.js';
-import { messageOf } from '../support/message-of.js';
 import { withinTime } from '../support/timing.js';
 import type { Artifact, ArtifactDraft, ArtifactStore } from './store.js';
 

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { startDetached } from '../engine/detached.js';
-import type { ExecuteOptions } from './execute.js';
-import { checkExecuteOptions } from './options.js';
+import { checkExecuteOptions, type ExecuteOptions } from './options.js';
 
 /** Options of a command that outlives the host. Times in milliseconds. */
 export interface DetachedOptions extends Pick<ExecuteOptions, 'shell'> {

@@ -1,9 +1,72 @@
 import { constants } from 'node:os';
-import { checkCommand } from '../contracts/validate.js';
+import type { OutputChunk } from '../engine/outcome.js';
 import { Owner } from '../engine/owner.js';
 import { InputError, showValue } from '../support/errors.js';
-import type { ExecuteOptions } from './execute.js';
-import { terminalSize } from './terminal.js';
+import { type PtyOption, terminalSize } from './terminal.js';
+
+/** A file for the whole output, mode 0600. */
+export interface SpillOptions {
+  readonly path: string;
+  /** Its quota in bytes. Default: none. */
+  readonly maxBytes?: number;
+  /**
+   * The file is made once a stream has printed more than so many bytes, or more than is kept of it
+   * (`headBytes + tailBytes`); it has the output from the first byte on all the same. It must not
+   * exist: that is a spill error, `EEXIST`. Default: it is made, or emptied, at the start.
+   */
+  readonly afterBytes?: number;
+}
+
+/** A command's options, but for its environment. Times in milliseconds, sizes in bytes. */
+export interface ExecuteOptions {
+  /** Default: the host's working directory. */
+  readonly cwd?: string;
+  /** From the start. Default: none. */
+  readonly timeoutMs?: number;
+  /** From SIGTERM to SIGKILL. Default: 5000. */
+  readonly graceMs?: number;
+  /** Ends the command when it is aborted; the promise settles once it is gone. */
+  readonly signal?: AbortSignal;
+  /** Default: 'merged', one stream in true order. */
+  readonly streams?: 'merged' | 'separate';
+  /** Kept from the start of each stream. Default: 131072. */
+  readonly headBytes?: number;
+  /** Kept from the end of each stream. Default: 131072. */
+  readonly tailBytes?: number;
+  /** A file for every byte of output. */
+  readonly spill?: string | SpillOptions;
+  /** What the command reads. Default: nothing (`/dev/null`). */
+  readonly input?: string | Uint8Array;
+  /**
+   * Runs it on a terminal of its own, 120 columns by 40 rows unless a size (20 to 400 by 5 to 200)
+   * is given. Its output is one stream then, with the terminal's `\r\n` for each newline, and what
+   * it reads is typed: see `write()` of `spawn()`; with `run()` nobody types anything. Default: no.
+   */
+  readonly pty?: PtyOption;
+  /**
+   * Called with new text, at most every 50 ms or for each 64 KiB. A listener that is too slow
+   * loses the middle, and is told how much. If it throws, the command is ended and the call
+   * rejects with what was thrown.
+   */
+  readonly onOutput?: (chunk: OutputChunk) => void;
+  /** Who ends what is left. Default: the host process. */
+  readonly owner?: Owner;
+  /** Paths of shells, tried in order. Default: /bin/bash, bash on the command's PATH, /bin/sh. */
+  readonly shell?: readonly string[];
+  /**
+   * Tell in `result.directory` where the shell was at its end, however it ended. A set-user-id
+   * program that takes the shell's own place (`exec sudo …`) has no privileges then. Default: false.
+   */
+  readonly followDirectory?: boolean;
+}
+
+/** How much is kept of an output, or shown, in bytes. */
+export interface OutputLimits {
+  /** From the beginning; 0 shows the end only. */
+  readonly headBytes: number;
+  /** From the end. */
+  readonly tailBytes: number;
+}
 
 /**
  * Checks what a caller of the programming interface has passed, before anything is started.
@@ -34,6 +97,21 @@ export function checkExecuteOptions(command: string, options: ExecuteOptions): v
   }
   if (options.owner !== undefined && !(options.owner instanceof Owner)) {
     fail('owner', 'an owner made by createOwner()', options.owner);
+  }
+}
+
+/**
+ * Checks a command's text.
+ *
+ * @throws {InputError} The command is blank or has a NUL character, which no argument can carry.
+ */
+export function checkCommand(command: string): void {
+  if (command.trim() === '') {
+    throw new InputError(`command: expected a shell command, got ${showValue(command)}`);
+  }
+  const nul = command.indexOf('\0');
+  if (nul !== -1) {
+    throw new InputError(`command: expected text without NUL, got one at index ${nul}`);
   }
 }
 
@@ -74,14 +152,6 @@ function checkPty({ pty, streams, input }: ExecuteOptions): void {
 function checkOneOf(name: string, allowed: readonly string[], value: unknown): void {
   if (value === undefined || allowed.includes(value as string)) return;
   fail(name, allowed.map((one) => `'${one}'`).join(' or '), value);
-}
-
-/** How much of the output is shown, in bytes. */
-export interface OutputLimits {
-  /** From the beginning; 0 shows the end only. */
-  readonly headBytes: number;
-  /** From the end. */
-  readonly tailBytes: number;
 }
 
 /** The most that is kept of a stream: what a string can hold. */

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import type { MergedResult, RunResult, SeparateResult } from '../engine/outcome.js';
 import { resolveEnvironment } from './environment.js';
-import { type ExecuteOptions, execute } from './execute.js';
-import { overTerminal, TERMINAL_DEFAULTS } from './terminal-environment.js';
+import { execute } from './execute.js';
+import type { ExecuteOptions } from './options.js';
+import { overTerminal, TERMINAL_DEFAULTS } from './terminal.js';
 
 /** What a command's environment is made of. */
 export interface EnvironmentOptions {

@@ -1,6 +1,5 @@
 import type { OutputChunk } from '../engine/outcome.js';
-import { formatSize } from '../support/size.js';
-import { lastBytes } from '../support/text.js';
+import { formatSize, lastBytes } from '../support/text.js';
 
 /** How the tail of a running command is shown. */
 export interface TailUpdateOptions {

@@ -24,21 +24,6 @@ export function createValidator<T>(schema: JsonSchema): (value: unknown) => Prom
   };
 }
 
-/**
- * Checks what every contract asks of a command's text.
- *
- * @throws {InputError} The command is blank or has a NUL character, which no argument can carry.
- */
-export function checkCommand(command: string): void {
-  if (command.trim() === '') {
-    throw new InputError(`command: expected a shell command, got ${showValue(command)}`);
-  }
-  const nul = command.indexOf('\0');
-  if (nul !== -1) {
-    throw new InputError(`command: expected text without NUL, got one at index ${nul}`);
-  }
-}
-
 async function compile<T>(schema: JsonSchema): Promise<ValidateFunction<T>> {
   const { Ajv } = await import('ajv');
   // `verbose` puts the offending value and the schema around it into the error.

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { messageOf } from '../support/errors.js';
 import { warnTo } from '../support/logger.js';
-import { messageOf } from '../support/message-of.js';
 import { entryLine, gapLine } from './line.js';
 import type { InteractionEntry, InteractionLog } from './log.js';
 import {

@@ -19,8 +19,6 @@ export interface MinimizerOptions {
   readonly budgetMs?: number;
 }
 
-export type MinimizerSettings = Required<MinimizerOptions>;
-
 const DEFAULT_INPUT_BYTES = 1024 * 1024;
 const MOST_INPUT_BYTES = 64 * 1024 * 1024;
 const DEFAULT_BUDGET_MS = 200;

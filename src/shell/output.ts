@@ -1,6 +1,6 @@
 import type { CommandNode, Redirection } from 'unbash';
-import { programName } from './program-name.js';
 import { maskedWord } from './text.js';
+import { programName } from './wrappers.js';
 
 /** Where a stage's output goes: to the one who asked, into a file, or to something else. */
 export type StageOutput = 'shown' | 'file' | 'elsewhere';

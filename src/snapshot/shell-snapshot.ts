@@ -6,7 +6,7 @@ import {
 } from '../artifacts/temporary-directory.js';
 import { execute } from '../command/execute.js';
 import { createOwner } from '../engine/owner.js';
-import { messageOf } from '../support/message-of.js';
+import { messageOf } from '../support/errors.js';
 import { captureCommand, parseCapture } from './capture-script.js';
 import { snapshotText } from './snapshot-text.js';
 

@@ -1,5 +1,3 @@
-import { settlesAtOnce } from './settles-at-once.js';
-
 /** What is called when a signal is aborted: one listener of ours a signal. */
 const waiting = new WeakMap<AbortSignal, Waiting>();
 
@@ -25,30 +23,6 @@ export function onAbort(signal: AbortSignal, then: () => void): () => void {
     signal.removeEventListener('abort', listener);
     waiting.delete(signal);
   };
-}
-
-/**
- * Waits for work until one of the signals is aborted; from then on it is nobody's.
- *
- * @throws What the work throws, or a signal was aborted with.
- */
-export async function unlessAborted<T>(
-  work: Promise<T>,
-  ...signals: readonly (AbortSignal | undefined)[]
-): Promise<T> {
-  if (!signals.some((signal) => signal?.aborted) && (await settlesAtOnce(work))) return work;
-  const offs: (() => void)[] = [];
-  const aborted = new Promise<never>((_, reject) => {
-    for (const signal of signals) {
-      if (signal?.aborted) reject(signal.reason);
-      else if (signal) offs.push(onAbort(signal, () => reject(signal.reason)));
-    }
-  });
-  try {
-    return await Promise.race([aborted, work]);
-  } finally {
-    for (const off of offs) off();
-  }
 }
 
 function listenTo(signal: AbortSignal): Waiting {

@@ -30,3 +30,8 @@ function toJson(value: unknown): string {
     return `an ${typeof value}`;
   }
 }
+
+/** What an error says; anything may be thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LiveProcess } from '../command/spawn.js';
 import { nearestSize, type TerminalSize } from '../command/terminal.js';
 import type { BytesChunk, MergedResult, OutputChunk, StreamName } from '../engine/outcome.js';
-import { formatSize } from '../support/size.js';
+import { formatSize } from '../support/text.js';
 import { Emulator } from './emulator.js';
 import { FrameClock, settlesWithin } from './frame-clock.js';
 import { KeyReader } from './keys.js';

@@ -1,7 +1,7 @@
 import type { IMarker, Terminal } from '@xterm/headless';
 import type { TerminalSize } from '../command/terminal.js';
 import type { Capture } from '../engine/outcome.js';
-import { formatSize } from '../support/size.js';
+import { formatSize } from '../support/text.js';
 import { createTerminal, screenText, withoutFinalBlankLines } from './emulator.js';
 import { PacedWriter } from './paced-write.js';
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkCommand, createValidator } from '../../src/contracts/validate.js';
+import { checkCommand } from '../../src/command/options.js';
+import { createValidator } from '../../src/contracts/validate.js';
 import { InputError } from '../../src/support/errors.js';
 
 const validate = createValidator<{ command: string }>({

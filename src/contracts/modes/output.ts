@@ -1,6 +1,5 @@
 import type { Capture } from '../../engine/outcome.js';
-import { formatSize } from '../../support/size.js';
-import { firstBytes, lastBytes } from '../../support/text.js';
+import { firstBytes, formatSize, lastBytes } from '../../support/text.js';
 
 /** How much is returned, in bytes. */
 export interface SnipLimits {

@@ -1,7 +1,7 @@
 import { executeDetached } from '../../command/detached.js';
 import { execute } from '../../command/execute.js';
 import type { Owner } from '../../engine/owner.js';
-import { messageOf } from '../../support/message-of.js';
+import { messageOf } from '../../support/errors.js';
 import { listenTo } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';

@@ -1,7 +1,8 @@
+import { checkCommand } from '../../command/options.js';
 import { InputError } from '../../support/errors.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { Lifetime } from '../lifetime.js';
-import { checkCommand, createValidator } from '../validate.js';
+import { createValidator } from '../validate.js';
 import { type ModesOptions, type ModesSettings, resolveModesOptions } from './options.js';
 import type { ModesDetails } from './result.js';
 import { runForeground, runInBackground } from './run.js';

@@ -1,5 +1,5 @@
 import type { InteractionEntry } from '../../interaction-log/log.js';
-import { messageOf } from '../../support/message-of.js';
+import { messageOf } from '../../support/errors.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import { CANCELLED } from '../notices.js';

@@ -1,10 +1,10 @@
 import { execute } from '../../command/execute.js';
+import { checkCommand } from '../../command/options.js';
 import type { SeparateResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import { listenTo } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { shellEnvironment } from '../options.js';
-import { checkCommand } from '../validate.js';
 import { explainLaunch, resolveWorkingDirectory } from '../workdir.js';
 import { type Diagnosis, findDiagnosis, speaksForShell } from './diagnosis.js';
 import type { PlainSettings } from './options.js';

@@ -1,4 +1,5 @@
-import { type ExecuteOptions, execute } from '../../command/execute.js';
+import { execute } from '../../command/execute.js';
+import type { ExecuteOptions } from '../../command/options.js';
 import { startCommand } from '../../command/promise.js';
 import { LaunchError } from '../../engine/launch-error.js';
 import type { Owner } from '../../engine/owner.js';

@@ -1,4 +1,4 @@
-import { formatCount } from '../../support/size.js';
+import { formatCount } from '../../support/text.js';
 import type { JsonSchema } from '../validate.js';
 import type { SessionSettings } from './options.js';
 

@@ -1,6 +1,7 @@
+import { checkCommand } from '../../command/options.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { Lifetime } from '../lifetime.js';
-import { checkCommand, createValidator } from '../validate.js';
+import { createValidator } from '../validate.js';
 import { SessionDirectory } from './directory.js';
 import { resolveSessionOptions, type SessionOptions } from './options.js';
 import type { SessionDetails, TaskDetails } from './result.js';

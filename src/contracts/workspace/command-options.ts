@@ -1,6 +1,5 @@
 import type { OutputKeeper } from '../../artifacts/keep-output.js';
-import type { ExecuteOptions } from '../../command/execute.js';
-import type { OutputLimits } from '../../command/options.js';
+import type { ExecuteOptions, OutputLimits } from '../../command/options.js';
 import type { PreparedCommand } from './input/prepare.js';
 import type { RunContext } from './run.js';
 

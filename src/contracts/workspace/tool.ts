@@ -1,6 +1,6 @@
 import type { ArtifactStore } from '../../artifacts/store.js';
-import { unlessAborted } from '../../support/abort.js';
 import { ExclusiveQueue } from '../../support/mutex.js';
+import { unlessAborted } from '../../support/timing.js';
 import { listenTo } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';

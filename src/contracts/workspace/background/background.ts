@@ -2,7 +2,7 @@ import type { OutputChunk } from '../../../engine/outcome.js';
 import type { JobEnd } from '../../../jobs/job.js';
 import type { JobManager } from '../../../jobs/manager.js';
 import { onAbort } from '../../../support/abort.js';
-import { messageOf } from '../../../support/message-of.js';
+import { messageOf } from '../../../support/errors.js';
 import { CallListeners, type LastUpdate } from '../../call-listeners.js';
 import type { ToolCall, ToolResult } from '../../contract.js';
 import { ToolAbortError, toToolError } from '../../errors.js';

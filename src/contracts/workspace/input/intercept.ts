@@ -1,8 +1,7 @@
 import { loadShellParser, parseShell, type ShellParser } from '../../../shell/parser.js';
 import { findStages, type Stage } from '../../../shell/stages.js';
 import type { Computed } from '../../../shell/text.js';
-import { InputError, showValue } from '../../../support/errors.js';
-import { messageOf } from '../../../support/message-of.js';
+import { InputError, messageOf, showValue } from '../../../support/errors.js';
 import { DEFAULT_INTERCEPTOR_RULES, type InterceptorRule } from './intercept-rules.js';
 
 /** The interceptor: rules that block commands which a dedicated tool does better. */

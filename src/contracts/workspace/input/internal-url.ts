@@ -1,5 +1,4 @@
-import { InputError } from '../../../support/errors.js';
-import { messageOf } from '../../../support/message-of.js';
+import { InputError, messageOf } from '../../../support/errors.js';
 import type { UrlRegistry } from '../../../urls/resolver.js';
 
 /** Always internal, so that one without a resolver is an error and no odd file name. */

@@ -1,10 +1,10 @@
-import { overTerminal, TERMINAL_DEFAULTS } from '../../../command/terminal-environment.js';
+import { checkCommand } from '../../../command/options.js';
+import { overTerminal, TERMINAL_DEFAULTS } from '../../../command/terminal.js';
 import type { Snapshot } from '../../../snapshot/shell-snapshot.js';
 import { InputError } from '../../../support/errors.js';
 import type { TerminalUi } from '../../../terminal/ui.js';
 import { ToolError } from '../../errors.js';
 import { shellEnvironment } from '../../options.js';
-import { checkCommand } from '../../validate.js';
 import { checkWorkingDirectory, resolveWorkingDirectory } from '../../workdir.js';
 import type { WorkspaceSettings } from '../options.js';
 import { chooseTerminal } from '../terminal/choice.js';

@@ -1,4 +1,4 @@
-import { formatSize } from '../../../support/size.js';
+import { formatSize } from '../../../support/text.js';
 import type { JsonSchema } from '../../validate.js';
 import type { WorkspaceSettings } from '../options.js';
 

@@ -1,8 +1,7 @@
 import type { OutputLimits } from '../../../command/options.js';
 import type { Capture, Counts } from '../../../engine/outcome.js';
 import type { Origin } from '../../../minimizer/minimize-capture.js';
-import { formatCount, formatSize } from '../../../support/size.js';
-import { firstBytes, lastBytes } from '../../../support/text.js';
+import { firstBytes, formatCount, formatSize, lastBytes } from '../../../support/text.js';
 
 /** Line numbers, the first and the last, counted from 1. */
 export interface LineRange {

@@ -1,8 +1,7 @@
 import type { OutputLimits } from '../../../command/options.js';
 import type { OutputChunk } from '../../../engine/outcome.js';
 import { Listener } from '../../../support/listener.js';
-import { formatSize } from '../../../support/size.js';
-import { lastBytes } from '../../../support/text.js';
+import { formatSize, lastBytes } from '../../../support/text.js';
 import {
   type ClientResult,
   ClientTerminalError,

@@ -1,10 +1,9 @@
 import { OutputKeeper } from '../../../artifacts/keep-output.js';
 import { spawnIn } from '../../../command/spawn.js';
 import type { TerminalSize } from '../../../command/terminal.js';
-import { unlessAborted } from '../../../support/abort.js';
-import { messageOf } from '../../../support/message-of.js';
+import { messageOf } from '../../../support/errors.js';
 import { lastBytes } from '../../../support/text.js';
-import { withinTime } from '../../../support/timing.js';
+import { unlessAborted, withinTime } from '../../../support/timing.js';
 import { Console, type ConsoleRun } from '../../../terminal/console.js';
 import { readableText } from '../../../terminal/readable.js';
 import type { TerminalUi } from '../../../terminal/ui.js';

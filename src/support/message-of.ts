@@ -1,4 +1,0 @@
-/** What an error says; anything may be thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
