@@ -1,12 +1,9 @@
 import { resolve } from 'node:path';
-import { LaunchError } from '../engine/launch-error.js';
-import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../engine/message.js';
-import type { MergedResult, RunResult, SeparateResult, StreamName } from '../engine/outcome.js';
-import { hostOwner } from '../engine/owner.js';
-import { EngineProcess } from '../engine/process.js';
-import { neverStarted, type Requested, toResult } from '../engine/result.js';
-import { onAbort } from '../support/abort.js';
+import type { EngineCommand } from '../engine/message.js';
+import type { MergedResult, OutputChunk, RunResult, SeparateResult } from '../engine/outcome.js';
+import { neverStarted, type Requested } from '../engine/result.js';
 import { checkExecuteOptions, type ExecuteOptions, type SpillOptions } from './options.js';
+import { type Commission, onceStarted, type StartedCommand, untilEnded } from './promise.js';
 import { terminalSize } from './terminal.js';
 
 const DEFAULT_KEPT_BYTES = 128 * 1024;
@@ -39,74 +36,52 @@ export function execute(
   environment: string,
   options: ExecuteOptions,
 ): Promise<RunResult> {
-  return new Promise((resolve, reject) => {
+  const { signal, owner, onOutput, input } = options;
+  try {
     checkExecuteOptions(command, options);
-    const run = new Execution(command, options, resolve, reject);
-    if (options.signal?.aborted || options.owner?.isDisposed) run.skip();
-    else run.start(environment);
-  });
+    const asked = requested(command, options);
+    if (signal?.aborted || owner?.isDisposed) return Promise.resolve(neverStarted(asked));
+    const stdin = input === undefined ? false : toBytes(input);
+    const listen = onOutput && 'text';
+    return untilEnded({
+      command: engineCommand(command, environment, options, stdin, listen, false),
+      asked,
+      owner,
+      signal,
+      output: onOutput && telling(onOutput),
+    });
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
-/** One command under way for `execute`. */
-class Execution implements CommandEvents {
-  readonly #options: ExecuteOptions;
-  readonly #asked: Requested;
-  readonly #resolve: (result: RunResult) => void;
-  readonly #reject: (reason: unknown) => void;
-  #process: EngineProcess | undefined;
-  #offAbort: (() => void) | undefined;
-  /** What a listener threw. */
-  #thrown: { reason: unknown } | undefined;
-
-  constructor(
-    command: string,
-    options: ExecuteOptions,
-    resolve: (result: RunResult) => void,
-    reject: (reason: unknown) => void,
-  ) {
-    this.#options = options;
-    this.#asked = requested(command, options);
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  skip(): void {
-    this.#resolve(neverStarted(this.#asked));
-  }
-
-  start(environment: string): void {
-    const { owner = hostOwner, signal, onOutput, input } = this.#options;
-    const native = engineCommand(
-      this.#asked.command,
-      environment,
-      this.#options,
-      input === undefined ? false : toBytes(input),
-      onOutput && 'text',
-      false,
-    );
-    this.#process = EngineProcess.start(owner, native, this);
-    this.#offAbort = signal && onAbort(signal, () => this.#process?.cancel());
-  }
-
-  output(stream: StreamName, chunks: readonly EngineChunk[]): void {
-    if (this.#thrown !== undefined) return;
-    try {
-      for (const { data, droppedBytes } of chunks) {
-        this.#options.onOutput?.({ stream, text: String(data), droppedBytes });
-      }
-      this.#process?.resume();
-    } catch (reason) {
-      this.#thrown = { reason };
-      this.#process?.cancel();
+/** Tells a listener, who gets no more before it has returned. */
+function telling(onOutput: (chunk: OutputChunk) => void): NonNullable<Commission['output']> {
+  return (chunks, stream, handle) => {
+    for (const { data, droppedBytes } of chunks) {
+      onOutput({ stream, text: String(data), droppedBytes });
     }
-  }
+    handle.resume();
+  };
+}
 
-  ended(end: EngineEnd): void {
-    this.#offAbort?.();
-    if (this.#thrown !== undefined) this.#reject(this.#thrown.reason);
-    else if (end.kind === 'failed') this.#reject(new LaunchError(end));
-    else this.#resolve(toResult(end, this.#asked));
-  }
+/**
+ * Starts a command that goes on by itself until it ends or its owner is disposed of. The options
+ * must have been checked.
+ *
+ * @throws {LaunchError} It could not be started.
+ * @throws Error Its owner was disposed of before it could start.
+ */
+export function startCommand(
+  command: string,
+  environment: string,
+  options: Omit<ExecuteOptions, 'signal' | 'onOutput' | 'input'>,
+): Promise<StartedCommand> {
+  return onceStarted({
+    command: engineCommand(command, environment, options, false, undefined, false),
+    asked: requested(command, options),
+    owner: options.owner,
+  });
 }
 
 /** What the result will repeat of the request. */
@@ -136,7 +111,7 @@ export function engineCommand(
     follow: options.followDirectory ?? false,
     stdin,
     separate: options.streams === 'separate',
-    terminal: terminalSize(options.pty),
+    terminal: options.pty === undefined ? undefined : terminalSize(options.pty),
     headBytes: options.headBytes ?? DEFAULT_KEPT_BYTES,
     tailBytes: options.tailBytes ?? DEFAULT_KEPT_BYTES,
     listen,

@@ -88,7 +88,7 @@ export function checkExecuteOptions(command: string, options: ExecuteOptions): v
   if (options.followDirectory !== undefined && typeof options.followDirectory !== 'boolean') {
     fail('followDirectory', 'true or false', options.followDirectory);
   }
-  checkPty(options);
+  if (options.pty !== undefined) checkPty(options);
   if (options.onOutput !== undefined && typeof options.onOutput !== 'function') {
     fail('onOutput', 'a function', options.onOutput);
   }

@@ -1,50 +1,125 @@
 import { LaunchError } from '../engine/launch-error.js';
-import type { Capture, RunResult } from '../engine/outcome.js';
-import { hostOwner } from '../engine/owner.js';
-import { EngineProcess } from '../engine/process.js';
-import { toResult } from '../engine/result.js';
-import { engineCommand, requested } from './execute.js';
+import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../engine/message.js';
+import type { RunResult, StreamName } from '../engine/outcome.js';
+import { hostOwner, type Owner } from '../engine/owner.js';
+import { type CommandHandle, type CommandHost, EngineProcess } from '../engine/process.js';
+import { type Requested, toResult } from '../engine/result.js';
+import { onAbort } from '../support/abort.js';
 
-/** A command that goes on by itself until it ends or its owner is disposed of. */
-export interface LiveCommand {
-  /** Settles once it has ended; never rejects. */
-  readonly result: Promise<RunResult>;
-  /** What its streams have carried so far; undefined once it is over. */
-  snapshot(): Promise<readonly Capture[] | undefined>;
+/** Where commands run: whatever else is to run them one day takes its place here. */
+const host: CommandHost = EngineProcess;
+
+/** A command with its options checked, and who has to do with it. */
+export interface Commission {
+  readonly command: EngineCommand;
+  readonly asked: Requested;
+  /** Default: the host process. */
+  readonly owner: Owner | undefined;
+  /** Ends it when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+  /** Takes its output as it comes. What it throws ends the command, and is what the caller gets. */
+  readonly output?:
+    | ((chunks: readonly EngineChunk[], stream: StreamName, handle: CommandHandle) => void)
+    | undefined;
+  /** Told when there is nothing more to come. */
+  readonly closed?: () => void;
 }
 
-/** The options that a command has to which nobody listens. */
-export type LiveCommandOptions = Omit<
-  Parameters<typeof engineCommand>[2],
-  'signal' | 'onOutput' | 'input'
->;
+/** A command that runs. */
+export interface StartedCommand {
+  readonly pid: number;
+  readonly handle: CommandHandle;
+  /** Settles once it has ended; never rejects. */
+  readonly result: Promise<RunResult>;
+}
 
 /**
- * Starts a command and resolves once it runs. The options must have been checked.
+ * Runs a command to its end.
  *
  * @throws {LaunchError} It could not be started.
- * @throws Error Its owner was disposed of before it could start.
+ * @throws What `output` threw.
  */
-export function startCommand(
-  command: string,
-  environment: string,
-  options: LiveCommandOptions,
-): Promise<LiveCommand> {
-  const { owner = hostOwner } = options;
-  const asked = requested(command, options);
-  const native = engineCommand(command, environment, options, false, undefined, false);
+export function untilEnded(commission: Commission): Promise<RunResult> {
+  return new Promise((resolve, reject) => {
+    new Execution(commission, resolve, reject).begin();
+  });
+}
+
+/**
+ * Starts a command, and resolves once it runs.
+ *
+ * @throws {LaunchError} It could not be started.
+ * @throws What the signal was aborted with, or an Error: its owner was disposed of meanwhile.
+ */
+export function onceStarted(commission: Commission): Promise<StartedCommand> {
   return new Promise((started, failed) => {
-    let settle: (result: RunResult) => void;
+    let settle: (result: RunResult) => void = () => {};
     const result = new Promise<RunResult>((resolve) => {
       settle = resolve;
     });
-    const engine = EngineProcess.start(owner, native, {
-      started: () => started({ result, snapshot: () => engine.snapshot() }),
-      ended(end) {
-        if (end.kind === 'ran') settle(toResult(end, asked));
-        else if (end.kind === 'failed') failed(new LaunchError(end));
-        else failed(new Error('its owner was disposed before it could start'));
-      },
-    });
+    const running = (pid: number, handle: CommandHandle): void => started({ pid, handle, result });
+    new Execution(commission, settle, failed, running).begin();
   });
+}
+
+/** What a command is refused with whose owner is disposed of. */
+export function ownerDisposed(): Error {
+  return new Error('its owner was disposed before it could start');
+}
+
+/** One command under way: the engine's events as the settling of promises. */
+class Execution implements CommandEvents {
+  /** Absent when nobody waits for it: then the engine need not tell. */
+  readonly started?: (pid: number) => void;
+  readonly #commission: Commission;
+  readonly #settle: (result: RunResult) => void;
+  readonly #fail: (reason: unknown) => void;
+  #handle: CommandHandle | undefined;
+  #offAbort: (() => void) | undefined;
+  /** What a listener threw. */
+  #thrown: { reason: unknown } | undefined;
+
+  constructor(
+    commission: Commission,
+    settle: (result: RunResult) => void,
+    fail: (reason: unknown) => void,
+    running?: (pid: number, handle: CommandHandle) => void,
+  ) {
+    this.#commission = commission;
+    this.#settle = settle;
+    this.#fail = fail;
+    if (running !== undefined) {
+      this.started = (pid) => {
+        if (this.#handle !== undefined) running(pid, this.#handle);
+      };
+    }
+  }
+
+  begin(): void {
+    const { command, owner = hostOwner, signal } = this.#commission;
+    const handle = host.start(owner, command, this);
+    this.#handle = handle;
+    this.#offAbort = signal && onAbort(signal, () => handle.cancel());
+  }
+
+  output(stream: StreamName, chunks: readonly EngineChunk[]): void {
+    if (this.#thrown !== undefined || this.#handle === undefined) return;
+    try {
+      this.#commission.output?.(chunks, stream, this.#handle);
+    } catch (reason) {
+      this.#thrown = { reason };
+      this.#handle.cancel();
+    }
+  }
+
+  ended(end: EngineEnd): void {
+    const { asked, signal, closed } = this.#commission;
+    this.#offAbort?.();
+    closed?.();
+    if (this.#thrown !== undefined) this.#fail(this.#thrown.reason);
+    else if (end.kind === 'failed') this.#fail(new LaunchError(end));
+    else if (end.kind === 'neverStarted' && this.started !== undefined) {
+      this.#fail(signal?.reason ?? ownerDisposed());
+    } else this.#settle(toResult(end, asked));
+  }
 }

@@ -1,14 +1,10 @@
-import { LaunchError } from '../engine/launch-error.js';
 import type { EngineChunk } from '../engine/message.js';
 import type { BytesChunk, Capture, OutputChunk, RunResult, StreamName } from '../engine/outcome.js';
-import { hostOwner } from '../engine/owner.js';
-import { EngineProcess } from '../engine/process.js';
-import { toResult } from '../engine/result.js';
-import { onAbort } from '../support/abort.js';
 import { InputError } from '../support/errors.js';
 import { ChunkQueue } from './chunk-queue.js';
 import { engineCommand, requested, toBytes } from './execute.js';
 import { checkExecuteOptions, checkGrace, checkLiveOptions, checkSignal } from './options.js';
+import { onceStarted, ownerDisposed, type StartedCommand } from './promise.js';
 import { type CommandOptions, commandEnvironment } from './run.js';
 import { checkExtent } from './terminal.js';
 
@@ -115,7 +111,7 @@ export async function spawnIn(
   checkExecuteOptions(command, options);
   checkLiveOptions(options);
   options.signal?.throwIfAborted();
-  if (options.owner?.isDisposed) throw disposed();
+  if (options.owner?.isDisposed) throw ownerDisposed();
   return options.encoding === 'bytes'
     ? start<BytesChunk>(command, environment, options, (stream, { data, droppedBytes }) => {
         return { stream, bytes: toBytes(data), droppedBytes };
@@ -125,53 +121,38 @@ export async function spawnIn(
       });
 }
 
-function start<Chunk>(
+async function start<Chunk>(
   command: string,
   environment: string,
   options: SpawnOptions,
   toChunk: (stream: StreamName, chunk: EngineChunk) => Chunk,
 ): Promise<LiveProcess<Chunk>> {
-  const asked = requested(command, options);
-  const { owner = hostOwner, signal, stdin, input, encoding = 'text', overflow } = options;
-  const native = engineCommand(
-    command,
-    environment,
-    options,
-    input === undefined ? stdin === 'pipe' : toBytes(input),
-    encoding,
-    overflow === 'pause',
+  const { owner, signal, stdin, input, encoding = 'text', overflow } = options;
+  // Both are called by a reader, and there is none before it runs.
+  const chunks = new ChunkQueue<Chunk>(
+    () => started.handle.resume(),
+    () => started.handle.detach(),
   );
-  return new Promise((started, failed) => {
-    let settle: (result: RunResult) => void;
-    const result = new Promise<RunResult>((resolve) => {
-      settle = resolve;
-    });
-    const chunks = new ChunkQueue<Chunk>(
-      () => engine.resume(),
-      () => engine.detach(),
-    );
-    let offAbort: (() => void) | undefined;
-    const engine = EngineProcess.start(owner, native, {
-      started: (pid) => started(live(pid, engine, result, chunks, options)),
-      output: (stream, raw) => chunks.put(raw.map((chunk) => toChunk(stream, chunk))),
-      ended(end) {
-        offAbort?.();
-        chunks.close();
-        if (end.kind === 'ran') settle(toResult(end, asked));
-        else if (end.kind === 'failed') failed(new LaunchError(end));
-        else failed(signal?.reason ?? disposed());
-      },
-    });
-    offAbort = signal && onAbort(signal, () => engine.cancel());
+  const started: StartedCommand = await onceStarted({
+    command: engineCommand(
+      command,
+      environment,
+      options,
+      input === undefined ? stdin === 'pipe' : toBytes(input),
+      encoding,
+      overflow === 'pause',
+    ),
+    asked: requested(command, options),
+    owner,
+    signal,
+    output: (raw, stream) => chunks.put(raw.map((chunk) => toChunk(stream, chunk))),
+    closed: () => chunks.close(),
   });
+  return live(started, chunks, options);
 }
 
-const disposed = () => new Error('its owner was disposed before it could start');
-
 function live<Chunk>(
-  pid: number,
-  engine: EngineProcess,
-  result: Promise<RunResult>,
+  { pid, handle, result }: StartedCommand,
   chunks: ChunkQueue<Chunk>,
   { stdin, streams, pty }: SpawnOptions,
 ): LiveProcess<Chunk> {
@@ -180,7 +161,7 @@ function live<Chunk>(
   };
   const kill = async ({ graceMs }: { readonly graceMs?: number } = {}): Promise<RunResult> => {
     checkGrace(graceMs);
-    engine.cancel(graceMs);
+    handle.cancel(graceMs);
     return result;
   };
   return {
@@ -189,25 +170,25 @@ function live<Chunk>(
     kill,
     async write(data) {
       if (!pty) piped();
-      await engine.write(toBytes(data));
+      await handle.write(toBytes(data));
     },
     end() {
       if (pty) {
         throw new InputError("end: expected no pty, whose input is ended by write('\\x04')");
       }
       piped();
-      engine.endInput();
+      handle.endInput();
     },
     resize(columns, rows) {
       if (!pty) throw new InputError('resize: expected a command with pty, got one without');
-      engine.resize(checkExtent('columns', columns), checkExtent('rows', rows));
+      handle.resize(checkExtent('columns', columns), checkExtent('rows', rows));
     },
     async signal(signal) {
       checkSignal(signal);
-      return engine.signal(signal);
+      return handle.signal(signal);
     },
     async snapshot() {
-      const [first, second] = (await engine.snapshot()) ?? [];
+      const [first, second] = (await handle.snapshot()) ?? [];
       if (first === undefined) return undefined;
       if (streams !== 'separate' || second === undefined) return { output: first };
       return { stdout: first, stderr: second };

@@ -1,6 +1,5 @@
-import { execute } from '../../command/execute.js';
+import { execute, startCommand } from '../../command/execute.js';
 import type { ExecuteOptions } from '../../command/options.js';
-import { startCommand } from '../../command/promise.js';
 import { LaunchError } from '../../engine/launch-error.js';
 import type { Owner } from '../../engine/owner.js';
 import { listenTo } from '../call-listeners.js';

@@ -35,7 +35,7 @@ export function createTaskOutputTool(
     const task = tasks.find(taskId);
     if (task === undefined) return unknownTaskResult(taskId, tasks.ids);
     if (task.end !== undefined) return completed(taskId, task.end);
-    const [stdout, stderr] = (await task.command.snapshot()) ?? [];
+    const [stdout, stderr] = (await task.command.handle.snapshot()) ?? [];
     // It has ended meanwhile.
     if (stdout === undefined || stderr === undefined) {
       return completed(taskId, await task.command.result);
