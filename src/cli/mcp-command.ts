@@ -16,17 +16,17 @@ import { Termination } from './termination.js';
 
 interface McpFlags {
   readonly contract: ContractName;
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** Milliseconds. */
-  readonly timeout?: number;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly inheritEnv?: 'scrubbed' | 'all' | 'none';
-  readonly log?: string;
+  readonly timeout?: number | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly inheritEnv?: 'scrubbed' | 'all' | 'none' | undefined;
+  readonly log?: string | undefined;
   /** The port; true: any. */
-  readonly http?: number | true;
-  readonly token?: string;
+  readonly http?: number | true | undefined;
+  readonly token?: string | undefined;
   /** Milliseconds. */
-  readonly idle?: number;
+  readonly idle?: number | undefined;
 }
 
 /** Made for MCP: it has progress, structured results and a directory that stays. */
@@ -95,7 +95,7 @@ async function serve(flags: McpFlags): Promise<number> {
   try {
     const mcp = await import('../mcp/index.js');
     if (flags.log !== undefined) log = mcp.openCallLog(flags.log, note);
-    const service = await start(mcp, flags, { ...(log && { log }), logger: { warn: note } });
+    const service = await start(mcp, flags, { log, logger: { warn: note } });
     const close = (): void => void service.close();
     if (termination.signal.aborted) close();
     else termination.signal.addEventListener('abort', close);
@@ -128,8 +128,8 @@ async function start(
   const service = await mcp.serveHttp(createTool, {
     ...options,
     port: flags.http === true ? 0 : flags.http,
-    ...(flags.token !== undefined && { token: flags.token }),
-    ...(flags.idle !== undefined && { idleMs: flags.idle }),
+    token: flags.token,
+    idleMs: flags.idle,
   });
   note(`MCP server at ${service.url}`);
   if (flags.token === undefined) note(`token: ${service.token}`);
@@ -137,10 +137,5 @@ async function start(
 }
 
 function shellOf({ cwd = process.cwd(), env, inheritEnv }: McpFlags): ShellOptions {
-  return {
-    cwd,
-    ...(env !== undefined && { env }),
-    ...(inheritEnv !== undefined && { inheritEnv }),
-    logger: { warn: note },
-  };
+  return { cwd, env, inheritEnv, logger: { warn: note } };
 }

@@ -26,14 +26,14 @@ import { Termination } from './termination.js';
 
 interface RunFlags {
   /** Milliseconds. */
-  readonly timeout?: number;
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
+  readonly timeout?: number | undefined;
+  readonly cwd?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** Bytes. */
-  readonly maxOutput?: number;
-  readonly spill?: string;
-  readonly json?: true;
-  readonly pty?: true;
+  readonly maxOutput?: number | undefined;
+  readonly spill?: string | undefined;
+  readonly json?: true | undefined;
+  readonly pty?: true | undefined;
 }
 
 /** `forkline run`: one command, its output and its exit code. */
@@ -83,10 +83,10 @@ async function runIn(
   const options: CommandOptions = {
     owner,
     signal: termination.signal,
-    ...(flags.env !== undefined && { env: flags.env }),
-    ...(flags.cwd !== undefined && { cwd: flags.cwd }),
-    ...(flags.timeout !== undefined && { timeoutMs: flags.timeout }),
-    ...(flags.spill !== undefined && { spill: flags.spill }),
+    env: flags.env,
+    cwd: flags.cwd,
+    timeoutMs: flags.timeout,
+    spill: flags.spill,
   };
   expectOutputErrors();
   const ui = flags.pty && userTerminal();

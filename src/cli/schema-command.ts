@@ -14,7 +14,7 @@ import { expectOutputErrors, OutputClosedError, writeStandardOutput } from './st
 
 interface SchemaFlags {
   readonly contract: ContractName;
-  readonly format?: ToolFormat;
+  readonly format?: ToolFormat | undefined;
   readonly options: Readonly<Record<string, unknown>>;
 }
 

@@ -8,56 +8,56 @@ import { type PtyOption, terminalSize } from './terminal.js';
 export interface SpillOptions {
   readonly path: string;
   /** Its quota in bytes. Default: none. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /**
    * The file is made once a stream has printed more than so many bytes, or more than is kept of it
    * (`headBytes + tailBytes`); it has the output from the first byte on all the same. It must not
    * exist: that is a spill error, `EEXIST`. Default: it is made, or emptied, at the start.
    */
-  readonly afterBytes?: number;
+  readonly afterBytes?: number | undefined;
 }
 
 /** A command's options, but for its environment. Times in milliseconds, sizes in bytes. */
 export interface ExecuteOptions {
   /** Default: the host's working directory. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** From the start. Default: none. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** From SIGTERM to SIGKILL. Default: 5000. */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
   /** Ends the command when it is aborted; the promise settles once it is gone. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Default: 'merged', one stream in true order. */
-  readonly streams?: 'merged' | 'separate';
+  readonly streams?: 'merged' | 'separate' | undefined;
   /** Kept from the start of each stream. Default: 131072. */
-  readonly headBytes?: number;
+  readonly headBytes?: number | undefined;
   /** Kept from the end of each stream. Default: 131072. */
-  readonly tailBytes?: number;
+  readonly tailBytes?: number | undefined;
   /** A file for every byte of output. */
-  readonly spill?: string | SpillOptions;
+  readonly spill?: string | SpillOptions | undefined;
   /** What the command reads. Default: nothing (`/dev/null`). */
-  readonly input?: string | Uint8Array;
+  readonly input?: string | Uint8Array | undefined;
   /**
    * Runs it on a terminal of its own, 120 columns by 40 rows unless a size (20 to 400 by 5 to 200)
    * is given. Its output is one stream then, with the terminal's `\r\n` for each newline, and what
    * it reads is typed: see `write()` of `spawn()`; with `run()` nobody types anything. Default: no.
    */
-  readonly pty?: PtyOption;
+  readonly pty?: PtyOption | undefined;
   /**
    * Called with new text, at most every 50 ms or for each 64 KiB. A listener that is too slow
    * loses the middle, and is told how much. If it throws, the command is ended and the call
    * rejects with what was thrown.
    */
-  readonly onOutput?: (chunk: OutputChunk) => void;
+  readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
   /** Who ends what is left. Default: the host process. */
-  readonly owner?: Owner;
+  readonly owner?: Owner | undefined;
   /** Paths of shells, tried in order. Default: /bin/bash, bash on the command's PATH, /bin/sh. */
-  readonly shell?: readonly string[];
+  readonly shell?: readonly string[] | undefined;
   /**
    * Tell in `result.directory` where the shell was at its end, however it ended. A set-user-id
    * program that takes the shell's own place (`exec sudo …`) has no privileges then. Default: false.
    */
-  readonly followDirectory?: boolean;
+  readonly followDirectory?: boolean | undefined;
 }
 
 /** How much is kept of an output, or shown, in bytes. */

@@ -8,12 +8,12 @@ import { overTerminal, TERMINAL_DEFAULTS } from './terminal.js';
 /** What a command's environment is made of. */
 export interface EnvironmentOptions {
   /** Over the inherited variables; `undefined` removes one. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
    * The host's own variables: without those whose names look like secrets (the default), all of
    * them, or none. What steers a shell (`BASH_ENV`, `PS1`, exported functions) is never inherited.
    */
-  readonly inheritEnv?: 'scrubbed' | 'all' | 'none';
+  readonly inheritEnv?: 'scrubbed' | 'all' | 'none' | undefined;
 }
 
 /** How a command is run. Times in milliseconds, sizes in bytes; all fields are optional. */

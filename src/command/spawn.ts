@@ -14,15 +14,15 @@ export type SpawnOptions = Omit<CommandOptions, 'onOutput'> & {
    * 'pipe': `write()` and `end()` feed it. Default: 'null', so that a program that happens to look
    * at its stdin does not wait for ever. Not with `pty`, where `write()` always works.
    */
-  readonly stdin?: 'null' | 'pipe';
+  readonly stdin?: 'null' | 'pipe' | undefined;
   /** Chunks of text, never split inside a character (the default), or of exact bytes. */
-  readonly encoding?: 'text' | 'bytes';
+  readonly encoding?: 'text' | 'bytes' | undefined;
   /**
    * What happens when chunks are not taken as fast as they come: 'drop' loses the middle of what
    * waits and says how much (the default), 'pause' lets the command wait, as on any full pipe,
    * until the reader leaves.
    */
-  readonly overflow?: 'drop' | 'pause';
+  readonly overflow?: 'drop' | 'pause' | undefined;
 };
 
 /** What a live command has printed so far: one stream, or two. */
@@ -59,7 +59,7 @@ export interface LiveProcess<Chunk = OutputChunk> extends AsyncIterable<Chunk>, 
    * Ends it and everything it started: SIGTERM, grace, SIGKILL. Resolves when it is gone. What it
    * left behind when it ended by itself is its owner's to end.
    */
-  kill(options?: { readonly graceMs?: number }): Promise<RunResult>;
+  kill(options?: { readonly graceMs?: number | undefined }): Promise<RunResult>;
   /** What it has printed so far, within the same limits as the result; undefined once it is over. */
   snapshot(): Promise<Snapshot | undefined>;
 }
@@ -159,7 +159,11 @@ function live<Chunk>(
   const piped = (): void => {
     if (stdin !== 'pipe') throw new InputError("stdin: expected 'pipe' at the start, got 'null'");
   };
-  const kill = async ({ graceMs }: { readonly graceMs?: number } = {}): Promise<RunResult> => {
+  const kill = async ({
+    graceMs,
+  }: {
+    readonly graceMs?: number | undefined;
+  } = {}): Promise<RunResult> => {
     checkGrace(graceMs);
     handle.cancel(graceMs);
     return result;

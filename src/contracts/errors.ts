@@ -26,7 +26,7 @@ export type ToolErrorKind =
 
 /** What comes with a failed call besides its message. */
 export interface ToolErrorOptions<Details> extends ErrorOptions {
-  readonly details?: Details;
+  readonly details?: Details | undefined;
 }
 
 /** A tool call failed. The message is for the model, and has the output so far if there is any. */

@@ -8,16 +8,16 @@ export interface InteractionLogOptions {
   /** The file; made with mode 0600 when it is not there. Its directory must exist. */
   readonly path: string;
   /** Of a command that is written; the rest is cut, and its length noted. Default: 1,048,576. */
-  readonly maxCommandBytes?: number;
+  readonly maxCommandBytes?: number | undefined;
   /**
    * Of the lines that wait for the disk. What comes when they are that many is lost, and the next
    * line says how much. Default: 16,777,216 (16 MiB).
    */
-  readonly maxPendingBytes?: number;
+  readonly maxPendingBytes?: number | undefined;
   /** The longest that `flush()` waits for the disk, in milliseconds. Default: 5,000. */
-  readonly flushMs?: number;
+  readonly flushMs?: number | undefined;
   /** Told once when the file cannot be written. Default: process warnings. */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /** The options with everything decided. */

@@ -5,14 +5,14 @@ import { Job, type JobEnd, type JobStatus, type JobWork } from './job.js';
 /** Options of a job manager. Times in milliseconds. */
 export interface JobManagerOptions {
   /** How many jobs may run at once. Default: 15. */
-  readonly maxRunning?: number;
+  readonly maxRunning?: number | undefined;
   /** How long a job that has ended can still be asked for. Default: 300,000 (5 minutes). */
-  readonly keepMs?: number;
+  readonly keepMs?: number | undefined;
   /**
    * Is told the end of each job that nobody waits for with the `job` tool, so that the runtime can
    * tell the model. The `job` tool does not give that end again.
    */
-  readonly onEnd?: (status: JobStatus, end: JobEnd) => void;
+  readonly onEnd?: ((status: JobStatus, end: JobEnd) => void) | undefined;
 }
 
 /** As many jobs run as may. The message is for the model. */

@@ -82,7 +82,7 @@ async function settle(
   try {
     const answer = await tool.execute(input, {
       signal,
-      ...(progress && { onOutput: (chunk) => progress.push(chunk) }),
+      onOutput: progress && ((chunk) => progress.push(chunk)),
     });
     return { result: resultOf(answer), outcome: answer.isError ? 'failed' : 'ok' };
   } catch (error) {

@@ -9,25 +9,25 @@ import { type McpService, reportTo } from './service.js';
 /** Options of a server on a loopback port. */
 export interface HttpOptions extends McpOptions {
   /** Default: 0, any that is free. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** What clients must know, as a bearer token. Default: 256 random bits. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /**
    * Milliseconds after which a client that makes no request and holds no stream open is taken for
    * gone. Default: 1,800,000.
    */
-  readonly idleMs?: number;
+  readonly idleMs?: number | undefined;
   /**
    * The same for a client whose stream of notifications was open and has broken off. Default:
    * 60,000.
    */
-  readonly lostMs?: number;
+  readonly lostMs?: number | undefined;
   /** Clients at a time. Default: 32. */
-  readonly maxSessions?: number;
+  readonly maxSessions?: number | undefined;
   /** Bytes of one message. Default: 4,194,304. */
-  readonly maxMessageBytes?: number;
+  readonly maxMessageBytes?: number | undefined;
   /** Told what is wrong but no reason to fail. Default: process warnings. */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /** A server on a loopback port. */

@@ -10,11 +10,11 @@ import type { CallLog } from './call-log.js';
 /** What a server tells its client of itself, and others of what it does. */
 export interface McpOptions {
   /** The server's name. Default: `forkline`. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** What a model should know beside the tools' descriptions. Default: a few lines. */
-  readonly instructions?: string;
+  readonly instructions?: string | undefined;
   /** Told of each call and its outcome. Default: nobody. */
-  readonly log?: CallLog;
+  readonly log?: CallLog | undefined;
 }
 
 const INSTRUCTIONS = [

@@ -8,9 +8,9 @@ import { claimStandardOutput } from './standard-output.js';
 /** Options of a server on standard input and output. */
 export interface StdioOptions extends McpOptions {
   /** Told what is wrong but no reason to fail. Default: process warnings, on standard error. */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /** Where the client's messages come from, and go to. Default: those of the process. */
-  readonly streams?: { readonly input: Readable; readonly output: Writable };
+  readonly streams?: { readonly input: Readable; readonly output: Writable } | undefined;
 }
 
 /** Bytes of one message, at most. */

@@ -13,7 +13,7 @@ export interface NoiseRule {
 export interface LineFilterOptions {
   readonly name: string;
   /** Programs whose output it is for; what runs other programs (make, npm, scripts) counts too. */
-  readonly programs?: readonly string[];
+  readonly programs?: readonly string[] | undefined;
   readonly noise: readonly NoiseRule[];
 }
 

@@ -26,11 +26,11 @@ export interface ClientTerminalOptions {
   /** The session that the terminals belong to. */
   readonly sessionId: string;
   /** The shell on the client's machine. Default: the first of the tool's shells, or `/bin/bash`. */
-  readonly shell?: string;
+  readonly shell?: string | undefined;
   /** Time between two looks at the output, in milliseconds. Default: 250. */
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
   /** Time that the client has for one answer, in milliseconds. Default: 5,000. */
-  readonly answerMs?: number;
+  readonly answerMs?: number | undefined;
 }
 
 /** A longer one would fire at once. */

@@ -11,20 +11,20 @@ import { CommandLog } from './command-log.js';
 /** Options of a tool of the `plain` contract. */
 export interface PlainOptions extends Omit<ShellOptions, 'cwd' | 'ci'> {
   /** Where commands run. Default: the host's working directory at the time of the call. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /**
    * Lay settings for programs that nobody watches over the environment: no pagers, editors, prompts,
    * colours. Default: false, commands see the host's environment as it is.
    */
-  readonly nonInteractive?: boolean;
+  readonly nonInteractive?: boolean | undefined;
   /** The time that a command may take, in seconds. Default: 30. */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /** Of stdout, in bytes of UTF-8; what is longer is cut. Default: 1,048,576 (1 MiB). */
-  readonly maxStdoutBytes?: number;
+  readonly maxStdoutBytes?: number | undefined;
   /** Of stderr, likewise. Default: 1,048,576 (1 MiB). */
-  readonly maxStderrBytes?: number;
+  readonly maxStderrBytes?: number | undefined;
   /** Where each command is noted: a file's path, or a log. Default: nowhere. */
-  readonly log?: string | InteractionLog;
+  readonly log?: string | InteractionLog | undefined;
 }
 
 /** Those options with everything decided. */
@@ -85,7 +85,7 @@ function resolveLog(
   if (given === undefined) return undefined;
   const warn = warnTo(logger);
   if (typeof given === 'string' && given !== '') {
-    return new CommandLog(createInteractionLog({ path: given, ...(logger && { logger }) }), warn);
+    return new CommandLog(createInteractionLog({ path: given, logger }), warn);
   }
   if (typeof given === 'object' && given !== null && typeof given.append === 'function') {
     return new CommandLog(given, warn);
