@@ -58,11 +58,10 @@ export {
   type InterceptorRule,
 } from './contracts/workspace/input/intercept-rules.js';
 export type { ShellSnapshotOptions } from './contracts/workspace/input/shell-setup.js';
-export type { WorkspaceOptions } from './contracts/workspace/options.js';
+export type { TimeoutLimits, WorkspaceOptions } from './contracts/workspace/options.js';
 export type { MinimizerReport } from './contracts/workspace/output/minimize.js';
 export type { AsyncDetails, WorkspaceDetails } from './contracts/workspace/output/result.js';
 export type { LineRange, Truncation } from './contracts/workspace/output/show.js';
-export type { TimeoutLimits } from './contracts/workspace/timeout.js';
 export type { WorkspaceTool } from './contracts/workspace/tool.js';
 export { LaunchError, type LaunchStep } from './engine/launch-error.js';
 export type {

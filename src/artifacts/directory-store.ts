@@ -35,7 +35,8 @@ export function createArtifactStore(options: ArtifactStoreOptions = {}): Artifac
 
 class DirectoryStore implements ArtifactStore {
   readonly #settings: ArtifactStoreSettings;
-  readonly #unique = randomBytes(9).toString('base64url');
+  /** No other store's drafts begin like this. */
+  readonly #draftPrefix = draftName(randomBytes(9).toString('base64url'));
   readonly #own = new Set<string>();
   readonly #underWay = new UnderWay();
   #directory: Promise<string> | undefined;
@@ -126,7 +127,7 @@ class DirectoryStore implements ArtifactStore {
 
   #draftName(): string {
     this.#drafts += 1;
-    return draftName(`${this.#unique}-${this.#drafts}`);
+    return `${this.#draftPrefix}-${this.#drafts}`;
   }
 
   async #save(tool: string, data: Uint8Array): Promise<Artifact> {

@@ -2,7 +2,6 @@ import { isAbsolute } from 'node:path';
 import type { SpillOptions } from '../command/options.js';
 import type { SpillReport } from '../engine/outcome.js';
 import { messageOf } from '../support/errors.js';
-import { callOut } from '../support/listener.js';
 import { withinTime } from '../support/timing.js';
 import type { Artifact, ArtifactDraft, ArtifactStore } from './store.js';
 
@@ -84,7 +83,7 @@ export class OutputKeeper {
 
   /** The command never ran. */
   abandon(): void {
-    if (this.#draft !== undefined) discard(this.#draft);
+    if (this.#draft !== undefined) void discard(this.#draft);
   }
 }
 
@@ -126,9 +125,11 @@ function checkArtifact({ id, bytes }: Artifact): void {
   throw new TypeError('the artifact store did not return an artifact');
 }
 
-function discard(draft: ArtifactDraft): void {
-  callOut(
-    () => draft.discard(),
-    (error) => process.emitWarning(`the artifact store's discard() failed: ${messageOf(error)}`),
-  );
+/** Never rejects: the command is not to fail because a store does. */
+async function discard(draft: ArtifactDraft): Promise<void> {
+  try {
+    await draft.discard();
+  } catch (error) {
+    process.emitWarning(`the artifact store's discard() failed: ${messageOf(error)}`);
+  }
 }

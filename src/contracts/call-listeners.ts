@@ -6,11 +6,11 @@ import { TailUpdates } from './tail-updates.js';
 /** What an update shows. */
 export interface UpdateOptions {
   /** UTF-8 bytes of output that an update carries at most. Default: 51,200. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /** Makes what is shown of the raw text. Default: it is shown as it is. */
   readonly toShown?: ((text: string) => string) | undefined;
   /** The last output is asked for although nobody gets updates. Default: false. */
-  readonly keepsTail?: boolean;
+  readonly keepsTail?: boolean | undefined;
 }
 
 /** What a command that goes on after its call has been answered tells at its end. */
@@ -83,6 +83,20 @@ export class CallListeners<Details> {
 
   #emit({ text, details }: LastUpdate<Details>): void {
     this.#onUpdate.tell({ content: [{ type: 'text', text }], details });
+  }
+}
+
+/** Does work that prints: the call's listeners hear of it, and of nothing once it has settled. */
+export async function whileListened<Details, T>(
+  call: ToolCall<Details>,
+  work: (onOutput: ((chunk: OutputChunk) => void) | undefined) => Promise<T>,
+  options?: UpdateOptions,
+): Promise<T> {
+  const listeners = listenTo(call, options);
+  try {
+    return await work(listeners?.tell);
+  } finally {
+    listeners?.stop();
   }
 }
 

@@ -1,7 +1,8 @@
 import { homedir } from 'node:os';
 import { checkInherit, resolveEnvironment } from '../command/environment.js';
-import { checkShell } from '../command/options.js';
+import { checkShell, type ExecuteOptions, type OutputLimits } from '../command/options.js';
 import { checkNamePatterns } from '../command/secrets.js';
+import type { Owner } from '../engine/owner.js';
 import { atLeast } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Logger } from '../support/logger.js';
@@ -16,22 +17,22 @@ export interface ShellOptions {
    * What commands inherit of the host's environment: without secrets, all of it, or none. Default:
    * `scrubbed`, but `all` for `plain`. Variables that steer the shell are never inherited.
    */
-  readonly inheritEnv?: 'scrubbed' | 'all' | 'none';
+  readonly inheritEnv?: 'scrubbed' | 'all' | 'none' | undefined;
   /** Name patterns of secrets, with `*`. Default: `SECRET_NAME_PATTERNS`. */
-  readonly scrub?: readonly string[];
+  readonly scrub?: readonly string[] | undefined;
   /** Variables for every command. `undefined` removes a name. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Say `CI=true` to commands. Default: true. */
-  readonly ci?: boolean;
+  readonly ci?: boolean | undefined;
   /**
    * Time between SIGTERM and SIGKILL when a command is ended, in milliseconds. Default: 5,000, but
    * 15,000 for `modes`.
    */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
   /** Shells to try, in this order. Default: `/bin/bash`, `bash` on PATH, `/bin/sh`. */
-  readonly shell?: readonly string[];
+  readonly shell?: readonly string[] | undefined;
   /** Told what is wrong but no reason to fail. Default: process warnings. */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /** Those options with everything decided. */
@@ -76,6 +77,22 @@ export function resolveShellOptions(
     graceMs: atLeast('graceMs', 0, options.graceMs ?? defaults.graceMs),
     shell: options.shell,
   };
+}
+
+/** What a call decides of its command's options. */
+export interface CallOptions
+  extends Pick<ExecuteOptions, 'timeoutMs' | 'signal' | 'onOutput' | 'spill'> {
+  readonly cwd: string;
+  readonly owner: Owner;
+}
+
+/** A command's options, as far as those of all contracts are alike. */
+export function commandOptions(
+  { graceMs, shell }: Pick<ShellSettings, 'graceMs' | 'shell'>,
+  { headBytes, tailBytes }: OutputLimits,
+  call: CallOptions,
+): Omit<ExecuteOptions, 'streams'> {
+  return { graceMs, shell, headBytes, tailBytes, ...call };
 }
 
 /**

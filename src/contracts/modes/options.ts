@@ -18,13 +18,13 @@ export interface ModesOptions extends Omit<ShellOptions, 'cwd'> {
    */
   readonly cwd: string | (() => string);
   /** Timeouts in seconds. Default: 30, 900 for `slow`, 86,400 for `background`. */
-  readonly timeouts?: Partial<ModeTimeouts>;
+  readonly timeouts?: Partial<ModeTimeouts> | undefined;
   /** The longest output that is returned whole, in bytes. Default: 131,072. */
-  readonly maxOutputBytes?: number;
+  readonly maxOutputBytes?: number | undefined;
   /** Bytes returned of each end of longer output. Default: 4,096. */
-  readonly snipBytes?: number;
+  readonly snipBytes?: number | undefined;
   /** The longest command, in bytes. Default: 240,000, about 60,000 tokens. */
-  readonly maxCommandBytes?: number;
+  readonly maxCommandBytes?: number | undefined;
 }
 
 /** The options with everything decided. */

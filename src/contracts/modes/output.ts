@@ -1,3 +1,4 @@
+import type { OutputLimits } from '../../command/options.js';
 import type { Capture } from '../../engine/outcome.js';
 import { firstBytes, formatSize, lastBytes } from '../../support/text.js';
 
@@ -10,10 +11,7 @@ export interface SnipLimits {
 }
 
 /** What the engine must keep for {@link snipOutput}: all that may be returned whole, and no more. */
-export function captureLimits({ maxOutputBytes, snipBytes }: SnipLimits): {
-  readonly headBytes: number;
-  readonly tailBytes: number;
-} {
+export function limitsToSnip({ maxOutputBytes, snipBytes }: SnipLimits): OutputLimits {
   return { headBytes: snipBytes, tailBytes: maxOutputBytes - snipBytes };
 }
 
@@ -25,7 +23,7 @@ export interface SnippedOutput {
 }
 
 /**
- * The text to return for a capture made with {@link captureLimits}: all of it, or both ends of it,
+ * The text to return for a capture made with {@link limitsToSnip}: all of it, or both ends of it,
  * cut between characters, under a line that says how long it was.
  */
 export function snipOutput(capture: Capture, limits: SnipLimits): SnippedOutput {

@@ -1,13 +1,15 @@
 import { executeDetached } from '../../command/detached.js';
 import { execute } from '../../command/execute.js';
+import type { ExecuteOptions } from '../../command/options.js';
+import type { MergedResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import { messageOf } from '../../support/errors.js';
-import { listenTo } from '../call-listeners.js';
+import { whileListened } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
-import { shellEnvironment } from '../options.js';
+import { commandOptions, shellEnvironment } from '../options.js';
 import type { ModesSettings } from './options.js';
-import { captureLimits } from './output.js';
+import { limitsToSnip } from './output.js';
 import { makeOutputFile, removeOutputFile } from './output-file.js';
 import {
   backgroundResult,
@@ -30,23 +32,15 @@ export async function runForeground(
   settings: ModesSettings,
 ): Promise<ToolResult<ModesDetails>> {
   const cwd = settings.directory();
-  const listeners = listenTo(call, { maxBytes: settings.snipBytes });
   const { signal } = call;
-  try {
-    const result = await execute(command, shellEnvironment(cwd, settings), {
-      cwd,
-      timeoutMs: milliseconds(settings.timeouts[mode]),
-      graceMs: settings.graceMs,
-      ...captureLimits(settings),
-      owner,
-      ...(settings.shell && { shell: settings.shell }),
-      ...(signal && { signal }),
-      ...(listeners && { onOutput: listeners.tell }),
-    });
-    return foregroundResult(result, mode, settings);
-  } finally {
-    listeners?.stop();
-  }
+  const timeoutMs = milliseconds(settings.timeouts[mode]);
+  const run = (onOutput: ExecuteOptions['onOutput']): Promise<MergedResult> => {
+    const own = { cwd, timeoutMs, owner, signal, onOutput };
+    const options = commandOptions(settings, limitsToSnip(settings), own);
+    return execute(command, shellEnvironment(cwd, settings), options);
+  };
+  const result = await whileListened(call, run, { maxBytes: settings.snipBytes });
+  return foregroundResult(result, mode, settings);
 }
 
 /**
@@ -65,7 +59,7 @@ export async function runInBackground(
   const { graceMs, shell } = settings;
   const outputPath = await makeOutputFile(timeoutMs + graceMs).catch(noPlace);
   try {
-    const options = { cwd, outputPath, timeoutMs, graceMs, ...(shell && { shell }) };
+    const options = { cwd, outputPath, timeoutMs, graceMs, shell };
     const pid = await executeDetached(command, environment, options);
     return backgroundResult(pid, outputPath, settings);
   } catch (error) {

@@ -72,7 +72,7 @@ export function failedResult(
  * @param diagnosis The shell's, if it gave one.
  * @throws {ToolAbortError} It was cancelled. The message has the output so far.
  */
-export function endedResult(
+export function plainResult(
   result: SeparateResult,
   diagnosis: Diagnosis | undefined,
   settings: PlainSettings,

@@ -5,7 +5,7 @@ import { createValidator } from '../validate.js';
 import { PendingEntry } from './entry.js';
 import { type PlainOptions, resolvePlainOptions } from './options.js';
 import { failedResult, type PlainDetails } from './result.js';
-import { runCommand } from './run.js';
+import { runPlainCommand } from './run.js';
 import { PLAIN_DESCRIPTION, PLAIN_OUTPUT_SCHEMA, PLAIN_SCHEMA, type PlainInput } from './schema.js';
 
 /**
@@ -45,7 +45,7 @@ export function createPlainTool(options: PlainOptions): PlainTool {
 
   async function run(command: string, call: ToolCall<PlainDetails>): Promise<Answer> {
     life.checkStart(call.signal);
-    return runCommand(command, { owner: life.owner, settings, call });
+    return runPlainCommand(command, { owner: life.owner, settings, call });
   }
 
   /** Does it; what goes wrong becomes an answer if the contract has one for it. */

@@ -74,7 +74,7 @@ export function shownStreams(result: RunResult, maxCharacters: number): ShownStr
  * @param notices What else there is to say.
  * @throws {ToolAbortError} It was cancelled.
  */
-export function endedResult(
+export function sessionResult(
   result: RunResult,
   streams: ShownStreams,
   details: SessionDetails,

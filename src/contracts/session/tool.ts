@@ -5,7 +5,7 @@ import { createValidator } from '../validate.js';
 import { SessionDirectory } from './directory.js';
 import { resolveSessionOptions, type SessionOptions } from './options.js';
 import type { SessionDetails, TaskDetails } from './result.js';
-import { runCommand, type Session, startTask } from './run.js';
+import { runInSession, type Session, startTask } from './run.js';
 import {
   SESSION_OUTPUT_SCHEMA,
   type SessionInput,
@@ -50,7 +50,7 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     checkCommand(fields.command);
     life.checkStart(call.signal);
     return life.add(
-      fields.run_in_background ? startTask(session, fields) : runCommand(session, fields, call),
+      fields.run_in_background ? startTask(session, fields) : runInSession(session, fields, call),
     );
   }
 

@@ -7,7 +7,7 @@ import { ToolAbortError } from '../errors.js';
 import { Lifetime } from '../lifetime.js';
 import { CANCELLED } from '../notices.js';
 import { createValidator } from '../validate.js';
-import { type Run, runInBackground, runUntilBackground } from './background/background.js';
+import { type Run, runAsJob, runUntilBackground } from './background/background.js';
 import { createJobTool, type JobDetails } from './background/job-tool.js';
 import { type PreparedCommand, prepare } from './input/prepare.js';
 import { type WorkspaceInput, workspaceDescription, workspaceSchema } from './input/schema.js';
@@ -16,9 +16,8 @@ import {
   type WorkspaceOptions,
   type WorkspaceSettings,
 } from './options.js';
-import { updateOptions } from './output/minimize.js';
 import type { WorkspaceDetails } from './output/result.js';
-import { runCommand } from './run.js';
+import { runPrepared } from './run.js';
 import { runInClientTerminal } from './terminal/client.js';
 
 /** A tool of the `workspace` contract. */
@@ -64,9 +63,9 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     call: ToolCall<WorkspaceDetails>,
   ): Answer | Promise<Answer> {
     const run: Run = (signal, onOutput) =>
-      life.add(runCommand(command, { ...context, signal, onOutput }));
+      life.add(runPrepared(command, { ...context, signal, onOutput }));
     const { jobs, autoBackgroundMs, clientTerminals } = settings;
-    if (async && jobs) return runInBackground(jobs, command, call, settings, run);
+    if (async && jobs) return runAsJob(jobs, command, call, settings, run);
     // What a person looks at is shown here, and stays where it is.
     if (command.terminal !== undefined) return runUpdating(command, call);
     if (clientTerminals) {
@@ -83,12 +82,12 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     call: ToolCall<WorkspaceDetails>,
   ): Promise<Answer> {
     const { signal } = call;
-    const listeners = listenTo(call, updateOptions(settings));
+    const listeners = listenTo(call, settings.updates);
     // On a terminal, the screen is what there is to see, and not what was sent to draw it.
     const onTerminal = listeners && { onOutput: listeners.pass, onScreen: listeners.show };
     const told = { ...context, signal, onOutput: listeners?.tell, onTerminal };
     try {
-      return await life.add(runCommand(command, told));
+      return await life.add(runPrepared(command, told));
     } finally {
       listeners?.stop();
     }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { clampNotice, clampTimeout } from '../../../src/contracts/workspace/timeout.js';
+import { clampTimeout } from '../../../src/contracts/workspace/input/prepare.js';
+import { clampNotice } from '../../../src/contracts/workspace/output/result.js';
 
 const limits = { default: 300, min: 1, max: 3600 };
 

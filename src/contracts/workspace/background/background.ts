@@ -9,9 +9,12 @@ import { ToolAbortError, toToolError } from '../../errors.js';
 import { joinSections } from '../../notices.js';
 import type { PreparedCommand } from '../input/prepare.js';
 import type { WorkspaceSettings } from '../options.js';
-import { updateOptions } from '../output/minimize.js';
-import { asyncDetails, timeoutDetails, type WorkspaceDetails } from '../output/result.js';
-import { clampNotice } from '../timeout.js';
+import {
+  asyncDetails,
+  clampNotice,
+  timeoutDetails,
+  type WorkspaceDetails,
+} from '../output/result.js';
 import { jobLabel, preview, startedText } from './job-text.js';
 
 type Answer = ToolResult<WorkspaceDetails>;
@@ -39,7 +42,7 @@ class JobCandidate {
   ) {
     this.#command = command;
     this.#settings = settings;
-    this.#listeners = new CallListeners(call, { ...updateOptions(settings), keepsTail: true });
+    this.#listeners = new CallListeners(call, { ...settings.updates, keepsTail: true });
     const { signal } = call;
     const abort = (): void => this.#controller.abort(signal?.reason);
     this.#letGo = signal === undefined ? () => {} : onAbort(signal, abort);
@@ -109,7 +112,7 @@ class JobCandidate {
  *
  * @throws {JobLimitError} No other job may run; nothing was started.
  */
-export function runInBackground(
+export function runAsJob(
   manager: JobManager,
   command: PreparedCommand,
   call: ToolCall<WorkspaceDetails>,

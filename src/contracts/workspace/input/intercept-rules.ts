@@ -6,9 +6,9 @@ export interface InterceptorNeeds {
    * Where its output goes: `shown` to the model, also by way of `head`, `grep` and the like; or to
    * a `file`, by redirection or `tee`. Default: anywhere.
    */
-  readonly output?: 'shown' | 'file';
+  readonly output?: 'shown' | 'file' | undefined;
   /** The most that the shell may have to work out in its words. Default: `commands`. */
-  readonly computed?: Computed;
+  readonly computed?: Computed | undefined;
 }
 
 /** A rule that sends a model to a dedicated tool. */
@@ -20,12 +20,12 @@ export interface InterceptorRule {
    */
   readonly pattern: string;
   /** Flags of the expression. Default: none. */
-  readonly flags?: string;
+  readonly flags?: string | undefined;
   /** The rule is live only while the runtime has a tool of this name. */
   readonly tool: string;
   /** For the model: what to use instead. */
   readonly message: string;
-  readonly needs?: InterceptorNeeds;
+  readonly needs?: InterceptorNeeds | undefined;
 }
 
 // An operand that is a file: not an option, a redirection or a device.

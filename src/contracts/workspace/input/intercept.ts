@@ -7,11 +7,11 @@ import { DEFAULT_INTERCEPTOR_RULES, type InterceptorRule } from './intercept-rul
 /** The interceptor: rules that block commands which a dedicated tool does better. */
 export interface InterceptorOptions {
   /** Default: false. */
-  readonly enabled?: boolean;
+  readonly enabled?: boolean | undefined;
   /** Names of the tools that the runtime has; a function when they change while it runs. */
   readonly tools: readonly string[] | (() => readonly string[]);
   /** Default: `DEFAULT_INTERCEPTOR_RULES`. */
-  readonly rules?: readonly InterceptorRule[];
+  readonly rules?: readonly InterceptorRule[] | undefined;
 }
 
 /** Finds the first live rule that matches one of the texts of a command. */

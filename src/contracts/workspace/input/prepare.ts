@@ -1,19 +1,19 @@
-import { checkCommand } from '../../../command/options.js';
+import type { OutputKeeper } from '../../../artifacts/keep-output.js';
+import { checkCommand, type ExecuteOptions, type OutputLimits } from '../../../command/options.js';
 import { overTerminal, TERMINAL_DEFAULTS } from '../../../command/terminal.js';
-import type { Snapshot } from '../../../snapshot/shell-snapshot.js';
+import type { ReadySnapshot } from '../../../snapshot/shell-snapshot.js';
+import { withSnapshot } from '../../../snapshot/snapshot-text.js';
 import { InputError } from '../../../support/errors.js';
 import type { TerminalUi } from '../../../terminal/ui.js';
 import { ToolError } from '../../errors.js';
-import { shellEnvironment } from '../../options.js';
+import { commandOptions, shellEnvironment } from '../../options.js';
 import { checkWorkingDirectory, resolveWorkingDirectory } from '../../workdir.js';
-import type { WorkspaceSettings } from '../options.js';
-import { chooseTerminal } from '../terminal/choice.js';
-import { clampTimeout, type Timeout } from '../timeout.js';
+import type { RunContext, TimeoutLimits, WorkspaceSettings } from '../options.js';
 import { expandUrls } from './expand.js';
 import { blockedMessage } from './intercept.js';
 import { takeLeadingCd } from './leading-cd.js';
 import type { WorkspaceInput } from './schema.js';
-import { shellText } from './shell-setup.js';
+import { chooseTerminal } from './terminal-choice.js';
 
 /** A call with everything decided: what runs, where, for how long and with what around it. */
 export interface PreparedCommand {
@@ -68,10 +68,28 @@ export async function prepare(
     timeout: clampTimeout(input.timeout, settings.timeout),
     environment: shellEnvironment(cwd, settings, overrides),
     variables,
-    ...terminalOf(input, settings, () =>
-      shellEnvironment(cwd, onTerminal, overTerminal(overrides)),
-    ),
+    ...(input.pty &&
+      terminalOf(input, settings, () =>
+        shellEnvironment(cwd, onTerminal, overTerminal(overrides)),
+      )),
   };
+}
+
+/**
+ * A prepared command's options, on pipes and on a terminal alike.
+ *
+ * @param limits What the engine must keep of its output.
+ */
+export function workspaceOptions(
+  { cwd, timeout }: PreparedCommand,
+  { owner, settings, signal }: RunContext,
+  keeper: OutputKeeper,
+  limits: OutputLimits,
+): Omit<ExecuteOptions, 'onOutput' | 'pty' | 'streams'> {
+  const { headBytes, tailBytes } = settings.output;
+  const timeoutMs = Math.round(timeout.seconds * 1000);
+  const spill = keeper.spill(headBytes + tailBytes);
+  return commandOptions(settings, limits, { cwd, timeoutMs, owner, signal, spill });
 }
 
 /** What is different on a terminal: programs may ask, page and draw there. */
@@ -120,7 +138,7 @@ function checkAsync({ async, jobs }: WorkspaceSettings): void {
 }
 
 /** `PATH` of the snapshot lies over the tool's, which the rc file has seen, and under the call's. */
-function withPath(under: Overrides, { path }: Snapshot, over: Overrides): Overrides {
+function withPath(under: Overrides, { path }: ReadySnapshot, over: Overrides): Overrides {
   return { ...under, ...(path !== '' && { PATH: path }), ...over };
 }
 
@@ -128,4 +146,33 @@ type Overrides = Readonly<Record<string, string | undefined>> | undefined;
 
 function layer(under: Overrides, over: Overrides): Overrides {
   return under === undefined || over === undefined ? (over ?? under) : { ...under, ...over };
+}
+
+/** The timeout that applies. */
+export interface Timeout {
+  readonly seconds: number;
+  /** What was asked for; present only when it is not what applies. */
+  readonly requestedSeconds?: number;
+}
+
+/** Brings a requested timeout, in seconds, within the limits. */
+export function clampTimeout(requested: number | undefined, limits: TimeoutLimits): Timeout {
+  const wanted = requested ?? limits.default;
+  const seconds = Math.min(Math.max(wanted, limits.min), limits.max);
+  return seconds === wanted ? { seconds } : { seconds, requestedSeconds: wanted };
+}
+
+/** The command with what the tool's owner wants before each. */
+export function withPrefix(command: string, prefix: string | undefined): string {
+  return prefix === undefined ? command : `${prefix} ${command}`;
+}
+
+/** What the shell is given for a command. */
+function shellText(
+  command: string,
+  prefix: string | undefined,
+  snapshot: ReadySnapshot | undefined,
+): string {
+  const text = withPrefix(command, prefix);
+  return snapshot === undefined ? text : withSnapshot(snapshot.file, text);
 }

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import { ShellSnapshot, type Snapshot } from '../../../snapshot/shell-snapshot.js';
-import { withSnapshot } from '../../../snapshot/snapshot-text.js';
+import { ShellSnapshot } from '../../../snapshot/shell-snapshot.js';
 import { atLeast } from '../../../support/checks.js';
 import { InputError, showValue } from '../../../support/errors.js';
 import { type ShellSettings, shellEnvironment } from '../../options.js';
@@ -8,9 +7,9 @@ import { type ShellSettings, shellEnvironment } from '../../options.js';
 /** Which rc file is captured, and how. */
 export interface ShellSnapshotOptions {
   /** Absolute, relative to the tool's `cwd`, or beginning with `~/`. Default: `~/.bashrc`. */
-  readonly rcFile?: string;
+  readonly rcFile?: string | undefined;
   /** Time that it may take, in milliseconds. Default: 2,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** @throws {InputError} The option is not valid. */
@@ -55,19 +54,4 @@ export function checkPrefix(prefix: string | undefined): string | undefined {
     throw new InputError(`commandPrefix: expected shell text without NUL, got ${got}`);
   }
   return prefix;
-}
-
-/** The command with what the tool's owner wants before each. */
-export function withPrefix(command: string, prefix: string | undefined): string {
-  return prefix === undefined ? command : `${prefix} ${command}`;
-}
-
-/** What the shell is given for a command. */
-export function shellText(
-  command: string,
-  prefix: string | undefined,
-  snapshot: Snapshot | undefined,
-): string {
-  const text = withPrefix(command, prefix);
-  return snapshot === undefined ? text : withSnapshot(snapshot.file, text);
 }

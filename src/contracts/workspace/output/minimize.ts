@@ -8,10 +8,10 @@ import {
   minimizeCapture,
   type Version,
 } from '../../../minimizer/minimize-capture.js';
+import type { Minimizer } from '../../../minimizer/minimizer.js';
 import { cleanTerminalText } from '../../../minimizer/terminal-text.js';
 import type { UpdateOptions } from '../../call-listeners.js';
-import type { WorkspaceSettings } from '../options.js';
-import { captureLimits as toKeep } from './show.js';
+import { limitsToShow } from './show.js';
 
 /** The name under which the raw text of a shortened output is kept. */
 const ORIGINAL = 'bash-original';
@@ -43,9 +43,21 @@ export interface EndedOutput {
   readonly shortened?: ShortenedOutput;
 }
 
-/** What the engine must keep of an output. */
-export function captureLimits({ minimizer, output }: WorkspaceSettings): OutputLimits {
-  return toKeep(minimizer === undefined ? output : inputLimits(minimizer, output));
+/** What a tool does with outputs. */
+export interface OutputSettings {
+  /** How much of one is shown. */
+  readonly output: OutputLimits;
+  readonly minimizer: Minimizer | undefined;
+  /** Undefined: outputs are not kept. */
+  readonly artifacts: ArtifactStore | undefined;
+}
+
+/** What the engine must keep of an output for it to be shown, or shortened first. */
+export function limitsToMinimize(
+  minimizer: Minimizer | undefined,
+  shown: OutputLimits,
+): OutputLimits {
+  return limitsToShow(minimizer === undefined ? shown : inputLimits(minimizer, shown));
 }
 
 /**
@@ -56,9 +68,8 @@ export async function endOutput(
   result: MergedResult,
   keeper: OutputKeeper,
   command: string,
-  settings: WorkspaceSettings,
+  { minimizer, output, artifacts }: OutputSettings,
 ): Promise<EndedOutput> {
-  const { minimizer, output, artifacts } = settings;
   const made = minimizer && (await minimizeCapture(minimizer, result.output, output, command));
   if (made === undefined) return { kept: await keeper.finish(result.spill) };
   const kept = await keeper.finish(result.spill, ORIGINAL);
@@ -101,6 +112,9 @@ function shorten(
 }
 
 /** How updates show the last output so far: all its lines, cleaned if there is a minimizer. */
-export function updateOptions({ minimizer, output }: WorkspaceSettings): UpdateOptions {
-  return { maxBytes: output.tailBytes, toShown: minimizer && cleanTerminalText };
+export function updateOptions(
+  minimizer: Minimizer | undefined,
+  { tailBytes }: OutputLimits,
+): UpdateOptions {
+  return { maxBytes: tailBytes, toShown: minimizer && cleanTerminalText };
 }

@@ -15,8 +15,8 @@ import {
   timeoutNotice,
   wallTimeNotice,
 } from '../../notices.js';
-import type { WorkspaceSettings } from '../options.js';
-import { clampNotice, type Timeout } from '../timeout.js';
+import type { Timeout } from '../input/prepare.js';
+import type { TimeoutLimits, WorkspaceSettings } from '../options.js';
 import type { EndedOutput, MinimizerReport } from './minimize.js';
 import { type ShownOutput, showCapture, type Truncation, type WholeOutput } from './show.js';
 
@@ -182,6 +182,15 @@ function workspaceDetails(
   if (shown.cut !== undefined) details.meta = { truncation: shown.cut.truncation };
   if (minimizer !== undefined) details.meta = { ...details.meta, minimizer };
   return details;
+}
+
+/** The line that tells a model that it got another timeout than it asked for, if it did. */
+export function clampNotice(timeout: Timeout, limits: TimeoutLimits): string | undefined {
+  if (timeout.requestedSeconds === undefined) return undefined;
+  return (
+    `Timeout clamped to ${timeout.seconds}s (requested ${timeout.requestedSeconds}s; ` +
+    `allowed range ${limits.min}-${limits.max}s).`
+  );
 }
 
 /** What details say of the timeout. */

@@ -47,12 +47,12 @@ export interface ShownOutput {
  * What the engine must keep for {@link showCapture}: one byte more than is shown, by which one sees
  * whether the tail begins at the beginning of a line.
  */
-export function captureLimits(limits: OutputLimits): OutputLimits {
+export function limitsToShow(limits: OutputLimits): OutputLimits {
   return { headBytes: limits.headBytes, tailBytes: limits.tailBytes + 1 };
 }
 
 /**
- * The text to show for a capture made with {@link captureLimits} or larger ones: whole lines only, as many as fit,
+ * The text to show for a capture made with {@link limitsToShow} or larger ones: whole lines only, as many as fit,
  * or the end of one line when not even that fits.
  */
 export function showCapture(

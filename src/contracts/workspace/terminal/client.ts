@@ -11,17 +11,16 @@ import type { ClientTerminals } from '../../../terminal/client-terminals.js';
 import type { ToolCall, ToolResult } from '../../contract.js';
 import { ToolError } from '../../errors.js';
 import { NO_OUTPUT, wallTimeNotice } from '../../notices.js';
-import type { PreparedCommand } from '../input/prepare.js';
-import { withPrefix } from '../input/shell-setup.js';
+import { type PreparedCommand, withPrefix } from '../input/prepare.js';
 import type { WorkspaceSettings } from '../options.js';
 import {
+  clampNotice,
   exitedResult,
   timeoutDetails,
   unfinished,
   type WorkspaceDetails,
 } from '../output/result.js';
-import { captureLimits, showCapture, type Truncation } from '../output/show.js';
-import { clampNotice } from '../timeout.js';
+import { limitsToShow, showCapture, type Truncation } from '../output/show.js';
 import { captureText } from './text-capture.js';
 
 type Answer = ToolResult<WorkspaceDetails>;
@@ -129,7 +128,7 @@ interface ShownScreen {
 
 function showScreen({ output, truncated }: ClientResult, limits: OutputLimits): ShownScreen {
   if (!truncated) {
-    const { text, cut } = showCapture(captureText(output, captureLimits(limits)), limits);
+    const { text, cut } = showCapture(captureText(output, limitsToShow(limits)), limits);
     return { text, ...cut };
   }
   // How much the client has dropped, nobody knows; so there are no line numbers either.

@@ -11,13 +11,11 @@ import type { ToolResult } from '../../contract.js';
 import { ToolAbortError } from '../../errors.js';
 import { CANCELLED } from '../../notices.js';
 import { explainLaunch } from '../../workdir.js';
-import { commandOptions } from '../command-options.js';
-import type { PreparedCommand } from '../input/prepare.js';
-import type { WorkspaceSettings } from '../options.js';
+import { type PreparedCommand, workspaceOptions } from '../input/prepare.js';
+import { noTerminal } from '../input/terminal-choice.js';
+import type { RunContext, WorkspaceSettings } from '../options.js';
 import { shownOutput, type WorkspaceDetails, workspaceResult } from '../output/result.js';
-import { captureLimits, type ShownOutput } from '../output/show.js';
-import type { RunContext } from '../run.js';
-import { noTerminal } from './choice.js';
+import { limitsToShow, type ShownOutput } from '../output/show.js';
 
 /** A command's overlay, or why there is none. */
 export type OpenedConsole = Console | { readonly notice: string };
@@ -90,7 +88,7 @@ async function runIn(
 ): Promise<ConsoleRun> {
   try {
     const live = await spawnIn(environment, prepared.text, {
-      ...commandOptions(prepared, context, keeper, captureLimits(context.settings.output)),
+      ...workspaceOptions(prepared, context, keeper, limitsToShow(context.settings.output)),
       pty: console.size,
       encoding: 'bytes',
     });

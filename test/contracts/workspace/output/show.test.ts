@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OutputLimits } from '../../../../src/command/options.js';
-import { captureLimits, showCapture } from '../../../../src/contracts/workspace/output/show.js';
+import { limitsToShow, showCapture } from '../../../../src/contracts/workspace/output/show.js';
 import { captureOf, countsOf, linesOf } from '../../../support/captures.js';
 
 const show = (text: string, limits: OutputLimits) =>
-  showCapture(captureOf(text, captureLimits(limits)), limits);
+  showCapture(captureOf(text, limitsToShow(limits)), limits);
 
 const numbered = (count: number) =>
   Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join('');
