@@ -7,8 +7,9 @@ import {
   type ShellOptions,
 } from '../index.js';
 import type { CallLogFile, HttpOptions, McpService, StdioOptions } from '../mcp/index.js';
+import { signalExitCode } from '../support/signals.js';
 import { collectVariable, parsePort, parseSeconds } from './arguments.js';
-import { signalCode, USAGE_ERROR } from './exit-code.js';
+import { USAGE_ERROR } from './exit-code.js';
 import { createContractTool } from './mcp-tool.js';
 import { note } from './notes.js';
 import { exitSoon } from './standard-output.js';
@@ -100,7 +101,7 @@ async function serve(flags: McpFlags): Promise<number> {
     if (termination.signal.aborted) close();
     else termination.signal.addEventListener('abort', close);
     await service.closed;
-    return termination.endedBy === undefined ? 0 : signalCode(termination.endedBy);
+    return termination.endedBy === undefined ? 0 : signalExitCode(termination.endedBy);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     note(error.message);

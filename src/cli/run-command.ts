@@ -10,10 +10,11 @@ import {
   spawn,
   type TerminalUi,
 } from '../index.js';
+import { signalExitCode } from '../support/signals.js';
 import { collectVariable, parseSeconds, parseSize } from './arguments.js';
 import { BoundedOutput, type WriteBytes } from './bounded-output.js';
 import { runOnTerminal, userTerminal } from './console.js';
-import { launchCode, outcomeCode, signalCode, USAGE_ERROR } from './exit-code.js';
+import { launchCode, outcomeCode, USAGE_ERROR } from './exit-code.js';
 import { note, noteResult } from './notes.js';
 import {
   exitSoon,
@@ -65,7 +66,7 @@ async function runToExitCode(command: string, flags: RunFlags): Promise<number> 
     return await runIn(owner, termination, command, flags);
   } catch (error) {
     // Ended before it began: spawn() rejects with the reason of the signal.
-    if (termination.endedBy !== undefined) return signalCode(termination.endedBy);
+    if (termination.endedBy !== undefined) return signalExitCode(termination.endedBy);
     return explain(error);
   } finally {
     await owner.dispose();

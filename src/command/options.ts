@@ -1,7 +1,7 @@
-import { constants } from 'node:os';
 import type { OutputChunk } from '../engine/outcome.js';
 import { Owner } from '../engine/owner.js';
 import { InputError, showValue } from '../support/errors.js';
+import { signalNumber } from '../support/signals.js';
 import { type PtyOption, terminalSize } from './terminal.js';
 
 /** A file for the whole output, mode 0600. */
@@ -226,7 +226,9 @@ export function checkGrace(graceMs: unknown): void {
  * @throws {InputError} `signal` is not the name of a signal.
  */
 export function checkSignal(signal: unknown): asserts signal is NodeJS.Signals {
-  if (typeof signal === 'string' && Object.hasOwn(constants.signals, signal)) return;
+  const number = typeof signal === 'string' ? signalNumber(signal) : undefined;
+  // Real-time signals end commands, but the engine sends none.
+  if (number !== undefined && number < 32) return;
   fail('signal', 'the name of a signal, such as SIGINT', signal);
 }
 

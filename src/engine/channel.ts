@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import { loadBinding } from './binding.js';
 import { decodeChunk, decodeRan, decodeReply, decodeStream, encodeNumbers } from './codec.js';
 import { LaunchError } from './launch-error.js';
@@ -14,6 +13,7 @@ import {
   REPLY,
   STARTED,
 } from './native.js';
+import { ERRNO } from './system-error.js';
 
 let loaded: NativeBinding | undefined;
 
@@ -34,7 +34,7 @@ function load(): NativeBinding {
   } catch (error) {
     // The loader tells a passing shortage by text alone.
     if (!(error instanceof Error) || !error.message.includes('Too many open files')) throw error;
-    throw engineFailure(constants.errno.EMFILE, 'Too many open files');
+    throw engineFailure(ERRNO.EMFILE, 'Too many open files');
   }
 }
 
@@ -149,7 +149,7 @@ function startEngine(): void {
 }
 
 function engineFailure(errno: number, reason: string): LaunchError {
-  const needs = errno === constants.errno.ENOSYS ? ' (it needs Linux 5.4 or newer)' : '';
+  const needs = errno === ERRNO.ENOSYS ? ' (it needs Linux 5.4 or newer)' : '';
   const message = `cannot start the engine${needs}: ${reason}`;
   return new LaunchError({ step: 'engine', errno, subject: 'the engine', message });
 }

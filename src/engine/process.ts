@@ -1,4 +1,4 @@
-import { constants } from 'node:os';
+import { signalNumber } from '../support/signals.js';
 import { channel } from './channel.js';
 import type { CommandEvents, EngineCommand, EngineReply } from './message.js';
 import type { Capture } from './outcome.js';
@@ -73,7 +73,7 @@ export class EngineProcess implements CommandHandle {
 
   async signal(signal: NodeJS.Signals): Promise<boolean> {
     const { native } = channel();
-    const number = constants.signals[signal];
+    const number = signalNumber(signal) ?? 0;
     const reply = await channel().request((request) => native.signal(this.#id, request, number));
     return reply.kind === 'done' && reply.value;
   }

@@ -1,5 +1,5 @@
-import { constants } from 'node:os';
 import type { BackgroundProcess, Capture, Outcome, SeparateResult } from '../../engine/outcome.js';
+import { signalExitCode } from '../../support/signals.js';
 import { firstBytes } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
@@ -120,7 +120,7 @@ function unfinished(
     case 'signaled': {
       const { signal } = outcome;
       // As a shell tells it of a command of its own, whether or not one stood in between here.
-      const exitCode = 128 + constants.signals[signal];
+      const exitCode = signalExitCode(signal);
       const error = signalNotice(signal);
       return answer({ error, ...output, exitCode }, { ...details, failure: 'signaled', signal });
     }
