@@ -1,5 +1,6 @@
 import type { OutputChunk } from '../engine/outcome.js';
 import { formatSize, lastBytes } from '../support/text.js';
+import { startTimer } from '../support/timing.js';
 
 /** How the tail of a running command is shown. */
 export interface TailUpdateOptions {
@@ -16,7 +17,8 @@ export class TailUpdates {
   readonly #options: TailUpdateOptions;
   #tail = '';
   #lastEmit = Number.NEGATIVE_INFINITY;
-  #timer: NodeJS.Timeout | undefined;
+  /** Takes the next update back; undefined: none is to come. */
+  #stopTimer: (() => void) | undefined;
   #stopped = false;
 
   constructor(options: TailUpdateOptions) {
@@ -47,18 +49,18 @@ export class TailUpdates {
     this.#tail = lastBytes(text, this.#options.maxBytes);
     const wait = this.#lastEmit + this.#options.intervalMs - performance.now();
     if (wait <= 0) this.#emit();
-    else this.#timer ??= setTimeout(() => this.#emit(), wait).unref();
+    else this.#stopTimer ??= startTimer(wait, () => this.#emit());
   }
 
   /** No update comes after this. */
   stop(): void {
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#stopTimer?.();
   }
 
   #emit(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
     this.#lastEmit = performance.now();
     this.#options.emit(this.#tail);
   }

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { messageOf } from '../support/errors.js';
 import { warnTo } from '../support/logger.js';
+import { settlesWithin } from '../support/timing.js';
 import { entryLine, gapLine } from './line.js';
 import type { InteractionEntry, InteractionLog } from './log.js';
 import {
@@ -70,15 +71,8 @@ class FileLog implements InteractionLogFile {
 
   async flush(): Promise<void> {
     if (this.#writing === undefined) return;
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(() => {
-        this.#report('the disk does not answer');
-        resolve();
-      }, this.#settings.flushMs);
-    });
-    await Promise.race([this.#writing, patience]);
-    clearTimeout(timer);
+    const written = await settlesWithin(this.#writing, this.#settings.flushMs, 'keepsAlive');
+    if (!written) this.#report('the disk does not answer');
   }
 
   async #drain(): Promise<void> {

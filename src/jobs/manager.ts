@@ -1,5 +1,6 @@
 import { wholeFrom } from '../support/checks.js';
 import { callOut } from '../support/listener.js';
+import { startTimer } from '../support/timing.js';
 import { Job, type JobEnd, type JobStatus, type JobWork } from './job.js';
 
 /** Options of a job manager. Times in milliseconds. */
@@ -90,7 +91,7 @@ export class JobManager {
   }
 
   #ended(job: Job, end: JobEnd): void {
-    setTimeout(() => this.#jobs.delete(job.id), this.#keepMs).unref();
+    startTimer(this.#keepMs, () => this.#jobs.delete(job.id));
     const onEnd = this.#onEnd;
     if (onEnd === undefined || job.isAwaited || job.take() === undefined) return;
     callOut(

@@ -1,4 +1,5 @@
 import { close, constants, createWriteStream, open, write, writev } from 'node:fs';
+import { startTimer } from '../support/timing.js';
 
 /** Something that happened while a client was served. */
 export type McpEvent =
@@ -89,9 +90,9 @@ export function openCallLog(path: string, warn: (message: string) => void): Call
     close: () =>
       new Promise((resolve) => {
         if (broken || stream.closed) return resolve();
-        const patience = setTimeout(resolve, CLOSE_MS);
+        const stopTimer = startTimer(CLOSE_MS, resolve, 'keepsAlive');
         stream.once('close', () => {
-          clearTimeout(patience);
+          stopTimer();
           resolve();
         });
         stream.end();

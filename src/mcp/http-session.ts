@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { BashTool } from '../index.js';
+import { startTimer } from '../support/timing.js';
 import type { Exchange } from './exchange.js';
 import { buildServer, type McpOptions } from './server.js';
 
@@ -30,7 +31,8 @@ export class HttpSession {
   readonly #limits: SessionLimits;
   readonly #exchanges = new Map<Request, Exchange>();
   #listened = false;
-  #idle: NodeJS.Timeout | undefined;
+  /** Takes back that it ends when its client stays silent. */
+  #stopTimer = (): void => {};
   #ending: Promise<void> | undefined;
   readonly #events: SessionEvents;
   readonly #connected: Promise<void>;
@@ -64,7 +66,7 @@ export class HttpSession {
   /** Serves one request. Settles when the response has been sent, or can reach nobody. */
   async serve(exchange: Exchange, message?: unknown): Promise<void> {
     const request = exchange.toRequest();
-    clearTimeout(this.#idle);
+    this.#stopTimer();
     this.#exchanges.set(request, exchange);
     try {
       await this.#connected;
@@ -85,7 +87,7 @@ export class HttpSession {
   }
 
   async #end(): Promise<void> {
-    clearTimeout(this.#idle);
+    this.#stopTimer();
     const id = this.#transport.sessionId;
     if (id !== undefined) this.#events.ending(id);
     try {
@@ -102,7 +104,7 @@ export class HttpSession {
     const { idleMs, lostMs } = this.#limits;
     // Only a client that had listened can be seen to have gone.
     const patience = this.#listened ? Math.min(lostMs, idleMs) : idleMs;
-    clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => void this.end(), patience);
+    this.#stopTimer();
+    this.#stopTimer = startTimer(patience, () => void this.end(), 'keepsAlive');
   }
 }

@@ -1,7 +1,54 @@
 import { onAbort } from './abort.js';
 
-/** A longer timer would fire at once. */
+/** The longest time that Node's timers know: a longer one would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
+
+/** Whether the process stays alive for a timer's sake. */
+type Weight = 'keepsAlive' | 'letsGo';
+
+/**
+ * Does something when the time is up, however long it is.
+ *
+ * @returns Takes it back.
+ */
+export function startTimer(ms: number, then: () => void, weight: Weight = 'letsGo'): () => void {
+  let left = ms;
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (): void => {
+    const step = Math.min(left, LONGEST_MS);
+    left -= step;
+    timer = setTimeout(left > 0 ? wait : then, step);
+    if (weight === 'letsGo') timer.unref();
+  };
+  wait();
+  return () => clearTimeout(timer);
+}
+
+/** Settles when the time is up, for which the process stays alive. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => startTimer(ms, resolve, 'keepsAlive'));
+}
+
+/**
+ * Waits for work that may never settle; whether it has.
+ *
+ * @throws What the work throws.
+ */
+export async function settlesWithin(
+  work: unknown,
+  ms: number,
+  weight: Weight = 'letsGo',
+): Promise<boolean> {
+  let stop = (): void => {};
+  const late = new Promise<boolean>((resolve) => {
+    stop = startTimer(ms, () => resolve(false), weight);
+  });
+  try {
+    return await Promise.race([Promise.resolve(work).then(() => true), late]);
+  } finally {
+    stop();
+  }
+}
 
 /**
  * Waits for work that may never settle; it is not stopped.
@@ -11,15 +58,8 @@ const LONGEST_MS = 2 ** 31 - 1;
  */
 export async function withinTime<T>(work: Promise<T>, ms: number, message: string): Promise<T> {
   if (await settlesAtOnce(work)) return work;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(message)), Math.min(ms, LONGEST_MS)).unref();
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  if (await settlesWithin(work, ms)) return work;
+  throw new Error(message);
 }
 
 /**

@@ -2,6 +2,7 @@ import { onAbort } from '../support/abort.js';
 import { atLeast } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { UnderWay } from '../support/pending.js';
+import { startTimer } from '../support/timing.js';
 import {
   type ClientCommand,
   type ClientResult,
@@ -32,9 +33,6 @@ export interface ClientTerminalOptions {
   /** Time that the client has for one answer, in milliseconds. Default: 5,000. */
   readonly answerMs?: number | undefined;
 }
-
-/** A longer one would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The terminals of one client, as a tool uses them. */
 export class ClientTerminals {
@@ -86,8 +84,7 @@ export class ClientTerminals {
     const signals = [this.#disposal.signal, ...(signal === undefined ? [] : [signal])];
     if (signals.some(({ aborted }) => aborted)) return withoutTerminal('cancelled', 0);
     const offs = signals.map((each) => onAbort(each, cancel));
-    const timeoutMs = Math.min(command.timeoutMs, LONGEST_TIMER_MS);
-    const timer = setTimeout(() => stop.tell('timedOut'), timeoutMs).unref();
+    const stopTimer = startTimer(command.timeoutMs, () => stop.tell('timedOut'));
     try {
       const startedAt = performance.now();
       const creating = this.#create(command, cancellation.signal);
@@ -102,7 +99,7 @@ export class ClientTerminals {
       watcher.created(handle.id);
       return await new ClientRun(handle, stop, this.#times, watcher, startedAt).finish();
     } finally {
-      clearTimeout(timer);
+      stopTimer();
       for (const off of offs) off();
     }
   }

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { LiveProcess } from '../command/spawn.js';
 import { nearestSize, type TerminalSize } from '../command/terminal.js';
 import type { BytesChunk, MergedResult, OutputChunk, StreamName } from '../engine/outcome.js';
 import { formatSize } from '../support/text.js';
+import { pause, settlesWithin } from '../support/timing.js';
 import { Emulator } from './emulator.js';
-import { FrameClock, settlesWithin } from './frame-clock.js';
+import { FrameClock } from './frame-clock.js';
 import { KeyReader } from './keys.js';
 import type { ConsoleOverlay, TerminalUi } from './ui.js';
 
@@ -146,7 +146,7 @@ export class Console {
     this.#closed = true;
     this.#emulator.dispose();
     try {
-      const closed = await settlesWithin(CLOSE_PATIENCE_MS, this.#overlay?.close());
+      const closed = await settlesWithin(this.#overlay?.close(), CLOSE_PATIENCE_MS, 'keepsAlive');
       if (!closed) warn('close', 'it does not come to an end');
     } catch (error) {
       warn('close', error);
@@ -162,7 +162,7 @@ export class Console {
     this.#clock.tick();
     const tookMs = performance.now() - begun;
     // A flood costs half of the main thread at most. What is not fetched meanwhile is dropped.
-    if (tookMs > LONG_WRITE_MS) await sleep(tookMs);
+    if (tookMs > LONG_WRITE_MS) await pause(tookMs);
   }
 
   async #showGap(bytes: number): Promise<void> {

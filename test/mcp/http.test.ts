@@ -151,3 +151,10 @@ test('a call that was answered is not cancelled afterwards: what it started may 
   await send(service, { headers, body: rpc(3, 'ping') });
   expect(aborted).toBe(0);
 });
+
+test('C3: a client may be silent for longer than a timer of Node knows', async () => {
+  const service = await serve({ idleMs: 30 * 24 * 3600 * 1000, lostMs: 2 ** 31 });
+  const headers = await openSession(service);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect((await send(service, { headers, body: rpc(2, 'ping') })).status).toBe(200);
+});

@@ -3,6 +3,7 @@ import type { JobEnd } from '../../../jobs/job.js';
 import type { JobManager } from '../../../jobs/manager.js';
 import { onAbort } from '../../../support/abort.js';
 import { messageOf } from '../../../support/errors.js';
+import { settlesWithin } from '../../../support/timing.js';
 import { CallListeners, type LastUpdate } from '../../call-listeners.js';
 import type { ToolCall, ToolResult } from '../../contract.js';
 import { ToolAbortError, toToolError } from '../../errors.js';
@@ -136,25 +137,11 @@ export async function runUntilBackground(
   // A second before its time is up there is nothing left to put into the background.
   const waitMs = Math.min(afterMs, command.timeout.seconds * 1000 - 1000);
   if (waitMs <= 0) return candidate.finish();
-  const over = await endsWithin(candidate.answer, waitMs);
+  const over = await settlesWithin(
+    candidate.answer.catch(() => {}),
+    waitMs,
+  );
   // With as many jobs as may run, it stays where it is.
   if (over || call.signal?.aborted || !manager.hasRoom()) return candidate.finish();
   return candidate.background(manager);
-}
-
-async function endsWithin(work: Promise<unknown>, waitMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    // Never keeps the process alive: the command does.
-    timer = setTimeout(() => resolve(false), waitMs).unref();
-  });
-  const over = work.then(
-    () => true,
-    () => true,
-  );
-  try {
-    return await Promise.race([over, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

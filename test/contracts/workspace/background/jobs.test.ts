@@ -150,6 +150,16 @@ test('it does so a second before the timeout at the latest', async () => {
   expect(textOf(await job({ poll: ['bg_1'] }))).toContain('Command timed out after 1.5 seconds');
 });
 
+test('C3: a time that no timer of Node knows is not a short one', async () => {
+  const { bash } = makeTool({
+    async: false,
+    autoBackground: { afterMs: 2 ** 31 },
+    timeout: { max: 10_000_000 },
+  });
+  const ended = await bash.execute({ command: 'sleep 0.2; echo here', timeout: 5_000_000 });
+  expect(textOf(ended)).toMatch(/^here\n\nWall time/);
+});
+
 test('a call that is cancelled before that ends its command', async () => {
   const { bash, job } = makeTool({ async: false, autoBackground: true });
   const signal = AbortSignal.timeout(200);
