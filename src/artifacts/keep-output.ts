@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path';
 import type { SpillOptions } from '../command/options.js';
 import type { SpillReport } from '../engine/outcome.js';
 import { messageOf } from '../support/errors.js';
+import { warnHost } from '../support/logger.js';
 import { withinTime } from '../support/timing.js';
 import type { Artifact, ArtifactDraft, ArtifactStore } from './store.js';
 
@@ -130,6 +131,6 @@ async function discard(draft: ArtifactDraft): Promise<void> {
   try {
     await draft.discard();
   } catch (error) {
-    process.emitWarning(`the artifact store's discard() failed: ${messageOf(error)}`);
+    warnHost(`the artifact store's discard() failed: ${messageOf(error)}`);
   }
 }

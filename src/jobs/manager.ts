@@ -1,5 +1,6 @@
 import { wholeFrom } from '../support/checks.js';
-import { callOut } from '../support/listener.js';
+import { callOut, describeThrown } from '../support/errors.js';
+import { warnHost } from '../support/logger.js';
 import { startTimer } from '../support/timing.js';
 import { Job, type JobEnd, type JobStatus, type JobWork } from './job.js';
 
@@ -96,7 +97,7 @@ export class JobManager {
     if (onEnd === undefined || job.isAwaited || job.take() === undefined) return;
     callOut(
       () => onEnd(job.status(), end),
-      (error) => process.emitWarning(`onEnd threw for job ${job.id}: ${String(error)}`),
+      (error) => warnHost(`onEnd threw for job ${job.id}: ${describeThrown(error)}`),
     );
   }
 }

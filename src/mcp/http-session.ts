@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { BashTool } from '../index.js';
+import { errorOf } from '../support/errors.js';
 import { startTimer } from '../support/timing.js';
 import type { Exchange } from './exchange.js';
 import { buildServer, type McpOptions } from './server.js';
@@ -94,7 +95,7 @@ export class HttpSession {
       await this.#transport.close();
       await this.#tool.dispose();
     } catch (error) {
-      this.#events.failed(error instanceof Error ? error : new Error(String(error)));
+      this.#events.failed(errorOf(error));
     }
     this.#events.ended();
   }

@@ -31,7 +31,39 @@ function toJson(value: unknown): string {
   }
 }
 
+/** What was thrown, as an error; anything may be. */
+export function errorOf(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(textOf(thrown));
+}
+
 /** What an error says; anything may be thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+export function messageOf(thrown: unknown): string {
+  return textOf(thrown instanceof Error ? thrown.message : thrown);
+}
+
+/** The same with the error's name before it. */
+export function describeThrown(thrown: unknown): string {
+  return textOf(thrown);
+}
+
+function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    // An object without a prototype, or with a toString() that throws: the report must not fail.
+    return `an ${typeof value}`;
+  }
+}
+
+/**
+ * Calls what is a caller's. If it throws, or returns a promise that is rejected, `failed` is told:
+ * a rejection that nobody handles would end the host.
+ */
+export function callOut(call: () => unknown, failed: (error: unknown) => void): void {
+  try {
+    const returned = call();
+    if (returned instanceof Promise) returned.catch(failed);
+  } catch (error) {
+    failed(error);
+  }
 }

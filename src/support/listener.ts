@@ -1,15 +1,5 @@
-/**
- * Calls what is a caller's. If it throws, or returns a promise that is rejected, `failed` is told:
- * a rejection that nobody handles would end the host.
- */
-export function callOut(call: () => unknown, failed: (error: unknown) => void): void {
-  try {
-    const returned = call();
-    if (returned instanceof Promise) returned.catch(failed);
-  } catch (error) {
-    failed(error);
-  }
-}
+import { callOut, describeThrown } from './errors.js';
+import { warnHost } from './logger.js';
 
 /**
  * A caller's listener that can do no harm: if it throws, a process warning tells so, and it is not
@@ -52,6 +42,6 @@ export class Listener<T> {
     if (this.#warned) return;
     this.#warned = true;
     this.#listener = undefined;
-    process.emitWarning(`${this.#name} threw, it is not called again: ${String(error)}`);
+    warnHost(`${this.#name} threw, it is not called again: ${describeThrown(error)}`);
   }
 }

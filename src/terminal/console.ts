@@ -1,6 +1,8 @@
 import type { LiveProcess } from '../command/spawn.js';
 import { nearestSize, type TerminalSize } from '../command/terminal.js';
 import type { BytesChunk, MergedResult, OutputChunk, StreamName } from '../engine/outcome.js';
+import { describeThrown } from '../support/errors.js';
+import { warnHost } from '../support/logger.js';
 import { formatSize } from '../support/text.js';
 import { pause, settlesWithin } from '../support/timing.js';
 import { Emulator } from './emulator.js';
@@ -223,5 +225,5 @@ export class Console {
 }
 
 function warn(method: string, error: unknown): void {
-  process.emitWarning(`the console's ${method}() failed: ${String(error)}`);
+  warnHost(`the console's ${method}() failed: ${describeThrown(error)}`);
 }

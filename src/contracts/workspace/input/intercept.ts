@@ -62,7 +62,7 @@ function namesOf(
     if (Array.isArray(names)) return names;
     warn(`expected an array of names, got ${showValue(names)}`);
   } catch (error) {
-    warn(error instanceof Error ? error.message : String(error));
+    warn(messageOf(error));
   }
   return [];
 }
