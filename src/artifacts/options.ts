@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { wholeFrom } from '../support/checks.js';
+import { checkObject, checkSwitch, wholeFrom } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 
 /** Options of a directory for artifacts. Sizes in bytes, times in milliseconds. */
@@ -36,6 +36,8 @@ export interface ArtifactStoreSettings {
  * @throws {InputError} An option is not valid.
  */
 export function resolveStoreOptions(options: ArtifactStoreOptions): ArtifactStoreSettings {
+  checkObject('options', options);
+  checkSwitch('removeOnDispose', options.removeOnDispose);
   const { directory, removeOnDispose = directory === undefined } = options;
   if (directory !== undefined && (typeof directory !== 'string' || directory === '')) {
     throw new InputError(`directory: expected a path, got ${showValue(directory)}`);

@@ -31,7 +31,7 @@ export interface EnvironmentPolicy {
  *   the policy itself is not one.
  */
 export function resolveEnvironment(policy: EnvironmentPolicy): string {
-  checkOverrides(policy.overrides);
+  checkEnvironment(policy.overrides);
   const base = findBase(policy);
   if (policy.overrides === undefined && policy.cwd === undefined) return unterminated(base.block);
 
@@ -154,7 +154,8 @@ export function checkInherit(inherit: unknown): void {
   throw new InputError(`inheritEnv: expected "scrubbed", "all" or "none", got ${got}`);
 }
 
-function checkOverrides(overrides: unknown): void {
+/** @throws {InputError} `env` is no object. */
+export function checkEnvironment(overrides: unknown): void {
   if (overrides === undefined || (typeof overrides === 'object' && overrides !== null)) return;
   throw new InputError(`env: expected an object, got ${showValue(overrides)}`);
 }

@@ -197,8 +197,15 @@ function checkSpill(spill: ExecuteOptions['spill']): void {
 }
 
 function checkInput(input: unknown): void {
-  if (input === undefined || typeof input === 'string' || input instanceof Uint8Array) return;
-  fail('input', 'a string or a Uint8Array', input);
+  if (input !== undefined) checkData('input', input);
+}
+
+/**
+ * @throws {InputError} It is nothing that can be written.
+ */
+export function checkData(name: string, data: unknown): void {
+  if (typeof data === 'string' || data instanceof Uint8Array) return;
+  fail(name, 'a string or a Uint8Array', data);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { MergedResult, RunResult, SeparateResult } from '../engine/outcome.js';
+import { checkObject } from '../support/checks.js';
 import { resolveEnvironment } from './environment.js';
 import { execute } from './execute.js';
 import type { ExecuteOptions } from './options.js';
@@ -48,8 +49,13 @@ export function run(command: string, options: CommandOptions = {}): Promise<RunR
   }
 }
 
-/** The environment block that a command with these options gets. */
+/**
+ * The environment block that a command with these options gets.
+ *
+ * @throws {InputError} They are none, or what they say of the environment is not valid.
+ */
 export function commandEnvironment(options: CommandOptions): string {
+  checkObject('options', options);
   return resolveEnvironment({
     inherit: options.inheritEnv ?? 'scrubbed',
     defaults: options.pty ? TERMINAL_DEFAULTS : undefined,

@@ -1,9 +1,16 @@
 import type { EngineChunk } from '../engine/message.js';
 import type { BytesChunk, Capture, OutputChunk, RunResult, StreamName } from '../engine/outcome.js';
+import { checkObject } from '../support/checks.js';
 import { InputError } from '../support/errors.js';
 import { ChunkQueue } from './chunk-queue.js';
 import { engineCommand, requested, toBytes } from './execute.js';
-import { checkExecuteOptions, checkGrace, checkLiveOptions, checkSignal } from './options.js';
+import {
+  checkData,
+  checkExecuteOptions,
+  checkGrace,
+  checkLiveOptions,
+  checkSignal,
+} from './options.js';
 import { onceStarted, ownerDisposed, type StartedCommand } from './promise.js';
 import { type CommandOptions, commandEnvironment } from './run.js';
 import { checkExtent } from './terminal.js';
@@ -159,11 +166,9 @@ function live<Chunk>(
   const piped = (): void => {
     if (stdin !== 'pipe') throw new InputError("stdin: expected 'pipe' at the start, got 'null'");
   };
-  const kill = async ({
-    graceMs,
-  }: {
-    readonly graceMs?: number | undefined;
-  } = {}): Promise<RunResult> => {
+  const kill: LiveProcess['kill'] = async (options = {}) => {
+    checkObject('options', options);
+    const { graceMs } = options;
     checkGrace(graceMs);
     handle.cancel(graceMs);
     return result;
@@ -173,6 +178,7 @@ function live<Chunk>(
     result,
     kill,
     async write(data) {
+      checkData('data', data);
       if (!pty) piped();
       await handle.write(toBytes(data));
     },

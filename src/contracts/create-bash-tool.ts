@@ -1,3 +1,4 @@
+import { checkObject } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { ModesOptions } from './modes/options.js';
 import { createModesTool, type ModesTool } from './modes/tool.js';
@@ -54,6 +55,7 @@ export const CONTRACT_NAMES = Object.keys(makers) as readonly ContractName[];
 export function createBashTool<Name extends ContractName>(
   options: OptionsOf<Name>,
 ): BashToolOf<Name> {
+  checkObject('options', options);
   const { contract } = options;
   if (!Object.hasOwn(makers, contract)) {
     const names = CONTRACT_NAMES.map((name) => `"${name}"`).join(' or ');

@@ -1,9 +1,9 @@
 import { homedir } from 'node:os';
-import { checkInherit, resolveEnvironment } from '../command/environment.js';
+import { checkEnvironment, checkInherit, resolveEnvironment } from '../command/environment.js';
 import { checkShell, type ExecuteOptions, type OutputLimits } from '../command/options.js';
 import { checkNamePatterns } from '../command/secrets.js';
 import type { Owner } from '../engine/owner.js';
-import { atLeast } from '../support/checks.js';
+import { atLeast, checkMethod, checkSwitch } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Logger } from '../support/logger.js';
 import { nonInteractiveDefaults } from './non-interactive.js';
@@ -67,6 +67,9 @@ export function resolveShellOptions(
   checkInherit(inheritEnv);
   checkNamePatterns(options.scrub);
   checkShell(options.shell);
+  checkEnvironment(options.env);
+  checkSwitch('ci', options.ci);
+  checkMethod('logger', 'warn', options.logger);
   return {
     cwd: absolutePath('cwd', options.cwd),
     home: homedir(),

@@ -26,7 +26,8 @@ export interface InteractionLogFile extends InteractionLog {
  *   logger is told, once.
  */
 export function createInteractionLog(options: InteractionLogOptions): InteractionLogFile {
-  return new FileLog(resolveLogOptions(options), warnTo(options.logger));
+  const settings = resolveLogOptions(options);
+  return new FileLog(settings, warnTo(options.logger));
 }
 
 // Whole lines only: with O_APPEND each write is put at the end of the file in one piece. Without

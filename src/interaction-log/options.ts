@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { atLeast, wholeFrom } from '../support/checks.js';
+import { atLeast, checkMethod, checkObject, wholeFrom } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Logger } from '../support/logger.js';
 
@@ -34,6 +34,8 @@ export interface InteractionLogSettings {
  * @throws {InputError} An option is not valid.
  */
 export function resolveLogOptions(options: InteractionLogOptions): InteractionLogSettings {
+  checkObject('options', options);
+  checkMethod('logger', 'warn', options.logger);
   const { path } = options;
   if (typeof path !== 'string' || path === '' || path.includes('\0')) {
     throw new InputError(`path: expected the path of a file, got ${showValue(path)}`);

@@ -1,4 +1,4 @@
-import { wholeFrom } from '../support/checks.js';
+import { checkFunction, checkObject, wholeFrom } from '../support/checks.js';
 import { callOut, describeThrown } from '../support/errors.js';
 import { warnHost } from '../support/logger.js';
 import { startTimer } from '../support/timing.js';
@@ -37,6 +37,8 @@ export class JobManager {
 
   /** @throws {InputError} An option is not valid. */
   constructor(options: JobManagerOptions = {}) {
+    checkObject('options', options);
+    checkFunction('onEnd', options.onEnd);
     this.#maxRunning = wholeFrom('maxRunning', 1, options.maxRunning ?? 15);
     this.#keepMs = wholeFrom('keepMs', 1, options.keepMs ?? 300_000);
     this.#onEnd = options.onEnd;

@@ -17,3 +17,39 @@ export function wholeFrom(
   const range = max === Number.MAX_SAFE_INTEGER ? `${min}` : `${min} to ${max}`;
   throw new InputError(`${name}: expected a whole number from ${range}, got ${showValue(value)}`);
 }
+
+/** Whether nothing was given: to a caller, `null` and `undefined` are one. */
+export function isMissing(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+/** @throws {InputError} It is not an object that options can be read from. */
+export function checkObject(name: string, value: unknown): asserts value is object {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
+  throw new InputError(`${name}: expected an object, got ${showValue(value)}`);
+}
+
+/** @throws {InputError} It is given, and neither true nor false. */
+export function checkSwitch(name: string, value: unknown): void {
+  if (isMissing(value) || typeof value === 'boolean') return;
+  throw new InputError(`${name}: expected true or false, got ${showValue(value)}`);
+}
+
+/** @throws {InputError} It is given, and no function. */
+export function checkFunction(name: string, value: unknown): void {
+  if (isMissing(value) || typeof value === 'function') return;
+  throw new InputError(`${name}: expected a function, got ${showValue(value)}`);
+}
+
+/** @throws {InputError} It is given, and no text. */
+export function checkString(name: string, value: unknown): void {
+  if (isMissing(value) || typeof value === 'string') return;
+  throw new InputError(`${name}: expected a string, got ${showValue(value)}`);
+}
+
+/** @throws {InputError} It is given, and not an object with this method, such as a logger. */
+export function checkMethod(name: string, method: string, value: unknown): void {
+  if (isMissing(value)) return;
+  if (typeof value === 'object' && typeof Reflect.get(value, method) === 'function') return;
+  throw new InputError(`${name}: expected an object with ${method}(), got ${showValue(value)}`);
+}

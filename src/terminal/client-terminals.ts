@@ -1,5 +1,5 @@
 import { onAbort } from '../support/abort.js';
-import { atLeast } from '../support/checks.js';
+import { atLeast, checkString } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { UnderWay } from '../support/pending.js';
 import { startTimer } from '../support/timing.js';
@@ -56,6 +56,7 @@ export class ClientTerminals {
       const got = showValue(sessionId);
       throw new InputError(`clientTerminal.sessionId: expected a string, got ${got}`);
     }
+    checkString('clientTerminal.shell', options.shell);
     this.#connection = connection;
     this.#sessionId = sessionId;
     this.#shell = options.shell ?? shell;

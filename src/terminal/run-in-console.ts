@@ -1,6 +1,7 @@
 import type { CommandOptions } from '../command/run.js';
 import { spawn } from '../command/spawn.js';
 import type { MergedResult } from '../engine/outcome.js';
+import { checkObject } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { Console } from './console.js';
 import { readableCapture } from './readable.js';
@@ -36,8 +37,10 @@ export interface ConsoleResult {
  */
 export async function runInConsole(
   command: string,
-  { ui, ...options }: ConsoleOptions,
+  consoleOptions: ConsoleOptions,
 ): Promise<ConsoleResult> {
+  checkObject('options', consoleOptions);
+  const { ui, ...options } = consoleOptions;
   if (typeof ui?.openConsole !== 'function') {
     throw new InputError(`ui: expected a terminal UI with openConsole(), got ${showValue(ui)}`);
   }

@@ -29,8 +29,8 @@ const [BEGIN_FRAME, END_FRAME] = ['\x1b[?2026h', '\x1b[?2026l'];
  * @throws {InputError} One of the two is not a terminal.
  */
 export function createTtyUi(input: ReadStream, output: TtyOutput): TerminalUi {
-  if (!input.isTTY) throw new InputError('input: expected a terminal, got something else');
-  if (!output.isTTY) throw new InputError('output: expected a terminal, got something else');
+  if (!input?.isTTY) throw new InputError('input: expected a terminal, got something else');
+  if (!output?.isTTY) throw new InputError('output: expected a terminal, got something else');
   let open = false;
   return {
     openConsole(request, events) {

@@ -1,5 +1,5 @@
 import { MOST_KEPT_BYTES } from '../../command/options.js';
-import { atLeast, wholeFrom } from '../../support/checks.js';
+import { atLeast, checkObject, wholeFrom } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
 import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../options.js';
 import { absolutePath } from '../workdir.js';
@@ -80,9 +80,10 @@ function currentDirectory(cwd: ModesOptions['cwd']): string {
   throw new InputError(`cwd: expected a path or a function that returns one, got ${got}`);
 }
 
-function resolveTimeouts(given: Partial<ModeTimeouts> | undefined): ModeTimeouts {
+function resolveTimeouts(given: Partial<ModeTimeouts> = {}): ModeTimeouts {
+  checkObject('timeouts', given);
   const limit = (mode: Mode): number =>
-    atLeast(`timeouts.${mode}`, 0.001, given?.[mode] ?? DEFAULT_TIMEOUTS[mode]);
+    atLeast(`timeouts.${mode}`, 0.001, given[mode] ?? DEFAULT_TIMEOUTS[mode]);
   return { default: limit('default'), slow: limit('slow'), background: limit('background') };
 }
 

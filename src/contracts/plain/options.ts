@@ -1,7 +1,7 @@
 import { MOST_KEPT_BYTES } from '../../command/options.js';
 import { createInteractionLog } from '../../interaction-log/file-log.js';
 import type { InteractionLog } from '../../interaction-log/log.js';
-import { atLeast, wholeFrom } from '../../support/checks.js';
+import { atLeast, checkSwitch, wholeFrom } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
 import { type Logger, warnTo } from '../../support/logger.js';
 import { nonInteractiveDefaults } from '../non-interactive.js';
@@ -54,6 +54,7 @@ const NO_DEFAULTS: Readonly<Record<string, string>> = {};
 export function resolvePlainOptions(options: PlainOptions): PlainSettings {
   const { cwd = '/', ...others } = options;
   const shell = resolveShellOptions({ ...others, cwd }, { inheritEnv: 'all', graceMs: 5000 });
+  checkSwitch('nonInteractive', options.nonInteractive);
   const { timeout = DEFAULT_TIMEOUT_SECONDS, maxStdoutBytes, maxStderrBytes } = options;
   return {
     ...shell,

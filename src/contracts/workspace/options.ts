@@ -6,7 +6,7 @@ import type { Owner } from '../../engine/owner.js';
 import { JobManager } from '../../jobs/manager.js';
 import { createMinimizer, type MinimizerOptions } from '../../minimizer/options.js';
 import type { ShellSnapshot } from '../../snapshot/shell-snapshot.js';
-import { atLeast, wholeFrom } from '../../support/checks.js';
+import { atLeast, checkMethod, checkObject, checkSwitch, wholeFrom } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
 import { warnTo } from '../../support/logger.js';
 import { type ClientTerminalOptions, ClientTerminals } from '../../terminal/client-terminals.js';
@@ -129,6 +129,8 @@ const DEFAULT_AUTO_BACKGROUND_MS = 60_000;
  * @throws {InputError} An option is not valid.
  */
 export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSettings {
+  checkMethod('urls', 'resolverOf', options.urls);
+  if (options.clientTerminal) checkObject('clientTerminal', options.clientTerminal);
   const artifacts = resolveArtifacts(options.artifacts);
   const shell = resolveShellOptions(options, { inheritEnv: 'scrubbed', graceMs: 5000 });
   const output = {
@@ -178,6 +180,8 @@ function resolveJobs(options: WorkspaceOptions): JobSettings {
   if (jobs !== undefined && jobs !== false && !(jobs instanceof JobManager)) {
     throw new InputError(`jobs: expected a JobManager or false, got ${showValue(jobs)}`);
   }
+  checkSwitch('async', async);
+  if (typeof autoBackground !== 'boolean') checkObject('autoBackground', autoBackground);
   const wanted = async || autoBackground !== false;
   const afterMs = typeof autoBackground === 'object' ? autoBackground.afterMs : undefined;
   return {
@@ -190,11 +194,11 @@ function resolveJobs(options: WorkspaceOptions): JobSettings {
   };
 }
 
-function resolveTimeoutLimits(given: Partial<TimeoutLimits> | undefined): TimeoutLimits {
-  const limits = { ...DEFAULT_TIMEOUT, ...given };
-  atLeast('timeout.min', 0, limits.min);
-  atLeast('timeout.max', limits.min, limits.max);
+function resolveTimeoutLimits(given: Partial<TimeoutLimits> = {}): TimeoutLimits {
+  checkObject('timeout', given);
+  const min = atLeast('timeout.min', 0, given.min ?? DEFAULT_TIMEOUT.min);
+  const max = atLeast('timeout.max', min, given.max ?? DEFAULT_TIMEOUT.max);
+  const asked = atLeast('timeout.default', 0, given.default ?? DEFAULT_TIMEOUT.default);
   // Limits that leave the usual default out are meant for it too.
-  const usual = Math.min(Math.max(limits.default, limits.min), limits.max);
-  return { ...limits, default: usual };
+  return { default: Math.min(Math.max(asked, min), max), min, max };
 }

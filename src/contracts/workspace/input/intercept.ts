@@ -1,6 +1,7 @@
 import { loadShellParser, parseShell, type ShellParser } from '../../../shell/parser.js';
 import { findStages, type Stage } from '../../../shell/stages.js';
 import type { Computed } from '../../../shell/text.js';
+import { checkObject, checkSwitch, isMissing } from '../../../support/checks.js';
 import { InputError, messageOf, showValue } from '../../../support/errors.js';
 import { DEFAULT_INTERCEPTOR_RULES, type InterceptorRule } from './intercept-rules.js';
 
@@ -32,12 +33,18 @@ export function createInterceptor(
   options: InterceptorOptions | undefined,
   warn: (message: string) => void,
 ): Interceptor | undefined {
-  if (options?.enabled !== true) return undefined;
+  if (isMissing(options)) return undefined;
+  checkObject('interceptor', options);
+  checkSwitch('interceptor.enabled', options.enabled);
+  if (options.enabled !== true) return undefined;
   const { tools } = options;
   if (!Array.isArray(tools) && typeof tools !== 'function') {
     throw new InputError(
       `interceptor.tools: expected an array or a function, got ${showValue(tools)}`,
     );
+  }
+  if (!isMissing(options.rules) && !Array.isArray(options.rules)) {
+    throw new InputError(`interceptor.rules: expected an array, got ${showValue(options.rules)}`);
   }
   const rules = compileRules(options.rules ?? DEFAULT_INTERCEPTOR_RULES, warn);
   const told = once((why) => warn(`interceptor: commands are not looked at, tools: ${why}`));
