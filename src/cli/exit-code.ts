@@ -5,10 +5,10 @@ import { signalExitCode } from '../support/signals.js';
 export const USAGE_ERROR = 2;
 
 /** The command's time was up, as with timeout(1). */
-export const TIMED_OUT = 124;
+const TIMED_OUT = 124;
 
 /** It ended, and nobody can say how. */
-export const UNKNOWN_STATUS = 125;
+const UNKNOWN_STATUS = 125;
 
 /**
  * The exit code for how the command ended.

@@ -3,7 +3,7 @@ import { startDetached } from '../engine/detached.js';
 import { checkExecuteOptions, type ExecuteOptions } from './options.js';
 
 /** Options of a command that outlives the host. Times in milliseconds. */
-export interface DetachedOptions extends Pick<ExecuteOptions, 'shell'> {
+interface DetachedOptions extends Pick<ExecuteOptions, 'shell'> {
   readonly cwd: string;
   /** The file for its output; must not exist. */
   readonly outputPath: string;

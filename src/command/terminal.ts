@@ -12,7 +12,7 @@ export type PtyOption = boolean | Partial<TerminalSize>;
 const DEFAULT_SIZE: TerminalSize = { columns: 120, rows: 40 };
 
 /** The sizes that a terminal may have, both ends included. */
-export const TERMINAL_LIMITS = { columns: [20, 400], rows: [5, 200] } as const;
+const TERMINAL_LIMITS = { columns: [20, 400], rows: [5, 200] } as const;
 
 /**
  * The size of the terminal that is asked for; undefined: none is.

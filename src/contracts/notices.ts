@@ -49,7 +49,7 @@ export function backgroundNotice(processes: readonly BackgroundProcess[]): strin
 }
 
 /** `4711 (sleep 300)`, on one line however the command was written. */
-export function describeProcess({ pid, command }: BackgroundProcess): string {
+function describeProcess({ pid, command }: BackgroundProcess): string {
   const line = command.replace(/\s+/g, ' ').trim();
   const shown = firstBytes(line, SHOWN_COMMAND_BYTES);
   return `${pid} (${shown === line ? line : `${shown}…`})`;

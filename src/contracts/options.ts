@@ -83,8 +83,7 @@ export function resolveShellOptions(
 }
 
 /** What a call decides of its command's options. */
-export interface CallOptions
-  extends Pick<ExecuteOptions, 'timeoutMs' | 'signal' | 'onOutput' | 'spill'> {
+interface CallOptions extends Pick<ExecuteOptions, 'timeoutMs' | 'signal' | 'onOutput' | 'spill'> {
   readonly cwd: string;
   readonly owner: Owner;
 }

@@ -3,7 +3,7 @@ import { formatSize, lastBytes } from '../support/text.js';
 import { startTimer } from '../support/timing.js';
 
 /** How the tail of a running command is shown. */
-export interface TailUpdateOptions {
+interface TailUpdateOptions {
   /** UTF-8 bytes of output that an update carries at most. */
   readonly maxBytes: number;
   /** Least time between two updates, in milliseconds. */

@@ -11,7 +11,7 @@ import { HttpSession, type SessionLimits } from './http-session.js';
 import type { McpOptions } from './server.js';
 
 /** What clients get, and how much of it. */
-export interface ClientsOptions {
+interface ClientsOptions {
   /** The one path that there is. */
   readonly path: string;
   readonly createTool: () => BashTool;

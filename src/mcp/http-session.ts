@@ -15,7 +15,7 @@ export interface SessionLimits {
 }
 
 /** What a session tells of. */
-export interface SessionEvents {
+interface SessionEvents {
   /** It has an id, by which its client finds it. */
   opened(id: string): void;
   /** It takes nothing any more. */

@@ -10,7 +10,7 @@ import { renderTerminal } from './terminal-text.js';
 export const CLEANING = 'terminal';
 
 /** What a minimizer works with; see `MinimizerOptions`. */
-export interface MinimizerSettings {
+interface MinimizerSettings {
   readonly filters: readonly OutputFilter[];
   readonly repeats: boolean;
   readonly maxInputBytes: number;

@@ -11,7 +11,7 @@ import { captureCommand, parseCapture } from './capture-script.js';
 import { snapshotText } from './snapshot-text.js';
 
 /** How a snapshot is made. */
-export interface SnapshotSource {
+interface SnapshotSource {
   /** Absolute. */
   readonly rcFile: string;
   readonly timeoutMs: number;

@@ -11,7 +11,7 @@ import { KeyReader } from './keys.js';
 import type { ConsoleOverlay, TerminalUi } from './ui.js';
 
 /** A command in a console. */
-export type ConsoleProcess = Pick<
+type ConsoleProcess = Pick<
   LiveProcess<BytesChunk>,
   'write' | 'resize' | 'kill' | 'result' | typeof Symbol.asyncIterator
 >;

@@ -8,7 +8,7 @@ const SEND_ESCAPE = 0x1e;
 const ESCAPE = 0x1b;
 
 /** What becomes of keys. */
-export interface KeyHandler {
+interface KeyHandler {
   /** Bytes for the command. */
   forward(bytes: Uint8Array): void;
   /** The Esc key was pressed. */

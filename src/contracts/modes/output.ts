@@ -3,7 +3,7 @@ import type { Capture } from '../../engine/outcome.js';
 import { firstBytes, formatSize, lastBytes } from '../../support/text.js';
 
 /** How much is returned, in bytes. */
-export interface SnipLimits {
+interface SnipLimits {
   /** The longest output that is returned whole. */
   readonly maxOutputBytes: number;
   /** Of each end of longer output. */

@@ -52,7 +52,7 @@ export interface TaskDetails {
 }
 
 /** Both streams as they are shown. */
-export interface ShownStreams {
+interface ShownStreams {
   readonly stdout: ShownStream;
   readonly stderr: ShownStream;
 }

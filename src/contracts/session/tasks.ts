@@ -5,7 +5,7 @@ import { ToolError } from '../errors.js';
 import type { SessionSettings } from './options.js';
 
 /** A command in the background. */
-export interface Task {
+interface Task {
   readonly id: string;
   readonly command: StartedCommand;
   /** How it ended; undefined while it runs. */

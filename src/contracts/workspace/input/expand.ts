@@ -6,7 +6,7 @@ import { InputError, messageOf } from '../../../support/errors.js';
 import type { UrlRegistry } from '../../../urls/resolver.js';
 
 /** The texts of a call that may have internal URLs. */
-export interface Expandable {
+interface Expandable {
   readonly command: string;
   readonly env: Readonly<Record<string, string>> | undefined;
   readonly cwd: string | undefined;

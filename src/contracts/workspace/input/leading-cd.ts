@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 /** A command that began with `cd <path> &&`, taken apart. */
-export interface LeadingCd {
+interface LeadingCd {
   /** The directory, unquoted; relative ones are relative to the command's own directory. */
   readonly directory: string;
   /** The command without the `cd`. */

@@ -2,7 +2,7 @@ import type { TerminalUi } from '../../../terminal/ui.js';
 import type { WorkspaceInput } from '../input/schema.js';
 
 /** Whether a command gets a terminal. */
-export type TerminalChoice =
+type TerminalChoice =
   | { readonly kind: 'terminal'; readonly ui: TerminalUi }
   /** With what is said of it when one was asked for. */
   | { readonly kind: 'pipes'; readonly notice?: string };

@@ -31,7 +31,7 @@ export interface MinimizerReport {
 }
 
 /** An output in the version that may be shown. */
-export interface ShortenedOutput {
+interface ShortenedOutput {
   readonly version: Version;
   readonly report: MinimizerReport;
 }

@@ -57,7 +57,7 @@ export interface WorkspaceDetails {
 }
 
 /** What else there is to say of a command. */
-export interface ResultExtras {
+interface ResultExtras {
   /** In place of {@link shownOutput}. */
   readonly shown?: ShownOutput;
   /** Why it did not run in the way that was asked for. */

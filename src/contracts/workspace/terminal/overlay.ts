@@ -18,7 +18,7 @@ import { shownOutput, type WorkspaceDetails, workspaceResult } from '../output/r
 import { limitsToShow, type ShownOutput } from '../output/show.js';
 
 /** A command's overlay, or why there is none. */
-export type OpenedConsole = Console | { readonly notice: string };
+type OpenedConsole = Console | { readonly notice: string };
 
 /**
  * Opens the overlay for a command; its interface may fail, or take longer than the command may.
