@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+/** The repository. */
+export const root = fileURLToPath(new URL('../..', import.meta.url));
 const generated = new Set(['build', 'dist', 'node_modules', 'prebuilt', 'results', 'target']);
 
 const entriesOf = (folder: string) =>
@@ -15,8 +16,12 @@ export function foldersIn(folder: string): string[] {
   return entriesOf(folder).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 }
 
-/** The files under a folder of the repository, by their paths from its root. */
+/**
+ * The files under a folder of the repository, by their paths from its root; without what is
+ * generated, unless the folder itself is.
+ */
 export function filesIn(folder: string): string[] {
+  if (!existsSync(join(root, folder))) return [];
   return entriesOf(folder).flatMap((entry) => {
     const path = join(folder, entry.name);
     return entry.isDirectory() ? filesIn(path) : [path];
