@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/stale.ts'],
     pool: 'forks',
     fileParallelism: false,
     testTimeout: 60_000,

@@ -4,7 +4,7 @@ import { USAGE_ERROR } from './cli/exit-code.js';
 import { mcpCommand } from './cli/mcp-command.js';
 import { runCommand } from './cli/run-command.js';
 import { schemaCommand } from './cli/schema-command.js';
-import { packageVersion } from './version.js';
+import { packageVersion } from './support/version.js';
 
 const program = new Command('forkline')
   .description('A shell for LLM agents')

@@ -9,6 +9,11 @@ export {
   type ArtifactStore,
   type DraftReport,
 } from './artifacts/store.js';
+export type { SpillOptions } from './command/options.js';
+export { type CommandOptions, type EnvironmentOptions, run } from './command/run.js';
+export { SECRET_NAME_PATTERNS } from './command/secrets.js';
+export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './command/spawn.js';
+export type { PtyOption, TerminalSize } from './command/terminal.js';
 export type {
   BashTool,
   TextContent,
@@ -36,6 +41,7 @@ export type {
   ModesDetails,
 } from './contracts/modes/result.js';
 export type { ModesTool } from './contracts/modes/tool.js';
+export type { ShellOptions } from './contracts/options.js';
 export type { PlainOptions } from './contracts/plain/options.js';
 export type { PlainDetails, PlainFailureKind, StreamDetails } from './contracts/plain/result.js';
 export type { PlainFailure, PlainOutput, PlainSuccess } from './contracts/plain/schema.js';
@@ -43,12 +49,19 @@ export type { PlainTool } from './contracts/plain/tool.js';
 export type { SessionOptions } from './contracts/session/options.js';
 export type { SessionDetails, TaskDetails, TaskStatus } from './contracts/session/result.js';
 export type { SessionTool } from './contracts/session/tool.js';
-export type { ShellOptions } from './contracts/shell-options.js';
-export type { JobDetails } from './contracts/workspace/job-tool.js';
-export type { MinimizerReport } from './contracts/workspace/minimize.js';
-export type { WorkspaceOptions } from './contracts/workspace/options.js';
-export type { AsyncDetails, WorkspaceDetails } from './contracts/workspace/result.js';
-export type { ShellSnapshotOptions } from './contracts/workspace/shell-setup.js';
+export type { JsonSchema } from './contracts/validate.js';
+export type { JobDetails } from './contracts/workspace/background/job-tool.js';
+export type { InterceptorOptions } from './contracts/workspace/input/intercept.js';
+export {
+  DEFAULT_INTERCEPTOR_RULES,
+  type InterceptorNeeds,
+  type InterceptorRule,
+} from './contracts/workspace/input/intercept-rules.js';
+export type { ShellSnapshotOptions } from './contracts/workspace/input/shell-setup.js';
+export type { TimeoutLimits, WorkspaceOptions } from './contracts/workspace/options.js';
+export type { MinimizerReport } from './contracts/workspace/output/minimize.js';
+export type { AsyncDetails, WorkspaceDetails } from './contracts/workspace/output/result.js';
+export type { LineRange, Truncation } from './contracts/workspace/output/show.js';
 export type { WorkspaceTool } from './contracts/workspace/tool.js';
 export { LaunchError, type LaunchStep } from './engine/launch-error.js';
 export type {
@@ -88,23 +101,8 @@ export {
   type NoiseRule,
 } from './minimizer/line-filter.js';
 export type { MinimizerOptions } from './minimizer/options.js';
-export type { SpillOptions } from './pipeline/execute.js';
-export { InputError } from './pipeline/input-error.js';
-export type { InterceptorOptions } from './pipeline/intercept.js';
-export {
-  DEFAULT_INTERCEPTOR_RULES,
-  type InterceptorNeeds,
-  type InterceptorRule,
-} from './pipeline/intercept-rules.js';
-export type { Logger } from './pipeline/logger.js';
-export type { LineRange, Truncation } from './pipeline/output.js';
-export { SECRET_NAME_PATTERNS } from './pipeline/secrets.js';
-export type { PtyOption, TerminalSize } from './pipeline/terminal-size.js';
-export type { TimeoutLimits } from './pipeline/timeout.js';
-export type { JsonSchema } from './pipeline/validate.js';
-export { type CommandOptions, type EnvironmentOptions, run } from './run.js';
-export { type ConsoleOptions, type ConsoleResult, runInConsole } from './run-in-console.js';
-export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './spawn.js';
+export { InputError } from './support/errors.js';
+export type { Logger } from './support/logger.js';
 export type {
   ClientExitStatus,
   ClientTerminalConnection,
@@ -113,6 +111,11 @@ export type {
   ClientTerminalRequest,
 } from './terminal/client-terminal.js';
 export type { ClientTerminalOptions } from './terminal/client-terminals.js';
+export {
+  type ConsoleOptions,
+  type ConsoleResult,
+  runInConsole,
+} from './terminal/run-in-console.js';
 export { ansiRow } from './terminal/style.js';
 export { createTtyUi } from './terminal/tty-ui.js';
 export type {

@@ -1,109 +1,139 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import {
+  filesIn,
+  foldersIn,
+  type Import,
+  isWithin,
+  read,
+  testImports,
+  typescript,
+} from './support/house.js';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const generated = new Set(['build', 'dist', 'node_modules', 'prebuilt', 'results', 'target']);
-
-/** The files under a folder of the repository, by their paths from its root. */
-function filesIn(folder: string): string[] {
-  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (!entry.isDirectory()) return [path];
-    return generated.has(entry.name) ? [] : filesIn(path);
-  });
-}
-
-const read = (file: string) => readFileSync(join(root, file), 'utf8');
-
-interface Import {
-  from: string;
-  to: string;
-  /** Erased by the compiler: it ties types together, and loads nothing. */
-  typeOnly: boolean;
-}
-
-const importPattern =
-  /^(?:import|export)(?<type> type)?\b[^;'"]*?\bfrom '(?<path>[^']+)'|^import '(?<bare>[^']+)'|\bimport\('(?<lazy>[^']+)'\)/gm;
-
-function importsOf(file: string): Import[] {
-  return [...read(file).matchAll(importPattern)].flatMap(({ groups = {} }) => {
-    const path = groups.path ?? groups.bare ?? groups.lazy ?? '';
-    if (!path.startsWith('.')) return [];
-    const to = join(dirname(file), path).replace(/\.js$/, '.ts');
-    return [{ from: file, to, typeOnly: groups.type !== undefined }];
-  });
-}
-
-/** The part of the house a file is in: its folder in src, or, at the top of src, its own name. */
-function partOf(file: string): string {
-  const [first = ''] = relative('src', file).split('/');
-  return basename(first, '.ts');
-}
-
-const sources = filesIn('src').filter((file) => file.endsWith('.ts'));
-const imports = sources.flatMap(importsOf);
 const show = ({ from, to }: Import) => `${from} -> ${to}`;
-const between = (from: readonly string[], to: readonly string[]) =>
-  imports.filter((each) => from.includes(partOf(each.from)) && to.includes(partOf(each.to)));
 
-const services = [
-  'artifacts',
-  'interaction-log',
-  'jobs',
-  'minimizer',
-  'snapshot',
-  'terminal',
-  'urls',
-];
-const tops = ['mcp', 'adapters', 'cli'];
-const parts = [...new Set(sources.map(partOf))];
-const except = (...names: readonly string[]) => parts.filter((part) => !names.includes(part));
+// The Rust of native/ is to join, once its rooms have their order.
+describe.each([typescript])('the rooms of $language', (house) => {
+  const { files, imports, order, roomOf } = house;
+  const usersOf = (file: string) => [
+    ...new Set(imports.filter(({ to }) => to === file).map(({ from }) => from)),
+  ];
 
-describe('imports go one way', () => {
-  test('the engine knows nothing above it', () => {
-    expect(between(['engine'], except('engine')).map(show)).toEqual([]);
+  test('all have their place in the order', () => {
+    expect([...new Set(files.map(roomOf))].sort()).toEqual([...order].sort());
   });
 
-  test('the pipeline does not know the contracts or what is on top', () => {
-    expect(between(['pipeline'], ['contracts', 'index', ...tops]).map(show)).toEqual([]);
+  test('none knows one that comes after it, not even its types', () => {
+    const upwards = imports.filter(
+      ({ from, to }) => order.indexOf(roomOf(to)) > order.indexOf(roomOf(from)),
+    );
+    expect(upwards.map(show)).toEqual([]);
   });
 
-  test('artifacts, jobs, terminals and their like are interfaces to the pipeline, never code', () => {
-    const loaded = between(['pipeline'], services).filter((each) => !each.typeOnly);
-    expect(loaded.map(show)).toEqual([]);
-    expect(between(services, ['contracts', 'index', ...tops]).map(show)).toEqual([]);
+  test('no file knows itself by way of others', () => {
+    const reaches = (file: string, goal: string, seen: Set<string>): boolean =>
+      imports.some(({ from, to }) => {
+        if (from !== file || seen.has(to)) return false;
+        return to === goal || reaches(to, goal, seen.add(to));
+      });
+    expect(files.filter((file) => reaches(file, file, new Set()))).toEqual([]);
   });
 
-  test('nothing is built on the MCP server, the adapters or the command line', () => {
-    expect(between(except(...tops), tops).map(show)).toEqual([]);
+  test('of two folders side by side, one knows the other and not both', () => {
+    const pairs = imports
+      .map(({ from, to }) => [dirname(from), dirname(to)] as const)
+      .filter(([one, other]) => !isWithin(one, other) && !isWithin(other, one));
+    const known = new Set(pairs.map((pair) => pair.join(' -> ')));
+    const mutual = pairs.filter(([one, other]) => known.has(`${other} -> ${one}`));
+    expect(mutual.map((pair) => pair.join(' -> '))).toEqual([]);
   });
 
-  test('the MCP server, the adapters and the command line stand on the public face alone', () => {
-    const hidden = ['engine', 'pipeline', ...services];
-    const loaded = between(tops, hidden).filter((each) => !each.typeOnly);
-    expect(loaded.map(show)).toEqual([]);
+  test('a file with one user, and nothing to do with its room, lives with its user', () => {
+    const strays = files.filter((file) => {
+      const [user, ...others] = usersOf(file);
+      if (user === undefined || others.length > 0 || house.isFace(user)) return false;
+      const room = dirname(file);
+      const isPart = imports.some(({ from, to }) => from === file && dirname(to) === room);
+      return !isPart && !isWithin(room, dirname(user));
+    });
+    expect(strays).toEqual([]);
+  });
+
+  test('none has more than 16 files without rooms of its own', () => {
+    const folders = [...new Set(files.map((file) => dirname(file)))];
+    const sizeOf = (folder: string) => files.filter((file) => dirname(file) === folder).length;
+    expect(folders.filter((folder) => sizeOf(folder) > 16)).toEqual([]);
+  });
+
+  test('a name stands for one thing', () => {
+    const exported = files.flatMap(house.exportsOf);
+    expect(exported.filter((name, index) => exported.indexOf(name) !== index)).toEqual([]);
+  });
+
+  test('what is exported has a user', () => {
+    const used = new Set(
+      [...imports, ...testImports].flatMap(({ to, names }) => names.map((name) => `${to} ${name}`)),
+    );
+    const needless = files
+      .filter((file) => !house.isFace(file))
+      .flatMap((file) => house.exportsOf(file).map((name) => `${file} ${name}`))
+      .filter((each) => !used.has(each));
+    expect(needless).toEqual([]);
+  });
+
+  test('every import leads to a file', () => {
+    expect(imports.filter(({ to }) => !files.includes(to)).map(show)).toEqual([]);
+  });
+});
+
+describe('walls of TypeScript', () => {
+  const { files, imports, roomOf } = typescript;
+  const tops = ['adapters', 'mcp', 'cli'];
+
+  test('the MCP server, the adapters and the command line stand on the public face and support', () => {
+    const open = ['support', 'index', ...tops];
+    const hidden = imports.filter(
+      ({ from, to }) => tops.includes(roomOf(from)) && !open.includes(roomOf(to)),
+    );
+    expect(hidden.map(show)).toEqual([]);
+  });
+
+  test('no contract knows another', () => {
+    const contractOf = (file: string) => /^src\/contracts\/(\w+)\//.exec(file)?.[1];
+    const between = imports.filter(({ from, to }) => {
+      const [one, other] = [contractOf(from), contractOf(to)];
+      return one !== undefined && other !== undefined && one !== other;
+    });
+    expect(between.map(show)).toEqual([]);
   });
 
   test('only the engine touches the addon', () => {
     const addon = ['src/engine/binding.ts', 'src/engine/native.ts'];
     const outside = imports.filter(
-      ({ from, to }) => addon.includes(to) && partOf(from) !== 'engine',
+      ({ from, to }) => addon.includes(to) && roomOf(from) !== 'engine',
     );
     expect(outside.map(show)).toEqual([]);
-    const loaders = sources.filter((file) => /\.node['"`]|@forkline\//.test(read(file)));
+    const loaders = files.filter((file) => /\.node['"`]|@forkline\//.test(read(file)));
     expect(loaders).toEqual(['src/engine/binding.ts']);
   });
+});
 
-  test('no file imports itself by way of others', () => {
-    const loaded = imports.filter((each) => !each.typeOnly);
-    const reaches = (file: string, goal: string, seen: Set<string>): boolean =>
-      loaded.some(({ from, to }) => {
-        if (from !== file || seen.has(to)) return false;
-        return to === goal || reaches(to, goal, seen.add(to));
-      });
-    expect(sources.filter((file) => reaches(file, file, new Set()))).toEqual([]);
+describe('each has one home in TypeScript', () => {
+  const homes: readonly (readonly [what: string, pattern: RegExp, home: readonly string[]])[] = [
+    ['timers, which must know the longest time', /\bsetTimeout\b/, ['src/support/timing.ts']],
+    ['a timer that only keeps the process alive', /\bsetInterval\b/, ['src/engine/channel.ts']],
+    ['the table of signals', /\bconstants\.signals\b/, ['src/support/signals.ts']],
+    ['the table of errors', /\bconstants\.errno\b/, ['src/engine/system-error.ts']],
+    [
+      'turning what was thrown into text',
+      /instanceof Error \?|\bString\((?:error|reason|cause|thrown|why)\)/,
+      ['src/support/errors.ts'],
+    ],
+    ['warnings of the process', /\bemitWarning\b/, ['src/support/logger.ts']],
+  ];
+
+  test.each(homes)('%s', (_, pattern, home) => {
+    expect(typescript.files.filter((file) => pattern.test(read(file)))).toEqual(home);
   });
 });
 
@@ -121,10 +151,26 @@ describe('files', () => {
   });
 
   test('none in src has a default export', () => {
-    expect(sources.filter((file) => /^export default\b/m.test(read(file)))).toEqual([]);
+    expect(typescript.files.filter((file) => /^export default\b/m.test(read(file)))).toEqual([]);
+  });
+});
+
+describe('the table of folders in CONTRIBUTING', () => {
+  const rows = [...read('CONTRIBUTING.md').matchAll(/^\| `([^`]+)` \|/gm)].map(([, row]) => row);
+
+  test.each(['src', 'native'])('has the rooms of %s', (folder) => {
+    const told = rows.filter((row) => row?.startsWith(`${folder}/`) && !row.includes('*'));
+    expect(told.sort()).toEqual(
+      foldersIn(folder)
+        .map((name) => `${folder}/${name}`)
+        .sort(),
+    );
   });
 
-  test('every import leads to a file', () => {
-    expect(imports.filter(({ to }) => !sources.includes(to)).map(show)).toEqual([]);
+  test('has all other folders', () => {
+    const others = foldersIn('.').filter((name) => name !== 'src' && name !== 'native');
+    expect(rows.filter((row) => row?.endsWith('/')).sort()).toEqual(
+      others.map((name) => `${name}/`).sort(),
+    );
   });
 });

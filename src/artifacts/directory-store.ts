@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { appendFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onBehalfOfNobody } from '../engine/caller.js';
-import { formatSize } from '../pipeline/size.js';
-import { UnderWay } from '../pipeline/under-way.js';
+import { UnderWay } from '../support/pending.js';
+import { formatSize } from '../support/text.js';
 import { claimId } from './ids.js';
 import { artifactName, draftName, parseName, toolName } from './names.js';
 import {
@@ -36,7 +36,8 @@ export function createArtifactStore(options: ArtifactStoreOptions = {}): Artifac
 
 class DirectoryStore implements ArtifactStore {
   readonly #settings: ArtifactStoreSettings;
-  readonly #unique = randomBytes(9).toString('base64url');
+  /** No other store's drafts begin like this. */
+  readonly #draftPrefix = draftName(randomBytes(9).toString('base64url'));
   readonly #own = new Set<string>();
   readonly #underWay = new UnderWay();
   #directory: Promise<string> | undefined;
@@ -130,7 +131,7 @@ class DirectoryStore implements ArtifactStore {
 
   #draftName(): string {
     this.#drafts += 1;
-    return draftName(`${this.#unique}-${this.#drafts}`);
+    return `${this.#draftPrefix}-${this.#drafts}`;
   }
 
   async #save(tool: string, data: Uint8Array): Promise<Artifact> {

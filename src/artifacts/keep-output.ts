@@ -1,9 +1,9 @@
 import { isAbsolute } from 'node:path';
+import type { SpillOptions } from '../command/options.js';
 import type { SpillReport } from '../engine/outcome.js';
-import type { SpillOptions } from '../pipeline/execute.js';
-import { callOut } from '../pipeline/listener.js';
-import { messageOf } from '../pipeline/message-of.js';
-import { withinTime } from '../pipeline/within-time.js';
+import { messageOf } from '../support/errors.js';
+import { warnHost } from '../support/logger.js';
+import { withinTime } from '../support/timing.js';
 import type { Artifact, ArtifactDraft, ArtifactStore } from './store.js';
 
 /** What became of a command's whole output. */
@@ -84,7 +84,7 @@ export class OutputKeeper {
 
   /** The command never ran. */
   abandon(): void {
-    if (this.#draft !== undefined) discard(this.#draft);
+    if (this.#draft !== undefined) void discard(this.#draft);
   }
 }
 
@@ -126,9 +126,11 @@ function checkArtifact({ id, bytes }: Artifact): void {
   throw new TypeError('the artifact store did not return an artifact');
 }
 
-function discard(draft: ArtifactDraft): void {
-  callOut(
-    () => draft.discard(),
-    (error) => process.emitWarning(`the artifact store's discard() failed: ${messageOf(error)}`),
-  );
+/** Never rejects: the command is not to fail because a store does. */
+async function discard(draft: ArtifactDraft): Promise<void> {
+  try {
+    await draft.discard();
+  } catch (error) {
+    warnHost(`the artifact store's discard() failed: ${messageOf(error)}`);
+  }
 }

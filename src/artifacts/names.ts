@@ -18,7 +18,7 @@ export function claimName(id: number): string {
   return `.id-${id}`;
 }
 
-/** @param unique What no other draft of the directory has. */
+/** @param unique What no other draft of the directory begins with. */
 export function draftName(unique: string): string {
   return `.draft-${unique}`;
 }

@@ -1,6 +1,6 @@
-import { InputError, showValue } from '../pipeline/input-error.js';
-import { wholeFrom } from '../pipeline/option-checks.js';
-import { absolutePath } from '../pipeline/workdir.js';
+import { checkObject, checkSwitch, wholeFrom } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
+import { absolutePath } from '../support/paths.js';
 
 /** Options of a directory for artifacts. Sizes in bytes, times in milliseconds. */
 export interface ArtifactStoreOptions {
@@ -9,21 +9,25 @@ export interface ArtifactStoreOptions {
    * into it. It should not be in the workspace. Default: one for this store alone, below
    * `forkline-<uid>` in the system's temporary directory, made when it is first needed.
    */
-  readonly directory?: string;
+  readonly directory?: string | undefined;
   /** Of one artifact. What is dropped is written at its end. Default: 268,435,456 (256 MiB). */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /** Of all of them; the oldest are removed. Default: 2,147,483,648 (2 GiB). */
-  readonly maxTotalBytes?: number;
+  readonly maxTotalBytes?: number | undefined;
   /** After which they are removed. Default: 604,800,000 (7 days). */
-  readonly maxAgeMs?: number;
+  readonly maxAgeMs?: number | undefined;
   /** Remove this store's artifacts when it is disposed of. Default: true without `directory`. */
-  readonly removeOnDispose?: boolean;
+  readonly removeOnDispose?: boolean | undefined;
 }
 
 /** The options with everything decided. */
-export interface ArtifactStoreSettings extends Required<Omit<ArtifactStoreOptions, 'directory'>> {
+export interface ArtifactStoreSettings {
   /** Undefined: one for this store alone. */
   readonly directory: string | undefined;
+  readonly maxBytes: number;
+  readonly maxTotalBytes: number;
+  readonly maxAgeMs: number;
+  readonly removeOnDispose: boolean;
 }
 
 /**
@@ -32,6 +36,8 @@ export interface ArtifactStoreSettings extends Required<Omit<ArtifactStoreOption
  * @throws {InputError} An option is not valid.
  */
 export function resolveStoreOptions(options: ArtifactStoreOptions): ArtifactStoreSettings {
+  checkObject('options', options);
+  checkSwitch('removeOnDispose', options.removeOnDispose);
   const { directory, removeOnDispose = directory === undefined } = options;
   if (directory !== undefined && (typeof directory !== 'string' || directory === '')) {
     throw new InputError(`directory: expected a path, got ${showValue(directory)}`);

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
-import { InputError, showValue } from '../pipeline/input-error.js';
+import { InputError, showValue } from '../support/errors.js';
 import type { ArtifactRange } from './store.js';
 
 /**

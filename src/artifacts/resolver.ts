@@ -1,4 +1,5 @@
-import { InputError } from '../pipeline/input-error.js';
+import { checkObject } from '../support/checks.js';
+import { InputError } from '../support/errors.js';
 import type { ArtifactStore } from './store.js';
 
 /** Turns `artifact://ID` into the path of its file. */
@@ -15,6 +16,7 @@ const URL_PATTERN = /^artifact:\/\/(?<id>\d+)\/?$/i;
 
 /** The resolver of a store's URLs, for a registry of internal URLs. */
 export function artifactResolver(store: Pick<ArtifactStore, 'find'>): ArtifactResolver {
+  checkObject('store', store);
   return {
     scheme: 'artifact',
     async resolve(url) {

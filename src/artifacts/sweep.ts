@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Entry, parseName } from './names.js';
 
 /** What may stay in a directory. */
-export interface SweepLimits {
+interface SweepLimits {
   /** Of all artifacts together, in bytes. */
   readonly maxTotalBytes: number;
   /** Since an artifact was written, in milliseconds. */

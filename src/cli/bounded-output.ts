@@ -1,3 +1,5 @@
+import { isContinuation } from '../support/text.js';
+
 /** Takes bytes, and settles when it has room for more. */
 export type WriteBytes = (bytes: Uint8Array) => Promise<void>;
 
@@ -81,11 +83,6 @@ function severedPrefix(bytes: Uint8Array): number {
   let length = 0;
   while (length < 3 && isContinuation(bytes[length])) length += 1;
   return length;
-}
-
-/** Whether a byte is inside a UTF-8 character, not at its beginning. */
-function isContinuation(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
 /** The length of the character that a byte begins; 1 for one that begins none. */

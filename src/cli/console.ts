@@ -22,7 +22,7 @@ export function userTerminal(): TerminalUi | undefined {
 }
 
 /** A command that the user looks at, and what is left to read of it. */
-export interface ConsoleEnd {
+interface ConsoleEnd {
   readonly result: RunResult;
   readonly text: string;
 }

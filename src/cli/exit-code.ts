@@ -1,19 +1,14 @@
-import { constants } from 'node:os';
 import type { LaunchError, Outcome } from '../index.js';
+import { signalExitCode } from '../support/signals.js';
 
 /** The arguments were wrong. */
 export const USAGE_ERROR = 2;
 
 /** The command's time was up, as with timeout(1). */
-export const TIMED_OUT = 124;
-
-/** The exit code that stands for death by a signal, as in shells. */
-export function signalCode(signal: NodeJS.Signals): number {
-  return 128 + constants.signals[signal];
-}
+const TIMED_OUT = 124;
 
 /** It ended, and nobody can say how. */
-export const UNKNOWN_STATUS = 125;
+const UNKNOWN_STATUS = 125;
 
 /**
  * The exit code for how the command ended.
@@ -25,13 +20,13 @@ export function outcomeCode(outcome: Outcome, endedBy: NodeJS.Signals | undefine
     case 'exited':
       return outcome.exitCode;
     case 'signaled':
-      return signalCode(outcome.signal);
+      return signalExitCode(outcome.signal);
     case 'unknown':
       return UNKNOWN_STATUS;
     case 'timedOut':
       return TIMED_OUT;
     case 'cancelled':
-      return signalCode(endedBy ?? 'SIGTERM');
+      return signalExitCode(endedBy ?? 'SIGTERM');
   }
 }
 

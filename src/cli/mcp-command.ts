@@ -7,8 +7,9 @@ import {
   type ShellOptions,
 } from '../index.js';
 import type { CallLogFile, HttpOptions, McpService, StdioOptions } from '../mcp/index.js';
+import { signalExitCode } from '../support/signals.js';
 import { collectVariable, parsePort, parseSeconds } from './arguments.js';
-import { signalCode, USAGE_ERROR } from './exit-code.js';
+import { USAGE_ERROR } from './exit-code.js';
 import { createContractTool } from './mcp-tool.js';
 import { note } from './notes.js';
 import { exitSoon } from './standard-output.js';
@@ -16,17 +17,17 @@ import { Termination } from './termination.js';
 
 interface McpFlags {
   readonly contract: ContractName;
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** Milliseconds. */
-  readonly timeout?: number;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly inheritEnv?: 'scrubbed' | 'all' | 'none';
-  readonly log?: string;
+  readonly timeout?: number | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly inheritEnv?: 'scrubbed' | 'all' | 'none' | undefined;
+  readonly log?: string | undefined;
   /** The port; true: any. */
-  readonly http?: number | true;
-  readonly token?: string;
+  readonly http?: number | true | undefined;
+  readonly token?: string | undefined;
   /** Milliseconds. */
-  readonly idle?: number;
+  readonly idle?: number | undefined;
 }
 
 /** Made for MCP: it has progress, structured results and a directory that stays. */
@@ -95,12 +96,12 @@ async function serve(flags: McpFlags): Promise<number> {
   try {
     const mcp = await import('../mcp/index.js');
     if (flags.log !== undefined) log = mcp.openCallLog(flags.log, note);
-    const service = await start(mcp, flags, { ...(log && { log }), logger: { warn: note } });
+    const service = await start(mcp, flags, { log, logger: { warn: note } });
     const close = (): void => void service.close();
     if (termination.signal.aborted) close();
     else termination.signal.addEventListener('abort', close);
     await service.closed;
-    return termination.endedBy === undefined ? 0 : signalCode(termination.endedBy);
+    return termination.endedBy === undefined ? 0 : signalExitCode(termination.endedBy);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     note(error.message);
@@ -128,8 +129,8 @@ async function start(
   const service = await mcp.serveHttp(createTool, {
     ...options,
     port: flags.http === true ? 0 : flags.http,
-    ...(flags.token !== undefined && { token: flags.token }),
-    ...(flags.idle !== undefined && { idleMs: flags.idle }),
+    token: flags.token,
+    idleMs: flags.idle,
   });
   note(`MCP server at ${service.url}`);
   if (flags.token === undefined) note(`token: ${service.token}`);
@@ -137,10 +138,5 @@ async function start(
 }
 
 function shellOf({ cwd = process.cwd(), env, inheritEnv }: McpFlags): ShellOptions {
-  return {
-    cwd,
-    ...(env !== undefined && { env }),
-    ...(inheritEnv !== undefined && { inheritEnv }),
-    logger: { warn: note },
-  };
+  return { cwd, env, inheritEnv, logger: { warn: note } };
 }

@@ -10,10 +10,11 @@ import {
   spawn,
   type TerminalUi,
 } from '../index.js';
+import { signalExitCode } from '../support/signals.js';
 import { collectVariable, parseSeconds, parseSize } from './arguments.js';
 import { BoundedOutput, type WriteBytes } from './bounded-output.js';
 import { runOnTerminal, userTerminal } from './console.js';
-import { launchCode, outcomeCode, signalCode, USAGE_ERROR } from './exit-code.js';
+import { launchCode, outcomeCode, USAGE_ERROR } from './exit-code.js';
 import { note, noteResult } from './notes.js';
 import {
   exitSoon,
@@ -26,14 +27,14 @@ import { Termination } from './termination.js';
 
 interface RunFlags {
   /** Milliseconds. */
-  readonly timeout?: number;
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
+  readonly timeout?: number | undefined;
+  readonly cwd?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** Bytes. */
-  readonly maxOutput?: number;
-  readonly spill?: string;
-  readonly json?: true;
-  readonly pty?: true;
+  readonly maxOutput?: number | undefined;
+  readonly spill?: string | undefined;
+  readonly json?: true | undefined;
+  readonly pty?: true | undefined;
 }
 
 /** `forkline run`: one command, its output and its exit code. */
@@ -65,7 +66,7 @@ async function runToExitCode(command: string, flags: RunFlags): Promise<number> 
     return await runIn(owner, termination, command, flags);
   } catch (error) {
     // Ended before it began: spawn() rejects with the reason of the signal.
-    if (termination.endedBy !== undefined) return signalCode(termination.endedBy);
+    if (termination.endedBy !== undefined) return signalExitCode(termination.endedBy);
     return explain(error);
   } finally {
     await owner.dispose();
@@ -83,10 +84,10 @@ async function runIn(
   const options: CommandOptions = {
     owner,
     signal: termination.signal,
-    ...(flags.env !== undefined && { env: flags.env }),
-    ...(flags.cwd !== undefined && { cwd: flags.cwd }),
-    ...(flags.timeout !== undefined && { timeoutMs: flags.timeout }),
-    ...(flags.spill !== undefined && { spill: flags.spill }),
+    env: flags.env,
+    cwd: flags.cwd,
+    timeoutMs: flags.timeout,
+    spill: flags.spill,
   };
   expectOutputErrors();
   const ui = flags.pty && userTerminal();

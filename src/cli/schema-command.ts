@@ -8,13 +8,14 @@ import {
   createBashTool,
   InputError,
 } from '../index.js';
+import { messageOf } from '../support/errors.js';
 import { USAGE_ERROR } from './exit-code.js';
 import { note } from './notes.js';
 import { expectOutputErrors, OutputClosedError, writeStandardOutput } from './standard-output.js';
 
 interface SchemaFlags {
   readonly contract: ContractName;
-  readonly format?: ToolFormat;
+  readonly format?: ToolFormat | undefined;
   readonly options: Readonly<Record<string, unknown>>;
 }
 
@@ -82,7 +83,7 @@ function parseOptions(text: string): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+    throw new InvalidArgumentError(messageOf(error));
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   throw new InvalidArgumentError('Expected a JSON object.');

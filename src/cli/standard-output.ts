@@ -1,3 +1,4 @@
+import { startTimer } from '../support/timing.js';
 import type { WriteBytes } from './bounded-output.js';
 
 /** How long a reader that takes nothing is waited for, once there is nothing else to wait for. */
@@ -37,15 +38,19 @@ export function writeStandardOutput(bytes: Uint8Array): Promise<void> {
 export function untilImpatient(write: WriteBytes, signal: AbortSignal): WriteBytes {
   return (bytes) =>
     new Promise((resolve, reject) => {
-      let patience: NodeJS.Timeout | undefined;
+      let stopTimer = (): void => {};
       const hurry = (): void => {
         const late = Object.assign(new Error('it was not read'), { code: 'EPIPE' });
-        patience = setTimeout(() => reject(new OutputClosedError(late)), PATIENCE_MS);
+        stopTimer = startTimer(
+          PATIENCE_MS,
+          () => reject(new OutputClosedError(late)),
+          'keepsAlive',
+        );
       };
       if (signal.aborted) hurry();
       else signal.addEventListener('abort', hurry, { once: true });
       const done = (): void => {
-        clearTimeout(patience);
+        stopTimer();
         signal.removeEventListener('abort', hurry);
       };
       write(bytes).then(resolve, reject).finally(done);
@@ -57,7 +62,7 @@ export function untilImpatient(write: WriteBytes, signal: AbortSignal): WriteByt
  * answer: either would keep it alive.
  */
 export function exitSoon(): void {
-  setTimeout(() => process.exit(), PATIENCE_MS).unref();
+  startTimer(PATIENCE_MS, () => process.exit());
 }
 
 /** The callback of the write tells of errors; without a listener they would end the process. */

@@ -1,16 +1,16 @@
 import type { OutputChunk } from '../engine/outcome.js';
-import { Listener } from '../pipeline/listener.js';
-import { TailUpdates } from '../pipeline/tail-updates.js';
+import { Listener } from '../support/listener.js';
 import type { ToolCall, ToolResult } from './contract.js';
+import { TailUpdates } from './tail-updates.js';
 
 /** What an update shows. */
 export interface UpdateOptions {
   /** UTF-8 bytes of output that an update carries at most. Default: 51,200. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /** Makes what is shown of the raw text. Default: it is shown as it is. */
   readonly toShown?: ((text: string) => string) | undefined;
   /** The last output is asked for although nobody gets updates. Default: false. */
-  readonly keepsTail?: boolean;
+  readonly keepsTail?: boolean | undefined;
 }
 
 /** What a command that goes on after its call has been answered tells at its end. */
@@ -93,6 +93,20 @@ export function callOfNow<Details>({
   onOutput,
 }: ToolCall<Details> = {}): ToolCall<Details> {
   return { signal, onUpdate, onOutput };
+}
+
+/** Does work that prints: the call's listeners hear of it, and of nothing once it has settled. */
+export async function whileListened<Details, T>(
+  call: ToolCall<Details>,
+  work: (onOutput: ((chunk: OutputChunk) => void) | undefined) => Promise<T>,
+  options?: UpdateOptions,
+): Promise<T> {
+  const listeners = listenTo(call, options);
+  try {
+    return await work(listeners?.tell);
+  } finally {
+    listeners?.stop();
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { OutputChunk } from '../engine/outcome.js';
-import type { JsonSchema } from '../pipeline/validate.js';
+import type { JsonSchema } from './validate.js';
 
 /** Text for the model. */
 export interface TextContent {

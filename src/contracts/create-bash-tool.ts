@@ -1,4 +1,5 @@
-import { InputError, showValue } from '../pipeline/input-error.js';
+import { checkObject } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
 import type { ModesOptions } from './modes/options.js';
 import { createModesTool, type ModesTool } from './modes/tool.js';
 import type { PlainOptions } from './plain/options.js';
@@ -54,6 +55,7 @@ export const CONTRACT_NAMES = Object.keys(makers) as readonly ContractName[];
 export function createBashTool<Name extends ContractName>(
   options: OptionsOf<Name>,
 ): BashToolOf<Name> {
+  checkObject('options', options);
   const { contract } = options;
   if (!Object.hasOwn(makers, contract)) {
     const names = CONTRACT_NAMES.map((name) => `"${name}"`).join(' or ');

@@ -1,7 +1,7 @@
 import { LaunchError } from '../engine/launch-error.js';
 import { JobLimitError } from '../jobs/manager.js';
-import { InputError } from '../pipeline/input-error.js';
-import { CANCELLED } from '../pipeline/notices.js';
+import { InputError } from '../support/errors.js';
+import { CANCELLED } from './notices.js';
 
 /** Why a tool call failed. */
 export type ToolErrorKind =
@@ -26,7 +26,7 @@ export type ToolErrorKind =
 
 /** What comes with a failed call besides its message. */
 export interface ToolErrorOptions<Details> extends ErrorOptions {
-  readonly details?: Details;
+  readonly details?: Details | undefined;
 }
 
 /** A tool call failed. The message is for the model, and has the output so far if there is any. */

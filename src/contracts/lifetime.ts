@@ -1,7 +1,7 @@
 import { createOwner, type Owner } from '../engine/owner.js';
-import { CANCELLED } from '../pipeline/notices.js';
-import { UnderWay } from '../pipeline/under-way.js';
+import { UnderWay } from '../support/pending.js';
 import { ToolAbortError, ToolError, toToolError } from './errors.js';
+import { CANCELLED } from './notices.js';
 
 /** A tool from its making to its disposal: what it has started, and what may still begin. */
 export class Lifetime {

@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import { loadBinding } from './binding.js';
 import { onBehalfOfNobody } from './caller.js';
 import { decodeChunk, decodeRan, decodeReply, decodeStream, encodeNumbers } from './codec.js';
@@ -15,6 +14,7 @@ import {
   REPLY,
   STARTED,
 } from './native.js';
+import { ERRNO } from './system-error.js';
 
 let loaded: NativeBinding | undefined;
 
@@ -24,7 +24,7 @@ let loaded: NativeBinding | undefined;
  * @throws {LaunchError} There is no descriptor left to load it with.
  * @throws Error It is missing or broken; the message says what to do.
  */
-export function binding(): NativeBinding {
+function binding(): NativeBinding {
   // Loading makes callbacks of its own.
   loaded ??= onBehalfOfNobody(load);
   return loaded;
@@ -41,7 +41,7 @@ function load(): NativeBinding {
   } catch (error) {
     // The loader tells a passing shortage by text alone.
     if (!(error instanceof Error) || !error.message.includes('Too many open files')) throw error;
-    throw engineFailure(constants.errno.EMFILE, 'Too many open files');
+    throw engineFailure(ERRNO.EMFILE, 'Too many open files');
   }
 }
 
@@ -157,7 +157,7 @@ function startEngine(): void {
 }
 
 function engineFailure(errno: number, reason: string): LaunchError {
-  const needs = errno === constants.errno.ENOSYS ? ' (it needs Linux 5.4 or newer)' : '';
+  const needs = errno === ERRNO.ENOSYS ? ' (it needs Linux 5.4 or newer)' : '';
   const message = `cannot start the engine${needs}: ${reason}`;
   return new LaunchError({ step: 'engine', errno, subject: 'the engine', message });
 }

@@ -2,7 +2,7 @@ import { channel } from './channel.js';
 import { LaunchError } from './launch-error.js';
 
 /** A command that outlives the host, with nothing left to decide. */
-export interface DetachedCommand {
+interface DetachedCommand {
   readonly text: string;
   /** Paths joined by NUL, tried in order; empty: the usual ones. */
   readonly shells: string;

@@ -1,3 +1,4 @@
+import { atLeast } from '../support/checks.js';
 import { channel } from './channel.js';
 
 /** From SIGTERM to SIGKILL, in milliseconds, when an owner is disposed. */
@@ -25,8 +26,15 @@ export class Owner implements AsyncDisposable {
   /**
    * Ends everything: SIGTERM, `graceMs` (default 5000), SIGKILL. Resolves when it is gone; calling
    * it again gives the same promise. Commands that still ran resolve as cancelled.
+   *
+   * @throws {InputError} `graceMs` is no time; nothing has been ended.
    */
   dispose(graceMs: number = DISPOSE_GRACE_MS): Promise<void> {
+    try {
+      atLeast('graceMs', 0, graceMs);
+    } catch (error) {
+      return Promise.reject(error);
+    }
     this.#disposed ??= this.#end(graceMs);
     return this.#disposed;
   }

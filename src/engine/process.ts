@@ -1,12 +1,41 @@
-import { constants } from 'node:os';
+import { signalNumber } from '../support/signals.js';
 import { channel } from './channel.js';
 import type { CommandEvents, EngineCommand, EngineReply } from './message.js';
 import type { Capture } from './outcome.js';
 import type { Owner } from './owner.js';
 import { errorCode } from './system-error.js';
 
-/** A command in the engine, from its start to its end. */
-export class EngineProcess {
+/**
+ * What starts commands: the seam between what is asked of a command and where it runs. Contracts,
+ * command line and MCP server stay as they are if that is another process one day, or a machine.
+ */
+export interface CommandHost {
+  /** Starts one; all that happens to it is told by its events, `ended` last. */
+  start(owner: Owner, command: EngineCommand, events: CommandEvents): CommandHandle;
+}
+
+/** What can be done with a command under way. None of it throws when it is over. */
+export interface CommandHandle {
+  /** Ends it: SIGTERM, grace, SIGKILL. `graceMs` in place of its own. */
+  cancel(graceMs?: number): void;
+  /** Its listener can take another delivery. */
+  resume(): void;
+  /** Its listener has left, and no longer holds it up. */
+  detach(): void;
+  /** Resolves once the bytes are in the pipe; rejects when nobody can read them any more. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** End of file, once all is written. */
+  endInput(): void;
+  /** Its terminal has another size from now on. */
+  resize(columns: number, rows: number): void;
+  /** Signals its process group; false when it is over. */
+  signal(signal: NodeJS.Signals): Promise<boolean>;
+  /** What it has printed so far; undefined when it is over. */
+  snapshot(): Promise<readonly Capture[] | undefined>;
+}
+
+/** A command in the engine of this process, from its start to its end. */
+export class EngineProcess implements CommandHandle {
   readonly #id: number;
 
   private constructor(id: number) {
@@ -17,46 +46,38 @@ export class EngineProcess {
     return new EngineProcess(channel().run(owner.id, command, events));
   }
 
-  /** Ends it: SIGTERM, grace, SIGKILL. `graceMs` in place of its own. */
   cancel(graceMs?: number): void {
     channel().native.cancel(this.#id, graceMs);
   }
 
-  /** Its listener can take another delivery. */
   resume(): void {
     channel().native.resume(this.#id);
   }
 
-  /** Its listener has left, and no longer holds it up. */
   detach(): void {
     channel().native.detach(this.#id);
   }
 
-  /** Resolves once the bytes are in the pipe. */
   async write(bytes: Uint8Array): Promise<void> {
     const { native } = channel();
     throwIfFailed(await channel().request((request) => native.write(this.#id, request, bytes)));
   }
 
-  /** End of file, once all is written. */
   endInput(): void {
     channel().native.endInput(this.#id);
   }
 
-  /** Its terminal has another size from now on. */
   resize(columns: number, rows: number): void {
     channel().native.resize(this.#id, columns, rows);
   }
 
-  /** Signals its process group; false when it is over. */
   async signal(signal: NodeJS.Signals): Promise<boolean> {
     const { native } = channel();
-    const number = constants.signals[signal];
+    const number = signalNumber(signal) ?? 0;
     const reply = await channel().request((request) => native.signal(this.#id, request, number));
     return reply.kind === 'done' && reply.value;
   }
 
-  /** What it has printed so far; undefined when it is over. */
   async snapshot(): Promise<readonly Capture[] | undefined> {
     const { native } = channel();
     const reply = await channel().request((request) => native.snapshot(this.#id, request));

@@ -1,3 +1,4 @@
+import { signalName } from '../support/signals.js';
 import type { EngineEnd, EngineOutcome } from './message.js';
 import type {
   BaseResult,
@@ -8,7 +9,6 @@ import type {
   RunResult,
   SeparateResult,
 } from './outcome.js';
-import { signalName } from './system-error.js';
 
 /** What a result needs to know of the request. */
 export interface Requested {

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { warnTo } from '../pipeline/logger.js';
-import { messageOf } from '../pipeline/message-of.js';
+import { messageOf } from '../support/errors.js';
+import { warnTo } from '../support/logger.js';
+import { settlesWithin } from '../support/timing.js';
 import { entryLine, gapLine } from './line.js';
 import type { InteractionEntry, InteractionLog } from './log.js';
 import {
@@ -25,7 +26,8 @@ export interface InteractionLogFile extends InteractionLog {
  *   logger is told, once.
  */
 export function createInteractionLog(options: InteractionLogOptions): InteractionLogFile {
-  return new FileLog(resolveLogOptions(options), warnTo(options.logger));
+  const settings = resolveLogOptions(options);
+  return new FileLog(settings, warnTo(options.logger));
 }
 
 // Whole lines only: with O_APPEND each write is put at the end of the file in one piece. Without
@@ -70,15 +72,8 @@ class FileLog implements InteractionLogFile {
 
   async flush(): Promise<void> {
     if (this.#writing === undefined) return;
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(() => {
-        this.#report('the disk does not answer');
-        resolve();
-      }, this.#settings.flushMs);
-    });
-    await Promise.race([this.#writing, patience]);
-    clearTimeout(timer);
+    const written = await settlesWithin(this.#writing, this.#settings.flushMs, 'keepsAlive');
+    if (!written) this.#report('the disk does not answer');
   }
 
   async #drain(): Promise<void> {

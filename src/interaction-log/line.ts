@@ -1,4 +1,4 @@
-import { firstBytes } from '../pipeline/utf8.js';
+import { firstBytes } from '../support/text.js';
 import type { InteractionEntry } from './log.js';
 
 /**

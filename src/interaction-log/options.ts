@@ -1,23 +1,23 @@
-import { InputError, showValue } from '../pipeline/input-error.js';
-import type { Logger } from '../pipeline/logger.js';
-import { atLeast, wholeFrom } from '../pipeline/option-checks.js';
-import { absolutePath } from '../pipeline/workdir.js';
+import { atLeast, checkMethod, checkObject, wholeFrom } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
+import type { Logger } from '../support/logger.js';
+import { absolutePath } from '../support/paths.js';
 
 /** Options of an interaction log in a file. */
 export interface InteractionLogOptions {
   /** The file; made with mode 0600 when it is not there. Its directory must exist. */
   readonly path: string;
   /** Of a command that is written; the rest is cut, and its length noted. Default: 1,048,576. */
-  readonly maxCommandBytes?: number;
+  readonly maxCommandBytes?: number | undefined;
   /**
    * Of the lines that wait for the disk. What comes when they are that many is lost, and the next
    * line says how much. Default: 16,777,216 (16 MiB).
    */
-  readonly maxPendingBytes?: number;
+  readonly maxPendingBytes?: number | undefined;
   /** The longest that `flush()` waits for the disk, in milliseconds. Default: 5,000. */
-  readonly flushMs?: number;
+  readonly flushMs?: number | undefined;
   /** Told once when the file cannot be written. Default: process warnings. */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /** The options with everything decided. */
@@ -34,6 +34,8 @@ export interface InteractionLogSettings {
  * @throws {InputError} An option is not valid.
  */
 export function resolveLogOptions(options: InteractionLogOptions): InteractionLogSettings {
+  checkObject('options', options);
+  checkMethod('logger', 'warn', options.logger);
   const { path } = options;
   if (typeof path !== 'string' || path === '' || path.includes('\0')) {
     throw new InputError(`path: expected the path of a file, got ${showValue(path)}`);

@@ -1,19 +1,20 @@
-import { callOut } from '../pipeline/listener.js';
-import { shownThrown } from '../pipeline/message-of.js';
-import { wholeFrom } from '../pipeline/option-checks.js';
+import { checkFunction, checkObject, wholeFrom } from '../support/checks.js';
+import { callOut, describeThrown } from '../support/errors.js';
+import { warnHost } from '../support/logger.js';
+import { startTimer } from '../support/timing.js';
 import { Job, type JobEnd, type JobStatus, type JobWork } from './job.js';
 
 /** Options of a job manager. Times in milliseconds. */
 export interface JobManagerOptions {
   /** How many jobs may run at once. Default: 15. */
-  readonly maxRunning?: number;
+  readonly maxRunning?: number | undefined;
   /** How long a job that has ended can still be asked for. Default: 300,000 (5 minutes). */
-  readonly keepMs?: number;
+  readonly keepMs?: number | undefined;
   /**
    * Is told the end of each job that nobody waits for with the `job` tool, so that the runtime can
    * tell the model. The `job` tool does not give that end again.
    */
-  readonly onEnd?: (status: JobStatus, end: JobEnd) => void;
+  readonly onEnd?: ((status: JobStatus, end: JobEnd) => void) | undefined;
 }
 
 /** As many jobs run as may. The message is for the model. */
@@ -36,6 +37,8 @@ export class JobManager {
 
   /** @throws {InputError} An option is not valid. */
   constructor(options: JobManagerOptions = {}) {
+    checkObject('options', options);
+    checkFunction('onEnd', options.onEnd);
     this.#maxRunning = wholeFrom('maxRunning', 1, options.maxRunning ?? 15);
     this.#keepMs = wholeFrom('keepMs', 1, options.keepMs ?? 300_000);
     this.#onEnd = options.onEnd;
@@ -91,12 +94,12 @@ export class JobManager {
   }
 
   #ended(job: Job, end: JobEnd): void {
-    setTimeout(() => this.#jobs.delete(job.id), this.#keepMs).unref();
+    startTimer(this.#keepMs, () => this.#jobs.delete(job.id));
     const onEnd = this.#onEnd;
     if (onEnd === undefined || job.isAwaited || job.take() === undefined) return;
     callOut(
       () => onEnd(job.status(), end),
-      (error) => process.emitWarning(`onEnd threw for job ${job.id}: ${shownThrown(error)}`),
+      (error) => warnHost(`onEnd threw for job ${job.id}: ${describeThrown(error)}`),
     );
   }
 }

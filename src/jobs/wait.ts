@@ -1,4 +1,5 @@
-import { onAbort } from '../pipeline/on-abort.js';
+import { onAbort } from '../support/abort.js';
+import { startTimer } from '../support/timing.js';
 import type { Job } from './job.js';
 
 /**
@@ -20,7 +21,7 @@ export async function waitForFirst(
   );
   let offAbort: (() => void) | undefined;
   // Never keeps the process alive: the commands that are waited for do.
-  const timer = setTimeout(() => stop.abort(), waitMs).unref();
+  const stopTimer = startTimer(waitMs, () => stop.abort());
   try {
     await Promise.race([
       ...waits,
@@ -29,7 +30,7 @@ export async function waitForFirst(
       }),
     ]);
   } finally {
-    clearTimeout(timer);
+    stopTimer();
     stop.abort();
     offAbort?.();
   }

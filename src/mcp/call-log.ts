@@ -1,4 +1,6 @@
 import { close, constants, createWriteStream, open, write, writev } from 'node:fs';
+import { InputError, showValue } from '../support/errors.js';
+import { startTimer } from '../support/timing.js';
 
 /** Something that happened while a client was served. */
 export type McpEvent =
@@ -65,8 +67,12 @@ type Opened = (error: NodeJS.ErrnoException | null, descriptor: number) => void;
  * readable for its owner only. One that cannot be written fails no call.
  *
  * @param warn Told once when it cannot be written.
+ * @throws {InputError} The path is none.
  */
 export function openCallLog(path: string, warn: (message: string) => void): CallLogFile {
+  if (typeof path !== 'string' || path === '') {
+    throw new InputError(`path: expected the path of a file, got ${showValue(path)}`);
+  }
   // Appended in single writes, so that several servers may share a file.
   const stream = createWriteStream(path, { mode: 0o600, fs: appending });
   let lost = 0;
@@ -89,9 +95,9 @@ export function openCallLog(path: string, warn: (message: string) => void): Call
     close: () =>
       new Promise((resolve) => {
         if (broken || stream.closed) return resolve();
-        const patience = setTimeout(resolve, CLOSE_MS);
+        const stopTimer = startTimer(CLOSE_MS, resolve, 'keepsAlive');
         stream.once('close', () => {
-          clearTimeout(patience);
+          stopTimer();
           resolve();
         });
         stream.end();

@@ -6,6 +6,7 @@ import {
   ToolError,
   type ToolResult,
 } from '../index.js';
+import { messageOf } from '../support/errors.js';
 import type { CallLog, CallOutcome } from './call-log.js';
 import { ProgressStream } from './progress.js';
 
@@ -82,11 +83,11 @@ async function settle(
   try {
     const answer = await tool.execute(input, {
       signal,
-      ...(progress && { onOutput: (chunk) => progress.push(chunk) }),
+      onOutput: progress && ((chunk) => progress.push(chunk)),
     });
     return { result: resultOf(answer), outcome: answer.isError ? 'failed' : 'ok' };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return {
       result: { content: [{ type: 'text', text: message }], isError: true },
       ...(error instanceof ToolAbortError

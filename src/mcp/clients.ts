@@ -5,12 +5,13 @@ import {
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/server';
 import type { BashTool } from '../index.js';
+import { errorOf } from '../support/errors.js';
 import { type Exchange, NO_SUCH_SESSION, PARSE_ERROR } from './exchange.js';
 import { HttpSession, type SessionLimits } from './http-session.js';
 import type { McpOptions } from './server.js';
 
 /** What clients get, and how much of it. */
-export interface ClientsOptions {
+interface ClientsOptions {
   /** The one path that there is. */
   readonly path: string;
   readonly createTool: () => BashTool;
@@ -40,7 +41,7 @@ export class Clients {
       await this.#route(exchange);
     } catch (error) {
       if (exchange.isOver) return;
-      this.#options.report(error instanceof Error ? error : new Error(String(error)));
+      this.#options.report(errorOf(error));
       exchange.fail();
     }
   }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { BashTool } from '../index.js';
+import { errorOf } from '../support/errors.js';
+import { startTimer } from '../support/timing.js';
 import type { Exchange } from './exchange.js';
 import { buildServer, type McpOptions } from './server.js';
 
@@ -13,7 +15,7 @@ export interface SessionLimits {
 }
 
 /** What a session tells of. */
-export interface SessionEvents {
+interface SessionEvents {
   /** It has an id, by which its client finds it. */
   opened(id: string): void;
   /** It takes nothing any more. */
@@ -30,7 +32,8 @@ export class HttpSession {
   readonly #limits: SessionLimits;
   readonly #exchanges = new Map<Request, Exchange>();
   #listened = false;
-  #idle: NodeJS.Timeout | undefined;
+  /** Takes back that it ends when its client stays silent. */
+  #stopTimer = (): void => {};
   #ending: Promise<void> | undefined;
   readonly #events: SessionEvents;
   readonly #connected: Promise<void>;
@@ -64,7 +67,7 @@ export class HttpSession {
   /** Serves one request. Settles when the response has been sent, or can reach nobody. */
   async serve(exchange: Exchange, message?: unknown): Promise<void> {
     const request = exchange.toRequest();
-    clearTimeout(this.#idle);
+    this.#stopTimer();
     this.#exchanges.set(request, exchange);
     try {
       await this.#connected;
@@ -85,14 +88,14 @@ export class HttpSession {
   }
 
   async #end(): Promise<void> {
-    clearTimeout(this.#idle);
+    this.#stopTimer();
     const id = this.#transport.sessionId;
     if (id !== undefined) this.#events.ending(id);
     try {
       await this.#transport.close();
       await this.#tool.dispose();
     } catch (error) {
-      this.#events.failed(error instanceof Error ? error : new Error(String(error)));
+      this.#events.failed(errorOf(error));
     }
     this.#events.ended();
   }
@@ -102,7 +105,7 @@ export class HttpSession {
     const { idleMs, lostMs } = this.#limits;
     // Only a client that had listened can be seen to have gone.
     const patience = this.#listened ? Math.min(lostMs, idleMs) : idleMs;
-    clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => void this.end(), patience);
+    this.#stopTimer();
+    this.#stopTimer = startTimer(patience, () => void this.end(), 'keepsAlive');
   }
 }

@@ -1,33 +1,35 @@
 import { createServer, type Server } from 'node:http';
 import { type BashTool, InputError, type Logger } from '../index.js';
+import { atLeast, checkMethod, checkString, wholeFrom } from '../support/checks.js';
+import { showValue } from '../support/errors.js';
 import { Access } from './access.js';
 import { Clients } from './clients.js';
 import { Exchange } from './exchange.js';
-import type { McpOptions } from './server.js';
+import { checkServer, type McpOptions } from './server.js';
 import { type McpService, reportTo } from './service.js';
 
 /** Options of a server on a loopback port. */
 export interface HttpOptions extends McpOptions {
   /** Default: 0, any that is free. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** What clients must know, as a bearer token. Default: 256 random bits. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /**
    * Milliseconds after which a client that makes no request and holds no stream open is taken for
    * gone. Default: 1,800,000.
    */
-  readonly idleMs?: number;
+  readonly idleMs?: number | undefined;
   /**
    * The same for a client whose stream of notifications was open and has broken off. Default:
    * 60,000.
    */
-  readonly lostMs?: number;
+  readonly lostMs?: number | undefined;
   /** Clients at a time. Default: 32. */
-  readonly maxSessions?: number;
+  readonly maxSessions?: number | undefined;
   /** Bytes of one message. Default: 4,194,304. */
-  readonly maxMessageBytes?: number;
+  readonly maxMessageBytes?: number | undefined;
   /** Told what is wrong but no reason to fail. Default: process warnings. */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /** A server on a loopback port. */
@@ -57,18 +59,24 @@ export async function serveHttp(
   createTool: () => BashTool,
   options: HttpOptions = {},
 ): Promise<HttpService> {
-  const { port = 0 } = options;
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new InputError(`port: expected a whole number from 0 to 65535, got ${port}`);
+  if (typeof createTool !== 'function') {
+    throw new InputError(`createTool: expected a function, got ${showValue(createTool)}`);
   }
+  checkServer(options);
+  checkMethod('logger', 'warn', options.logger);
+  checkString('token', options.token);
+  const port = wholeFrom('port', 0, options.port ?? 0, 65_535);
+  const idleMs = atLeast('idleMs', 1, options.idleMs ?? IDLE_MS);
+  const lostMs = atLeast('lostMs', 1, options.lostMs ?? LOST_MS);
+  const maxSessions = wholeFrom('maxSessions', 1, options.maxSessions ?? MAX_SESSIONS);
   const access = new Access(options.token);
   const report = reportTo(options.logger);
   const clients = new Clients({
     path: PATH,
     createTool,
-    limits: { idleMs: options.idleMs ?? IDLE_MS, lostMs: options.lostMs ?? LOST_MS },
-    maxSessions: options.maxSessions ?? MAX_SESSIONS,
-    maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
+    limits: { idleMs, lostMs },
+    maxSessions,
+    maxMessageBytes: wholeFrom('maxMessageBytes', 1, options.maxMessageBytes ?? MAX_MESSAGE_BYTES),
     server: options,
     report,
   });

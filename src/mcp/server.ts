@@ -3,18 +3,19 @@ import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/
 import { toolsOf } from '../adapters/definition.js';
 import { toMcpTool } from '../adapters/mcp.js';
 import type { BashTool } from '../index.js';
-import { packageVersion } from '../version.js';
+import { checkMethod, checkObject, checkString, isMissing } from '../support/checks.js';
+import { packageVersion } from '../support/version.js';
 import { type CallContext, callTool, type Delivery } from './call.js';
 import type { CallLog } from './call-log.js';
 
 /** What a server tells its client of itself, and others of what it does. */
 export interface McpOptions {
   /** The server's name. Default: `forkline`. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** What a model should know beside the tools' descriptions. Default: a few lines. */
-  readonly instructions?: string;
+  readonly instructions?: string | undefined;
   /** Told of each call and its outcome. Default: nobody. */
-  readonly log?: CallLog;
+  readonly log?: CallLog | undefined;
 }
 
 const INSTRUCTIONS = [
@@ -31,9 +32,27 @@ const INSTRUCTIONS = [
  * @example
  * const server = createMcpServer(createBashTool({ contract: 'workspace', cwd: '/srv/project' }));
  * await server.connect(transport);
+ *
+ * @throws {InputError} The tool or an option is not valid.
  */
 export function createMcpServer(tool: BashTool, options: McpOptions = {}): Server {
+  checkTool(tool);
+  checkServer(options);
   return buildServer(tool, options, undefined);
+}
+
+/** @throws {InputError} What servers of all transports have is not valid. */
+export function checkServer(options: McpOptions): void {
+  checkObject('options', options);
+  checkString('name', options.name);
+  checkString('instructions', options.instructions);
+  checkMethod('log', 'write', options.log);
+}
+
+/** @throws {InputError} It is not a tool. */
+export function checkTool(tool: BashTool): void {
+  if (isMissing(tool)) checkObject('tool', tool);
+  checkMethod('tool', 'execute', tool);
 }
 
 /** The same for a transport that can do more than the SDK's. */

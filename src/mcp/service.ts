@@ -1,4 +1,6 @@
 import type { Logger } from '../index.js';
+import { messageOf } from '../support/errors.js';
+import { warnTo } from '../support/logger.js';
 
 /** Clients are being served. */
 export interface McpService {
@@ -14,8 +16,6 @@ export interface McpService {
  * @param logger Default: process warnings.
  */
 export function reportTo(logger: Logger | undefined): (error: Error) => void {
-  return ({ message }) => {
-    if (logger === undefined) process.emitWarning(message);
-    else logger.warn(message);
-  };
+  const warn = warnTo(logger);
+  return (error) => warn(messageOf(error));
 }

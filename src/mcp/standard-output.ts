@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 
 /** Standard output for one writer alone. */
-export interface ClaimedOutput {
+interface ClaimedOutput {
   readonly stream: Writable;
   /** Gives it back. */
   release(): void;

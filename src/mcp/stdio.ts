@@ -1,16 +1,17 @@
 import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport, serveStdio as serve } from '@modelcontextprotocol/server/stdio';
 import type { BashTool, Logger } from '../index.js';
-import { buildServer, type McpOptions } from './server.js';
+import { checkMethod } from '../support/checks.js';
+import { buildServer, checkServer, checkTool, type McpOptions } from './server.js';
 import { type McpService, reportTo } from './service.js';
 import { claimStandardOutput } from './standard-output.js';
 
 /** Options of a server on standard input and output. */
 export interface StdioOptions extends McpOptions {
   /** Told what is wrong but no reason to fail. Default: process warnings, on standard error. */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /** Where the client's messages come from, and go to. Default: those of the process. */
-  readonly streams?: { readonly input: Readable; readonly output: Writable };
+  readonly streams?: { readonly input: Readable; readonly output: Writable } | undefined;
 }
 
 /** Bytes of one message, at most. */
@@ -24,8 +25,13 @@ const MAX_REPORT = 200;
  * service is closed, everything that it started ends and the tool is disposed of.
  *
  * Meanwhile standard output is the protocol's: other writes to it go to standard error.
+ *
+ * @throws {InputError} The tool or an option is not valid.
  */
 export function serveStdio(tool: BashTool, options: StdioOptions = {}): McpService {
+  checkTool(tool);
+  checkServer(options);
+  checkMethod('logger', 'warn', options.logger);
   const report = reportTo(options.logger);
   const claimed = options.streams === undefined ? claimStandardOutput() : undefined;
   const input = options.streams?.input ?? process.stdin;

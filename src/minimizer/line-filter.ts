@@ -1,3 +1,5 @@
+import { checkObject } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
 import type { Omission, OutputFilter } from './filter.js';
 import { mayRun } from './programs.js';
 
@@ -13,7 +15,7 @@ export interface NoiseRule {
 export interface LineFilterOptions {
   readonly name: string;
   /** Programs whose output it is for; what runs other programs (make, npm, scripts) counts too. */
-  readonly programs?: readonly string[];
+  readonly programs?: readonly string[] | undefined;
   readonly noise: readonly NoiseRule[];
 }
 
@@ -29,8 +31,12 @@ const LONGEST_LINE = 2000;
  *   programs: ['terraform'],
  *   noise: [{ what: 'refreshes', pattern: /^\S+: Refreshing state\.\.\./ }],
  * });
+ *
+ * @throws {InputError} An option is not valid.
  */
-export function createLineFilter({ name, programs, noise }: LineFilterOptions): OutputFilter {
+export function createLineFilter(options: LineFilterOptions): OutputFilter {
+  checkLineFilter(options);
+  const { name, programs, noise } = options;
   return {
     name,
     ...(programs && { applies: (command: string) => mayRun(command, programs) }),
@@ -49,6 +55,20 @@ export function createLineFilter({ name, programs, noise }: LineFilterOptions): 
       if (open !== undefined) yield open;
     },
   };
+}
+
+function checkLineFilter(options: LineFilterOptions): void {
+  checkObject('options', options);
+  const { name, programs, noise } = options;
+  if (typeof name !== 'string' || name === '') {
+    throw new InputError(`name: expected a name, got ${showValue(name)}`);
+  }
+  if (programs !== undefined && !Array.isArray(programs)) {
+    throw new InputError(`programs: expected an array of names, got ${showValue(programs)}`);
+  }
+  if (!Array.isArray(noise) || !noise.every((rule) => rule?.pattern instanceof RegExp)) {
+    throw new InputError(`noise: expected an array of rules, got ${showValue(noise)}`);
+  }
 }
 
 function kindOf(line: string, noise: readonly NoiseRule[]): string | undefined {

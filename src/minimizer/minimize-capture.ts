@@ -1,9 +1,22 @@
+import type { OutputLimits } from '../command/options.js';
 import type { Capture } from '../engine/outcome.js';
-import type { Origin, OutputLimits } from '../pipeline/output.js';
 import { CLEANING, type MinimizedText, type Minimizer } from './minimizer.js';
 import { type NumberedText, toText } from './numbered-text.js';
 
 const NOTHING: NumberedText = { lines: [], numbers: [], endsWithNewline: false };
+
+/**
+ * The output that a text was made of, when it is not that output itself: notices count its lines, so
+ * that they can be found in the whole output.
+ */
+export interface Origin {
+  readonly lines: number;
+  readonly bytes: number;
+  /** Bytes of it that the text was made of, when they are not all. */
+  readonly limitBytes?: number;
+  /** Its line at which a line of the text begins; for the line after the last: `lines + 1`. */
+  lineNumber(line: number): number;
+}
 
 /** A text that stands for a capture. */
 export interface Version {

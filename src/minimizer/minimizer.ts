@@ -1,15 +1,21 @@
-import { disregard } from '../pipeline/listener.js';
-import { messageOf } from '../pipeline/message-of.js';
+import { disregard, messageOf } from '../support/errors.js';
 import { findErrorLines } from './error-lines.js';
 import type { OutputFilter } from './filter.js';
 import { type NumberedText, toText } from './numbered-text.js';
 import { Omissions } from './omissions.js';
-import type { MinimizerSettings } from './options.js';
 import { Turns } from './steps.js';
 import { renderTerminal } from './terminal-text.js';
 
 /** Stands among the names of filters for the removal of escape sequences and redrawn lines. */
 export const CLEANING = 'terminal';
+
+/** What a minimizer works with; see `MinimizerOptions`. */
+interface MinimizerSettings {
+  readonly filters: readonly OutputFilter[];
+  readonly repeats: boolean;
+  readonly maxInputBytes: number;
+  readonly budgetMs: number;
+}
 
 /** What became of a text. */
 export interface MinimizedText {

@@ -1,4 +1,4 @@
-import { formatCount } from '../pipeline/size.js';
+import { formatCount } from '../support/text.js';
 import type { Omission } from './filter.js';
 import type { NumberedText } from './numbered-text.js';
 import { findRepeats, type Repeat } from './repeats.js';

@@ -1,5 +1,5 @@
-import { InputError, showValue } from '../pipeline/input-error.js';
-import { atLeast, wholeFrom } from '../pipeline/option-checks.js';
+import { atLeast, wholeFrom } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
 import { DEFAULT_OUTPUT_FILTERS } from './default-filters.js';
 import type { OutputFilter } from './filter.js';
 import { Minimizer } from './minimizer.js';
@@ -7,19 +7,17 @@ import { Minimizer } from './minimizer.js';
 /** How outputs are shortened. */
 export interface MinimizerOptions {
   /** Tried in this order. Default: `DEFAULT_OUTPUT_FILTERS`. */
-  readonly filters?: readonly OutputFilter[];
+  readonly filters?: readonly OutputFilter[] | undefined;
   /** Fold lines, and blocks of up to six, that say again what is above them. Default: true. */
-  readonly repeats?: boolean;
+  readonly repeats?: boolean | undefined;
   /**
    * Bytes of an output that are looked at; of a longer one, the end (and the beginning, with
    * `headBytes`). So much is held in memory for a command. Default: 1,048,576.
    */
-  readonly maxInputBytes?: number;
+  readonly maxInputBytes?: number | undefined;
   /** After so many milliseconds no further filter is tried. Default: 200. */
-  readonly budgetMs?: number;
+  readonly budgetMs?: number | undefined;
 }
-
-export type MinimizerSettings = Required<MinimizerOptions>;
 
 const DEFAULT_INPUT_BYTES = 1024 * 1024;
 const MOST_INPUT_BYTES = 64 * 1024 * 1024;

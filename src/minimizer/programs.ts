@@ -15,7 +15,7 @@ const RUNNERS = new Set([
  * The names of the programs that a command seems to run. It is no parser: what is quoted may be
  * taken for a program, and then a filter looks at lines that are not what it looks for.
  */
-export function programsOf(command: string): Set<string> {
+function programsOf(command: string): Set<string> {
   const programs = new Set<string>();
   for (const part of command.split(/[\n;|&(){}`]+/)) {
     const words = part.trim().split(/\s+/, MOST_WORDS);

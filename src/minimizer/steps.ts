@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Work that pauses now and then. */
-export type Steps<T> = Generator<void, T>;
+type Steps<T> = Generator<void, T>;
 
 /** Does all of it at once. */
 export function toEnd<T>(steps: Steps<T>): T {

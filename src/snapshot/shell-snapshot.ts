@@ -4,14 +4,14 @@ import {
   makeTemporaryDirectory,
   removeTemporaryDirectory,
 } from '../artifacts/temporary-directory.js';
+import { execute } from '../command/execute.js';
 import { createOwner } from '../engine/owner.js';
-import { execute } from '../pipeline/execute.js';
-import { messageOf } from '../pipeline/message-of.js';
+import { messageOf } from '../support/errors.js';
 import { captureCommand, parseCapture } from './capture-script.js';
 import { snapshotText } from './snapshot-text.js';
 
 /** How a snapshot is made. */
-export interface SnapshotSource {
+interface SnapshotSource {
   /** Absolute. */
   readonly rcFile: string;
   readonly timeoutMs: number;
@@ -21,7 +21,7 @@ export interface SnapshotSource {
 }
 
 /** What commands take from a snapshot. */
-export interface Snapshot {
+export interface ReadySnapshot {
   /** To be sourced before a command. */
   readonly file: string;
   /** `PATH` after the rc file. */
@@ -43,7 +43,7 @@ export class ShellSnapshot {
   readonly #warn: (message: string) => void;
   /** Of its own: what the rc file starts, such as an agent for keys, goes when it has been read. */
   readonly #owner = createOwner();
-  #captured: Promise<Snapshot | undefined> | undefined;
+  #captured: Promise<ReadySnapshot | undefined> | undefined;
   #directory: string | undefined;
   #disposed = false;
 
@@ -53,7 +53,7 @@ export class ShellSnapshot {
   }
 
   /** The snapshot; undefined: there is none. */
-  ready(): Promise<Snapshot | undefined> {
+  ready(): Promise<ReadySnapshot | undefined> {
     this.#captured ??= this.#disposed ? Promise.resolve(undefined) : this.#capture();
     return this.#captured;
   }
@@ -66,7 +66,7 @@ export class ShellSnapshot {
     if (this.#directory !== undefined) await removeTemporaryDirectory(this.#directory);
   }
 
-  async #capture(): Promise<Snapshot | undefined> {
+  async #capture(): Promise<ReadySnapshot | undefined> {
     try {
       this.#directory = await makeTemporaryDirectory(PREFIX, MAX_AGE_MS);
       return await this.#captureInto(this.#directory);
@@ -78,7 +78,7 @@ export class ShellSnapshot {
     }
   }
 
-  async #captureInto(directory: string): Promise<Snapshot> {
+  async #captureInto(directory: string): Promise<ReadySnapshot> {
     const { rcFile, timeoutMs, environment, shell } = this.#source;
     // Not found is better told by the system than by a shell that says nothing.
     await access(rcFile, constants.R_OK);
@@ -91,7 +91,7 @@ export class ShellSnapshot {
       tailBytes: 0,
       spill: { path: dump, maxBytes: MAX_DUMP_BYTES },
       owner: this.#owner,
-      ...(shell && { shell }),
+      shell,
     });
     await this.#owner.dispose(GRACE_MS);
     if (outcome.kind === 'timedOut') throw new Error(`not read within ${timeoutMs} ms`);

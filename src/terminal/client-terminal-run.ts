@@ -1,4 +1,4 @@
-import { messageOf } from '../pipeline/message-of.js';
+import { messageOf } from '../support/errors.js';
 import type {
   ClientExitStatus,
   ClientOutcome,

@@ -1,3 +1,5 @@
+import { settlesWithin, startTimer } from '../support/timing.js';
+
 /** What became of a question to the client. */
 export type Answer<T> =
   | { readonly kind: 'given'; readonly value: T }
@@ -7,15 +9,8 @@ export type Answer<T> =
 
 /** Asks, and waits so long and no longer. A client that is stuck must not be waited for. */
 export async function ask<T>(question: () => Promise<T>, waitMs: number): Promise<Answer<T>> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<Answer<T>>((resolve) => {
-    timer = setTimeout(() => resolve({ kind: 'none' }), waitMs).unref();
-  });
-  try {
-    return await Promise.race([outcomeOf(question), tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const outcome = outcomeOf(question);
+  return (await settlesWithin(outcome, waitMs)) ? outcome : { kind: 'none' };
 }
 
 async function outcomeOf<T>(question: () => Promise<T>): Promise<Answer<T>> {
@@ -58,14 +53,14 @@ export class Stop<Reason extends string> {
 
   /** Waits so long, or until there is a reason. */
   async orTime(waitMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
+    let stopTimer = (): void => {};
     const over = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, waitMs).unref();
+      stopTimer = startTimer(waitMs, resolve);
     });
     try {
       await this.orWork(over);
     } finally {
-      clearTimeout(timer);
+      stopTimer();
     }
   }
 }

@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
-import { InputError, showValue } from '../pipeline/input-error.js';
-import { onAbort } from '../pipeline/on-abort.js';
-import { atLeast } from '../pipeline/option-checks.js';
-import { UnderWay } from '../pipeline/under-way.js';
+import { onAbort } from '../support/abort.js';
+import { atLeast, checkString } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
+import { UnderWay } from '../support/pending.js';
+import { startTimer } from '../support/timing.js';
 import {
   type ClientCommand,
   type ClientResult,
@@ -27,15 +28,12 @@ export interface ClientTerminalOptions {
   /** The session that the terminals belong to. */
   readonly sessionId: string;
   /** The shell on the client's machine. Default: the first of the tool's shells, or `/bin/bash`. */
-  readonly shell?: string;
+  readonly shell?: string | undefined;
   /** Time between two looks at the output, in milliseconds. Default: 250. */
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
   /** Time that the client has for one answer, in milliseconds. Default: 5,000. */
-  readonly answerMs?: number;
+  readonly answerMs?: number | undefined;
 }
-
-/** A longer one would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The terminals of one client, as a tool uses them. */
 export class ClientTerminals {
@@ -59,6 +57,7 @@ export class ClientTerminals {
       const got = showValue(sessionId);
       throw new InputError(`clientTerminal.sessionId: expected a string, got ${got}`);
     }
+    checkString('clientTerminal.shell', options.shell);
     this.#connection = connection;
     this.#sessionId = sessionId;
     this.#shell = options.shell ?? shell;
@@ -87,8 +86,7 @@ export class ClientTerminals {
     const signals = [this.#disposal.signal, ...(signal === undefined ? [] : [signal])];
     if (signals.some(({ aborted }) => aborted)) return withoutTerminal('cancelled', 0);
     const offs = signals.map((each) => onAbort(each, cancel));
-    const timeoutMs = Math.min(command.timeoutMs, LONGEST_TIMER_MS);
-    const timer = setTimeout(() => stop.tell('timedOut'), timeoutMs).unref();
+    const stopTimer = startTimer(command.timeoutMs, () => stop.tell('timedOut'));
     try {
       const startedAt = performance.now();
       const creating = this.#create(command, cancellation.signal);
@@ -103,7 +101,7 @@ export class ClientTerminals {
       watcher.created(handle.id);
       return await new ClientRun(handle, stop, this.#times, watcher, startedAt).finish();
     } finally {
-      clearTimeout(timer);
+      stopTimer();
       for (const off of offs) off();
     }
   }

@@ -1,17 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { LiveProcess } from '../command/spawn.js';
+import { nearestSize, type TerminalSize } from '../command/terminal.js';
 import { inCallersContext } from '../engine/caller.js';
 import type { BytesChunk, MergedResult, OutputChunk, StreamName } from '../engine/outcome.js';
-import { shownThrown } from '../pipeline/message-of.js';
-import { formatSize } from '../pipeline/size.js';
-import { nearestSize, type TerminalSize } from '../pipeline/terminal-size.js';
-import type { LiveProcess } from '../spawn.js';
+import { describeThrown } from '../support/errors.js';
+import { warnHost } from '../support/logger.js';
+import { formatSize } from '../support/text.js';
+import { pause, settlesWithin } from '../support/timing.js';
 import { Emulator } from './emulator.js';
-import { FrameClock, settlesWithin } from './frame-clock.js';
+import { FrameClock } from './frame-clock.js';
 import { KeyReader } from './keys.js';
 import type { ConsoleOverlay, TerminalUi } from './ui.js';
 
 /** A command in a console. */
-export type ConsoleProcess = Pick<
+type ConsoleProcess = Pick<
   LiveProcess<BytesChunk>,
   'write' | 'resize' | 'kill' | 'result' | typeof Symbol.asyncIterator
 >;
@@ -149,7 +150,7 @@ export class Console {
     this.#closed = true;
     this.#emulator.dispose();
     try {
-      const closed = await settlesWithin(CLOSE_PATIENCE_MS, this.#overlay?.close());
+      const closed = await settlesWithin(this.#overlay?.close(), CLOSE_PATIENCE_MS, 'keepsAlive');
       if (!closed) warn('close', 'it does not come to an end');
     } catch (error) {
       warn('close', error);
@@ -165,7 +166,7 @@ export class Console {
     this.#clock.tick();
     const tookMs = performance.now() - begun;
     // A flood costs half of the main thread at most. What is not fetched meanwhile is dropped.
-    if (tookMs > LONG_WRITE_MS) await sleep(tookMs);
+    if (tookMs > LONG_WRITE_MS) await pause(tookMs);
   }
 
   async #showGap(bytes: number): Promise<void> {
@@ -226,5 +227,5 @@ export class Console {
 }
 
 function warn(method: string, error: unknown): void {
-  process.emitWarning(`the console's ${method}() failed: ${shownThrown(error)}`);
+  warnHost(`the console's ${method}() failed: ${describeThrown(error)}`);
 }

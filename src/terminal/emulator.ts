@@ -1,6 +1,6 @@
 import type { IBuffer, IBufferCell, IBufferLine, Terminal } from '@xterm/headless';
+import type { TerminalSize } from '../command/terminal.js';
 import { onBehalfOfNobody } from '../engine/caller.js';
-import type { TerminalSize } from '../pipeline/terminal-size.js';
 import { limitCounts, PacedWriter } from './paced-write.js';
 import { PLAIN, styleOf, takeLook } from './style.js';
 import type { ConsoleFrame, ConsoleRow, StyledText } from './ui.js';

@@ -1,3 +1,5 @@
+import { startTimer } from '../support/timing.js';
+
 /** How long a lone ESC may still turn out to be the beginning of a key's sequence, in milliseconds. */
 export const ESCAPE_DELAY_MS = 50;
 
@@ -6,7 +8,7 @@ const SEND_ESCAPE = 0x1e;
 const ESCAPE = 0x1b;
 
 /** What becomes of keys. */
-export interface KeyHandler {
+interface KeyHandler {
   /** Bytes for the command. */
   forward(bytes: Uint8Array): void;
   /** The Esc key was pressed. */
@@ -23,14 +25,15 @@ export class KeyReader {
   readonly #handler: KeyHandler;
   /** The end of what has come, as long as it may be Esc or the beginning of a sequence. */
   #held: Uint8Array = new Uint8Array();
-  #timer: NodeJS.Timeout | undefined;
+  /** Takes the decision about it back. */
+  #stopTimer = (): void => {};
 
   constructor(handler: KeyHandler) {
     this.#handler = handler;
   }
 
   push(data: string | Uint8Array): void {
-    clearTimeout(this.#timer);
+    this.#stopTimer();
     const bytes = Buffer.concat([
       this.#held,
       typeof data === 'string' ? Buffer.from(data, 'utf8') : data,
@@ -38,12 +41,14 @@ export class KeyReader {
     const end = bytes.length - unfinishedLength(bytes);
     this.#held = bytes.subarray(end);
     this.#forward(bytes.subarray(0, end));
-    if (this.#held.length > 0) this.#timer = setTimeout(() => this.#decide(), ESCAPE_DELAY_MS);
+    if (this.#held.length > 0) {
+      this.#stopTimer = startTimer(ESCAPE_DELAY_MS, () => this.#decide(), 'keepsAlive');
+    }
   }
 
   /** Nothing follows. */
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#stopTimer();
     this.#held = new Uint8Array();
   }
 

@@ -1,7 +1,7 @@
 import type { IMarker, Terminal } from '@xterm/headless';
+import type { TerminalSize } from '../command/terminal.js';
 import type { Capture } from '../engine/outcome.js';
-import { formatSize } from '../pipeline/size.js';
-import type { TerminalSize } from '../pipeline/terminal-size.js';
+import { formatSize } from '../support/text.js';
 import { createTerminal, screenText, withoutFinalBlankLines } from './emulator.js';
 import { PacedWriter } from './paced-write.js';
 

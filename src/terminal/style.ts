@@ -17,7 +17,7 @@ const FLAGS = [
 export const PLAIN: TextStyle = {};
 
 /** The look of a cell in figures, which are cheap to compare: a screen has up to 80,000 cells. */
-export interface Look {
+interface Look {
   flags: number;
   /** Palette, RGB or default, as the terminal numbers them. */
   foregroundMode: number;

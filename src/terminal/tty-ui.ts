@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { ReadStream, WriteStream } from 'node:tty';
-import { InputError } from '../pipeline/input-error.js';
-import type { TerminalSize } from '../pipeline/terminal-size.js';
+import type { TerminalSize } from '../command/terminal.js';
+import { InputError } from '../support/errors.js';
 import { ansiRow } from './style.js';
 import type {
   ConsoleEvents,
@@ -29,8 +29,8 @@ const [BEGIN_FRAME, END_FRAME] = ['\x1b[?2026h', '\x1b[?2026l'];
  * @throws {InputError} One of the two is not a terminal.
  */
 export function createTtyUi(input: ReadStream, output: TtyOutput): TerminalUi {
-  if (!input.isTTY) throw new InputError('input: expected a terminal, got something else');
-  if (!output.isTTY) throw new InputError('output: expected a terminal, got something else');
+  if (!input?.isTTY) throw new InputError('input: expected a terminal, got something else');
+  if (!output?.isTTY) throw new InputError('output: expected a terminal, got something else');
   let open = false;
   return {
     openConsole(request, events) {

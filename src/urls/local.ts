@@ -1,7 +1,8 @@
 import { mkdir, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { InputError, showValue } from '../pipeline/input-error.js';
-import { absolutePath } from '../pipeline/workdir.js';
+import { checkObject } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
+import { absolutePath } from '../support/paths.js';
 import type { UrlResolver } from './resolver.js';
 
 /** Options of `local://` URLs. */
@@ -22,7 +23,9 @@ const MAX_SYMLINKS = 40;
  *
  * @throws {InputError} The root is not a path.
  */
-export function createLocalResolver({ root }: LocalUrlOptions): UrlResolver {
+export function createLocalResolver(options: LocalUrlOptions): UrlResolver {
+  checkObject('options', options);
+  const { root } = options;
   if (typeof root !== 'string' || root === '') {
     throw new InputError(`root: expected a path, got ${showValue(root)}`);
   }

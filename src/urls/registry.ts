@@ -1,4 +1,5 @@
-import { InputError, showValue } from '../pipeline/input-error.js';
+import { checkMethod, checkObject, isMissing } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
 import type { UrlRegistry, UrlResolver } from './resolver.js';
 
 /**
@@ -14,16 +15,19 @@ import type { UrlRegistry, UrlResolver } from './resolver.js';
 export function createUrlRegistry(
   resolvers: Readonly<Record<string, UrlResolver>> = {},
 ): UrlRegistry {
+  checkObject('resolvers', resolvers);
   const known = new Map<string, UrlResolver>();
   const registry: UrlRegistry = {
     register(scheme, resolver) {
-      if (!/^[a-z][a-z0-9+.-]*$/.test(scheme)) {
+      if (typeof scheme !== 'string' || !/^[a-z][a-z0-9+.-]*$/.test(scheme)) {
         const got = showValue(scheme);
         throw new InputError(`scheme: expected lower-case letters, digits, +, ., -, got ${got}`);
       }
       if (known.has(scheme)) {
         throw new InputError(`scheme: expected a new one, ${scheme} has a resolver already`);
       }
+      if (isMissing(resolver)) checkObject('resolver', resolver);
+      checkMethod('resolver', 'resolve', resolver);
       known.set(scheme, resolver);
       return () => {
         if (known.get(scheme) === resolver) known.delete(scheme);

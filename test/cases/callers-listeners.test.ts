@@ -118,8 +118,8 @@ test.each(TOOLS)(
     await tool.execute({ command: 'echo x; sleep 0.1; echo y' }, call);
     await sleep(20);
     expect(warn.mock.calls.map(([message]) => String(message)).toSorted()).toEqual([
-      'onOutput threw, it is not called again: [object Object]',
-      'onUpdate threw, it is not called again: [object Object]',
+      'onOutput threw, it is not called again: an object',
+      'onUpdate threw, it is not called again: an object',
     ]);
   },
 );
@@ -130,7 +130,7 @@ test("H4: a job manager's onEnd may fail in any way", async () => {
   const tool = keep(createBashTool({ contract: 'workspace', cwd: '/', async: true, jobs }));
   await tool.execute({ command: 'true', async: true });
   await eventually(() => expect(warn).toHaveBeenCalledOnce());
-  expect(String(warn.mock.calls[0]?.[0])).toBe('onEnd threw for job bg_1: [object Object]');
+  expect(String(warn.mock.calls[0]?.[0])).toBe('onEnd threw for job bg_1: an object');
 });
 
 test('H4: functions that must not be asynchronous, and are, fail as any other answer', async () => {

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import { stopCommand } from '../../src/pipeline/notices.js';
+import { stopCommand } from '../../src/contracts/notices.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 
 leavesNothingBehind();

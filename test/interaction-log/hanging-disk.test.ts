@@ -30,3 +30,18 @@ test('a flush is given up when its time is over', async () => {
   await log.flush();
   expect(told).toEqual(['interaction log: /log cannot be written: the disk does not answer']);
 });
+
+test('C3: a flush waits for longer than the longest time that a timer of Node knows', async () => {
+  const told: string[] = [];
+  const logger = { warn: (message: string) => told.push(message) };
+  const log = createInteractionLog({ path: '/log', flushMs: 2 ** 31, logger });
+  const none = { stdoutBytes: 0, stderrBytes: 0, durationMs: 0 };
+  log.append({ time: new Date().toISOString(), command: 'x', ...none });
+  vi.useFakeTimers();
+  void log.flush();
+  await vi.advanceTimersByTimeAsync(2 ** 31 - 1);
+  expect(told).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  vi.useRealTimers();
+  expect(told).toEqual(['interaction log: /log cannot be written: the disk does not answer']);
+});

@@ -161,3 +161,16 @@ test.each([
 ])('the options %j are refused', (options, message) => {
   expect(() => new JobManager(options)).toThrow(message);
 });
+
+test('C3: what has ended is kept for more than the longest time that a timer of Node knows', async () => {
+  vi.useFakeTimers();
+  const manager = new JobManager({ keepMs: 2 ** 31 + 1000 });
+  const work = workOf('a');
+  const job = manager.add(work);
+  work.end(done);
+  await job.ended;
+  await vi.advanceTimersByTimeAsync(2 ** 31);
+  expect(manager.find(job.id)).toBe(job);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(() => manager.find(job.id)).toThrow(UnknownJobError);
+});

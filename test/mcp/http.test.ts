@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { longSleep, sleeping } from '../support/commands.js';
 import { answerOf, useClients } from '../support/mcp.js';
-import { openSession, rpc, send, start, useServices } from '../support/mcp-http.js';
+import { initialize, openSession, rpc, send, start, useServices } from '../support/mcp-http.js';
 import { toolOf } from '../support/mcp-tool.js';
 import { eventually } from '../support/processes.js';
 
@@ -150,4 +150,46 @@ test('a call that was answered is not cancelled afterwards: what it started may 
   expect((await send(service, { headers: closing, body: bash(2, 'x') })).body).toContain('started');
   await send(service, { headers, body: rpc(3, 'ping') });
   expect(aborted).toBe(0);
+});
+
+test('C3: a client may be silent for longer than a timer of Node knows', async () => {
+  const service = await serve({ idleMs: 30 * 24 * 3600 * 1000, lostMs: 2 ** 31 });
+  const headers = await openSession(service);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect((await send(service, { headers, body: rpc(2, 'ping') })).status).toBe(200);
+});
+
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error('full');
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('full'))],
+  [
+    'throws what cannot be told',
+    () => {
+      throw Object.create(null);
+    },
+  ],
+])('C6: a client whose tool cannot be made is told, although the logger %s', async (_, warn) => {
+  const unhandled: unknown[] = [];
+  const warned: string[] = [];
+  const onUnhandled = (reason: unknown): number => unhandled.push(reason);
+  const onWarning = ({ message }: Error): number => warned.push(message);
+  process.on('unhandledRejection', onUnhandled);
+  process.on('warning', onWarning);
+  const service = await serve({ logger: { warn } }, () => {
+    throw new Error('no tool today');
+  });
+  const { status, body } = await send(service, { body: initialize });
+  expect({ status, body: JSON.parse(body) }).toEqual({
+    status: 500,
+    body: { jsonrpc: '2.0', error: { code: -32603, message: 'Internal server error' }, id: null },
+  });
+  await eventually(() => expect(warned.join()).toContain('it was told: no tool today'));
+  process.off('unhandledRejection', onUnhandled);
+  process.off('warning', onWarning);
+  expect(unhandled).toEqual([]);
 });

@@ -13,7 +13,7 @@ import {
   type TerminalOutputResponse,
 } from '@agentclientprotocol/sdk';
 import { afterEach } from 'vitest';
-import { lastBytes } from '../../src/pipeline/utf8.js';
+import { lastBytes } from '../../src/support/text.js';
 
 interface Terminal {
   readonly child: ChildProcess;

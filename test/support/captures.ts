@@ -1,6 +1,6 @@
+import type { OutputLimits } from '../../src/command/options.js';
 import type { Capture, Counts } from '../../src/engine/outcome.js';
-import type { OutputLimits } from '../../src/pipeline/output.js';
-import { firstBytes, lastBytes } from '../../src/pipeline/utf8.js';
+import { firstBytes, lastBytes } from '../../src/support/text.js';
 
 /** The capture that the engine would make of a whole output. */
 export function captureOf(text: string, { headBytes, tailBytes }: OutputLimits): Capture {

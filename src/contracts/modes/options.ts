@@ -1,9 +1,8 @@
-import { MOST_KEPT_BYTES } from '../../pipeline/execute-options.js';
-import { InputError, showValue } from '../../pipeline/input-error.js';
-import { disregard } from '../../pipeline/listener.js';
-import { atLeast, wholeFrom } from '../../pipeline/option-checks.js';
-import { absolutePath } from '../../pipeline/workdir.js';
-import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
+import { MOST_KEPT_BYTES } from '../../command/options.js';
+import { atLeast, checkObject, wholeFrom } from '../../support/checks.js';
+import { disregard, InputError, showValue } from '../../support/errors.js';
+import { absolutePath } from '../../support/paths.js';
+import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../options.js';
 
 /** How a command is run. */
 export type Mode = 'default' | 'slow' | 'background';
@@ -19,13 +18,13 @@ export interface ModesOptions extends Omit<ShellOptions, 'cwd'> {
    */
   readonly cwd: string | (() => string);
   /** Timeouts in seconds. Default: 30, 900 for `slow`, 86,400 for `background`. */
-  readonly timeouts?: Partial<ModeTimeouts>;
+  readonly timeouts?: Partial<ModeTimeouts> | undefined;
   /** The longest output that is returned whole, in bytes. Default: 131,072. */
-  readonly maxOutputBytes?: number;
+  readonly maxOutputBytes?: number | undefined;
   /** Bytes returned of each end of longer output. Default: 4,096. */
-  readonly snipBytes?: number;
+  readonly snipBytes?: number | undefined;
   /** The longest command, in bytes. Default: 240,000, about 60,000 tokens. */
-  readonly maxCommandBytes?: number;
+  readonly maxCommandBytes?: number | undefined;
 }
 
 /** The options with everything decided. */
@@ -82,9 +81,10 @@ function currentDirectory(cwd: ModesOptions['cwd']): string {
   throw new InputError(`cwd: expected a path or a function that returns one, got ${got}`);
 }
 
-function resolveTimeouts(given: Partial<ModeTimeouts> | undefined): ModeTimeouts {
+function resolveTimeouts(given: Partial<ModeTimeouts> = {}): ModeTimeouts {
+  checkObject('timeouts', given);
   const limit = (mode: Mode): number =>
-    atLeast(`timeouts.${mode}`, 0.001, given?.[mode] ?? DEFAULT_TIMEOUTS[mode]);
+    atLeast(`timeouts.${mode}`, 0.001, given[mode] ?? DEFAULT_TIMEOUTS[mode]);
   return { default: limit('default'), slow: limit('slow'), background: limit('background') };
 }
 

@@ -1,9 +1,9 @@
+import type { OutputLimits } from '../../command/options.js';
 import type { Capture } from '../../engine/outcome.js';
-import { formatSize } from '../../pipeline/size.js';
-import { firstBytes, lastBytes } from '../../pipeline/utf8.js';
+import { firstBytes, formatSize, lastBytes } from '../../support/text.js';
 
 /** How much is returned, in bytes. */
-export interface SnipLimits {
+interface SnipLimits {
   /** The longest output that is returned whole. */
   readonly maxOutputBytes: number;
   /** Of each end of longer output. */
@@ -11,10 +11,7 @@ export interface SnipLimits {
 }
 
 /** What the engine must keep for {@link snipOutput}: all that may be returned whole, and no more. */
-export function captureLimits({ maxOutputBytes, snipBytes }: SnipLimits): {
-  readonly headBytes: number;
-  readonly tailBytes: number;
-} {
+export function limitsToSnip({ maxOutputBytes, snipBytes }: SnipLimits): OutputLimits {
   return { headBytes: snipBytes, tailBytes: maxOutputBytes - snipBytes };
 }
 
@@ -26,7 +23,7 @@ export interface SnippedOutput {
 }
 
 /**
- * The text to return for a capture made with {@link captureLimits}: all of it, or both ends of it,
+ * The text to return for a capture made with {@link limitsToSnip}: all of it, or both ends of it,
  * cut between characters, under a line that says how long it was.
  */
 export function snipOutput(capture: Capture, limits: SnipLimits): SnippedOutput {

@@ -1,7 +1,7 @@
 import type { BackgroundProcess, MergedResult, Outcome } from '../../engine/outcome.js';
-import { backgroundNotice, stopCommand } from '../../pipeline/notices.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
+import { backgroundNotice, stopCommand } from '../notices.js';
 import type { Mode, ModesSettings } from './options.js';
 import { type SnippedOutput, snipOutput } from './output.js';
 

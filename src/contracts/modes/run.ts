@@ -1,13 +1,15 @@
+import { executeDetached } from '../../command/detached.js';
+import { execute } from '../../command/execute.js';
+import type { ExecuteOptions } from '../../command/options.js';
+import type { MergedResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
-import { execute } from '../../pipeline/execute.js';
-import { executeDetached } from '../../pipeline/execute-detached.js';
-import { messageOf } from '../../pipeline/message-of.js';
-import { listenTo } from '../call-listeners.js';
+import { messageOf } from '../../support/errors.js';
+import { whileListened } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
-import { type CallMoment, shellEnvironment } from '../shell-options.js';
+import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
 import type { ModesSettings } from './options.js';
-import { captureLimits } from './output.js';
+import { limitsToSnip } from './output.js';
 import { makeOutputFile, removeOutputFile } from './output-file.js';
 import {
   backgroundResult,
@@ -17,7 +19,7 @@ import {
 } from './result.js';
 
 /** The host at the moment of a call, and where the conversation is. */
-export interface ModesMoment extends CallMoment {
+interface ModesMoment extends CallMoment {
   readonly cwd: string;
 }
 
@@ -36,23 +38,15 @@ export async function runForeground(
   moment: ModesMoment,
 ): Promise<ToolResult<ModesDetails>> {
   const { cwd } = moment;
-  const listeners = listenTo(call, { maxBytes: settings.snipBytes });
   const { signal } = call;
-  try {
-    const result = await execute(command, shellEnvironment(cwd, settings, moment), {
-      cwd,
-      timeoutMs: milliseconds(settings.timeouts[mode]),
-      graceMs: settings.graceMs,
-      ...captureLimits(settings),
-      owner,
-      ...(settings.shell && { shell: settings.shell }),
-      ...(signal && { signal }),
-      ...(listeners && { onOutput: listeners.tell }),
-    });
-    return foregroundResult(result, mode, settings);
-  } finally {
-    listeners?.stop();
-  }
+  const timeoutMs = milliseconds(settings.timeouts[mode]);
+  const run = (onOutput: ExecuteOptions['onOutput']): Promise<MergedResult> => {
+    const own = { cwd, timeoutMs, owner, signal, onOutput };
+    const options = commandOptions(settings, limitsToSnip(settings), own);
+    return execute(command, shellEnvironment(cwd, settings, moment), options);
+  };
+  const result = await whileListened(call, run, { maxBytes: settings.snipBytes });
+  return foregroundResult(result, mode, settings);
 }
 
 /**
@@ -72,7 +66,7 @@ export async function runInBackground(
   const { graceMs, shell } = settings;
   const outputPath = await makeOutputFile(timeoutMs + graceMs).catch(noPlace);
   try {
-    const options = { cwd, outputPath, timeoutMs, graceMs, ...(shell && { shell }) };
+    const options = { cwd, outputPath, timeoutMs, graceMs, shell };
     const pid = await executeDetached(command, environment, options);
     return backgroundResult(pid, outputPath, settings);
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../pipeline/validate.js';
+import type { JsonSchema } from '../validate.js';
 import type { Mode, ModesSettings } from './options.js';
 
 /** Input of the `modes` contract, once it is valid. */

@@ -1,10 +1,11 @@
-import { copyInput } from '../../pipeline/copy-input.js';
-import { InputError } from '../../pipeline/input-error.js';
-import { checkCommand, createValidator } from '../../pipeline/validate.js';
+import { checkCommand } from '../../command/options.js';
+import { InputError } from '../../support/errors.js';
 import { callOfNow } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
+import { copyInput } from '../copy-input.js';
 import { Lifetime } from '../lifetime.js';
-import { momentOf } from '../shell-options.js';
+import { momentOf } from '../options.js';
+import { createValidator } from '../validate.js';
 import { type ModesOptions, type ModesSettings, resolveModesOptions } from './options.js';
 import type { ModesDetails } from './result.js';
 import { runForeground, runInBackground } from './run.js';

@@ -1,5 +1,5 @@
 import type { InteractionEntry, InteractionLog } from '../../interaction-log/log.js';
-import { shownThrown } from '../../pipeline/message-of.js';
+import { describeThrown } from '../../support/errors.js';
 
 /** Notes commands in a log that may fail: it is reported once, and the commands do not notice. */
 export class CommandLog {
@@ -26,7 +26,7 @@ export class CommandLog {
     } catch (error) {
       if (this.#warned) return;
       this.#warned = true;
-      this.#warn(`log: an entry could not be written: ${shownThrown(error)}`);
+      this.#warn(`log: an entry could not be written: ${describeThrown(error)}`);
     }
   }
 }

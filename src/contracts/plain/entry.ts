@@ -1,8 +1,8 @@
 import type { InteractionEntry } from '../../interaction-log/log.js';
-import { messageOf } from '../../pipeline/message-of.js';
-import { CANCELLED } from '../../pipeline/notices.js';
+import { messageOf } from '../../support/errors.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
+import { CANCELLED } from '../notices.js';
 import type { PlainDetails } from './result.js';
 
 /** A command on its way, to be noted when it has ended. */

@@ -1,31 +1,31 @@
+import { MOST_KEPT_BYTES } from '../../command/options.js';
 import { createInteractionLog } from '../../interaction-log/file-log.js';
 import type { InteractionLog } from '../../interaction-log/log.js';
-import { MOST_KEPT_BYTES } from '../../pipeline/execute-options.js';
-import { InputError, showValue } from '../../pipeline/input-error.js';
-import { type Logger, warnTo } from '../../pipeline/logger.js';
-import { nonInteractiveDefaults } from '../../pipeline/non-interactive.js';
-import { atLeast, wholeFrom } from '../../pipeline/option-checks.js';
-import { hostDirectory } from '../../pipeline/workdir.js';
-import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
+import { atLeast, checkSwitch, wholeFrom } from '../../support/checks.js';
+import { InputError, showValue } from '../../support/errors.js';
+import { type Logger, warnTo } from '../../support/logger.js';
+import { hostDirectory } from '../../support/paths.js';
+import { nonInteractiveDefaults } from '../non-interactive.js';
+import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../options.js';
 import { CommandLog } from './command-log.js';
 
 /** Options of a tool of the `plain` contract. */
 export interface PlainOptions extends Omit<ShellOptions, 'cwd' | 'ci'> {
   /** Where commands run. Default: the host's working directory at the time of the call. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /**
    * Lay settings for programs that nobody watches over the environment: no pagers, editors, prompts,
    * colours. Default: false, commands see the host's environment as it is.
    */
-  readonly nonInteractive?: boolean;
+  readonly nonInteractive?: boolean | undefined;
   /** The time that a command may take, in seconds. Default: 30. */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /** Of stdout, in bytes of UTF-8; what is longer is cut. Default: 1,048,576 (1 MiB). */
-  readonly maxStdoutBytes?: number;
+  readonly maxStdoutBytes?: number | undefined;
   /** Of stderr, likewise. Default: 1,048,576 (1 MiB). */
-  readonly maxStderrBytes?: number;
+  readonly maxStderrBytes?: number | undefined;
   /** Where each command is noted: a file's path, or a log. Default: nowhere. */
-  readonly log?: string | InteractionLog;
+  readonly log?: string | InteractionLog | undefined;
 }
 
 /** Those options with everything decided. */
@@ -51,6 +51,7 @@ const NO_DEFAULTS: Readonly<Record<string, string>> = {};
 export function resolvePlainOptions(options: PlainOptions): PlainSettings {
   const { cwd = '/', ...others } = options;
   const shell = resolveShellOptions({ ...others, cwd }, { inheritEnv: 'all', graceMs: 5000 });
+  checkSwitch('nonInteractive', options.nonInteractive);
   const { timeout = DEFAULT_TIMEOUT_SECONDS, maxStdoutBytes, maxStderrBytes } = options;
   return {
     ...shell,
@@ -74,7 +75,7 @@ function resolveLog(
   if (given === undefined) return undefined;
   const warn = warnTo(logger);
   if (typeof given === 'string' && given !== '') {
-    return new CommandLog(createInteractionLog({ path: given, ...(logger && { logger }) }), warn);
+    return new CommandLog(createInteractionLog({ path: given, logger }), warn);
   }
   if (typeof given === 'object' && given !== null && typeof given.append === 'function') {
     return new CommandLog(given, warn);

@@ -1,9 +1,9 @@
-import { constants } from 'node:os';
 import type { BackgroundProcess, Capture, Outcome, SeparateResult } from '../../engine/outcome.js';
-import { CANCELLED, NO_STATUS, signalNotice, timeoutNotice } from '../../pipeline/notices.js';
-import { firstBytes } from '../../pipeline/utf8.js';
+import { signalExitCode } from '../../support/signals.js';
+import { firstBytes } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
+import { CANCELLED, NO_STATUS, signalNotice, timeoutNotice } from '../notices.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { PlainSettings } from './options.js';
 import type { PlainOutput, PlainSuccess } from './schema.js';
@@ -72,7 +72,7 @@ export function failedResult(
  * @param diagnosis The shell's, if it gave one.
  * @throws {ToolAbortError} It was cancelled. The message has the output so far.
  */
-export function endedResult(
+export function plainResult(
   result: SeparateResult,
   diagnosis: Diagnosis | undefined,
   settings: PlainSettings,
@@ -120,7 +120,7 @@ function unfinished(
     case 'signaled': {
       const { signal } = outcome;
       // As a shell tells it of a command of its own, whether or not one stood in between here.
-      const exitCode = 128 + constants.signals[signal];
+      const exitCode = signalExitCode(signal);
       const error = signalNotice(signal);
       return answer({ error, ...output, exitCode }, { ...details, failure: 'signaled', signal });
     }

@@ -1,18 +1,18 @@
+import { execute } from '../../command/execute.js';
+import { checkCommand } from '../../command/options.js';
 import type { SeparateResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
-import { execute } from '../../pipeline/execute.js';
-import { InputError } from '../../pipeline/input-error.js';
-import { checkCommand } from '../../pipeline/validate.js';
-import { explainLaunch } from '../../pipeline/workdir.js';
-import { listenTo } from '../call-listeners.js';
+import { InputError } from '../../support/errors.js';
+import { whileListened } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
-import { type CallMoment, shellEnvironment } from '../shell-options.js';
+import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
+import { explainLaunch } from '../workdir.js';
 import { type Diagnosis, findDiagnosis, speaksForShell } from './diagnosis.js';
 import type { PlainSettings } from './options.js';
-import { endedResult, KEPT_OF_END, type PlainDetails } from './result.js';
+import { KEPT_OF_END, type PlainDetails, plainResult } from './result.js';
 
 /** What a command is run with that is not its own. */
-export interface RunContext {
+interface PlainCall {
   readonly owner: Owner;
   readonly settings: PlainSettings;
   readonly call: ToolCall<PlainDetails>;
@@ -32,9 +32,9 @@ export interface PlainMoment extends CallMoment {
  * @throws {LaunchError} It could not be started.
  * @throws {ToolAbortError} It was cancelled.
  */
-export async function runCommand(
+export async function runPlainCommand(
   command: string,
-  context: RunContext,
+  context: PlainCall,
 ): Promise<ToolResult<PlainDetails>> {
   const { settings, moment } = context;
   checkCommand(command);
@@ -46,33 +46,27 @@ export async function runCommand(
   const result = await executeIn(cwd, command, environment, context).catch(async (error) => {
     throw await explainLaunch(error, cwd);
   });
-  return endedResult(result, await diagnosisOf(result, environment, settings), settings);
+  return plainResult(result, await diagnosisOf(result, environment, settings), settings);
 }
 
-async function executeIn(
+function executeIn(
   cwd: string,
   command: string,
   environment: string,
-  { owner, settings, call }: RunContext,
+  { owner, settings, call }: PlainCall,
 ): Promise<SeparateResult> {
-  const listeners = listenTo(call);
-  try {
-    return await execute(command, environment, {
-      cwd,
+  const { signal } = call;
+  const timeoutMs = Math.max(1, Math.round(settings.timeoutSeconds * 1000));
+  // The streams have one limit in the engine; the smaller one is kept when they are shown.
+  const headBytes = Math.max(settings.maxStdoutBytes, settings.maxStderrBytes);
+  const limits = { headBytes, tailBytes: KEPT_OF_END };
+  return whileListened(call, (onOutput) => {
+    const own = { cwd, timeoutMs, owner, signal, onOutput };
+    return execute(command, environment, {
+      ...commandOptions(settings, limits, own),
       streams: 'separate',
-      timeoutMs: Math.max(1, Math.round(settings.timeoutSeconds * 1000)),
-      graceMs: settings.graceMs,
-      // The streams have one limit in the engine; the smaller one is kept when they are shown.
-      headBytes: Math.max(settings.maxStdoutBytes, settings.maxStderrBytes),
-      tailBytes: KEPT_OF_END,
-      owner,
-      ...(settings.shell && { shell: settings.shell }),
-      ...(call.signal && { signal: call.signal }),
-      ...(listeners && { onOutput: listeners.tell }),
     });
-  } finally {
-    listeners?.stop();
-  }
+  });
 }
 
 async function diagnosisOf(

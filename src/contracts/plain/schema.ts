@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../pipeline/validate.js';
+import type { JsonSchema } from '../validate.js';
 
 /** Input of the `plain` contract, once it is valid. */
 export interface PlainInput {

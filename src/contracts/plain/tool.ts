@@ -1,14 +1,14 @@
-import { copyInput } from '../../pipeline/copy-input.js';
-import { createValidator } from '../../pipeline/validate.js';
 import { callOfNow } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
+import { copyInput } from '../copy-input.js';
 import { ToolError, toToolError } from '../errors.js';
 import { Lifetime } from '../lifetime.js';
-import { momentOf } from '../shell-options.js';
+import { momentOf } from '../options.js';
+import { createValidator } from '../validate.js';
 import { PendingEntry } from './entry.js';
 import { type PlainOptions, resolvePlainOptions } from './options.js';
 import { failedResult, type PlainDetails } from './result.js';
-import { type PlainMoment, runCommand } from './run.js';
+import { type PlainMoment, runPlainCommand } from './run.js';
 import { PLAIN_DESCRIPTION, PLAIN_OUTPUT_SCHEMA, PLAIN_SCHEMA, type PlainInput } from './schema.js';
 
 /**
@@ -54,7 +54,7 @@ export function createPlainTool(options: PlainOptions): PlainTool {
     moment: PlainMoment,
   ): Promise<Answer> {
     life.checkStart(call.signal);
-    return runCommand(command, { owner: life.owner, settings, call, moment });
+    return runPlainCommand(command, { owner: life.owner, settings, call, moment });
   }
 
   /** Does it; what goes wrong becomes an answer if the contract has one for it. */

@@ -1,6 +1,6 @@
-import { InputError, showValue } from '../../pipeline/input-error.js';
-import { wholeFrom } from '../../pipeline/option-checks.js';
-import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
+import { wholeFrom } from '../../support/checks.js';
+import { InputError, showValue } from '../../support/errors.js';
+import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../options.js';
 
 /** Options of the `session` contract. `cwd` is where the session starts. */
 export interface SessionOptions extends ShellOptions {
@@ -8,18 +8,18 @@ export interface SessionOptions extends ShellOptions {
    * The timeout of a call that asks for none, in milliseconds; brought within `maxTimeoutMs`.
    * Default: 120,000.
    */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** The longest timeout that a call can get, in milliseconds. Default: 600,000. */
-  readonly maxTimeoutMs?: number;
+  readonly maxTimeoutMs?: number | undefined;
   /** Characters shown of each stream, from its beginning. Default: 30,000. */
-  readonly maxCharacters?: number;
+  readonly maxCharacters?: number | undefined;
   /** How many tasks may run in the background at once. Default: 10. */
-  readonly maxRunningTasks?: number;
+  readonly maxRunningTasks?: number | undefined;
   /**
    * How many tasks that have ended and were not asked for are kept; of more, the oldest are
    * forgotten. Default: 100.
    */
-  readonly maxEndedTasks?: number;
+  readonly maxEndedTasks?: number | undefined;
 }
 
 /** The options with everything decided. */

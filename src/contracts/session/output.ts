@@ -1,5 +1,5 @@
 import type { Capture } from '../../engine/outcome.js';
-import { formatCount } from '../../pipeline/size.js';
+import { formatCount } from '../../support/text.js';
 
 /** One stream as it is shown. */
 export interface ShownStream {

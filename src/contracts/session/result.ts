@@ -1,5 +1,7 @@
 import type { BackgroundProcess, Outcome, RunResult } from '../../engine/outcome.js';
-import { showValue } from '../../pipeline/input-error.js';
+import { showValue } from '../../support/errors.js';
+import type { ToolResult } from '../contract.js';
+import { ToolAbortError } from '../errors.js';
 import {
   backgroundNotice,
   CANCELLED,
@@ -7,9 +9,7 @@ import {
   NO_OUTPUT,
   NO_STATUS,
   signalNotice,
-} from '../../pipeline/notices.js';
-import type { ToolResult } from '../contract.js';
-import { ToolAbortError } from '../errors.js';
+} from '../notices.js';
 import { NOTHING_SHOWN, type ShownStream, showStream } from './output.js';
 
 /** How a task in the background stands. */
@@ -52,7 +52,7 @@ export interface TaskDetails {
 }
 
 /** Both streams as they are shown. */
-export interface ShownStreams {
+interface ShownStreams {
   readonly stdout: ShownStream;
   readonly stderr: ShownStream;
 }
@@ -74,7 +74,7 @@ export function shownStreams(result: RunResult, maxCharacters: number): ShownStr
  * @param notices What else there is to say.
  * @throws {ToolAbortError} It was cancelled.
  */
-export function endedResult(
+export function sessionResult(
   result: RunResult,
   streams: ShownStreams,
   details: SessionDetails,

@@ -1,19 +1,19 @@
+import { execute, startCommand } from '../../command/execute.js';
+import type { ExecuteOptions } from '../../command/options.js';
 import { LaunchError } from '../../engine/launch-error.js';
 import type { Owner } from '../../engine/owner.js';
-import { type ExecuteOptions, execute } from '../../pipeline/execute.js';
-import { startCommand } from '../../pipeline/live-command.js';
-import { CANCELLED } from '../../pipeline/notices.js';
-import { listenTo } from '../call-listeners.js';
+import { whileListened } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolAbortError, ToolError } from '../errors.js';
-import { type CallMoment, shellEnvironment } from '../shell-options.js';
+import { CANCELLED } from '../notices.js';
+import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
 import type { Place, SessionDirectory } from './directory.js';
 import type { SessionSettings } from './options.js';
 import { streamLimits } from './output.js';
 import {
   type CallTimeout,
-  endedResult,
   type SessionDetails,
+  sessionResult,
   shownStreams,
   startedResult,
 } from './result.js';
@@ -35,7 +35,7 @@ export interface Session {
  * @throws {ToolAbortError} It was cancelled.
  * @throws {LaunchError} It could not be started.
  */
-export async function runCommand(
+export async function runInSession(
   session: Session,
   { command, timeout: asked }: SessionInput,
   call: ToolCall<SessionDetails>,
@@ -44,34 +44,30 @@ export async function runCommand(
   const { settings, directory } = session;
   const timeout = clampTimeout(asked ?? settings.timeoutMs, settings);
   const from = await directory.here();
-  const listeners = listenTo(call);
-  try {
-    const result = await inPlace(session, from, () =>
+  const { signal } = call;
+  const result = await whileListened(call, (onOutput) =>
+    inPlace(session, from, () =>
       execute(command, shellEnvironment(from.path, settings, moment), {
-        ...commandOptions(session, from, timeout),
+        ...sessionOptions(session, from, timeout, { signal, onOutput }),
         followDirectory: true,
-        ...(call.signal && { signal: call.signal }),
-        ...(listeners && { onOutput: listeners.tell }),
       }),
-    );
-    const { kind } = result.outcome;
-    const endedItself = kind !== 'timedOut' && kind !== 'cancelled';
-    if (endedItself) await directory.follow(from, result.directory);
-    const lost = endedItself && result.directory === undefined;
-    const details: SessionDetails = {
-      cwd: directory.path,
-      ...timeoutDetails(timeout),
-      durationMs: result.durationMs,
-      outcome: result.outcome,
-      ...(result.background.length > 0 && { background: result.background }),
-    };
-    return endedResult(result, shownStreams(result, settings.maxCharacters), details, [
-      clampNotice(timeout, settings),
-      lost ? `The working directory could not be followed; it stays ${directory.path}.` : undefined,
-    ]);
-  } finally {
-    listeners?.stop();
-  }
+    ),
+  );
+  const { kind } = result.outcome;
+  const endedItself = kind !== 'timedOut' && kind !== 'cancelled';
+  if (endedItself) await directory.follow(from, result.directory);
+  const lost = endedItself && result.directory === undefined;
+  const details: SessionDetails = {
+    cwd: directory.path,
+    ...timeoutDetails(timeout),
+    durationMs: result.durationMs,
+    outcome: result.outcome,
+    ...(result.background.length > 0 && { background: result.background }),
+  };
+  return sessionResult(result, shownStreams(result, settings.maxCharacters), details, [
+    clampNotice(timeout, settings),
+    lost ? `The working directory could not be followed; it stays ${directory.path}.` : undefined,
+  ]);
 }
 
 /**
@@ -89,7 +85,7 @@ export async function startTask(
   const timeout = clampTimeout(asked, settings);
   const task = await tasks.add(async () => {
     const from = await directory.here();
-    const options = commandOptions(session, from, timeout);
+    const options = sessionOptions(session, from, timeout);
     if (session.owner.isDisposed) throw new ToolAbortError(CANCELLED);
     return inPlace(session, from, () =>
       startCommand(command, shellEnvironment(from.path, settings, moment), options),
@@ -114,20 +110,15 @@ async function inPlace<T>(session: Session, from: Place, start: () => Promise<T>
   }
 }
 
-function commandOptions(
+function sessionOptions(
   { settings, owner }: Session,
   from: Place,
   { milliseconds }: CallTimeout,
-): ExecuteOptions {
-  return {
-    cwd: from.path,
-    ...(milliseconds !== undefined && { timeoutMs: milliseconds }),
-    graceMs: settings.graceMs,
-    streams: 'separate',
-    ...streamLimits(settings.maxCharacters),
-    owner,
-    ...(settings.shell && { shell: settings.shell }),
-  };
+  listening?: Pick<ExecuteOptions, 'signal' | 'onOutput'>,
+): ExecuteOptions & { readonly streams: 'separate' } {
+  const own = { cwd: from.path, timeoutMs: milliseconds, owner, ...listening };
+  const limits = streamLimits(settings.maxCharacters);
+  return { ...commandOptions(settings, limits, own), streams: 'separate' };
 }
 
 function clampTimeout(

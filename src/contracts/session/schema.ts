@@ -1,5 +1,5 @@
-import { formatCount } from '../../pipeline/size.js';
-import type { JsonSchema } from '../../pipeline/validate.js';
+import { formatCount } from '../../support/text.js';
+import type { JsonSchema } from '../validate.js';
 import type { SessionSettings } from './options.js';
 
 /** Input of the `session` contract, once it is valid. */

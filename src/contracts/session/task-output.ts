@@ -1,8 +1,8 @@
 import type { RunResult } from '../../engine/outcome.js';
-import { copyInput } from '../../pipeline/copy-input.js';
-import { createValidator } from '../../pipeline/validate.js';
 import type { BashTool, ToolResult } from '../contract.js';
+import { copyInput } from '../copy-input.js';
 import type { Lifetime } from '../lifetime.js';
+import { createValidator } from '../validate.js';
 import { showStream } from './output.js';
 import {
   completedTaskResult,
@@ -36,7 +36,7 @@ export function createTaskOutputTool(
     const task = tasks.find(taskId);
     if (task === undefined) return unknownTaskResult(taskId, tasks.ids);
     if (task.end !== undefined) return completed(taskId, task.end);
-    const [stdout, stderr] = (await task.command.snapshot()) ?? [];
+    const [stdout, stderr] = (await task.command.handle.snapshot()) ?? [];
     // It has ended meanwhile.
     if (stdout === undefined || stderr === undefined) {
       return completed(taskId, await task.command.result);

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import type { StartedCommand } from '../../command/promise.js';
 import type { RunResult } from '../../engine/outcome.js';
-import type { LiveCommand } from '../../pipeline/live-command.js';
 import { ToolError } from '../errors.js';
 import type { SessionSettings } from './options.js';
 
 /** A command in the background. */
-export interface Task {
+interface Task {
   readonly id: string;
-  readonly command: LiveCommand;
+  readonly command: StartedCommand;
   /** How it ended; undefined while it runs. */
   readonly end: RunResult | undefined;
 }
@@ -16,7 +16,7 @@ export interface Task {
 export class Tasks {
   readonly #limits: Pick<SessionSettings, 'maxRunningTasks' | 'maxEndedTasks'>;
   /** In the order in which they were started. */
-  readonly #tasks = new Map<string, { id: string; command: LiveCommand; end?: RunResult }>();
+  readonly #tasks = new Map<string, { id: string; command: StartedCommand; end?: RunResult }>();
   /** Commands on their way to be started. */
   #starting = 0;
 
@@ -35,7 +35,7 @@ export class Tasks {
    * @throws {ToolError} As many run as may; nothing was started.
    * @throws What `start` throws.
    */
-  async add(start: () => Promise<LiveCommand>): Promise<Task> {
+  async add(start: () => Promise<StartedCommand>): Promise<Task> {
     this.#checkRoom();
     this.#starting += 1;
     try {

@@ -1,13 +1,14 @@
-import { copyInput } from '../../pipeline/copy-input.js';
-import { checkCommand, createValidator } from '../../pipeline/validate.js';
+import { checkCommand } from '../../command/options.js';
 import { callOfNow } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
+import { copyInput } from '../copy-input.js';
 import { Lifetime } from '../lifetime.js';
-import { momentOf } from '../shell-options.js';
+import { momentOf } from '../options.js';
+import { createValidator } from '../validate.js';
 import { SessionDirectory } from './directory.js';
 import { resolveSessionOptions, type SessionOptions } from './options.js';
 import type { SessionDetails, TaskDetails } from './result.js';
-import { runCommand, type Session, startTask } from './run.js';
+import { runInSession, type Session, startTask } from './run.js';
 import {
   SESSION_OUTPUT_SCHEMA,
   type SessionInput,
@@ -56,7 +57,7 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     return life.add(
       fields.run_in_background
         ? startTask(session, fields, moment)
-        : runCommand(session, fields, call, moment),
+        : runInSession(session, fields, call, moment),
     );
   }
 

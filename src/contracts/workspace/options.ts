@@ -1,104 +1,122 @@
 import { createArtifactStore } from '../../artifacts/directory-store.js';
 import type { ArtifactStore } from '../../artifacts/store.js';
+import type { OutputLimits } from '../../command/options.js';
+import type { OutputChunk } from '../../engine/outcome.js';
+import type { Owner } from '../../engine/owner.js';
 import { JobManager } from '../../jobs/manager.js';
-import type { Minimizer } from '../../minimizer/minimizer.js';
 import { createMinimizer, type MinimizerOptions } from '../../minimizer/options.js';
-import { InputError, showValue } from '../../pipeline/input-error.js';
-import {
-  createInterceptor,
-  type Interceptor,
-  type InterceptorOptions,
-} from '../../pipeline/intercept.js';
-import { warnTo } from '../../pipeline/logger.js';
-import { atLeast, wholeFrom } from '../../pipeline/option-checks.js';
-import type { OutputLimits } from '../../pipeline/output.js';
-import type { TimeoutLimits } from '../../pipeline/timeout.js';
 import type { ShellSnapshot } from '../../snapshot/shell-snapshot.js';
+import { atLeast, checkMethod, checkObject, checkSwitch, wholeFrom } from '../../support/checks.js';
+import { InputError, showValue } from '../../support/errors.js';
+import { warnTo } from '../../support/logger.js';
 import { type ClientTerminalOptions, ClientTerminals } from '../../terminal/client-terminals.js';
+import type { ConsoleListeners } from '../../terminal/console.js';
 import type { TerminalUi } from '../../terminal/ui.js';
 import { createUrlRegistry } from '../../urls/registry.js';
 import type { UrlRegistry } from '../../urls/resolver.js';
-import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../shell-options.js';
-import { checkPrefix, resolveSnapshot, type ShellSnapshotOptions } from './shell-setup.js';
-import { withArtifacts } from './urls.js';
+import type { UpdateOptions } from '../call-listeners.js';
+import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../options.js';
+import { createInterceptor, type Interceptor, type InterceptorOptions } from './input/intercept.js';
+import { checkPrefix, resolveSnapshot, type ShellSnapshotOptions } from './input/shell-setup.js';
+import { withArtifacts } from './input/urls.js';
+import { limitsToMinimize, type OutputSettings, updateOptions } from './output/minimize.js';
+
+/** The timeouts that a tool accepts, in seconds. */
+export interface TimeoutLimits {
+  /** Used when none is asked for. */
+  readonly default: number;
+  readonly min: number;
+  readonly max: number;
+}
 
 /** Options of the `workspace` contract. */
 export interface WorkspaceOptions extends ShellOptions {
   /** Timeouts in seconds. Default: 300, from 1 to 3,600. */
-  readonly timeout?: Partial<TimeoutLimits>;
+  readonly timeout?: Partial<TimeoutLimits> | undefined;
   /** Bytes shown of the beginning of long output. Default: 0. */
-  readonly headBytes?: number;
+  readonly headBytes?: number | undefined;
   /** Bytes shown of the end of long output. Default: 51,200. */
-  readonly tailBytes?: number;
+  readonly tailBytes?: number | undefined;
   /**
    * Where outputs that are too long to be shown whole are kept; false: nowhere. A store that is
    * given is the caller's to dispose of. Default: a private directory, gone when the tool is
    * disposed of.
    */
-  readonly artifacts?: ArtifactStore | false;
+  readonly artifacts?: ArtifactStore | false | undefined;
   /** Offer `async: true`, which runs a command in the background. Default: false. */
-  readonly async?: boolean;
+  readonly async?: boolean | undefined;
   /**
    * Put a command that takes long into the background: after `afterMs` milliseconds (60,000 when it
    * is `true`), and a second before its timeout at the latest. Default: false.
    */
-  readonly autoBackground?: boolean | { readonly afterMs: number };
+  readonly autoBackground?: boolean | { readonly afterMs: number } | undefined;
   /**
    * Keeps the commands in the background; false: there is nobody to keep them. Default: a manager
    * of the tool's own, when `async` or `autoBackground` asks for one.
    */
-  readonly jobs?: JobManager | false;
+  readonly jobs?: JobManager | false | undefined;
   /** Shows commands that run on a terminal (`pty: true`). Default: none, so they run on pipes. */
-  readonly ui?: TerminalUi;
+  readonly ui?: TerminalUi | undefined;
   /**
    * Shortens noisy output; the raw text is kept as an artifact. `true`: with the defaults. Default:
    * off.
    */
-  readonly minimizer?: boolean | MinimizerOptions;
+  readonly minimizer?: boolean | MinimizerOptions | undefined;
   /** Blocks commands that another of the runtime's tools does better. Default: off. */
-  readonly interceptor?: InterceptorOptions;
+  readonly interceptor?: InterceptorOptions | undefined;
   /**
    * Resolvers of internal URLs. `artifact://` is the tool's own, unless one is given. Default: no
    * others, so that a URL such as `local://x` is an error.
    */
-  readonly urls?: UrlRegistry;
+  readonly urls?: UrlRegistry | undefined;
   /**
    * Run commands in terminals of an Agent Client Protocol client, where its user sees them. Give it
    * only when the client's capabilities have `terminal`. Default: commands run here.
    */
-  readonly clientTerminal?: ClientTerminalOptions;
+  readonly clientTerminal?: ClientTerminalOptions | undefined;
   /**
    * Run commands with the aliases, functions, shell options and `PATH` of the user's rc file, as it
    * leaves them in an interactive bash. It is read once. Default: false.
    */
-  readonly shellSnapshot?: boolean | ShellSnapshotOptions;
+  readonly shellSnapshot?: boolean | ShellSnapshotOptions | undefined;
   /**
    * Shell text that stands before each command, one blank between them: `nice -n 10`, or
    * `ulimit -v 4000000;`. Default: none.
    */
-  readonly commandPrefix?: string;
+  readonly commandPrefix?: string | undefined;
 }
 
 /** The options with everything decided. */
-export interface WorkspaceSettings extends ShellSettings {
+export interface WorkspaceSettings extends ShellSettings, OutputSettings {
   readonly timeout: TimeoutLimits;
-  readonly output: OutputLimits;
-  /** Undefined: outputs are not kept. */
-  readonly artifacts: ArtifactStore | undefined;
   /** Whether the tool disposes of it. */
   readonly ownsArtifacts: boolean;
+  /** What the engine keeps of an output. */
+  readonly captured: OutputLimits;
+  readonly updates: UpdateOptions;
   readonly async: boolean;
   /** In milliseconds; undefined: nothing is put into the background by itself. */
   readonly autoBackgroundMs: number | undefined;
   readonly jobs: JobManager | undefined;
   readonly ui: TerminalUi | undefined;
-  readonly minimizer: Minimizer | undefined;
   readonly intercept: Interceptor | undefined;
   readonly urls: UrlRegistry;
   /** Undefined: commands run here. */
   readonly clientTerminals: ClientTerminals | undefined;
   readonly snapshot: ShellSnapshot | undefined;
   readonly commandPrefix: string | undefined;
+}
+
+/** What a command is run with that is not its own. */
+export interface RunContext {
+  readonly owner: Owner;
+  readonly settings: WorkspaceSettings;
+  /** Aborted when the tool is disposed of: for what the owner knows nothing of. */
+  readonly disposal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
+  readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
+  /** In place of `onOutput`, when the command runs on a terminal. */
+  readonly onTerminal?: ConsoleListeners | undefined;
 }
 
 const DEFAULT_TIMEOUT: TimeoutLimits = { default: 300, min: 1, max: 3600 };
@@ -111,20 +129,26 @@ const DEFAULT_AUTO_BACKGROUND_MS = 60_000;
  * @throws {InputError} An option is not valid.
  */
 export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSettings {
+  checkMethod('urls', 'resolverOf', options.urls);
+  if (options.clientTerminal) checkObject('clientTerminal', options.clientTerminal);
   const artifacts = resolveArtifacts(options.artifacts);
   const shell = resolveShellOptions(options, { inheritEnv: 'scrubbed', graceMs: 5000 });
+  const output = {
+    headBytes: wholeFrom('headBytes', 0, options.headBytes ?? 0),
+    tailBytes: wholeFrom('tailBytes', 1, options.tailBytes ?? DEFAULT_TAIL_BYTES),
+  };
+  const minimizer = createMinimizer(options.minimizer, warnTo(options.logger));
   return {
     ...shell,
     timeout: resolveTimeoutLimits(options.timeout),
-    output: {
-      headBytes: wholeFrom('headBytes', 0, options.headBytes ?? 0),
-      tailBytes: wholeFrom('tailBytes', 1, options.tailBytes ?? DEFAULT_TAIL_BYTES),
-    },
+    output,
+    minimizer,
+    captured: limitsToMinimize(minimizer, output),
+    updates: updateOptions(minimizer, output),
     artifacts,
     ownsArtifacts: options.artifacts === undefined,
     ...resolveJobs(options),
     ui: resolveUi(options.ui),
-    minimizer: createMinimizer(options.minimizer, warnTo(options.logger)),
     intercept: createInterceptor(options.interceptor, warnTo(options.logger)),
     urls: withArtifacts(options.urls ?? createUrlRegistry(), artifacts),
     clientTerminals:
@@ -156,6 +180,8 @@ function resolveJobs(options: WorkspaceOptions): JobSettings {
   if (jobs !== undefined && jobs !== false && !(jobs instanceof JobManager)) {
     throw new InputError(`jobs: expected a JobManager or false, got ${showValue(jobs)}`);
   }
+  checkSwitch('async', async);
+  if (typeof autoBackground !== 'boolean') checkObject('autoBackground', autoBackground);
   const wanted = async || autoBackground !== false;
   const afterMs = typeof autoBackground === 'object' ? autoBackground.afterMs : undefined;
   return {
@@ -168,11 +194,11 @@ function resolveJobs(options: WorkspaceOptions): JobSettings {
   };
 }
 
-function resolveTimeoutLimits(given: Partial<TimeoutLimits> | undefined): TimeoutLimits {
-  const limits = { ...DEFAULT_TIMEOUT, ...given };
-  atLeast('timeout.min', 0, limits.min);
-  atLeast('timeout.max', limits.min, limits.max);
+function resolveTimeoutLimits(given: Partial<TimeoutLimits> = {}): TimeoutLimits {
+  checkObject('timeout', given);
+  const min = atLeast('timeout.min', 0, given.min ?? DEFAULT_TIMEOUT.min);
+  const max = atLeast('timeout.max', min, given.max ?? DEFAULT_TIMEOUT.max);
+  const asked = atLeast('timeout.default', 0, given.default ?? DEFAULT_TIMEOUT.default);
   // Limits that leave the usual default out are meant for it too.
-  const usual = Math.min(Math.max(limits.default, limits.min), limits.max);
-  return { ...limits, default: usual };
+  return { default: Math.min(Math.max(asked, min), max), min, max };
 }

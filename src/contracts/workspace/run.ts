@@ -1,31 +1,16 @@
 import { OutputKeeper } from '../../artifacts/keep-output.js';
-import type { MergedResult, OutputChunk } from '../../engine/outcome.js';
-import type { Owner } from '../../engine/owner.js';
-import { execute } from '../../pipeline/execute.js';
-import { explainLaunch } from '../../pipeline/workdir.js';
-import type { ConsoleListeners } from '../../terminal/console.js';
+import { execute } from '../../command/execute.js';
+import type { MergedResult } from '../../engine/outcome.js';
 import type { ToolResult } from '../contract.js';
-import { commandOptions } from './command-options.js';
-import { captureLimits, endOutput } from './minimize.js';
-import type { WorkspaceSettings } from './options.js';
-import type { PreparedCommand } from './prepare.js';
-import { type WorkspaceDetails, workspaceResult } from './result.js';
-import { openConsole, runInOverlay } from './terminal.js';
+import { explainLaunch } from '../workdir.js';
+import { type PreparedCommand, workspaceOptions } from './input/prepare.js';
+import type { RunContext } from './options.js';
+import { endOutput } from './output/minimize.js';
+import { type WorkspaceDetails, workspaceResult } from './output/result.js';
+import { openConsole, runInOverlay } from './terminal/overlay.js';
 
 /** The name under which outputs are kept. */
 const TOOL = 'bash';
-
-/** What a command is run with that is not its own. */
-export interface RunContext {
-  readonly owner: Owner;
-  readonly settings: WorkspaceSettings;
-  /** Aborted when the tool is disposed of: for what the owner knows nothing of. */
-  readonly disposal: AbortSignal;
-  readonly signal?: AbortSignal | undefined;
-  readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
-  /** In place of `onOutput`, when the command runs on a terminal. */
-  readonly onTerminal?: ConsoleListeners | undefined;
-}
 
 /**
  * Runs a command to its end, and keeps its output if that is long.
@@ -34,7 +19,7 @@ export interface RunContext {
  * @throws {ToolAbortError} It was cancelled.
  * @throws {LaunchError} It could not be started.
  */
-export async function runCommand(
+export async function runPrepared(
   prepared: PreparedCommand,
   context: RunContext,
 ): Promise<ToolResult<WorkspaceDetails>> {
@@ -50,7 +35,10 @@ export async function runCommand(
   }
   const keeper = await OutputKeeper.open(settings.artifacts, TOOL);
   const result = await executeWith(keeper, prepared, context);
-  const ended = await endOutput(result, keeper, prepared.command, settings);
+  const ended =
+    settings.minimizer === undefined
+      ? { kept: await keeper.finish(result.spill) }
+      : await endOutput(result, keeper, prepared.command, settings);
   return workspaceResult(result, prepared.timeout, settings, ended, { notice });
 }
 
@@ -59,12 +47,10 @@ async function executeWith(
   prepared: PreparedCommand,
   context: RunContext,
 ): Promise<MergedResult> {
-  const { onOutput } = context;
+  const { settings, onOutput } = context;
+  const options = { ...workspaceOptions(prepared, context, keeper, settings.captured), onOutput };
   try {
-    return await execute(prepared.text, prepared.environment, {
-      ...commandOptions(prepared, context, keeper, captureLimits(context.settings)),
-      ...(onOutput && { onOutput }),
-    });
+    return await execute(prepared.text, prepared.environment, options);
   } catch (error) {
     keeper.abandon();
     throw await explainLaunch(error, prepared.cwd);

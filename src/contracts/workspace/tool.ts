@@ -1,28 +1,27 @@
 import type { ArtifactStore } from '../../artifacts/store.js';
-import { copyInput } from '../../pipeline/copy-input.js';
-import { CANCELLED } from '../../pipeline/notices.js';
-import { unlessAborted } from '../../pipeline/on-abort.js';
-import { ExclusiveQueue } from '../../pipeline/queue.js';
-import { createValidator } from '../../pipeline/validate.js';
+import { ExclusiveQueue } from '../../support/mutex.js';
+import { unlessAborted } from '../../support/timing.js';
 import { callOfNow, listenTo } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
+import { copyInput } from '../copy-input.js';
 import { ToolAbortError } from '../errors.js';
 import { Lifetime } from '../lifetime.js';
-import { momentOf } from '../shell-options.js';
-import { type Run, runInBackground, runUntilBackground } from './background.js';
-import { runInClientTerminal } from './client-terminal.js';
-import { createJobTool, type JobDetails } from './job-tool.js';
-import { updateOptions } from './minimize.js';
+import { CANCELLED } from '../notices.js';
+import { momentOf } from '../options.js';
+import { createValidator } from '../validate.js';
+import { type Run, runAsJob, runUntilBackground } from './background/background.js';
+import { createJobTool, type JobDetails } from './background/job-tool.js';
+import { type PreparedCommand, prepare } from './input/prepare.js';
+import { type WorkspaceInput, workspaceDescription, workspaceSchema } from './input/schema.js';
+import { switchOfNow } from './input/terminal-choice.js';
 import {
   resolveWorkspaceOptions,
   type WorkspaceOptions,
   type WorkspaceSettings,
 } from './options.js';
-import { type PreparedCommand, prepare } from './prepare.js';
-import type { WorkspaceDetails } from './result.js';
-import { runCommand } from './run.js';
-import { type WorkspaceInput, workspaceDescription, workspaceSchema } from './schema.js';
-import { switchOfNow } from './terminal-choice.js';
+import type { WorkspaceDetails } from './output/result.js';
+import { runPrepared } from './run.js';
+import { runInClientTerminal } from './terminal/client.js';
 
 /** A tool of the `workspace` contract. */
 export interface WorkspaceTool extends BashTool<WorkspaceDetails> {
@@ -70,9 +69,9 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     call: ToolCall<WorkspaceDetails>,
   ): Answer | Promise<Answer> {
     const run: Run = (signal, onOutput) =>
-      life.add(runCommand(command, { ...context, signal, onOutput }));
+      life.add(runPrepared(command, { ...context, signal, onOutput }));
     const { jobs, autoBackgroundMs, clientTerminals } = settings;
-    if (async && jobs) return runInBackground(jobs, command, call, settings, run);
+    if (async && jobs) return runAsJob(jobs, command, call, settings, run);
     // What a person looks at is shown here, and stays where it is.
     if (command.terminal !== undefined) return runUpdating(command, call);
     if (clientTerminals) {
@@ -89,12 +88,12 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     call: ToolCall<WorkspaceDetails>,
   ): Promise<Answer> {
     const { signal } = call;
-    const listeners = listenTo(call, updateOptions(settings));
+    const listeners = listenTo(call, settings.updates);
     // On a terminal, the screen is what there is to see, and not what was sent to draw it.
     const onTerminal = listeners && { onOutput: listeners.pass, onScreen: listeners.show };
     const told = { ...context, signal, onOutput: listeners?.tell, onTerminal };
     try {
-      return await life.add(runCommand(command, told));
+      return await life.add(runPrepared(command, told));
     } finally {
       listeners?.stop();
     }

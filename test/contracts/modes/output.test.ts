@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { captureLimits, snipOutput } from '../../../src/contracts/modes/output.js';
-import { firstBytes, lastBytes } from '../../../src/pipeline/utf8.js';
+import { limitsToSnip, snipOutput } from '../../../src/contracts/modes/output.js';
+import { firstBytes, lastBytes } from '../../../src/support/text.js';
 import { captureOf } from '../../support/captures.js';
 import { useFolder } from '../../support/leftovers.js';
 import { useModesTools } from '../../support/modes.js';
@@ -21,7 +21,7 @@ const anyText = fc.string({ unit: fc.constantFrom('a', '\n', 'é', '中', '😀'
 test('output within the limit is returned as it is, longer output by its ends', () => {
   fc.assert(
     fc.property(anyText, anyLimits, (text, limits) => {
-      const shown = snipOutput(captureOf(text, captureLimits(limits)), limits);
+      const shown = snipOutput(captureOf(text, limitsToSnip(limits)), limits);
       if (Buffer.byteLength(text) <= limits.maxOutputBytes) return shown.text === text;
       const [title = '', ...rest] = shown.text.split('\n');
       const head = firstBytes(text, limits.snipBytes);
@@ -38,7 +38,7 @@ test('output within the limit is returned as it is, longer output by its ends', 
 test('what is returned never exceeds the limit and a title', () => {
   fc.assert(
     fc.property(anyText, anyLimits, (text, limits) => {
-      const shown = snipOutput(captureOf(text, captureLimits(limits)), limits);
+      const shown = snipOutput(captureOf(text, limitsToSnip(limits)), limits);
       return Buffer.byteLength(shown.text) <= limits.maxOutputBytes + 200;
     }),
   );
@@ -47,7 +47,7 @@ test('what is returned never exceeds the limit and a title', () => {
 test('the engine keeps as much as may be returned whole, and not a byte more', () => {
   fc.assert(
     fc.property(anyLimits, (limits) => {
-      const { headBytes, tailBytes } = captureLimits(limits);
+      const { headBytes, tailBytes } = limitsToSnip(limits);
       return headBytes + tailBytes === limits.maxOutputBytes && tailBytes >= limits.snipBytes;
     }),
   );

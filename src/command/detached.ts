@@ -1,0 +1,41 @@
+import { resolve } from 'node:path';
+import { startDetached } from '../engine/detached.js';
+import { checkExecuteOptions, type ExecuteOptions } from './options.js';
+
+/** Options of a command that outlives the host. Times in milliseconds. */
+interface DetachedOptions extends Pick<ExecuteOptions, 'shell'> {
+  readonly cwd: string;
+  /** The file for its output; must not exist. */
+  readonly outputPath: string;
+  /** From its start; then it is ended like any command. */
+  readonly timeoutMs: number;
+  /** From SIGTERM to SIGKILL. */
+  readonly graceMs: number;
+}
+
+/**
+ * Starts a command that goes on when the host ends, however that ends. Its output is appended to a
+ * file, mode 0600, and so is, after a blank line, how it ended.
+ *
+ * @param environment The environment block, as `resolveEnvironment` makes it.
+ * @returns Its process id, also that of its process group and its session.
+ * @throws {InputError} An option is not valid; nothing was started.
+ * @throws {LaunchError} It could not be started.
+ */
+export async function executeDetached(
+  command: string,
+  environment: string,
+  options: DetachedOptions,
+): Promise<number> {
+  const { outputPath, ...rest } = options;
+  checkExecuteOptions(command, rest);
+  return startDetached({
+    text: command,
+    shells: rest.shell?.join('\0') ?? '',
+    environment,
+    directory: resolve(rest.cwd),
+    outputPath: resolve(outputPath),
+    timeoutMs: rest.timeoutMs,
+    graceMs: rest.graceMs,
+  });
+}

@@ -1,0 +1,128 @@
+import { inCallersContext } from '../engine/caller.js';
+import type { EngineCommand } from '../engine/message.js';
+import type { MergedResult, OutputChunk, RunResult, SeparateResult } from '../engine/outcome.js';
+import { neverStarted, type Requested } from '../engine/result.js';
+import { absolutePath } from '../support/paths.js';
+import { checkExecuteOptions, type ExecuteOptions } from './options.js';
+import { type Commission, onceStarted, type StartedCommand, untilEnded } from './promise.js';
+import { terminalSize } from './terminal.js';
+
+const DEFAULT_KEPT_BYTES = 128 * 1024;
+const DEFAULT_GRACE_MS = 5000;
+
+/**
+ * Runs a command to its end. A command that fails is a result.
+ *
+ * @param environment The environment block, as `resolveEnvironment` makes it.
+ * @throws {InputError} An option is not valid; nothing was started.
+ * @throws {LaunchError} It could not be started.
+ */
+export function execute(
+  command: string,
+  environment: string,
+  options: ExecuteOptions & { readonly streams: 'separate' },
+): Promise<SeparateResult>;
+export function execute(
+  command: string,
+  environment: string,
+  options: ExecuteOptions & { readonly streams?: 'merged' },
+): Promise<MergedResult>;
+export function execute(
+  command: string,
+  environment: string,
+  options: ExecuteOptions,
+): Promise<RunResult>;
+export function execute(
+  command: string,
+  environment: string,
+  options: ExecuteOptions,
+): Promise<RunResult> {
+  const { signal, owner, onOutput, input } = options;
+  try {
+    checkExecuteOptions(command, options);
+    const asked = requested(command, options);
+    if (signal?.aborted || owner?.isDisposed) return Promise.resolve(neverStarted(asked));
+    const stdin = input === undefined ? false : toBytes(input);
+    const listen = onOutput && 'text';
+    return untilEnded({
+      command: engineCommand(asked, environment, options, stdin, listen, false),
+      asked,
+      owner,
+      signal,
+      output: onOutput && telling(inCallersContext(onOutput, options)),
+      // It gets no more before it has returned.
+      delivered: (handle) => handle.resume(),
+    });
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+function telling(onOutput: (chunk: OutputChunk) => unknown): NonNullable<Commission['output']> {
+  return ({ data, droppedBytes }, stream) => onOutput({ stream, text: String(data), droppedBytes });
+}
+
+/**
+ * Starts a command that goes on by itself until it ends or its owner is disposed of. The options
+ * must have been checked.
+ *
+ * @throws {LaunchError} It could not be started.
+ * @throws Error Its owner was disposed of before it could start.
+ */
+export function startCommand(
+  command: string,
+  environment: string,
+  options: Omit<ExecuteOptions, 'signal' | 'onOutput' | 'input'>,
+): Promise<StartedCommand> {
+  const asked = requested(command, options);
+  return onceStarted({
+    command: engineCommand(asked, environment, options, false, undefined, false),
+    asked,
+    owner: options.owner,
+  });
+}
+
+/** What the result will repeat of the request. */
+export function requested(command: string, options: ExecuteOptions): Requested {
+  const { spill, streams, timeoutMs } = options;
+  const path = typeof spill === 'object' ? spill.path : spill;
+  // Paths are made absolute now: the host may be elsewhere when the file is made.
+  const spillPath = path === undefined ? undefined : absolutePath('spill', path);
+  return { command, separate: streams === 'separate', timeoutMs, spillPath };
+}
+
+/** The command as the engine takes it. One literal: this is on every command's way. */
+export function engineCommand(
+  { command, spillPath }: Requested,
+  environment: string,
+  options: ExecuteOptions,
+  stdin: EngineCommand['stdin'],
+  listen: EngineCommand['listen'],
+  pause: boolean,
+): EngineCommand {
+  const { cwd, shell, spill } = options;
+  const limits = typeof spill === 'object' ? spill : undefined;
+  return {
+    text: command,
+    shells: shell?.join('\0') ?? '',
+    environment,
+    directory: cwd === undefined ? undefined : absolutePath('cwd', cwd),
+    follow: options.followDirectory ?? false,
+    stdin,
+    separate: options.streams === 'separate',
+    terminal: options.pty === undefined ? undefined : terminalSize(options.pty),
+    headBytes: options.headBytes ?? DEFAULT_KEPT_BYTES,
+    tailBytes: options.tailBytes ?? DEFAULT_KEPT_BYTES,
+    listen,
+    pause,
+    spillPath,
+    spillMaxBytes: limits?.maxBytes ?? Number.MAX_SAFE_INTEGER,
+    spillAfterBytes: limits?.afterBytes,
+    timeoutMs: options.timeoutMs,
+    graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
+  };
+}
+
+export function toBytes(data: string | Uint8Array): Uint8Array {
+  return typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
+}

@@ -1,0 +1,245 @@
+import type { OutputChunk } from '../engine/outcome.js';
+import { Owner } from '../engine/owner.js';
+import { InputError, showValue } from '../support/errors.js';
+import { signalNumber } from '../support/signals.js';
+import { type PtyOption, terminalSize } from './terminal.js';
+
+/** A file for the whole output, mode 0600. */
+export interface SpillOptions {
+  readonly path: string;
+  /** Its quota in bytes. Default: none. */
+  readonly maxBytes?: number | undefined;
+  /**
+   * The file is made once a stream has printed more than so many bytes, or more than is kept of it
+   * (`headBytes + tailBytes`); it has the output from the first byte on all the same. It must not
+   * exist: that is a spill error, `EEXIST`. Default: it is made, or emptied, at the start.
+   */
+  readonly afterBytes?: number | undefined;
+}
+
+/** A command's options, but for its environment. Times in milliseconds, sizes in bytes. */
+export interface ExecuteOptions {
+  /** Default: the host's working directory at the time of the call. */
+  readonly cwd?: string | undefined;
+  /** From the start. Default: none. */
+  readonly timeoutMs?: number | undefined;
+  /** From SIGTERM to SIGKILL. Default: 5000. */
+  readonly graceMs?: number | undefined;
+  /** Ends the command when it is aborted; the promise settles once it is gone. */
+  readonly signal?: AbortSignal | undefined;
+  /** Default: 'merged', one stream in true order. */
+  readonly streams?: 'merged' | 'separate' | undefined;
+  /** Kept from the start of each stream. Default: 131072. */
+  readonly headBytes?: number | undefined;
+  /** Kept from the end of each stream. Default: 131072. */
+  readonly tailBytes?: number | undefined;
+  /** A file for every byte of output. */
+  readonly spill?: string | SpillOptions | undefined;
+  /** What the command reads. Default: nothing (`/dev/null`). */
+  readonly input?: string | Uint8Array | undefined;
+  /**
+   * Runs it on a terminal of its own, 120 columns by 40 rows unless a size (20 to 400 by 5 to 200)
+   * is given. Its output is one stream then, with the terminal's `\r\n` for each newline, and what
+   * it reads is typed: see `write()` of `spawn()`; with `run()` nobody types anything. Default: no.
+   */
+  readonly pty?: PtyOption | undefined;
+  /**
+   * Called with new text, at most every 50 ms or for each 64 KiB, in the async context of the
+   * call. A listener that is too slow loses the middle, and is told how much. If it throws, or
+   * returns a promise that is rejected before the end, the command is ended and the call rejects
+   * with that.
+   */
+  readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
+  /** Who ends what is left. Default: the host process. */
+  readonly owner?: Owner | undefined;
+  /** Paths of shells, tried in order. Default: /bin/bash, bash on the command's PATH, /bin/sh. */
+  readonly shell?: readonly string[] | undefined;
+  /**
+   * Tell in `result.directory` where the shell was at its end, however it ended. A set-user-id
+   * program that takes the shell's own place (`exec sudo …`) has no privileges then. Default: false.
+   */
+  readonly followDirectory?: boolean | undefined;
+}
+
+/** How much is kept of an output, or shown, in bytes. */
+export interface OutputLimits {
+  /** From the beginning; 0 shows the end only. */
+  readonly headBytes: number;
+  /** From the end. */
+  readonly tailBytes: number;
+}
+
+/**
+ * Checks what a caller of the programming interface has passed, before anything is started.
+ *
+ * @throws {InputError} Names the option, what is expected and what was given.
+ */
+export function checkExecuteOptions(command: string, options: ExecuteOptions): void {
+  if (typeof command !== 'string') fail('command', 'a string', command);
+  checkCommand(command);
+  checkDirectory(options.cwd);
+  checkTime('timeoutMs', options.timeoutMs);
+  checkTime('graceMs', options.graceMs, 0);
+  checkSize('headBytes', options.headBytes);
+  checkSize('tailBytes', options.tailBytes);
+  checkSpill(options.spill);
+  checkInput(options.input);
+  checkShell(options.shell);
+  checkOneOf('streams', ['merged', 'separate'], options.streams);
+  if (options.followDirectory !== undefined && typeof options.followDirectory !== 'boolean') {
+    fail('followDirectory', 'true or false', options.followDirectory);
+  }
+  if (options.pty !== undefined) checkPty(options);
+  if (options.onOutput !== undefined && typeof options.onOutput !== 'function') {
+    fail('onOutput', 'a function', options.onOutput);
+  }
+  if (options.signal !== undefined && !(options.signal instanceof AbortSignal)) {
+    fail('signal', 'an AbortSignal', options.signal);
+  }
+  if (options.owner !== undefined && !(options.owner instanceof Owner)) {
+    fail('owner', 'an owner made by createOwner()', options.owner);
+  }
+}
+
+/**
+ * Checks a command's text.
+ *
+ * @throws {InputError} The command is blank or has a NUL character, which no argument can carry.
+ */
+export function checkCommand(command: string): void {
+  if (command.trim() === '') {
+    throw new InputError(`command: expected a shell command, got ${showValue(command)}`);
+  }
+  const nul = command.indexOf('\0');
+  if (nul !== -1) {
+    throw new InputError(`command: expected text without NUL, got one at index ${nul}`);
+  }
+}
+
+/**
+ * Checks what only a command has that is talked to while it runs.
+ *
+ * @throws {InputError} As {@link checkExecuteOptions}.
+ */
+export function checkLiveOptions(options: {
+  readonly stdin?: unknown;
+  readonly encoding?: unknown;
+  readonly overflow?: unknown;
+  readonly input?: unknown;
+  readonly pty?: unknown;
+}): void {
+  checkOneOf('stdin', ['null', 'pipe'], options.stdin);
+  checkOneOf('encoding', ['text', 'bytes'], options.encoding);
+  checkOneOf('overflow', ['drop', 'pause'], options.overflow);
+  if (options.stdin === 'pipe' && options.input !== undefined) {
+    fail('input', "nothing beside stdin: 'pipe'", options.input);
+  }
+  if (options.pty && options.stdin === 'null') {
+    fail('stdin', 'nothing beside pty, whose input is the terminal', options.stdin);
+  }
+}
+
+/** A terminal is one thing for input and output. */
+function checkPty({ pty, streams, input }: ExecuteOptions): void {
+  if (terminalSize(pty) === undefined) return;
+  if (streams === 'separate') {
+    fail('streams', "'merged' beside pty, since a terminal is one stream", streams);
+  }
+  if (input !== undefined) {
+    fail('input', 'nothing beside pty: spawn() it, and write() what is to be typed', input);
+  }
+}
+
+function checkOneOf(name: string, allowed: readonly string[], value: unknown): void {
+  if (value === undefined || allowed.includes(value as string)) return;
+  fail(name, allowed.map((one) => `'${one}'`).join(' or '), value);
+}
+
+/** The most that is kept of a stream: what a string can hold. */
+export const MOST_KEPT_BYTES = 256 * 1024 * 1024;
+
+function checkSize(name: string, value: unknown): void {
+  if (value === undefined) return;
+  if (!Number.isInteger(value) || Number(value) < 0 || Number(value) > MOST_KEPT_BYTES) {
+    fail(name, `a whole number of bytes from 0 to ${MOST_KEPT_BYTES}`, value);
+  }
+}
+
+function checkTime(name: string, value: unknown, least = Number.MIN_VALUE): void {
+  if (value === undefined) return;
+  if (typeof value !== 'number' || !(value >= least)) {
+    fail(name, `a number of milliseconds ${least === 0 ? 'of 0 or more' : 'above 0'}`, value);
+  }
+}
+
+function checkDirectory(value: unknown): void {
+  if (value !== undefined) checkPath('cwd', value);
+}
+
+function checkPath(name: string, value: unknown): void {
+  if (typeof value !== 'string' || value === '' || value.includes('\0')) {
+    fail(name, 'a path: a string that is not empty and has no NUL', value);
+  }
+}
+
+function checkSpill(spill: ExecuteOptions['spill']): void {
+  if (spill === undefined) return;
+  if (typeof spill !== 'object' || spill === null) {
+    checkPath('spill', spill);
+    return;
+  }
+  checkPath('spill.path', spill.path);
+  for (const name of ['maxBytes', 'afterBytes'] as const) {
+    const value = spill[name];
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0)) {
+      fail(`spill.${name}`, 'a whole number of bytes of 0 or more', value);
+    }
+  }
+}
+
+function checkInput(input: unknown): void {
+  if (input !== undefined) checkData('input', input);
+}
+
+/**
+ * @throws {InputError} It is nothing that can be written.
+ */
+export function checkData(name: string, data: unknown): void {
+  if (typeof data === 'string' || data instanceof Uint8Array) return;
+  fail(name, 'a string or a Uint8Array', data);
+}
+
+/**
+ * @throws {InputError} `shell` is not what the option of that name is.
+ */
+export function checkShell(shell: unknown): void {
+  if (shell === undefined) return;
+  if (!Array.isArray(shell) || shell.length === 0) {
+    fail('shell', 'an array of at least one absolute path', shell);
+  }
+  for (const path of shell) {
+    checkPath('shell', path);
+    if (!path.startsWith('/')) fail('shell', 'absolute paths', path);
+  }
+}
+
+/**
+ * @throws {InputError} `graceMs` is no time.
+ */
+export function checkGrace(graceMs: unknown): void {
+  checkTime('graceMs', graceMs, 0);
+}
+
+/**
+ * @throws {InputError} `signal` is not the name of a signal.
+ */
+export function checkSignal(signal: unknown): asserts signal is NodeJS.Signals {
+  const number = typeof signal === 'string' ? signalNumber(signal) : undefined;
+  // Real-time signals end commands, but the engine sends none.
+  if (number !== undefined && number < 32) return;
+  fail('signal', 'the name of a signal, such as SIGINT', signal);
+}
+
+function fail(name: string, expected: string, value: unknown): never {
+  throw new InputError(`${name}: expected ${expected}, got ${showValue(value)}`);
+}

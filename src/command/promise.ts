@@ -1,0 +1,149 @@
+import { LaunchError } from '../engine/launch-error.js';
+import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../engine/message.js';
+import type { RunResult, StreamName } from '../engine/outcome.js';
+import { hostOwner, type Owner } from '../engine/owner.js';
+import { type CommandHandle, type CommandHost, EngineProcess } from '../engine/process.js';
+import { type Requested, toResult } from '../engine/result.js';
+import { onAbort } from '../support/abort.js';
+import { callOut } from '../support/errors.js';
+import { UnderWay } from '../support/pending.js';
+import { settlesAtOnce } from '../support/timing.js';
+
+/** Where commands run: whatever else is to run them one day takes its place here. */
+const host: CommandHost = EngineProcess;
+
+/** A command with its options checked, and who has to do with it. */
+export interface Commission {
+  readonly command: EngineCommand;
+  readonly asked: Requested;
+  /** Default: the host process. */
+  readonly owner: Owner | undefined;
+  /** Ends it when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Takes its output as it comes. What it throws, or what a promise of its is rejected with before
+   * the end, ends the command, and is what the caller gets.
+   */
+  readonly output?: ((chunk: EngineChunk, stream: StreamName) => unknown) | undefined;
+  /** Told when `output` has had all of a delivery. */
+  readonly delivered?: ((handle: CommandHandle) => void) | undefined;
+  /** Told when there is nothing more to come. */
+  readonly closed?: () => void;
+}
+
+/** A command that runs. */
+export interface StartedCommand {
+  readonly pid: number;
+  readonly handle: CommandHandle;
+  /** Settles once it has ended; never rejects. */
+  readonly result: Promise<RunResult>;
+}
+
+/**
+ * Runs a command to its end.
+ *
+ * @throws {LaunchError} It could not be started.
+ * @throws What `output` threw, or what its promise was rejected with.
+ */
+export function untilEnded(commission: Commission): Promise<RunResult> {
+  return new Promise((resolve, reject) => {
+    new Execution(commission, resolve, reject).begin();
+  });
+}
+
+/**
+ * Starts a command, and resolves once it runs.
+ *
+ * @throws {LaunchError} It could not be started.
+ * @throws What the signal was aborted with, or an Error: its owner was disposed of meanwhile.
+ */
+export function onceStarted(commission: Commission): Promise<StartedCommand> {
+  return new Promise((started, failed) => {
+    let settle: (result: RunResult) => void = () => {};
+    const result = new Promise<RunResult>((resolve) => {
+      settle = resolve;
+    });
+    const running = (pid: number, handle: CommandHandle): void => started({ pid, handle, result });
+    new Execution(commission, settle, failed, running).begin();
+  });
+}
+
+/** What a command is refused with whose owner is disposed of. */
+export function ownerDisposed(): Error {
+  return new Error('its owner was disposed before it could start');
+}
+
+/** One command under way: the engine's events as the settling of promises. */
+class Execution implements CommandEvents {
+  /** Absent when nobody waits for it: then the engine need not tell. */
+  readonly started?: (pid: number) => void;
+  readonly #commission: Commission;
+  readonly #settle: (result: RunResult) => void;
+  readonly #fail: (reason: unknown) => void;
+  #handle: CommandHandle | undefined;
+  #offAbort: (() => void) | undefined;
+  /** What the listener threw. */
+  #thrown: { reason: unknown } | undefined;
+  /** Promises that the listener has returned; most return none. */
+  #listening: UnderWay | undefined;
+
+  constructor(
+    commission: Commission,
+    settle: (result: RunResult) => void,
+    fail: (reason: unknown) => void,
+    running?: (pid: number, handle: CommandHandle) => void,
+  ) {
+    this.#commission = commission;
+    this.#settle = settle;
+    this.#fail = fail;
+    if (running !== undefined) {
+      this.started = (pid) => {
+        if (this.#handle !== undefined) running(pid, this.#handle);
+      };
+    }
+  }
+
+  begin(): void {
+    const { command, owner = hostOwner, signal } = this.#commission;
+    const handle = host.start(owner, command, this);
+    this.#handle = handle;
+    this.#offAbort = signal && onAbort(signal, () => handle.cancel());
+  }
+
+  output(stream: StreamName, chunks: readonly EngineChunk[]): void {
+    const { output, delivered } = this.#commission;
+    for (const chunk of chunks) {
+      if (this.#thrown !== undefined) return;
+      const settled = callOut(() => output?.(chunk, stream), this.#failed);
+      if (settled === undefined) continue;
+      this.#listening ??= new UnderWay();
+      this.#listening.add(settled);
+    }
+    if (this.#thrown === undefined && this.#handle !== undefined) delivered?.(this.#handle);
+  }
+
+  ended(end: EngineEnd): void {
+    this.#offAbort?.();
+    this.#commission.closed?.();
+    // The end may come in the same turn as the output: what is rejected by now counts. A promise
+    // that takes longer is not waited for.
+    if (this.#listening === undefined) this.#conclude(end);
+    else settlesAtOnce(this.#listening.settled()).then(() => this.#conclude(end));
+  }
+
+  /** The first counts; once the call has its answer, it changes nothing. */
+  readonly #failed = (reason: unknown): void => {
+    if (this.#thrown !== undefined) return;
+    this.#thrown = { reason };
+    this.#handle?.cancel();
+  };
+
+  #conclude(end: EngineEnd): void {
+    const { asked, signal } = this.#commission;
+    if (this.#thrown !== undefined) this.#fail(this.#thrown.reason);
+    else if (end.kind === 'failed') this.#fail(new LaunchError(end));
+    else if (end.kind === 'neverStarted' && this.started !== undefined) {
+      this.#fail(signal?.reason ?? ownerDisposed());
+    } else this.#settle(toResult(end, asked));
+  }
+}

@@ -1,0 +1,71 @@
+import type { MergedResult, RunResult, SeparateResult } from '../engine/outcome.js';
+import { checkObject } from '../support/checks.js';
+import { absolutePath } from '../support/paths.js';
+import { resolveEnvironment } from './environment.js';
+import { execute } from './execute.js';
+import type { ExecuteOptions } from './options.js';
+import { overTerminal, TERMINAL_DEFAULTS } from './terminal.js';
+
+/** What a command's environment is made of. */
+export interface EnvironmentOptions {
+  /** Over the inherited variables; `undefined` removes one. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /**
+   * The host's own variables: without those whose names look like secrets (the default), all of
+   * them, or none. What steers a shell (`BASH_ENV`, `PS1`, exported functions) is never inherited.
+   */
+  readonly inheritEnv?: 'scrubbed' | 'all' | 'none' | undefined;
+}
+
+/** How a command is run. Times in milliseconds, sizes in bytes; all fields are optional. */
+export type CommandOptions = ExecuteOptions & EnvironmentOptions;
+
+/**
+ * Runs a command to its end and tells everything about it. It resolves whatever the command does:
+ * look at `result.outcome`.
+ *
+ * ```ts
+ * const result = await run('make -j8', { timeoutMs: 60_000 });
+ * if (result.outcome.kind === 'exited') console.log(result.outcome.exitCode);
+ * ```
+ *
+ * @throws {InputError} An option is not valid; nothing was started.
+ * @throws {LaunchError} It could not be started: no such directory, out of processes, ...
+ */
+export function run(
+  command: string,
+  options: CommandOptions & { readonly streams: 'separate' },
+): Promise<SeparateResult>;
+export function run(
+  command: string,
+  options?: CommandOptions & { readonly streams?: 'merged' },
+): Promise<MergedResult>;
+export function run(command: string, options?: CommandOptions): Promise<RunResult>;
+export function run(command: string, options: CommandOptions = {}): Promise<RunResult> {
+  try {
+    return execute(command, commandEnvironment(options), options);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+/**
+ * The environment block that a command with these options gets.
+ *
+ * @throws {InputError} They are none, or what they say of the environment is not valid.
+ */
+export function commandEnvironment(options: CommandOptions): string {
+  checkObject('options', options);
+  return resolveEnvironment({
+    inherit: options.inheritEnv ?? 'scrubbed',
+    defaults: options.pty ? TERMINAL_DEFAULTS : undefined,
+    overrides: options.pty ? overTerminal(options.env) : options.env,
+    cwd: namedDirectory(options.cwd),
+  });
+}
+
+/** What `PWD` will say. What is not a path is left for the check of the options to refuse. */
+function namedDirectory(cwd: unknown): string | undefined {
+  if (typeof cwd !== 'string' || cwd === '' || cwd.includes('\0')) return undefined;
+  return absolutePath('cwd', cwd);
+}

@@ -1,0 +1,86 @@
+import type { BackgroundProcess } from '../engine/outcome.js';
+import { firstBytes } from '../support/text.js';
+
+/** Stands where a command printed nothing. */
+export const NO_OUTPUT = '(no output)';
+
+/** How long the command took. */
+export function wallTimeNotice(durationMs: number): string {
+  return `Wall time: ${(durationMs / 1000).toFixed(2)} seconds`;
+}
+
+/** What is said of a command that ended with a code other than 0. */
+export function exitNotice(exitCode: number): string {
+  return `Command exited with code ${exitCode}`;
+}
+
+/** What is said of a command that ended without an exit code. */
+export const NO_STATUS = 'Command failed: missing exit status';
+
+/** By what it ended instead. */
+export function signalNotice(signal: NodeJS.Signals): string {
+  return `Killed by ${signal}.`;
+}
+
+/** What is said of a command that the caller ended. */
+export const CANCELLED = 'Command cancelled';
+
+/** By whom, when it was not the caller. */
+export const DISMISSED = 'The user ended it from the console.';
+
+/** What is said of a command whose time was up. */
+export function timeoutNotice(seconds: number): string {
+  return `Command timed out after ${seconds} seconds`;
+}
+
+const SHOWN_PROCESSES = 5;
+const SHOWN_COMMAND_BYTES = 80;
+
+/** What still runs and how to stop it, if anything does. */
+export function backgroundNotice(processes: readonly BackgroundProcess[]): string | undefined {
+  if (processes.length === 0) return undefined;
+  const shown = processes.slice(0, SHOWN_PROCESSES).map(describeProcess);
+  const more = processes.length - shown.length;
+  if (more > 0) shown.push(`${more} more`);
+  // Those that made a session of their own are in other groups than the command's.
+  const groups = new Set(processes.map(({ processGroup }) => processGroup));
+  const stop = stopCommand([...groups]);
+  return `Still running in the background: ${shown.join(', ')}. To stop: ${stop}`;
+}
+
+/**
+ * What ends process groups. Without the `--`, some programs of the name `kill` read `-1234` as the
+ * option `-1` and signal every process of the user; a shell's builtin is not all that is called so
+ * (`sudo kill`, `xargs kill`).
+ */
+export function stopCommand(groups: readonly number[]): string {
+  return `kill -9 -- ${groups.map((group) => -group).join(' ')}`;
+}
+
+/** `4711 (sleep 300)`, on one line however the command was written. */
+function describeProcess({ pid, command }: BackgroundProcess): string {
+  const line = command.replace(/\s+/g, ' ').trim();
+  const shown = firstBytes(line, SHOWN_COMMAND_BYTES);
+  return `${pid} (${shown === line ? line : `${shown}…`})`;
+}
+
+/**
+ * The text of a result: output, one blank line, notices, one blank line, how it ended. The output's
+ * own last newlines go, so that it is one blank line whatever the command printed.
+ */
+export function joinSections(
+  output: string,
+  notices: readonly (string | undefined)[],
+  ending?: string,
+): string {
+  const given = notices.filter((notice) => notice !== undefined).join('\n');
+  const sections = [withoutFinalNewlines(output), given, ending ?? ''];
+  return sections.filter((section) => section !== '').join('\n\n');
+}
+
+// A loop, because /\n+$/ takes quadratic time on long runs of newlines.
+function withoutFinalNewlines(text: string): string {
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === '\n' || text[end - 1] === '\r')) end -= 1;
+  return text.slice(0, end);
+}

@@ -1,0 +1,134 @@
+import { homedir } from 'node:os';
+import { checkEnvironment, checkInherit, resolveEnvironment } from '../command/environment.js';
+import { checkShell, type ExecuteOptions, type OutputLimits } from '../command/options.js';
+import { compileNamePatterns } from '../command/secrets.js';
+import { inheritedEnvironment } from '../engine/environ.js';
+import type { Owner } from '../engine/owner.js';
+import { atLeast, checkMethod, checkSwitch } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
+import type { Logger } from '../support/logger.js';
+import { absolutePath } from '../support/paths.js';
+import { nonInteractiveDefaults } from './non-interactive.js';
+
+/** Options that every contract has. */
+export interface ShellOptions {
+  /** Where commands run unless they say otherwise; relative to the process's own directory. */
+  readonly cwd: string;
+  /**
+   * What commands inherit of the host's environment: without secrets, all of it, or none. Default:
+   * `scrubbed`, but `all` for `plain`. Variables that steer the shell are never inherited.
+   */
+  readonly inheritEnv?: 'scrubbed' | 'all' | 'none' | undefined;
+  /** Name patterns of secrets, with `*`. Default: `SECRET_NAME_PATTERNS`. */
+  readonly scrub?: readonly string[] | undefined;
+  /** Variables for every command. `undefined` removes a name. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Say `CI=true` to commands. Default: true. */
+  readonly ci?: boolean | undefined;
+  /**
+   * Time between SIGTERM and SIGKILL when a command is ended, in milliseconds. Default: 5,000, but
+   * 15,000 for `modes`.
+   */
+  readonly graceMs?: number | undefined;
+  /** Shells to try, in this order. Default: `/bin/bash`, `bash` on PATH, `/bin/sh`. */
+  readonly shell?: readonly string[] | undefined;
+  /** Told what is wrong but no reason to fail. Default: process warnings. */
+  readonly logger?: Logger | undefined;
+}
+
+/** Those options with everything decided. */
+export interface ShellSettings {
+  readonly cwd: string;
+  readonly home: string;
+  readonly inheritEnv: 'scrubbed' | 'all' | 'none';
+  readonly scrub: readonly string[] | undefined;
+  readonly env: Readonly<Record<string, string | undefined>> | undefined;
+  /** The variables of a command that nobody talks to. */
+  readonly defaults: Readonly<Record<string, string>>;
+  readonly graceMs: number;
+  readonly shell: readonly string[] | undefined;
+}
+
+/** What a call finds of the host at its moment, and keeps, however long it waits for its turn. */
+export interface CallMoment {
+  /** The host's variables. */
+  readonly inherited: string;
+  /** What `~` stands for. */
+  readonly home: string;
+}
+
+/** The host as it is now. */
+export function momentOf({ inheritEnv }: Pick<ShellSettings, 'inheritEnv'>): CallMoment {
+  return { inherited: inheritEnv === 'none' ? '' : inheritedEnvironment(), home: homeOfNow() };
+}
+
+/** `homedir()` would ask the process's own variables, which a runtime may have replaced. */
+function homeOfNow(): string {
+  return process.env.HOME ?? homedir();
+}
+
+/**
+ * Fills in a contract's defaults. The variables and the shells are copied: a tool stays what it was
+ * made as.
+ *
+ * @throws {InputError} An option is not valid.
+ */
+export function resolveShellOptions(
+  options: ShellOptions,
+  defaults: Pick<ShellSettings, 'inheritEnv' | 'graceMs'>,
+): ShellSettings {
+  if (typeof options.cwd !== 'string' || options.cwd === '') {
+    throw new InputError(`cwd: expected a path, got ${showValue(options.cwd)}`);
+  }
+  if (options.cwd.includes('\0')) {
+    throw new InputError(`cwd: expected a path without NUL, got ${showValue(options.cwd)}`);
+  }
+  const inheritEnv = options.inheritEnv ?? defaults.inheritEnv;
+  checkInherit(inheritEnv);
+  // Kept as they are now, by the array itself: several tools may share one, and an environment.
+  if (options.scrub !== undefined) compileNamePatterns(options.scrub);
+  checkShell(options.shell);
+  checkEnvironment(options.env);
+  checkSwitch('ci', options.ci);
+  checkMethod('logger', 'warn', options.logger);
+  return {
+    cwd: absolutePath('cwd', options.cwd),
+    home: homeOfNow(),
+    inheritEnv,
+    scrub: options.scrub,
+    env: options.env && { ...options.env },
+    defaults: nonInteractiveDefaults(options.ci ?? true),
+    graceMs: atLeast('graceMs', 0, options.graceMs ?? defaults.graceMs),
+    shell: options.shell && [...options.shell],
+  };
+}
+
+/** What a call decides of its command's options. */
+interface CallOptions extends Pick<ExecuteOptions, 'timeoutMs' | 'signal' | 'onOutput' | 'spill'> {
+  readonly cwd: string;
+  readonly owner: Owner;
+}
+
+/** A command's options, as far as those of all contracts are alike. */
+export function commandOptions(
+  { graceMs, shell }: Pick<ShellSettings, 'graceMs' | 'shell'>,
+  { headBytes, tailBytes }: OutputLimits,
+  call: CallOptions,
+): Omit<ExecuteOptions, 'streams'> {
+  return { graceMs, shell, headBytes, tailBytes, ...call };
+}
+
+/**
+ * The environment block of a command.
+ *
+ * @param moment That of its call.
+ * @param overrides In place of the option `env`, for what has variables of its own.
+ */
+export function shellEnvironment(
+  cwd: string,
+  { inheritEnv, scrub, defaults, env }: Omit<ShellSettings, 'cwd'>,
+  { inherited }: Pick<CallMoment, 'inherited'>,
+  overrides: ShellSettings['env'] = env,
+): string {
+  return resolveEnvironment({ inherit: inheritEnv, inherited, scrub, defaults, overrides, cwd });
+}

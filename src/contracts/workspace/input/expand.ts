@@ -1,0 +1,151 @@
+import type { ParsedScript } from 'unbash';
+import { loadShellParser, parseShell, type ShellParser } from '../../../shell/parser.js';
+import { quoteWord } from '../../../shell/quote.js';
+import { findWordTokens, type WordToken } from '../../../shell/words.js';
+import { InputError, messageOf } from '../../../support/errors.js';
+import type { UrlRegistry } from '../../../urls/resolver.js';
+
+/** The texts of a call that may have internal URLs. */
+interface Expandable {
+  readonly command: string;
+  readonly env: Readonly<Record<string, string>> | undefined;
+  readonly cwd: string | undefined;
+}
+
+/**
+ * Puts paths in the place of internal URLs: quoted for the shell in the command, as they are where
+ * an environment value or the working directory is one.
+ *
+ * A command that is not shell, or that the parser cannot read, stays as it is.
+ *
+ * @throws {InputError} A URL cannot be resolved.
+ */
+export async function expandUrls(input: Expandable, registry: UrlRegistry): Promise<Expandable> {
+  return {
+    command: await expandCommand(input.command, registry),
+    env: input.env && (await expandEnv(input.env, registry)),
+    cwd: input.cwd === undefined ? undefined : await expandValue(input.cwd, registry),
+  };
+}
+
+async function expandCommand(command: string, registry: UrlRegistry): Promise<string> {
+  if (!mayHaveUrl(command, registry)) return command;
+  let expanded = '';
+  let from = 0;
+  // One after the other: a resolver may make what the next one looks for.
+  for (const { url, scheme, token } of urlsIn(await loadShellParser(), command, registry)) {
+    const path = await resolveUrl(url, scheme, registry);
+    expanded += command.slice(from, token.pos) + quoteWord(path, token.place);
+    from = token.end;
+  }
+  return expanded + command.slice(from);
+}
+
+interface FoundUrl {
+  readonly url: string;
+  readonly scheme: string;
+  readonly token: WordToken;
+}
+
+/** The internal URLs of a command, in the order in which they stand there. */
+function urlsIn(parser: ShellParser, command: string, registry: UrlRegistry): FoundUrl[] {
+  const script = parseShell(parser, command);
+  if (script === undefined) return [];
+  return tokensIn(parser, script)
+    .flatMap((token) => {
+      if (token.quoted && isProse(token.value)) return [];
+      const scheme = internalScheme(token.value, registry);
+      return scheme === undefined ? [] : [{ url: token.value, scheme, token }];
+    })
+    .sort((a, b) => a.token.pos - b.token.pos);
+}
+
+function tokensIn(parser: ShellParser, script: ParsedScript): WordToken[] {
+  try {
+    return findWordTokens(parser, script);
+  } catch {
+    // The parser reads words when they are asked for, and may trip over one.
+    return [];
+  }
+}
+
+async function expandEnv(
+  env: Readonly<Record<string, string>>,
+  registry: UrlRegistry,
+): Promise<Readonly<Record<string, string>>> {
+  if (!Object.values(env).some((value) => mayHaveUrl(value, registry))) return env;
+  const expanded: [string, string][] = [];
+  for (const [name, value] of Object.entries(env)) {
+    expanded.push([name, isProse(value) ? value : await expandValue(value, registry)]);
+  }
+  return Object.fromEntries(expanded);
+}
+
+async function expandValue(value: string, registry: UrlRegistry): Promise<string> {
+  const scheme = internalScheme(value, registry);
+  return scheme === undefined ? value : resolveUrl(value, scheme, registry);
+}
+
+/**
+ * Whether a text that begins with a URL goes on as prose does: `artifact://3 is incomplete`, and not
+ * `local://my notes.md`.
+ */
+function isProse(text: string): boolean {
+  if (/[\n\r]/.test(text)) return true;
+  return /\s/.test(text) && !/\.[A-Za-z][A-Za-z0-9]{0,7}$/.test(text);
+}
+
+/** Always internal, so that one without a resolver is an error and no odd file name. */
+const ALWAYS_INTERNAL: ReadonlySet<string> = new Set([
+  ...['skill', 'agent', 'artifact', 'memory', 'rule', 'local', 'plan'],
+]);
+
+/** The scheme of an internal URL; undefined when `text` is not one, such as `https://…`. */
+function internalScheme(text: string, registry: UrlRegistry): string | undefined {
+  const [, scheme, second] = /^([a-z][a-z0-9+.-]*):\/(\/?)/.exec(text) ?? [];
+  if (scheme === undefined) return undefined;
+  // Of the others, only `scheme://`: `c:/x` and `host:/path` are not URLs.
+  if (second === '' && scheme !== 'local') return undefined;
+  const internal = ALWAYS_INTERNAL.has(scheme) || registry.resolverOf(scheme) !== undefined;
+  return internal ? scheme : undefined;
+}
+
+/** A quick look: without this, there is no internal URL in a text. */
+function mayHaveUrl(text: string, registry: UrlRegistry): boolean {
+  if (!text.includes(':/')) return false;
+  if (text.includes('local:/')) return true;
+  const schemes = [...ALWAYS_INTERNAL, ...registry.schemes()];
+  return schemes.some((scheme) => text.includes(`${scheme}://`));
+}
+
+/**
+ * The path that an internal URL stands for.
+ *
+ * @throws {InputError} Nothing resolves its scheme, or its resolver failed.
+ */
+async function resolveUrl(url: string, scheme: string, registry: UrlRegistry): Promise<string> {
+  const resolver = registry.resolverOf(scheme);
+  if (resolver === undefined) throw new InputError(unsupported(url, scheme, registry));
+  let path: unknown;
+  try {
+    path = (await resolver.resolve(url)).path;
+  } catch (error) {
+    const why = messageOf(error);
+    throw new InputError(unresolved(url, scheme, why), { cause: error });
+  }
+  if (typeof path === 'string' && path.startsWith('/') && !path.includes('\0')) return path;
+  throw new InputError(unresolved(url, scheme, 'Its resolver did not return an absolute path.'));
+}
+
+function unsupported(url: string, scheme: string, registry: UrlRegistry): string {
+  const schemes = registry.schemes().map((each) => `${each}://`);
+  const there = schemes.length === 0 ? 'No scheme has one.' : `Supported: ${schemes.join(', ')}.`;
+  return (
+    `Unsupported internal URL in bash command: ${url}\n` +
+    `There is no resolver for ${scheme}:// here. ${there}`
+  );
+}
+
+function unresolved(url: string, scheme: string, why: string): string {
+  return `Cannot resolve ${scheme}:// URL in bash command: ${url}\n${why}`;
+}

@@ -1,0 +1,125 @@
+import { loadShellParser, parseShell, type ShellParser } from '../../../shell/parser.js';
+import { findStages, type Stage } from '../../../shell/stages.js';
+import type { Computed } from '../../../shell/text.js';
+import { checkObject, checkSwitch, isMissing } from '../../../support/checks.js';
+import { disregard, InputError, messageOf, showValue } from '../../../support/errors.js';
+import { DEFAULT_INTERCEPTOR_RULES, type InterceptorRule } from './intercept-rules.js';
+
+/** The interceptor: rules that block commands which a dedicated tool does better. */
+export interface InterceptorOptions {
+  /** Default: false. */
+  readonly enabled?: boolean | undefined;
+  /** Names of the tools that the runtime has; a function when they change while it runs. */
+  readonly tools: readonly string[] | (() => readonly string[]);
+  /** Default: `DEFAULT_INTERCEPTOR_RULES`. */
+  readonly rules?: readonly InterceptorRule[] | undefined;
+}
+
+/** Finds the first live rule that matches one of the texts of a command. */
+export type Interceptor = (...commands: string[]) => Promise<InterceptorRule | undefined>;
+
+interface CompiledRule {
+  readonly rule: InterceptorRule;
+  readonly expression: RegExp;
+}
+
+/**
+ * Makes an interceptor; undefined when it is off.
+ *
+ * @param warn Told once of each rule whose pattern is no regular expression; such a rule is skipped.
+ * @throws {InputError} The options are not valid.
+ */
+export function createInterceptor(
+  options: InterceptorOptions | undefined,
+  warn: (message: string) => void,
+): Interceptor | undefined {
+  if (isMissing(options)) return undefined;
+  checkObject('interceptor', options);
+  checkSwitch('interceptor.enabled', options.enabled);
+  if (options.enabled !== true) return undefined;
+  const { tools } = options;
+  if (!Array.isArray(tools) && typeof tools !== 'function') {
+    throw new InputError(
+      `interceptor.tools: expected an array or a function, got ${showValue(tools)}`,
+    );
+  }
+  if (!isMissing(options.rules) && !Array.isArray(options.rules)) {
+    throw new InputError(`interceptor.rules: expected an array, got ${showValue(options.rules)}`);
+  }
+  const rules = compileRules(options.rules ?? DEFAULT_INTERCEPTOR_RULES, warn);
+  const told = once((why) => warn(`interceptor: commands are not looked at, tools: ${why}`));
+  return async (...commands) => {
+    const names = namesOf(tools, told);
+    const live = rules.filter(({ rule }) => names.includes(rule.tool));
+    if (live.length === 0) return undefined;
+    const parser = await loadShellParser();
+    const stages = [...new Set(commands)].flatMap((command) => stagesOf(parser, command));
+    return live.find((each) => stages.some((stage) => applies(each, stage)))?.rule;
+  };
+}
+
+/** Those that there are now. Guidance that cannot be had lets commands through. */
+function namesOf(
+  tools: InterceptorOptions['tools'],
+  warn: (why: string) => void,
+): readonly string[] {
+  if (typeof tools !== 'function') return tools;
+  try {
+    const names: unknown = tools();
+    if (Array.isArray(names)) return names;
+    disregard(names);
+    warn(`expected an array of names, got ${showValue(names)}`);
+  } catch (error) {
+    warn(messageOf(error));
+  }
+  return [];
+}
+
+function once(warn: (message: string) => void): (message: string) => void {
+  let warned = false;
+  return (message) => {
+    if (!warned) warn(message);
+    warned = true;
+  };
+}
+
+/** What the model is told of a command that a rule blocks. */
+export function blockedMessage(rule: InterceptorRule, command: string): string {
+  return `Blocked: ${rule.message}\n\nOriginal command: ${command}`;
+}
+
+function stagesOf(parser: ShellParser, command: string): readonly Stage[] {
+  const script = parseShell(parser, command);
+  if (script === undefined) return [];
+  try {
+    return findStages(script);
+  } catch {
+    // The parser reads words when they are asked for. A command that it trips over is let through.
+    return [];
+  }
+}
+
+function compileRules(
+  rules: readonly InterceptorRule[],
+  warn: (message: string) => void,
+): CompiledRule[] {
+  return rules.flatMap((rule) => {
+    try {
+      // From call to call, `g` and `y` would remember where the last match ended.
+      const flags = (rule.flags ?? '').replace(/[gy]/g, '');
+      return [{ rule, expression: new RegExp(rule.pattern, flags) }];
+    } catch (error) {
+      const why = messageOf(error);
+      warn(`interceptor: the rule for ${showValue(rule.tool)} is skipped: ${why}`);
+      return [];
+    }
+  });
+}
+
+function applies({ rule: { needs }, expression }: CompiledRule, stage: Stage): boolean {
+  if (needs?.output !== undefined && needs.output !== stage.output) return false;
+  if (needs?.computed !== undefined && RANK[stage.computed] > RANK[needs.computed]) return false;
+  return stage.texts.some((text) => expression.test(text));
+}
+
+const RANK: Readonly<Record<Computed, number>> = { nothing: 0, variables: 1, commands: 2 };

@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+
+/** A command that began with `cd <path> &&`, taken apart. */
+interface LeadingCd {
+  /** The directory, unquoted; relative ones are relative to the command's own directory. */
+  readonly directory: string;
+  /** The command without the `cd`. */
+  readonly command: string;
+}
+
+/**
+ * Takes a leading `cd <path> &&` off a command, when running the rest in that directory means the
+ * same: the path is one plain word, quoted or not, without expansions other than `~/`.
+ *
+ * All else is left to bash, which does it right; this exists for a clear error about a directory
+ * that is not there. Hence every doubt is decided for bash.
+ *
+ * @param home What `~` stands for.
+ * @param searched The command's `CDPATH`, by which `cd` finds a relative path elsewhere.
+ */
+export function takeLeadingCd(
+  command: string,
+  home: string,
+  searched?: string,
+): LeadingCd | undefined {
+  const [start] = /^\s*cd[ \t]+/.exec(command) ?? [];
+  if (start === undefined) return undefined;
+  const word = readWord(command, start.length);
+  if (word === undefined || !isPlainPath(word)) return undefined;
+  if (searched && !word.tilde && !/^\.{0,2}(?:\/|$)/.test(word.text)) return undefined;
+
+  const [and] = /^[ \t]*&&[ \t]*/.exec(command.slice(word.end)) ?? [];
+  if (and === undefined) return undefined;
+  const rest = command.slice(word.end + and.length).trimEnd();
+  if (!isWholeInOneDirectory(rest)) return undefined;
+  return { directory: word.tilde ? join(home, word.text.slice(1)) : word.text, command: rest };
+}
+
+interface Word {
+  /** Its value after quote removal. */
+  readonly text: string;
+  /** Index of the character after it. */
+  readonly end: number;
+  /** It begins with an unquoted `~/`. */
+  readonly tilde: boolean;
+}
+
+/** What may end a word here: a blank or the `&&` itself. */
+const WORD_END = /[ \t&]/;
+
+/** Characters that, unquoted, are not themselves: operators, expansions, patterns, comments. */
+const NOT_PLAIN = /[\n\r;|<>()$`*?[\]{}!#]/;
+
+/** Reads a word of shell from `start`; undefined when it is not a plain one. */
+function readWord(source: string, start: number): Word | undefined {
+  const tilde = source.startsWith('~/', start);
+  let text = '';
+  let index = start;
+  while (index < source.length) {
+    const character = source.charAt(index);
+    if (WORD_END.test(character)) break;
+    const piece = readPiece(source, index);
+    if (piece === undefined) return undefined;
+    text += piece.text;
+    index = piece.end;
+  }
+  return { text, end: index, tilde };
+}
+
+type Piece = Pick<Word, 'text' | 'end'>;
+
+function readPiece(source: string, start: number): Piece | undefined {
+  const character = source.charAt(start);
+  if (character === "'") return readSingleQuoted(source, start);
+  if (character === '"') return readDoubleQuoted(source, start);
+  if (character === '\\') {
+    const escaped = source.charAt(start + 1);
+    // An escaped newline joins lines.
+    return escaped === '' || escaped === '\n' ? undefined : { text: escaped, end: start + 2 };
+  }
+  return NOT_PLAIN.test(character) ? undefined : { text: character, end: start + 1 };
+}
+
+function readSingleQuoted(source: string, start: number): Piece | undefined {
+  const close = source.indexOf("'", start + 1);
+  return close === -1 ? undefined : { text: source.slice(start + 1, close), end: close + 1 };
+}
+
+function readDoubleQuoted(source: string, start: number): Piece | undefined {
+  // Between the quotes `$` and the backquote expand; a backslash escapes only a few characters.
+  const [quoted] = /^"(?:[^"\\$`]|\\[^\n])*"/.exec(source.slice(start)) ?? [];
+  if (quoted === undefined) return undefined;
+  const text = quoted.slice(1, -1).replace(/\\([$`"\\])/g, '$1');
+  return { text, end: start + quoted.length };
+}
+
+function isPlainPath({ text, tilde }: Word): boolean {
+  // `cd ''` stays, `cd -` goes back, `cd -P x` is an option; `~`, `~user` and a quoted `~` mean
+  // something else again.
+  if (text === '' || text.startsWith('-')) return false;
+  return tilde || !text.startsWith('~');
+}
+
+/**
+ * Whether everything in `rest` would have run in the directory. `cd a && b & c` runs `c` outside;
+ * of several lines, the later ones run even when the `cd` fails.
+ */
+function isWholeInOneDirectory(rest: string): boolean {
+  if (rest === '' || rest.startsWith('#') || /[\n\r]/.test(rest)) return false;
+  return !/(?<![&<>])&(?![&>])/.test(rest);
+}

@@ -1,0 +1,196 @@
+import type { OutputKeeper } from '../../../artifacts/keep-output.js';
+import { checkCommand, type ExecuteOptions, type OutputLimits } from '../../../command/options.js';
+import { runsCodeFirst } from '../../../command/shell-variables.js';
+import { overTerminal, TERMINAL_DEFAULTS } from '../../../command/terminal.js';
+import { onBehalfOfNobody } from '../../../engine/caller.js';
+import type { ReadySnapshot } from '../../../snapshot/shell-snapshot.js';
+import { withSnapshot } from '../../../snapshot/snapshot-text.js';
+import { InputError } from '../../../support/errors.js';
+import type { TerminalUi } from '../../../terminal/ui.js';
+import { ToolError } from '../../errors.js';
+import { type CallMoment, commandOptions, shellEnvironment } from '../../options.js';
+import { checkWorkingDirectory, resolveWorkingDirectory } from '../../workdir.js';
+import type { RunContext, TimeoutLimits, WorkspaceSettings } from '../options.js';
+import { expandUrls } from './expand.js';
+import { blockedMessage } from './intercept.js';
+import { takeLeadingCd } from './leading-cd.js';
+import type { WorkspaceInput } from './schema.js';
+import { chooseTerminal } from './terminal-choice.js';
+
+/** The host at the moment of a call, and the switch that was on. */
+interface WorkspaceMoment extends CallMoment {
+  readonly terminalsOff: string | undefined;
+}
+
+/** A call with everything decided: what runs, where, for how long and with what around it. */
+export interface PreparedCommand {
+  readonly command: string;
+  /** The command with what the tool puts around it: this is what the shell gets. */
+  readonly text: string;
+  readonly cwd: string;
+  readonly timeout: Timeout;
+  readonly environment: string;
+  /** Of the tool and of the call, without a snapshot's; `undefined` removes a name. */
+  readonly variables: Overrides;
+  /** It is to run on a terminal, with another environment. */
+  readonly terminal?: { readonly ui: TerminalUi; readonly environment: string };
+  /** Why it is not to, although that was asked for. */
+  readonly notice?: string;
+}
+
+/**
+ * Decides everything about a call.
+ *
+ * @throws {InputError} Names the field, what is expected and what was given.
+ * @throws {ToolError} The interceptor blocks the command.
+ */
+export async function prepare(
+  input: WorkspaceInput,
+  settings: WorkspaceSettings,
+  moment: WorkspaceMoment,
+): Promise<PreparedCommand> {
+  checkCommand(input.command);
+  checkNames(input.env);
+  const given = layer(settings.env, input.env);
+  const home = given?.HOME ?? moment.home;
+  const cd =
+    input.cwd === undefined ? takeLeadingCd(input.command, home, given?.CDPATH) : undefined;
+  if (input.async) checkAsync(settings);
+  await intercept(input.command, cd?.command, settings);
+  const texts = {
+    ...input,
+    cwd: input.cwd ?? cd?.directory,
+    command: cd?.command ?? input.command,
+  };
+  const expanded = await expandUrls({ env: undefined, ...texts }, settings.urls);
+  const variables = layer(settings.env, expanded.env);
+  const cwd = resolveWorkingDirectory(expanded.cwd, settings.cwd, home);
+  // Everybody else is told by the launch.
+  if (input.async || input.pty || settings.clientTerminals) await checkWorkingDirectory(cwd);
+  // It serves later calls too.
+  const snapshot = await onBehalfOfNobody(() => settings.snapshot?.ready());
+  const overrides =
+    snapshot === undefined ? variables : withPath(settings.env, snapshot, expanded.env);
+  const onTerminal = { ...settings, defaults: TERMINAL_DEFAULTS };
+  return {
+    command: expanded.command,
+    text: shellText(expanded.command, settings.commandPrefix, snapshot, variables),
+    cwd,
+    timeout: clampTimeout(input.timeout, settings.timeout),
+    environment: shellEnvironment(cwd, settings, moment, overrides),
+    variables,
+    ...(input.pty &&
+      terminalOf(input, settings, moment, () =>
+        shellEnvironment(cwd, onTerminal, moment, overTerminal(overrides)),
+      )),
+  };
+}
+
+/**
+ * A prepared command's options, on pipes and on a terminal alike.
+ *
+ * @param limits What the engine must keep of its output.
+ */
+export function workspaceOptions(
+  { cwd, timeout }: PreparedCommand,
+  { owner, settings, signal }: RunContext,
+  keeper: OutputKeeper,
+  limits: OutputLimits,
+): Omit<ExecuteOptions, 'onOutput' | 'pty' | 'streams'> {
+  const { headBytes, tailBytes } = settings.output;
+  const timeoutMs = Math.round(timeout.seconds * 1000);
+  const spill = keeper.spill(headBytes + tailBytes);
+  return commandOptions(settings, limits, { cwd, timeoutMs, owner, signal, spill });
+}
+
+/** What is different on a terminal: programs may ask, page and draw there. */
+function terminalOf(
+  input: WorkspaceInput,
+  { ui }: WorkspaceSettings,
+  { terminalsOff }: WorkspaceMoment,
+  environment: () => string,
+): Pick<PreparedCommand, 'terminal' | 'notice'> {
+  const choice = chooseTerminal(input, ui, terminalsOff);
+  if (choice.kind === 'terminal') {
+    return { terminal: { ui: choice.ui, environment: environment() } };
+  }
+  return choice.notice === undefined ? {} : { notice: choice.notice };
+}
+
+/**
+ * Checks the command as it was given, and as it is run.
+ *
+ * @throws {ToolError} A rule sends the model to another tool.
+ */
+async function intercept(
+  given: string,
+  stripped: string | undefined,
+  settings: WorkspaceSettings,
+): Promise<void> {
+  const rule = await settings.intercept?.(given, stripped ?? given);
+  if (rule !== undefined) throw new ToolError('blocked', blockedMessage(rule, given));
+}
+
+/** Stricter than the system: a name that bash cannot spell would be lost without a word. */
+function checkNames(env: WorkspaceInput['env']): void {
+  for (const name of Object.keys(env ?? {})) {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+      throw new InputError(`Invalid bash env name: ${name}`);
+    }
+  }
+}
+
+function checkAsync({ async, jobs }: WorkspaceSettings): void {
+  if (!async) {
+    throw new InputError(
+      'Async bash execution is disabled. The option `async: true` of the tool enables it.',
+    );
+  }
+  if (jobs === undefined) throw new InputError('Async job manager unavailable for this session.');
+}
+
+/** `PATH` of the snapshot lies over the tool's, which the rc file has seen, and under the call's. */
+function withPath(under: Overrides, { path }: ReadySnapshot, over: Overrides): Overrides {
+  return { ...under, ...(path !== '' && { PATH: path }), ...over };
+}
+
+type Overrides = Readonly<Record<string, string | undefined>> | undefined;
+
+function layer(under: Overrides, over: Overrides): Overrides {
+  return under === undefined || over === undefined ? (over ?? under) : { ...under, ...over };
+}
+
+/** The timeout that applies. */
+export interface Timeout {
+  readonly seconds: number;
+  /** What was asked for; present only when it is not what applies. */
+  readonly requestedSeconds?: number;
+}
+
+/** Brings a requested timeout, in seconds, within the limits. */
+export function clampTimeout(requested: number | undefined, limits: TimeoutLimits): Timeout {
+  const wanted = requested ?? limits.default;
+  const seconds = Math.min(Math.max(wanted, limits.min), limits.max);
+  return seconds === wanted ? { seconds } : { seconds, requestedSeconds: wanted };
+}
+
+/** The command with what the tool's owner wants before each. */
+export function withPrefix(command: string, prefix: string | undefined): string {
+  return prefix === undefined ? command : `${prefix} ${command}`;
+}
+
+/**
+ * What the shell is given for a command.
+ *
+ * @param variables Those that the tool's owner and the call have set.
+ */
+function shellText(
+  command: string,
+  prefix: string | undefined,
+  snapshot: ReadySnapshot | undefined,
+  variables: Overrides,
+): string {
+  const text = withPrefix(command, prefix);
+  if (snapshot === undefined) return text;
+  return withSnapshot(snapshot.file, text, runsCodeFirst(variables));
+}

@@ -1,0 +1,122 @@
+import { formatSize } from '../../../support/text.js';
+import type { JsonSchema } from '../../validate.js';
+import type { WorkspaceSettings } from '../options.js';
+
+/** Input of the `workspace` contract, once it is valid. */
+export interface WorkspaceInput {
+  readonly command: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeout?: number;
+  readonly cwd?: string;
+  readonly pty?: boolean;
+  readonly async?: boolean;
+}
+
+/** The schema of a tool's input; limits and defaults are told in the descriptions. */
+export function workspaceSchema({ timeout, async }: WorkspaceSettings): JsonSchema {
+  return {
+    type: 'object',
+    properties: {
+      command: { type: 'string', description: 'Shell command to run' },
+      env: {
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        description: 'Environment variables for this command; values need no quoting',
+      },
+      timeout: {
+        type: 'number',
+        description:
+          `Timeout in seconds, ${timeout.min} to ${timeout.max}; ` +
+          `${timeout.default} when left out`,
+      },
+      cwd: {
+        type: 'string',
+        description: 'Directory to run in, absolute or relative to the workspace',
+      },
+      pty: {
+        type: 'boolean',
+        description: 'Run it on a terminal that the user sees and types into, if there is one',
+      },
+      ...(async && {
+        async: {
+          type: 'boolean',
+          description: 'Run it in the background and return at once with a job id',
+        },
+      }),
+    },
+    required: ['command'],
+    additionalProperties: false,
+  };
+}
+
+/** What the model is told about the tool. */
+export function workspaceDescription(settings: WorkspaceSettings): string {
+  const { cwd, timeout, output } = settings;
+  return [
+    'Runs a shell command in the workspace and returns its output, stdout and stderr together in ' +
+      'the order in which they were written.',
+    '',
+    `- Every command starts in a fresh bash in ${cwd}. Directory changes, variables and functions ` +
+      'do not last; use `cwd` to run elsewhere and `env` for values that are awkward to quote.',
+    `- ${describeTerminal(settings)}`,
+    `- A command may take ${timeout.default} seconds, or \`timeout\` (at most ${timeout.max}). ` +
+      'Then it is ended, with everything it started.',
+    `- ${describeOutputLimits(output)} ${describeWhole(settings)}`,
+    ...describeLeft(settings),
+    ...describeBackground(settings),
+    ...describeUrls(settings),
+    '- Commands run one at a time. A failing one is reported with its exit code.',
+  ].join('\n');
+}
+
+/** What a client's terminal does with such processes is its own affair. */
+function describeLeft({ clientTerminals }: WorkspaceSettings): string[] {
+  if (clientTerminals !== undefined) return [];
+  return [
+    '- A process started with `&` goes on after the command; the result names it and says how to ' +
+      'stop it.',
+  ];
+}
+
+function describeTerminal({ ui }: WorkspaceSettings): string {
+  const without =
+    'There is no terminal and no input: programs that ask, page or open an editor fail. Pass ' +
+    'what they would ask for as arguments (`-y`, `-m`).';
+  if (ui === undefined) return without;
+  return (
+    `${without} Only with \`pty: true\` does a command run on a terminal, which the user sees and ` +
+    'types into: for passwords, editors, questions that only they can answer.'
+  );
+}
+
+function describeBackground({ async, autoBackgroundMs, jobs }: WorkspaceSettings): string[] {
+  if (jobs === undefined) return [];
+  const lines = [];
+  if (async) lines.push('- With `async: true` it runs in the background, as a job.');
+  if (autoBackgroundMs !== undefined) {
+    lines.push(`- One that takes longer than ${autoBackgroundMs / 1000} seconds becomes a job.`);
+  }
+  if (lines.length > 0) lines.push('- Follow jobs (`bg_1`, …) with the `job` tool.');
+  return lines;
+}
+
+/** Not for `artifact` alone: what that is for is told with the output's limits. */
+function describeUrls({ urls }: WorkspaceSettings): string[] {
+  const schemes = urls.schemes();
+  if (schemes.every((scheme) => scheme === 'artifact')) return [];
+  const shown = schemes.map((scheme) => `\`${scheme}://\``).join(', ');
+  return [`- In \`command\`, \`env\` and \`cwd\`, URLs of these kinds become paths: ${shown}.`];
+}
+
+function describeWhole({ artifacts, clientTerminals }: WorkspaceSettings): string {
+  if (artifacts === undefined || clientTerminals !== undefined) {
+    return 'Redirect longer output to a file and read the part that matters.';
+  }
+  return 'All of it is kept as `artifact://N`; the result says which.';
+}
+
+function describeOutputLimits(limits: WorkspaceSettings['output']): string {
+  const tail = formatSize(limits.tailBytes);
+  if (limits.headBytes === 0) return `Of long output the last ${tail} are shown.`;
+  return `Of long output the first ${formatSize(limits.headBytes)} and the last ${tail} are shown.`;
+}

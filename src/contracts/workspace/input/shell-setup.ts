@@ -1,0 +1,57 @@
+import { resolve } from 'node:path';
+import { ShellSnapshot } from '../../../snapshot/shell-snapshot.js';
+import { atLeast } from '../../../support/checks.js';
+import { InputError, showValue } from '../../../support/errors.js';
+import { momentOf, type ShellSettings, shellEnvironment } from '../../options.js';
+
+/** Which rc file is captured, and how. */
+export interface ShellSnapshotOptions {
+  /** Absolute, relative to the tool's `cwd`, or beginning with `~/`. Default: `~/.bashrc`. */
+  readonly rcFile?: string | undefined;
+  /** Time that it may take, in milliseconds. Default: 2,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** @throws {InputError} The option is not valid. */
+export function resolveSnapshot(
+  option: boolean | ShellSnapshotOptions | undefined,
+  shell: ShellSettings,
+  warn: (message: string) => void,
+): ShellSnapshot | undefined {
+  if (option === undefined || option === false) return undefined;
+  if (option !== true && (typeof option !== 'object' || option === null)) {
+    const got = showValue(option);
+    throw new InputError(`shellSnapshot: expected a boolean or an object, got ${got}`);
+  }
+  const { rcFile = '~/.bashrc', timeoutMs = 2000 } = option === true ? {} : option;
+  if (typeof rcFile !== 'string' || rcFile === '') {
+    throw new InputError(`shellSnapshot.rcFile: expected a path, got ${showValue(rcFile)}`);
+  }
+  const home = shell.env?.HOME ?? shell.home;
+  const path = rcFile.startsWith('~/') ? resolve(home, rcFile.slice(2)) : rcFile;
+  return new ShellSnapshot(
+    {
+      rcFile: resolve(shell.cwd, path),
+      timeoutMs: atLeast('shellSnapshot.timeoutMs', 1, timeoutMs),
+      environment: () => rcEnvironment(shell),
+      shell: shell.shell,
+    },
+    warn,
+  );
+}
+
+/** That of commands, but nothing else is read, and no history written. */
+function rcEnvironment(shell: ShellSettings): string {
+  const overrides = { ...shell.env, BASH_ENV: undefined, HISTFILE: '/dev/null' };
+  return shellEnvironment('/', shell, momentOf(shell), overrides);
+}
+
+/** @throws {InputError} The option is not valid. */
+export function checkPrefix(prefix: string | undefined): string | undefined {
+  if (prefix === undefined || prefix === '') return undefined;
+  if (typeof prefix !== 'string' || prefix.includes('\0')) {
+    const got = showValue(prefix);
+    throw new InputError(`commandPrefix: expected shell text without NUL, got ${got}`);
+  }
+  return prefix;
+}

@@ -1,0 +1,34 @@
+import type { TerminalUi } from '../../../terminal/ui.js';
+import type { WorkspaceInput } from '../input/schema.js';
+
+/** Whether a command gets a terminal. */
+type TerminalChoice =
+  | { readonly kind: 'terminal'; readonly ui: TerminalUi }
+  /** With what is said of it when one was asked for. */
+  | { readonly kind: 'pipes'; readonly notice?: string };
+
+/** Either keeps all commands on pipes when it is `1`. */
+const SWITCHES = ['FORKLINE_NO_PTY', 'PI_NO_PTY'] as const;
+
+/** The switch that is on now. */
+export function switchOfNow(): string | undefined {
+  return SWITCHES.find((name) => process.env[name] === '1');
+}
+
+/** A terminal is for a person to look at and type into: without one there is none. */
+export function chooseTerminal(
+  { pty, async }: Pick<WorkspaceInput, 'pty' | 'async'>,
+  ui: TerminalUi | undefined,
+  off: string | undefined,
+): TerminalChoice {
+  if (!pty) return { kind: 'pipes' };
+  if (async) return { kind: 'pipes', notice: noTerminal('nobody sees a background command') };
+  if (off !== undefined) return { kind: 'pipes', notice: noTerminal(`${off}=1 is set`) };
+  if (ui === undefined) return { kind: 'pipes', notice: noTerminal('there is no user interface') };
+  return { kind: 'terminal', ui };
+}
+
+/** What is said when a terminal was asked for and there is none. */
+export function noTerminal(why: string): string {
+  return `Run without a terminal (pty): ${why}.`;
+}

@@ -1,0 +1,120 @@
+import { type KeptOutput, keepText, type OutputKeeper } from '../../../artifacts/keep-output.js';
+import type { ArtifactStore } from '../../../artifacts/store.js';
+import type { OutputLimits } from '../../../command/options.js';
+import type { Capture, MergedResult } from '../../../engine/outcome.js';
+import {
+  inputLimits,
+  type MinimizedCapture,
+  minimizeCapture,
+  type Version,
+} from '../../../minimizer/minimize-capture.js';
+import type { Minimizer } from '../../../minimizer/minimizer.js';
+import { cleanTerminalText } from '../../../minimizer/terminal-text.js';
+import type { UpdateOptions } from '../../call-listeners.js';
+import { limitsToShow } from './show.js';
+
+/** The name under which the raw text of a shortened output is kept. */
+const ORIGINAL = 'bash-original';
+
+/** What the minimizer did to an output. */
+export interface MinimizerReport {
+  /** What changed it, by name; `terminal`: escape sequences and redrawn lines went. */
+  readonly filters: readonly string[];
+  /** Filters that were not tried, because the time was up; present when there are any. */
+  readonly skipped?: readonly string[];
+  /** Size of the output. */
+  readonly inputBytes: number;
+  /** Size of what it became, before it was cut to what is shown. */
+  readonly outputBytes: number;
+  /** Where the raw output is, as `artifact://ID`; absent when it could not be kept. */
+  readonly artifactId?: string;
+}
+
+/** An output in the version that may be shown. */
+interface ShortenedOutput {
+  readonly version: Version;
+  readonly report: MinimizerReport;
+}
+
+/** What became of an output when its command has ended. */
+export interface EndedOutput {
+  readonly kept: KeptOutput;
+  /** Undefined: it is shown as it is. */
+  readonly shortened?: ShortenedOutput;
+}
+
+/** What a tool does with outputs. */
+export interface OutputSettings {
+  /** How much of one is shown. */
+  readonly output: OutputLimits;
+  readonly minimizer: Minimizer | undefined;
+  /** Undefined: outputs are not kept. */
+  readonly artifacts: ArtifactStore | undefined;
+}
+
+/** What the engine must keep of an output for it to be shown, or shortened first. */
+export function limitsToMinimize(
+  minimizer: Minimizer | undefined,
+  shown: OutputLimits,
+): OutputLimits {
+  return limitsToShow(minimizer === undefined ? shown : inputLimits(minimizer, shown));
+}
+
+/**
+ * Shortens an output and keeps its raw bytes. Lines are left out of it only when all of it can be
+ * read somewhere else.
+ */
+export async function endOutput(
+  result: MergedResult,
+  keeper: OutputKeeper,
+  command: string,
+  { minimizer, output, artifacts }: OutputSettings,
+): Promise<EndedOutput> {
+  const made = minimizer && (await minimizeCapture(minimizer, result.output, output, command));
+  if (made === undefined) return { kept: await keeper.finish(result.spill) };
+  const kept = await keeper.finish(result.spill, ORIGINAL);
+  const raw = kept.kind === 'none' ? await keepShort(artifacts, result.output) : kept;
+  return { kept: raw, ...shorten(made, raw, result.output.total.bytes) };
+}
+
+/** Short output is in memory only, and as the exact bytes only if all of them were text. */
+async function keepShort(
+  artifacts: ArtifactStore | undefined,
+  output: Capture,
+): Promise<KeptOutput> {
+  if (artifacts === undefined) return { kind: 'none' };
+  if (output.kind !== 'complete' || output.lossy) {
+    return { kind: 'failed', reason: 'its bytes are not all text' };
+  }
+  const artifact = await keepText(artifacts, ORIGINAL, output.text);
+  if ('reason' in artifact) return { kind: 'failed', reason: artifact.reason };
+  const { bytes } = output.total;
+  const complete = artifact.bytes === bytes;
+  return { kind: 'kept', artifact, complete, bytes: Math.min(bytes, artifact.bytes) };
+}
+
+function shorten(
+  { minimized, cleaned, skipped }: MinimizedCapture,
+  kept: KeptOutput,
+  inputBytes: number,
+): { readonly shortened?: ShortenedOutput } {
+  const artifactId = kept.kind === 'kept' && kept.complete ? kept.artifact.id : undefined;
+  const version = artifactId === undefined ? cleaned : minimized;
+  if (version.filters.length === 0) return {};
+  const report: MinimizerReport = {
+    filters: version.filters,
+    ...(skipped.length > 0 && { skipped }),
+    inputBytes,
+    outputBytes: version.bytes,
+    ...(artifactId !== undefined && { artifactId }),
+  };
+  return { shortened: { version, report } };
+}
+
+/** How updates show the last output so far: all its lines, cleaned if there is a minimizer. */
+export function updateOptions(
+  minimizer: Minimizer | undefined,
+  { tailBytes }: OutputLimits,
+): UpdateOptions {
+  return { maxBytes: tailBytes, toShown: minimizer && cleanTerminalText };
+}

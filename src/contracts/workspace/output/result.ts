@@ -1,0 +1,201 @@
+import type { KeptOutput } from '../../../artifacts/keep-output.js';
+import type { BackgroundProcess, MergedResult, Outcome } from '../../../engine/outcome.js';
+import type { JobState } from '../../../jobs/job.js';
+import type { ToolResult } from '../../contract.js';
+import { ToolAbortError, ToolError } from '../../errors.js';
+import {
+  backgroundNotice,
+  CANCELLED,
+  DISMISSED,
+  exitNotice,
+  joinSections,
+  NO_OUTPUT,
+  NO_STATUS,
+  signalNotice,
+  timeoutNotice,
+  wallTimeNotice,
+} from '../../notices.js';
+import type { Timeout } from '../input/prepare.js';
+import type { TimeoutLimits, WorkspaceSettings } from '../options.js';
+import type { EndedOutput, MinimizerReport } from './minimize.js';
+import { type ShownOutput, showCapture, type Truncation, type WholeOutput } from './show.js';
+
+/** A command in the background. */
+export interface AsyncDetails {
+  readonly state: JobState;
+  readonly jobId: string;
+  readonly type: 'bash';
+}
+
+/** What is said of a job in details. */
+export function asyncDetails(jobId: string, state: JobState): AsyncDetails {
+  return { state, jobId, type: 'bash' };
+}
+
+/** Details of a `workspace` result. */
+export interface WorkspaceDetails {
+  /** The timeout that applied, in seconds. */
+  timeoutSeconds: number;
+  /** The timeout that was asked for, when it was another one. */
+  requestedTimeoutSeconds?: number;
+  /** How long the command took, in milliseconds; absent while it runs in the background. */
+  wallTimeMs?: number;
+  /** The background job that the call became. */
+  async?: AsyncDetails;
+  /** The client's terminal that it ran in, if it did. */
+  terminalId?: string;
+  /** The client's terminal has dropped the beginning of the output; nobody knows how much. */
+  terminalTruncated?: true;
+  /** Present when it is not 0. */
+  exitCode?: number;
+  /** Processes that still run; present when there are any. */
+  background?: readonly BackgroundProcess[];
+  /** Present when the output is not shown as it is: `truncation` of a cut one, `minimizer` of a shortened one. */
+  meta?: { truncation?: Truncation; minimizer?: MinimizerReport };
+  /** Why the whole output was not kept; present when it should have been. */
+  artifactError?: string;
+}
+
+/** What else there is to say of a command. */
+interface ResultExtras {
+  /** In place of {@link shownOutput}. */
+  readonly shown?: ShownOutput;
+  /** Why it did not run in the way that was asked for. */
+  readonly notice?: string | undefined;
+  /** A person has ended it. */
+  readonly dismissed?: boolean;
+}
+
+/** What of the output is shown, and what is said of the rest. */
+export function shownOutput(
+  result: MergedResult,
+  settings: WorkspaceSettings,
+  { kept, shortened }: EndedOutput,
+): ShownOutput {
+  const { capture = result.output, origin } = shortened?.version ?? {};
+  return showCapture(capture, settings.output, wholeOutput(kept), origin);
+}
+
+/**
+ * The contract's answer to a command that ended.
+ *
+ * @throws {ToolError} It timed out, ended without an exit code, or a person has ended it.
+ * @throws {ToolAbortError} It was cancelled.
+ */
+export function workspaceResult(
+  result: MergedResult,
+  timeout: Timeout,
+  settings: WorkspaceSettings,
+  ended: EndedOutput,
+  extras: ResultExtras = {},
+): ToolResult<WorkspaceDetails> {
+  const { shown = shownOutput(result, settings, ended), notice, dismissed = false } = extras;
+  const { kept, shortened } = ended;
+  const details = workspaceDetails(result, timeout, shown, shortened?.report);
+  if (details.meta !== undefined && kept.kind === 'failed') details.artifactError = kept.reason;
+  const raw = rawOutputNotice(shortened?.report);
+  const clamped = clampNotice(timeout, settings.timeout);
+  const background = backgroundNotice(result.background);
+  const { outcome } = result;
+  if (outcome.kind === 'exited') {
+    const wallTime = wallTimeNotice(result.durationMs);
+    const notices = [shown.cut?.notice, wallTime, clamped, notice, background, raw];
+    const output = shown.text === '' ? NO_OUTPUT : shown.text;
+    return exitedResult(output, notices, outcome.exitCode, details);
+  }
+  const notices = [shown.cut?.notice, clamped, notice, background, raw];
+  if (outcome.kind === 'cancelled' && dismissed) {
+    const message = joinSections(shown.text, [...notices, DISMISSED], CANCELLED);
+    throw new ToolError('dismissed', message, { details });
+  }
+  throw unfinished(outcome, shown.text, notices, details);
+}
+
+/** Where a shortened output can be read as the command printed it. */
+function rawOutputNotice(report: MinimizerReport | undefined): string | undefined {
+  if (report?.artifactId === undefined) return undefined;
+  return `[raw output: artifact://${report.artifactId}]`;
+}
+
+function wholeOutput(kept: KeptOutput): WholeOutput | undefined {
+  if (kept.kind !== 'kept') return undefined;
+  return { artifactId: kept.artifact.id, ...(!kept.complete && { firstBytes: kept.bytes }) };
+}
+
+/** The answer for a command that ended by itself. */
+export function exitedResult(
+  output: string,
+  notices: readonly (string | undefined)[],
+  exitCode: number,
+  details: WorkspaceDetails,
+): ToolResult<WorkspaceDetails> {
+  if (exitCode === 0) {
+    return { content: [{ type: 'text', text: joinSections(output, notices) }], details };
+  }
+  const text = joinSections(output, notices, exitNotice(exitCode));
+  return {
+    content: [{ type: 'text', text }],
+    details: { ...details, exitCode },
+    isError: true,
+  };
+}
+
+/** How a command ended that did not by itself. */
+type Unfinished =
+  | { readonly kind: 'timedOut' | 'cancelled' | 'unknown' }
+  | (Outcome & { kind: 'signaled' });
+
+/** The error for a command that did not end by itself. */
+export function unfinished(
+  outcome: Unfinished,
+  output: string,
+  notices: readonly (string | undefined)[],
+  details: WorkspaceDetails,
+): ToolError<WorkspaceDetails> | ToolAbortError<WorkspaceDetails> {
+  switch (outcome.kind) {
+    case 'timedOut': {
+      const ending = timeoutNotice(details.timeoutSeconds);
+      return new ToolError('timedOut', joinSections(output, notices, ending), { details });
+    }
+    case 'cancelled':
+      return new ToolAbortError(joinSections(output, notices, CANCELLED), { details });
+    case 'signaled':
+    case 'unknown': {
+      const why = outcome.kind === 'signaled' ? signalNotice(outcome.signal) : undefined;
+      const message = joinSections(output, [...notices, why], NO_STATUS);
+      return new ToolError('noStatus', message, { details });
+    }
+  }
+}
+
+function workspaceDetails(
+  result: MergedResult,
+  timeout: Timeout,
+  shown: ShownOutput,
+  minimizer: MinimizerReport | undefined,
+): WorkspaceDetails {
+  const details: WorkspaceDetails = {
+    ...timeoutDetails(timeout),
+    wallTimeMs: result.durationMs,
+  };
+  if (result.background.length > 0) details.background = result.background;
+  if (shown.cut !== undefined) details.meta = { truncation: shown.cut.truncation };
+  if (minimizer !== undefined) details.meta = { ...details.meta, minimizer };
+  return details;
+}
+
+/** The line that tells a model that it got another timeout than it asked for, if it did. */
+export function clampNotice(timeout: Timeout, limits: TimeoutLimits): string | undefined {
+  if (timeout.requestedSeconds === undefined) return undefined;
+  return (
+    `Timeout clamped to ${timeout.seconds}s (requested ${timeout.requestedSeconds}s; ` +
+    `allowed range ${limits.min}-${limits.max}s).`
+  );
+}
+
+/** What details say of the timeout. */
+export function timeoutDetails({ seconds, requestedSeconds }: Timeout): WorkspaceDetails {
+  const details: WorkspaceDetails = { timeoutSeconds: seconds };
+  if (requestedSeconds !== undefined) details.requestedTimeoutSeconds = requestedSeconds;
+  return details;
+}

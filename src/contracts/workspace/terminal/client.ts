@@ -1,0 +1,194 @@
+import type { OutputLimits } from '../../../command/options.js';
+import type { OutputChunk } from '../../../engine/outcome.js';
+import { Listener } from '../../../support/listener.js';
+import { formatSize, lastBytes } from '../../../support/text.js';
+import {
+  type ClientResult,
+  ClientTerminalError,
+  type ClientWatcher,
+} from '../../../terminal/client-terminal.js';
+import type { ClientTerminals } from '../../../terminal/client-terminals.js';
+import type { ToolCall, ToolResult } from '../../contract.js';
+import { ToolError } from '../../errors.js';
+import { NO_OUTPUT, wallTimeNotice } from '../../notices.js';
+import { type PreparedCommand, withPrefix } from '../input/prepare.js';
+import type { WorkspaceSettings } from '../options.js';
+import {
+  clampNotice,
+  exitedResult,
+  timeoutDetails,
+  unfinished,
+  type WorkspaceDetails,
+} from '../output/result.js';
+import { limitsToShow, showCapture, type Truncation } from '../output/show.js';
+import { captureText } from './text-capture.js';
+
+type Answer = ToolResult<WorkspaceDetails>;
+
+/** What stands for the exit code of a command that a signal ended: the client tells no more. */
+const SIGNALED_EXIT_CODE = 137;
+
+/**
+ * Runs a command in a terminal of the client.
+ *
+ * @throws {ToolError} The client gave no terminal; it timed out or ended without a status.
+ * @throws {ToolAbortError} It was cancelled.
+ */
+export async function runInClientTerminal(
+  terminals: ClientTerminals,
+  command: PreparedCommand,
+  settings: WorkspaceSettings,
+  call: ToolCall<WorkspaceDetails>,
+): Promise<Answer> {
+  const { headBytes, tailBytes } = settings.output;
+  const updates = new ScreenUpdates(call, tailBytes);
+  try {
+    const result = await terminals.run(
+      {
+        // A snapshot is of this machine's shell, and not for the user's eyes.
+        text: withPrefix(command.command, settings.commandPrefix),
+        cwd: command.cwd,
+        env: clientEnvironment(command, settings),
+        timeoutMs: Math.round(command.timeout.seconds * 1000),
+        outputByteLimit: headBytes + tailBytes,
+      },
+      updates,
+      call.signal,
+    );
+    return clientResult(result, command, settings);
+  } catch (error) {
+    if (!(error instanceof ClientTerminalError)) throw error;
+    const message = `Command could not be started: the client gave no terminal (${error.message})`;
+    throw new ToolError('launch', message, { cause: error });
+  } finally {
+    updates.stop();
+  }
+}
+
+/**
+ * The client adds its own environment: it may be another machine's, and the host's is nobody's
+ * business there. A variable that is to be removed cannot be; it is just not sent.
+ */
+function clientEnvironment(
+  { cwd, variables }: PreparedCommand,
+  { defaults }: WorkspaceSettings,
+): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ ...defaults, PWD: cwd, ...variables })) {
+    if (value !== undefined) env[name] = value;
+  }
+  return env;
+}
+
+/** @throws {ToolError | ToolAbortError} It did not end by itself. */
+function clientResult(
+  result: ClientResult,
+  { timeout, notice }: PreparedCommand,
+  settings: WorkspaceSettings,
+): Answer {
+  const { outcome, terminalId, durationMs } = result;
+  const shown = showScreen(result, settings.output);
+  const details: WorkspaceDetails = { ...timeoutDetails(timeout), wallTimeMs: durationMs };
+  if (terminalId !== undefined) details.terminalId = terminalId;
+  if (result.truncated) details.terminalTruncated = true;
+  if (shown.truncation !== undefined) details.meta = { truncation: shown.truncation };
+  const clamped = clampNotice(timeout, settings.timeout);
+  const troubles = [
+    result.stale ? 'The client did not show the end of the output.' : undefined,
+    result.mayStillRun ? 'The client did not end the command: it may still run.' : undefined,
+  ];
+  if (outcome.kind === 'exited' || outcome.kind === 'signaled') {
+    const killed =
+      outcome.kind === 'signaled' ? `Killed by ${oneWord(outcome.signal)}.` : undefined;
+    const notices = [
+      shown.notice,
+      wallTimeNotice(durationMs),
+      clamped,
+      notice,
+      ...troubles,
+      killed,
+    ];
+    const output = result.output === '' ? NO_OUTPUT : shown.text;
+    const exitCode = outcome.kind === 'exited' ? outcome.exitCode : SIGNALED_EXIT_CODE;
+    return exitedResult(output, notices, exitCode, details);
+  }
+  const reason = outcome.kind === 'unknown' ? outcome.reason : undefined;
+  const lost = reason === undefined ? undefined : `The client's terminal failed: ${reason}`;
+  const none =
+    terminalId === undefined ? 'The client had not yet given a terminal for it.' : undefined;
+  const notices = [shown.notice, clamped, notice, ...troubles, lost, none];
+  throw unfinished(outcome, shown.text, notices, details);
+}
+
+interface ShownScreen {
+  readonly text: string;
+  readonly notice?: string;
+  readonly truncation?: Truncation;
+}
+
+function showScreen({ output, truncated }: ClientResult, limits: OutputLimits): ShownScreen {
+  if (!truncated) {
+    const { text, cut } = showCapture(captureText(output, limitsToShow(limits)), limits);
+    return { text, ...cut };
+  }
+  // How much the client has dropped, nobody knows; so there are no line numbers either.
+  const text = lastBytes(output, limits.headBytes + limits.tailBytes);
+  const size = formatSize(Buffer.byteLength(text));
+  return { text, notice: `[Showing the last ${size}; the client's terminal keeps no more]` };
+}
+
+/** A name that the client gives, for a line of the answer. */
+function oneWord(signal: string): string {
+  return /^[\w+-]{1,32}$/.test(signal) ? signal : 'a signal';
+}
+
+/** The updates of a command whose output is looked at now and then. */
+class ScreenUpdates implements ClientWatcher {
+  readonly #onUpdate: Listener<ToolResult<Partial<WorkspaceDetails>>>;
+  readonly #onOutput: Listener<OutputChunk>;
+  readonly #maxBytes: number;
+  #terminalId = '';
+  #shown = '';
+  #told = '';
+
+  constructor({ onUpdate, onOutput }: ToolCall<WorkspaceDetails>, maxBytes: number) {
+    this.#onUpdate = new Listener('onUpdate', onUpdate);
+    this.#onOutput = new Listener('onOutput', onOutput);
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The first update comes now: a runtime may show the terminal only until it is released. */
+  created(terminalId: string): void {
+    this.#terminalId = terminalId;
+    this.#emit('');
+  }
+
+  shows(output: string, truncated: boolean): void {
+    if (output === this.#shown) return;
+    this.#shown = output;
+    this.#emit(lastBytes(output, this.#maxBytes));
+    this.#tellNew(output, truncated);
+  }
+
+  stop(): void {
+    this.#onUpdate.stop();
+    this.#onOutput.stop();
+  }
+
+  #tellNew(output: string, truncated: boolean): void {
+    // Once the beginning goes, what is new is a guess.
+    if (truncated || !output.startsWith(this.#told)) this.#onOutput.stop();
+    let end = output.length;
+    // The client may have read the half of a character.
+    while (end > 0 && output[end - 1] === '\uFFFD') end -= 1;
+    const text = output.slice(this.#told.length, end);
+    if (text === '') return;
+    this.#told = output.slice(0, end);
+    this.#onOutput.tell({ stream: 'output', text, droppedBytes: 0 });
+  }
+
+  #emit(text: string): void {
+    const details = { terminalId: this.#terminalId };
+    this.#onUpdate.tell({ content: [{ type: 'text', text }], details });
+  }
+}

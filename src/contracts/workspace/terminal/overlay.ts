@@ -1,0 +1,116 @@
+import { OutputKeeper } from '../../../artifacts/keep-output.js';
+import { spawnIn } from '../../../command/spawn.js';
+import type { TerminalSize } from '../../../command/terminal.js';
+import { messageOf } from '../../../support/errors.js';
+import { lastBytes } from '../../../support/text.js';
+import { unlessAborted, withinTime } from '../../../support/timing.js';
+import { Console, type ConsoleRun } from '../../../terminal/console.js';
+import { readableText } from '../../../terminal/readable.js';
+import type { TerminalUi } from '../../../terminal/ui.js';
+import type { ToolResult } from '../../contract.js';
+import { ToolAbortError } from '../../errors.js';
+import { CANCELLED } from '../../notices.js';
+import { explainLaunch } from '../../workdir.js';
+import { type PreparedCommand, workspaceOptions } from '../input/prepare.js';
+import { noTerminal } from '../input/terminal-choice.js';
+import type { RunContext, WorkspaceSettings } from '../options.js';
+import { shownOutput, type WorkspaceDetails, workspaceResult } from '../output/result.js';
+import { limitsToShow, type ShownOutput } from '../output/show.js';
+
+/** A command's overlay, or why there is none. */
+type OpenedConsole = Console | { readonly notice: string };
+
+/**
+ * Opens the overlay for a command; its interface may fail, or take longer than the command may.
+ *
+ * @throws {ToolAbortError} It was cancelled meanwhile.
+ */
+export async function openConsole(
+  ui: TerminalUi,
+  { command, timeout }: PreparedCommand,
+  { signal, disposal, onTerminal }: RunContext,
+): Promise<OpenedConsole> {
+  const opening = Console.open(ui, command, onTerminal);
+  try {
+    const within = withinTime(opening, timeout.seconds * 1000, 'it took too long');
+    return await unlessAborted(within, signal, disposal);
+  } catch (error) {
+    // If it does open, nobody wants it any more.
+    opening.then(
+      (late) => late.close(),
+      () => {},
+    );
+    if (signal?.aborted || disposal.aborted) {
+      throw new ToolAbortError(CANCELLED, { cause: error });
+    }
+    const reason = messageOf(error);
+    return { notice: noTerminal(`the console could not be opened (${reason})`) };
+  }
+}
+
+/**
+ * Runs a command in its overlay to its end, and closes that.
+ *
+ * @throws {ToolError} It timed out, ended without an exit code, or was ended from the console.
+ * @throws {ToolAbortError} It was cancelled.
+ * @throws {LaunchError} It could not be started.
+ */
+export async function runInOverlay(
+  console: Console,
+  prepared: PreparedCommand,
+  environment: string,
+  context: RunContext,
+  tool: string,
+): Promise<ToolResult<WorkspaceDetails>> {
+  const { settings, signal } = context;
+  const keeper = await OutputKeeper.open(settings.artifacts, tool);
+  const { result, dismissed, size } = await runIn(console, prepared, environment, context, keeper);
+  const kept = await keeper.finish(result.spill);
+  const shown = await readable(shownOutput(result, settings, { kept }), size, settings);
+  return workspaceResult(
+    result,
+    prepared.timeout,
+    settings,
+    { kept },
+    {
+      shown,
+      dismissed: dismissed && !signal?.aborted,
+    },
+  );
+}
+
+async function runIn(
+  console: Console,
+  prepared: PreparedCommand,
+  environment: string,
+  context: RunContext,
+  keeper: OutputKeeper,
+): Promise<ConsoleRun> {
+  try {
+    const live = await spawnIn(environment, prepared.text, {
+      ...workspaceOptions(prepared, context, keeper, limitsToShow(context.settings.output)),
+      pty: console.size,
+      encoding: 'bytes',
+    });
+    return await console.run(live);
+  } catch (error) {
+    keeper.abandon();
+    // The tool was disposed of between the opening of the console and the start.
+    if (context.owner.isDisposed) throw new ToolAbortError(CANCELLED, { cause: error });
+    throw await explainLaunch(error, prepared.cwd);
+  } finally {
+    await console.close();
+  }
+}
+
+/** What is shown as a person would have read it; the figures stay those of the output itself. */
+async function readable(
+  shown: ShownOutput,
+  size: TerminalSize,
+  { output }: WorkspaceSettings,
+): Promise<ShownOutput> {
+  const { head, marker, tail } = shown.parts ?? { head: '', marker: '', tail: shown.text };
+  const text = (await readableText(head, size)) + marker + (await readableText(tail, size));
+  // A few bytes can ask for a screen full of blanks.
+  return { ...shown, text: lastBytes(text, 2 * (output.headBytes + output.tailBytes)) };
+}

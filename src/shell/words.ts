@@ -1,0 +1,106 @@
+import type { ParsedScript, SyntaxNode, Word, WordPart } from 'unbash';
+import type { ShellParser } from './parser.js';
+import type { WordPlace } from './quote.js';
+
+/** A piece of a command that may be a value by itself. */
+export interface WordToken {
+  /** The text without quotes and escapes. */
+  readonly value: string;
+  /** It stands in quotes. */
+  readonly quoted: boolean;
+  /** Where it stands in the command, quotes included. */
+  readonly pos: number;
+  readonly end: number;
+  readonly place: WordPlace;
+}
+
+/**
+ * The pieces of a command that may be values: whole words, quoted or not, or what follows `--name=`,
+ * `name=` or `@`. Of an unquoted one, as far as the first quote, expansion or pattern. Words inside
+ * substitutions count, text inside quotes and here-documents does not.
+ */
+export function findWordTokens(parser: ShellParser, script: ParsedScript): WordToken[] {
+  const tokens: WordToken[] = [];
+  visit(script, 'plain');
+  return tokens;
+
+  function visit(node: SyntaxNode, place: WordPlace): void {
+    const visitChildren = (within: WordPlace) =>
+      parser.forEachChild(node, (child) => visit(child, within));
+    switch (node.type) {
+      case 'Word': {
+        const token = tokenOf(node);
+        if (token !== undefined) tokens.push({ ...token, place });
+        visitChildren(place);
+        return;
+      }
+      case 'CommandExpansion':
+      case 'ProcessSubstitution':
+        if (isReadAsWritten(node.script)) {
+          visitChildren(node.text.startsWith('`') ? 'backquotes' : place);
+        }
+        return;
+      // Patterns, which are compared and not opened.
+      case 'CaseItem':
+        visit(node.body, place);
+        return;
+      case 'TestBinary':
+        if (!/^(?:=|==|!=|=~)$/.test(node.operator)) visitChildren(place);
+        return;
+      // Names, and arithmetic.
+      case 'Function':
+        visit(node.body, place);
+        return;
+      case 'ParameterExpansion':
+      case 'ArithmeticExpansion':
+      case 'ArithmeticCommand':
+        return;
+      default:
+        visitChildren(place);
+    }
+  }
+}
+
+/** Whether positions in a substitution are those of the command, and nothing in it is a guess. */
+function isReadAsWritten(script: ParsedScript | undefined): boolean {
+  if (script === undefined || script.source !== undefined) return false;
+  return script.errors === undefined || script.errors.length === 0;
+}
+
+type Piece = Omit<WordToken, 'place'>;
+
+function tokenOf(word: Word): Piece | undefined {
+  const parts = word.parts ?? [];
+  const count = word.parts === undefined ? 0 : parts.findIndex(({ type }) => type !== 'Literal');
+  const after = count === -1 ? undefined : parts[count];
+  const end = after?.pos ?? word.end;
+  const literal = word.text.slice(0, end - word.pos);
+  // `--file=`, `of=`, curl's `@` and `file=@`.
+  const [before = ''] = /^(?:[\w.+-]*=)?@?/.exec(literal) ?? [];
+  const pos = word.pos + before.length;
+  if (pos < end) {
+    return { value: withoutEscapes(literal.slice(before.length)), quoted: false, pos, end };
+  }
+  // A quoted one is a value only as a whole.
+  if (after === undefined || after.end !== word.end) return undefined;
+  const value = quotedValue(after);
+  return value === undefined ? undefined : { value, quoted: true, pos: after.pos, end: after.end };
+}
+
+function quotedValue(part: WordPart): string | undefined {
+  switch (part.type) {
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+      return part.value;
+    case 'DoubleQuoted': {
+      const values = part.parts.map((each) => (each.type === 'Literal' ? each.value : undefined));
+      return values.includes(undefined) ? undefined : values.join('');
+    }
+    default:
+      return undefined;
+  }
+}
+
+function withoutEscapes(text: string): string {
+  return text.replace(/\\([\s\S])/g, (_, escaped: string) => (escaped === '\n' ? '' : escaped));
+}

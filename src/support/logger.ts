@@ -1,0 +1,28 @@
+import { callOut, describeThrown } from './errors.js';
+
+/** Where a runtime wants to read of what went wrong without failing a call. */
+export interface Logger {
+  warn(message: string): void;
+}
+
+/** Tells whoever runs the host, when nobody else is there to be told. */
+export function warnHost(message: string): void {
+  process.emitWarning(message);
+}
+
+/**
+ * The way to warn.
+ *
+ * @param logger Default: process warnings.
+ */
+export function warnTo(logger: Logger | undefined): (message: string) => void {
+  if (logger === undefined) return warnHost;
+  return (message) =>
+    callOut(
+      () => logger.warn(message),
+      (error) => {
+        // A log that fails must not fail what it reports on.
+        warnHost(`logger threw: ${describeThrown(error)}; it was told: ${message}`);
+      },
+    );
+}

@@ -1,0 +1,62 @@
+import { onAbort } from './abort.js';
+
+interface Waiter {
+  readonly start: () => void;
+  readonly fail: (reason: unknown) => void;
+}
+
+/** Runs tasks one at a time, in the order in which they came. */
+export class ExclusiveQueue {
+  readonly #waiting: Waiter[] = [];
+  #busy = false;
+
+  /**
+   * Runs a task when its turn comes, and settles as it does.
+   *
+   * @param signal Aborting it takes a task that still waits out of the queue, and rejects with the
+   *   signal's reason. It does nothing to a task that has begun.
+   */
+  async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
+    if (this.#busy) await this.#turn(signal);
+    this.#busy = true;
+    try {
+      return await task();
+    } finally {
+      this.#next();
+    }
+  }
+
+  /** Rejects whatever still waits. A task that has begun goes on. */
+  clear(reason: unknown): void {
+    for (const waiter of this.#waiting.splice(0)) waiter.fail(reason);
+  }
+
+  #turn(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+        reject(signal?.reason);
+      };
+      const stay = signal && onAbort(signal, leave);
+      const waiter: Waiter = {
+        start: () => {
+          stay?.();
+          resolve();
+        },
+        fail: (reason) => {
+          stay?.();
+          reject(reason);
+        },
+      };
+      this.#waiting.push(waiter);
+    });
+  }
+
+  #next(): void {
+    const waiter = this.#waiting.shift();
+    // Still busy when there is one: nobody may slip in between its start and its first step.
+    if (waiter === undefined) this.#busy = false;
+    else waiter.start();
+  }
+}

@@ -1,0 +1,46 @@
+/** Whether a byte is inside a UTF-8 character, not at its beginning. */
+export function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}
+
+/** The longest end of `text` of at most `maxBytes` UTF-8 bytes, beginning at a character. */
+export function lastBytes(text: string, maxBytes: number): string {
+  // No UTF-16 unit takes more than three bytes.
+  if (text.length * 3 <= maxBytes) return text;
+  const bytes = Buffer.from(text, 'utf8');
+  if (bytes.length <= maxBytes) return text;
+  let start = bytes.length - maxBytes;
+  while (isContinuation(bytes[start])) start += 1;
+  return bytes.toString('utf8', start);
+}
+
+/** The longest beginning of `text` of at most `maxBytes` UTF-8 bytes, ending at a character. */
+export function firstBytes(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes) return text;
+  const bytes = Buffer.from(text, 'utf8');
+  if (bytes.length <= maxBytes) return text;
+  let end = maxBytes;
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return bytes.toString('utf8', 0, end);
+}
+
+const UNITS = ['KB', 'MB', 'GB', 'TB'] as const;
+
+/** A size for people: `512B`, `12.3KB`, `1.0MB`; 1,024-based, one decimal. */
+export function formatSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes}B`;
+  let size = bytes;
+  let shown = '';
+  for (const unit of UNITS) {
+    size /= 1024;
+    shown = `${size.toFixed(1)}${unit}`;
+    // By the rounded figure: 1,048,575 bytes are 1.0MB, not 1024.0KB.
+    if (Number(size.toFixed(1)) < 1024) break;
+  }
+  return shown;
+}
+
+/** A count with its thousands set apart: `1,234`. */
+export function formatCount(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}

@@ -1,0 +1,103 @@
+import { onAbort } from './abort.js';
+
+/** The longest time that Node's timers know: a longer one would fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** Whether the process stays alive for a timer's sake. */
+type Weight = 'keepsAlive' | 'letsGo';
+
+/**
+ * Does something when the time is up, however long it is.
+ *
+ * @returns Takes it back.
+ */
+export function startTimer(ms: number, then: () => void, weight: Weight = 'letsGo'): () => void {
+  let left = ms;
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (): void => {
+    const step = Math.min(left, LONGEST_MS);
+    left -= step;
+    timer = setTimeout(left > 0 ? wait : then, step);
+    if (weight === 'letsGo') timer.unref();
+  };
+  wait();
+  return () => clearTimeout(timer);
+}
+
+/** Settles when the time is up, for which the process stays alive. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => startTimer(ms, resolve, 'keepsAlive'));
+}
+
+/**
+ * Waits for work that may never settle; whether it has.
+ *
+ * @throws What the work throws.
+ */
+export async function settlesWithin(
+  work: unknown,
+  ms: number,
+  weight: Weight = 'letsGo',
+): Promise<boolean> {
+  let stop = (): void => {};
+  const late = new Promise<boolean>((resolve) => {
+    stop = startTimer(ms, () => resolve(false), weight);
+  });
+  try {
+    return await Promise.race([Promise.resolve(work).then(() => true), late]);
+  } finally {
+    stop();
+  }
+}
+
+/**
+ * Waits for work that may never settle; it is not stopped.
+ *
+ * @param ms Never keeps the process alive.
+ * @throws What the work throws; an error with `message` when the time is up.
+ */
+export async function withinTime<T>(work: Promise<T>, ms: number, message: string): Promise<T> {
+  if (await settlesAtOnce(work)) return work;
+  if (await settlesWithin(work, ms)) return work;
+  throw new Error(message);
+}
+
+/**
+ * Waits for work until one of the signals is aborted; from then on it is nobody's.
+ *
+ * @throws What the work throws, or a signal was aborted with.
+ */
+export async function unlessAborted<T>(
+  work: Promise<T>,
+  ...signals: readonly (AbortSignal | undefined)[]
+): Promise<T> {
+  if (!signals.some((signal) => signal?.aborted) && (await settlesAtOnce(work))) return work;
+  const offs: (() => void)[] = [];
+  const aborted = new Promise<never>((_, reject) => {
+    for (const signal of signals) {
+      if (signal?.aborted) reject(signal.reason);
+      else if (signal) offs.push(onAbort(signal, () => reject(signal.reason)));
+    }
+  });
+  try {
+    return await Promise.race([aborted, work]);
+  } finally {
+    for (const off of offs) off();
+  }
+}
+
+const TURNS = 24;
+
+/**
+ * Whether work has nothing to wait for: it settles within a few turns of the microtask queue. Then
+ * it needs no timer and no listener, which would cost more than the work itself.
+ */
+export async function settlesAtOnce(work: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  const settle = (): void => {
+    settled = true;
+  };
+  work.then(settle, settle);
+  for (let turn = 0; turn < TURNS && !settled; turn += 1) await undefined;
+  return settled;
+}

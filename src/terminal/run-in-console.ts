@@ -1,0 +1,63 @@
+import { checkExecuteOptions } from '../command/options.js';
+import { optionsOfNow } from '../command/options-now.js';
+import type { CommandOptions } from '../command/run.js';
+import { commandEnvironment } from '../command/run.js';
+import { spawnIn } from '../command/spawn.js';
+import type { MergedResult } from '../engine/outcome.js';
+import { checkObject } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
+import { Console } from './console.js';
+import { readableCapture } from './readable.js';
+import type { TerminalUi } from './ui.js';
+
+/** How a command is run in a console: the console decides about the terminal's size. */
+export type ConsoleOptions = Omit<CommandOptions, 'onOutput' | 'pty' | 'input' | 'streams'> & {
+  /** Shows it. */
+  readonly ui: TerminalUi;
+};
+
+/** How a command in a console ended. */
+export interface ConsoleResult {
+  readonly result: MergedResult;
+  /** What was kept of its output, as a person would have read it: see the docs of `pty`. */
+  readonly text: string;
+  /** The person ended it, by Esc or by closing the console. */
+  readonly dismissed: boolean;
+}
+
+/**
+ * Runs a command on a terminal that a person sees and types into. Esc ends it, as `kill()` would;
+ * a second Esc does not wait for its grace. (Ctrl-^ sends the command an ESC.)
+ *
+ * ```ts
+ * const ui = createTtyUi(process.stdin, process.stdout);
+ * const { result, text } = await runInConsole('git commit', { ui, cwd });
+ * ```
+ *
+ * @throws {InputError} An option is not valid; nothing was started.
+ * @throws {LaunchError} It could not be started.
+ * @throws What the interface throws when it cannot open the console.
+ */
+export async function runInConsole(
+  command: string,
+  consoleOptions: ConsoleOptions,
+): Promise<ConsoleResult> {
+  checkObject('options', consoleOptions);
+  const { ui, ...options } = consoleOptions;
+  if (typeof ui?.openConsole !== 'function') {
+    throw new InputError(`ui: expected a terminal UI with openConsole(), got ${showValue(ui)}`);
+  }
+  checkExecuteOptions(command, options);
+  const environment = commandEnvironment({ ...options, pty: true });
+  const kept = optionsOfNow(options);
+  // A user interface may take its time; what was asked for stays what it is.
+  const console = await Console.open(ui, command);
+  try {
+    const asked = { ...kept, pty: console.size, encoding: 'bytes' } as const;
+    const live = await spawnIn(environment, command, asked);
+    const { result, dismissed, size } = await console.run(live);
+    return { result, dismissed, text: await readableCapture(result.output, size) };
+  } finally {
+    await console.close();
+  }
+}

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const entry = fileURLToPath(new URL('../../../../dist/index.js', import.meta.url));
+
+/** Node's answer where the shell parser cannot be loaded: what asks for it fails. */
+function runWithoutParser(options: string, input: string): string {
+  const hook = `export const resolve = (name, context, next) => {
+    if (name === 'unbash') throw new Error('the parser was asked for');
+    return next(name, context);
+  };`;
+  const script = `
+    import { register } from 'node:module';
+    register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hook)}));
+    const { createBashTool } = await import(${JSON.stringify(entry)});
+    const tool = createBashTool({ contract: 'workspace', cwd: '/', ${options} });
+    const answer = await tool.execute(${input}).catch((error) => ({ content: [{ text: error.message }] }));
+    console.log(answer.content[0].text.split('\\n')[0]);
+    await tool.dispose();`;
+  const args = ['--input-type=module', '-e', script];
+  return execFileSync(process.execPath, args, { encoding: 'utf8' }).trim();
+}
+
+test('a tool without an interceptor never loads the parser', () => {
+  expect(runWithoutParser('', '{ command: "echo hi; cat </dev/null" }')).toBe('hi');
+});
+
+test('nor does an interceptor none of whose tools are there', () => {
+  const options = 'interceptor: { enabled: true, tools: [] }';
+  expect(runWithoutParser(options, '{ command: "echo hi" }')).toBe('hi');
+});
+
+test('nor does a command without anything that could be an internal URL', () => {
+  const input = '{ command: "echo hi # https://x.y/z", env: { A: "other://x" } }';
+  expect(runWithoutParser('', input)).toBe('hi');
+});
+
+test('a command that may have one does', () => {
+  const answer = runWithoutParser('', '{ command: "echo local://x" }');
+  expect(answer).toBe('the parser was asked for');
+});
+
+test('an interceptor that looks at a command does', () => {
+  const options = 'interceptor: { enabled: true, tools: ["read"] }';
+  expect(runWithoutParser(options, '{ command: "echo hi" }')).toBe('the parser was asked for');
+});

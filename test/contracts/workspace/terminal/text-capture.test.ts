@@ -1,0 +1,19 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { captureText } from '../../../../src/contracts/workspace/terminal/text-capture.js';
+import { run } from '../../../../src/index.js';
+
+test('it is the capture that the engine makes of the same text', async () => {
+  const text = fc.string({
+    unit: fc.constantFrom('a', '\n', 'é', '中', '😀', '\r'),
+    maxLength: 60,
+  });
+  const size = fc.nat(40);
+  await fc.assert(
+    fc.asyncProperty(text, size, size, async (input, headBytes, tailBytes) => {
+      const result = await run('cat', { input, headBytes, tailBytes });
+      expect(captureText(input, { headBytes, tailBytes })).toEqual(result.output);
+    }),
+    { numRuns: 150 },
+  );
+});

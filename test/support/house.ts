@@ -1,0 +1,96 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The repository. */
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+const generated = new Set(['build', 'dist', 'node_modules', 'prebuilt', 'results', 'target']);
+
+const entriesOf = (folder: string) =>
+  readdirSync(join(root, folder), { withFileTypes: true }).filter(
+    ({ name }) => !generated.has(name) && !name.startsWith('.'),
+  );
+
+/** The folders in a folder of the repository, by their names. */
+export function foldersIn(folder: string): string[] {
+  return entriesOf(folder).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+}
+
+/**
+ * The files under a folder of the repository, by their paths from its root; without what is
+ * generated, unless the folder itself is.
+ */
+export function filesIn(folder: string): string[] {
+  if (!existsSync(join(root, folder))) return [];
+  return entriesOf(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesIn(path) : [path];
+  });
+}
+
+/** The text of a file of the repository. */
+export const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+/** One file knows another. */
+export interface Import {
+  readonly from: string;
+  readonly to: string;
+  /** What it takes from there, by its name there. */
+  readonly names: readonly string[];
+}
+
+/** The code of one language: its files, who knows whom, and the rooms in the order of knowing. */
+export interface House {
+  readonly language: string;
+  readonly files: readonly string[];
+  readonly imports: readonly Import[];
+  /** A room knows those before it, and no other. */
+  readonly order: readonly string[];
+  readonly roomOf: (file: string) => string;
+  /** What a file offers to others, by name. */
+  readonly exportsOf: (file: string) => readonly string[];
+  /** Files that are used from outside of the house: by programs, or by whoever installs it. */
+  readonly isFace: (file: string) => boolean;
+}
+
+/** Whether a folder is another, or in it. */
+export const isWithin = (folder: string, other: string): boolean =>
+  folder === other || folder.startsWith(`${other}/`);
+
+const STATEMENT =
+  /^(?:import|export)(?: type)? ?(?<names>[^;'"]*?)\bfrom '(?<path>[^']+)'|^import '(?<bare>[^']+)'|\bimport\('(?<lazy>[^']+)'\)/gm;
+const DECLARATION =
+  /^export (?:async |abstract )?(?:function\*?|class|const|interface|type) (\w+)/gm;
+
+function importsOf(file: string): Import[] {
+  return [...read(file).matchAll(STATEMENT)].flatMap(({ groups = {} }) => {
+    const path = groups.path ?? groups.bare ?? groups.lazy ?? '';
+    if (!path.startsWith('.')) return [];
+    const to = join(dirname(file), path).replace(/\.js$/, '.ts');
+    const names = (groups.names ?? '').match(/\w+(?= as )|\w+/g) ?? [];
+    return [{ from: file, to, names }];
+  });
+}
+
+/** The TypeScript of the package, in `src/`. */
+export const typescript: House = {
+  language: 'TypeScript',
+  files: filesIn('src'),
+  imports: filesIn('src').flatMap(importsOf),
+  order: [
+    ...['support', 'engine', 'command', 'shell'],
+    ...['urls', 'jobs', 'interaction-log', 'artifacts', 'minimizer', 'terminal', 'snapshot'],
+    ...['contracts', 'index', 'adapters', 'mcp', 'cli'],
+  ],
+  roomOf: (file) => basename(relative('src', file).split('/')[0] ?? '', '.ts'),
+  // A function with overloads is declared several times.
+  exportsOf: (file) => [
+    ...new Set([...read(file).matchAll(DECLARATION)].map(([, name = '']) => name)),
+  ],
+  isFace: (file) => basename(file) === 'index.ts' || file === 'src/cli.ts',
+};
+
+/** What tests take from a house. */
+export const testImports = filesIn('test')
+  .filter((file) => file.endsWith('.ts'))
+  .flatMap(importsOf);

@@ -1,0 +1,87 @@
+import { getEventListeners, once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, expect, test, vi } from 'vitest';
+import {
+  settlesAtOnce,
+  settlesWithin,
+  startTimer,
+  unlessAborted,
+  withinTime,
+} from '../../src/support/timing.js';
+import { failureOf } from './results.js';
+
+const never = new Promise<never>(() => {});
+const DAY_MS = 24 * 3600 * 1000;
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('work that has nothing to wait for does, also when it fails', async () => {
+  const steps = async () => {
+    for (let step = 0; step < 5; step += 1) await undefined;
+  };
+  expect(await settlesAtOnce(steps())).toBe(true);
+  expect(await settlesAtOnce(Promise.reject(new Error('no')))).toBe(true);
+});
+
+test('work that waits for something does not, and nobody waits for it', async () => {
+  expect(await settlesAtOnce(nextTurn())).toBe(false);
+  expect(await settlesAtOnce(new Promise(() => {}))).toBe(false);
+});
+
+test('work is waited for until one of the signals is aborted', async () => {
+  const [one, other] = [new AbortController(), new AbortController()];
+  expect(await unlessAborted(Promise.resolve(1), one.signal, undefined)).toBe(1);
+  await expect(unlessAborted(Promise.reject(new Error('no')), one.signal)).rejects.toThrow('no');
+  const waiting = unlessAborted(never, one.signal, other.signal);
+  other.abort(new Error('enough'));
+  await expect(waiting).rejects.toThrow('enough');
+  await expect(unlessAborted(never, other.signal)).rejects.toThrow('enough');
+  for (const { signal } of [one, other]) {
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  }
+});
+
+test('work that fails when nobody waits for it any more disturbs nobody', async () => {
+  let fail = (_reason: unknown): void => {};
+  const work = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  const unhandled = Promise.race([once(process, 'unhandledRejection'), nextTurn('none')]);
+  const reason = new Error('gone');
+  expect(await failureOf(unlessAborted(work, AbortSignal.abort(reason)))).toBe(reason);
+  fail(new Error('late'));
+  expect(await unhandled).toBe('none');
+});
+
+test('C3: a timer takes its time, however long that is', () => {
+  vi.useFakeTimers();
+  const fired: string[] = [];
+  startTimer(2 ** 31 - 1, () => fired.push('longest of one'));
+  startTimer(2 ** 31, () => fired.push('one more'));
+  startTimer(100 * DAY_MS, () => fired.push('a hundred days'));
+  const stop = startTimer(50 * DAY_MS, () => fired.push('taken back'));
+  startTimer(Number.POSITIVE_INFINITY, () => fired.push('never'));
+  vi.advanceTimersByTime(2 ** 31 - 2);
+  expect(fired).toEqual([]);
+  vi.advanceTimersByTime(2);
+  expect(fired).toEqual(['longest of one', 'one more']);
+  stop();
+  vi.advanceTimersByTime(100 * DAY_MS - 2 ** 31 - 1);
+  expect(fired).toEqual(['longest of one', 'one more']);
+  vi.advanceTimersByTime(1);
+  expect(fired).toEqual(['longest of one', 'one more', 'a hundred days']);
+  vi.advanceTimersByTime(365 * DAY_MS);
+  expect(fired).toHaveLength(3);
+});
+
+test('C3: work is waited for as long as was said', async () => {
+  vi.useFakeTimers();
+  const waits = [settlesWithin(never, 30 * DAY_MS), withinTime(nextTurn(1), 30 * DAY_MS, 'late')];
+  await vi.advanceTimersByTimeAsync(29 * DAY_MS);
+  expect(await Promise.race([waits[0], 'still waits'])).toBe('still waits');
+  await vi.advanceTimersByTimeAsync(DAY_MS);
+  expect(await waits[0]).toBe(false);
+  expect(await waits[1]).toBe(1);
+});
