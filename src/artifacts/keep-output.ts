@@ -19,9 +19,9 @@ export type KeptOutput =
     }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** For a place; the command has not begun. */
+/** Time that a store has to name a place; the command has not begun. */
 const OPEN_MS = 5000;
-/** For what may take a copy of all of it; the command is over. */
+/** Time that it has for what may take a copy of all of it; the command is over. */
 const KEEP_MS = 30_000;
 
 /** The way of one command's output into a store. Nothing here fails the command. */

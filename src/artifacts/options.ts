@@ -10,11 +10,13 @@ export interface ArtifactStoreOptions {
    * `forkline-<uid>` in the system's temporary directory, made when it is first needed.
    */
   readonly directory?: string | undefined;
-  /** Of one artifact. What is dropped is written at its end. Default: 268,435,456 (256 MiB). */
+  /**
+   * Bytes of one artifact. What is dropped is written at its end. Default: 268,435,456 (256 MiB).
+   */
   readonly maxBytes?: number | undefined;
-  /** Of all of them; the oldest are removed. Default: 2,147,483,648 (2 GiB). */
+  /** Bytes of all of them; the oldest are removed. Default: 2,147,483,648 (2 GiB). */
   readonly maxTotalBytes?: number | undefined;
-  /** After which they are removed. Default: 604,800,000 (7 days). */
+  /** The time after which they are removed. Default: 604,800,000 (7 days). */
   readonly maxAgeMs?: number | undefined;
   /** Remove this store's artifacts when it is disposed of. Default: true without `directory`. */
   readonly removeOnDispose?: boolean | undefined;

@@ -34,7 +34,10 @@ export async function makePrivate(path: string): Promise<void> {
   }
 }
 
-/** With those above it. `recursive` alone says ENOENT of a file system that is read-only. */
+/**
+ * Makes a directory with those above it. `recursive` alone says ENOENT of a file system that is
+ * read-only.
+ */
 async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, 0o700);

@@ -37,9 +37,9 @@ export interface ArtifactDraft {
 
 /** Part of an artifact. */
 export type ArtifactRange =
-  /** From `start`, counted from 0, up to and without `end`. Default: to the end. */
+  /** Bytes from `start`, counted from 0, up to and without `end`. Default: to the end. */
   | { readonly unit: 'bytes'; readonly start: number; readonly end?: number }
-  /** From `start`, counted from 1, up to and with `end`. Default: to the end. */
+  /** Lines from `start`, counted from 1, up to and with `end`. Default: to the end. */
   | { readonly unit: 'lines'; readonly start: number; readonly end?: number };
 
 /**

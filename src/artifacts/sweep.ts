@@ -4,9 +4,9 @@ import { type Entry, parseName } from './names.js';
 
 /** What may stay in a directory. */
 interface SweepLimits {
-  /** Of all artifacts together, in bytes. */
+  /** Bytes of all artifacts together. */
   readonly maxTotalBytes: number;
-  /** Since an artifact was written, in milliseconds. */
+  /** Time since an artifact was written, in milliseconds. */
   readonly maxAgeMs: number;
 }
 

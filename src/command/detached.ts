@@ -7,9 +7,9 @@ interface DetachedOptions extends Pick<ExecuteOptions, 'shell'> {
   readonly cwd: string;
   /** The file for its output; must not exist. */
   readonly outputPath: string;
-  /** From its start; then it is ended like any command. */
+  /** Time that it may take from its start; then it is ended like any command. */
   readonly timeoutMs: number;
-  /** From SIGTERM to SIGKILL. */
+  /** Time from SIGTERM to SIGKILL. */
   readonly graceMs: number;
 }
 

@@ -21,17 +21,17 @@ export interface SpillOptions {
 export interface ExecuteOptions {
   /** Default: the host's working directory at the time of the call. */
   readonly cwd?: string | undefined;
-  /** From the start. Default: none. */
+  /** Time that it may take, from its start. Default: none. */
   readonly timeoutMs?: number | undefined;
-  /** From SIGTERM to SIGKILL. Default: 5000. */
+  /** Time from SIGTERM to SIGKILL. Default: 5000. */
   readonly graceMs?: number | undefined;
   /** Ends the command when it is aborted; the promise settles once it is gone. */
   readonly signal?: AbortSignal | undefined;
   /** Default: 'merged', one stream in true order. */
   readonly streams?: 'merged' | 'separate' | undefined;
-  /** Kept from the start of each stream. Default: 131072. */
+  /** Bytes kept from the start of each stream. Default: 131072. */
   readonly headBytes?: number | undefined;
-  /** Kept from the end of each stream. Default: 131072. */
+  /** Bytes kept from the end of each stream. Default: 131072. */
   readonly tailBytes?: number | undefined;
   /** A file for every byte of output. */
   readonly spill?: string | SpillOptions | undefined;
@@ -63,9 +63,9 @@ export interface ExecuteOptions {
 
 /** How much is kept of an output, or shown, in bytes. */
 export interface OutputLimits {
-  /** From the beginning; 0 shows the end only. */
+  /** Bytes from the beginning; 0: the end only. */
   readonly headBytes: number;
-  /** From the end. */
+  /** Bytes from the end. */
   readonly tailBytes: number;
 }
 

@@ -67,7 +67,9 @@ export interface LiveProcess<Chunk = OutputChunk> extends AsyncIterable<Chunk>, 
    * left behind when it ended by itself is its owner's to end.
    */
   kill(options?: { readonly graceMs?: number | undefined }): Promise<RunResult>;
-  /** What it has printed so far, within the same limits as the result; undefined once it is over. */
+  /**
+   * What it has printed so far, within the same limits as the result; undefined once it is over.
+   */
   snapshot(): Promise<Snapshot | undefined>;
 }
 
@@ -99,7 +101,7 @@ export async function spawn(
   return spawnIn(commandEnvironment(options), command, options);
 }
 
-/** The same with an environment block that is made already. */
+/** Starts a command as {@link spawn} does, with an environment block that is made already. */
 export function spawnIn(
   environment: string,
   command: string,

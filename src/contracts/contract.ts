@@ -58,7 +58,7 @@ export const SHELL_HINTS: ToolHints = {
 /** A shell tool: what a model API needs to know of it, and how it is called. */
 export interface BashTool<Details = unknown> {
   readonly name: string;
-  /** For the model. */
+  /** What the model is told of it. */
   readonly description: string;
   /** JSON Schema of the input. */
   readonly inputSchema: JsonSchema;

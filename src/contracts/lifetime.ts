@@ -5,7 +5,7 @@ import { CANCELLED } from './notices.js';
 
 /** A tool from its making to its disposal: what it has started, and what may still begin. */
 export class Lifetime {
-  /** Of all commands of the tool. */
+  /** The owner of all commands of the tool. */
   readonly owner: Owner = createOwner();
   readonly #running = new UnderWay();
   readonly #disposal = new AbortController();

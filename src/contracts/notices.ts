@@ -17,7 +17,7 @@ export function exitNotice(exitCode: number): string {
 /** What is said of a command that ended without an exit code. */
 export const NO_STATUS = 'Command failed: missing exit status';
 
-/** By what it ended instead. */
+/** What is said of the signal by which it ended instead. */
 export function signalNotice(signal: NodeJS.Signals): string {
   return `Killed by ${signal}.`;
 }
@@ -25,7 +25,7 @@ export function signalNotice(signal: NodeJS.Signals): string {
 /** What is said of a command that the caller ended. */
 export const CANCELLED = 'Command cancelled';
 
-/** By whom, when it was not the caller. */
+/** What is said of who ended it, when that was not the caller. */
 export const DISMISSED = 'The user ended it from the console.';
 
 /** What is said of a command whose time was up. */

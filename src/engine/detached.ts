@@ -12,9 +12,9 @@ interface DetachedCommand {
   readonly directory: string;
   /** The file for its output, absolute; must not exist. Made with mode 0600. */
   readonly outputPath: string;
-  /** From its start, in milliseconds; then it is ended. */
+  /** Time that it may take from its start, in milliseconds; then it is ended. */
   readonly timeoutMs: number;
-  /** From SIGTERM to SIGKILL, in milliseconds. */
+  /** Time from SIGTERM to SIGKILL, in milliseconds. */
   readonly graceMs: number;
 }
 

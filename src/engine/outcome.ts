@@ -110,7 +110,7 @@ export interface BaseResult {
   /** Process id; also the id of its process group and its session. 0 when it never started. */
   readonly pid: number;
   readonly outcome: Outcome;
-  /** From the launch to the end, in milliseconds. */
+  /** Time from the launch to the end, in milliseconds. */
   readonly durationMs: number;
   /** CPU time of the command and of the children that it waited for, in milliseconds. */
   readonly cpu: { readonly userMs: number; readonly systemMs: number };

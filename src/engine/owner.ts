@@ -1,7 +1,7 @@
 import { atLeast } from '../support/checks.js';
 import { channel } from './channel.js';
 
-/** From SIGTERM to SIGKILL, in milliseconds, when an owner is disposed. */
+/** Time from SIGTERM to SIGKILL, in milliseconds, when an owner is disposed. */
 const DISPOSE_GRACE_MS = 5000;
 
 /**

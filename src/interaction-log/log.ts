@@ -1,4 +1,6 @@
-/** What an interaction log keeps of one command: that it was run and how it ended, not its output. */
+/**
+ * What an interaction log keeps of one command: that it was run and how it ended, not its output.
+ */
 export interface InteractionEntry {
   /** When it began, as ISO 8601 in UTC. */
   readonly time: string;
@@ -11,7 +13,7 @@ export interface InteractionEntry {
   readonly stdoutBytes: number;
   /** Everything it printed to stderr, shown or not. */
   readonly stderrBytes: number;
-  /** From the call to its end, in milliseconds. */
+  /** Time from the call to its end, in milliseconds. */
   readonly durationMs: number;
 }
 

@@ -7,7 +7,9 @@ import { absolutePath } from '../support/paths.js';
 export interface InteractionLogOptions {
   /** The file; made with mode 0600 when it is not there. Its directory must exist. */
   readonly path: string;
-  /** Of a command that is written; the rest is cut, and its length noted. Default: 1,048,576. */
+  /**
+   * Bytes of a command that are written; the rest is cut, and its length noted. Default: 1,048,576.
+   */
   readonly maxCommandBytes?: number | undefined;
   /**
    * Of the lines that wait for the disk. What comes when they are that many is lost, and the next

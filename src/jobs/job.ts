@@ -27,7 +27,7 @@ export interface JobStatus {
   readonly type: 'bash';
   readonly state: JobState;
   readonly label: string;
-  /** Since it began, until now or its end, in milliseconds. */
+  /** Time since it began, until now or its end, in milliseconds. */
   readonly durationMs: number;
 }
 

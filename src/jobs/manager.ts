@@ -74,7 +74,7 @@ export class JobManager {
     return job;
   }
 
-  /** By ascending ids. */
+  /** All jobs that can be asked for, by ascending ids. */
   list(): readonly Job[] {
     return [...this.#jobs.values()];
   }

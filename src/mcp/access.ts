@@ -56,7 +56,7 @@ export class Access {
   }
 }
 
-/** Of one length whatever the token's, as the comparison needs. */
+/** A digest has one length whatever the token's, as the comparison needs. */
 function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -8,9 +8,11 @@ import { buildServer, type McpOptions } from './server.js';
 
 /** How long a client may be silent. */
 export interface SessionLimits {
-  /** In milliseconds, since its last request or stream ended. */
+  /** Milliseconds since its last request or stream ended. */
   readonly idleMs: number;
-  /** The same for a client whose stream of notifications was open and has broken off. */
+  /**
+   * Milliseconds likewise, of a client whose stream of notifications was open and has broken off.
+   */
   readonly lostMs: number;
 }
 

@@ -55,7 +55,9 @@ export function checkTool(tool: BashTool): void {
   checkMethod('tool', 'execute', tool);
 }
 
-/** The same for a transport that can do more than the SDK's. */
+/**
+ * A server as {@link createMcpServer} makes it, for a transport that can do more than the SDK's.
+ */
 export function buildServer(
   tool: BashTool,
   { name = 'forkline', instructions = INSTRUCTIONS, log }: McpOptions,

@@ -13,7 +13,7 @@ export interface Omission {
  * that no line about an error is left out are the minimizer's.
  */
 export interface OutputFilter {
-  /** For details and warnings. */
+  /** What it is called in details and warnings. */
   readonly name: string;
   /** Whether it is for the output of this shell command. Default: of every one. */
   readonly applies?: (command: string) => boolean;

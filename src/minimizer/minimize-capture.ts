@@ -143,7 +143,7 @@ function ofWhole(
   };
 }
 
-/** Of the lines between the ends there is nothing but their numbers. */
+/** A text of two ends: of the lines between them there is nothing but their numbers. */
 function ofEnds(
   texts: readonly NumberedText[],
   parts: readonly Part[],

@@ -89,7 +89,10 @@ class Row {
     this.isRedrawn = true;
   }
 
-  /** By what goes alone, so that it takes no longer than writing it did. */
+  /**
+   * Keeps a line that tells of an error. Looks at what goes alone, so that it takes no longer than
+   * writing it did.
+   */
   #keepIfError(cells: readonly string[]): void {
     const gone = cells.join('');
     if (!isErrorLine(gone)) return;

@@ -10,6 +10,9 @@ const STEP = 16_384;
  * What a person would have read: without escape sequences, with lines as they were drawn last. Of
  * the controls only newlines and tabs are left. Yields now and then, for the caller to give others
  * their turn.
+ *
+ * For output of a command on a pipe, each line with its number in it. What had a terminal, with a
+ * size and programs that fill the screen, is for `readableText()` of src/terminal.
  */
 export function* renderTerminal(text: string): Generator<void, NumberedText> {
   let at = nextControl(text, 0, true);
@@ -38,7 +41,7 @@ export function* renderTerminal(text: string): Generator<void, NumberedText> {
   return { lines: texts, numbers, endsWithNewline: endsWithNewline || text.endsWith('\n') };
 }
 
-/** The same as text. */
+/** What {@link renderTerminal} makes of a text, as text again. */
 export function cleanTerminalText(text: string): string {
   return toText(toEnd(renderTerminal(text)));
 }

@@ -20,6 +20,8 @@ export interface Stage {
  * The stages of a command that a model might as well have asked a tool for: those of its lists,
  * groups and branches. Left out is what a tool cannot stand in for: later stages of a pipe,
  * conditions, loops, functions, and what is inside `$(…)`, backquotes and `<(…)`.
+ *
+ * The other readers of shell text: `findWordTokens()` for values, `takeLeadingCd()` for one `cd`.
  */
 export function findStages(script: Script): Stage[] {
   return inList(script.commands, 'shown');

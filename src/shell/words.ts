@@ -18,6 +18,9 @@ export interface WordToken {
  * The pieces of a command that may be values: whole words, quoted or not, or what follows `--name=`,
  * `name=` or `@`. Of an unquoted one, as far as the first quote, expansion or pattern. Words inside
  * substitutions count, text inside quotes and here-documents does not.
+ *
+ * One of three readers of shell text, each as strict as its use allows: this one finds values to
+ * replace (internal URLs), `findStages()` what is run (the interceptor), `takeLeadingCd()` one `cd`.
  */
 export function findWordTokens(parser: ShellParser, script: ParsedScript): WordToken[] {
   const tokens: WordToken[] = [];

@@ -41,7 +41,10 @@ const GRACE_MS = 50;
 export class ShellSnapshot {
   readonly #source: SnapshotSource;
   readonly #warn: (message: string) => void;
-  /** Of its own: what the rc file starts, such as an agent for keys, goes when it has been read. */
+  /**
+   * An owner of its own: what the rc file starts, such as an agent for keys, goes when it has been
+   * read.
+   */
   readonly #owner = createOwner();
   #captured: Promise<ReadySnapshot | undefined> | undefined;
   #directory: string | undefined;

@@ -41,7 +41,7 @@ export function messageOf(thrown: unknown): string {
   return textOf(thrown instanceof Error ? thrown.message : thrown);
 }
 
-/** The same with the error's name before it. */
+/** What an error says, with its name before it; anything may be thrown. */
 export function describeThrown(thrown: unknown): string {
   return textOf(thrown);
 }

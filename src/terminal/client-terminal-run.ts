@@ -13,9 +13,9 @@ import { type Answer, ask, type Stop } from './client-terminal-wait.js';
 export type StopReason = 'exited' | 'timedOut' | 'cancelled' | 'lost';
 
 export interface ClientTimes {
-  /** From one look at the output to the next. */
+  /** Time from one look at the output to the next. */
   readonly pollMs: number;
-  /** For one answer of the client. */
+  /** Time that the client has for one answer. */
   readonly answerMs: number;
 }
 

@@ -54,7 +54,7 @@ export interface ClientCommand {
   readonly text: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** From the request for the terminal on. */
+  /** Time that it may take, from the request for the terminal on. */
   readonly timeoutMs: number;
   readonly outputByteLimit: number;
 }

@@ -30,14 +30,17 @@ export interface ConsoleRun {
   readonly result: MergedResult;
   /** The person ended it, by Esc or by closing the overlay. */
   readonly dismissed: boolean;
-  /** Of its terminal, at the end. */
+  /** The size of its terminal, at the end. */
   readonly size: TerminalSize;
 }
 
 const DEFAULT_SIZE: TerminalSize = { columns: 120, rows: 40 };
 /** Bytes on their way into the terminal, past which more are not taken: nobody types that much. */
 const MOST_INPUT = 1024 * 1024;
-/** The same for answers of the terminal itself, which output can ask for without end. */
+/**
+ * The most bytes on their way that are answers of the terminal itself, which output can ask for
+ * without end.
+ */
 const MOST_REPLIES = 4096;
 /** A write to the screen that took so long, in milliseconds, is followed by as long a rest. */
 const LONG_WRITE_MS = 8;

@@ -1,6 +1,6 @@
 import type { Terminal } from '@xterm/headless';
 
-/** Of one piece, in bytes or characters. A plain one takes a millisecond or two. */
+/** The size of one piece, in bytes or characters. A plain one takes a millisecond or two. */
 const LARGEST = 8192;
 const SMALLEST = 64;
 const FIRST = 1024;

@@ -9,13 +9,18 @@ import { PacedWriter } from './paced-write.js';
 const SCROLLBACK = 4000;
 /** Only a hostile output takes so long, in milliseconds; the rest of it is not written. */
 const MOST_MS = 2000;
-/** Characters written at a time at most: no more rows than these can scroll off between two looks. */
+/**
+ * Characters written at a time at most: no more rows than these can scroll off between two looks.
+ */
 const STEP = 2000;
 
 /**
  * What a terminal shows of raw output once all of it has been written, as plain text: without escape
  * sequences, progress bars as they were in the end, line editing as it came out. What has scrolled
  * off the screen stands above it. A full-screen program leaves nothing, unless it still ran.
+ *
+ * For output of a command that had a terminal. What went through a pipe and has redrawn lines all the
+ * same is for `renderTerminal()` of the minimizer, which keeps the lines' numbers.
  *
  * @param size Of the terminal in the end.
  */
@@ -46,7 +51,7 @@ function withoutSequences(raw: string, start: number): string {
   return rest.replace(SEQUENCE, '').replace(CONTROL, '');
 }
 
-/** The same for what was kept of an output; a line stands for what was not. */
+/** What a terminal shows of what was kept of an output; a line stands for what was not. */
 export async function readableCapture(capture: Capture, size: TerminalSize): Promise<string> {
   if (capture.kind === 'complete') return readableText(capture.text, size);
   const gap = `[… ${formatSize(capture.dropped.bytes)} not kept …]\n`;

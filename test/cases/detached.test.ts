@@ -140,7 +140,7 @@ test('B12: it goes on when the terminal of the agent hangs up', async () => {
   expect(await endingOf(started)).toBe('begin\nend\n\n\n[background process completed]\n');
 });
 
-test('it does not keep the agent from ending, nor hold anything of its', async () => {
+test('a detached command does not keep the agent from ending, nor hold anything of its', async () => {
   const agent = startAgent();
   const started = await startIn(agent, longSleep(341));
   const keeper = parentOf(started.pid);

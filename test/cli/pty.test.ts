@@ -28,7 +28,7 @@ async function shownBy(live: LiveProcess): Promise<string> {
   return readableText(result.output.text, SIZE);
 }
 
-test('it takes all of the terminal, gives it back as it was, and leaves the output there', async () => {
+test('run --pty takes all of the terminal, gives it back as it was, and leaves the output there', async () => {
   const live = await onTerminal('tty -s && stty size; printf "10%%\\r100%%\\n"; read x; exit 3');
   const screen = await textUntil(live, '100%');
   expect(screen).toContain('\x1b[?1049h');

@@ -7,7 +7,7 @@ import { eventually, isGone } from '../support/processes.js';
 
 const folder = useFolder();
 
-test('it prints the merged output and exits with the exit code', async () => {
+test('run prints the merged output and exits with the exit code', async () => {
   const command = 'for i in 1 2 3; do echo line $i; done; ls /nonexistent';
   const { code, stdout, stderr } = await cli('run', command);
   expect(code).toBe(2);

@@ -22,12 +22,12 @@ test('the directory is told when it is asked for, however the streams are kept',
   expect((await live.result).directory).toBe('/usr');
 });
 
-test('it is not told when nobody asks', async () => {
+test('the directory is not told when nobody asks', async () => {
   expect(await run('cd /usr')).not.toHaveProperty('directory');
   expect(await run('cd /usr', { followDirectory: false })).not.toHaveProperty('directory');
 });
 
-test('it is told beside a spill file too', async () => {
+test('the directory is told beside a spill file too', async () => {
   const spill = folder.file('spill');
   const result = await run('cd /usr; echo kept', { followDirectory: true, spill });
   expect(result).toMatchObject({ directory: '/usr', spill: { path: spill, bytes: 5 } });

@@ -11,7 +11,7 @@ leavesNothingBehind();
 
 const outputOf = (snapshot: unknown) => whole((snapshot as { output: Capture }).output);
 
-test('it resolves once the command runs, with the pid of its group and session', async () => {
+test('spawn() resolves once the command runs, with the pid of its group and session', async () => {
   const live = await spawn('ps -o pgid=,sid= -p $$; sleep 300');
   expect(lives(live.pid)).toBe(true);
   expect(await textUntil(live, '\n')).toMatch(new RegExp(`^ *${live.pid} +${live.pid}\n`));

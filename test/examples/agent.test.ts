@@ -33,14 +33,14 @@ test('the example finds the bug, mends it and says so', () => {
   expect(transcript).toMatch(/\nsum\(\) was subtracting; it adds now, and its test passes\.\n$/);
 });
 
-test('it reads the end of a long output from its artifact', () => {
+test('the agent reads the end of a long output from its artifact', () => {
   expect(answerTo('bash {"command":"seq 1 30000"}')).toContain(
     '[Showing lines 21468-30000 of 30000 (50.0KB limit). Read artifact://0 for full output]',
   );
   expect(answerTo('bash {"command":"tail -n 1 artifact://0"}')).toMatch(/^ {4}30000\n/);
 });
 
-test('it hears of a job, of a timeout and of a wrong directory', () => {
+test('the agent hears of a job, of a timeout and of a wrong directory', () => {
   expect(answerTo('bash {"command":"sleep 0.2; echo built","async":true}')).toMatch(
     /^ {4}Background job bg_1 started: sleep 0.2; echo built\n/,
   );

@@ -6,7 +6,7 @@ import { exited, failureOf } from '../support/results.js';
 
 leavesNothingBehind();
 
-test('it resolves to the result, the output as text, and who ended it', async () => {
+test('runInConsole() resolves to the result, the output as text, and who ended it', async () => {
   const ui = new FakeUi({ size: { columns: 50, rows: 10 } });
   const command = 'stty size; printf "\\e[1mbold\\e[0m\\n"; exit 3';
   const { result, text, dismissed } = await runInConsole(command, { ui, env: { A: '1' } });

@@ -6,11 +6,13 @@ import { firstBytes, formatSize, lastBytes } from '../../support/text.js';
 interface SnipLimits {
   /** The longest output that is returned whole. */
   readonly maxOutputBytes: number;
-  /** Of each end of longer output. */
+  /** Bytes of each end of longer output. */
   readonly snipBytes: number;
 }
 
-/** What the engine must keep for {@link snipOutput}: all that may be returned whole, and no more. */
+/**
+ * What the engine must keep for {@link snipOutput}: all that may be returned whole, and no more.
+ */
 export function limitsToSnip({ maxOutputBytes, snipBytes }: SnipLimits): OutputLimits {
   return { headBytes: snipBytes, tailBytes: maxOutputBytes - snipBytes };
 }

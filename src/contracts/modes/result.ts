@@ -23,7 +23,7 @@ export interface ForegroundDetails {
 /** Details of a command that goes on by itself. */
 export interface BackgroundDetails {
   mode: 'background';
-  /** After which it is ended, in seconds. */
+  /** The time after which it is ended, in seconds. */
   timeoutSeconds: number;
   /** Its process id; also that of its process group. */
   pid: number;

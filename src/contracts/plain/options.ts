@@ -20,9 +20,9 @@ export interface PlainOptions extends Omit<ShellOptions, 'cwd' | 'ci'> {
   readonly nonInteractive?: boolean | undefined;
   /** The time that a command may take, in seconds. Default: 30. */
   readonly timeout?: number | undefined;
-  /** Of stdout, in bytes of UTF-8; what is longer is cut. Default: 1,048,576 (1 MiB). */
+  /** Bytes of stdout in an answer, as UTF-8; what is longer is cut. Default: 1,048,576 (1 MiB). */
   readonly maxStdoutBytes?: number | undefined;
-  /** Of stderr, likewise. Default: 1,048,576 (1 MiB). */
+  /** Bytes of stderr, likewise. Default: 1,048,576 (1 MiB). */
   readonly maxStderrBytes?: number | undefined;
   /** Where each command is noted: a file's path, or a log. Default: nowhere. */
   readonly log?: string | InteractionLog | undefined;

@@ -129,7 +129,7 @@ function unfinished(
   }
 }
 
-/** The same in all its forms. */
+/** An answer in all its forms: for the model, as data, with details. */
 function answer(output: PlainOutput, details: PlainDetails): ToolResult<PlainDetails> {
   return {
     content: [{ type: 'text', text: JSON.stringify(output) }],

@@ -5,7 +5,7 @@ import type { LaunchError } from '../../engine/launch-error.js';
 export interface Place {
   /** As it was given, or as it was found. */
   readonly path: string;
-  /** Without symlinks, as the system tells where a process is. */
+  /** The path without symlinks, as the system tells where a process is. */
   readonly real: string;
 }
 
@@ -33,7 +33,7 @@ export class SessionDirectory {
     return this.#now?.path ?? this.#start;
   }
 
-  /** Where a command that starts now does. */
+  /** The place where a command that starts now does. */
   async here(): Promise<Place> {
     if (this.#now !== undefined) return this.#now;
     const real = await realpath(this.#start).catch(() => this.#start);

@@ -15,7 +15,7 @@ interface Task {
 /** The commands of a session that run in the background, and those whose end nobody has read. */
 export class Tasks {
   readonly #limits: Pick<SessionSettings, 'maxRunningTasks' | 'maxEndedTasks'>;
-  /** In the order in which they were started. */
+  /** All tasks that can be asked for, in the order in which they were started. */
   readonly #tasks = new Map<string, { id: string; command: StartedCommand; end?: RunResult }>();
   /** Commands on their way to be started. */
   #starting = 0;

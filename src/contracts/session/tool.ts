@@ -22,7 +22,7 @@ import { Tasks } from './tasks.js';
 export interface SessionTool extends BashTool<SessionDetails> {
   /** Where the next command will start. */
   readonly cwd: string;
-  /** With which the model reads what commands in the background have printed. */
+  /** The tool with which the model reads what commands in the background have printed. */
   readonly taskOutput: BashTool<TaskDetails>;
 }
 

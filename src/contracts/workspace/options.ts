@@ -95,7 +95,7 @@ export interface WorkspaceSettings extends ShellSettings, OutputSettings {
   readonly captured: OutputLimits;
   readonly updates: UpdateOptions;
   readonly async: boolean;
-  /** In milliseconds; undefined: nothing is put into the background by itself. */
+  /** Milliseconds; undefined: nothing is put into the background by itself. */
   readonly autoBackgroundMs: number | undefined;
   readonly jobs: JobManager | undefined;
   readonly ui: TerminalUi | undefined;

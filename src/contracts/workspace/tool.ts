@@ -27,7 +27,9 @@ import { runInClientTerminal } from './terminal/client.js';
 export interface WorkspaceTool extends BashTool<WorkspaceDetails> {
   /** Where it keeps long outputs; undefined: nowhere. */
   readonly artifacts: ArtifactStore | undefined;
-  /** With which the model follows commands in the background; undefined: none can be there. */
+  /**
+   * The tool with which the model follows commands in the background; undefined: none can be there.
+   */
   readonly job: BashTool<JobDetails> | undefined;
 }
 

@@ -67,7 +67,7 @@ test('a call that is cancelled while it is started gets its answer', async () =>
   expect(lives(background.note(textOf(await call)).pid)).toBe(true);
 });
 
-test('one that fails to start leaves no directory', async () => {
+test('a background command that fails to start leaves no directory', async () => {
   const before = outputs();
   const tool = makeTool({ shell: ['/no/bash'] });
   await failureOf(tool.execute({ command: 'true', mode: 'background' }));

@@ -30,7 +30,7 @@ export interface PreparedCommand {
   readonly cwd: string;
   readonly timeout: Timeout;
   readonly environment: string;
-  /** Of the tool and of the call, without a snapshot's; `undefined` removes a name. */
+  /** Variables of the tool and of the call, without a snapshot's; `undefined` removes a name. */
   readonly variables: Overrides;
   /** It is to run on a terminal, with another environment. */
   readonly terminal?: { readonly ui: TerminalUi; readonly environment: string };
@@ -149,7 +149,9 @@ function checkAsync({ async, jobs }: WorkspaceSettings): void {
   if (jobs === undefined) throw new InputError('Async job manager unavailable for this session.');
 }
 
-/** `PATH` of the snapshot lies over the tool's, which the rc file has seen, and under the call's. */
+/**
+ * `PATH` of the snapshot lies over the tool's, which the rc file has seen, and under the call's.
+ */
 function withPath(under: Overrides, { path }: ReadySnapshot, over: Overrides): Overrides {
   return { ...under, ...(path !== '' && { PATH: path }), ...over };
 }

@@ -143,7 +143,7 @@ test('a long command becomes a job by itself, one that is short does not', async
   expect(updates.at(-1)?.details.async?.state).toBe('completed');
 });
 
-test('it does so a second before the timeout at the latest', async () => {
+test('a command becomes a job a second before its timeout at the latest', async () => {
   const { bash, job } = makeTool({ async: false, autoBackground: true });
   const started = await bash.execute({ command: 'sleep 30', timeout: 1.5 });
   expect(started.details.async?.jobId).toBe('bg_1');

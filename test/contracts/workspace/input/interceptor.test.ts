@@ -50,7 +50,7 @@ test('rules see the leading cd too', async () => {
   });
 });
 
-test('it comes before the working directory is looked at, after the names of variables', async () => {
+test('the interceptor comes before the working directory is looked at, after the names of variables', async () => {
   const tool = makeTool({ interceptor: { enabled: true, tools } });
   const elsewhere = await failureOf(tool.execute({ command: 'cat x', cwd: 'missing' }));
   expect(elsewhere).toMatchObject({ kind: 'blocked' });
@@ -64,7 +64,7 @@ test('what a rule is not sure about runs', async () => {
   expect(await answerTo(tool, { command: 'printf x | grep x' })).toMatch(/^x\n/);
 });
 
-test('it is off unless it is switched on', async () => {
+test('the interceptor is off unless it is switched on', async () => {
   const command = 'echo hi > f; cat f';
   expect(await answerTo(makeTool(), { command })).toMatch(/^hi\n/);
   expect(await answerTo(makeTool({ interceptor: { tools } }), { command })).toMatch(/^hi\n/);

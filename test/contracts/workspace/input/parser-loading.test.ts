@@ -26,12 +26,12 @@ test('a tool without an interceptor never loads the parser', () => {
   expect(runWithoutParser('', '{ command: "echo hi; cat </dev/null" }')).toBe('hi');
 });
 
-test('nor does an interceptor none of whose tools are there', () => {
+test('an interceptor none of whose tools are there never loads the parser', () => {
   const options = 'interceptor: { enabled: true, tools: [] }';
   expect(runWithoutParser(options, '{ command: "echo hi" }')).toBe('hi');
 });
 
-test('nor does a command without anything that could be an internal URL', () => {
+test('a command without anything that could be an internal URL never loads the parser', () => {
   const input = '{ command: "echo hi # https://x.y/z", env: { A: "other://x" } }';
   expect(runWithoutParser('', input)).toBe('hi');
 });

@@ -211,7 +211,7 @@ test.each(lossless)('no line is left out when %s', async (_, store) => {
   });
 });
 
-test('nor when short output has bytes that are not text, and details say why', async () => {
+test('no line is left out when short output has bytes that are not text, and details say why', async () => {
   const tool = newTool({ minimizer });
   const bytes = printBytes(Uint8Array.of(0x1b, 0x5b, 0x31, 0x6d, 0x80, 0x0a));
   const result = await tool.execute({ command: `${bytes}; ${noiseOf(40)}` });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { captureText } from '../../../../src/contracts/workspace/terminal/text-capture.js';
 import { run } from '../../../../src/index.js';
 
-test('it is the capture that the engine makes of the same text', async () => {
+test('the capture of a text is the one that the engine makes of the same text', async () => {
   const text = fc.string({
     unit: fc.constantFrom('a', '\n', 'é', '中', '😀', '\r'),
     maxLength: 60,
