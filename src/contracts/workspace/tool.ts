@@ -9,7 +9,7 @@ import { Lifetime } from '../lifetime.js';
 import { CANCELLED } from '../notices.js';
 import { momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
-import { type Run, runAsJob, runUntilBackground } from './background/background.js';
+import { type Run, runAsJob, runUntilBackground } from './background/job-candidate.js';
 import { createJobTool, type JobDetails } from './background/job-tool.js';
 import { type PreparedCommand, prepare } from './input/prepare.js';
 import { type WorkspaceInput, workspaceDescription, workspaceSchema } from './input/schema.js';
