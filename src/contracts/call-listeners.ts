@@ -86,12 +86,13 @@ export class CallListeners<Details> {
   }
 }
 
-/** A call as it is now: what becomes of its object while it waits does not matter. */
-export function callOfNow<Details>({
-  signal,
-  onUpdate,
-  onOutput,
-}: ToolCall<Details> = {}): ToolCall<Details> {
+/**
+ * A call as it is now: what becomes of its object while it waits does not matter. What is no object
+ * is left for the check of the call to refuse.
+ */
+export function callOfNow<Details>(given: ToolCall<Details> = {}): ToolCall<Details> {
+  if (typeof given !== 'object' || given === null) return given;
+  const { signal, onUpdate, onOutput } = given;
   return { signal, onUpdate, onOutput };
 }
 

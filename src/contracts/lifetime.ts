@@ -1,5 +1,8 @@
 import { createOwner, type Owner } from '../engine/owner.js';
+import { checkFunction, checkObject } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
 import { UnderWay } from '../support/pending.js';
+import type { ToolCall } from './contract.js';
 import { ToolAbortError, ToolError, toToolError } from './errors.js';
 import { CANCELLED } from './notices.js';
 
@@ -20,21 +23,26 @@ export class Lifetime {
    *
    * @throws {ToolError | ToolAbortError} See `BashTool.execute`.
    */
-  async call<Answer>(
-    signal: AbortSignal | undefined,
+  async call<Details, Answer>(
+    call: ToolCall<Details>,
     answer: () => Promise<Answer>,
   ): Promise<Answer> {
-    this.checkCall();
+    this.checkCall(call);
     try {
       return await answer();
     } catch (error) {
-      throw toToolError(error, signal);
+      throw toToolError(error, call.signal);
     }
   }
 
-  /** @throws {ToolError} No call is answered any more. */
-  checkCall(): void {
+  /** @throws {ToolError} No call is answered any more, or what comes with it is not valid. */
+  checkCall<Details>(call: ToolCall<Details>): void {
     if (this.disposal.aborted) throw new ToolError('disposed', 'The bash tool was disposed.');
+    try {
+      checkToolCall(call);
+    } catch (error) {
+      throw toToolError(error, undefined);
+    }
   }
 
   /**
@@ -59,4 +67,16 @@ export class Lifetime {
     await this.owner.dispose(graceMs);
     await this.#running.settled();
   }
+}
+
+/** @throws {InputError} Names what is wrong with what a runtime passes along with a call. */
+function checkToolCall<Details>(call: ToolCall<Details>): void {
+  // On every call's way, so that nothing else is entered for what is right.
+  if (typeof call !== 'object' || call === null) checkObject('call', call);
+  const { signal, onUpdate, onOutput } = call;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new InputError(`signal: expected an AbortSignal, got ${showValue(signal)}`);
+  }
+  if (onUpdate !== undefined) checkFunction('onUpdate', onUpdate);
+  if (onOutput !== undefined) checkFunction('onOutput', onOutput);
 }

@@ -16,7 +16,7 @@ export type Ending =
 export type Outcome =
   /** It ended by itself. `exitCode` is 0 to 255, as the shell reports it. */
   | { readonly kind: 'exited'; readonly exitCode: number }
-  /** A signal that we did not send ended it. */
+  /** A signal that we did not send ended it; real-time ones are named as bash does, `SIGRTMIN+1`. */
   | { readonly kind: 'signaled'; readonly signal: NodeJS.Signals }
   /** Its status is not known, because the host ignores SIGCHLD. */
   | { readonly kind: 'unknown' }

@@ -158,4 +158,22 @@ describe.each(CONTRACT_NAMES)('a tool of the contract %s', (contract) => {
       expect((await endOf(makeTool().execute(input))).text).toContain(`${field}: `);
     }
   });
+
+  test('C4: refuses what is wrong with a call, naming it', async () => {
+    const execute = makeTool().execute as (input: unknown, call: unknown) => Promise<unknown>;
+    for (const [call, name] of [
+      [null, 'call'],
+      [5, 'call'],
+      [{ signal: 'soon' }, 'signal'],
+      [{ onUpdate: 5 }, 'onUpdate'],
+      [{ onOutput: {} }, 'onOutput'],
+    ] as const) {
+      const error = await failureOf(execute({ command: 'true' }, call));
+      expect(error).toBeInstanceOf(ToolError);
+      expect(error).toMatchObject({
+        kind: 'input',
+        message: expect.stringMatching(new RegExp(`^${name}: expected `)),
+      });
+    }
+  });
 });

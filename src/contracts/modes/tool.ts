@@ -55,7 +55,7 @@ export function createModesTool(options: ModesOptions): ModesTool {
     companions: [],
     execute(input, given) {
       const call = callOfNow(given);
-      return life.call(call.signal, () => answer(copyInput(input), call));
+      return life.call(call, () => answer(copyInput(input), call));
     },
     dispose: () => life.end(settings.graceMs),
   };

@@ -84,8 +84,9 @@ export function createPlainTool(options: PlainOptions): PlainTool {
     hints: SHELL_HINTS,
     companions: [],
     async execute(input, given) {
-      life.checkCall();
-      return life.add(answer(copyInput(input), callOfNow(given)));
+      const call = callOfNow(given);
+      life.checkCall(call);
+      return life.add(answer(copyInput(input), call));
     },
     async dispose() {
       await life.end(settings.graceMs);

@@ -76,7 +76,7 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     },
     execute(input, given) {
       const call = callOfNow(given);
-      return life.call(call.signal, () => answer(copyInput(input), call));
+      return life.call(call, () => answer(copyInput(input), call));
     },
     async dispose() {
       await life.end(settings.graceMs);

@@ -117,7 +117,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     companions: job === undefined ? [] : [job],
     execute(input, given) {
       const call = callOfNow(given);
-      return life.call(call.signal, () => answer(copyInput(input), call));
+      return life.call(call, () => answer(copyInput(input), call));
     },
     async dispose() {
       const ended = life.end(settings.graceMs);
