@@ -211,3 +211,21 @@ test('C4: a live command is given only what can be written, and ended as it can 
   live.end();
   expect((await live.result).outcome).toEqual({ kind: 'exited', exitCode: 0 });
 });
+
+test('C4: null for an option that has a default is as if it were left out', async () => {
+  const nothing = { logger: null, log: null, name: null, instructions: null, token: null };
+  const service = await serveHttp(() => tool, nothing as unknown as undefined);
+  expect(service.token).toMatch(/^[\w-]{43}$/);
+  await service.close();
+  const server = loose(createMcpServer)(tool, nothing);
+  expect(server).toHaveProperty('connect');
+  const store = loose(createArtifactStore)({ removeOnDispose: null, maxAgeMs: null });
+  expect(store).toHaveProperty('dispose');
+  const bash = createBashTool({
+    contract: 'workspace',
+    cwd: '/',
+    ...({ clientTerminal: null, logger: null, async: null, ci: null, headBytes: null } as object),
+  });
+  expect(bash.description).toContain('artifact://N');
+  await bash.dispose();
+});

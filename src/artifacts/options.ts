@@ -40,7 +40,7 @@ export interface ArtifactStoreSettings {
 export function resolveStoreOptions(options: ArtifactStoreOptions): ArtifactStoreSettings {
   checkObject('options', options);
   checkSwitch('removeOnDispose', options.removeOnDispose);
-  const { directory, removeOnDispose = directory === undefined } = options;
+  const { directory } = options;
   if (directory !== undefined && (typeof directory !== 'string' || directory === '')) {
     throw new InputError(`directory: expected a path, got ${showValue(directory)}`);
   }
@@ -51,6 +51,6 @@ export function resolveStoreOptions(options: ArtifactStoreOptions): ArtifactStor
     maxBytes: Math.min(maxBytes, maxTotalBytes),
     maxTotalBytes,
     maxAgeMs: wholeFrom('maxAgeMs', 1, options.maxAgeMs ?? 7 * 24 * 3600 * 1000),
-    removeOnDispose,
+    removeOnDispose: options.removeOnDispose ?? directory === undefined,
   };
 }

@@ -41,7 +41,7 @@ export class JobManager {
     checkFunction('onEnd', options.onEnd);
     this.#maxRunning = wholeFrom('maxRunning', 1, options.maxRunning ?? 15);
     this.#keepMs = wholeFrom('keepMs', 1, options.keepMs ?? 300_000);
-    this.#onEnd = options.onEnd;
+    this.#onEnd = options.onEnd ?? undefined;
   }
 
   /** Whether another job may run. */

@@ -69,7 +69,7 @@ export async function serveHttp(
   const idleMs = atLeast('idleMs', 1, options.idleMs ?? IDLE_MS);
   const lostMs = atLeast('lostMs', 1, options.lostMs ?? LOST_MS);
   const maxSessions = wholeFrom('maxSessions', 1, options.maxSessions ?? MAX_SESSIONS);
-  const access = new Access(options.token);
+  const access = new Access(options.token ?? undefined);
   const report = reportTo(options.logger);
   const clients = new Clients({
     path: PATH,

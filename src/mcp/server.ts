@@ -60,13 +60,14 @@ export function checkTool(tool: BashTool): void {
  */
 export function buildServer(
   tool: BashTool,
-  { name = 'forkline', instructions = INSTRUCTIONS, log }: McpOptions,
+  options: McpOptions,
   delivery: Delivery | undefined,
 ): Server {
+  const { log } = options;
   const tools = new Map(toolsOf(tool).map((each) => [each.name, each]));
   const server = new Server(
-    { name, version: packageVersion() },
-    { capabilities: { tools: {} }, instructions },
+    { name: options.name ?? 'forkline', version: packageVersion() },
+    { capabilities: { tools: {} }, instructions: options.instructions ?? INSTRUCTIONS },
   );
   const context: CallContext = { session: randomUUID(), log, delivery };
   const opened = logConnection(server, context);

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport, serveStdio as serve } from '@modelcontextprotocol/server/stdio';
 import type { BashTool, Logger } from '../index.js';
-import { checkMethod } from '../support/checks.js';
+import { checkMethod, isMissing } from '../support/checks.js';
 import { buildServer, checkServer, checkTool, type McpOptions } from './server.js';
 import { type McpService, reportTo } from './service.js';
 import { claimStandardOutput } from './standard-output.js';
@@ -33,7 +33,7 @@ export function serveStdio(tool: BashTool, options: StdioOptions = {}): McpServi
   checkServer(options);
   checkMethod('logger', 'warn', options.logger);
   const report = reportTo(options.logger);
-  const claimed = options.streams === undefined ? claimStandardOutput() : undefined;
+  const claimed = isMissing(options.streams) ? claimStandardOutput() : undefined;
   const input = options.streams?.input ?? process.stdin;
   const output = options.streams?.output ?? claimed?.stream;
   const transport = new EndingTransport(input, output, { maxBufferSize: MAX_MESSAGE });

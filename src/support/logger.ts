@@ -1,3 +1,4 @@
+import { isMissing } from './checks.js';
 import { callOut, describeThrown } from './errors.js';
 
 /** Where a runtime wants to read of what went wrong without failing a call. */
@@ -16,7 +17,7 @@ export function warnHost(message: string): void {
  * @param logger Default: process warnings.
  */
 export function warnTo(logger: Logger | undefined): (message: string) => void {
-  if (logger === undefined) return warnHost;
+  if (isMissing(logger)) return warnHost;
   return (message) =>
     callOut(
       () => logger.warn(message),

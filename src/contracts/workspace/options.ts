@@ -6,7 +6,14 @@ import type { Owner } from '../../engine/owner.js';
 import { JobManager } from '../../jobs/manager.js';
 import { createMinimizer, type MinimizerOptions } from '../../minimizer/options.js';
 import type { ShellSnapshot } from '../../snapshot/shell-snapshot.js';
-import { atLeast, checkMethod, checkObject, checkSwitch, wholeFrom } from '../../support/checks.js';
+import {
+  atLeast,
+  checkMethod,
+  checkObject,
+  checkSwitch,
+  isMissing,
+  wholeFrom,
+} from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
 import { warnTo } from '../../support/logger.js';
 import { type ClientTerminalOptions, ClientTerminals } from '../../terminal/client-terminals.js';
@@ -130,7 +137,6 @@ const DEFAULT_AUTO_BACKGROUND_MS = 60_000;
  */
 export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSettings {
   checkMethod('urls', 'resolverOf', options.urls);
-  if (options.clientTerminal) checkObject('clientTerminal', options.clientTerminal);
   const artifacts = resolveArtifacts(options.artifacts);
   const shell = resolveShellOptions(options, { inheritEnv: 'scrubbed', graceMs: 5000 });
   const output = {
@@ -151,9 +157,7 @@ export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSet
     ui: resolveUi(options.ui),
     intercept: createInterceptor(options.interceptor, warnTo(options.logger)),
     urls: withArtifacts(options.urls ?? createUrlRegistry(), artifacts),
-    clientTerminals:
-      options.clientTerminal &&
-      new ClientTerminals(options.clientTerminal, options.shell?.[0] ?? '/bin/bash'),
+    clientTerminals: resolveClientTerminals(options),
     snapshot: resolveSnapshot(options.shellSnapshot, shell, warnTo(options.logger)),
     commandPrefix: checkPrefix(options.commandPrefix),
   };
@@ -166,6 +170,13 @@ function resolveArtifacts(given: WorkspaceOptions['artifacts']): ArtifactStore |
     return given;
   }
   throw new InputError(`artifacts: expected an artifact store or false, got ${showValue(given)}`);
+}
+
+function resolveClientTerminals(options: WorkspaceOptions): ClientTerminals | undefined {
+  const { clientTerminal, shell } = options;
+  if (isMissing(clientTerminal)) return undefined;
+  checkObject('clientTerminal', clientTerminal);
+  return new ClientTerminals(clientTerminal, shell?.[0] ?? '/bin/bash');
 }
 
 function resolveUi(given: WorkspaceOptions['ui']): TerminalUi | undefined {
