@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { inCallersContext } from '../engine/caller.js';
 import type { EngineCommand } from '../engine/message.js';
 import type { MergedResult, OutputChunk, RunResult, SeparateResult } from '../engine/outcome.js';
@@ -106,7 +107,7 @@ export function engineCommand(
     text: command,
     shells: shell?.join('\0') ?? '',
     environment,
-    directory: cwd === undefined ? undefined : absolutePath('cwd', cwd),
+    directory: cwd?.startsWith('/') ? resolve(cwd) : cwd && absolutePath('cwd', cwd),
     follow: options.followDirectory ?? false,
     stdin,
     separate: options.streams === 'separate',

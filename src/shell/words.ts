@@ -24,12 +24,12 @@ export interface WordToken {
  */
 export function findWordTokens(parser: ShellParser, script: ParsedScript): WordToken[] {
   const tokens: WordToken[] = [];
-  visit(script, 'plain');
+  visit(script, 'plain', false);
   return tokens;
 
-  function visit(node: SyntaxNode, place: WordPlace): void {
-    const visitChildren = (within: WordPlace) =>
-      parser.forEachChild(node, (child) => visit(child, within));
+  function visit(node: SyntaxNode, place: WordPlace, inQuotes: boolean): void {
+    const visitChildren = (within: WordPlace, quoted = inQuotes) =>
+      parser.forEachChild(node, (child) => visit(child, within, quoted));
     switch (node.type) {
       case 'Word': {
         const token = tokenOf(node);
@@ -40,19 +40,24 @@ export function findWordTokens(parser: ShellParser, script: ParsedScript): WordT
       case 'CommandExpansion':
       case 'ProcessSubstitution':
         if (isReadAsWritten(node.script)) {
-          visitChildren(node.text.startsWith('`') ? 'backquotes' : place);
+          const isOld = node.text.startsWith('`');
+          const old = inQuotes ? 'backquotes in double quotes' : 'backquotes';
+          visitChildren(isOld ? old : place, isOld && inQuotes);
         }
+        return;
+      case 'DoubleQuoted':
+        visitChildren(place, true);
         return;
       // Patterns, which are compared and not opened.
       case 'CaseItem':
-        visit(node.body, place);
+        visit(node.body, place, inQuotes);
         return;
       case 'TestBinary':
         if (!/^(?:=|==|!=|=~)$/.test(node.operator)) visitChildren(place);
         return;
       // Names, and arithmetic.
       case 'Function':
-        visit(node.body, place);
+        visit(node.body, place, inQuotes);
         return;
       case 'ParameterExpansion':
       case 'ArithmeticExpansion':

@@ -13,7 +13,6 @@ import { type Run, runAsJob, runUntilBackground } from './background/job-candida
 import { createJobTool, type JobDetails } from './background/job-tool.js';
 import { type PreparedCommand, prepare } from './input/prepare.js';
 import { type WorkspaceInput, workspaceDescription, workspaceSchema } from './input/schema.js';
-import { switchOfNow } from './input/terminal-choice.js';
 import {
   resolveWorkspaceOptions,
   type WorkspaceOptions,
@@ -22,6 +21,14 @@ import {
 import type { WorkspaceDetails } from './output/result.js';
 import { runPrepared } from './run.js';
 import { runInClientTerminal } from './terminal/client.js';
+
+/** Either keeps all commands on pipes when it is `1`. */
+const SWITCHES = ['FORKLINE_NO_PTY', 'PI_NO_PTY'] as const;
+
+/** The switch that is on now. */
+function switchOfNow(): string | undefined {
+  return SWITCHES.find((name) => process.env[name] === '1');
+}
 
 /** A tool of the `workspace` contract. */
 export interface WorkspaceTool extends BashTool<WorkspaceDetails> {

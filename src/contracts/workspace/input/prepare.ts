@@ -68,7 +68,8 @@ export async function prepare(
   // Everybody else is told by the launch.
   if (input.async || input.pty || settings.clientTerminals) await checkWorkingDirectory(cwd);
   // It serves later calls too.
-  const snapshot = await onBehalfOfNobody(() => settings.snapshot?.ready());
+  const { snapshot: source } = settings;
+  const snapshot = source && (await onBehalfOfNobody(() => source.ready()));
   const overrides =
     snapshot === undefined ? variables : withPath(settings.env, snapshot, expanded.env);
   const onTerminal = { ...settings, defaults: TERMINAL_DEFAULTS };

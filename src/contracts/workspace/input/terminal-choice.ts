@@ -7,15 +7,11 @@ type TerminalChoice =
   /** With what is said of it when one was asked for. */
   | { readonly kind: 'pipes'; readonly notice?: string };
 
-/** Either keeps all commands on pipes when it is `1`. */
-const SWITCHES = ['FORKLINE_NO_PTY', 'PI_NO_PTY'] as const;
-
-/** The switch that is on now. */
-export function switchOfNow(): string | undefined {
-  return SWITCHES.find((name) => process.env[name] === '1');
-}
-
-/** A terminal is for a person to look at and type into: without one there is none. */
+/**
+ * A terminal is for a person to look at and type into: without one there is none.
+ *
+ * @param off The switch that keeps all commands on pipes.
+ */
 export function chooseTerminal(
   { pty, async }: Pick<WorkspaceInput, 'pty' | 'async'>,
   ui: TerminalUi | undefined,

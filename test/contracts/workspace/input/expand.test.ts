@@ -194,6 +194,7 @@ test('whatever is in a path survives a shell, wherever the URL stands', async ()
     ['printf %s "`printf %s local://x`"', ''],
     ['X=`printf %s "local://x"`; printf %s "$X"', ''],
     ['printf %s "$(echo "`printf %s local://x`")"', ''],
+    ['printf %s "`printf %s "local://x"`"', ''],
     ['cat <<<local://x', '\n'],
     ['cat <<EOF\n$(printf %s local://x)\nEOF', '\n'],
     ['cat <<EOF\n`printf %s local://x`\nEOF', '\n'],
@@ -213,8 +214,13 @@ test('whatever is in a path survives a shell, wherever the URL stands', async ()
       const printed = execFileSync('/bin/bash', ['-c', script], { cwd, encoding: 'utf8' });
       expect(printed.split('\0').slice(0, -1)).toEqual(forms.map(([, after]) => resolved + after));
     }),
-    // On a busy machine fewer runs are enough, and what fails is shown before the test's time is up.
-    { numRuns: 300, interruptAfterTimeLimit: 45_000 },
+    {
+      numRuns: 300,
+      // On a busy machine fewer runs are enough, and what fails is shown before the time is up.
+      interruptAfterTimeLimit: 45_000,
+      // Quotes in backquotes in quotes.
+      examples: [['{">('], ['"'], ['a"b\\"c']],
+    },
   );
   rmdirSync(cwd);
 }, 60_000);
