@@ -36,6 +36,11 @@ export function errorOf(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(textOf(thrown));
 }
 
+/** Whether it is the system's error of this name, such as `ENOENT`. */
+export function hasCode(thrown: unknown, code: string): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === code;
+}
+
 /** What an error says; anything may be thrown. */
 export function messageOf(thrown: unknown): string {
   return textOf(thrown instanceof Error ? thrown.message : thrown);
