@@ -4,7 +4,7 @@ import type { RunResult, StreamName } from '../engine/outcome.js';
 import { hostOwner, type Owner } from '../engine/owner.js';
 import { type CommandHandle, type CommandHost, EngineProcess } from '../engine/process.js';
 import { type Requested, toResult } from '../engine/result.js';
-import { onAbort } from '../support/abort.js';
+import { abortReason, onAbort } from '../support/abort.js';
 import { callOut } from '../support/errors.js';
 import { UnderWay } from '../support/pending.js';
 import { settlesAtOnce } from '../support/timing.js';
@@ -143,7 +143,7 @@ class Execution implements CommandEvents {
     if (this.#thrown !== undefined) this.#fail(this.#thrown.reason);
     else if (end.kind === 'failed') this.#fail(new LaunchError(end));
     else if (end.kind === 'neverStarted' && this.started !== undefined) {
-      this.#fail(signal?.reason ?? ownerDisposed());
+      this.#fail(signal?.aborted ? abortReason(signal) : ownerDisposed());
     } else this.#settle(toResult(end, asked));
   }
 }

@@ -1,4 +1,5 @@
 import { createOwner, type Owner } from '../engine/owner.js';
+import { throwIfAborted } from '../support/abort.js';
 import { UnderWay } from '../support/pending.js';
 import { ToolAbortError, ToolError, toToolError } from './errors.js';
 import { CANCELLED } from './notices.js';
@@ -44,7 +45,7 @@ export class Lifetime {
    * @throws What the signal was aborted with.
    */
   checkStart(signal: AbortSignal | undefined): void {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     this.disposal.throwIfAborted();
   }
 

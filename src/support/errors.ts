@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { firstBytes } from './text.js';
 
 /**
@@ -31,19 +32,24 @@ function toJson(value: unknown): string {
   }
 }
 
+/** Of another realm, such as `vm`'s, too. */
+function isError(thrown: unknown): thrown is Error {
+  return thrown instanceof Error || types.isNativeError(thrown);
+}
+
 /** What was thrown, as an error; anything may be. */
 export function errorOf(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(textOf(thrown));
+  return isError(thrown) ? thrown : new Error(textOf(thrown));
 }
 
 /** Whether it is the system's error of this name, such as `ENOENT`. */
 export function hasCode(thrown: unknown, code: string): boolean {
-  return thrown instanceof Error && 'code' in thrown && thrown.code === code;
+  return isError(thrown) && 'code' in thrown && thrown.code === code;
 }
 
 /** What an error says; anything may be thrown. */
 export function messageOf(thrown: unknown): string {
-  return textOf(thrown instanceof Error ? thrown.message : thrown);
+  return textOf(isError(thrown) ? thrown.message : thrown);
 }
 
 /** What an error says, with its name before it; anything may be thrown. */
