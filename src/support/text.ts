@@ -51,6 +51,14 @@ export function formatSize(bytes: number): string {
   return shown;
 }
 
+const SHOWN_NAMES = 20;
+
+/** The newest of names that stand from the oldest to the newest, and how many are older. */
+export function newestOf(names: readonly string[]): string {
+  const hidden = names.length - SHOWN_NAMES;
+  return `${hidden > 0 ? `${hidden} older, ` : ''}${names.slice(-SHOWN_NAMES).join(', ')}`;
+}
+
 /** A count with its thousands set apart: `1,234`. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
