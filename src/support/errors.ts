@@ -42,6 +42,18 @@ export function errorOf(thrown: unknown): Error {
   return isError(thrown) ? thrown : new Error(textOf(thrown));
 }
 
+/**
+ * A promise that is rejected with an error of which the stack names who waits. For what goes wrong
+ * in a callback: an error that was made there would name nobody.
+ *
+ * @param make Called once it is known who waits, if a promise was resolved with this one at once.
+ */
+export async function failing(make: () => unknown): Promise<never> {
+  await undefined;
+  await undefined;
+  throw make();
+}
+
 /** Whether it is the system's error of this name, such as `ENOENT`. */
 export function hasCode(thrown: unknown, code: string): boolean {
   return isError(thrown) && 'code' in thrown && thrown.code === code;
