@@ -126,7 +126,7 @@ describe('each has one home in TypeScript', () => {
     ['the table of errors', /\bconstants\.errno\b/, ['src/engine/system-error.ts']],
     [
       'turning what was thrown into text',
-      /instanceof Error \?|\bString\((?:error|reason|cause|thrown|why)\)/,
+      /instanceof Error \?|isNativeError\(|\bString\((?:error|reason|cause|thrown|why)\)/,
       ['src/support/errors.ts'],
     ],
     ['warnings of the process', /\bemitWarning\b/, ['src/support/logger.ts']],

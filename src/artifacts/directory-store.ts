@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { appendFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onBehalfOfNobody } from '../engine/caller.js';
+import { inBatches } from '../support/batches.js';
+import { hasCode } from '../support/errors.js';
 import { UnderWay } from '../support/pending.js';
 import { formatSize } from '../support/text.js';
-import { claimId } from './ids.js';
-import { artifactName, draftName, parseName, toolName } from './names.js';
+import { claimId, type IdFloor, idFloor } from './ids.js';
+import { artifactName, draftName, type Entry, parseName, toolName } from './names.js';
 import {
   type ArtifactStoreOptions,
   type ArtifactStoreSettings,
@@ -21,7 +23,7 @@ import {
   type ArtifactStore,
   type DraftReport,
 } from './store.js';
-import { sweep } from './sweep.js';
+import { Sweeper } from './sweeper.js';
 import { makeTemporaryDirectory, removeTemporaryDirectory } from './temporary-directory.js';
 
 /**
@@ -34,11 +36,17 @@ export function createArtifactStore(options: ArtifactStoreOptions = {}): Artifac
   return new DirectoryStore(resolveStoreOptions(options));
 }
 
+/** Time that a disposal has to leave a directory as its limits say. */
+const LAST_SWEEP_MS = 1000;
+
 class DirectoryStore implements ArtifactStore {
   readonly #settings: ArtifactStoreSettings;
   /** No other store's drafts begin like this. */
   readonly #draftPrefix = draftName(randomBytes(9).toString('base64url'));
+  /** Paths of those that this store has made and that have not been swept. */
   readonly #own = new Set<string>();
+  readonly #ids: IdFloor;
+  readonly #sweeper: Sweeper;
   readonly #underWay = new UnderWay();
   #directory: Promise<string> | undefined;
   #drafts = 0;
@@ -46,6 +54,10 @@ class DirectoryStore implements ArtifactStore {
 
   constructor(settings: ArtifactStoreSettings) {
     this.#settings = settings;
+    this.#ids = idFloor(settings.directory);
+    this.#sweeper = new Sweeper(settings, (paths) => {
+      for (const path of paths) this.#own.delete(path);
+    });
   }
 
   async draft(tool: string): Promise<ArtifactDraft> {
@@ -65,25 +77,23 @@ class DirectoryStore implements ArtifactStore {
   }
 
   async list(): Promise<readonly Artifact[]> {
-    if (this.#directory === undefined && this.#settings.directory === undefined) return [];
+    if (!this.#isUsed()) return [];
     const directory = await this.#ready();
-    const found = (await readdir(directory)).map(async (name) => {
-      const entry = parseName(name);
-      if (entry?.kind !== 'artifact') return undefined;
-      const path = join(directory, name);
-      const bytes = await sizeOf(path);
-      return bytes === undefined ? undefined : { id: entry.id, tool: entry.tool, path, bytes };
-    });
-    const there = (await Promise.all(found)).filter((artifact) => artifact !== undefined);
-    there.sort((one, other) => one.id - other.id);
-    return there.map((artifact) => ({ ...artifact, id: String(artifact.id) }));
+    await this.#sweeper.finish(directory);
+    const there = await this.#entries(directory);
+    const found = await inBatches(there, (entry) => this.#artifact(directory, entry));
+    return found.filter((artifact) => artifact !== undefined);
   }
 
   async find(id: string): Promise<Artifact> {
-    const there = this.#disposed ? [] : await this.list();
     const wanted = /^\d+$/.test(id) ? id.replace(/^0+(?=\d)/, '') : id;
-    const found = there.find((artifact) => artifact.id === wanted);
-    if (found !== undefined) return found;
+    if (!this.#disposed && this.#isUsed()) {
+      const directory = await this.#ready();
+      const entry = (await this.#entries(directory)).find((one) => String(one.id) === wanted);
+      const found = entry && (await this.#artifact(directory, entry));
+      if (found !== undefined) return found;
+    }
+    const there = this.#disposed ? [] : await this.list();
     throw new ArtifactError(
       id,
       there.map((artifact) => artifact.id),
@@ -98,14 +108,36 @@ class DirectoryStore implements ArtifactStore {
     if (this.#disposed) return;
     this.#disposed = true;
     await this.#underWay.settled();
-    if (!this.#settings.removeOnDispose || this.#directory === undefined) return;
     const [directory] = await Promise.allSettled([this.#directory]);
-    if (directory?.status !== 'fulfilled') return;
+    if (directory?.status !== 'fulfilled' || directory.value === undefined) return;
+    await this.#sweeper.stop(directory.value, this.#settings.removeOnDispose ? 0 : LAST_SWEEP_MS);
+    if (!this.#settings.removeOnDispose) return;
     if (this.#settings.directory === undefined) {
       await removeTemporaryDirectory(directory.value);
     } else {
       await Promise.all([...this.#own].map((path) => rm(path, { force: true })));
     }
+  }
+
+  /** One of its own that nobody has needed is not there. */
+  #isUsed(): boolean {
+    return this.#directory !== undefined || this.#settings.directory !== undefined;
+  }
+
+  /** By ascending ids. */
+  async #entries(directory: string): Promise<ArtifactEntry[]> {
+    const names = await readdir(directory).catch(noneIfRemoved);
+    const entries = names.flatMap((name) => parseName(name) ?? []);
+    return entries.filter((entry) => entry.kind === 'artifact').sort((a, b) => a.id - b.id);
+  }
+
+  /** Undefined: it was swept meanwhile. */
+  async #artifact(directory: string, entry: ArtifactEntry): Promise<Artifact | undefined> {
+    const path = join(directory, entry.name);
+    const bytes = await sizeOf(path);
+    return bytes === undefined
+      ? undefined
+      : { id: String(entry.id), tool: entry.tool, path, bytes };
   }
 
   #ready(): Promise<string> {
@@ -125,7 +157,7 @@ class DirectoryStore implements ArtifactStore {
     const { directory, maxAgeMs } = this.#settings;
     if (directory === undefined) return makeTemporaryDirectory('artifacts-', maxAgeMs);
     await makePrivate(directory);
-    await sweep(directory, this.#settings);
+    this.#sweeper.begin(directory);
     return directory;
   }
 
@@ -135,6 +167,17 @@ class DirectoryStore implements ArtifactStore {
   }
 
   async #save(tool: string, data: Uint8Array): Promise<Artifact> {
+    try {
+      return await this.#write(tool, data);
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+      // Somebody has removed the directory: it is made anew.
+      this.#directory = undefined;
+      return this.#write(tool, data);
+    }
+  }
+
+  async #write(tool: string, data: Uint8Array): Promise<Artifact> {
     const path = join(await this.#ready(), this.#draftName());
     const kept = data.subarray(0, this.#settings.maxBytes);
     return orRemove(path, async () => {
@@ -145,7 +188,13 @@ class DirectoryStore implements ArtifactStore {
 
   async #keep(tool: string, path: string, report: DraftReport): Promise<Artifact | undefined> {
     if (!this.#disposed && report.bytes > 0) {
-      return orRemove(path, () => this.#publish(tool, path, report.dropped, report.error?.code));
+      try {
+        const { dropped, error } = report;
+        return await orRemove(path, () => this.#publish(tool, path, dropped, error?.code));
+      } catch (error) {
+        if (hasCode(error, 'ENOENT')) this.#directory = undefined;
+        throw error;
+      }
     }
     // Somebody may have removed the directory: it is made anew for the next command.
     if (report.error !== undefined) this.#directory = undefined;
@@ -157,12 +206,16 @@ class DirectoryStore implements ArtifactStore {
   async #publish(tool: string, draft: string, dropped: number, code?: string): Promise<Artifact> {
     const directory = await this.#ready();
     if (dropped > 0) await this.#tellDropped(draft, dropped, code);
-    const id = await claimId(directory);
+    const bytes = await sizeOf(draft);
+    const id = await claimId(directory, this.#ids);
     const path = join(directory, artifactName(id, tool));
+    // Its age is that of the artifact, not of the last thing that its command has printed.
+    const now = new Date();
+    await utimes(draft, now, now);
     await rename(draft, path);
     this.#own.add(path);
-    await sweep(directory, this.#settings);
-    return { id: String(id), tool: toolName(tool), path, bytes: (await sizeOf(path)) ?? 0 };
+    this.#sweeper.published(directory, path, bytes ?? 0);
+    return { id: String(id), tool: toolName(tool), path, bytes: bytes ?? 0 };
   }
 
   async #tellDropped(path: string, dropped: number, code?: string): Promise<void> {
@@ -175,6 +228,8 @@ class DirectoryStore implements ArtifactStore {
   }
 }
 
+type ArtifactEntry = Extract<Entry, { kind: 'artifact' }>;
+
 /** Does what makes a draft an artifact; if that fails, the draft goes. */
 async function orRemove<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -183,6 +238,11 @@ async function orRemove<T>(path: string, work: () => Promise<T>): Promise<T> {
     await rm(path, { force: true });
     throw error;
   }
+}
+
+function noneIfRemoved(error: unknown): string[] {
+  if (hasCode(error, 'ENOENT')) return [];
+  throw error;
 }
 
 async function sizeOf(path: string): Promise<number | undefined> {

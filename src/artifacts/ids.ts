@@ -1,20 +1,108 @@
-import { open, readdir } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, link, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { claimName, parseName } from './names.js';
+import { hasCode } from '../support/errors.js';
+import { COUNTER_NAME, draftName, parseName } from './names.js';
+
+/**
+ * The counter of a directory is a file: a header with the first id, then a record for each id that
+ * was given. Whoever wants one appends a record that nobody else has, and its place is the id. So it
+ * costs the same however many there are, and no two processes get one, without a lock that could be
+ * left behind.
+ */
+const HEADER_BYTES = 16;
+const RECORD_BYTES = 8;
+/** As many records at most are skipped by one write. */
+const SKIPPED_AT_ONCE = 128 * 1024;
+
+/** The lowest id that may still be given, by what this process knows. */
+export interface IdFloor {
+  next: number;
+}
+
+const floors = new Map<string, IdFloor>();
+
+/**
+ * What a process remembers of a directory's ids: should somebody remove the counter, they go on all
+ * the same.
+ *
+ * @param directory Undefined: no other store has the same.
+ */
+export function idFloor(directory: string | undefined): IdFloor {
+  if (directory === undefined) return { next: 0 };
+  const floor = floors.get(directory) ?? { next: 0 };
+  floors.set(directory, floor);
+  return floor;
+}
 
 /**
  * Takes the next id of a directory for good. Of several processes that ask at once each gets
  * another one, and none gets one that was taken before a restart.
  */
-export async function claimId(directory: string): Promise<number> {
-  for (let id = (await highestId(directory)) + 1; ; id += 1) {
+export async function claimId(directory: string, floor: IdFloor): Promise<number> {
+  const least = floor.next;
+  for (;;) {
+    const counter = await openCounter(directory, least);
     try {
-      const claim = await open(join(directory, claimName(id)), 'wx', 0o600);
-      await claim.close();
+      const id = await appendRecord(counter, least);
+      if (id === undefined) continue;
+      floor.next = Math.max(floor.next, id + 1);
       return id;
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    } finally {
+      await counter.close();
     }
+  }
+}
+
+/** Undefined: the counter was removed meanwhile, and another one counts. */
+async function appendRecord(counter: FileHandle, least: number): Promise<number | undefined> {
+  const header = Buffer.alloc(HEADER_BYTES);
+  await counter.read(header, 0, HEADER_BYTES, 0);
+  const first = Number(header.toString('latin1'));
+  if (!Number.isSafeInteger(first)) throw new Error('the counter of artifact ids is damaged');
+  for (let skipped = 0; ; ) {
+    const record = randomBytes(RECORD_BYTES);
+    const before = await counter.stat();
+    await counter.write(Buffer.concat([Buffer.alloc(skipped * RECORD_BYTES), record]));
+    const after = await counter.stat();
+    if (after.nlink === 0) return undefined;
+    const added = Buffer.alloc(after.size - before.size);
+    await counter.read(added, 0, added.length, before.size);
+    const place = added.indexOf(record);
+    if (place === -1) continue;
+    // Rounded up: a record of which a crash left only the beginning took a place too.
+    const id = first + Math.ceil((before.size + place - HEADER_BYTES) / RECORD_BYTES);
+    if (id >= least) return id;
+    skipped = Math.min(least - id - 1, SKIPPED_AT_ONCE);
+  }
+}
+
+async function openCounter(directory: string, least: number): Promise<FileHandle> {
+  const path = join(directory, COUNTER_NAME);
+  for (;;) {
+    try {
+      return await open(path, constants.O_RDWR | constants.O_APPEND);
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+    }
+    await makeCounter(directory, path, least);
+  }
+}
+
+/** It is there with its header or not at all. */
+async function makeCounter(directory: string, path: string, least: number): Promise<void> {
+  const first = Math.max(least, (await highestId(directory)) + 1);
+  const draft = join(directory, draftName(`ids-${randomBytes(9).toString('base64url')}`));
+  const header = String(first).padEnd(HEADER_BYTES);
+  await writeFile(draft, header, { flag: 'wx', mode: 0o600 });
+  try {
+    await link(draft, path);
+  } catch (error) {
+    // A file system without links, or another process was faster.
+    if (!hasCode(error, 'EEXIST')) await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
   }
 }
 
@@ -23,7 +111,7 @@ async function highestId(directory: string): Promise<number> {
   let highest = -1;
   for (const name of await readdir(directory)) {
     const entry = parseName(name);
-    if (entry !== undefined && entry.kind !== 'draft') highest = Math.max(highest, entry.id);
+    if (entry !== undefined && 'id' in entry) highest = Math.max(highest, entry.id);
   }
   return highest;
 }

@@ -1,7 +1,7 @@
 /** What a file of a store is, by its name. */
 export type Entry =
   | { readonly kind: 'artifact'; readonly name: string; readonly id: number; readonly tool: string }
-  /** Says that an id has been given away. */
+  /** An id that was given away by an earlier version, which kept no counter. */
   | { readonly kind: 'claim'; readonly name: string; readonly id: number }
   /** An output that is not an artifact yet. */
   | { readonly kind: 'draft'; readonly name: string };
@@ -14,9 +14,8 @@ export function artifactName(id: number, tool: string): string {
   return `${id}.${toolName(tool)}.log`;
 }
 
-export function claimName(id: number): string {
-  return `.id-${id}`;
-}
+/** The file that counts a directory's ids: see ids.ts. */
+export const COUNTER_NAME = '.ids';
 
 /** @param unique What no other draft of the directory begins with. */
 export function draftName(unique: string): string {

@@ -1,16 +1,26 @@
 import { lstat, mkdir } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
+import { hasCode } from '../support/errors.js';
 
 /**
  * Makes the directory for all that is the user's in the system's temporary one, unless it is there.
  *
- * @throws As {@link makePrivate}.
+ * @throws As {@link makePrivate}; or there is no temporary directory.
  */
 export async function makeUserDirectory(): Promise<string> {
   // TMPDIR may be relative, and the path is for others, who are elsewhere.
   const path = resolve(tmpdir(), `forkline-${process.getuid?.() ?? userInfo().username}`);
-  await makePrivate(path);
+  try {
+    await mkdir(path, 0o700);
+  } catch (error) {
+    // What TMPDIR names is not made: it is a mistake, or lies where nothing should be left.
+    if (hasCode(error, 'ENOENT')) {
+      throw new Error(`${dirname(path)}: no such directory (TMPDIR)`, { cause: error });
+    }
+    if (!hasCode(error, 'EEXIST')) throw error;
+  }
+  await checkPrivate(path);
   return path;
 }
 
@@ -22,6 +32,10 @@ export async function makeUserDirectory(): Promise<string> {
  */
 export async function makePrivate(path: string): Promise<void> {
   await makeDirectory(path);
+  await checkPrivate(path);
+}
+
+async function checkPrivate(path: string): Promise<void> {
   const found = await lstat(path);
   const uid = process.getuid?.();
   if (!found.isDirectory()) throw new Error(`${path}: expected a directory`);
@@ -42,8 +56,7 @@ async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, 0o700);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') await mkdir(path, { recursive: true, mode: 0o700 });
-    else if (code !== 'EEXIST') throw error;
+    if (hasCode(error, 'ENOENT')) await mkdir(path, { recursive: true, mode: 0o700 });
+    else if (!hasCode(error, 'EEXIST')) throw error;
   }
 }

@@ -1,3 +1,5 @@
+import { newestOf } from '../support/text.js';
+
 /** A whole output on disk. */
 export interface Artifact {
   /** What stands in `artifact://ID`. */
@@ -84,11 +86,6 @@ export class ArtifactError extends Error {
   }
 }
 
-const SHOWN_IDS = 20;
-
 function describeAvailable(ids: readonly string[]): string {
-  if (ids.length === 0) return 'No artifacts are available.';
-  const hidden = ids.length - SHOWN_IDS;
-  const shown = ids.slice(-SHOWN_IDS).join(', ');
-  return `Available: ${hidden > 0 ? `${hidden} older, ` : ''}${shown}`;
+  return ids.length === 0 ? 'No artifacts are available.' : `Available: ${newestOf(ids)}`;
 }

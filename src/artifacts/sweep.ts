@@ -1,46 +1,73 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Entry, parseName } from './names.js';
+import { inBatches } from '../support/batches.js';
+import { COUNTER_NAME, type Entry, parseName } from './names.js';
 
 /** What may stay in a directory. */
-interface SweepLimits {
+export interface SweepLimits {
   /** Bytes of all artifacts together. */
   readonly maxTotalBytes: number;
-  /** Time since an artifact was written, in milliseconds. */
+  /** Time since an artifact was published, in milliseconds. */
   readonly maxAgeMs: number;
 }
 
-/** Drafts and claims may belong to a command that runs; none runs as long. */
+/** What is not the limits' affair. */
+interface SweepTerms {
+  /** The path of an artifact that stays, however old or large. */
+  readonly spared?: string | undefined;
+  /** Asked every now and then: whether it is still wanted. */
+  readonly goesOn?: () => boolean;
+}
+
+/** What a sweep has found, and done. */
+interface Swept {
+  /** Bytes of all artifacts that are left. */
+  readonly totalBytes: number;
+  /** Paths. */
+  readonly removed: readonly string[];
+}
+
+/** Drafts may belong to a command that runs; none runs as long. */
 const LEAST_AGE_MS = 24 * 3600 * 1000;
 
 /** Removes what is too old, and then the oldest artifacts until the rest is small enough. */
 export async function sweep(
   directory: string,
   { maxTotalBytes, maxAgeMs }: SweepLimits,
-  now = Date.now(),
-): Promise<void> {
-  const files = await look(directory);
-  const ids = files.flatMap(({ entry }) => (entry.kind === 'draft' ? [] : [entry.id]));
-  // It says where to go on: without it, ids would begin at 0 again.
-  const highest = Math.max(...ids);
-  const doomed: string[] = [];
-  let total = 0;
-  for (const { entry, bytes, mtimeMs } of files.sort(newestFirst)) {
-    const age = now - mtimeMs;
-    if (entry.kind === 'artifact') {
-      const keepsNewest = total === 0;
-      if (age > maxAgeMs || (total + bytes > maxTotalBytes && !keepsNewest)) {
-        doomed.push(entry.name);
-      } else total += bytes;
-    } else if (age > Math.max(maxAgeMs, LEAST_AGE_MS)) {
-      if (entry.kind === 'draft' || entry.id < highest) doomed.push(entry.name);
+  { spared, goesOn = () => true }: SweepTerms = {},
+): Promise<Swept> {
+  const now = Date.now();
+  const names = await readdir(directory);
+  // Until there is a counter, they say where ids go on.
+  const claimsMayGo = names.includes(COUNTER_NAME);
+  const entries = names.flatMap((name) => parseName(name) ?? []);
+  const claims = entries.filter(({ kind }) => kind === 'claim');
+  const doomed = claimsMayGo ? claims.map(({ name }) => join(directory, name)) : [];
+  const others = entries.filter(({ kind }) => kind !== 'claim');
+  const found = await inBatches(others, (entry) => lookAt(directory, entry), goesOn);
+  let totalBytes = 0;
+  for (const file of found.filter((one) => one !== undefined).sort(newestFirst)) {
+    const age = now - file.mtimeMs;
+    if (file.entry.kind === 'draft') {
+      if (age > Math.max(maxAgeMs, LEAST_AGE_MS)) doomed.push(file.path);
+    } else if (file.path === spared || staysWith(totalBytes, age, file.bytes)) {
+      totalBytes += file.bytes;
+    } else {
+      doomed.push(file.path);
     }
   }
-  await Promise.all(doomed.map((name) => rm(join(directory, name), { force: true })));
+  await inBatches(doomed, (path) => rm(path, { force: true }).catch(() => {}), goesOn);
+  return { totalBytes, removed: doomed };
+
+  function staysWith(total: number, age: number, bytes: number): boolean {
+    // The newest stays, even when it is too large all by itself.
+    return age <= maxAgeMs && (total === 0 || total + bytes <= maxTotalBytes);
+  }
 }
 
 interface Found {
   readonly entry: Entry;
+  readonly path: string;
   readonly bytes: number;
   readonly mtimeMs: number;
 }
@@ -51,17 +78,13 @@ function newestFirst(one: Found, other: Found): number {
   return other.mtimeMs - one.mtimeMs;
 }
 
-async function look(directory: string): Promise<Found[]> {
-  const found = (await readdir(directory)).map(async (name): Promise<Found[]> => {
-    const entry = parseName(name);
-    if (entry === undefined) return [];
-    try {
-      const { size, mtimeMs } = await stat(join(directory, name));
-      return [{ entry, bytes: size, mtimeMs }];
-    } catch {
-      // Gone meanwhile: another host uses the same directory.
-      return [];
-    }
-  });
-  return (await Promise.all(found)).flat();
+async function lookAt(directory: string, entry: Entry): Promise<Found | undefined> {
+  const path = join(directory, entry.name);
+  try {
+    const { size, mtimeMs } = await stat(path);
+    return { entry, path, bytes: size, mtimeMs };
+  } catch {
+    // Gone meanwhile: another host uses the same directory.
+    return undefined;
+  }
 }

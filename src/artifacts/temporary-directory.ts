@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../support/errors.js';
+import { removeBeside } from './abandoned.js';
 import { makeUserDirectory } from './private-directory.js';
 
 /** Those that are to be removed when the host exits without having disposed of them. */
@@ -15,11 +17,11 @@ let watching = false;
  */
 export async function makeTemporaryDirectory(prefix: string, maxAgeMs: number): Promise<string> {
   const home = await makeUserDirectory();
-  await removeAbandoned(home, prefix, maxAgeMs);
   const directory = await mkdtemp(join(home, `${prefix}${process.pid}-`));
   open.add(directory);
   if (!watching) process.once('exit', removeOpen);
   watching = true;
+  removeBeside(home, prefix, (name) => isAbandoned(home, name, prefix, maxAgeMs));
   return directory;
 }
 
@@ -39,20 +41,16 @@ function removeOpen(): void {
   }
 }
 
-/** What hosts that were killed have left, once it is old. */
-async function removeAbandoned(home: string, prefix: string, maxAgeMs: number): Promise<void> {
-  for (const name of await readdir(home)) {
-    if (!name.startsWith(prefix) || isAlive(Number.parseInt(name.slice(prefix.length), 10))) {
-      continue;
-    }
-    const path = join(home, name);
-    try {
-      const { mtimeMs } = await stat(path);
-      if (Date.now() - mtimeMs > maxAgeMs) await rm(path, { recursive: true, force: true });
-    } catch {
-      // Another host was faster.
-    }
-  }
+/** Whether a host that was killed has left it, long ago. */
+async function isAbandoned(
+  home: string,
+  name: string,
+  prefix: string,
+  maxAgeMs: number,
+): Promise<boolean> {
+  if (isAlive(Number.parseInt(name.slice(prefix.length), 10))) return false;
+  const { mtimeMs } = await stat(join(home, name));
+  return Date.now() - mtimeMs > maxAgeMs;
 }
 
 function isAlive(pid: number): boolean {
@@ -61,6 +59,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return hasCode(error, 'EPERM');
   }
 }

@@ -1,6 +1,7 @@
 import { inheritedEnvironment } from '../engine/environ.js';
 import { InputError, showValue } from '../support/errors.js';
-import { compileNamePatterns, SECRET_NAME_PATTERNS } from './secrets.js';
+import { removeLaunchers } from './launchers.js';
+import { compileNamePatterns, hasPassword, SECRET_NAME_PATTERNS } from './secrets.js';
 import { isShellVariable } from './shell-variables.js';
 
 /** What a command's environment is made of, lowest layer first. */
@@ -103,9 +104,11 @@ function makeBase(
     const name = entry.slice(0, Math.max(0, entry.indexOf('=')));
     // The first of two entries with one name is the one that getenv() in the host sees.
     if (name === '' || entries.has(name)) continue;
-    if (isShellVariable(name) || secret?.test(name)) continue;
+    if (isShellVariable(name)) continue;
+    if (secret !== undefined && (secret.test(name) || hasPassword(entry))) continue;
     entries.set(name, entry);
   }
+  removeLaunchers(entries);
   for (const [name, value] of Object.entries(defaults ?? {})) {
     const key = encodeName(name);
     entries.set(key, `${key}=${encodeValue(name, value)}`);

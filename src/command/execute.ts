@@ -88,7 +88,7 @@ export function requested(command: string, options: ExecuteOptions): Requested {
   const { spill, streams, timeoutMs } = options;
   const path = typeof spill === 'object' ? spill.path : spill;
   // Paths are made absolute now: the host may be elsewhere when the file is made.
-  const spillPath = path === undefined ? undefined : absolutePath('spill', path);
+  const spillPath = path === undefined ? undefined : absolute('spill', path);
   return { command, separate: streams === 'separate', timeoutMs, spillPath };
 }
 
@@ -107,7 +107,7 @@ export function engineCommand(
     text: command,
     shells: shell?.join('\0') ?? '',
     environment,
-    directory: cwd?.startsWith('/') ? resolve(cwd) : cwd && absolutePath('cwd', cwd),
+    directory: cwd && absolute('cwd', cwd),
     follow: options.followDirectory ?? false,
     stdin,
     separate: options.streams === 'separate',
@@ -126,4 +126,9 @@ export function engineCommand(
 
 export function toBytes(data: string | Uint8Array): Uint8Array {
   return typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
+}
+
+/** Nearly every path is absolute, and then there is nothing that could go wrong. */
+function absolute(name: string, path: string): string {
+  return path.startsWith('/') ? resolve(path) : absolutePath(name, path);
 }

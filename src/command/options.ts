@@ -1,5 +1,7 @@
+import { types } from 'node:util';
 import type { OutputChunk } from '../engine/outcome.js';
 import { Owner } from '../engine/owner.js';
+import { isAbortSignal } from '../support/abort.js';
 import { InputError, showValue } from '../support/errors.js';
 import { signalNumber } from '../support/signals.js';
 import { type PtyOption, terminalSize } from './terminal.js';
@@ -93,7 +95,7 @@ export function checkExecuteOptions(command: string, options: ExecuteOptions): v
   if (options.onOutput !== undefined && typeof options.onOutput !== 'function') {
     fail('onOutput', 'a function', options.onOutput);
   }
-  if (options.signal !== undefined && !(options.signal instanceof AbortSignal)) {
+  if (options.signal !== undefined && !isAbortSignal(options.signal)) {
     fail('signal', 'an AbortSignal', options.signal);
   }
   if (options.owner !== undefined && !(options.owner instanceof Owner)) {
@@ -205,7 +207,7 @@ function checkInput(input: unknown): void {
  * @throws {InputError} It is nothing that can be written.
  */
 export function checkData(name: string, data: unknown): void {
-  if (typeof data === 'string' || data instanceof Uint8Array) return;
+  if (typeof data === 'string' || types.isUint8Array(data)) return;
   fail(name, 'a string or a Uint8Array', data);
 }
 

@@ -4,8 +4,8 @@ import type { RunResult, StreamName } from '../engine/outcome.js';
 import { hostOwner, type Owner } from '../engine/owner.js';
 import { type CommandHandle, type CommandHost, EngineProcess } from '../engine/process.js';
 import { type Requested, toResult } from '../engine/result.js';
-import { onAbort } from '../support/abort.js';
-import { callOut } from '../support/errors.js';
+import { abortReason, onAbort } from '../support/abort.js';
+import { callOut, failing } from '../support/errors.js';
 import { UnderWay } from '../support/pending.js';
 import { settlesAtOnce } from '../support/timing.js';
 
@@ -46,8 +46,8 @@ export interface StartedCommand {
  * @throws What `output` threw, or what its promise was rejected with.
  */
 export function untilEnded(commission: Commission): Promise<RunResult> {
-  return new Promise((resolve, reject) => {
-    new Execution(commission, resolve, reject).begin();
+  return new Promise((resolve) => {
+    new Execution(commission, resolve, resolve).begin();
   });
 }
 
@@ -58,13 +58,13 @@ export function untilEnded(commission: Commission): Promise<RunResult> {
  * @throws What the signal was aborted with, or an Error: its owner was disposed of meanwhile.
  */
 export function onceStarted(commission: Commission): Promise<StartedCommand> {
-  return new Promise((started, failed) => {
+  return new Promise((started) => {
     let settle: (result: RunResult) => void = () => {};
     const result = new Promise<RunResult>((resolve) => {
       settle = resolve;
     });
     const running = (pid: number, handle: CommandHandle): void => started({ pid, handle, result });
-    new Execution(commission, settle, failed, running).begin();
+    new Execution(commission, settle, started, running).begin();
   });
 }
 
@@ -79,7 +79,7 @@ class Execution implements CommandEvents {
   readonly started?: (pid: number) => void;
   readonly #commission: Commission;
   readonly #settle: (result: RunResult) => void;
-  readonly #fail: (reason: unknown) => void;
+  readonly #fail: (failure: Promise<never>) => void;
   #handle: CommandHandle | undefined;
   #offAbort: (() => void) | undefined;
   /** What the listener threw. */
@@ -90,7 +90,7 @@ class Execution implements CommandEvents {
   constructor(
     commission: Commission,
     settle: (result: RunResult) => void,
-    fail: (reason: unknown) => void,
+    fail: (failure: Promise<never>) => void,
     running?: (pid: number, handle: CommandHandle) => void,
   ) {
     this.#commission = commission;
@@ -140,10 +140,10 @@ class Execution implements CommandEvents {
 
   #conclude(end: EngineEnd): void {
     const { asked, signal } = this.#commission;
-    if (this.#thrown !== undefined) this.#fail(this.#thrown.reason);
-    else if (end.kind === 'failed') this.#fail(new LaunchError(end));
+    if (this.#thrown !== undefined) this.#fail(Promise.reject(this.#thrown.reason));
+    else if (end.kind === 'failed') this.#fail(failing(() => new LaunchError(end)));
     else if (end.kind === 'neverStarted' && this.started !== undefined) {
-      this.#fail(signal?.reason ?? ownerDisposed());
+      this.#fail(failing(() => (signal?.aborted ? abortReason(signal) : ownerDisposed())));
     } else this.#settle(toResult(end, asked));
   }
 }

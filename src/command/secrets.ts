@@ -18,16 +18,27 @@ export const SECRET_NAME_PATTERNS: readonly string[] = [
   'TOKEN',
   '*_TOKEN',
   '*ACCESS_TOKEN*',
+  '*ACCESSTOKEN*',
   '*AUTH_TOKEN*',
   '*AUTHTOKEN*',
   '*SECRET*',
   '*PASSWORD*',
   '*PASSWD*',
   '*PASSPHRASE*',
+  'PASS',
   '*_PASS',
+  '*_PWD',
   '*CREDENTIAL*',
+  'AUTH',
+  '*_AUTH',
+  '*_AUTHORIZATION',
+  'BEARER',
+  '*_BEARER',
+  'JWT',
   '*_JWT',
+  'COOKIE',
   '*_COOKIE',
+  '*_SK',
 
   // Clouds: what is not named by the above.
   'AWS_SESSION_*',
@@ -38,26 +49,44 @@ export const SECRET_NAME_PATTERNS: readonly string[] = [
 
   // Version control, package registries, containers.
   '*_PAT',
-  '*__AUTH',
   'DOCKER_AUTH_CONFIG',
+  'TF_TOKEN_*',
+  'POETRY_PYPI_TOKEN_*',
 
   // Addresses that usually carry a password.
   '*DATABASE_URL',
+  '*DATABASE_URI',
+  '*BROKER_URL',
+  'RABBITMQ*_URL',
+  'AIRFLOW_CONN_*',
   'POSTGRES*_URL',
   'MYSQL*_URL',
   'MONGO*_URI',
   'MONGO*_URL',
   'REDIS*_URL',
   'AMQP*_URL',
-  '*WEBHOOK_URL*',
+  '*WEBHOOK*',
   '*_DSN',
 
+  // Headers of requests, which usually have one that authorizes.
+  'OTEL_EXPORTER_OTLP*_HEADERS',
+
   // Programs' own names for a password or an unlocked vault.
-  'MYSQL_PWD',
   'SSHPASS',
   'OP_SESSION_*',
   'BW_SESSION',
 ];
+
+/** From one `://` to the next at most: however long a value is, each character is met once. */
+const PASSWORD_IN_URL = /[a-z\d]:\/\/[^\s/?#@:]*:[^\s/?#@]+@/i;
+
+/**
+ * Whether a variable's value has a URL with a password in it: a secret, whatever its name. One that
+ * only refers to other variables counts too.
+ */
+export function hasPassword(value: string): boolean {
+  return PASSWORD_IN_URL.test(value);
+}
 
 /**
  * For callers without a type checker.

@@ -1,5 +1,6 @@
 import type { EngineChunk } from '../engine/message.js';
 import type { BytesChunk, Capture, OutputChunk, RunResult, StreamName } from '../engine/outcome.js';
+import { throwIfAborted } from '../support/abort.js';
 import { checkObject } from '../support/checks.js';
 import { InputError } from '../support/errors.js';
 import { ChunkQueue } from './chunk-queue.js';
@@ -119,7 +120,7 @@ export async function spawnIn(
 ): Promise<LiveProcess | LiveProcess<BytesChunk>> {
   checkExecuteOptions(command, options);
   checkLiveOptions(options);
-  options.signal?.throwIfAborted();
+  if (options.signal) throwIfAborted(options.signal);
   if (options.owner?.isDisposed) throw ownerDisposed();
   return options.encoding === 'bytes'
     ? start<BytesChunk>(command, environment, options, (stream, { data, droppedBytes }) => {

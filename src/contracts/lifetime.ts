@@ -1,4 +1,5 @@
 import { createOwner, type Owner } from '../engine/owner.js';
+import { isAbortSignal, throwIfAborted } from '../support/abort.js';
 import { checkFunction, checkObject } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { UnderWay } from '../support/pending.js';
@@ -52,7 +53,7 @@ export class Lifetime {
    * @throws What the signal was aborted with.
    */
   checkStart(signal: AbortSignal | undefined): void {
-    signal?.throwIfAborted();
+    if (signal) throwIfAborted(signal);
     this.disposal.throwIfAborted();
   }
 
@@ -74,7 +75,7 @@ function checkToolCall<Details>(call: ToolCall<Details>): void {
   // On every call's way, so that nothing else is entered for what is right.
   if (typeof call !== 'object' || call === null) checkObject('call', call);
   const { signal, onUpdate, onOutput } = call;
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+  if (signal !== undefined && !isAbortSignal(signal)) {
     throw new InputError(`signal: expected an AbortSignal, got ${showValue(signal)}`);
   }
   if (onUpdate !== undefined) checkFunction('onUpdate', onUpdate);

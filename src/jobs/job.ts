@@ -35,9 +35,9 @@ export interface JobStatus {
 export class Job {
   readonly id: string;
   readonly label: string;
-  /** Settles when it is over; never rejects. */
-  readonly ended: Promise<JobEnd>;
-  readonly #work: JobWork;
+  /** Undefined once it is over: what it has kept of its output is let go. */
+  #work: JobWork | undefined;
+  #ended: Promise<JobEnd>;
   readonly #startedAt: number;
   #over: { readonly end: JobEnd; readonly at: number } | undefined;
   #delivered = false;
@@ -49,13 +49,19 @@ export class Job {
     this.label = work.label;
     this.#work = work;
     this.#startedAt = startedAt;
-    this.ended = work.ended.then((end) => {
+    this.#ended = work.ended.then((end) => {
       this.#over = { end, at: performance.now() };
+      this.#work = undefined;
       return end;
     });
   }
 
-  /** Undefined while it runs. */
+  /** Settles when it is over, with how it ended: see `end`. Never rejects. */
+  get ended(): Promise<JobEnd> {
+    return this.#ended;
+  }
+
+  /** Undefined while it runs; without its text once that has been delivered. */
   get end(): JobEnd | undefined {
     return this.#over?.end;
   }
@@ -76,20 +82,24 @@ export class Job {
     return { id: this.id, type: 'bash', state, label: this.label, durationMs };
   }
 
-  /** The last of what it has printed so far. */
+  /** The last of what it has printed so far; empty once it is over. */
   tail(): string {
-    return this.#work.tail();
+    return this.#work?.tail() ?? '';
   }
 
   cancel(): void {
-    this.#work.cancel();
+    this.#work?.cancel();
   }
 
   /** Its end, for the first who asks; undefined while it runs, and for those who come later. */
   take(): JobEnd | undefined {
-    if (!this.hasNews) return undefined;
+    if (this.#over === undefined || this.#delivered) return undefined;
     this.#delivered = true;
-    return this.#over?.end;
+    const { end, at } = this.#over;
+    const delivered = { state: end.state, text: '' };
+    this.#over = { end: delivered, at };
+    this.#ended = Promise.resolve(delivered);
+    return end;
   }
 
   /** As long as `work` takes, its end is for whoever does it. */

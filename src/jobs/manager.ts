@@ -1,6 +1,7 @@
 import { checkFunction, checkObject, wholeFrom } from '../support/checks.js';
 import { callOut, describeThrown } from '../support/errors.js';
 import { warnHost } from '../support/logger.js';
+import { newestOf } from '../support/text.js';
 import { startTimer } from '../support/timing.js';
 import { Job, type JobEnd, type JobStatus, type JobWork } from './job.js';
 
@@ -33,6 +34,9 @@ export class JobManager {
   readonly #keepMs: number;
   readonly #onEnd: JobManagerOptions['onEnd'];
   readonly #jobs = new Map<string, Job>();
+  /** By id: takes back that a job which has ended will be forgotten. */
+  readonly #forgetting = new Map<string, () => void>();
+  #disposed = false;
   #lastId = 0;
 
   /** @throws {InputError} An option is not valid. */
@@ -55,7 +59,7 @@ export class JobManager {
     const ids = this.#running().map(({ id }) => id);
     throw new JobLimitError(
       `Too many background jobs: ${ids.length} are running, and no more may. ` +
-        `Wait for one or cancel one with the job tool: ${ids.join(', ')}`,
+        `Wait for one or cancel one with the job tool: ${newestOf(ids)}`,
     );
   }
 
@@ -83,18 +87,38 @@ export class JobManager {
   find(id: string): Job {
     const job = this.#jobs.get(id);
     if (job !== undefined) return job;
-    const ids = [...this.#jobs.keys()].join(', ');
+    const ids = newestOf([...this.#jobs.keys()]);
     throw new UnknownJobError(
       `Unknown job id: ${id}. ${ids === '' ? 'There are no background jobs.' : `Available: ${ids}`}`,
     );
+  }
+
+  /** Forgets all jobs that have ended, and those that run as soon as they have. */
+  dispose(): void {
+    this.#disposed = true;
+    for (const [id, stop] of this.#forgetting) {
+      stop();
+      this.#jobs.delete(id);
+    }
+    this.#forgetting.clear();
   }
 
   #running(): Job[] {
     return this.list().filter(({ end }) => end === undefined);
   }
 
+  #forget(id: string): void {
+    this.#jobs.delete(id);
+    this.#forgetting.delete(id);
+  }
+
   #ended(job: Job, end: JobEnd): void {
-    startTimer(this.#keepMs, () => this.#jobs.delete(job.id));
+    if (this.#disposed) this.#jobs.delete(job.id);
+    else
+      this.#forgetting.set(
+        job.id,
+        startTimer(this.#keepMs, () => this.#forget(job.id)),
+      );
     const onEnd = this.#onEnd;
     if (onEnd === undefined || job.isAwaited || job.take() === undefined) return;
     callOut(

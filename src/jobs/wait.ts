@@ -1,4 +1,4 @@
-import { onAbort } from '../support/abort.js';
+import { abortReason, onAbort, throwIfAborted } from '../support/abort.js';
 import { startTimer } from '../support/timing.js';
 import type { Job } from './job.js';
 
@@ -12,7 +12,7 @@ export async function waitForFirst(
   waitMs: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  signal?.throwIfAborted();
+  if (signal) throwIfAborted(signal);
   const running = jobs.filter(({ end }) => end === undefined);
   if (running.length === 0 || jobs.some(({ hasNews }) => hasNews)) return;
   const stop = new AbortController();
@@ -26,7 +26,7 @@ export async function waitForFirst(
     await Promise.race([
       ...waits,
       new Promise<never>((_, reject) => {
-        offAbort = signal && onAbort(signal, () => reject(signal.reason));
+        offAbort = signal && onAbort(signal, () => reject(abortReason(signal)));
       }),
     ]);
   } finally {

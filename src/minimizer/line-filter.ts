@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { checkObject } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Omission, OutputFilter } from './filter.js';
@@ -66,7 +67,7 @@ function checkLineFilter(options: LineFilterOptions): void {
   if (programs !== undefined && !Array.isArray(programs)) {
     throw new InputError(`programs: expected an array of names, got ${showValue(programs)}`);
   }
-  if (!Array.isArray(noise) || !noise.every((rule) => rule?.pattern instanceof RegExp)) {
+  if (!Array.isArray(noise) || !noise.every((rule) => types.isRegExp(rule?.pattern))) {
     throw new InputError(`noise: expected an array of rules, got ${showValue(noise)}`);
   }
 }

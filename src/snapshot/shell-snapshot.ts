@@ -8,6 +8,7 @@ import { execute } from '../command/execute.js';
 import { createOwner } from '../engine/owner.js';
 import { messageOf } from '../support/errors.js';
 import { captureCommand, parseCapture } from './capture-script.js';
+import { keptVariables } from './kept-variables.js';
 import { snapshotText } from './snapshot-text.js';
 
 /** How a snapshot is made. */
@@ -18,6 +19,8 @@ interface SnapshotSource {
   /** The environment block that the rc file finds. */
   readonly environment: () => string;
   readonly shell: readonly string[] | undefined;
+  /** Whether commands may have a variable that the rc file has set; by name and declaration. */
+  readonly mayKeep: (name: string, declaration: string) => boolean;
 }
 
 /** What commands take from a snapshot. */
@@ -26,6 +29,8 @@ export interface ReadySnapshot {
   readonly file: string;
   /** `PATH` after the rc file. */
   readonly path: string;
+  /** Variables that the rc file has exported. */
+  readonly exported: Readonly<Record<string, string>>;
 }
 
 const PREFIX = 'snapshot-';
@@ -103,7 +108,9 @@ export class ShellSnapshot {
     await rm(dump);
     if (captured === undefined) throw new Error('it ended the shell, or that is not bash');
     const file = join(directory, 'snapshot');
-    await writeFile(file, snapshotText(captured), { encoding: 'latin1', mode: 0o600 });
-    return { file, path: Buffer.from(captured.path, 'latin1').toString('utf8') };
+    const { exported, declarations } = keptVariables(captured, this.#source.mayKeep);
+    const text = snapshotText(captured, declarations);
+    await writeFile(file, text, { encoding: 'latin1', mode: 0o600 });
+    return { file, path: Buffer.from(captured.path, 'latin1').toString('utf8'), exported };
   }
 }

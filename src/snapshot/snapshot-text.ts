@@ -1,5 +1,6 @@
 import { quoteWord } from '../shell/quote.js';
 import type { CapturedShell } from './capture-script.js';
+import { keptFunctions, RESERVED } from './kept-functions.js';
 
 /** Options that make a shell something else than a runner of commands, or only fit a terminal. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
@@ -9,20 +10,26 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   ...['expand_aliases', 'login_shell', 'restricted_shell'],
 ]);
 
-/** Functions by these names would come between the snapshot and the command. */
-const RESERVED: ReadonlySet<string> = new Set(['builtin', 'command', 'eval']);
-
 /**
- * What is sourced before a command: functions, options, aliases. Aliases come last, or they would be
+ * What is sourced before a command: variables, functions, options, aliases. Aliases come last, or they would be
  * expanded in the functions; each function is parsed on its own, so that one that bash cannot read
  * again takes no other with it.
+ *
+ * @param declarations Of variables, as `keptVariables` makes them.
  */
-export function snapshotText(captured: CapturedShell): string {
+export function snapshotText(
+  captured: Omit<CapturedShell, 'path' | 'variables'>,
+  declarations: readonly string[] = [],
+): string {
   const aliases = [...captured.aliases].filter(([name]) => isAliasName(name));
-  const functions = keptFunctions(captured.functions, aliases);
+  const functions = keptFunctions(
+    captured.functions,
+    aliases.map(([, value]) => value),
+  );
   return [
     // Code of the caller's may have run before: see `runsCodeFirst`.
     `\\unset -f ${[...RESERVED].join(' ')}`,
+    ...declarations,
     // Patterns in functions may need extglob to be parsed at all.
     '\\shopt -s expand_aliases extglob',
     ...functions.map((definition) => `\\eval -- ${quoteWord(definition, 'plain')}`),
@@ -48,41 +55,15 @@ export function withSnapshot(file: string, command: string, runsCodeFirst = fals
 }
 
 /** The lines that an rc file has changed: the rest is as in every shell, or as in every terminal. */
-function changedOptions({ optionsBefore, optionsAfter }: CapturedShell): string[] {
+function changedOptions({
+  optionsBefore,
+  optionsAfter,
+}: Pick<CapturedShell, 'optionsBefore' | 'optionsAfter'>): string[] {
   const before = new Set(optionsBefore);
   return optionsAfter.filter((line) => {
     const [, name] = /^(?:shopt -[su]|set [-+]o) ([\w-]+)$/.exec(line) ?? [];
     return name !== undefined && !LEFT_OUT.has(name) && !before.has(line);
   });
-}
-
-/**
- * The functions that are for the user, and those private ones (`_x`) that these or the aliases call:
- * without them they would be there and fail. All other private ones are completions and the like.
- */
-function keptFunctions(
-  functions: ReadonlyMap<string, string>,
-  aliases: readonly (readonly [string, string])[],
-): string[] {
-  const kept = new Map<string, string>();
-  const callers = aliases.map(([, value]) => value);
-  const keep = (name: string): void => {
-    const definition = functions.get(name);
-    if (definition === undefined || kept.has(name) || !isFunctionName(name)) return;
-    kept.set(name, definition);
-    callers.push(definition);
-  };
-  for (const name of functions.keys()) {
-    if (!name.startsWith('_')) keep(name);
-  }
-  for (let text = callers.pop(); text !== undefined; text = callers.pop()) {
-    for (const [word] of text.matchAll(/_[\w.:+-]*/g)) keep(word);
-  }
-  return [...kept.values()];
-}
-
-function isFunctionName(name: string): boolean {
-  return /^[A-Za-z_][\w.:+-]*$/.test(name) && !RESERVED.has(name);
 }
 
 /** What `alias` takes for a name; a blank or an operator in one could not be called anyhow. */

@@ -1,3 +1,28 @@
+/**
+ * Whether a value does what is asked of an AbortSignal. One of another realm (jsdom, `vm`) or of a
+ * package that stands in for it is none by `instanceof`, and may lack `reason` and
+ * `throwIfAborted()`.
+ */
+export function isAbortSignal(value: unknown): value is AbortSignal {
+  if (typeof value !== 'object' || value === null) return false;
+  const { aborted, addEventListener, removeEventListener } = value as Partial<AbortSignal>;
+  return (
+    typeof aborted === 'boolean' &&
+    typeof addEventListener === 'function' &&
+    typeof removeEventListener === 'function'
+  );
+}
+
+/** What it was aborted with. */
+export function abortReason(signal: AbortSignal): unknown {
+  return signal.reason ?? new DOMException('This operation was aborted', 'AbortError');
+}
+
+/** @throws What it was aborted with, if it was. */
+export function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw abortReason(signal);
+}
+
 /** What is called when a signal is aborted: one listener of ours a signal. */
 const waiting = new WeakMap<AbortSignal, Waiting>();
 

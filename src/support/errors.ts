@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { firstBytes } from './text.js';
 
 /**
@@ -31,14 +32,36 @@ function toJson(value: unknown): string {
   }
 }
 
+/** Of another realm, such as `vm`'s, too. */
+function isError(thrown: unknown): thrown is Error {
+  return thrown instanceof Error || types.isNativeError(thrown);
+}
+
 /** What was thrown, as an error; anything may be. */
 export function errorOf(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(textOf(thrown));
+  return isError(thrown) ? thrown : new Error(textOf(thrown));
+}
+
+/**
+ * A promise that is rejected with an error of which the stack names who waits. For what goes wrong
+ * in a callback: an error that was made there would name nobody.
+ *
+ * @param make Called once it is known who waits, if a promise was resolved with this one at once.
+ */
+export async function failing(make: () => unknown): Promise<never> {
+  await undefined;
+  await undefined;
+  throw make();
+}
+
+/** Whether it is the system's error of this name, such as `ENOENT`. */
+export function hasCode(thrown: unknown, code: string): boolean {
+  return isError(thrown) && 'code' in thrown && thrown.code === code;
 }
 
 /** What an error says; anything may be thrown. */
 export function messageOf(thrown: unknown): string {
-  return textOf(thrown instanceof Error ? thrown.message : thrown);
+  return textOf(isError(thrown) ? thrown.message : thrown);
 }
 
 /** What an error says, with its name before it; anything may be thrown. */

@@ -1,4 +1,4 @@
-import { onAbort } from './abort.js';
+import { abortReason, onAbort, throwIfAborted } from './abort.js';
 
 interface Waiter {
   readonly start: () => void;
@@ -17,7 +17,7 @@ export class ExclusiveQueue {
    *   signal's reason. It does nothing to a task that has begun.
    */
   async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    signal?.throwIfAborted();
+    if (signal) throwIfAborted(signal);
     if (this.#busy) await this.#turn(signal);
     this.#busy = true;
     try {
@@ -36,7 +36,7 @@ export class ExclusiveQueue {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
-        reject(signal?.reason);
+        if (signal) reject(abortReason(signal));
       };
       const stay = signal && onAbort(signal, leave);
       const waiter: Waiter = {

@@ -4,10 +4,20 @@ export class UnderWay {
 
   /** Counts it until it settles; gives it back. */
   add<T>(work: Promise<T>): Promise<T> {
-    this.#work.add(work);
-    const forget = (): void => void this.#work.delete(work);
-    work.then(forget, forget);
-    return work;
+    // Nobody else may wait for `work` itself: the stack of what goes wrong later names those who
+    // wait only as long as there is one.
+    const counted = work.then(
+      (value) => {
+        this.#work.delete(counted);
+        return value;
+      },
+      (error: unknown) => {
+        this.#work.delete(counted);
+        throw error;
+      },
+    );
+    this.#work.add(counted);
+    return counted;
   }
 
   /** Resolves when what is under way now has settled, however. */

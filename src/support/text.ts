@@ -24,6 +24,17 @@ export function firstBytes(text: string, maxBytes: number): string {
   return bytes.toString('utf8', 0, end);
 }
 
+/**
+ * Text without halves of characters: those at its ends, which somebody has cut off, are left out,
+ * and others become U+FFFD.
+ */
+export function wellFormed(text: string): string {
+  return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '').replace(LONE_HALF, '\ufffd');
+}
+
+/** With `u`, the two halves of a character are one, which is none of these. */
+const LONE_HALF = /[\ud800-\udfff]/gu;
+
 const UNITS = ['KB', 'MB', 'GB', 'TB'] as const;
 
 /** A size for people: `512B`, `12.3KB`, `1.0MB`; 1,024-based, one decimal. */
@@ -38,6 +49,14 @@ export function formatSize(bytes: number): string {
     if (Number(size.toFixed(1)) < 1024) break;
   }
   return shown;
+}
+
+const SHOWN_NAMES = 20;
+
+/** The newest of names that stand from the oldest to the newest, and how many are older. */
+export function newestOf(names: readonly string[]): string {
+  const hidden = names.length - SHOWN_NAMES;
+  return `${hidden > 0 ? `${hidden} older, ` : ''}${names.slice(-SHOWN_NAMES).join(', ')}`;
 }
 
 /** A count with its thousands set apart: `1,234`. */

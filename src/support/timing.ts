@@ -1,4 +1,4 @@
-import { onAbort } from './abort.js';
+import { abortReason, onAbort } from './abort.js';
 
 /** The longest time that Node's timers know: a longer one would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
@@ -75,8 +75,8 @@ export async function unlessAborted<T>(
   const offs: (() => void)[] = [];
   const aborted = new Promise<never>((_, reject) => {
     for (const signal of signals) {
-      if (signal?.aborted) reject(signal.reason);
-      else if (signal) offs.push(onAbort(signal, () => reject(signal.reason)));
+      if (signal?.aborted) reject(abortReason(signal));
+      else if (signal) offs.push(onAbort(signal, () => reject(abortReason(signal))));
     }
   });
   try {

@@ -1,4 +1,5 @@
 import { messageOf } from '../support/errors.js';
+import { wellFormed } from '../support/text.js';
 import type {
   ClientExitStatus,
   ClientOutcome,
@@ -169,7 +170,7 @@ export function lineOf(error: unknown): string {
   const message = messageOf(error);
   const details = detailsOf(error);
   const whole = details === undefined ? message : `${message}: ${details}`;
-  return whole.replace(/\s+/g, ' ').trim();
+  return wellFormed(whole).replace(/\s+/g, ' ').trim();
 }
 
 /** The protocol's "Internal error" has what went wrong beside it. */
@@ -184,8 +185,11 @@ function isKnown(status: ClientExitStatus | undefined): boolean {
   return typeof status?.exitCode === 'number' || typeof status?.signal === 'string';
 }
 
-/** A terminal ends its lines with CR LF, here perhaps the half of one; NUL stands as anywhere. */
+/**
+ * A terminal ends its lines with CR LF, here perhaps the half of one, as the client may have cut
+ * anywhere; NUL stands as anywhere.
+ */
 function plainText(output: string): string {
   const whole = output.endsWith('\r') ? output.slice(0, -1) : output;
-  return whole.replaceAll('\r\n', '\n').replaceAll('\0', '␀');
+  return wellFormed(whole).replaceAll('\r\n', '\n').replaceAll('\0', '␀');
 }

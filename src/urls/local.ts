@@ -1,7 +1,7 @@
 import { mkdir, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { checkObject } from '../support/checks.js';
-import { InputError, showValue } from '../support/errors.js';
+import { hasCode, InputError, showValue } from '../support/errors.js';
 import { absolutePath } from '../support/paths.js';
 import type { UrlResolver } from './resolver.js';
 
@@ -79,8 +79,4 @@ async function targetOf(path: string, links = 0): Promise<string> {
   // The system's own limit does not count those that lead to nothing.
   if (links >= MAX_SYMLINKS) throw new Error('It has too many symbolic links.');
   return targetOf(resolve(parent, link), links + 1);
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -94,7 +94,7 @@ describe('drafts', () => {
     unused.discard();
     const error = { code: 'ENOSPC', message: 'no space' };
     expect(await empty.keep({ bytes: 0, dropped: 9, error })).toBeUndefined();
-    expect(readdirSync(directory).sort()).toEqual(['.id-0', '0.bash.log']);
+    expect(readdirSync(directory).sort()).toEqual(['.ids', '0.bash.log']);
   });
 
   test('say at their end what is not in them', async () => {
@@ -144,7 +144,7 @@ describe('limits', () => {
     const store = createArtifactStore({ directory });
     expect(await idsOf(store)).toEqual([]);
     expect(existsSync(path)).toBe(false);
-    expect(readdirSync(directory)).toEqual(['.id-1']);
+    expect(readdirSync(directory)).toEqual(['.ids']);
     expect((await store.save('bash', 'c')).id).toBe('2');
   });
 
@@ -157,7 +157,7 @@ describe('limits', () => {
     await store.save('bash', 'ab');
     expect(await idsOf(store)).toEqual(['0']);
     await store.dispose();
-    expect(readdirSync(directory).sort()).toEqual(['.id-0', ...names].sort());
+    expect(readdirSync(directory).sort()).toEqual(['.ids', ...names].sort());
   });
 });
 

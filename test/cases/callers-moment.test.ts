@@ -134,7 +134,8 @@ test('H2: options that are changed after the call change nothing', async () => {
   for (const result of [await first, await (await second).result]) {
     expect(outputOf(result)).toBe(`asked\n${folder.file('a')}\n`);
   }
-  expect(heard).toEqual(['asked']);
+  // Its output comes in one piece or two.
+  expect([...new Set(heard)]).toEqual(['asked']);
 });
 
 const MAKE: readonly (() => BashTool)[] = [
@@ -155,7 +156,8 @@ test.each(MAKE)(
     input.command = 'echo later';
     call.onOutput = () => void heard.push('later');
     expect(JSON.stringify(await answer)).toContain('asked');
-    expect(heard).toEqual(['asked']);
+    // Its output comes in one piece or two.
+    expect([...new Set(heard)]).toEqual(['asked']);
   },
 );
 

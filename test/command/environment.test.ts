@@ -20,6 +20,13 @@ test('secrets are left out unless asked for', () => {
   expect(entries({ inherit: 'none' })).toEqual([]);
 });
 
+test('D4: a URL with a password in it is left out, whatever its name', () => {
+  inherited = 'PATH=/bin\0UPSTREAM=https://u:p@example.com\0PLAIN=https://example.com';
+  expect(entries({ inherit: 'scrubbed' })).toEqual(['PATH=/bin', 'PLAIN=https://example.com']);
+  expect(entries({ inherit: 'scrubbed', scrub: [] })).toHaveLength(2);
+  expect(entries({ inherit: 'all' })).toHaveLength(3);
+});
+
 test('the list of secrets can be replaced', () => {
   expect(entries({ inherit: 'scrubbed', scrub: ['LANG', 'H*'] })).toEqual([
     'PATH=/bin',

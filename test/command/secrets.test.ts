@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { compileNamePatterns, SECRET_NAME_PATTERNS } from '../../src/command/secrets.js';
+import {
+  compileNamePatterns,
+  hasPassword,
+  SECRET_NAME_PATTERNS,
+} from '../../src/command/secrets.js';
 
 const secret = compileNamePatterns(SECRET_NAME_PATTERNS);
 
@@ -36,6 +40,56 @@ test.each([
 });
 
 test.each([
+  'SYSTEM_ACCESSTOKEN',
+  'REDISCLI_AUTH',
+  'COMPOSER_AUTH',
+  'CONSUL_HTTP_AUTH',
+  'TF_TOKEN_app_terraform_io',
+  'POETRY_PYPI_TOKEN_PYPI',
+  'SNOWSQL_PWD',
+  'RABBITMQ_URL',
+  'CELERY_BROKER_URL',
+  'SQLALCHEMY_DATABASE_URI',
+  'SLACK_WEBHOOK',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+  'AIRFLOW_CONN_MY_DB',
+  'AUTH',
+  'BEARER',
+  'JWT',
+  'COOKIE',
+  'QINIU_SK',
+])('D4: %s looks like a secret', (name) => {
+  expect(secret.test(name)).toBe(true);
+});
+
+test.each([
+  ['SOME_URL=https://user:pass@example.com/x', true],
+  ['X=redis://:pass@localhost', true],
+  ['X=amqp://a:b@one,amqp://a:b@two', true],
+  ['X=jdbc:postgresql://u:p@h/db', true],
+  ['X=see https://u:p@h for more', true],
+  ['X=https://example.com:8080/a@b', false],
+  ['X=ssh://git@github.com/x.git', false],
+  ['X=http://[::1]:80/', false],
+  ['X=a:b@c', false],
+])(
+  'D4: a value that has a URL with a password in it counts, whatever its name: %s',
+  (entry, is) => {
+    expect(hasPassword(entry)).toBe(is);
+  },
+);
+
+test.each(['x://', 'x://a', ':', 'x://a:', 'x:', 'a@', ':a'])(
+  'D4: a long value is looked through once, however it looks: %s …',
+  (part) => {
+    const long = part.repeat(1_000_000 / part.length);
+    expect(hasPassword(`X=${long}`)).toBe(false);
+    expect(hasPassword(`X=${long} https://u:p@h`)).toBe(true);
+  },
+);
+
+test.each([
   'PATH',
   'HOME',
   'LANG',
@@ -45,6 +99,9 @@ test.each([
   'MAX_THINKING_TOKENS',
   'KEYBOARD',
   'PWD',
+  'OLDPWD',
+  'XAUTHORITY',
+  'AUTHOR',
   'PASSENGER_ROOT',
   'AWS_REGION',
   'AWS_PROFILE',

@@ -54,6 +54,48 @@ test('a job that has ended is forgotten after five minutes, by a timer that hold
   expect(() => manager.find('bg_1')).toThrow('Unknown job id: bg_1. There are no background jobs.');
 });
 
+test('L6: a job whose end was delivered keeps neither its text nor what made it', async () => {
+  const manager = new JobManager();
+  const work = workOf('a');
+  const job = manager.add(work);
+  expect(job.tail()).toBe('tail of a');
+  work.end(done);
+  expect(await job.ended).toEqual(done);
+  expect(job.tail()).toBe('');
+  expect(job.end).toEqual(done);
+  expect(job.take()).toEqual(done);
+  expect(job.end).toEqual({ state: 'completed', text: '' });
+  expect(await job.ended).toEqual({ state: 'completed', text: '' });
+  expect(job.status().state).toBe('completed');
+  expect(job.take()).toBeUndefined();
+});
+
+test('L6: a manager that is disposed of forgets all at once, and waits for nothing', async () => {
+  vi.useFakeTimers();
+  const manager = new JobManager();
+  const [ended, runs] = [workOf('a'), workOf('b')];
+  const jobs = [manager.add(ended), manager.add(runs)];
+  ended.end(done);
+  await jobs[0]?.ended;
+  expect(vi.getTimerCount()).toBe(1);
+  manager.dispose();
+  expect(vi.getTimerCount()).toBe(0);
+  expect(manager.list().map(({ id }) => id)).toEqual(['bg_2']);
+  runs.end(done);
+  await jobs[1]?.ended;
+  expect(manager.list()).toEqual([]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('L7: of many jobs the newest are named, and a count of the others', async () => {
+  const manager = new JobManager({ maxRunning: 3000 });
+  for (let count = 0; count < 2000; count += 1) manager.add(workOf('x'));
+  const { message } = (await failureOf((async () => manager.find('no'))())) as Error;
+  expect(message).toMatch(
+    /^Unknown job id: no\. Available: 1980 older, bg_1981, (?:bg_19\d\d, )+bg_2000$/,
+  );
+});
+
 test('an unknown id is told with those that there are', () => {
   const manager = new JobManager();
   manager.add(workOf('a'));

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { run } from '../../src/index.js';
 import { type CapturedShell, parseCapture } from '../../src/snapshot/capture-script.js';
+import { keptVariables } from '../../src/snapshot/kept-variables.js';
 import { snapshotText, withSnapshot } from '../../src/snapshot/snapshot-text.js';
 import { printed } from '../support/results.js';
 
@@ -27,7 +28,7 @@ const text = fc.string({
 const name = fc.constantFrom('ll', '..', 'x+y', '-', '_p', 'f', 'g:h', '__q', 'é');
 
 function captured(parts: Partial<CapturedShell>): CapturedShell {
-  const nothing = { optionsBefore: [], optionsAfter: [], path: '' };
+  const nothing = { optionsBefore: [], optionsAfter: [], path: '', variables: new Map() };
   return { ...nothing, aliases: new Map(), functions: new Map(), ...parts };
 }
 
@@ -39,6 +40,8 @@ test('what the shell tells is read back whatever is in it', () => {
         Object.entries(of).flatMap(([key, value]) => [kind, key, value]);
       const fields = [
         ...['before', 'set +o x\n', 'after', 'set -o x\n', 'path', path],
+        ...['was', 'a', 'declare -- a="1"\n', 'was', 'b', 'declare -- b="1"\n'],
+        ...['is', 'a', '1', 'declare -- a="1"\n', 'is', 'b', path, 'declare -x b="2"\n'],
         ...pairs('alias', aliases),
         ...pairs('function', functions),
         'end',
@@ -47,6 +50,7 @@ test('what the shell tells is read back whatever is in it', () => {
         optionsBefore: ['set +o x', ''],
         optionsAfter: ['set -o x', ''],
         path,
+        variables: new Map([['b', { value: path, declaration: 'declare -x b="2"\n' }]]),
         aliases: new Map(Object.entries(aliases)),
         functions: new Map(Object.entries(functions)),
       });
@@ -97,6 +101,43 @@ test('private functions come along only when they are called', () => {
   const made = snapshotText(captured({ functions, aliases: new Map([['x', '_d --all']]) }));
   const names = [...made.matchAll(/^\\eval -- '(\S+) \(\)/gm)].map(([, found]) => found);
   expect(names.sort()).toEqual(['__b', '_a', '_d', 'f']);
+});
+
+test('H6: private functions are kept when a kept one calls a name that it makes', () => {
+  const namesIn = (caller: string) => {
+    const functions = new Map([
+      ['ls', `ls () \n{ \n    ${caller} "$@"\n}`],
+      ['_my_ls', '_my_ls () \n{ \n    :\n}'],
+      ['_complete', '_complete () \n{ \n    _words;\n    COMPREPLY=()\n}'],
+      ['_words', '_words () \n{ \n    :\n}'],
+    ]);
+    const made = snapshotText(captured({ functions }));
+    return [...made.matchAll(/^\\eval -- '(\S+) \(\)/gm)].map(([, found]) => found);
+  };
+  for (const caller of ['"_my_$FUNCNAME"', '$helper', '"$h"_ls', 'eval "_my_ls"; eval $x', '`x`']) {
+    expect(namesIn(caller)).toEqual(['ls', '_my_ls']);
+  }
+  for (const caller of ['echo', 'x="$y" printf', 'command -v']) {
+    expect(namesIn(caller)).toEqual(['ls']);
+  }
+});
+
+test('D2: variables of the shell itself are not for commands, nor unset ones', () => {
+  const exported = (name: string, value = '1') =>
+    [name, { value, declaration: `declare -x ${name}="${value}"\n` }] as const;
+  const variables = new Map([
+    ...['IFS', 'PS9', 'BASH_X', 'SECONDS', 'PATH', 'forkline_name', 'MINE'].map((one) =>
+      exported(one),
+    ),
+    ['EMPTY', { value: '', declaration: 'declare -x EMPTY\n' }],
+    ['list', { value: 'a', declaration: 'declare -ax list=([0]="a")\n' }],
+    exported('DENIED'),
+    exported('ACCENT', '\xc3\xa9'),
+  ]);
+  expect(keptVariables({ variables }, (name) => name !== 'DENIED')).toEqual({
+    exported: { MINE: '1', ACCENT: 'é' },
+    declarations: [`[[ -v list ]] || \\eval -- 'declare -ax list=([0]="a")'`],
+  });
 });
 
 test('only options that have changed are set, and none that is for a terminal', () => {

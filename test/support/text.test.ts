@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { firstBytes, formatCount, formatSize, lastBytes } from '../../src/support/text.js';
+import {
+  firstBytes,
+  formatCount,
+  formatSize,
+  lastBytes,
+  wellFormed,
+} from '../../src/support/text.js';
 
 const texts = fc.string({ unit: 'binary', maxLength: 60 });
 const sizes = fc.integer({ min: 0, max: 100 });
@@ -51,4 +57,19 @@ test.each([
   [1_234_567, '1,234,567'],
 ])('%i is written %s', (count, text) => {
   expect(formatCount(count)).toBe(text);
+});
+
+test('H9: text is well-formed, and the same when it was', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(wellFormed(text)).toBe(text);
+    }),
+  );
+  const unit = fc.integer({ min: 0xd7ff, max: 0xe000 }).map((code) => String.fromCharCode(code));
+  fc.assert(
+    fc.property(fc.string({ unit }), (text) => {
+      // A lone half does not survive UTF-8.
+      expect(Buffer.from(wellFormed(text)).toString()).toBe(wellFormed(text));
+    }),
+  );
 });

@@ -46,6 +46,17 @@ test('output that the client never tells does not keep the command from ending',
   expect(client.open).toBe(0);
 });
 
+test.each([
+  ['\ude00 of it', ' of it'],
+  ['all but \ud83d', 'all but '],
+  ['in \ud83d the middle', 'in \ufffd the middle'],
+  ['whole \ud83d\ude00', 'whole 😀'],
+])('H9: a client that cuts inside a character shows no half of one: %j', async (output, shown) => {
+  const client = clientOf({ output: async (look) => ({ ...look(), output }) });
+  const said = textOf(await toolFor(client).execute({ command: 'true' }));
+  expect(said.split('\n')[0]).toBe(shown);
+});
+
 test('what was shown before the client fell silent is kept', async () => {
   let looks = 0;
   const client = clientOf({

@@ -1,6 +1,8 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { removeBeside } from '../../artifacts/abandoned.js';
 import { makeUserDirectory } from '../../artifacts/private-directory.js';
+import { inBatches } from '../../support/batches.js';
 
 const PREFIX = 'background-';
 
@@ -16,9 +18,15 @@ const KEPT_MS = 7 * 24 * 3600 * 1000;
  */
 export async function makeOutputFile(longestMs: number): Promise<string> {
   const home = await makeUserDirectory();
-  await removeOld(home);
   const removable = Math.ceil((Date.now() + longestMs + KEPT_MS) / 1000);
   const directory = await mkdtemp(join(home, `${PREFIX}${removable}-`));
+  let inUse: Promise<ReadonlySet<string>> | undefined;
+  removeBeside(home, PREFIX, async (name) => {
+    if (!(Number.parseInt(name.slice(PREFIX.length), 10) < Date.now() / 1000)) return false;
+    // The clock may have been set: what still runs keeps its file.
+    inUse ??= findOpenFiles(home);
+    return !(await inUse).has(join(home, name, 'output'));
+  });
   return join(directory, 'output');
 }
 
@@ -27,12 +35,16 @@ export async function removeOutputFile(path: string): Promise<void> {
   await rm(dirname(path), { recursive: true, force: true });
 }
 
-async function removeOld(home: string): Promise<void> {
-  for (const name of await readdir(home)) {
-    const removable = Number.parseInt(name.slice(PREFIX.length), 10);
-    if (name.startsWith(PREFIX) && removable < Date.now() / 1000) {
-      // One that cannot be removed must not keep a command from being started.
-      await rm(join(home, name), { recursive: true, force: true }).catch(() => {});
+/** The files below a directory that a process of the user has open. */
+async function findOpenFiles(home: string): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  await inBatches(pids, async (pid) => {
+    // Those of others cannot be looked at, and have none of the user's private files.
+    for (const descriptor of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
+      const path = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => '');
+      if (path.startsWith(`${home}/`)) found.add(path);
     }
-  }
+  });
+  return found;
 }

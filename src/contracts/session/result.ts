@@ -1,5 +1,6 @@
 import type { BackgroundProcess, Outcome, RunResult } from '../../engine/outcome.js';
 import { showValue } from '../../support/errors.js';
+import { newestOf } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import {
@@ -165,7 +166,7 @@ export function unknownTaskResult(
   taskId: string,
   known: readonly string[],
 ): ToolResult<TaskDetails> {
-  const which = known.length === 0 ? 'There are no tasks.' : `Known tasks: ${known.join(', ')}.`;
+  const which = known.length === 0 ? 'There are no tasks.' : `Known tasks: ${newestOf(known)}.`;
   const text = `Task not found: ${shownId(taskId)}. ${which} A task that has been returned as completed is forgotten.`;
   const details = { taskId, status: undefined };
   return { content: [{ type: 'text', text }], details, isError: true };

@@ -105,6 +105,8 @@ export interface WorkspaceSettings extends ShellSettings, OutputSettings {
   /** Milliseconds; undefined: nothing is put into the background by itself. */
   readonly autoBackgroundMs: number | undefined;
   readonly jobs: JobManager | undefined;
+  /** Whether the tool disposes of it. */
+  readonly ownsJobs: boolean;
   readonly ui: TerminalUi | undefined;
   readonly intercept: Interceptor | undefined;
   readonly urls: UrlRegistry;
@@ -184,7 +186,7 @@ function resolveUi(given: WorkspaceOptions['ui']): TerminalUi | undefined {
   throw new InputError(`ui: expected a terminal UI with openConsole(), got ${showValue(given)}`);
 }
 
-type JobSettings = Pick<WorkspaceSettings, 'async' | 'autoBackgroundMs' | 'jobs'>;
+type JobSettings = Pick<WorkspaceSettings, 'async' | 'autoBackgroundMs' | 'jobs' | 'ownsJobs'>;
 
 function resolveJobs(options: WorkspaceOptions): JobSettings {
   const { async = false, autoBackground = false, jobs } = options;
@@ -202,6 +204,7 @@ function resolveJobs(options: WorkspaceOptions): JobSettings {
         ? undefined
         : atLeast('autoBackground.afterMs', 0, afterMs ?? DEFAULT_AUTO_BACKGROUND_MS),
     jobs: jobs === false || !wanted ? undefined : (jobs ?? new JobManager()),
+    ownsJobs: jobs === undefined,
   };
 }
 

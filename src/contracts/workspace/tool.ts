@@ -130,6 +130,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
       const ended = life.end(settings.graceMs);
       queue.clear(new ToolAbortError(CANCELLED));
       await Promise.all([ended, settings.clientTerminals?.dispose()]);
+      if (settings.ownsJobs) settings.jobs?.dispose();
       await settings.snapshot?.dispose();
       if (settings.ownsArtifacts) await settings.artifacts?.dispose();
     },

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { endingOf, outputOf, useBackground } from '../../support/background.js';
+import { backgroundIn, endingOf, outputOf, useBackground } from '../../support/background.js';
 import { longSleep, sleeping } from '../../support/commands.js';
 import { leavesNothingBehind } from '../../support/leftovers.js';
 import { useModesTools } from '../../support/modes.js';
@@ -96,13 +96,45 @@ test('outputs go a week after the latest end that their commands can have had', 
     mkdirSync(join(home(), name), { recursive: true, mode: 0o700 });
   }
   const { outputFile } = await background.start(makeTool(), 'true');
+  await eventually(() => expect(readdirSync(home())).not.toContain(old));
   const left = readdirSync(home());
-  expect(left).not.toContain(old);
   expect(left).toEqual(expect.arrayContaining([recent, 'background-', 'other-1-cccccc']));
   const [, removable] = /background-(\d+)-/.exec(outputFile) ?? [];
   const days = (Number(removable) - second) / 86_400;
   expect(days).toBeGreaterThan(8);
   expect(days).toBeLessThan(8.01);
+});
+
+test('L4: what still runs keeps its file, whatever the clock says', async () => {
+  const started = await background.start(makeTool(), `echo on; ${longSleep(338)}`);
+  const answer = await makeTool().execute({ command: 'true', mode: 'background' });
+  const ended = backgroundIn(textOf(answer));
+  await endingOf(ended);
+  const now = Date.now();
+  vi.spyOn(Date, 'now').mockImplementation(() => now + 9 * 86_400_000);
+  try {
+    await eventually(async () => {
+      await background.start(makeTool(), 'true');
+      expect(existsSync(dirname(ended.outputFile))).toBe(false);
+    });
+  } finally {
+    vi.restoreAllMocks();
+  }
+  expect(outputOf(started)).toBe('on\n');
+});
+
+test('L8: what is to be removed is removed beside the start of a command, some at a time', async () => {
+  const second = Math.floor(Date.now() / 1000) - 10;
+  const old = Array.from({ length: 300 }, (_, index) => `background-${second}-${index}`);
+  for (const name of old) mkdirSync(join(home(), name), { recursive: true, mode: 0o700 });
+  const oldLeft = () => outputs().filter((name) => old.includes(name)).length;
+  await background.start(makeTool(), 'true');
+  await eventually(() => expect(oldLeft()).toBeLessThan(300));
+  expect(oldLeft()).toBeGreaterThan(0);
+  await eventually(async () => {
+    await background.start(makeTool(), 'true');
+    expect(oldLeft()).toBe(0);
+  });
 });
 
 test('B7: the text of the command is in no wrapper, so that pkill -f does not end it', async () => {

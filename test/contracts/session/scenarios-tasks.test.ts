@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { unknownTaskResult } from '../../../src/contracts/session/result.js';
 import { ToolError } from '../../../src/index.js';
 import { longSleep, sleeping } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
@@ -124,6 +125,12 @@ test('Scenario: Unknown task ID', async () => {
   const answer = await newSession().taskOutput.execute({ task_id: 'task_none' });
   expect(answer.isError).toBe(true);
   expect(textOf(answer)).toMatch(/^Task not found: task_none\. There are no tasks\./);
+});
+
+test('L7: of many tasks the newest are named, and a count of the others', () => {
+  const ids = Array.from({ length: 1000 }, (_, index) => `task_${index}`);
+  const text = textOf(unknownTaskResult('task_none', ids));
+  expect(text).toMatch(/Known tasks: 980 older, task_980, (?:task_\d+, )+task_999\./);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import type { OutputChunk } from '../../../engine/outcome.js';
 import type { JobEnd } from '../../../jobs/job.js';
 import type { JobManager } from '../../../jobs/manager.js';
-import { onAbort } from '../../../support/abort.js';
+import { abortReason, onAbort } from '../../../support/abort.js';
 import { messageOf } from '../../../support/errors.js';
 import { settlesWithin } from '../../../support/timing.js';
 import { CallListeners, type LastUpdate } from '../../call-listeners.js';
@@ -45,7 +45,7 @@ class JobCandidate {
     this.#settings = settings;
     this.#listeners = new CallListeners(call, { ...settings.updates, keepsTail: true });
     const { signal } = call;
-    const abort = (): void => this.#controller.abort(signal?.reason);
+    const abort = (): void => this.#controller.abort(signal && abortReason(signal));
     this.#letGo = signal === undefined ? () => {} : onAbort(signal, abort);
     this.answer = run(this.#controller.signal, this.#listeners.tell);
   }

@@ -2,6 +2,7 @@ import type { Job, JobStatus } from '../../../jobs/job.js';
 import { type JobManager, UnknownJobError } from '../../../jobs/manager.js';
 import { waitForFirst } from '../../../jobs/wait.js';
 import { InputError } from '../../../support/errors.js';
+import { newestOf } from '../../../support/text.js';
 import { callOfNow } from '../../call-listeners.js';
 import type { BashTool, ToolCall, ToolResult } from '../../contract.js';
 import { copyInput } from '../../copy-input.js';
@@ -86,15 +87,15 @@ async function answer(
   if (poll !== undefined) {
     const jobs = poll.length === 0 ? untold(manager) : find(manager, poll);
     await waitForFirst(jobs, POLL_MS, signal);
-    return result(jobs, jobReport, '\n\n');
+    return reports(jobs);
   }
   if (cancel !== undefined) {
     const jobs = find(manager, cancel);
     for (const job of jobs) job.cancel();
     await Promise.all(jobs.map((job) => job.whileAwaited(() => job.ended)));
-    return result(jobs, jobReport, '\n\n');
+    return reports(jobs);
   }
-  return result(manager.list(), (job) => jobLine(job.status()), '\n');
+  return listed(manager.list());
 }
 
 function find(manager: JobManager, wanted: readonly string[]): Job[] {
@@ -106,11 +107,41 @@ function untold(manager: JobManager): Job[] {
   return manager.list().filter(({ end, hasNews }) => end === undefined || hasNews);
 }
 
-function result(
-  jobs: readonly Job[],
-  show: (job: Job) => string,
-  between: string,
-): ToolResult<JobDetails> {
-  const text = jobs.map(show).join(between) || 'There are no background jobs.';
-  return { content: [{ type: 'text', text }], details: { jobs: jobs.map((job) => job.status()) } };
+/** No answer is longer than this and one job's output: what is left is told when it is asked for. */
+const MOST_CHARACTERS = 100_000;
+
+/** How jobs stand, with their outputs: as many as the answer has room for. */
+function reports(jobs: readonly Job[]): ToolResult<JobDetails> {
+  const texts: string[] = [];
+  let room = MOST_CHARACTERS;
+  for (const job of jobs) {
+    if (room <= 0) break;
+    const text = jobReport(job);
+    texts.push(text);
+    room -= text.length;
+  }
+  const left = jobs.slice(texts.length).map(({ id }) => id);
+  if (left.length > 0) texts.push(`${left.length} more jobs: poll them next: ${newestOf(left)}`);
+  return result(texts.join('\n\n'), jobs);
+}
+
+const LISTED = 50;
+
+/** The newest, and of them rather those that run. */
+function listed(jobs: readonly Job[]): ToolResult<JobDetails> {
+  const running = jobs.filter(({ end }) => end === undefined).slice(-LISTED);
+  const ended = jobs.filter(({ end }) => end !== undefined);
+  const room = LISTED - running.length;
+  const shown = new Set([...running, ...ended.slice(Math.max(0, ended.length - room))]);
+  const lines = jobs.filter((job) => shown.has(job)).map((job) => jobLine(job.status()));
+  const hidden = jobs.length - lines.length;
+  if (hidden > 0) lines.unshift(`${hidden} older jobs are not listed.`);
+  return result(lines.join('\n'), jobs);
+}
+
+function result(text: string, jobs: readonly Job[]): ToolResult<JobDetails> {
+  return {
+    content: [{ type: 'text', text: text || 'There are no background jobs.' }],
+    details: { jobs: jobs.map((job) => job.status()) },
+  };
 }

@@ -71,7 +71,7 @@ export async function prepare(
   const { snapshot: source } = settings;
   const snapshot = source && (await onBehalfOfNobody(() => source.ready()));
   const overrides =
-    snapshot === undefined ? variables : withPath(settings.env, snapshot, expanded.env);
+    snapshot === undefined ? variables : withExported(settings.env, snapshot, expanded.env);
   const onTerminal = { ...settings, defaults: TERMINAL_DEFAULTS };
   return {
     command: expanded.command,
@@ -151,10 +151,12 @@ function checkAsync({ async, jobs }: WorkspaceSettings): void {
 }
 
 /**
- * `PATH` of the snapshot lies over the tool's, which the rc file has seen, and under the call's.
+ * What the rc file has exported lies over the host's variables and under those that somebody has
+ * chosen; but `PATH` over the tool's, which the rc file has seen, and under the call's.
  */
-function withPath(under: Overrides, { path }: ReadySnapshot, over: Overrides): Overrides {
-  return { ...under, ...(path !== '' && { PATH: path }), ...over };
+function withExported(under: Overrides, snapshot: ReadySnapshot, over: Overrides): Overrides {
+  const { exported, path } = snapshot;
+  return { ...exported, ...under, ...(path !== '' && { PATH: path }), ...over };
 }
 
 type Overrides = Readonly<Record<string, string | undefined>> | undefined;

@@ -1,4 +1,10 @@
 import { resolve } from 'node:path';
+import {
+  compileNamePatterns,
+  hasPassword,
+  SECRET_NAME_PATTERNS,
+} from '../../../command/secrets.js';
+import { isShellVariable } from '../../../command/shell-variables.js';
 import { ShellSnapshot } from '../../../snapshot/shell-snapshot.js';
 import { atLeast } from '../../../support/checks.js';
 import { InputError, showValue } from '../../../support/errors.js';
@@ -35,9 +41,21 @@ export function resolveSnapshot(
       timeoutMs: atLeast('shellSnapshot.timeoutMs', 1, timeoutMs),
       environment: () => rcEnvironment(shell),
       shell: shell.shell,
+      mayKeep: (name, declaration) => mayKeep(shell, name, declaration),
     },
     warn,
   );
+}
+
+/** What is kept from commands, or set for them, is so too when an rc file sets it. */
+function mayKeep(
+  { inheritEnv, scrub = SECRET_NAME_PATTERNS, defaults }: ShellSettings,
+  name: string,
+  declaration: string,
+): boolean {
+  if (isShellVariable(name) || Object.hasOwn(defaults, name)) return false;
+  if (inheritEnv === 'all') return true;
+  return !compileNamePatterns(scrub).test(name) && !hasPassword(declaration);
 }
 
 /** That of commands, but nothing else is read, and no history written. */

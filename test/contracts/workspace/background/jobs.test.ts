@@ -198,7 +198,7 @@ test('the runtime is told of an end that nobody waits for', async () => {
 });
 
 test('disposal ends the jobs', async () => {
-  const { bash, job } = makeTool();
+  const { bash, job } = makeTool({ jobs: new JobManager() });
   await bash.execute({ command: longSleep(42), async: true });
   await eventually(() => expect(sleeping(42)).toHaveLength(1));
   await bash.dispose();
