@@ -1,4 +1,4 @@
-import { quoteWord } from '../shell/quote.js';
+import { quoteWord } from '../support/quote.js';
 import type { CapturedShell } from './capture-script.js';
 
 /** Options that make a shell something else than a runner of commands, or only fit a terminal. */
