@@ -1,5 +1,6 @@
 import type { LaunchError, Outcome } from '../index.js';
 import { signalExitCode } from '../support/signals.js';
+import type { OutputClosedError } from './standard-output.js';
 
 /** The arguments were wrong. */
 export const USAGE_ERROR = 2;
@@ -33,4 +34,15 @@ export function outcomeCode(outcome: Outcome, endedBy: NodeJS.Signals | undefine
 /** 127 when there is no shell, 126 when something else kept it from starting; as shells do. */
 export function launchCode(error: LaunchError): number {
   return error.step === 'exec' && error.code === 'ENOENT' ? 127 : 126;
+}
+
+/** The output could not be written, to a full disk for instance. */
+const NOT_WRITTEN = 1;
+
+/** The code when the output was not all written: not 0, and not that of our own SIGPIPE. */
+export function writtenCode(code: number, failure: OutputClosedError | undefined): number {
+  if (failure === undefined) return code;
+  const brokenPipe = signalExitCode('SIGPIPE');
+  if (code !== 0 && code !== brokenPipe) return code;
+  return failure.quiet ? brokenPipe : NOT_WRITTEN;
 }

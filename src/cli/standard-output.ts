@@ -1,5 +1,7 @@
 import { startTimer } from '../support/timing.js';
-import type { WriteBytes } from './bounded-output.js';
+
+/** Takes bytes, and settles when it has room for more. */
+export type WriteBytes = (bytes: Uint8Array) => Promise<void>;
 
 /** How long a reader that takes nothing is waited for, once there is nothing else to wait for. */
 const PATIENCE_MS = 2000;

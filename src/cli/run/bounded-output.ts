@@ -1,7 +1,5 @@
-import { formatCount, isContinuation } from '../support/text.js';
-
-/** Takes bytes, and settles when it has room for more. */
-export type WriteBytes = (bytes: Uint8Array) => Promise<void>;
+import { formatCount, isContinuation } from '../../support/text.js';
+import type { WriteBytes } from '../standard-output.js';
 
 const NEWLINE = 0x0a;
 
@@ -34,6 +32,8 @@ export class BoundedOutput {
   readonly #tail: Uint8Array[] = [];
   #tailBytes = 0;
   #droppedBytes = 0;
+  /** The tail begins where a line does. */
+  #tailIsLine = true;
 
   /** @param limit Bytes of output written in all, at most; the mark comes on top. */
   constructor(write: WriteBytes, limit: number, mark: Mark = markOf) {
@@ -63,7 +63,7 @@ export class BoundedOutput {
       if (tail.length > 0) await this.#write(tail);
       return 0;
     }
-    const { skip, isLine } = tailStart(tail);
+    const { skip, isLine } = this.#tailIsLine ? { skip: 0, isLine: true } : tailStart(tail);
     const dropped = this.#droppedBytes + skip;
     const shown = tail.subarray(skip);
     if (this.#headBytes + shown.length > 0) {
@@ -109,6 +109,7 @@ export class BoundedOutput {
       const [first] = this.#tail;
       if (first === undefined) break;
       const cut = Math.min(excess, first.length);
+      if (cut > 0) this.#tailIsLine = first[cut - 1] === NEWLINE;
       if (cut === first.length) this.#tail.shift();
       else this.#tail[0] = first.subarray(cut);
       this.#tailBytes -= cut;

@@ -1,13 +1,13 @@
-import type { WriteBytes } from './bounded-output.js';
-import type { CommandSignals } from './command-signals.js';
-import { note } from './notes.js';
+import { note } from '../notes.js';
 import {
   expectOutputErrors,
   type OutputClosedError,
   untilClosed,
   untilImpatient,
+  type WriteBytes,
   writeStandardOutput,
-} from './standard-output.js';
+} from '../standard-output.js';
+import type { CommandSignals } from './command-signals.js';
 import type { WaitingLine } from './waiting-line.js';
 
 /** Where the command's output goes, and what became of it. */

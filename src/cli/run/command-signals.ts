@@ -1,6 +1,6 @@
-import type { LiveProcess } from '../index.js';
-import { startTimer } from '../support/timing.js';
-import { clearStatus, note } from './notes.js';
+import type { LiveProcess } from '../../index.js';
+import { startTimer } from '../../support/timing.js';
+import { clearStatus, note } from '../notes.js';
 
 /** A command that signals can be passed on to. */
 type Target = Pick<LiveProcess<unknown>, 'signal' | 'kill'>;

@@ -1,4 +1,4 @@
-import { quoteWord } from '../support/quote.js';
+import { quoteWord } from '../../support/quote.js';
 
 /**
  * The command that the arguments stand for. One is a command's text as it is; after `--` several

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { collectVariable, parseSeconds, parseSize } from './arguments.js';
+import { collectVariable, parseSeconds, parseSize } from '../arguments.js';
+import { note } from '../notes.js';
 import { commandText, QUOTE_HINT } from './command-text.js';
-import { note } from './notes.js';
 import { type RunFlags, runOnce } from './run-once.js';
 
 /** What commander says of words that were meant as a command. */

@@ -9,16 +9,16 @@ import {
   type SpawnOptions,
   spawn,
   type TerminalUi,
-} from '../index.js';
-import { signalExitCode } from '../support/signals.js';
+} from '../../index.js';
+import { signalExitCode } from '../../support/signals.js';
+import { launchCode, outcomeCode, USAGE_ERROR, writtenCode } from '../exit-code.js';
+import { note, noteResult } from '../notes.js';
+import { exitSoon } from '../standard-output.js';
 import { BoundedOutput } from './bounded-output.js';
 import { type CommandOutput, openOutput } from './command-output.js';
 import { CommandSignals } from './command-signals.js';
 import { runOnTerminal, userTerminal } from './console.js';
-import { launchCode, outcomeCode, USAGE_ERROR, writtenCode } from './exit-code.js';
-import { note, noteResult } from './notes.js';
 import { feed, hasInput } from './standard-input.js';
-import { exitSoon } from './standard-output.js';
 import { WaitingLine } from './waiting-line.js';
 
 /** How `forkline run` was called. */

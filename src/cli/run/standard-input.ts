@@ -1,8 +1,8 @@
 import { fstatSync, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import type { LiveProcess } from '../index.js';
-import { messageOf } from '../support/errors.js';
-import { note } from './notes.js';
+import type { LiveProcess } from '../../index.js';
+import { messageOf } from '../../support/errors.js';
+import { note } from '../notes.js';
 
 const DESCRIPTOR = 0;
 

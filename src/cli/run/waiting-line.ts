@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { startTimer } from '../support/timing.js';
-import { clearStatus, showStatus } from './notes.js';
+import { startTimer } from '../../support/timing.js';
+import { clearStatus, showStatus } from '../notes.js';
 
 /** How long a command may be silent before somebody who looks on wonders. */
 const PATIENCE_MS = 10_000;
