@@ -6,8 +6,9 @@ import {
 } from '@modelcontextprotocol/server';
 import type { BashTool } from '../index.js';
 import { errorOf } from '../support/errors.js';
-import { type Exchange, NO_SUCH_SESSION, PARSE_ERROR } from './exchange.js';
+import { type Exchange, NO_SUCH_SESSION } from './exchange.js';
 import { HttpSession, type SessionLimits } from './http-session.js';
+import { PARSE_ERROR } from './message-fault.js';
 import type { McpOptions } from './server.js';
 
 /** What clients get, and how much of it. */
