@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { type ToolDefinition, toolsOf } from '../adapters/definition.js';
 import { TOOL_FORMAT_NAMES, TOOL_FORMATS, type ToolFormat } from '../adapters/formats.js';
 import {
@@ -8,7 +8,7 @@ import {
   createBashTool,
   InputError,
 } from '../index.js';
-import { messageOf } from '../support/errors.js';
+import { parseOptions } from './arguments.js';
 import { USAGE_ERROR } from './exit-code.js';
 import { note } from './notes.js';
 import { expectOutputErrors, OutputClosedError, writeStandardOutput } from './standard-output.js';
@@ -76,15 +76,4 @@ async function describe(
   } finally {
     await tool.dispose();
   }
-}
-
-function parseOptions(text: string): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new InvalidArgumentError(messageOf(error));
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  throw new InvalidArgumentError('Expected a JSON object.');
 }
