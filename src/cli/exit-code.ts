@@ -31,9 +31,24 @@ export function outcomeCode(outcome: Outcome, endedBy: NodeJS.Signals | undefine
   }
 }
 
+/** Something else than the command kept it from starting, as shells tell it. */
+export const NOT_STARTED = 126;
+
 /** 127 when there is no shell, 126 when something else kept it from starting; as shells do. */
 export function launchCode(error: LaunchError): number {
-  return error.step === 'exec' && error.code === 'ENOENT' ? 127 : 126;
+  return error.step === 'exec' && error.code === 'ENOENT' ? 127 : NOT_STARTED;
+}
+
+/** How the loader calls what it cannot find, or what does not run here. */
+const ADDON_CODES: readonly unknown[] = [
+  'FORKLINE_NO_BINDING',
+  'FORKLINE_UNSUPPORTED_PLATFORM',
+  'ERR_DLOPEN_FAILED',
+];
+
+/** Whether an error is that there is no addon for this machine. */
+export function isAddonError(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && ADDON_CODES.includes(error.code);
 }
 
 /** The output could not be written, to a full disk for instance. */

@@ -4,6 +4,7 @@ import {
   CONTRACT_NAMES,
   type ContractName,
   InputError,
+  run,
   type ShellOptions,
 } from '../index.js';
 import type { CallLogFile, HttpOptions, McpService, StdioOptions } from '../mcp/index.js';
@@ -130,13 +131,14 @@ async function start(
 ): Promise<McpService> {
   const createTool = (): BashTool =>
     createContractTool(flags.contract, flags.options, shellOf(flags), flags.timeout);
+  // What is wrong with the options, or with this machine, should be known now, and by whoever
+  // started the server: a client would only see calls fail.
+  await createTool().dispose();
+  await run('true', { cwd: shellOf(flags).cwd ?? String(flags.options.cwd) });
   if (flags.http === undefined) {
     if (process.stdin.isTTY) note('waiting for an MCP client on standard input');
     return mcp.serveStdio(createTool(), options);
   }
-
-  // What is wrong with the options should be known now, and not at the first client.
-  await createTool().dispose();
   const service = await mcp.serveHttp(createTool, {
     ...options,
     port: flags.http === true ? 0 : flags.http,

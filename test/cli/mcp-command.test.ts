@@ -81,6 +81,12 @@ test('a port that is taken is told of', async () => {
   expect(stderr).toMatch(/^forkline: .*EADDRINUSE.*\n$/);
 });
 
+test('a directory that is not there is told of at the start', async () => {
+  const { code, stdout, stderr } = await cli('mcp', '--cwd', '/no/such/directory');
+  expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^forkline: ENOENT.*\/no\/such\/directory.*\n$/);
+});
+
 test.each([
   [['--contract', 'nonsense'], 'Allowed choices are'],
   [['--contract', 'workspace', '--timeout', 'x'], 'Expected a number of seconds'],

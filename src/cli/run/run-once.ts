@@ -11,7 +11,14 @@ import {
   type TerminalUi,
 } from '../../index.js';
 import { signalExitCode } from '../../support/signals.js';
-import { launchCode, outcomeCode, USAGE_ERROR, writtenCode } from '../exit-code.js';
+import {
+  isAddonError,
+  launchCode,
+  NOT_STARTED,
+  outcomeCode,
+  USAGE_ERROR,
+  writtenCode,
+} from '../exit-code.js';
 import { note, noteResult } from '../notes.js';
 import { exitSoon } from '../standard-output.js';
 import { BoundedOutput } from './bounded-output.js';
@@ -136,14 +143,19 @@ async function printLive(
 function explain(error: unknown, endedBy: NodeJS.Signals | undefined): number {
   // Ended before it began: spawn() rejects with the reason of the signal.
   if (endedBy !== undefined) return signalExitCode(endedBy);
-  if (!(error instanceof InputError || error instanceof LaunchError)) throw error;
+  if (error instanceof InputError) {
+    note(error.message);
+    return USAGE_ERROR;
+  }
+  if (!(error instanceof LaunchError || isAddonError(error))) throw error;
   note(error.message);
-  return error instanceof InputError ? USAGE_ERROR : launchCode(error);
+  return error instanceof LaunchError ? launchCode(error) : NOT_STARTED;
 }
 
 /** The same for a program. */
 function describe(error: unknown): object {
   if (error instanceof InputError) return { kind: 'input', message: error.message };
+  if (isAddonError(error)) return { kind: 'addon', message: error.message };
   if (!(error instanceof LaunchError)) return { kind: 'cancelled' };
   const { code, step, subject, message } = error;
   return { kind: 'launch', code, step, subject, message };
