@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
+import { doctorCommand } from './cli/doctor/doctor-command.js';
 import { USAGE_ERROR } from './cli/exit-code.js';
 import { mcpCommand } from './cli/mcp-command.js';
 import { runCommand } from './cli/run/run-command.js';
@@ -12,6 +13,7 @@ const program = new Command('forkline')
   .addCommand(runCommand())
   .addCommand(schemaCommand().exitOverride())
   .addCommand(mcpCommand().exitOverride())
+  .addCommand(doctorCommand().exitOverride())
   // Commander's own code for a usage error is 1, which is also a command's most common one.
   .exitOverride();
 

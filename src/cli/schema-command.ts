@@ -11,7 +11,7 @@ import {
 import { parseOptions } from './arguments.js';
 import { USAGE_ERROR } from './exit-code.js';
 import { note } from './notes.js';
-import { expectOutputErrors, OutputClosedError, writeStandardOutput } from './standard-output.js';
+import { expectOutputErrors, writeOrTell } from './standard-output.js';
 
 interface SchemaFlags {
   readonly contract: ContractName;
@@ -49,16 +49,11 @@ async function printDefinitions({ contract, format, options }: SchemaFlags): Pro
   try {
     const definitions = await describe(contract, options);
     const chosen = format === undefined ? definitions : definitions[format];
-    await writeStandardOutput(Buffer.from(`${JSON.stringify(chosen, null, 2)}\n`));
-    return 0;
+    return (await writeOrTell(`${JSON.stringify(chosen, null, 2)}\n`)) ? 0 : 1;
   } catch (error) {
-    if (error instanceof InputError) {
-      note(error.message);
-      return USAGE_ERROR;
-    }
-    if (!(error instanceof OutputClosedError)) throw error;
-    if (!error.quiet) note(error.message);
-    return 1;
+    if (!(error instanceof InputError)) throw error;
+    note(error.message);
+    return USAGE_ERROR;
   }
 }
 
