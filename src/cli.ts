@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
+import { doctorCommand } from './cli/doctor/doctor-command.js';
 import { USAGE_ERROR } from './cli/exit-code.js';
 import { mcpCommand } from './cli/mcp-command.js';
-import { runCommand } from './cli/run-command.js';
+import { runCommand } from './cli/run/run-command.js';
 import { schemaCommand } from './cli/schema-command.js';
 import { packageVersion } from './support/version.js';
 
@@ -10,11 +11,11 @@ const program = new Command('forkline')
   .description('A shell for LLM agents')
   .version(packageVersion())
   .addCommand(runCommand())
-  .addCommand(schemaCommand())
-  .addCommand(mcpCommand());
-
-// Commander's own code for a usage error is 1, which is also a command's most common one.
-for (const command of [program, ...program.commands]) command.exitOverride();
+  .addCommand(schemaCommand().exitOverride())
+  .addCommand(mcpCommand().exitOverride())
+  .addCommand(doctorCommand().exitOverride())
+  // Commander's own code for a usage error is 1, which is also a command's most common one.
+  .exitOverride();
 
 try {
   await program.parseAsync();

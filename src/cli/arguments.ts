@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { messageOf } from '../support/errors.js';
 
 const SECONDS = /^\d+(\.\d+)?$/;
 const SIZE = /^(\d+)([KMG]?)$/i;
@@ -38,4 +39,16 @@ export function collectVariable(
   const equals = text.indexOf('=');
   if (equals < 1) throw new InvalidArgumentError('Expected NAME=value.');
   return { ...given, [text.slice(0, equals)]: text.slice(equals + 1) };
+}
+
+/** Options as an object of JSON. */
+export function parseOptions(text: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error));
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  throw new InvalidArgumentError('Expected a JSON object.');
 }

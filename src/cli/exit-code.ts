@@ -1,5 +1,6 @@
 import type { LaunchError, Outcome } from '../index.js';
 import { signalExitCode } from '../support/signals.js';
+import type { OutputClosedError } from './standard-output.js';
 
 /** The arguments were wrong. */
 export const USAGE_ERROR = 2;
@@ -30,7 +31,33 @@ export function outcomeCode(outcome: Outcome, endedBy: NodeJS.Signals | undefine
   }
 }
 
+/** Something else than the command kept it from starting, as shells tell it. */
+export const NOT_STARTED = 126;
+
 /** 127 when there is no shell, 126 when something else kept it from starting; as shells do. */
 export function launchCode(error: LaunchError): number {
-  return error.step === 'exec' && error.code === 'ENOENT' ? 127 : 126;
+  return error.step === 'exec' && error.code === 'ENOENT' ? 127 : NOT_STARTED;
+}
+
+/** How the loader calls what it cannot find, or what does not run here. */
+const ADDON_CODES: readonly unknown[] = [
+  'FORKLINE_NO_BINDING',
+  'FORKLINE_UNSUPPORTED_PLATFORM',
+  'ERR_DLOPEN_FAILED',
+];
+
+/** Whether an error is that there is no addon for this machine. */
+export function isAddonError(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && ADDON_CODES.includes(error.code);
+}
+
+/** The output could not be written, to a full disk for instance. */
+const NOT_WRITTEN = 1;
+
+/** The code when the output was not all written: not 0, and not that of our own SIGPIPE. */
+export function writtenCode(code: number, failure: OutputClosedError | undefined): number {
+  if (failure === undefined) return code;
+  const brokenPipe = signalExitCode('SIGPIPE');
+  if (code !== 0 && code !== brokenPipe) return code;
+  return failure.quiet ? brokenPipe : NOT_WRITTEN;
 }

@@ -4,11 +4,12 @@ import {
   CONTRACT_NAMES,
   type ContractName,
   InputError,
+  run,
   type ShellOptions,
 } from '../index.js';
 import type { CallLogFile, HttpOptions, McpService, StdioOptions } from '../mcp/index.js';
 import { signalExitCode } from '../support/signals.js';
-import { collectVariable, parsePort, parseSeconds } from './arguments.js';
+import { collectVariable, parseOptions, parsePort, parseSeconds } from './arguments.js';
 import { USAGE_ERROR } from './exit-code.js';
 import { createContractTool } from './mcp-tool.js';
 import { note } from './notes.js';
@@ -22,6 +23,9 @@ interface McpFlags {
   readonly timeout?: number | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly inheritEnv?: 'scrubbed' | 'all' | 'none' | undefined;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** False: `--no-structured`. */
+  readonly structured: boolean;
   readonly log?: string | undefined;
   /** The port; true: any. */
   readonly http?: number | true | undefined;
@@ -53,6 +57,13 @@ export function mcpCommand(): Command {
     )
     .option('--env <name=value>', 'set a variable for commands; may be repeated', collectVariable)
     .addOption(inherit.choices(['scrubbed', 'all', 'none']))
+    .option(
+      '--options <json>',
+      'options of the contract, such as {"async": true}; those above go before them',
+      parseOptions,
+      {},
+    )
+    .option('--no-structured', 'answer with text alone, whoever the client is')
     .option('--log <file>', 'append calls and their outcomes to a file, as lines of JSON')
     .option('--http [port]', 'serve clients on a port of 127.0.0.1 instead', parsePort)
     .addOption(
@@ -96,7 +107,8 @@ async function serve(flags: McpFlags): Promise<number> {
   try {
     const mcp = await import('../mcp/index.js');
     if (flags.log !== undefined) log = mcp.openCallLog(flags.log, note);
-    const service = await start(mcp, flags, { log, logger: { warn: note } });
+    const structured = flags.structured ? undefined : false;
+    const service = await start(mcp, flags, { log, structured, logger: { warn: note } });
     const close = (): void => void service.close();
     if (termination.signal.aborted) close();
     else termination.signal.addEventListener('abort', close);
@@ -118,14 +130,15 @@ async function start(
   options: StdioOptions & HttpOptions,
 ): Promise<McpService> {
   const createTool = (): BashTool =>
-    createContractTool(flags.contract, shellOf(flags), flags.timeout);
+    createContractTool(flags.contract, flags.options, shellOf(flags), flags.timeout);
+  // What is wrong with the options, or with this machine, should be known now, and by whoever
+  // started the server: a client would only see calls fail.
+  await createTool().dispose();
+  await run('true', { cwd: shellOf(flags).cwd ?? String(flags.options.cwd) });
   if (flags.http === undefined) {
     if (process.stdin.isTTY) note('waiting for an MCP client on standard input');
     return mcp.serveStdio(createTool(), options);
   }
-
-  // What is wrong with the options should be known now, and not at the first client.
-  await createTool().dispose();
   const service = await mcp.serveHttp(createTool, {
     ...options,
     port: flags.http === true ? 0 : flags.http,
@@ -137,6 +150,13 @@ async function start(
   return service;
 }
 
-function shellOf({ cwd = process.cwd(), env, inheritEnv }: McpFlags): ShellOptions {
-  return { cwd, env, inheritEnv, logger: { warn: note } };
+/** What was asked for by an option of its own; the rest is left to `--options`. */
+function shellOf({ cwd, env, inheritEnv, options }: McpFlags): Partial<ShellOptions> {
+  const directory = cwd ?? ('cwd' in options ? undefined : process.cwd());
+  return {
+    ...(directory !== undefined && { cwd: directory }),
+    ...(env && { env }),
+    ...(inheritEnv && { inheritEnv }),
+    logger: { warn: note },
+  };
 }

@@ -6,33 +6,38 @@ import {
   type ShellOptions,
 } from '../index.js';
 
-type OptionsOf<Name extends ContractName> = Omit<
-  Extract<BashToolOptions, { contract: Name }>,
-  'contract' | keyof ShellOptions
->;
+/** Options of a contract, as they were given: they are checked where the tool is made. */
+type GivenOptions = Readonly<Record<string, unknown>>;
 
 /** How each contract is told of the timeout of calls that ask for none. */
 const defaultTimeouts: {
-  readonly [Name in ContractName]: (seconds: number) => OptionsOf<Name>;
+  readonly [Name in ContractName]: (seconds: number, options: GivenOptions) => GivenOptions;
 } = {
-  modes: (seconds) => ({ timeouts: { default: seconds } }),
+  modes: (seconds, { timeouts }) => ({ timeouts: { ...objectOf(timeouts), default: seconds } }),
   plain: (seconds) => ({ timeout: seconds }),
   session: (seconds) => ({ timeoutMs: Math.round(seconds * 1000) }),
-  workspace: (seconds) => ({ timeout: { default: seconds } }),
+  workspace: (seconds, { timeout }) => ({ timeout: { ...objectOf(timeout), default: seconds } }),
 };
+
+function objectOf(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {};
+}
 
 /**
  * Makes the tool of a contract for a server.
  *
+ * @param options Of the contract; what `shell` has goes before them.
  * @param timeoutMs For calls that ask for none. Default: the contract's.
  * @throws {InputError} An option is not valid.
  */
 export function createContractTool(
   contract: ContractName,
-  shell: ShellOptions,
+  options: GivenOptions,
+  shell: Partial<ShellOptions>,
   timeoutMs: number | undefined,
 ): BashTool {
-  const timeout = timeoutMs === undefined ? {} : defaultTimeouts[contract](timeoutMs / 1000);
-  // The table gives each contract its own options, which a union of names loses sight of.
-  return createBashTool({ contract, ...shell, ...timeout } as BashToolOptions);
+  const timeout =
+    timeoutMs === undefined ? {} : defaultTimeouts[contract](timeoutMs / 1000, options);
+  // What the options are is checked there; a union of contracts loses sight of whose they are.
+  return createBashTool({ ...options, ...shell, ...timeout, contract } as BashToolOptions);
 }

@@ -1,20 +1,58 @@
 import type { BackgroundProcess, RunResult, SpillReport } from '../index.js';
 
+/** Whether the last line of the terminal is ours, to be wiped before anything else is written. */
+let statusShown = false;
+
 /** Tells the user something that is not the command's output. */
 export function note(text: string): void {
+  clearStatus();
   process.stderr.write(`forkline: ${text}\n`);
 }
 
-/** Tells what the exit code alone does not. */
-export function noteResult(result: RunResult): void {
-  if (result.outcome.kind === 'timedOut') {
-    const seconds = result.outcome.timeoutMs / 1000;
-    const forced = result.outcome.forced ? ', SIGKILL was needed' : '';
-    note(`timed out after ${seconds} seconds${forced}`);
-  }
+/** Shows a line on a terminal until something else is to be written there. */
+export function showStatus(text: string): void {
+  process.stderr.write(`\r\x1b[Kforkline: ${text}`);
+  statusShown = true;
+}
+
+/** Takes the line of {@link showStatus} away. */
+export function clearStatus(): void {
+  if (!statusShown) return;
+  statusShown = false;
+  process.stderr.write('\r\x1b[K');
+}
+
+/**
+ * Tells what the exit code alone does not.
+ *
+ * @param endedBy The signal because of which it was ended: whoever sent that knows of it.
+ */
+export function noteResult(result: RunResult, endedBy: NodeJS.Signals | undefined): void {
+  const ended = describeEnd(result, endedBy);
+  if (ended !== undefined) note(ended);
   if (result.spill !== undefined) noteSpill(result.spill);
   if (result.background.length > 0) {
     note(`ending what it left running: ${result.background.map(describeProcess).join(', ')}`);
+  }
+}
+
+function describeEnd(
+  { outcome }: RunResult,
+  endedBy: NodeJS.Signals | undefined,
+): string | undefined {
+  switch (outcome.kind) {
+    case 'exited':
+      return undefined;
+    case 'signaled':
+      return outcome.signal === endedBy ? undefined : `ended by ${outcome.signal}`;
+    case 'unknown':
+      return 'ended, and nobody can say how';
+    case 'timedOut': {
+      const forced = outcome.forced ? ', SIGKILL was needed' : '';
+      return `timed out after ${outcome.timeoutMs / 1000} seconds${forced}`;
+    }
+    case 'cancelled':
+      return outcome.forced ? 'SIGKILL was needed' : undefined;
   }
 }
 
@@ -23,7 +61,9 @@ function noteSpill({ path, dropped, error }: SpillReport): void {
   if (dropped > 0) note(`${dropped} bytes of the output are missing in ${path}`);
 }
 
-/** On one line, however the command was written. */
+/** On one line, and obeyed by no terminal, however the command was written. */
 function describeProcess({ pid, command }: BackgroundProcess): string {
-  return `${pid} (${command.replace(/\s+/g, ' ')})`;
+  return `${pid} (${command.replace(UNSEEN, ' ')})`;
 }
+
+const UNSEEN = /[\s\p{Cc}]+/gu;

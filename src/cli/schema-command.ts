@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { type ToolDefinition, toolsOf } from '../adapters/definition.js';
 import { TOOL_FORMAT_NAMES, TOOL_FORMATS, type ToolFormat } from '../adapters/formats.js';
 import {
@@ -8,10 +8,10 @@ import {
   createBashTool,
   InputError,
 } from '../index.js';
-import { messageOf } from '../support/errors.js';
+import { parseOptions } from './arguments.js';
 import { USAGE_ERROR } from './exit-code.js';
 import { note } from './notes.js';
-import { expectOutputErrors, OutputClosedError, writeStandardOutput } from './standard-output.js';
+import { expectOutputErrors, writeOrTell } from './standard-output.js';
 
 interface SchemaFlags {
   readonly contract: ContractName;
@@ -49,16 +49,11 @@ async function printDefinitions({ contract, format, options }: SchemaFlags): Pro
   try {
     const definitions = await describe(contract, options);
     const chosen = format === undefined ? definitions : definitions[format];
-    await writeStandardOutput(Buffer.from(`${JSON.stringify(chosen, null, 2)}\n`));
-    return 0;
+    return (await writeOrTell(`${JSON.stringify(chosen, null, 2)}\n`)) ? 0 : 1;
   } catch (error) {
-    if (error instanceof InputError) {
-      note(error.message);
-      return USAGE_ERROR;
-    }
-    if (!(error instanceof OutputClosedError)) throw error;
-    if (!error.quiet) note(error.message);
-    return 1;
+    if (!(error instanceof InputError)) throw error;
+    note(error.message);
+    return USAGE_ERROR;
   }
 }
 
@@ -76,15 +71,4 @@ async function describe(
   } finally {
     await tool.dispose();
   }
-}
-
-function parseOptions(text: string): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new InvalidArgumentError(messageOf(error));
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  throw new InvalidArgumentError('Expected a JSON object.');
 }

@@ -1,5 +1,8 @@
 import { startTimer } from '../support/timing.js';
-import type { WriteBytes } from './bounded-output.js';
+import { note } from './notes.js';
+
+/** Takes bytes, and settles when it has room for more. */
+export type WriteBytes = (bytes: Uint8Array) => Promise<void>;
 
 /** How long a reader that takes nothing is waited for, once there is nothing else to wait for. */
 const PATIENCE_MS = 2000;
@@ -29,6 +32,18 @@ export function writeStandardOutput(bytes: Uint8Array): Promise<void> {
       else resolve();
     });
   });
+}
+
+/** Writes all that there is to write; whether it was, of which somebody is told if not. */
+export async function writeOrTell(text: string): Promise<boolean> {
+  try {
+    await writeStandardOutput(Buffer.from(text));
+    return true;
+  } catch (error) {
+    if (!(error instanceof OutputClosedError)) throw error;
+    if (!error.quiet) note(error.message);
+    return false;
+  }
 }
 
 /**

@@ -1,16 +1,16 @@
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Ends the command when this process is told to end. */
+/** Ends a server when this process is told to end. */
 export class Termination {
   readonly #controller = new AbortController();
   #endedBy: NodeJS.Signals | undefined;
 
   constructor() {
-    // Once: the second Ctrl-C ends this process at once, and the engine takes the command along.
+    // Once: the second Ctrl-C ends this process at once, and the engine takes its commands along.
     for (const name of SIGNALS) process.once(name, this.#onSignal);
   }
 
-  /** Aborted when the command should end. */
+  /** Aborted when the server should end. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -20,16 +20,13 @@ export class Termination {
     return this.#endedBy;
   }
 
-  /** Ends the command as if `name` had been received. */
-  end(name: NodeJS.Signals): void {
-    this.#endedBy ??= name;
-    this.#controller.abort();
-  }
-
   /** Gives the signals back. */
   release(): void {
     for (const name of SIGNALS) process.off(name, this.#onSignal);
   }
 
-  readonly #onSignal = (name: NodeJS.Signals): void => this.end(name);
+  readonly #onSignal = (name: NodeJS.Signals): void => {
+    this.#endedBy ??= name;
+    this.#controller.abort();
+  };
 }

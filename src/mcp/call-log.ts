@@ -1,6 +1,6 @@
-import { close, constants, createWriteStream, open, write, writev } from 'node:fs';
 import { InputError, showValue } from '../support/errors.js';
-import { startTimer } from '../support/timing.js';
+import { LineFile } from '../support/line-file.js';
+import { absolutePath } from '../support/paths.js';
 
 /** Something that happened while a client was served. */
 export type McpEvent =
@@ -50,57 +50,34 @@ const MAX_WAITING = 1024 * 1024;
 /** How long the end of a server waits for a disk that does not answer. */
 const CLOSE_MS = 2000;
 
-// To open a pipe that nobody reads would otherwise take forever, and the server's end with it.
-const { O_WRONLY, O_APPEND, O_CREAT, O_NOCTTY, O_NONBLOCK } = constants;
-const FLAGS = O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_NONBLOCK;
-const appending = {
-  open: (path: string, _flags: unknown, mode: number, done: Opened) =>
-    open(path, FLAGS, mode, done),
-  write,
-  writev,
-  close,
-};
-type Opened = (error: NodeJS.ErrnoException | null, descriptor: number) => void;
-
 /**
  * A log in a file: each event is appended as one line of JSON, with its time. The file is made
- * readable for its owner only. One that cannot be written fails no call.
+ * readable for its owner only. One that cannot be written fails no call: what is lost is
+ * counted in the next line, for which the file is opened anew.
  *
  * @param warn Told once when it cannot be written.
  * @throws {InputError} The path is none.
  */
-export function openCallLog(path: string, warn: (message: string) => void): CallLogFile {
-  if (typeof path !== 'string' || path === '') {
-    throw new InputError(`path: expected the path of a file, got ${showValue(path)}`);
+export function openCallLog(given: string, warn: (message: string) => void): CallLogFile {
+  if (typeof given !== 'string' || given === '') {
+    throw new InputError(`path: expected the path of a file, got ${showValue(given)}`);
   }
-  // Appended in single writes, so that several servers may share a file.
-  const stream = createWriteStream(path, { mode: 0o600, fs: appending });
-  let lost = 0;
-  let broken = false;
-  stream.on('error', (error) => {
-    broken = true;
-    warn(`cannot write the log ${path}: ${error.message}`);
+  const path = absolutePath('path', given);
+  const file = new LineFile({
+    path,
+    maxPendingBytes: MAX_WAITING,
+    warn: (why) => warn(`cannot write the log ${path}: ${why}`),
   });
+  let closed = false;
   return {
     write(event) {
-      if (broken || stream.writableEnded) return;
-      if (stream.writableLength > MAX_WAITING) {
-        lost += 1;
-        return;
-      }
-      const line = { time: new Date().toISOString(), ...event, ...(lost > 0 && { lost }) };
-      lost = 0;
-      stream.write(`${JSON.stringify(line)}\n`);
+      if (closed) return;
+      const line = { time: new Date().toISOString(), ...event };
+      file.append((lost) => `${JSON.stringify(lost === 0 ? line : { ...line, lost })}\n`);
     },
-    close: () =>
-      new Promise((resolve) => {
-        if (broken || stream.closed) return resolve();
-        const stopTimer = startTimer(CLOSE_MS, resolve, 'keepsAlive');
-        stream.once('close', () => {
-          stopTimer();
-          resolve();
-        });
-        stream.end();
-      }),
+    async close() {
+      closed = true;
+      await file.flush(CLOSE_MS);
+    },
   };
 }

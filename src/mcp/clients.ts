@@ -6,8 +6,9 @@ import {
 } from '@modelcontextprotocol/server';
 import type { BashTool } from '../index.js';
 import { errorOf } from '../support/errors.js';
-import { type Exchange, NO_SUCH_SESSION, PARSE_ERROR } from './exchange.js';
+import { type Exchange, NO_SUCH_SESSION } from './exchange.js';
 import { HttpSession, type SessionLimits } from './http-session.js';
+import { PARSE_ERROR } from './message-fault.js';
 import type { McpOptions } from './server.js';
 
 /** What clients get, and how much of it. */
@@ -93,11 +94,25 @@ export class Clients {
     }
   }
 
+  /** Many clients never say that they go: theirs is the place that a new one gets. */
+  async #makeRoom(): Promise<void> {
+    while (!this.#closed && this.#sessions.size >= this.#options.maxSessions) {
+      let gone: HttpSession | undefined;
+      for (const session of this.#sessions) {
+        if ((session.lostForMs ?? -1) > (gone?.lostForMs ?? -1)) gone = session;
+      }
+      if (gone === undefined) return;
+      await gone.end();
+    }
+  }
+
   async #begin(exchange: Exchange, message: unknown): Promise<void> {
     const { createTool, limits, maxSessions, server, report } = this.#options;
+    await this.#makeRoom();
     if (this.#closed || this.#sessions.size >= maxSessions) {
       const reason = this.#closed ? 'the server is closing' : `there are ${maxSessions} sessions`;
-      exchange.refuse({ status: 503, message: `Service Unavailable: ${reason}` });
+      const headers = { 'Retry-After': String(Math.ceil(limits.lostMs / 1000)) };
+      exchange.refuse({ status: 503, message: `Service Unavailable: ${reason}`, headers });
       return;
     }
     const session = new HttpSession(createTool(), limits, server, {

@@ -9,7 +9,6 @@ const METHODS: readonly string[] = ['GET', 'POST', 'DELETE'];
 const REFUSED = -32000;
 const INTERNAL_ERROR = -32603;
 export const NO_SUCH_SESSION = -32001;
-export const PARSE_ERROR = -32700;
 
 /** One request and its response, between Node's server and the web's types that the SDK takes. */
 export class Exchange {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { BashTool } from '../index.js';
 import { errorOf } from '../support/errors.js';
-import { startTimer } from '../support/timing.js';
+import { settlesWithin, startTimer } from '../support/timing.js';
 import type { Exchange } from './exchange.js';
 import { buildServer, type McpOptions } from './server.js';
 
@@ -27,6 +27,9 @@ interface SessionEvents {
   failed(error: Error): void;
 }
 
+/** How long the end of a session waits for its client to take the last answers. */
+const ANSWER_MS = 2000;
+
 /** One client over HTTP: a tool, and so a shell state, of its own. */
 export class HttpSession {
   readonly #tool: BashTool;
@@ -34,6 +37,7 @@ export class HttpSession {
   readonly #limits: SessionLimits;
   readonly #exchanges = new Map<Request, Exchange>();
   #listened = false;
+  #quietSince = performance.now();
   /** Takes back that it ends when its client stays silent. */
   #stopTimer = (): void => {};
   #ending: Promise<void> | undefined;
@@ -66,6 +70,16 @@ export class HttpSession {
     return this.#transport.sessionId !== undefined && this.#ending === undefined;
   }
 
+  /**
+   * For how long its client has seemed to be gone, in milliseconds; undefined: it does not. That
+   * its stream has broken off tells so at once, silence alone only after a while.
+   */
+  get lostForMs(): number | undefined {
+    if (this.#exchanges.size > 0 || this.#ending !== undefined) return undefined;
+    const quietMs = performance.now() - this.#quietSince;
+    return this.#listened || quietMs >= this.#limits.lostMs ? quietMs : undefined;
+  }
+
   /** Serves one request. Settles when the response has been sent, or can reach nobody. */
   async serve(exchange: Exchange, message?: unknown): Promise<void> {
     const request = exchange.toRequest();
@@ -94,16 +108,24 @@ export class HttpSession {
     const id = this.#transport.sessionId;
     if (id !== undefined) this.#events.ending(id);
     try {
-      await this.#transport.close();
       await this.#tool.dispose();
+      await this.#answered();
+      await this.#transport.close();
     } catch (error) {
       this.#events.failed(errorOf(error));
     }
     this.#events.ended();
   }
 
+  /** Calls that were under way have an answer now; a client that does not read may miss it. */
+  async #answered(): Promise<void> {
+    const calls = [...this.#exchanges.values()].filter(({ method }) => method === 'POST');
+    await settlesWithin(Promise.all(calls.map(({ ended }) => ended)), ANSWER_MS, 'keepsAlive');
+  }
+
   #restIfQuiet(): void {
     if (this.#exchanges.size > 0 || this.#ending !== undefined) return;
+    this.#quietSince = performance.now();
     const { idleMs, lostMs } = this.#limits;
     // Only a client that had listened can be seen to have gone.
     const patience = this.#listened ? Math.min(lostMs, idleMs) : idleMs;

@@ -1,15 +1,22 @@
 import type { OutputChunk } from '../index.js';
+import { startTimer } from '../support/timing.js';
 
 /** What one progress notification says. */
 export interface ProgressNote {
-  /** Bytes of output so far; each note has more than the one before. */
+  /** Bytes of output so far, and one for each sign of life: each note has more than the one before. */
   readonly progress: number;
-  /** The output since the note before. */
-  readonly message: string;
+  /** The output since the note before; absent in a sign of life. */
+  readonly message?: string;
 }
 
 /** Output that waits while a client is slow to take the note before; in UTF-16 units. */
 const MAX_WAITING = 64 * 1024;
+
+/**
+ * After so long without output a note says that the command still runs: clients that give up after
+ * a while, usually a minute, begin to count anew.
+ */
+const BEAT_MS = 10_000;
 
 /**
  * The output of one call as progress notes: in order, one under way at a time. A client that does
@@ -21,12 +28,16 @@ export class ProgressStream {
   #waitingLength = 0;
   #skippedBytes = 0;
   #totalBytes = 0;
+  #beats = 0;
+  #beatIsDue = false;
+  #stopTimer = (): void => {};
   #sending: Promise<void> | undefined;
   #stopped = false;
 
   /** @param send Settles when the client has room for more. */
   constructor(send: (note: ProgressNote) => Promise<void>) {
     this.#send = send;
+    this.#restTimer();
   }
 
   push({ text, droppedBytes }: OutputChunk): void {
@@ -56,6 +67,8 @@ export class ProgressStream {
   /** Nothing is taken or sent any more. */
   stop(): void {
     this.#stopped = true;
+    this.#stopTimer();
+    this.#beatIsDue = false;
     this.#waiting = [];
     this.#waitingLength = 0;
     this.#skippedBytes = 0;
@@ -63,9 +76,10 @@ export class ProgressStream {
 
   async #sendAll(): Promise<void> {
     try {
-      while (this.#waitingLength > 0 || this.#skippedBytes > 0) {
-        await this.#send({ progress: this.#totalBytes, message: this.#take() });
+      while (this.#waitingLength > 0 || this.#skippedBytes > 0 || this.#beatIsDue) {
+        await this.#send(this.#take());
       }
+      if (!this.#stopped) this.#restTimer();
     } catch {
       // The client is gone. That ends the call by its signal, not here.
       this.stop();
@@ -74,13 +88,25 @@ export class ProgressStream {
     }
   }
 
-  #take(): string {
+  #restTimer(): void {
+    this.#stopTimer();
+    this.#stopTimer = startTimer(BEAT_MS, () => {
+      this.#beats += 1;
+      this.#beatIsDue = true;
+      this.#sending ??= this.#sendAll();
+    });
+  }
+
+  #take(): ProgressNote {
+    this.#beatIsDue = false;
+    const progress = this.#totalBytes + this.#beats;
+    if (this.#waitingLength === 0 && this.#skippedBytes === 0) return { progress };
     if (this.#skippedBytes > 0) this.#waiting.push(skipNotice(this.#skippedBytes));
     const message = this.#waiting.join('');
     this.#waiting = [];
     this.#waitingLength = 0;
     this.#skippedBytes = 0;
-    return message;
+    return { progress, message };
   }
 }
 

@@ -1,9 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+} from '@modelcontextprotocol/server';
 import { toolsOf } from '../adapters/definition.js';
-import { toMcpTool } from '../adapters/mcp.js';
+import { type McpTool, toMcpTool } from '../adapters/mcp.js';
 import type { BashTool } from '../index.js';
-import { checkMethod, checkObject, checkString, isMissing } from '../support/checks.js';
+import {
+  checkMethod,
+  checkObject,
+  checkString,
+  checkSwitch,
+  isMissing,
+} from '../support/checks.js';
 import { packageVersion } from '../support/version.js';
 import { type CallContext, callTool, type Delivery } from './call.js';
 import type { CallLog } from './call-log.js';
@@ -14,6 +25,12 @@ export interface McpOptions {
   readonly name?: string | undefined;
   /** What a model should know beside the tools' descriptions. Default: a few lines. */
   readonly instructions?: string | undefined;
+  /**
+   * Whether results of tools with an output schema are structured as well. Default: yes, but not
+   * for clients that are known to show a model the structure in place of the text: JSON costs it
+   * more, and its escapes are hard to read.
+   */
+  readonly structured?: boolean | undefined;
   /** Told of each call and its outcome. Default: nobody. */
   readonly log?: CallLog | undefined;
 }
@@ -46,6 +63,7 @@ export function checkServer(options: McpOptions): void {
   checkObject('options', options);
   checkString('name', options.name);
   checkString('instructions', options.instructions);
+  checkSwitch('structured', options.structured);
   checkMethod('log', 'write', options.log);
 }
 
@@ -63,7 +81,7 @@ export function buildServer(
   options: McpOptions,
   delivery: Delivery | undefined,
 ): Server {
-  const { log } = options;
+  const { log, structured } = options;
   const tools = new Map(toolsOf(tool).map((each) => [each.name, each]));
   const server = new Server(
     { name: options.name ?? 'forkline', version: packageVersion() },
@@ -72,8 +90,19 @@ export function buildServer(
   const context: CallContext = { session: randomUUID(), log, delivery };
   const opened = logConnection(server, context);
 
-  server.setRequestHandler('tools/list', () => ({ tools: [...tools.values()].map(toMcpTool) }));
-  server.setRequestHandler('tools/call', ({ params }, request) => {
+  const isStructured = (): boolean => structured ?? !readsStructureAlone(server);
+  server.setRequestHandler('tools/list', ({ params }) => {
+    // There is one page, so no cursor is ours.
+    if (params?.cursor !== undefined) {
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        'Invalid cursor: there are no pages',
+      );
+    }
+    const definitions = [...tools.values()].map(toMcpTool);
+    return { tools: isStructured() ? definitions : definitions.map(withoutOutputSchema) };
+  });
+  server.setRequestHandler('tools/call', async ({ params }, request) => {
     opened();
     const called = tools.get(params.name);
     if (called === undefined) {
@@ -81,9 +110,23 @@ export function buildServer(
       const message = `Unknown tool: ${params.name}; there are ${known}`;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
-    return callTool(called, params.arguments ?? {}, request, context);
+    const result = await callTool(called, params.arguments ?? {}, request, context);
+    return isStructured() ? result : withoutStructure(result);
   });
   return server;
+}
+
+/** Claude's programs and its Agent SDK, by the names that they give themselves. */
+function readsStructureAlone(server: Server): boolean {
+  return /^claude/i.test(server.getClientVersion()?.name ?? '');
+}
+
+function withoutOutputSchema({ outputSchema: _, ...tool }: McpTool): McpTool {
+  return tool;
+}
+
+function withoutStructure({ structuredContent: _, ...result }: CallToolResult): CallToolResult {
+  return result;
 }
 
 /**

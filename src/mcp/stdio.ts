@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport, serveStdio as serve } from '@modelcontextprotocol/server/stdio';
 import type { BashTool, Logger } from '../index.js';
 import { checkMethod, isMissing } from '../support/checks.js';
+import { Gate } from './gate.js';
 import { buildServer, checkServer, checkTool, type McpOptions } from './server.js';
 import { type McpService, reportTo } from './service.js';
 import { claimStandardOutput } from './standard-output.js';
@@ -36,7 +37,9 @@ export function serveStdio(tool: BashTool, options: StdioOptions = {}): McpServi
   const claimed = isMissing(options.streams) ? claimStandardOutput() : undefined;
   const input = options.streams?.input ?? process.stdin;
   const output = options.streams?.output ?? claimed?.stream;
-  const transport = new EndingTransport(input, output, { maxBufferSize: MAX_MESSAGE });
+  const gate = openGate(input, output, report);
+  // The gate has looked at the length of a line; what it passes on has a newline more.
+  const transport = new EndingTransport(gate, output, { maxBufferSize: 2 * MAX_MESSAGE });
   // A client may ask for what there is before it opens the connection: that is a server each.
   const handle = serve(() => buildServer(tool, options, undefined), {
     transport,
@@ -45,6 +48,8 @@ export function serveStdio(tool: BashTool, options: StdioOptions = {}): McpServi
     },
   });
   const closed = transport.ended.then(async () => {
+    input.unpipe(gate);
+    if (input.listenerCount('data') === 0) input.pause();
     await tool.dispose();
     claimed?.release();
   });
@@ -55,6 +60,24 @@ export function serveStdio(tool: BashTool, options: StdioOptions = {}): McpServi
       await closed;
     },
   };
+}
+
+/** Where messages come in, once it is known that they are some. */
+function openGate(
+  input: Readable,
+  output: Writable | undefined,
+  report: (error: Error) => void,
+): Gate {
+  const gate = new Gate(MAX_MESSAGE, {
+    report: (error) => report(shortened(error)),
+    answer: (id, error) => void output?.write(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`),
+  });
+  input.on('error', (error) => {
+    if (!isEnd(error)) report(shortened(error));
+  });
+  // However it ends, also without a word.
+  input.on('close', () => gate.end());
+  return input.pipe(gate);
 }
 
 /** Tells when the connection has ended, whoever ended it and however far it had come. */

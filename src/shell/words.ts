@@ -1,6 +1,6 @@
 import type { ParsedScript, SyntaxNode, Word, WordPart } from 'unbash';
+import type { WordPlace } from '../support/quote.js';
 import type { ShellParser } from './parser.js';
-import type { WordPlace } from './quote.js';
 
 /** A piece of a command that may be a value by itself. */
 export interface WordToken {

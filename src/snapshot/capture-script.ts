@@ -1,4 +1,4 @@
-import { quoteWord } from '../shell/quote.js';
+import { quoteWord } from '../support/quote.js';
 
 /**
  * What an interactive bash is given: it reads the rc file, and tells what that has changed. As one

@@ -1,4 +1,4 @@
-import { quoteWord } from '../shell/quote.js';
+import { quoteWord } from '../support/quote.js';
 import type { CapturedShell, Variable } from './capture-script.js';
 
 /**

@@ -1,4 +1,4 @@
-import { quoteWord } from '../shell/quote.js';
+import { quoteWord } from '../support/quote.js';
 import type { CapturedShell } from './capture-script.js';
 import { keptFunctions, RESERVED } from './kept-functions.js';
 

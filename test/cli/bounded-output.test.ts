@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BoundedOutput } from '../../src/cli/bounded-output.js';
+import { BoundedOutput } from '../../src/cli/run/bounded-output.js';
 
+/** What is written, without the mark. */
 async function pass(chunks: readonly Uint8Array[], limit: number) {
   const written: Uint8Array[] = [];
-  const output = new BoundedOutput(async (bytes) => {
-    written.push(bytes);
-  }, limit);
+  const output = new BoundedOutput(
+    async (bytes) => {
+      written.push(bytes);
+    },
+    limit,
+    () => '',
+  );
   const live: number[] = [];
   for (const chunk of chunks) {
     await output.push(chunk);
@@ -63,3 +68,19 @@ test('however the output is split, its two ends are shown, cut at characters', a
     }),
   );
 });
+
+test.each([
+  ['seq', '100\n101\n102\n103\n104\n105\n', 16, '100\n101\n[… 8 bytes not shown …]\n104\n105\n'],
+  ['one line', 'abcdefghij', 4, 'ab [… 6 bytes not shown …] ij'],
+  ['a long last line', 'a\nb\nc\nabcdefghijklm', 10, 'a\nb\nc\n[… 9 bytes not shown …] jklm'],
+  ['a long first line', 'abcdefghijkl\nz\ny\nx\n', 12, 'abcdef [… 7 bytes not shown …]\nz\ny\nx\n'],
+])(
+  'E2: %s is cut at lines where that is possible, with a mark between',
+  async (_, text, limit, shown) => {
+    const written: Uint8Array[] = [];
+    const output = new BoundedOutput(async (bytes) => void written.push(bytes), limit);
+    for (const chunk of split(text)) await output.push(chunk);
+    await output.finish();
+    expect(Buffer.concat(written).toString()).toBe(shown);
+  },
+);

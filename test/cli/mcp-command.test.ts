@@ -81,6 +81,12 @@ test('a port that is taken is told of', async () => {
   expect(stderr).toMatch(/^forkline: .*EADDRINUSE.*\n$/);
 });
 
+test('a directory that is not there is told of at the start', async () => {
+  const { code, stdout, stderr } = await cli('mcp', '--cwd', '/no/such/directory');
+  expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^forkline: ENOENT.*\/no\/such\/directory.*\n$/);
+});
+
 test.each([
   [['--contract', 'nonsense'], 'Allowed choices are'],
   [['--contract', 'workspace', '--timeout', 'x'], 'Expected a number of seconds'],
@@ -92,6 +98,9 @@ test.each([
   [['--token', 'forgotten'], "option '--token' is for a server on a port: add --http"],
   [['--idle', '5'], "option '--idle' is for a server on a port: add --http"],
   [['extra'], 'too many arguments'],
+  [['--options', 'x'], 'is not valid JSON'],
+  [['--options', '[]'], 'Expected a JSON object'],
+  [['--options', '{"timeoutMs":"x"}'], 'timeoutMs: expected'],
 ])('%j is a usage error', async (args, message) => {
   const { code, stdout, stderr }: CliResult = await cli('mcp', ...args);
   expect(code).toBe(2);
@@ -110,6 +119,27 @@ test('a token in the environment is no reason to listen on a port, or to fail', 
 
 test('an empty standard input is a client that has gone', async () => {
   expect(await cli('mcp', '--contract', 'workspace')).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('F7: --options has what the contract has, and single options go before it', async () => {
+  const options = { async: true, cwd: '/usr', timeout: { default: 100, max: 7 }, env: { A: 'b' } };
+  const args = ['--options', JSON.stringify(options), '--cwd', '/', '--timeout', '5'];
+  const client = await clients.stdio(args);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(['bash', 'job']);
+  expect(JSON.stringify(tools[0]?.inputSchema)).toContain('async');
+  const result = await client.callTool({
+    name: 'bash',
+    arguments: { command: 'echo $PWD $A', timeout: 60 },
+  });
+  expect(answerOf(result)).toMatch(/^\/ b\n.*clamped to 7s/s);
+});
+
+test('B24: --no-structured leaves the text', async () => {
+  const client = await clients.stdio(['--contract', 'session', '--no-structured']);
+  const result = await client.callTool({ name: 'bash', arguments: { command: 'echo hi' } });
+  expect(result).not.toHaveProperty('structuredContent');
+  expect(answerOf(result)).toContain('hi');
 });
 
 test('help names the options', async () => {

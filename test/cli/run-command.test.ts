@@ -115,16 +115,18 @@ test('--cwd and --env are for the command', async () => {
   expect(stdout.toString()).toBe('/ 1 x=y\n');
 });
 
-test('--max-output prints both ends, and tells on stderr what is missing', async () => {
-  const { stdout, stderr } = await cli('run', '--max-output', '10', 'seq 1 1000');
-  expect(stdout.toString()).toBe('1\n2\n31000\n');
-  expect(stderr).toBe('forkline: 3883 bytes in the middle of the output are not shown\n');
+test('E2: --max-output prints whole lines of both ends, a mark between, and a note on stderr', async () => {
+  const { stdout, stderr } = await cli('run', '--max-output', '30', 'seq 100 1000');
+  expect(stdout.toString()).toBe(
+    '100\n101\n102\n103\n[… 3,576 bytes not shown …]\n998\n999\n1000\n',
+  );
+  expect(stderr).toBe('forkline: 3576 bytes in the middle of the output are not shown\n');
 });
 
 test('--spill writes all of the output to a file', async () => {
   const path = folder.file('spill');
   const { stdout } = await cli('run', '--spill', path, '--max-output', '10', 'seq 1 1000');
-  expect(stdout.length).toBe(10);
+  expect(stdout.toString()).toMatch(/^1\n2\n3\n\[… .* …\]\n?.*00\n$/);
   expect(readFileSync(path).length).toBe(3893);
 });
 

@@ -1,9 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { expect, test } from 'vitest';
 import { type McpEvent, openCallLog } from '../../src/mcp/index.js';
 import { useFolder } from '../support/leftovers.js';
 import { useClients } from '../support/mcp.js';
+import { eventually } from '../support/processes.js';
 
 const folder = useFolder();
 const clients = useClients();
@@ -65,7 +73,8 @@ test('a pipe that nobody reads holds nothing up', async () => {
 
 test('a disk that is too slow costs bounded memory, and what was lost is counted', async () => {
   const path = folder.file('flood');
-  const log = openCallLog(path, refuse);
+  const told: string[] = [];
+  const log = openCallLog(path, (message) => told.push(message));
   const session = 'x'.repeat(1000);
   for (let i = 0; i < 5000; i += 1) log.write({ ...event, session });
   await new Promise((resolve) => setTimeout(resolve, 200));
@@ -75,6 +84,38 @@ test('a disk that is too slow costs bounded memory, and what was lost is counted
   const lost = lines.reduce((sum, line) => sum + Number(line.lost ?? 0), 0);
   expect(lost).toBeGreaterThan(0);
   expect(lines.length + lost).toBe(5001);
+  expect(told).toEqual([expect.stringContaining('the disk is too slow')]);
+});
+
+test('L5: after a disk was full for a moment the log goes on, and tells what was lost', async () => {
+  const [path, disk] = [folder.file('moment'), folder.file('disk')];
+  symlinkSync('/dev/full', path);
+  const told: string[] = [];
+  const log = openCallLog(path, (message) => told.push(message));
+  for (const session of ['one', 'two']) {
+    log.write({ ...event, session });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  unlinkSync(path);
+  symlinkSync(disk, path);
+  for (const session of ['three', 'four']) log.write({ ...event, session });
+  await log.close();
+  expect(linesOf(disk)).toMatchObject([{ session: 'three', lost: 2 }, { session: 'four' }]);
+  expect(linesOf(disk)[1]).not.toHaveProperty('lost');
+  expect(told).toEqual([expect.stringContaining('ENOSPC')]);
+});
+
+test('L5: a log that was moved away begins anew', async () => {
+  const path = folder.file('rotated');
+  const client = await clients.stdio(['--log', path]);
+  const call = (command: string) => client.callTool({ name: 'bash', arguments: { command } });
+  await call('echo before');
+  await eventually(() => expect(readFileSync(path, 'utf8')).toContain('"ok"'));
+  renameSync(path, `${path}.1`);
+  await call('echo after');
+  await client.close();
+  expect(linesOf(path)).toMatchObject([{ command: 'echo after' }, {}, { event: 'disconnected' }]);
+  expect(linesOf(`${path}.1`)).toHaveLength(3);
 });
 
 test('forkline mcp --log has the calls of its client', async () => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
 
@@ -19,7 +19,12 @@ afterEach(() => {
 
 /** Starts the built command line with its output in pipes. */
 export function startCli(...args: readonly string[]): ChildProcess {
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  return startCliOn(['ignore', 'pipe', 'pipe'], ...args);
+}
+
+/** The same, with its standard streams where a test wants them. */
+export function startCliOn(stdio: StdioOptions, ...args: readonly string[]): ChildProcess {
+  const child = spawn(process.execPath, [program, ...args], { stdio });
   started.push(child);
   return child;
 }

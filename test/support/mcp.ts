@@ -95,16 +95,9 @@ export interface RawServer {
 export function useRawServers(
   env: NodeJS.ProcessEnv = {},
 ): (...args: readonly string[]) => Promise<RawServer> {
-  const children: ChildProcess[] = [];
-  afterEach(() => {
-    for (const child of children.splice(0)) child.kill('SIGKILL');
-  });
+  const start = useUnopenedServers(env);
   return async (...args) => {
-    const child = spawn(process.execPath, mcpArguments(...args), {
-      env: { ...process.env, ...env },
-    });
-    children.push(child);
-    const server = rawServer(child);
+    const server = start(...args);
     await server.request('initialize', {
       protocolVersion: '2025-11-25',
       capabilities: {},
@@ -112,6 +105,23 @@ export function useRawServers(
     });
     server.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     return server;
+  };
+}
+
+/** The same without the opening exchange. */
+export function useUnopenedServers(
+  env: NodeJS.ProcessEnv = {},
+): (...args: readonly string[]) => RawServer {
+  const children: ChildProcess[] = [];
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+  });
+  return (...args) => {
+    const child = spawn(process.execPath, mcpArguments(...args), {
+      env: { ...process.env, ...env },
+    });
+    children.push(child);
+    return rawServer(child);
   };
 }
 

@@ -87,7 +87,7 @@ export function sessionResult(
   const structured = {
     ...structuredStreams(streams),
     ...structuredEnd(result.outcome),
-    ...structuredNotices(given),
+    ...structuredNotices([...given, ...timeoutNotice(result.outcome)]),
     cwd: details.cwd,
     status: 'completed',
   };
@@ -156,7 +156,7 @@ export function completedTaskResult(
       status: 'completed',
       ...structuredStreams(streams),
       ...structuredEnd(outcome),
-      ...structuredNotices(notices),
+      ...structuredNotices([...notices, ...timeoutNotice(outcome)]),
     },
   };
 }
@@ -233,6 +233,11 @@ function structuredStreams({ stdout, stderr }: ShownStreams) {
 /** Some clients show a model the structured answer alone. */
 function structuredNotices(notices: readonly string[]) {
   return notices.length > 0 ? { notices } : {};
+}
+
+/** Which limit it was, the fields do not say. */
+function timeoutNotice(outcome: Outcome): readonly string[] {
+  return outcome.kind === 'timedOut' ? [endingText(outcome)] : [];
 }
 
 function structuredEnd(outcome: Outcome) {

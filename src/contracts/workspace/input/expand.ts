@@ -1,8 +1,8 @@
 import type { ParsedScript } from 'unbash';
 import { loadShellParser, parseShell, type ShellParser } from '../../../shell/parser.js';
-import { quoteWord } from '../../../shell/quote.js';
 import { findWordTokens, type WordToken } from '../../../shell/words.js';
 import { InputError, messageOf } from '../../../support/errors.js';
+import { quoteWord } from '../../../support/quote.js';
 import type { UrlRegistry } from '../../../urls/resolver.js';
 
 /** The texts of a call that may have internal URLs. */

@@ -4,8 +4,8 @@ import {
   type RunResult,
   runInConsole,
   type TerminalUi,
-} from '../index.js';
-import { note } from './notes.js';
+} from '../../index.js';
+import { note } from '../notes.js';
 
 /** The terminal that the user sits at; undefined, and a note, when there is none to be used. */
 export function userTerminal(): TerminalUi | undefined {

@@ -1,0 +1,104 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readFileSync,
+  statfsSync,
+} from 'node:fs';
+import { release, tmpdir } from 'node:os';
+import { messageOf } from '../../support/errors.js';
+import { formatSize } from '../../support/text.js';
+import { type Finding, failed, fine, limited } from './finding.js';
+
+const OLDEST_NODE = [20, 19] as const;
+const FEW_DESCRIPTORS = 256;
+const LITTLE_SPACE = 64 * 1024 * 1024;
+
+/** What can be said of this machine without running a command. */
+export function surroundings(): Finding[] {
+  const looks = [platform, node, proc, otherUsers, seccomp, descriptors, nullDevice, temporary];
+  return looks.map((look) => look());
+}
+
+function platform(): Finding {
+  const found = `${process.platform} ${process.arch}, kernel ${release()}`;
+  if (process.platform === 'linux') return fine('platform', found);
+  return failed('platform', found, 'forkline runs on Linux');
+}
+
+function node(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const [oldestMajor, oldestMinor] = OLDEST_NODE;
+  const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+  if (!isOld) return fine('Node', process.version);
+  return limited('Node', process.version, `not tried below ${OLDEST_NODE.join('.')}`);
+}
+
+function proc(): Finding {
+  if (existsSync('/proc/self/stat')) return fine('/proc', 'mounted');
+  const cost =
+    'what commands leave running can be ended by its process group alone, and not be named';
+  return limited('/proc', 'not mounted', cost);
+}
+
+function otherUsers(): Finding {
+  const name = 'other users';
+  if (!existsSync('/proc/self/stat'))
+    return limited(name, 'not visible, without /proc', 'as above');
+  const isHidden = !existsSync('/proc/1/stat') || readQuietly('/proc/1/stat') === undefined;
+  if (!isHidden) return fine(name, 'their processes can be seen');
+  const cost = 'what runs as another user, by sudo for instance, can escape the end of its command';
+  return limited(name, 'their processes are hidden (hidepid)', cost);
+}
+
+function seccomp(): Finding {
+  const status = readQuietly('/proc/self/status');
+  if (status === undefined) return fine('seccomp', 'unknown');
+  const filtered = /^Seccomp:\s*2$/m.test(status);
+  const found = filtered ? 'a filter is active' : 'no filter';
+  if (!/^NoNewPrivs:\s*1$/m.test(status)) return fine('seccomp', found);
+  return limited('seccomp', `${found}, no_new_privs is set`, 'sudo and the like have no effect');
+}
+
+function descriptors(): Finding {
+  const limits = readQuietly('/proc/self/limits');
+  const [, soft] = /^Max open files\s+(\S+)/m.exec(limits ?? '') ?? [];
+  if (soft === undefined) return fine('descriptors', 'unknown');
+  if (soft === 'unlimited' || Number(soft) >= FEW_DESCRIPTORS) return fine('descriptors', soft);
+  const cost = 'few commands can run at a time; `ulimit -n 1024` allows for more';
+  return limited('descriptors', soft, cost);
+}
+
+function nullDevice(): Finding {
+  try {
+    closeSync(openSync('/dev/null', constants.O_RDWR));
+    return fine('/dev/null', 'can be read and written');
+  } catch (error) {
+    return limited('/dev/null', messageOf(error), 'commands without input cannot be started');
+  }
+}
+
+function temporary(): Finding {
+  const path = tmpdir();
+  const name = 'temporary directory';
+  const cost = 'whole outputs, and those of background commands, cannot be kept';
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    const { bavail, bsize } = statfsSync(path);
+    const free = bavail * bsize;
+    const found = `${path}, ${formatSize(free)} free`;
+    return free < LITTLE_SPACE ? limited(name, found, cost) : fine(name, found);
+  } catch (error) {
+    return limited(name, messageOf(error), cost);
+  }
+}
+
+function readQuietly(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

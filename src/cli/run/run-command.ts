@@ -1,0 +1,40 @@
+import { Command } from 'commander';
+import { collectVariable, parseSeconds, parseSize } from '../arguments.js';
+import { note } from '../notes.js';
+import { commandText, QUOTE_HINT } from './command-text.js';
+import { type RunFlags, runOnce } from './run-once.js';
+
+/** What commander says of words that were meant as a command. */
+const MEANT_AS_WORDS: readonly string[] = ['commander.unknownOption', 'commander.excessArguments'];
+
+/** `forkline run`: one command, its output and its exit code. */
+export function runCommand(): Command {
+  return new Command('run')
+    .description('Run a shell command; print its output and exit with its exit code')
+    .usage("[options] 'COMMAND' | [options] -- PROGRAM [ARGUMENT...]")
+    .argument('<command...>', 'text of the command, one argument; or, after --, its words')
+    .option('--timeout <seconds>', 'end the command after this time; exit code 124', parseSeconds)
+    .option('--cwd <directory>', 'run it there')
+    .option('--env <name=value>', 'set a variable for it; may be repeated', collectVariable)
+    .option(
+      '--max-output <bytes>',
+      'print the first and last half of this only (64K, 1M)',
+      parseSize,
+    )
+    .option('--spill <file>', 'write all of its output to a file as well')
+    .option('--no-input', 'give it nothing to read, whatever standard input is')
+    .option('--pty', 'run it on a terminal that takes all of yours; Ctrl-] twice ends it')
+    .option('--json', 'print the result, output included, as one line of JSON')
+    .exitOverride((error) => {
+      if (MEANT_AS_WORDS.includes(error.code)) note(QUOTE_HINT);
+      throw error;
+    })
+    .action(async (words: readonly string[], flags: RunFlags, command: Command) => {
+      const text = commandText(words, process.argv);
+      if (text === undefined) {
+        const message = `error: too many arguments for 'run': expected 1, got ${words.length}`;
+        command.error(message, { code: 'commander.excessArguments' });
+      }
+      process.exitCode = await runOnce(text, flags);
+    });
+}

@@ -1,0 +1,166 @@
+import {
+  type BytesChunk,
+  type CommandOptions,
+  createOwner,
+  InputError,
+  LaunchError,
+  type LiveProcess,
+  type RunResult,
+  type SpawnOptions,
+  spawn,
+  type TerminalUi,
+} from '../../index.js';
+import { signalExitCode } from '../../support/signals.js';
+import {
+  isAddonError,
+  launchCode,
+  NOT_STARTED,
+  outcomeCode,
+  USAGE_ERROR,
+  writtenCode,
+} from '../exit-code.js';
+import { note, noteResult } from '../notes.js';
+import { exitSoon } from '../standard-output.js';
+import { BoundedOutput } from './bounded-output.js';
+import { type CommandOutput, openOutput } from './command-output.js';
+import { CommandSignals } from './command-signals.js';
+import { runOnTerminal, userTerminal } from './console.js';
+import { feed, hasInput } from './standard-input.js';
+import { WaitingLine } from './waiting-line.js';
+
+/** How `forkline run` was called. */
+export interface RunFlags {
+  /** Milliseconds. */
+  readonly timeout?: number | undefined;
+  readonly cwd?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Bytes. */
+  readonly maxOutput?: number | undefined;
+  readonly spill?: string | undefined;
+  /** Whether standard input is the command's. */
+  readonly input: boolean;
+  readonly json?: true | undefined;
+  readonly pty?: true | undefined;
+}
+
+/** What belongs to one run. */
+interface Run {
+  readonly command: string;
+  readonly flags: RunFlags;
+  readonly options: CommandOptions;
+  readonly signals: CommandSignals;
+  readonly line: WaitingLine;
+  readonly output: CommandOutput;
+}
+
+/** Runs a command, prints what it prints, and tells the exit code. */
+export async function runOnce(command: string, flags: RunFlags): Promise<number> {
+  const signals = new CommandSignals();
+  // Its own owner, so that what the command leaves behind ends with this process and not later.
+  const owner = createOwner();
+  const line = new WaitingLine();
+  const output = openOutput(signals, line);
+  const { env, cwd, timeout: timeoutMs, spill } = flags;
+  const options = { owner, signal: signals.signal, env, cwd, timeoutMs, spill };
+  try {
+    return await printed({ command, flags, options, signals, line, output });
+  } catch (error) {
+    const code = explain(error, signals.endedBy);
+    if (flags.json) await output.write(jsonLine({ command, error: describe(error) }));
+    return code;
+  } finally {
+    await owner.dispose();
+    line.stop();
+    signals.release();
+    if (signals.endedBy !== undefined) exitSoon();
+  }
+}
+
+async function printed(run: Run): Promise<number> {
+  const { flags, signals, line, output } = run;
+  const ui = flags.pty && userTerminal();
+  const result = ui ? await printAfterwards(run, ui) : await print(run);
+  line.stop();
+  noteResult(result, signals.endedBy);
+  return writtenCode(outcomeCode(result.outcome, signals.endedBy), output.failure());
+}
+
+/** The user has seen it on another screen; this one keeps what there is to read of it. */
+async function printAfterwards(run: Run, ui: TerminalUi): Promise<RunResult> {
+  const { command, flags, options, line, output } = run;
+  line.stop();
+  const limits = flags.maxOutput === undefined ? {} : halves(flags.maxOutput);
+  const { result, text } = await runOnTerminal(command, { ...options, ...limits }, ui);
+  await output.write(flags.json ? jsonLine(result) : Buffer.from(text));
+  return result;
+}
+
+async function print(run: Run): Promise<RunResult> {
+  const { command, flags, options, signals } = run;
+  const stdin = flags.input && hasInput() ? 'pipe' : 'null';
+  const live = await spawn(command, { ...options, ...captured(flags), encoding: 'bytes', stdin });
+  signals.attach(live);
+  const letGo = stdin === 'pipe' ? feed(live) : undefined;
+  try {
+    return flags.json ? await printJson(live, run) : await printLive(live, run);
+  } finally {
+    letGo?.();
+  }
+}
+
+/** What is printed as it comes need not be kept; what is kept need not be taken as it comes. */
+function captured({ json, maxOutput }: RunFlags): SpawnOptions {
+  if (!json) return { headBytes: 0, tailBytes: 0, overflow: 'pause' };
+  return maxOutput === undefined ? {} : halves(maxOutput);
+}
+
+function halves(bytes: number): Pick<CommandOptions, 'headBytes' | 'tailBytes'> {
+  const headBytes = Math.floor(bytes / 2);
+  return { headBytes, tailBytes: bytes - headBytes };
+}
+
+async function printJson({ result }: LiveProcess<unknown>, { output }: Run): Promise<RunResult> {
+  const ended = await result;
+  await output.write(jsonLine(ended));
+  return ended;
+}
+
+async function printLive(
+  live: LiveProcess<BytesChunk>,
+  { flags: { maxOutput }, output }: Run,
+): Promise<RunResult> {
+  const { write } = output;
+  const bounded = maxOutput === undefined ? undefined : new BoundedOutput(write, maxOutput);
+  for await (const { bytes } of live) {
+    await (bounded === undefined ? write(bytes) : bounded.push(bytes));
+  }
+  const dropped = (await bounded?.finish()) ?? 0;
+  if (dropped > 0) note(`${dropped} bytes in the middle of the output are not shown`);
+  return live.result;
+}
+
+/** Says what went wrong before the command began. */
+function explain(error: unknown, endedBy: NodeJS.Signals | undefined): number {
+  // Ended before it began: spawn() rejects with the reason of the signal.
+  if (endedBy !== undefined) return signalExitCode(endedBy);
+  if (error instanceof InputError) {
+    note(error.message);
+    return USAGE_ERROR;
+  }
+  if (!(error instanceof LaunchError || isAddonError(error))) throw error;
+  note(error.message);
+  return error instanceof LaunchError ? launchCode(error) : NOT_STARTED;
+}
+
+/** The same for a program. */
+function describe(error: unknown): object {
+  if (error instanceof InputError) return { kind: 'input', message: error.message };
+  if (isAddonError(error)) return { kind: 'addon', message: error.message };
+  if (!(error instanceof LaunchError)) return { kind: 'cancelled' };
+  const { code, step, subject, message } = error;
+  return { kind: 'launch', code, step, subject, message };
+}
+
+function jsonLine(value: object): Uint8Array {
+  return Buffer.from(`${JSON.stringify(value)}\n`);
+}

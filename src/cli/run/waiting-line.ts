@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { startTimer } from '../../support/timing.js';
+import { clearStatus, showStatus } from '../notes.js';
+
+/** How long a command may be silent before somebody who looks on wonders. */
+const PATIENCE_MS = 10_000;
+const TICK_MS = 1000;
+const NEWLINE = 0x0a;
+
+/** Tells whoever sits at the terminal how long a silent command has been running. */
+export class WaitingLine {
+  readonly #started = performance.now();
+  #stopTimer = (): void => {};
+  /** The command has left the cursor inside a line, which is not ours to wipe. */
+  #insideLine = false;
+
+  constructor() {
+    if (process.stderr.isTTY) this.#wait(PATIENCE_MS);
+  }
+
+  /** Something is printed now: the line goes. */
+  printing(bytes: Uint8Array): void {
+    this.stop();
+    if (!process.stderr.isTTY) return;
+    this.#insideLine = process.stdout.isTTY && bytes.at(-1) !== NEWLINE;
+    this.#wait(PATIENCE_MS);
+  }
+
+  stop(): void {
+    this.#stopTimer();
+    clearStatus();
+  }
+
+  #wait(ms: number): void {
+    this.#stopTimer = startTimer(ms, () => {
+      if (!this.#insideLine && isInForeground()) {
+        showStatus(`still running, ${elapsed(performance.now() - this.#started)}`);
+      }
+      this.#wait(TICK_MS);
+    });
+  }
+}
+
+/** `75 s` is `1 min 15 s`. */
+function elapsed(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
+}
+
+/** In the background the terminal's last line is the shell's prompt. */
+function isInForeground(): boolean {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'latin1');
+    // After the name: state, parent, group, session, terminal, the terminal's foreground group.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[2] === fields[5];
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,156 @@
+import { Transform, type TransformCallback } from 'node:stream';
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCResultResponse,
+  PROTOCOL_VERSION_META_KEY,
+  UnsupportedProtocolVersionError,
+} from '@modelcontextprotocol/server';
+import { showValue } from '../support/errors.js';
+import { type Fault, faultOf, isObject, type JsonObject, PARSE_ERROR } from './message-fault.js';
+
+/** Revisions that a request may name for itself: they have no `initialize`. */
+const CLAIMED_REVISIONS: readonly string[] = ['2026-07-28'];
+
+const INVALID_REQUEST = -32600;
+const NEWLINE = 0x0a;
+
+/** Where the gate tells of what it keeps out. */
+interface GateEvents {
+  /** Answers a line, or a message in it, that goes no further. */
+  answer(id: string | number | null, fault: Fault): void;
+  /** Tells whoever runs the server. */
+  report(error: Error): void;
+}
+
+/**
+ * Lets the messages of a client through, a line each, and answers what is none or comes out of
+ * turn: the SDK's transport drops that, and its client would wait for ever. A batch, as revision
+ * 2025-03-26 has them, becomes the messages that it consists of; each is answered by itself.
+ */
+export class Gate extends Transform {
+  readonly #events: GateEvents;
+  readonly #maxBytes: number;
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #opened = false;
+
+  /** @param maxBytes Of one line; a longer one ends the connection. */
+  constructor(maxBytes: number, events: GateEvents) {
+    super();
+    this.#maxBytes = maxBytes;
+    this.#events = events;
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
+    let start = 0;
+    for (;;) {
+      const end = chunk.indexOf(NEWLINE, start);
+      if (end === -1) break;
+      this.#add(chunk.subarray(start, end));
+      const line = Buffer.concat(this.#chunks).toString();
+      this.#chunks = [];
+      this.#length = 0;
+      this.#judge(line);
+      start = end + 1;
+    }
+    this.#add(chunk.subarray(start));
+    const tooLong = this.#length > this.#maxBytes;
+    done(tooLong ? new Error(`a message has more than ${this.#maxBytes} bytes`) : null);
+  }
+
+  #add(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.#chunks.push(bytes);
+    this.#length += bytes.length;
+  }
+
+  #judge(line: string): void {
+    if (line.trim() === '') return;
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      this.#refuse(
+        null,
+        { code: PARSE_ERROR, message: 'Parse error: expected a line of JSON' },
+        line,
+      );
+      return;
+    }
+    if (!Array.isArray(value)) {
+      this.#pass(value, false);
+    } else if (value.length === 0) {
+      const message = 'Invalid request: a batch has at least one message';
+      this.#refuse(null, { code: INVALID_REQUEST, message }, value);
+    } else {
+      for (const each of value) this.#pass(each, true);
+    }
+  }
+
+  #pass(message: unknown, batched: boolean): void {
+    // A response is answered by nobody; the SDK looks whether it is one of its own.
+    if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
+      this.#forward(message);
+      return;
+    }
+    const fault = faultOf(message) ?? this.#outOfTurn(message, batched);
+    if (fault === undefined) this.#forward(message);
+    else if (isObject(message) && isId(message.id)) this.#refuse(message.id, fault, message);
+    else if (isObject(message) && isNotification(message)) this.#report(fault, message);
+    else this.#refuse(null, fault, message);
+  }
+
+  /** What is well-formed, and not what may come now. */
+  #outOfTurn(message: unknown, batched: boolean): Fault | undefined {
+    if (!isObject(message) || message.id === undefined) return undefined;
+    const claimed = claimOf(message.params);
+    if (claimed !== undefined) return claimFault(claimed);
+    if (message.method === 'initialize') {
+      if (batched) return refusal('initialize comes alone, not in a batch');
+      this.#opened = true;
+    } else if (!this.#opened && message.method !== 'ping') {
+      return refusal('the connection is not open: send initialize first');
+    }
+    return undefined;
+  }
+
+  #forward(message: unknown): void {
+    this.push(`${JSON.stringify(message)}\n`);
+  }
+
+  #refuse(id: string | number | null, fault: Fault, what: unknown): void {
+    this.#report(fault, what);
+    this.#events.answer(id, fault);
+  }
+
+  #report({ message }: Fault, what: unknown): void {
+    this.#events.report(new Error(`${message}, got ${showValue(what)}`));
+  }
+}
+
+function isId(id: unknown): id is string | number {
+  return typeof id === 'string' || Number.isInteger(id);
+}
+
+/** What has no id wants no answer. */
+function isNotification(message: JsonObject): boolean {
+  return typeof message.method === 'string' && !('id' in message);
+}
+
+function refusal(why: string): Fault {
+  return { code: INVALID_REQUEST, message: `Invalid request: ${why}` };
+}
+
+function claimOf(params: unknown): unknown {
+  const meta = isObject(params) ? params._meta : undefined;
+  return isObject(meta) ? meta[PROTOCOL_VERSION_META_KEY] : undefined;
+}
+
+function claimFault(claimed: unknown): Fault | undefined {
+  if (typeof claimed !== 'string' || CLAIMED_REVISIONS.includes(claimed)) return undefined;
+  const { code, message, data } = new UnsupportedProtocolVersionError({
+    supported: [...CLAIMED_REVISIONS],
+    requested: claimed,
+  });
+  return { code, message, data };
+}

@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { cli, endOf, program } from '../support/cli.js';
+import { useFolder } from '../support/leftovers.js';
+
+const folder = useFolder();
+
+/** The command line with another environment, or as the child of a shell that prepares something. */
+function cliIn(env: NodeJS.ProcessEnv, ...args: readonly string[]) {
+  const all = { ...process.env, ...env };
+  const stdio = ['ignore', 'pipe', 'pipe'] as const;
+  return endOf(spawn(process.execPath, [program, ...args], { env: all, stdio: [...stdio] }));
+}
+
+interface Report {
+  readonly canRun: boolean;
+  readonly findings: readonly { name: string; status: string; found: string; cost?: string }[];
+}
+
+async function reportIn(env: NodeJS.ProcessEnv) {
+  const { code, stdout, stderr } = await cliIn(env, 'doctor', '--json');
+  expect(stderr).toBe('');
+  const { canRun, findings }: Report = JSON.parse(stdout.toString());
+  return { code, canRun, of: new Map(findings.map((each) => [each.name, each])) };
+}
+
+test('doctor tells what there is, and exits with 0 where commands can run', async () => {
+  const { code, canRun, of } = await reportIn({});
+  expect({ code, canRun }).toEqual({ code: 0, canRun: true });
+  expect(of.get('Node')).toEqual({ name: 'Node', status: 'ok', found: process.version });
+  expect(of.get('addon')?.found).toMatch(/^forkline \d+\.\d+\.\d+, \/.*\.node$/);
+  expect(of.get('commands')?.found).toMatch(/^one ran in \d+ ms, by bash/);
+  expect([...of.keys()]).toEqual(
+    expect.arrayContaining(['/proc', 'other users', 'seccomp', 'descriptors', '/dev/null']),
+  );
+});
+
+test('doctor says what a missing temporary directory costs', async () => {
+  const { code, of } = await reportIn({ TMPDIR: '/no/such/directory' });
+  expect(code).toBe(0);
+  expect(of.get('temporary directory')).toMatchObject({
+    status: 'limited',
+    found: expect.stringContaining('/no/such/directory'),
+    cost: expect.stringContaining('cannot be kept'),
+  });
+});
+
+test('doctor exits with 1 where no command can run, and says why', async () => {
+  const env = { FORKLINE_BINDING: '/no/such/file.node' };
+  const { code, canRun, of } = await reportIn(env);
+  expect({ code, canRun }).toEqual({ code: 1, canRun: false });
+  expect(of.get('addon')).toMatchObject({ status: 'failed' });
+  expect(of.get('commands')?.found).toContain('/no/such/file.node');
+  const { stdout } = await cliIn(env, 'doctor');
+  expect(stdout.toString()).toMatch(/^FAILED {2}commands: .*\n {8}no command can run\n/m);
+});
+
+test('doctor prints a line for each finding', async () => {
+  const { code, stdout, stderr } = await cli('doctor');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.toString()).toMatch(/^(?:(?:ok {5}|limited|FAILED ) \S.*\n| {8}\S.*\n)+$/);
+});
+
+test.each([
+  [['run', 'true'], 126, ''],
+  [['run', '--json', 'true'], 126, '"kind":"addon"'],
+  [['mcp'], 1, ''],
+])('E10: without a binary, %j says so in one line', async (args, code, printed) => {
+  const end = await cliIn({ FORKLINE_BINDING: '/no/such/file.node' }, ...args);
+  expect(end.code).toBe(code);
+  expect(end.stdout.toString()).toContain(printed);
+  expect(end.stderr).toBe(
+    'forkline: FORKLINE_BINDING names a file that does not exist: /no/such/file.node\n',
+  );
+});
+
+test('E10: a binary that does not load is told of in one line, too', async () => {
+  const path = folder.file('broken.node');
+  writeFileSync(path, 'no library');
+  const end = await cliIn({ FORKLINE_BINDING: path }, 'run', 'true');
+  expect(end.code).toBe(126);
+  expect(end.stderr).toMatch(/^forkline: .*broken\.node.*\n$/);
+});
