@@ -46,7 +46,7 @@ test('a slow reader slows the command down', async () => {
 });
 
 test.each([[[]], [['--json']]])('ended by a signal, it waits for no reader: %j', async (flags) => {
-  const ready = folder.file('ready');
+  const ready = folder.file(`ready${flags.length}`);
   const command = `head -c 5000000 /dev/zero; touch ${ready}; exec sleep 30`;
   const child = startCli(
     'run',
