@@ -3,6 +3,7 @@ import type { OutputChunk } from '../engine/outcome.js';
 import { Owner } from '../engine/owner.js';
 import { isAbortSignal } from '../support/abort.js';
 import { InputError, showValue } from '../support/errors.js';
+import { absolutePath, isUrl } from '../support/paths.js';
 import { signalNumber } from '../support/signals.js';
 import { type PtyOption, terminalSize } from './terminal.js';
 
@@ -21,8 +22,8 @@ export interface SpillOptions {
 
 /** A command's options, but for its environment. Times in milliseconds, sizes in bytes. */
 export interface ExecuteOptions {
-  /** Default: the host's working directory at the time of the call. */
-  readonly cwd?: string | undefined;
+  /** A path or a `file:` URL. Default: the host's working directory at the time of the call. */
+  readonly cwd?: string | URL | undefined;
   /** Time that it may take, from its start. Default: none. */
   readonly timeoutMs?: number | undefined;
   /** Time from SIGTERM to SIGKILL. Default: 5000. */
@@ -175,7 +176,8 @@ function checkTime(name: string, value: unknown, least = Number.MIN_VALUE): void
 }
 
 function checkDirectory(value: unknown): void {
-  if (value !== undefined) checkPath('cwd', value);
+  if (isUrl(value)) absolutePath('cwd', value);
+  else if (value !== undefined) checkPath('cwd', value);
 }
 
 function checkPath(name: string, value: unknown): void {

@@ -69,6 +69,12 @@ export interface LiveProcess<Chunk = OutputChunk> extends AsyncIterable<Chunk>, 
    */
   kill(options?: { readonly graceMs?: number | undefined }): Promise<RunResult>;
   /**
+   * Lets the host exit before it has ended; what still runs then is ended with the host. `ref()`
+   * takes it back.
+   */
+  unref(): void;
+  ref(): void;
+  /**
    * What it has printed so far, within the same limits as the result; undefined once it is over.
    */
   snapshot(): Promise<Snapshot | undefined>;
@@ -205,6 +211,8 @@ function live<Chunk>(
       checkSignal(signal);
       return handle.signal(signal);
     },
+    unref: () => handle.holdHost(false),
+    ref: () => handle.holdHost(true),
     async snapshot() {
       const [first, second] = (await handle.snapshot()) ?? [];
       if (first === undefined) return undefined;

@@ -1,5 +1,6 @@
 import { LaunchError } from '../engine/launch-error.js';
 import { JobLimitError } from '../jobs/manager.js';
+import { abortReason } from '../support/abort.js';
 import { InputError } from '../support/errors.js';
 import { CANCELLED } from './notices.js';
 
@@ -57,7 +58,8 @@ export class ToolAbortError<Details = unknown> extends Error {
 
 /** What a call is rejected with for something that went wrong on its way. */
 export function toToolError(error: unknown, signal: AbortSignal | undefined): unknown {
-  if (error instanceof ToolError || error instanceof ToolAbortError) return error;
+  if (error instanceof ToolError) return error;
+  if (error instanceof ToolAbortError) return withReason(error, signal);
   if (error instanceof InputError) return new ToolError('input', error.message, { cause: error });
   if (error instanceof JobLimitError) {
     return new ToolError('jobLimit', error.message, { cause: error });
@@ -67,5 +69,14 @@ export function toToolError(error: unknown, signal: AbortSignal | undefined): un
     return new ToolError('launch', message, { cause: error });
   }
   if (signal?.aborted) return new ToolAbortError(CANCELLED, { cause: error });
+  return error;
+}
+
+/** A command that was cancelled knows by whom, but not why. */
+function withReason(error: ToolAbortError, signal: AbortSignal | undefined): ToolAbortError {
+  if (signal?.aborted && error.cause === undefined) {
+    const value = abortReason(signal);
+    Object.defineProperty(error, 'cause', { value, configurable: true, writable: true });
+  }
   return error;
 }

@@ -7,13 +7,16 @@ import type { Owner } from '../engine/owner.js';
 import { atLeast, checkMethod, checkSwitch } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Logger } from '../support/logger.js';
-import { absolutePath } from '../support/paths.js';
+import { absolutePath, isUrl } from '../support/paths.js';
 import { nonInteractiveDefaults } from './non-interactive.js';
 
 /** Options that every contract has. */
 export interface ShellOptions {
-  /** Where commands run unless they say otherwise; relative to the process's own directory. */
-  readonly cwd: string;
+  /**
+   * Where commands run unless they say otherwise: a path, relative to the process's own directory,
+   * or a `file:` URL.
+   */
+  readonly cwd: string | URL;
   /**
    * What commands inherit of the host's environment: without secrets, all of it, or none. Default:
    * `scrubbed`, but `all` for `plain`. Variables that steer the shell are never inherited.
@@ -77,11 +80,12 @@ export function resolveShellOptions(
   options: ShellOptions,
   defaults: Pick<ShellSettings, 'inheritEnv' | 'graceMs'>,
 ): ShellSettings {
-  if (typeof options.cwd !== 'string' || options.cwd === '') {
-    throw new InputError(`cwd: expected a path, got ${showValue(options.cwd)}`);
+  const { cwd } = options;
+  if (!isUrl(cwd) && (typeof cwd !== 'string' || cwd === '')) {
+    throw new InputError(`cwd: expected a path, got ${showValue(cwd)}`);
   }
-  if (options.cwd.includes('\0')) {
-    throw new InputError(`cwd: expected a path without NUL, got ${showValue(options.cwd)}`);
+  if (typeof cwd === 'string' && cwd.includes('\0')) {
+    throw new InputError(`cwd: expected a path without NUL, got ${showValue(cwd)}`);
   }
   const inheritEnv = options.inheritEnv ?? defaults.inheritEnv;
   checkInherit(inheritEnv);
@@ -92,7 +96,7 @@ export function resolveShellOptions(
   checkSwitch('ci', options.ci);
   checkMethod('logger', 'warn', options.logger);
   return {
-    cwd: absolutePath('cwd', options.cwd),
+    cwd: absolutePath('cwd', cwd),
     home: homeOfNow(),
     inheritEnv,
     scrub: options.scrub,

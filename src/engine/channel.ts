@@ -54,6 +54,8 @@ class Channel {
   );
   readonly #commands = new Map<number, CommandEvents>();
   readonly #requests = new Map<number, (reply: EngineReply) => void>();
+  /** Commands until whose end nobody stays. */
+  readonly #unheld = new Set<number>();
   #lastId = 0;
   // The engine does not keep Node's event loop alive; what is awaited must.
   readonly #keepAlive = setInterval(() => {}, 2 ** 31 - 1).unref();
@@ -76,6 +78,20 @@ class Channel {
     return id;
   }
 
+  /** Whether the event loop goes on until a command is over. */
+  hold(id: number, holds: boolean): void {
+    if (!this.#commands.has(id)) return;
+    if (holds) this.#unheld.delete(id);
+    else this.#unheld.add(id);
+    this.#weigh();
+  }
+
+  #weigh(): void {
+    const isIdle = this.#commands.size === this.#unheld.size && this.#requests.size === 0;
+    if (isIdle) this.#keepAlive.unref();
+    else this.#keepAlive.ref();
+  }
+
   /** Asks something whose answer comes later. */
   request(ask: (request: number) => void): Promise<EngineReply> {
     const request = this.#nextId();
@@ -93,7 +109,9 @@ class Channel {
 
   #dispatch(records: readonly NativeRecord[]): void {
     for (const record of records) this.#tell(record);
-    if (this.#commands.size === 0 && this.#requests.size === 0) this.#keepAlive.unref();
+    if (this.#commands.size === this.#unheld.size && this.#requests.size === 0) {
+      this.#keepAlive.unref();
+    }
   }
 
   #tell(record: NativeRecord): void {
@@ -129,6 +147,7 @@ class Channel {
   #end(id: number): CommandEvents | undefined {
     const command = this.#commands.get(id);
     this.#commands.delete(id);
+    if (this.#unheld.size > 0) this.#unheld.delete(id);
     this.native.forget(id);
     return command;
   }

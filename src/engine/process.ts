@@ -30,6 +30,8 @@ export interface CommandHandle {
   resize(columns: number, rows: number): void;
   /** Signals its process group; false when it is over. */
   signal(signal: NodeJS.Signals): Promise<boolean>;
+  /** Whether the host stays alive until it is over. It does unless it is told otherwise. */
+  holdHost(holds: boolean): void;
   /** What it has printed so far; undefined when it is over. */
   snapshot(): Promise<readonly Capture[] | undefined>;
 }
@@ -76,6 +78,10 @@ export class EngineProcess implements CommandHandle {
     const number = signalNumber(signal) ?? 0;
     const reply = await channel().request((request) => native.signal(this.#id, request, number));
     return reply.kind === 'done' && reply.value;
+  }
+
+  holdHost(holds: boolean): void {
+    channel().hold(this.#id, holds);
   }
 
   async snapshot(): Promise<readonly Capture[] | undefined> {

@@ -1,7 +1,7 @@
 import { MOST_KEPT_BYTES } from '../../command/options.js';
 import { atLeast, checkObject, wholeFrom } from '../../support/checks.js';
 import { disregard, InputError, showValue } from '../../support/errors.js';
-import { absolutePath } from '../../support/paths.js';
+import { absolutePath, isUrl } from '../../support/paths.js';
 import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../options.js';
 
 /** How a command is run. */
@@ -16,7 +16,7 @@ export interface ModesOptions extends Omit<ShellOptions, 'cwd'> {
    * Where commands run, relative to the process's own directory. A function is asked at every call,
    * and whenever the description is read: for a conversation whose directory changes.
    */
-  readonly cwd: string | (() => string);
+  readonly cwd: string | URL | (() => string | URL);
   /** Timeouts in seconds. Default: 30, 900 for `slow`, 86,400 for `background`. */
   readonly timeouts?: Partial<ModeTimeouts> | undefined;
   /** The longest output that is returned whole, in bytes. Default: 131,072. */
@@ -73,8 +73,9 @@ export function resolveModesOptions(options: ModesOptions): ModesSettings {
   };
 }
 
-function currentDirectory(cwd: ModesOptions['cwd']): string {
+function currentDirectory(cwd: ModesOptions['cwd']): string | URL {
   const path: unknown = typeof cwd === 'function' ? cwd() : cwd;
+  if (isUrl(path)) return path;
   if (typeof path === 'string' && path !== '' && !path.includes('\0')) return path;
   disregard(path);
   const got = showValue(path);

@@ -12,7 +12,7 @@ import { runForeground, runInBackground } from './run.js';
 import { type ModesInput, modesDescription, modesSchema } from './schema.js';
 
 /** A tool of the `modes` contract. */
-export type ModesTool = BashTool<ModesDetails>;
+export type ModesTool = BashTool<ModesDetails> & AsyncDisposable;
 
 /**
  * The `modes` contract: one merged output, returned whole or without its middle, and one field that
@@ -58,6 +58,9 @@ export function createModesTool(options: ModesOptions): ModesTool {
       return life.call(call, () => answer(copyInput(input), call));
     },
     dispose: () => life.end(settings.graceMs),
+    [Symbol.asyncDispose]() {
+      return this.dispose();
+    },
   };
 }
 

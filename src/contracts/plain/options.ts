@@ -12,7 +12,7 @@ import { CommandLog } from './command-log.js';
 /** Options of a tool of the `plain` contract. */
 export interface PlainOptions extends Omit<ShellOptions, 'cwd' | 'ci'> {
   /** Where commands run. Default: the host's working directory at the time of the call. */
-  readonly cwd?: string | undefined;
+  readonly cwd?: string | URL | undefined;
   /**
    * Lay settings for programs that nobody watches over the environment: no pagers, editors, prompts,
    * colours. Default: false, commands see the host's environment as it is.

@@ -15,7 +15,7 @@ import { PLAIN_DESCRIPTION, PLAIN_OUTPUT_SCHEMA, PLAIN_SCHEMA, type PlainInput }
  * A tool of the `plain` contract. What goes wrong with a command is an answer with `error`, not an
  * exception; only a cancelled call is rejected, and one after the tool was disposed of.
  */
-export interface PlainTool extends BashTool<PlainDetails> {
+export interface PlainTool extends BashTool<PlainDetails>, AsyncDisposable {
   /** JSON Schema of a result's `structured`. */
   readonly outputSchema: NonNullable<BashTool['outputSchema']>;
 }
@@ -87,6 +87,9 @@ export function createPlainTool(options: PlainOptions): PlainTool {
       const call = callOfNow(given);
       life.checkCall(call);
       return life.add(answer(copyInput(input), call));
+    },
+    [Symbol.asyncDispose]() {
+      return this.dispose();
     },
     async dispose() {
       await life.end(settings.graceMs);

@@ -19,7 +19,7 @@ import { createTaskOutputTool } from './task-output.js';
 import { Tasks } from './tasks.js';
 
 /** A tool of the `session` contract. */
-export interface SessionTool extends BashTool<SessionDetails> {
+export interface SessionTool extends BashTool<SessionDetails>, AsyncDisposable {
   /** Where the next command will start. */
   readonly cwd: string;
   /** The tool with which the model reads what commands in the background have printed. */
@@ -77,6 +77,9 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     execute(input, given) {
       const call = callOfNow(given);
       return life.call(call, () => answer(copyInput(input), call));
+    },
+    [Symbol.asyncDispose]() {
+      return this.dispose();
     },
     async dispose() {
       await life.end(settings.graceMs);

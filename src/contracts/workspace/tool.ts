@@ -31,7 +31,7 @@ function switchOfNow(): string | undefined {
 }
 
 /** A tool of the `workspace` contract. */
-export interface WorkspaceTool extends BashTool<WorkspaceDetails> {
+export interface WorkspaceTool extends BashTool<WorkspaceDetails>, AsyncDisposable {
   /** Where it keeps long outputs; undefined: nowhere. */
   readonly artifacts: ArtifactStore | undefined;
   /**
@@ -125,6 +125,9 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     execute(input, given) {
       const call = callOfNow(given);
       return life.call(call, () => answer(copyInput(input), call));
+    },
+    [Symbol.asyncDispose]() {
+      return this.dispose();
     },
     async dispose() {
       const ended = life.end(settings.graceMs);
