@@ -73,7 +73,11 @@ export class OutputKeeper {
       const artifact = await answerOf(draft.keep(report, tool), KEEP_MS);
       if (artifact !== undefined) {
         checkArtifact(artifact);
-        return { kind: 'kept', artifact, complete: report.dropped === 0, bytes: report.bytes };
+        // With an error less may be there than was written: somebody has changed the file.
+        const isAsWritten = report.error === undefined;
+        const complete = isAsWritten && report.dropped === 0;
+        const bytes = isAsWritten ? report.bytes : Math.min(report.bytes, artifact.bytes);
+        return { kind: 'kept', artifact, complete, bytes };
       }
       const { error } = report;
       return { kind: 'failed', reason: error ? `${error.code}: ${error.message}` : 'not kept' };

@@ -8,6 +8,7 @@ import { abortReason, onAbort } from '../support/abort.js';
 import { callOut, failing } from '../support/errors.js';
 import { UnderWay } from '../support/pending.js';
 import { settlesAtOnce } from '../support/timing.js';
+import { SpillFile, withSpillChecked } from './spill-check.js';
 
 /** Where commands run: whatever else is to run them one day takes its place here. */
 const host: CommandHost = EngineProcess;
@@ -59,7 +60,7 @@ export function untilEnded(commission: Commission): Promise<RunResult> {
  */
 export function onceStarted(commission: Commission): Promise<StartedCommand> {
   return new Promise((started) => {
-    let settle: (result: RunResult) => void = () => {};
+    let settle: (result: RunResult | Promise<RunResult>) => void = () => {};
     const result = new Promise<RunResult>((resolve) => {
       settle = resolve;
     });
@@ -78,10 +79,12 @@ class Execution implements CommandEvents {
   /** Absent when nobody waits for it: then the engine need not tell. */
   readonly started?: (pid: number) => void;
   readonly #commission: Commission;
-  readonly #settle: (result: RunResult) => void;
+  readonly #settle: (result: RunResult | Promise<RunResult>) => void;
   readonly #fail: (failure: Promise<never>) => void;
   #handle: CommandHandle | undefined;
   #offAbort: (() => void) | undefined;
+  /** A file that is written from the start on. */
+  #spill: SpillFile | undefined;
   /** What the listener threw. */
   #thrown: { reason: unknown } | undefined;
   /** Promises that the listener has returned; most return none. */
@@ -89,7 +92,7 @@ class Execution implements CommandEvents {
 
   constructor(
     commission: Commission,
-    settle: (result: RunResult) => void,
+    settle: (result: RunResult | Promise<RunResult>) => void,
     fail: (failure: Promise<never>) => void,
     running?: (pid: number, handle: CommandHandle) => void,
   ) {
@@ -107,6 +110,9 @@ class Execution implements CommandEvents {
     const { command, owner = hostOwner, signal } = this.#commission;
     const handle = host.start(owner, command, this);
     this.#handle = handle;
+    if (command.spillPath !== undefined && command.spillAfterBytes === undefined) {
+      this.#spill = new SpillFile(command.spillPath);
+    }
     this.#offAbort = signal && onAbort(signal, () => handle.cancel());
   }
 
@@ -140,10 +146,14 @@ class Execution implements CommandEvents {
 
   #conclude(end: EngineEnd): void {
     const { asked, signal } = this.#commission;
+    const isOwn = this.#spill?.close() ?? true;
     if (this.#thrown !== undefined) this.#fail(Promise.reject(this.#thrown.reason));
     else if (end.kind === 'failed') this.#fail(failing(() => new LaunchError(end)));
     else if (end.kind === 'neverStarted' && this.started !== undefined) {
       this.#fail(failing(() => (signal?.aborted ? abortReason(signal) : ownerDisposed())));
-    } else this.#settle(toResult(end, asked));
+    } else {
+      const result = toResult(end, asked);
+      this.#settle(result.spill === undefined ? result : withSpillChecked(result, isOwn));
+    }
   }
 }

@@ -91,7 +91,11 @@ export interface SpillReport {
   readonly bytes: number;
   /** Bytes not written, because of `maxBytes` or of `error`. */
   readonly dropped: number;
-  /** Present when writing failed. The command went on regardless. */
+  /**
+   * Present when writing failed, or when the file is not what was written: `ENOENT`, it was removed
+   * meanwhile; `EIO`, it has another size; `EBUSY`, another command of this process wrote it at the
+   * same time. The command went on regardless.
+   */
   readonly error?: SpillError;
 }
 

@@ -60,3 +60,39 @@ test('chunks come in order across the moment at which the file is made', async (
   });
   expect(heard).toBe(readFileSync(path, 'utf8'));
 });
+
+test('D6: a file that was removed meanwhile is told', async () => {
+  const path = folder.file('removed');
+  const result = await run(`echo on; sleep 0.1; rm ${path}; echo off`, { spill: path });
+  expect(result.spill).toEqual({
+    path,
+    bytes: 7,
+    dropped: 0,
+    error: { code: 'ENOENT', errno: 2, message: 'the file was removed meanwhile' },
+  });
+});
+
+test('D6: a file that was truncated or written to meanwhile is told', async () => {
+  const path = folder.file('changed');
+  const truncated = await run(`echo on; sleep 0.1; : >${path}`, { spill: path });
+  expect(truncated.spill?.error).toMatchObject({
+    code: 'EIO',
+    message: 'the file was changed meanwhile: it has 0 bytes',
+  });
+  const longer = await run(`echo on; sleep 0.1; echo more >>${path}`, { spill: path });
+  expect(longer.spill?.error).toMatchObject({ code: 'EIO' });
+});
+
+test('D6: a file that two commands write at once is told to both', async () => {
+  const path = folder.file('shared');
+  const both = ['echo a; sleep 0.2', 'echo b; sleep 0.2'].map((text) => run(text, { spill: path }));
+  for (const { spill } of await Promise.all(both)) {
+    expect(spill?.error).toMatchObject({ code: 'EBUSY' });
+  }
+  expect((await run('echo c', { spill: path })).spill).toEqual({ path, bytes: 2, dropped: 0 });
+});
+
+test('D6: a device keeps nothing, and may be anybody’s', async () => {
+  const both = [run('echo a', { spill: '/dev/null' }), run('echo b', { spill: '/dev/null' })];
+  for (const { spill } of await Promise.all(both)) expect(spill).not.toHaveProperty('error');
+});
