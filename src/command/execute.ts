@@ -129,6 +129,7 @@ export function toBytes(data: string | Uint8Array): Uint8Array {
 }
 
 /** Nearly every path is absolute, and then there is nothing that could go wrong. */
-function absolute(name: string, path: string): string {
-  return path.startsWith('/') ? resolve(path) : absolutePath(name, path);
+function absolute(name: string, path: string | URL): string {
+  const isAbsolute = typeof path === 'string' && path.startsWith('/');
+  return isAbsolute ? resolve(path) : absolutePath(name, path);
 }
