@@ -1,6 +1,8 @@
 import type { OutputChunk } from '../engine/outcome.js';
 import { Owner } from '../engine/owner.js';
+import { isMissing } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
+import { type OptionNames, readOptions } from '../support/names.js';
 import { signalNumber } from '../support/signals.js';
 import { type PtyOption, terminalSize } from './terminal.js';
 
@@ -60,6 +62,26 @@ export interface ExecuteOptions {
    */
   readonly followDirectory?: boolean | undefined;
 }
+
+/** The names of those options. */
+export const EXECUTE_OPTION_NAMES: OptionNames<ExecuteOptions> = {
+  cwd: true,
+  timeoutMs: true,
+  graceMs: true,
+  signal: true,
+  streams: true,
+  headBytes: true,
+  tailBytes: true,
+  spill: true,
+  input: true,
+  pty: true,
+  onOutput: true,
+  owner: true,
+  shell: true,
+  followDirectory: true,
+};
+
+const SPILL_NAMES: OptionNames<SpillOptions> = { path: true, maxBytes: true, afterBytes: true };
 
 /** How much is kept of an output, or shown, in bytes. */
 export interface OutputLimits {
@@ -188,10 +210,11 @@ function checkSpill(spill: ExecuteOptions['spill']): void {
     checkPath('spill', spill);
     return;
   }
+  readOptions('spill', spill, SPILL_NAMES, { within: 'spill.' });
   checkPath('spill.path', spill.path);
   for (const name of ['maxBytes', 'afterBytes'] as const) {
     const value = spill[name];
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0)) {
+    if (!isMissing(value) && !(Number.isSafeInteger(value) && value >= 0)) {
       fail(`spill.${name}`, 'a whole number of bytes of 0 or more', value);
     }
   }

@@ -7,6 +7,7 @@ import type { Owner } from '../engine/owner.js';
 import { atLeast, checkMethod, checkSwitch } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Logger } from '../support/logger.js';
+import type { OptionNames } from '../support/names.js';
 import { absolutePath } from '../support/paths.js';
 import { nonInteractiveDefaults } from './non-interactive.js';
 
@@ -35,6 +36,19 @@ export interface ShellOptions {
   /** Told what is wrong but no reason to fail. Default: process warnings. */
   readonly logger?: Logger | undefined;
 }
+
+/** The names of those options, and that of the one by which a contract is chosen. */
+export const SHELL_OPTION_NAMES: OptionNames<ShellOptions> & { readonly contract: true } = {
+  contract: true,
+  cwd: true,
+  inheritEnv: true,
+  scrub: true,
+  env: true,
+  ci: true,
+  graceMs: true,
+  shell: true,
+  logger: true,
+};
 
 /** Those options with everything decided. */
 export interface ShellSettings {

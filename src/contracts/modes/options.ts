@@ -1,8 +1,14 @@
 import { MOST_KEPT_BYTES } from '../../command/options.js';
-import { atLeast, checkObject, wholeFrom } from '../../support/checks.js';
+import { atLeast, wholeFrom } from '../../support/checks.js';
 import { disregard, InputError, showValue } from '../../support/errors.js';
+import { type OptionNames, readOptions } from '../../support/names.js';
 import { absolutePath } from '../../support/paths.js';
-import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../options.js';
+import {
+  resolveShellOptions,
+  SHELL_OPTION_NAMES,
+  type ShellOptions,
+  type ShellSettings,
+} from '../options.js';
 
 /** How a command is run. */
 export type Mode = 'default' | 'slow' | 'background';
@@ -27,6 +33,15 @@ export interface ModesOptions extends Omit<ShellOptions, 'cwd'> {
   readonly maxCommandBytes?: number | undefined;
 }
 
+const NAMES: OptionNames<ModesOptions> = {
+  ...SHELL_OPTION_NAMES,
+  timeouts: true,
+  maxOutputBytes: true,
+  snipBytes: true,
+  maxCommandBytes: true,
+};
+const TIMEOUT_NAMES: OptionNames<ModeTimeouts> = { default: true, slow: true, background: true };
+
 /** The options with everything decided. */
 export interface ModesSettings extends Omit<ShellSettings, 'cwd'> {
   /** The directory of now, absolute. */
@@ -49,7 +64,8 @@ const DEFAULT_MAX_COMMAND_BYTES = 60_000 * 4;
  *
  * @throws {InputError} An option is not valid.
  */
-export function resolveModesOptions(options: ModesOptions): ModesSettings {
+export function resolveModesOptions(given: ModesOptions): ModesSettings {
+  const options = readOptions('options', given, NAMES);
   const { cwd, ...rest } = options;
   const settings = resolveShellOptions(
     { ...rest, cwd: currentDirectory(cwd) },
@@ -82,7 +98,7 @@ function currentDirectory(cwd: ModesOptions['cwd']): string {
 }
 
 function resolveTimeouts(given: Partial<ModeTimeouts> = {}): ModeTimeouts {
-  checkObject('timeouts', given);
+  readOptions('timeouts', given, TIMEOUT_NAMES, { within: 'timeouts.' });
   const limit = (mode: Mode): number =>
     atLeast(`timeouts.${mode}`, 0.001, given[mode] ?? DEFAULT_TIMEOUTS[mode]);
   return { default: limit('default'), slow: limit('slow'), background: limit('background') };

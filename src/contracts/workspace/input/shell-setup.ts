@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { ShellSnapshot } from '../../../snapshot/shell-snapshot.js';
 import { atLeast } from '../../../support/checks.js';
 import { InputError, showValue } from '../../../support/errors.js';
+import { type OptionNames, readOptions } from '../../../support/names.js';
 import { momentOf, type ShellSettings, shellEnvironment } from '../../options.js';
 
 /** Which rc file is captured, and how. */
@@ -11,6 +12,8 @@ export interface ShellSnapshotOptions {
   /** Time that it may take, in milliseconds. Default: 2,000. */
   readonly timeoutMs?: number | undefined;
 }
+
+const SNAPSHOT_NAMES: OptionNames<ShellSnapshotOptions> = { rcFile: true, timeoutMs: true };
 
 /** @throws {InputError} The option is not valid. */
 export function resolveSnapshot(
@@ -23,7 +26,13 @@ export function resolveSnapshot(
     const got = showValue(option);
     throw new InputError(`shellSnapshot: expected a boolean or an object, got ${got}`);
   }
-  const { rcFile = '~/.bashrc', timeoutMs = 2000 } = option === true ? {} : option;
+  const given = option === true ? {} : option;
+  const { rcFile = '~/.bashrc', timeoutMs = 2000 } = readOptions(
+    'shellSnapshot',
+    given,
+    SNAPSHOT_NAMES,
+    { within: 'shellSnapshot.' },
+  );
   if (typeof rcFile !== 'string' || rcFile === '') {
     throw new InputError(`shellSnapshot.rcFile: expected a path, got ${showValue(rcFile)}`);
   }
