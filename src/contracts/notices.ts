@@ -2,7 +2,19 @@ import type { BackgroundProcess } from '../engine/outcome.js';
 import { firstBytes } from '../support/text.js';
 
 /** Stands where a command printed nothing. */
-export const NO_OUTPUT = '(no output)';
+const NO_OUTPUT = '(no output)';
+
+/** The same of a command that still runs. */
+const NO_OUTPUT_YET = '(no output yet)';
+
+/**
+ * What a command printed, as a model may be sent it: some APIs refuse text that is empty or blank,
+ * and with it the whole conversation.
+ */
+export function outputText(text: string, state: 'ended' | 'running' = 'ended'): string {
+  if (text.trim() !== '') return text;
+  return state === 'ended' ? NO_OUTPUT : NO_OUTPUT_YET;
+}
 
 /** How long the command took. */
 export function wallTimeNotice(durationMs: number): string {

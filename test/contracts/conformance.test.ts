@@ -60,6 +60,15 @@ describe.each(CONTRACT_NAMES)('a tool of the contract %s', (contract) => {
     expect(answer.isError).toBeUndefined();
   });
 
+  test.each(['true', 'echo', "printf ' \\n\\n'"])(
+    'B6: never answers with a text that is empty or blank: %s',
+    async (command) => {
+      const text = textOf(await makeTool().execute({ command }));
+      expect(text.trim()).not.toBe('');
+      if (contract !== 'plain') expect(text).toMatch(/^\(no output\)/);
+    },
+  );
+
   test('ends a command that is cancelled, with all that it started', async () => {
     const controller = new AbortController();
     const { signal } = controller;

@@ -1,7 +1,7 @@
 import type { BackgroundProcess, MergedResult, Outcome } from '../../engine/outcome.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
-import { backgroundNotice, stopCommand } from '../notices.js';
+import { backgroundNotice, outputText, stopCommand } from '../notices.js';
 import type { Mode, ModesSettings } from './options.js';
 import { type SnippedOutput, snipOutput } from './output.js';
 
@@ -53,7 +53,7 @@ export function foregroundResult(
     throw new ToolAbortError(under('[command cancelled]', shown), { details });
   }
   if (outcome.kind === 'exited' && outcome.exitCode === 0) {
-    return { content: [{ type: 'text', text: shown }], details };
+    return { content: [{ type: 'text', text: outputText(shown) }], details };
   }
   const text =
     outcome.kind === 'timedOut'

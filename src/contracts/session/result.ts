@@ -6,8 +6,8 @@ import {
   backgroundNotice,
   CANCELLED,
   exitNotice,
-  NO_OUTPUT,
   NO_STATUS,
+  outputText,
   signalNotice,
 } from '../notices.js';
 import { NOTHING_SHOWN, type ShownStream, showStream } from './output.js';
@@ -117,7 +117,7 @@ export function startedResult(
 
 /** The answer about a task that runs. */
 export function runningTaskResult(taskId: string, streams: ShownStreams): ToolResult<TaskDetails> {
-  const text = sections([taskLines(taskId, 'running'), streamsText(streams)]);
+  const text = sections([taskLines(taskId, 'running'), streamsText(streams, 'running')]);
   return {
     content: [{ type: 'text', text }],
     details: { taskId, status: 'running' },
@@ -192,9 +192,9 @@ function withBackground(
   return [...notices, backgroundNotice(background)].filter((one) => one !== undefined);
 }
 
-function streamsText({ stdout, stderr }: ShownStreams): string {
-  if (stdout.text === '' && stderr.text === '') return NO_OUTPUT;
-  return sections([stdout.text, stderr.text === '' ? '' : `stderr:\n${stderr.text}`]);
+function streamsText({ stdout, stderr }: ShownStreams, state?: 'running'): string {
+  const text = sections([stdout.text, stderr.text === '' ? '' : `stderr:\n${stderr.text}`]);
+  return outputText(text, state);
 }
 
 /** Those that are not empty, one blank line between them, whatever newlines they end in. */

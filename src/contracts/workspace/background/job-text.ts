@@ -1,6 +1,6 @@
 import type { Job, JobStatus } from '../../../jobs/job.js';
 import { lastBytes } from '../../../support/text.js';
-import { joinSections, NO_OUTPUT } from '../../notices.js';
+import { joinSections, outputText } from '../../notices.js';
 
 /** Shown of the output of a job that runs: UTF-8 bytes. */
 const PREVIEW_BYTES = 4096;
@@ -39,8 +39,9 @@ export function jobLine({ id, state, label, durationMs }: JobStatus): string {
 /** A job with its output: that so far, or once all of it. */
 export function jobReport(job: Job): string {
   const line = `Job ${jobLine(job.status())}`;
-  if (job.end === undefined)
-    return joinSections(line, [preview(job.tail()).trimEnd() || NO_OUTPUT]);
+  if (job.end === undefined) {
+    return joinSections(line, [outputText(preview(job.tail()).trimEnd(), 'running')]);
+  }
   const end = job.take();
   return joinSections(line, [end?.text ?? 'Its output was delivered before.']);
 }

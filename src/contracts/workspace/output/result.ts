@@ -9,8 +9,8 @@ import {
   DISMISSED,
   exitNotice,
   joinSections,
-  NO_OUTPUT,
   NO_STATUS,
+  outputText,
   signalNotice,
   timeoutNotice,
   wallTimeNotice,
@@ -100,8 +100,7 @@ export function workspaceResult(
   if (outcome.kind === 'exited') {
     const wallTime = wallTimeNotice(result.durationMs);
     const notices = [shown.cut?.notice, wallTime, clamped, notice, background, raw];
-    const output = shown.text === '' ? NO_OUTPUT : shown.text;
-    return exitedResult(output, notices, outcome.exitCode, details);
+    return exitedResult(shown.text, notices, outcome.exitCode, details);
   }
   const notices = [shown.cut?.notice, clamped, notice, background, raw];
   if (outcome.kind === 'cancelled' && dismissed) {
@@ -124,11 +123,12 @@ function wholeOutput(kept: KeptOutput): WholeOutput | undefined {
 
 /** The answer for a command that ended by itself. */
 export function exitedResult(
-  output: string,
+  printed: string,
   notices: readonly (string | undefined)[],
   exitCode: number,
   details: WorkspaceDetails,
 ): ToolResult<WorkspaceDetails> {
+  const output = outputText(printed);
   if (exitCode === 0) {
     return { content: [{ type: 'text', text: joinSections(output, notices) }], details };
   }
