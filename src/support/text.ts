@@ -44,3 +44,16 @@ export function formatSize(bytes: number): string {
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
+
+/** A size beside another one: those that differ look different, if need be by their bytes. */
+export function formatSizeBeside(bytes: number, other: number): string {
+  const shown = formatSize(bytes);
+  return bytes !== other && shown === formatSize(other) ? `${bytes}B` : shown;
+}
+
+/** Lines of a text; a last one without a newline counts, a final newline begins no other. */
+export function countLines(text: string): number {
+  let lines = text === '' || text.endsWith('\n') ? 0 : 1;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
+}

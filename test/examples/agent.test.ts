@@ -35,7 +35,7 @@ test('the example finds the bug, mends it and says so', () => {
 
 test('the agent reads the end of a long output from its artifact', () => {
   expect(answerTo('bash {"command":"seq 1 30000"}')).toContain(
-    '[Showing lines 21468-30000 of 30000 (50.0KB limit). Read artifact://0 for full output]',
+    '[Showing lines 21468-30000 of 30000 (50.0KB limit). Read artifact://0 for full output: sed -n 21268,21467p artifact://0]',
   );
   expect(answerTo('bash {"command":"tail -n 1 artifact://0"}')).toMatch(/^ {4}30000\n/);
 });

@@ -1,6 +1,6 @@
 import type { OutputLimits } from '../../command/options.js';
 import type { Capture } from '../../engine/outcome.js';
-import { firstBytes, formatSize, lastBytes } from '../../support/text.js';
+import { firstBytes, formatSize, formatSizeBeside, lastBytes } from '../../support/text.js';
 
 /** How much is returned, in bytes. */
 interface SnipLimits {
@@ -45,7 +45,7 @@ function snip(
   totalBytes: number,
   { maxOutputBytes, snipBytes }: SnipLimits,
 ): SnippedOutput {
-  const sizes = `got ${formatSize(totalBytes)}, max is ${formatSize(maxOutputBytes)}`;
+  const sizes = `got ${formatSizeBeside(totalBytes, maxOutputBytes)}, max is ${formatSize(maxOutputBytes)}`;
   const text =
     `[output truncated in middle: ${sizes}]\n` +
     `${firstBytes(head, snipBytes)}\n\n[snip]\n\n${lastBytes(tail, snipBytes)}`;

@@ -55,9 +55,9 @@ test('the engine keeps as much as may be returned whole, and not a byte more', (
 
 test.each([
   [131_072, 'whole'],
-  [131_073, '[output truncated in middle: got 128.0KB, max is 128.0KB]'],
+  [131_073, '[output truncated in middle: got 131073B, max is 128.0KB]'],
   [1_048_576, '[output truncated in middle: got 1.0MB, max is 128.0KB]'],
-])('%i bytes are returned %s', async (bytes, title) => {
+])('B5: %i bytes are returned %s', async (bytes, title) => {
   const command = `head -c ${bytes} /dev/zero | tr '\\0' x`;
   const text = textOf(await makeTool().execute({ command }));
   if (title === 'whole') expect(text).toBe('x'.repeat(bytes));

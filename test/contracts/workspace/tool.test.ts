@@ -62,7 +62,7 @@ test('long output is cut to its last whole lines, with their numbers', async () 
   const first = Number(output.slice(0, output.indexOf('\n')));
   expect(notices).toContain(
     `[Showing lines ${first}-100001 of 100001 (50.0KB limit). ` +
-      'Read artifact://0 for full output]',
+      `Read artifact://0 for full output: sed -n ${first - 200},${first - 1}p artifact://0]`,
   );
   expect(result.details.meta?.truncation).toMatchObject({
     direction: 'tail',
@@ -83,16 +83,16 @@ test('one long line says how long it is', async () => {
   const command = "head -c 120000 /dev/zero | tr '\\0' x";
   const text = await answerTo(makeTool(), { command });
   expect(text).toContain(
-    '[Showing last 50.0KB of line 1 (line is 117.2KB). Read artifact://0 for full output]',
+    '[Showing last 50.0KB of line 1 (line is 117.2KB). Read artifact://0 for full output: head -c 40000 artifact://0]',
   );
 });
 
 test('the head is kept when asked for', async () => {
   const tool = makeTool({ headBytes: 20, tailBytes: 20 });
   const text = await answerTo(tool, { command: 'seq 1 1000' });
-  expect(text).toContain('\n8\n9\n[… 987 lines elided (3.8KB) …]\n997\n998\n999\n1000\n');
+  expect(text).toContain('\n8\n9\n[… 986 lines elided (3.8KB) …]\n996\n997\n998\n999\n1000\n');
   expect(text).toContain(
-    '[Showing lines 1-9 and 997-1000 of 1000 (20B + 20B limit). Read artifact://0 for full output]',
+    '[Showing lines 1-9 and 996-1000 of 1000 (20B + 20B limit). Read artifact://0 for full output: sed -n 796,995p artifact://0]',
   );
 });
 
@@ -237,4 +237,21 @@ test('a contract that is not known is an error', () => {
   expect(() => createBashTool(options)).toThrow(
     /^contract: expected .*"workspace".*, got "posix"$/,
   );
+});
+
+test('B8: the command that a cut answer names shows what is missing', async () => {
+  const tool = makeTool();
+  expect(tool.description).toContain('sed -n 200,260p artifact://N');
+  const text = await answerTo(tool, { command: 'seq 1 100000' });
+  const [, command = ''] = /for full output: (.+)\]/.exec(text) ?? [];
+  const first = Number(text.slice(0, text.indexOf('\n')));
+  const rest = await answerTo(tool, { command });
+  expect(rest).toMatch(new RegExp(`^${first - 200}\n[^]*\n${first - 1}\n\nWall time`));
+});
+
+test('B4: bytes that are not text are cut by the room that they take, and kept', async () => {
+  const tool = makeTool();
+  const text = await answerTo(tool, { command: 'head -c 51200 /dev/zero' });
+  expect(Buffer.byteLength(text)).toBeLessThan(52_000);
+  expect(text).toContain('[Showing last 16.7KB of line 1 (line is 50.0KB). Read artifact://0 for');
 });

@@ -99,7 +99,8 @@ export function workspaceOptions(
 ): Omit<ExecuteOptions, 'onOutput' | 'pty' | 'streams'> {
   const { headBytes, tailBytes } = settings.output;
   const timeoutMs = Math.round(timeout.seconds * 1000);
-  const spill = keeper.spill(headBytes + tailBytes);
+  // A final newline is not shown, and does not count.
+  const spill = keeper.spill(headBytes + tailBytes + 1);
   return commandOptions(settings, limits, { cwd, timeoutMs, owner, signal, spill });
 }
 

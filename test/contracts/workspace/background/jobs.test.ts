@@ -210,7 +210,7 @@ test('long output of a job is bounded and kept like that of any command', async 
   const { bash, job } = makeTool();
   await bash.execute({ command: 'seq 1 100000; sleep 0.5', async: true });
   const text = textOf(await job({ poll: ['bg_1'] }));
-  expect(text).toContain('(50.0KB limit). Read artifact://0 for full output]');
+  expect(text).toContain('(50.0KB limit). Read artifact://0 for full output: sed -n ');
   expect(text.length).toBeLessThan(52_000);
 });
 

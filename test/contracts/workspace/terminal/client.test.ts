@@ -182,7 +182,7 @@ test('what a client sends beyond the limit is cut, with real line numbers', asyn
   });
   const result = await toolFor(client, { tailBytes: 1024 }).execute({ command: 'seq 1 1000' });
   expect(textOf(result)).toMatch(
-    /^746\n[\d\n]*\n1000\n\n\[Showing lines 746-1000 of 1000 \(1\.0KB limit\)\]\n/,
+    /^745\n[\d\n]*\n1000\n\n\[Showing lines 745-1000 of 1000 \(1\.0KB limit\)\]\n/,
   );
   expect(result.details.meta?.truncation).toMatchObject({ totalLines: 1000, totalBytes: 3893 });
 });
