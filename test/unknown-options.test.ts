@@ -160,6 +160,23 @@ test('C1: the name of an unknown option stays on one line, whatever it is', asyn
   expect((error as Error).message).toMatch(/^"a\\nbc+…": not known here, expected one of cwd, /);
 });
 
+test.each([
+  [() => loose(run)('echo \ud800'), 'command'],
+  [() => loose(run)('true', { env: { A: '\udfff' } }), 'env.A'],
+  [() => loose(run)('true', { env: { '\udfff': 'a' } }), 'env'],
+  [() => loose(run)('cat', { input: 'a\ud800' }), 'input'],
+  [() => loose(run)('true', { cwd: '/\ud800' }), 'cwd'],
+  [() => loose(spawn)('true', { env: { A: '\udfff' } }), 'env.A'],
+  [() => tool('modes')({ env: { A: '\udfff' } }), 'env.A'],
+  [() => tool('workspace')({ commandPrefix: '\udfff' }), 'commandPrefix'],
+])('B19: half of a character is no text for a command: %#', async (call, name) => {
+  const error = await failureOf(Promise.resolve().then(call));
+  expect(error).toBeInstanceOf(InputError);
+  expect((error as Error).message).toMatch(
+    new RegExp(`^${name}: expected text without lone surrogates, got one at index \\d$`),
+  );
+});
+
 test('B18: an option that is null is left out, as undefined is', async () => {
   const nothing = { signal: null, timeoutMs: null, cwd: null, env: null, input: null, pty: null };
   const result = await loose(run)('echo hi', { ...nothing, spill: null, nope: undefined });

@@ -1,6 +1,6 @@
 import type { OutputChunk } from '../engine/outcome.js';
 import { Owner } from '../engine/owner.js';
-import { isMissing } from '../support/checks.js';
+import { checkWellFormed, isMissing } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { type OptionNames, readOptions } from '../support/names.js';
 import { signalNumber } from '../support/signals.js';
@@ -126,7 +126,8 @@ export function checkExecuteOptions(command: string, options: ExecuteOptions): v
 /**
  * Checks a command's text.
  *
- * @throws {InputError} The command is blank or has a NUL character, which no argument can carry.
+ * @throws {InputError} The command is blank or has a NUL character, which no argument can carry, or
+ *   half of a character.
  */
 export function checkCommand(command: string): void {
   if (command.trim() === '') {
@@ -136,6 +137,7 @@ export function checkCommand(command: string): void {
   if (nul !== -1) {
     throw new InputError(`command: expected text without NUL, got one at index ${nul}`);
   }
+  checkWellFormed('command', command);
 }
 
 /**
@@ -202,6 +204,7 @@ function checkPath(name: string, value: unknown): void {
   if (typeof value !== 'string' || value === '' || value.includes('\0')) {
     fail(name, 'a path: a string that is not empty and has no NUL', value);
   }
+  checkWellFormed(name, value);
 }
 
 function checkSpill(spill: ExecuteOptions['spill']): void {
@@ -228,8 +231,24 @@ function checkInput(input: unknown): void {
  * @throws {InputError} It is nothing that can be written.
  */
 export function checkData(name: string, data: unknown): void {
-  if (typeof data === 'string' || data instanceof Uint8Array) return;
+  if (typeof data === 'string') {
+    checkWellFormed(name, data);
+    return;
+  }
+  if (data instanceof Uint8Array) return;
   fail(name, 'a string or a Uint8Array', data);
+}
+
+/**
+ * What of an environment is not checked where it is made: names and values as text.
+ *
+ * @throws {InputError} One has half of a character.
+ */
+export function checkVariables(env: object | undefined): void {
+  for (const [name, value] of Object.entries(env ?? {})) {
+    checkWellFormed('env', name);
+    if (typeof value === 'string') checkWellFormed(`env.${name}`, value);
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { type OptionNames, readOptions } from '../support/names.js';
 import { absolutePath } from '../support/paths.js';
 import { resolveEnvironment } from './environment.js';
 import { execute } from './execute.js';
-import { EXECUTE_OPTION_NAMES, type ExecuteOptions } from './options.js';
+import { checkVariables, EXECUTE_OPTION_NAMES, type ExecuteOptions } from './options.js';
 import { overTerminal, TERMINAL_DEFAULTS } from './terminal.js';
 
 /** What a command's environment is made of. */
@@ -72,6 +72,7 @@ export function run(command: string, given: CommandOptions = {}): Promise<RunRes
  * @throws {InputError} What they say of the environment is not valid.
  */
 export function commandEnvironment(options: CommandOptions): string {
+  if (options.env !== undefined) checkVariables(options.env);
   return resolveEnvironment({
     inherit: options.inheritEnv ?? 'scrubbed',
     defaults: options.pty ? TERMINAL_DEFAULTS : undefined,

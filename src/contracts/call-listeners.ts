@@ -2,6 +2,7 @@ import type { OutputChunk } from '../engine/outcome.js';
 import { Listener } from '../support/listener.js';
 import type { ToolCall, ToolResult } from './contract.js';
 import { TailUpdates } from './tail-updates.js';
+import { labelOf } from './validate.js';
 
 /** What an update shows. */
 export interface UpdateOptions {
@@ -86,13 +87,18 @@ export class CallListeners<Details> {
   }
 }
 
-/** A call as it is now: what becomes of its object while it waits does not matter. */
-export function callOfNow<Details>({
-  signal,
-  onUpdate,
-  onOutput,
-}: ToolCall<Details> = {}): ToolCall<Details> {
-  return { signal, onUpdate, onOutput };
+/**
+ * A call as it is now: what becomes of its object while it waits does not matter.
+ *
+ * @param input What the model gave: what it says of its command is in every update.
+ */
+export function callOfNow<Details>(
+  { signal, onUpdate, onOutput }: ToolCall<Details> = {},
+  input?: unknown,
+): ToolCall<Details> {
+  const label = labelOf(input);
+  if (onUpdate === undefined || label === undefined) return { signal, onUpdate, onOutput };
+  return { signal, onUpdate: (update) => onUpdate({ ...update, label }), onOutput };
 }
 
 /** Does work that prints: the call's listeners hear of it, and of nothing once it has settled. */

@@ -1,10 +1,15 @@
 import { homedir } from 'node:os';
 import { checkEnvironment, checkInherit, resolveEnvironment } from '../command/environment.js';
-import { checkShell, type ExecuteOptions, type OutputLimits } from '../command/options.js';
+import {
+  checkShell,
+  checkVariables,
+  type ExecuteOptions,
+  type OutputLimits,
+} from '../command/options.js';
 import { compileNamePatterns } from '../command/secrets.js';
 import { inheritedEnvironment } from '../engine/environ.js';
 import type { Owner } from '../engine/owner.js';
-import { atLeast, checkMethod, checkSwitch } from '../support/checks.js';
+import { atLeast, checkMethod, checkSwitch, checkWellFormed } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Logger } from '../support/logger.js';
 import type { OptionNames } from '../support/names.js';
@@ -103,6 +108,8 @@ export function resolveShellOptions(
   if (options.scrub !== undefined) compileNamePatterns(options.scrub);
   checkShell(options.shell);
   checkEnvironment(options.env);
+  checkVariables(options.env);
+  checkWellFormed('cwd', options.cwd);
   checkSwitch('ci', options.ci);
   checkMethod('logger', 'warn', options.logger);
   return {

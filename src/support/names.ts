@@ -38,7 +38,7 @@ export function readOptions<Options extends object>(
 }
 
 /** `minimiser: not known here, did you mean minimizer?`, or all names where none is near. */
-function unknownName(name: string, known: readonly string[], within = ''): string {
+export function unknownName(name: string, known: readonly string[], within = ''): string {
   const near = nearestName(name, known);
   const advice =
     near === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${near}?`;

@@ -156,6 +156,25 @@ describe.each(CONTRACT_NAMES)('a tool of the contract %s', (contract) => {
     expect(sleeping(74)).toEqual([]);
   });
 
+  test('B17: takes a description beside the command, and tells it with the updates', async () => {
+    const labels = new Set<string | undefined>();
+    const onUpdate = ({ label }: { readonly label?: string }) => labels.add(label);
+    const input = { command: 'echo one; sleep 0.2', description: 'Says one' };
+    expect(textOf(await makeTool().execute(input, { onUpdate }))).toContain('one');
+    expect([...labels]).toEqual(['Says one']);
+  });
+
+  test('B18: takes null for a field that need not be there', async () => {
+    const input = { command: 'echo one', timeout: null, mode: null, env: null, cwd: null };
+    const more = { pty: null, async: null, run_in_background: null };
+    expect(textOf(await makeTool().execute({ ...input, ...more }))).toContain('one');
+  });
+
+  test('B19: refuses a command with half of a character, which would become another one', async () => {
+    const { text } = await endOf(makeTool().execute({ command: 'echo \ud800' }));
+    expect(text).toContain('command: expected text without lone surrogates, got one at index 5');
+  });
+
   test('refuses input that is wrong, naming the field', async () => {
     for (const [input, field] of [
       [{}, 'command'],

@@ -54,7 +54,7 @@ export function createModesTool(options: ModesOptions): ModesTool {
     hints: SHELL_HINTS,
     companions: [],
     execute(input, given) {
-      const call = callOfNow(given);
+      const call = callOfNow(given, input);
       return life.call(call.signal, () => answer(copyInput(input), call));
     },
     dispose: () => life.end(settings.graceMs),

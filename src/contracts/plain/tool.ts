@@ -85,7 +85,7 @@ export function createPlainTool(options: PlainOptions): PlainTool {
     companions: [],
     async execute(input, given) {
       life.checkCall();
-      return life.add(answer(copyInput(input), callOfNow(given)));
+      return life.add(answer(copyInput(input), callOfNow(given, input)));
     },
     async dispose() {
       await life.end(settings.graceMs);

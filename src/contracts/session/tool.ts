@@ -75,7 +75,7 @@ export function createSessionTool(options: SessionOptions): SessionTool {
       return session.directory.path;
     },
     execute(input, given) {
-      const call = callOfNow(given);
+      const call = callOfNow(given, input);
       return life.call(call.signal, () => answer(copyInput(input), call));
     },
     async dispose() {

@@ -116,7 +116,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     job,
     companions: job === undefined ? [] : [job],
     execute(input, given) {
-      const call = callOfNow(given);
+      const call = callOfNow(given, input);
       return life.call(call.signal, () => answer(copyInput(input), call));
     },
     async dispose() {

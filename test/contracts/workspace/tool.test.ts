@@ -168,7 +168,7 @@ test.each([
   [{ command: 'pwd', env: { 'A-B': 'x' } }, 'Invalid bash env name: A-B'],
   [{ command: 'pwd', env: { A: 'x\0' } }, 'env.A: expected a string without NUL'],
   [{ command: 'pwd', timeout: '5' }, 'timeout: expected a number, got "5"'],
-  [{ command: 'pwd', tty: true }, 'tty: not known here, expected one of command, env, timeout'],
+  [{ command: 'pwd', tty: true }, 'tty: not known here, did you mean pty?'],
   [{ command: ' \n' }, 'command: expected a shell command, got " \\n"'],
   [{ command: 'a\0b' }, 'command: expected text without NUL'],
   [{}, 'command: expected a string, got nothing'],

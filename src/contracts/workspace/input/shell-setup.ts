@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { ShellSnapshot } from '../../../snapshot/shell-snapshot.js';
-import { atLeast } from '../../../support/checks.js';
+import { atLeast, checkWellFormed } from '../../../support/checks.js';
 import { InputError, showValue } from '../../../support/errors.js';
 import { type OptionNames, readOptions } from '../../../support/names.js';
 import { momentOf, type ShellSettings, shellEnvironment } from '../../options.js';
@@ -62,5 +62,6 @@ export function checkPrefix(prefix: string | undefined): string | undefined {
     const got = showValue(prefix);
     throw new InputError(`commandPrefix: expected shell text without NUL, got ${got}`);
   }
+  checkWellFormed('commandPrefix', prefix);
   return prefix;
 }
