@@ -40,9 +40,18 @@ export const CANCELLED = 'Command cancelled';
 /** What is said of who ended it, when that was not the caller. */
 export const DISMISSED = 'The user ended it from the console.';
 
-/** What is said of a command whose time was up. */
-export function timeoutNotice(seconds: number): string {
-  return `Command timed out after ${seconds} seconds`;
+/**
+ * What is said of a command whose time was up.
+ *
+ * @param advice What to do about it, on a line of its own.
+ */
+export function timeoutNotice(seconds: number, advice: string): string {
+  return `Command timed out after ${formatSeconds(seconds)}\n${advice}`;
+}
+
+/** `1 second`, `1.5 seconds`. */
+export function formatSeconds(seconds: number): string {
+  return seconds === 1 ? '1 second' : `${seconds} seconds`;
 }
 
 const SHOWN_PROCESSES = 5;

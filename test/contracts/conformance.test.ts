@@ -147,12 +147,14 @@ describe.each(CONTRACT_NAMES)('a tool of the contract %s', (contract) => {
     expect(textOf(answer)).toMatch(/a.*b/s);
   });
 
-  test('ends a command whose time is up, and says so with the output so far', async () => {
+  test('B11: ends a command whose time is up, and says so with the output so far', async () => {
     const { text } = await endOf(
       makeTool(1).execute({ command: `trap '' TERM; echo early; ${longSleep(74)}` }),
     );
     expect(text).toContain('early');
-    expect(text).toMatch(/timed out/);
+    expect(text).toMatch(/timed out after 1 ?s/);
+    // B11: and what can be done about it.
+    expect(text).toMatch(/[Ff]or (?:more time|what takes longer)/);
     expect(sleeping(74)).toEqual([]);
   });
 
@@ -173,6 +175,15 @@ describe.each(CONTRACT_NAMES)('a tool of the contract %s', (contract) => {
   test('B19: refuses a command with half of a character, which would become another one', async () => {
     const { text } = await endOf(makeTool().execute({ command: 'echo \ud800' }));
     expect(text).toContain('command: expected text without lone surrogates, got one at index 5');
+  });
+
+  test('B16: says the same of a directory that is not there', async () => {
+    const cwd = folder.file('never-was');
+    const tool = keep(createBashTool({ ...common(contract), cwd }));
+    const { text, error } = await endOf(tool.execute({ command: 'true' }));
+    const message = `Working directory does not exist: ${cwd}`;
+    if (contract === 'plain') expect(JSON.parse(text)).toEqual({ error: message });
+    else expect(error).toMatchObject({ kind: 'directory', message });
   });
 
   test('refuses input that is wrong, naming the field', async () => {

@@ -46,7 +46,9 @@ test('the agent hears of a job, of a timeout and of a wrong directory', () => {
   );
   expect(answerTo('job {"poll":["bg_1"]}')).toMatch(/^ {4}Job bg_1 completed after T seconds/);
   expect(answerTo('bash {"command":"sleep 60","timeout":1}')).toBe(
-    '    Command timed out after 1 seconds\n    (error)',
+    '    Command timed out after 1 second\n' +
+      '    For more time, pass a larger `timeout` (at most 3600); with `async: true`, other commands can run meanwhile.\n' +
+      '    (error)',
   );
   expect(transcript).toMatch(/Working directory does not exist: \S+\/no\/such\/directory\n/);
 });

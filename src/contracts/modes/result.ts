@@ -1,7 +1,7 @@
 import type { BackgroundProcess, MergedResult, Outcome } from '../../engine/outcome.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
-import { backgroundNotice, outputText, stopCommand } from '../notices.js';
+import { backgroundNotice, formatSeconds, outputText, stopCommand } from '../notices.js';
 import type { Mode, ModesSettings } from './options.js';
 import { type SnippedOutput, snipOutput } from './output.js';
 
@@ -57,7 +57,10 @@ export function foregroundResult(
   }
   const text =
     outcome.kind === 'timedOut'
-      ? under(`[command timed out after ${timeoutSeconds}s]`, shown)
+      ? under(
+          `[command timed out after ${timeoutSeconds}s]`,
+          `${ended(shown)}${advice(mode, settings)}`,
+        )
       : `[command failed: exit code ${describeFailure(outcome)}]\n${shown}`;
   return { content: [{ type: 'text', text }], details, isError: true };
 }
@@ -98,12 +101,20 @@ function under(title: string, output: string): string {
   return output === '' ? title : `${title}\n${output}`;
 }
 
+function advice(mode: ForegroundDetails['mode'], { timeouts }: ModesSettings): string {
+  const slow = `mode="slow" (${formatSeconds(timeouts.slow)}), or `;
+  return `[for more time: ${mode === 'slow' ? '' : slow}mode="background"]`;
+}
+
 /** On a line of its own, whatever the output ends with. */
 function withNotice(output: string, background: readonly BackgroundProcess[]): string {
   const notice = backgroundNotice(background);
-  if (notice === undefined) return output;
-  const gap = output === '' || output.endsWith('\n') ? '' : '\n';
-  return `${output}${gap}[${notice}]`;
+  return notice === undefined ? output : `${ended(output)}[${notice}]`;
+}
+
+/** Its last line has ended. */
+function ended(output: string): string {
+  return output === '' || output.endsWith('\n') ? output : `${output}\n`;
 }
 
 /** The contract's answer to a command that goes on by itself. */

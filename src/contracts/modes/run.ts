@@ -8,6 +8,7 @@ import { whileListened } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
 import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
+import { explainLaunch } from '../workdir.js';
 import type { ModesSettings } from './options.js';
 import { limitsToSnip } from './output.js';
 import { makeOutputFile, removeOutputFile } from './output-file.js';
@@ -26,6 +27,7 @@ interface ModesMoment extends CallMoment {
 /**
  * Runs a command to its end, or to that of its time.
  *
+ * @throws {ToolError} Its directory is none.
  * @throws {ToolAbortError} It was cancelled.
  * @throws {LaunchError} It could not be started.
  */
@@ -43,7 +45,11 @@ export async function runForeground(
   const run = (onOutput: ExecuteOptions['onOutput']): Promise<MergedResult> => {
     const own = { cwd, timeoutMs, owner, signal, onOutput };
     const options = commandOptions(settings, limitsToSnip(settings), own);
-    return execute(command, shellEnvironment(cwd, settings, moment), options);
+    return execute(command, shellEnvironment(cwd, settings, moment), options).catch(
+      async (error) => {
+        throw await explainLaunch(error, cwd);
+      },
+    );
   };
   const result = await whileListened(call, run, { maxBytes: settings.snipBytes });
   return foregroundResult(result, mode, settings);
@@ -52,7 +58,7 @@ export async function runForeground(
 /**
  * Starts a command that outlives the host.
  *
- * @throws {ToolError} There is no place for its output.
+ * @throws {ToolError} There is no place for its output, or its directory is none.
  * @throws {LaunchError} It could not be started.
  */
 export async function runInBackground(
@@ -71,7 +77,7 @@ export async function runInBackground(
     return backgroundResult(pid, outputPath, settings);
   } catch (error) {
     await removeOutputFile(outputPath);
-    throw error;
+    throw await explainLaunch(error, cwd);
   }
 }
 

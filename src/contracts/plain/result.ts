@@ -12,6 +12,8 @@ import type { PlainOutput, PlainSuccess } from './schema.js';
 export type PlainFailureKind =
   /** The input was wrong; nothing was started. */
   | 'input'
+  /** The working directory is not there or cannot be used; nothing was started. */
+  | 'directory'
   /** The command could not be started: the fault is the machine's, not the command's. */
   | 'launch'
   /** Its time was up. */
@@ -49,6 +51,8 @@ export interface PlainDetails {
   readonly background?: readonly BackgroundProcess[];
 }
 
+const TIMEOUT_ADVICE =
+  'For what takes longer, start it with `&` and its output in a file, and look there later.';
 const SUFFIX = '... (truncated)';
 
 /**
@@ -114,7 +118,7 @@ function unfinished(
 ): ToolResult<PlainDetails> {
   switch (outcome.kind) {
     case 'timedOut': {
-      const error = timeoutNotice(details.timeoutSeconds);
+      const error = timeoutNotice(details.timeoutSeconds, TIMEOUT_ADVICE);
       return answer({ error, ...output }, { ...details, failure: 'timedOut' });
     }
     case 'signaled': {

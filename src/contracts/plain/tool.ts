@@ -66,8 +66,10 @@ export function createPlainTool(options: PlainOptions): PlainTool {
       return await action();
     } catch (reason) {
       const error = toToolError(reason, signal);
-      if (error instanceof ToolError && (error.kind === 'input' || error.kind === 'launch')) {
-        return failedResult(error.kind, error.message, settings);
+      if (!(error instanceof ToolError)) throw error;
+      const { kind, message } = error;
+      if (kind === 'input' || kind === 'directory' || kind === 'launch') {
+        return failedResult(kind, message, settings);
       }
       throw error;
     }

@@ -9,6 +9,7 @@ import {
   NO_STATUS,
   outputText,
   signalNotice,
+  timeoutNotice,
 } from '../notices.js';
 import { NOTHING_SHOWN, type ShownStream, showStream } from './output.js';
 
@@ -209,15 +210,21 @@ function endingText(outcome: Outcome): string {
       return outcome.exitCode === 0 ? '' : exitNotice(outcome.exitCode);
     case 'signaled':
       return signalNotice(outcome.signal);
-    case 'timedOut': {
-      const how = outcome.forced ? ', with SIGKILL since it did not end by SIGTERM' : '';
-      return `Command timed out: killed by its timeout of ${outcome.timeoutMs} ms${how}`;
-    }
+    case 'timedOut':
+      return timeoutNotice(outcome.timeoutMs / 1000, timeoutAdvice(outcome.forced));
     case 'cancelled':
       return CANCELLED;
     case 'unknown':
       return NO_STATUS;
   }
+}
+
+function timeoutAdvice(forced: boolean): string {
+  const how = forced ? ', with SIGKILL since it did not end by SIGTERM' : '';
+  return (
+    `It was killed${how}. For more time, pass a larger \`timeout\`, or ` +
+    '`run_in_background: true` without one.'
+  );
 }
 
 function structuredStreams({ stdout, stderr }: ShownStreams) {

@@ -98,7 +98,8 @@ describe('Timeout', () => {
       command: `echo a; echo b >&2; echo $$ >${pidFile}; sleep 60`,
     });
     expect(result.structured).toEqual({
-      error: 'Command timed out after 0.5 seconds',
+      error:
+        'Command timed out after 0.5 seconds\nFor what takes longer, start it with `&` and its output in a file, and look there later.',
       stdout: 'a\n',
       stderr: 'b\n',
     });

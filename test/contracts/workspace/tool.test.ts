@@ -110,16 +110,19 @@ test('a command whose time is up is an error with its output so far', async () =
   expect(error).toMatchObject({
     name: 'ToolError',
     kind: 'timedOut',
-    message: 'before\n\nCommand timed out after 1 seconds',
+    message:
+      'before\n\nCommand timed out after 1 second\nFor more time, pass a larger `timeout` (at most 3600).',
     details: { timeoutSeconds: 1 },
   });
 });
 
-test('a command that a signal kills has no exit code', async () => {
+test('B12: a command that a signal kills has no exit code, which is said in one sentence', async () => {
   const error = await failureOf(makeTool().execute({ command: 'echo before; kill -9 $$' }));
   expect(error).toMatchObject({
     kind: 'noStatus',
-    message: 'before\n\nKilled by SIGKILL.\n\nCommand failed: missing exit status',
+    message: expect.stringMatching(
+      /^before\n\nWall time: \d\.\d\d seconds\n\nCommand failed: missing exit status \(killed by SIGKILL\)$/,
+    ),
   });
 });
 
@@ -165,6 +168,17 @@ test.each([
   [{ command: 'pwd', cwd: 'none' }, 'Working directory does not exist: $/none'],
   [{ command: 'cd none && pwd' }, 'Working directory does not exist: $/none'],
   [{ command: 'pwd', cwd: 'file' }, 'Working directory is not a directory: $/file'],
+])('B16: %j is told as a missing directory is by all contracts', async (input, message) => {
+  const error = await failureOf(makeTool().execute(input));
+  expect(error).toMatchObject({ kind: 'directory', message: message.replace('$', workspace) });
+});
+
+test('B22: a directory of any length comes back shortened', async () => {
+  const error = await failureOf(makeTool().execute({ command: 'pwd', cwd: 'x'.repeat(60_000) }));
+  expect(String(error).length).toBeLessThan(200);
+});
+
+test.each([
   [{ command: 'pwd', env: { 'A-B': 'x' } }, 'Invalid bash env name: A-B'],
   [{ command: 'pwd', env: { A: 'x\0' } }, 'env.A: expected a string without NUL'],
   [{ command: 'pwd', timeout: '5' }, 'timeout: expected a number, got "5"'],

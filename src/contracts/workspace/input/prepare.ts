@@ -144,7 +144,8 @@ function checkNames(env: WorkspaceInput['env']): void {
 function checkAsync({ async, jobs }: WorkspaceSettings): void {
   if (!async) {
     throw new InputError(
-      'Async bash execution is disabled. The option `async: true` of the tool enables it.',
+      'Async bash execution is disabled. Leave `async` out: the command is waited for then, as ' +
+        'long as its `timeout` lets it run.',
     );
   }
   if (jobs === undefined) throw new InputError('Async job manager unavailable for this session.');

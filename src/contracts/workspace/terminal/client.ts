@@ -116,7 +116,7 @@ function clientResult(
   const none =
     terminalId === undefined ? 'The client had not yet given a terminal for it.' : undefined;
   const notices = [shown.notice, clamped, notice, ...troubles, lost, none];
-  throw unfinished(outcome, shown.text, notices, details);
+  throw unfinished(outcome, shown.text, notices, details, settings);
 }
 
 interface ShownScreen {

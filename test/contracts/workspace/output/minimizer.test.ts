@@ -82,7 +82,7 @@ test('a command that timed out or was cancelled is shortened as well', async () 
   const command = `${noiseOf(40)}; sleep 60`;
   const timedOut = (await failureOf(tool.execute({ command, timeout: 1 }))) as ToolError;
   expect(timedOut.message).toMatch(
-    /^\[… 40 lines left out: noise …\]\n\n\[raw output: artifact:\/\/0\]\n\nCommand timed out after 1 seconds$/,
+    /^\[… 40 lines left out: noise …\]\n\n\[raw output: artifact:\/\/0\]\n\nCommand timed out after 1 second\nFor more time, .*\.$/,
   );
   expect(timedOut.details).toMatchObject({ meta: { minimizer: { artifactId: '0' } } });
   const controller = new AbortController();

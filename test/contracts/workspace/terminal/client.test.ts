@@ -128,7 +128,8 @@ test('when the time is up the command is killed, and then its last output read',
   expect(error).toBeInstanceOf(ToolError);
   expect(error).toMatchObject({
     kind: 'timedOut',
-    message: 'before\n\nCommand timed out after 1 seconds',
+    message:
+      'before\n\nCommand timed out after 1 second\nFor more time, pass a larger `timeout` (at most 3600).',
     details: { terminalId: 'term-1', timeoutSeconds: 1 },
   });
   expect(client.requests.slice(-3)).toEqual(['kill', 'output', 'release']);
@@ -196,7 +197,7 @@ test('a directory that is not there is an error before the client hears of it', 
   const client = clientOf();
   const error = await failureOf(toolFor(client).execute({ command: 'true', cwd: 'nowhere' }));
   expect(error).toMatchObject({
-    kind: 'input',
+    kind: 'directory',
     message: `Working directory does not exist: ${folder.file('nowhere')}`,
   });
   expect(client.requests).toEqual([]);
