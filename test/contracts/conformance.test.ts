@@ -109,6 +109,8 @@ describe.each(CONTRACT_NAMES)('a tool of the contract %s', (contract) => {
     const tool = makeTool();
     const answer = await tool.execute({ command: `${longSleep(73)} >/dev/null 2>&1 & sleep 0.2` });
     expect(backgroundOf(answer).map(({ command }) => command)).toEqual([longSleep(73)]);
+    // B15: the model is told of it, too.
+    expect(textOf(answer)).toMatch(/Still running in the background: \d+ .*kill -9 -- -\d+/s);
     expect(sleeping(73)).toEqual(backgroundOf(answer).map(({ pid }) => pid));
     await tool.dispose();
     expect(sleeping(73)).toEqual([]);

@@ -3,7 +3,7 @@ import { signalExitCode } from '../../support/signals.js';
 import { firstBytes } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
-import { CANCELLED, NO_STATUS, signalNotice, timeoutNotice } from '../notices.js';
+import { backgroundNotice, CANCELLED, NO_STATUS, signalNotice, timeoutNotice } from '../notices.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { PlainSettings } from './options.js';
 import type { PlainOutput, PlainSuccess } from './schema.js';
@@ -83,7 +83,8 @@ export function plainResult(
 ): ToolResult<PlainDetails> {
   const stdout = shownText(result.stdout, settings.maxStdoutBytes);
   const stderr = shownText(result.stderr, settings.maxStderrBytes);
-  const output = { stdout: stdout.text, stderr: stderr.text };
+  const notice = backgroundNotice(result.background);
+  const output = { stdout: stdout.text, stderr: stderr.text, ...(notice && { notice }) };
   const details: PlainDetails = {
     timeoutSeconds: settings.timeoutSeconds,
     wallTimeMs: result.durationMs,
@@ -113,7 +114,7 @@ function exitedResult(
 
 function unfinished(
   outcome: Exclude<Outcome, { kind: 'exited' | 'cancelled' }>,
-  output: Pick<PlainSuccess, 'stdout' | 'stderr'>,
+  output: Omit<PlainSuccess, 'exitCode'>,
   details: PlainDetails,
 ): ToolResult<PlainDetails> {
   switch (outcome.kind) {

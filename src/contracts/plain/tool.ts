@@ -9,7 +9,7 @@ import { PendingEntry } from './entry.js';
 import { type PlainOptions, resolvePlainOptions } from './options.js';
 import { failedResult, type PlainDetails } from './result.js';
 import { type PlainMoment, runPlainCommand } from './run.js';
-import { PLAIN_DESCRIPTION, PLAIN_OUTPUT_SCHEMA, PLAIN_SCHEMA, type PlainInput } from './schema.js';
+import { PLAIN_OUTPUT_SCHEMA, PLAIN_SCHEMA, type PlainInput, plainDescription } from './schema.js';
 
 /**
  * A tool of the `plain` contract. What goes wrong with a command is an answer with `error`, not an
@@ -77,7 +77,7 @@ export function createPlainTool(options: PlainOptions): PlainTool {
 
   return {
     name: 'bash',
-    description: PLAIN_DESCRIPTION,
+    description: plainDescription(settings),
     inputSchema: PLAIN_SCHEMA,
     outputSchema: PLAIN_OUTPUT_SCHEMA,
     strict: true,

@@ -15,7 +15,12 @@ describe('Tool Definition', () => {
   test('the name is bash, and the description is this', () => {
     const { name, description } = makeTool();
     expect(name).toBe('bash');
-    expect(description).toBe('Execute a bash command and return stdout/stderr');
+    // B15: with the limits, and what becomes of what is started with `&`.
+    expect(description).toBe(
+      'Execute a bash command and return stdout/stderr. It may take 30 seconds, and reads no input. ' +
+        'At most 1.0MB of stdout and 1.0MB of stderr are returned. What is started with `&` goes ' +
+        'on; `notice` says how to stop it.',
+    );
   });
 });
 
