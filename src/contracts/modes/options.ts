@@ -1,3 +1,5 @@
+import { createArtifactStore } from '../../artifacts/directory-store.js';
+import type { ArtifactStore } from '../../artifacts/store.js';
 import { MOST_KEPT_BYTES } from '../../command/options.js';
 import { atLeast, wholeFrom } from '../../support/checks.js';
 import { disregard, InputError, showValue } from '../../support/errors.js';
@@ -50,6 +52,8 @@ export interface ModesSettings extends Omit<ShellSettings, 'cwd'> {
   readonly maxOutputBytes: number;
   readonly snipBytes: number;
   readonly maxCommandBytes: number;
+  /** Where outputs that are cut are kept whole, until the tool is disposed of. */
+  readonly outputs: ArtifactStore;
 }
 
 const DEFAULT_TIMEOUTS: ModeTimeouts = { default: 30, slow: 15 * 60, background: 24 * 60 * 60 };
@@ -81,6 +85,7 @@ export function resolveModesOptions(given: ModesOptions): ModesSettings {
     directory,
     timeouts: resolveTimeouts(options.timeouts),
     ...resolveSizes(options),
+    outputs: createArtifactStore(),
     maxCommandBytes: wholeFrom(
       'maxCommandBytes',
       1,

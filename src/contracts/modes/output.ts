@@ -20,6 +20,8 @@ export function limitsToSnip({ maxOutputBytes, snipBytes }: SnipLimits): OutputL
 /** Output as it is returned. */
 export interface SnippedOutput {
   readonly text: string;
+  /** Where all of it is, if it was kept. */
+  readonly path?: string;
   /** How long it was; present when its middle is left out. */
   readonly totalBytes?: number;
 }

@@ -3,7 +3,7 @@ import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import { backgroundNotice, formatSeconds, outputText, stopCommand } from '../notices.js';
 import type { Mode, ModesSettings } from './options.js';
-import { type SnippedOutput, snipOutput } from './output.js';
+import type { SnippedOutput } from './output.js';
 
 /** Details of a command that was waited for. */
 export interface ForegroundDetails {
@@ -18,6 +18,8 @@ export interface ForegroundDetails {
   background?: readonly BackgroundProcess[];
   /** How long the output was, in bytes; present when its middle is left out. */
   totalBytes?: number;
+  /** The file with all of it, until the tool is disposed of; present when it could be kept. */
+  wholeOutput?: string;
 }
 
 /** Details of a command that goes on by itself. */
@@ -41,14 +43,17 @@ export type ModesDetails = ForegroundDetails | BackgroundDetails;
  */
 export function foregroundResult(
   result: MergedResult,
+  output: SnippedOutput,
   mode: ForegroundDetails['mode'],
   settings: ModesSettings,
 ): ToolResult<ModesDetails> {
-  const output = snipOutput(result.output, settings);
   const timeoutSeconds = settings.timeouts[mode];
   const details = foregroundDetails(result, mode, timeoutSeconds, output);
   const { outcome } = result;
-  const shown = withNotice(output.text, result.background);
+  const shown = withLines(output.text, [
+    output.path && `whole output: ${output.path}`,
+    backgroundNotice(result.background),
+  ]);
   if (outcome.kind === 'cancelled') {
     throw new ToolAbortError(under('[command cancelled]', shown), { details });
   }
@@ -69,7 +74,7 @@ function foregroundDetails(
   result: MergedResult,
   mode: ForegroundDetails['mode'],
   timeoutSeconds: number,
-  { totalBytes }: SnippedOutput,
+  { totalBytes, path }: SnippedOutput,
 ): ForegroundDetails {
   const { outcome, background, durationMs } = result;
   return {
@@ -79,6 +84,7 @@ function foregroundDetails(
     outcome,
     ...(background.length > 0 && { background }),
     ...(totalBytes !== undefined && { totalBytes }),
+    ...(path !== undefined && { wholeOutput: path }),
   };
 }
 
@@ -106,10 +112,10 @@ function advice(mode: ForegroundDetails['mode'], { timeouts }: ModesSettings): s
   return `[for more time: ${mode === 'slow' ? '' : slow}mode="background"]`;
 }
 
-/** On a line of its own, whatever the output ends with. */
-function withNotice(output: string, background: readonly BackgroundProcess[]): string {
-  const notice = backgroundNotice(background);
-  return notice === undefined ? output : `${ended(output)}[${notice}]`;
+/** On lines of their own, whatever the output ends with. */
+function withLines(output: string, notices: readonly (string | undefined)[]): string {
+  const lines = notices.flatMap((notice) => (notice ? [`[${notice}]`] : []));
+  return lines.length === 0 ? output : ended(output) + lines.join('\n');
 }
 
 /** Its last line has ended. */

@@ -1,3 +1,4 @@
+import { keepText, OutputKeeper } from '../../artifacts/keep-output.js';
 import { executeDetached } from '../../command/detached.js';
 import { execute } from '../../command/execute.js';
 import type { ExecuteOptions } from '../../command/options.js';
@@ -10,7 +11,7 @@ import { ToolError } from '../errors.js';
 import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
 import { explainLaunch } from '../workdir.js';
 import type { ModesSettings } from './options.js';
-import { limitsToSnip } from './output.js';
+import { limitsToSnip, type SnippedOutput, snipOutput } from './output.js';
 import { makeOutputFile, removeOutputFile } from './output-file.js';
 import {
   backgroundResult,
@@ -18,6 +19,9 @@ import {
   foregroundResult,
   type ModesDetails,
 } from './result.js';
+
+/** The name under which outputs are kept. */
+const TOOL = 'bash';
 
 /** The host at the moment of a call, and where the conversation is. */
 interface ModesMoment extends CallMoment {
@@ -42,17 +46,37 @@ export async function runForeground(
   const { cwd } = moment;
   const { signal } = call;
   const timeoutMs = milliseconds(settings.timeouts[mode]);
+  const keeper = await OutputKeeper.open(settings.outputs, TOOL);
+  const spill = keeper.spill(settings.maxOutputBytes);
   const run = (onOutput: ExecuteOptions['onOutput']): Promise<MergedResult> => {
-    const own = { cwd, timeoutMs, owner, signal, onOutput };
+    const own = { cwd, timeoutMs, owner, signal, onOutput, spill };
     const options = commandOptions(settings, limitsToSnip(settings), own);
     return execute(command, shellEnvironment(cwd, settings, moment), options).catch(
       async (error) => {
+        keeper.abandon();
         throw await explainLaunch(error, cwd);
       },
     );
   };
   const result = await whileListened(call, run, { maxBytes: settings.snipBytes });
-  return foregroundResult(result, mode, settings);
+  const output = snipOutput(result.output, settings);
+  const path = await keep(result, keeper, output, settings);
+  return foregroundResult(result, { ...output, ...(path && { path }) }, mode, settings);
+}
+
+/** Where all of a cut output is; undefined: it could not be kept, which is no reason to fail. */
+async function keep(
+  { output: capture, spill }: MergedResult,
+  keeper: OutputKeeper,
+  { totalBytes }: SnippedOutput,
+  { outputs }: ModesSettings,
+): Promise<string | undefined> {
+  const kept = await keeper.finish(spill);
+  if (kept.kind === 'kept') return kept.artifact.path;
+  // Not text, and too long only as it is shown: there is no file, and all of that is here.
+  if (totalBytes === undefined || capture.kind === 'cut') return undefined;
+  const artifact = await keepText(outputs, TOOL, capture.text);
+  return 'reason' in artifact ? undefined : artifact.path;
 }
 
 /**

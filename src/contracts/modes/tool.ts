@@ -57,7 +57,10 @@ export function createModesTool(options: ModesOptions): ModesTool {
       const call = callOfNow(given, input);
       return life.call(call.signal, () => answer(copyInput(input), call));
     },
-    dispose: () => life.end(settings.graceMs),
+    async dispose() {
+      await life.end(settings.graceMs);
+      await settings.outputs.dispose();
+    },
   };
 }
 

@@ -26,10 +26,12 @@ describe('REQ-BASH-001: command execution', () => {
 
   test('output exceeding 128KB keeps its first and last 4KB, and says that it was truncated', async () => {
     const result = await run('seq 1 100000');
+    const path = 'wholeOutput' in result.details ? result.details.wholeOutput : undefined;
     const whole = Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join('');
     expect(textOf(result)).toBe(
       '[output truncated in middle: got 575.1KB, max is 128.0KB]\n' +
-        `${whole.slice(0, 4096)}\n\n[snip]\n\n${whole.slice(-4096)}`,
+        `${whole.slice(0, 4096)}\n\n[snip]\n\n${whole.slice(-4096)}` +
+        `[whole output: ${path}]`,
     );
     expect(result.details).toMatchObject({ totalBytes: whole.length });
   });
