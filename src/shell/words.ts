@@ -43,7 +43,10 @@ export function findWordTokens(parser: ShellParser, script: ParsedScript): WordT
           visitChildren(node.text.startsWith('`') ? 'backquotes' : place);
         }
         return;
-      // Patterns, which are compared and not opened.
+      // Patterns, which are compared and not opened, and what they are compared with.
+      case 'Case':
+        for (const item of node.items) visit(item, place);
+        return;
       case 'CaseItem':
         visit(node.body, place);
         return;
