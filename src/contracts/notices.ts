@@ -1,5 +1,5 @@
 import type { BackgroundProcess } from '../engine/outcome.js';
-import { firstBytes } from '../support/text.js';
+import { firstBytes, visibleText } from '../support/text.js';
 
 /** Stands where a command printed nothing. */
 const NO_OUTPUT = '(no output)';
@@ -80,7 +80,7 @@ export function stopCommand(groups: readonly number[]): string {
 
 /** `4711 (sleep 300)`, on one line however the command was written. */
 function describeProcess({ pid, command }: BackgroundProcess): string {
-  const line = command.replace(/\s+/g, ' ').trim();
+  const line = visibleText(command.replace(/\s+/g, ' ').trim());
   const shown = firstBytes(line, SHOWN_COMMAND_BYTES);
   return `${pid} (${shown === line ? line : `${shown}…`})`;
 }
