@@ -94,7 +94,11 @@ export {
   UnknownJobError,
 } from './jobs/manager.js';
 export { DEFAULT_OUTPUT_FILTERS } from './minimizer/default-filters.js';
-export { isErrorLine } from './minimizer/error-lines.js';
+export {
+  type ErrorLineReason,
+  explainErrorLine,
+  isErrorLine,
+} from './minimizer/error-lines.js';
 export type { Omission, OutputFilter } from './minimizer/filter.js';
 export {
   createLineFilter,
