@@ -60,8 +60,9 @@ export {
 export type { ShellSnapshotOptions } from './contracts/workspace/input/shell-setup.js';
 export type { TimeoutLimits, WorkspaceOptions } from './contracts/workspace/options.js';
 export type { MinimizerReport } from './contracts/workspace/output/minimize.js';
+export type { LineRange } from './contracts/workspace/output/parts.js';
 export type { AsyncDetails, WorkspaceDetails } from './contracts/workspace/output/result.js';
-export type { LineRange, Truncation } from './contracts/workspace/output/show.js';
+export type { Truncation } from './contracts/workspace/output/show.js';
 export type { WorkspaceTool } from './contracts/workspace/tool.js';
 export { LaunchError, type LaunchStep } from './engine/launch-error.js';
 export type {
@@ -93,7 +94,11 @@ export {
   UnknownJobError,
 } from './jobs/manager.js';
 export { DEFAULT_OUTPUT_FILTERS } from './minimizer/default-filters.js';
-export { isErrorLine } from './minimizer/error-lines.js';
+export {
+  type ErrorLineReason,
+  explainErrorLine,
+  isErrorLine,
+} from './minimizer/error-lines.js';
 export type { Omission, OutputFilter } from './minimizer/filter.js';
 export {
   createLineFilter,

@@ -118,7 +118,7 @@ export function engineCommand(
     pause,
     spillPath,
     spillMaxBytes: limits?.maxBytes ?? Number.MAX_SAFE_INTEGER,
-    spillAfterBytes: limits?.afterBytes,
+    spillAfterBytes: limits?.afterBytes ?? undefined,
     timeoutMs: options.timeoutMs,
     graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
   };

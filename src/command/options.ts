@@ -2,7 +2,9 @@ import { types } from 'node:util';
 import type { OutputChunk } from '../engine/outcome.js';
 import { Owner } from '../engine/owner.js';
 import { isAbortSignal } from '../support/abort.js';
+import { checkWellFormed, isMissing } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
+import { type OptionNames, readOptions } from '../support/names.js';
 import { absolutePath, isUrl } from '../support/paths.js';
 import { signalNumber } from '../support/signals.js';
 import { type PtyOption, terminalSize } from './terminal.js';
@@ -64,6 +66,26 @@ export interface ExecuteOptions {
   readonly followDirectory?: boolean | undefined;
 }
 
+/** The names of those options. */
+export const EXECUTE_OPTION_NAMES: OptionNames<ExecuteOptions> = {
+  cwd: true,
+  timeoutMs: true,
+  graceMs: true,
+  signal: true,
+  streams: true,
+  headBytes: true,
+  tailBytes: true,
+  spill: true,
+  input: true,
+  pty: true,
+  onOutput: true,
+  owner: true,
+  shell: true,
+  followDirectory: true,
+};
+
+const SPILL_NAMES: OptionNames<SpillOptions> = { path: true, maxBytes: true, afterBytes: true };
+
 /** How much is kept of an output, or shown, in bytes. */
 export interface OutputLimits {
   /** Bytes from the beginning; 0: the end only. */
@@ -107,7 +129,8 @@ export function checkExecuteOptions(command: string, options: ExecuteOptions): v
 /**
  * Checks a command's text.
  *
- * @throws {InputError} The command is blank or has a NUL character, which no argument can carry.
+ * @throws {InputError} The command is blank or has a NUL character, which no argument can carry, or
+ *   half of a character.
  */
 export function checkCommand(command: string): void {
   if (command.trim() === '') {
@@ -117,6 +140,7 @@ export function checkCommand(command: string): void {
   if (nul !== -1) {
     throw new InputError(`command: expected text without NUL, got one at index ${nul}`);
   }
+  checkWellFormed('command', command);
 }
 
 /**
@@ -184,6 +208,7 @@ function checkPath(name: string, value: unknown): void {
   if (typeof value !== 'string' || value === '' || value.includes('\0')) {
     fail(name, 'a path: a string that is not empty and has no NUL', value);
   }
+  checkWellFormed(name, value);
 }
 
 function checkSpill(spill: ExecuteOptions['spill']): void {
@@ -192,10 +217,11 @@ function checkSpill(spill: ExecuteOptions['spill']): void {
     checkPath('spill', spill);
     return;
   }
+  readOptions('spill', spill, SPILL_NAMES, { within: 'spill.' });
   checkPath('spill.path', spill.path);
   for (const name of ['maxBytes', 'afterBytes'] as const) {
     const value = spill[name];
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0)) {
+    if (!isMissing(value) && !(Number.isSafeInteger(value) && value >= 0)) {
       fail(`spill.${name}`, 'a whole number of bytes of 0 or more', value);
     }
   }
@@ -209,8 +235,24 @@ function checkInput(input: unknown): void {
  * @throws {InputError} It is nothing that can be written.
  */
 export function checkData(name: string, data: unknown): void {
-  if (typeof data === 'string' || types.isUint8Array(data)) return;
+  if (typeof data === 'string') {
+    checkWellFormed(name, data);
+    return;
+  }
+  if (types.isUint8Array(data)) return;
   fail(name, 'a string or a Uint8Array', data);
+}
+
+/**
+ * What of an environment is not checked where it is made: names and values as text.
+ *
+ * @throws {InputError} One has half of a character.
+ */
+export function checkVariables(env: object | undefined): void {
+  for (const [name, value] of Object.entries(env ?? {})) {
+    checkWellFormed('env', name);
+    if (typeof value === 'string') checkWellFormed(`env.${name}`, value);
+  }
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { MergedResult, RunResult, SeparateResult } from '../engine/outcome.js';
-import { checkObject } from '../support/checks.js';
+import { type OptionNames, readOptions } from '../support/names.js';
 import { absolutePath, isUrl } from '../support/paths.js';
 import { resolveEnvironment } from './environment.js';
 import { execute } from './execute.js';
-import type { ExecuteOptions } from './options.js';
+import { checkVariables, EXECUTE_OPTION_NAMES, type ExecuteOptions } from './options.js';
 import { overTerminal, TERMINAL_DEFAULTS } from './terminal.js';
 
 /** What a command's environment is made of. */
@@ -19,6 +19,20 @@ export interface EnvironmentOptions {
 
 /** How a command is run. Times in milliseconds, sizes in bytes; all fields are optional. */
 export type CommandOptions = ExecuteOptions & EnvironmentOptions;
+
+/** The names of those options. */
+export const COMMAND_OPTION_NAMES: OptionNames<CommandOptions> = {
+  ...EXECUTE_OPTION_NAMES,
+  env: true,
+  inheritEnv: true,
+};
+
+/** Taken for one of them by people who come from other libraries. */
+export const COMMAND_MISTAKES = {
+  timeout: 'the time limit is timeoutMs, in milliseconds',
+  maxBuffer: 'output of any length is fine: headBytes and tailBytes say how much of it is kept',
+  killSignal: 'commands are ended by SIGTERM, and after graceMs by SIGKILL',
+} as const;
 
 /**
  * Runs a command to its end and tells everything about it. It resolves whatever the command does:
@@ -41,8 +55,11 @@ export function run(
   options?: CommandOptions & { readonly streams?: 'merged' },
 ): Promise<MergedResult>;
 export function run(command: string, options?: CommandOptions): Promise<RunResult>;
-export function run(command: string, options: CommandOptions = {}): Promise<RunResult> {
+export function run(command: string, given: CommandOptions = {}): Promise<RunResult> {
   try {
+    const options = readOptions('options', given, COMMAND_OPTION_NAMES, {
+      mistakes: COMMAND_MISTAKES,
+    });
     return execute(command, commandEnvironment(options), options);
   } catch (error) {
     return Promise.reject(error);
@@ -52,10 +69,10 @@ export function run(command: string, options: CommandOptions = {}): Promise<RunR
 /**
  * The environment block that a command with these options gets.
  *
- * @throws {InputError} They are none, or what they say of the environment is not valid.
+ * @throws {InputError} What they say of the environment is not valid.
  */
 export function commandEnvironment(options: CommandOptions): string {
-  checkObject('options', options);
+  if (options.env !== undefined) checkVariables(options.env);
   return resolveEnvironment({
     inherit: options.inheritEnv ?? 'scrubbed',
     defaults: options.pty ? TERMINAL_DEFAULTS : undefined,

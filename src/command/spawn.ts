@@ -1,8 +1,8 @@
 import type { EngineChunk } from '../engine/message.js';
 import type { BytesChunk, Capture, OutputChunk, RunResult, StreamName } from '../engine/outcome.js';
 import { throwIfAborted } from '../support/abort.js';
-import { checkObject } from '../support/checks.js';
 import { InputError } from '../support/errors.js';
+import { type OptionNames, readOptions } from '../support/names.js';
 import { ChunkQueue } from './chunk-queue.js';
 import { engineCommand, requested, toBytes } from './execute.js';
 import {
@@ -13,7 +13,12 @@ import {
   checkSignal,
 } from './options.js';
 import { onceStarted, ownerDisposed, type StartedCommand } from './promise.js';
-import { type CommandOptions, commandEnvironment } from './run.js';
+import {
+  COMMAND_MISTAKES,
+  COMMAND_OPTION_NAMES,
+  type CommandOptions,
+  commandEnvironment,
+} from './run.js';
 import { checkExtent } from './terminal.js';
 
 /** How a command is started that is talked to while it runs. */
@@ -32,6 +37,19 @@ export type SpawnOptions = Omit<CommandOptions, 'onOutput'> & {
    */
   readonly overflow?: 'drop' | 'pause' | undefined;
 };
+
+const { onOutput: _, ...SHARED_NAMES } = COMMAND_OPTION_NAMES;
+const SPAWN_NAMES: OptionNames<SpawnOptions> = {
+  ...SHARED_NAMES,
+  stdin: true,
+  encoding: true,
+  overflow: true,
+};
+const SPAWN_MISTAKES = {
+  ...COMMAND_MISTAKES,
+  onOutput: 'iterate over the process to get its output as it comes',
+};
+const KILL_NAMES: OptionNames<NonNullable<Parameters<LiveProcess['kill']>[0]>> = { graceMs: true };
 
 /** What a live command has printed so far: one stream, or two. */
 export type Snapshot =
@@ -103,8 +121,9 @@ export function spawn(
 ): Promise<LiveProcess>;
 export async function spawn(
   command: string,
-  options: SpawnOptions = {},
+  given: SpawnOptions = {},
 ): Promise<LiveProcess | LiveProcess<BytesChunk>> {
+  const options = readOptions('options', given, SPAWN_NAMES, { mistakes: SPAWN_MISTAKES });
   return spawnIn(commandEnvironment(options), command, options);
 }
 
@@ -181,8 +200,7 @@ function live<Chunk>(
     if (stdin !== 'pipe') throw new InputError("stdin: expected 'pipe' at the start, got 'null'");
   };
   const kill: LiveProcess['kill'] = async (options = {}) => {
-    checkObject('options', options);
-    const { graceMs } = options;
+    const { graceMs } = readOptions('options', options, KILL_NAMES);
     checkGrace(graceMs);
     handle.cancel(graceMs);
     return result;

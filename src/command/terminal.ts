@@ -1,4 +1,6 @@
+import { isMissing } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
+import { type OptionNames, readOptions } from '../support/names.js';
 
 /** The size of a terminal, in characters. */
 export interface TerminalSize {
@@ -9,6 +11,7 @@ export interface TerminalSize {
 /** A terminal for a command; its size, where it is not to be 120 by 40. */
 export type PtyOption = boolean | Partial<TerminalSize>;
 
+const SIZE_NAMES: OptionNames<TerminalSize> = { columns: true, rows: true };
 const DEFAULT_SIZE: TerminalSize = { columns: 120, rows: 40 };
 
 /** The sizes that a terminal may have, both ends included. */
@@ -25,10 +28,11 @@ export function terminalSize(pty: unknown): TerminalSize | undefined {
   if (typeof pty !== 'object' || pty === null) {
     throw new InputError(`pty: expected a boolean or a size, got ${showValue(pty)}`);
   }
+  readOptions<Partial<TerminalSize>>('pty', pty, SIZE_NAMES, { within: 'pty.' });
   const size = { ...DEFAULT_SIZE };
   for (const name of ['columns', 'rows'] as const) {
     const value = (pty as Partial<TerminalSize>)[name];
-    if (value !== undefined) size[name] = checkExtent(name, value, 'pty.');
+    if (!isMissing(value)) size[name] = checkExtent(name, value, 'pty.');
   }
   return size;
 }

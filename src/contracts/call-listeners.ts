@@ -2,6 +2,7 @@ import type { OutputChunk } from '../engine/outcome.js';
 import { Listener } from '../support/listener.js';
 import type { ToolCall, ToolResult } from './contract.js';
 import { TailUpdates } from './tail-updates.js';
+import { labelOf } from './validate.js';
 
 /** What an update shows. */
 export interface UpdateOptions {
@@ -89,11 +90,18 @@ export class CallListeners<Details> {
 /**
  * A call as it is now: what becomes of its object while it waits does not matter. What is no object
  * is left for the check of the call to refuse.
+ *
+ * @param input What the model gave: what it says of its command is in every update.
  */
-export function callOfNow<Details>(given: ToolCall<Details> = {}): ToolCall<Details> {
+export function callOfNow<Details>(
+  given: ToolCall<Details> = {},
+  input?: unknown,
+): ToolCall<Details> {
   if (typeof given !== 'object' || given === null) return given;
   const { signal, onUpdate, onOutput } = given;
-  return { signal, onUpdate, onOutput };
+  const label = labelOf(input);
+  if (typeof onUpdate !== 'function' || label === undefined) return { signal, onUpdate, onOutput };
+  return { signal, onUpdate: (update) => onUpdate({ ...update, label }), onOutput };
 }
 
 /** Does work that prints: the call's listeners hear of it, and of nothing once it has settled. */

@@ -15,6 +15,8 @@ export interface ToolResult<Details> {
   details: Details;
   /** The same answer as data, as the tool's `outputSchema` describes it; only if it has one. */
   structured?: Readonly<Record<string, unknown>>;
+  /** Only in updates: what the model called its command, in a `description` beside it. */
+  label?: string;
   /** Set when the command ran and failed, and its contract counts that as an error. */
   isError?: true;
 }

@@ -12,7 +12,7 @@ export type ToolErrorKind =
   | 'blocked'
   /** The command could not be started: the fault is the machine's, not the command's. */
   | 'launch'
-  /** The session's directory is gone or cannot be used; nothing was started. */
+  /** The working directory is not there or cannot be used; nothing was started. */
   | 'directory'
   /** The command's time was up. */
   | 'timedOut'

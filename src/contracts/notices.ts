@@ -1,8 +1,20 @@
 import type { BackgroundProcess } from '../engine/outcome.js';
-import { firstBytes } from '../support/text.js';
+import { firstBytes, visibleText } from '../support/text.js';
 
 /** Stands where a command printed nothing. */
-export const NO_OUTPUT = '(no output)';
+const NO_OUTPUT = '(no output)';
+
+/** The same of a command that still runs. */
+const NO_OUTPUT_YET = '(no output yet)';
+
+/**
+ * What a command printed, as a model may be sent it: some APIs refuse text that is empty or blank,
+ * and with it the whole conversation.
+ */
+export function outputText(text: string, state: 'ended' | 'running' = 'ended'): string {
+  if (text.trim() !== '') return text;
+  return state === 'ended' ? NO_OUTPUT : NO_OUTPUT_YET;
+}
 
 /** How long the command took. */
 export function wallTimeNotice(durationMs: number): string {
@@ -28,9 +40,18 @@ export const CANCELLED = 'Command cancelled';
 /** What is said of who ended it, when that was not the caller. */
 export const DISMISSED = 'The user ended it from the console.';
 
-/** What is said of a command whose time was up. */
-export function timeoutNotice(seconds: number): string {
-  return `Command timed out after ${seconds} seconds`;
+/**
+ * What is said of a command whose time was up.
+ *
+ * @param advice What to do about it, on a line of its own.
+ */
+export function timeoutNotice(seconds: number, advice: string): string {
+  return `Command timed out after ${formatSeconds(seconds)}\n${advice}`;
+}
+
+/** `1 second`, `1.5 seconds`. */
+export function formatSeconds(seconds: number): string {
+  return seconds === 1 ? '1 second' : `${seconds} seconds`;
 }
 
 const SHOWN_PROCESSES = 5;
@@ -59,7 +80,7 @@ export function stopCommand(groups: readonly number[]): string {
 
 /** `4711 (sleep 300)`, on one line however the command was written. */
 function describeProcess({ pid, command }: BackgroundProcess): string {
-  const line = command.replace(/\s+/g, ' ').trim();
+  const line = visibleText(command.replace(/\s+/g, ' ').trim());
   const shown = firstBytes(line, SHOWN_COMMAND_BYTES);
   return `${pid} (${shown === line ? line : `${shown}…`})`;
 }

@@ -1,12 +1,18 @@
 import { homedir } from 'node:os';
 import { checkEnvironment, checkInherit, resolveEnvironment } from '../command/environment.js';
-import { checkShell, type ExecuteOptions, type OutputLimits } from '../command/options.js';
+import {
+  checkShell,
+  checkVariables,
+  type ExecuteOptions,
+  type OutputLimits,
+} from '../command/options.js';
 import { compileNamePatterns } from '../command/secrets.js';
 import { inheritedEnvironment } from '../engine/environ.js';
 import type { Owner } from '../engine/owner.js';
-import { atLeast, checkMethod, checkSwitch } from '../support/checks.js';
+import { atLeast, checkMethod, checkSwitch, checkWellFormed } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Logger } from '../support/logger.js';
+import type { OptionNames } from '../support/names.js';
 import { absolutePath, isUrl } from '../support/paths.js';
 import { nonInteractiveDefaults } from './non-interactive.js';
 
@@ -38,6 +44,19 @@ export interface ShellOptions {
   /** Told what is wrong but no reason to fail. Default: process warnings. */
   readonly logger?: Logger | undefined;
 }
+
+/** The names of those options, and that of the one by which a contract is chosen. */
+export const SHELL_OPTION_NAMES: OptionNames<ShellOptions> & { readonly contract: true } = {
+  contract: true,
+  cwd: true,
+  inheritEnv: true,
+  scrub: true,
+  env: true,
+  ci: true,
+  graceMs: true,
+  shell: true,
+  logger: true,
+};
 
 /** Those options with everything decided. */
 export interface ShellSettings {
@@ -93,10 +112,13 @@ export function resolveShellOptions(
   if (options.scrub !== undefined) compileNamePatterns(options.scrub);
   checkShell(options.shell);
   checkEnvironment(options.env);
+  checkVariables(options.env);
+  const path = absolutePath('cwd', cwd);
+  checkWellFormed('cwd', path);
   checkSwitch('ci', options.ci);
   checkMethod('logger', 'warn', options.logger);
   return {
-    cwd: absolutePath('cwd', cwd),
+    cwd: path,
     home: homeOfNow(),
     inheritEnv,
     scrub: options.scrub,

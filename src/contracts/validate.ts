@@ -1,87 +1,125 @@
-import type { ErrorObject, ValidateFunction } from 'ajv';
-import { onBehalfOfNobody } from '../engine/caller.js';
+import { checkWellFormed, isMissing } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
+import { unknownName } from '../support/names.js';
 
 /** A JSON Schema, as model APIs take it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
+/** What models that were trained on other tools send along with a command: its purpose. */
+const LABEL = 'description';
+
 /**
  * Makes a function that checks a value against a schema and returns it typed. `T` must describe
- * what the schema accepts.
+ * what the schema accepts. What is `null` and need not be there is left out: strict modes of model
+ * APIs have every field sent.
  *
- * The schema library is loaded and the schema compiled at the first call, not before: most programs
- * that import this package never validate anything.
+ * By hand, since our schemas use little of JSON Schema: a library that compiles them takes time at
+ * each tool's first call, generates code, which some hosts forbid, and is one more thing to load
+ * when the host is out of descriptors.
  *
+ * @returns It answers in a later turn, so that a call that is cancelled at once begins nothing.
  * @throws {InputError} (the made function) The first fault found, as one line.
  */
 export function createValidator<T>(schema: JsonSchema): (value: unknown) => Promise<T> {
-  let compiled: Promise<ValidateFunction<T>> | undefined;
-  return async (value) => {
-    compiled ??= onBehalfOfNobody(() => compile<T>(schema));
-    const accepts = await compiled;
-    if (accepts(value)) return value;
-    const fault = accepts.errors?.[0];
-    throw new InputError(fault === undefined ? 'input: not valid' : describeFault(fault));
-  };
+  // What the schema does not accept has been refused, so this is what it accepts.
+  return async (value) => readValue(withoutLabel(value, schema), schema, []) as T;
 }
 
-async function compile<T>(schema: JsonSchema): Promise<ValidateFunction<T>> {
-  const { Ajv } = await import('ajv');
-  // `verbose` puts the offending value and the schema around it into the error.
-  return new Ajv({ verbose: true }).compile<T>(schema);
+/** The `description` that came with a command, for whoever shows it; undefined: none did. */
+export function labelOf(input: unknown): string | undefined {
+  const label = isRecord(input) ? input[LABEL] : undefined;
+  return typeof label === 'string' ? label : undefined;
 }
 
-function describeFault(fault: ErrorObject): string {
-  switch (fault.keyword) {
-    case 'required': {
-      const name = String(fault.params.missingProperty);
-      const expected = describeType(properties(fault.parentSchema)[name]);
-      return `${fieldName(fault.instancePath, name)}: expected ${expected}, got nothing`;
-    }
-    case 'additionalProperties': {
-      const name = String(fault.params.additionalProperty);
-      const allowed = Object.keys(properties(fault.parentSchema)).join(', ');
-      return `${fieldName(fault.instancePath, name)}: not known here, expected one of ${allowed}`;
-    }
-    case 'type':
-      return describeMismatch(fault, describeType(fault.parentSchema));
-    case 'enum':
-      return describeMismatch(fault, describeChoices(fault.params.allowedValues));
-    case 'minimum':
-      return describeMismatch(fault, `at least ${fault.params.limit}`);
+function withoutLabel(value: unknown, schema: JsonSchema): unknown {
+  if (!isRecord(value) || Array.isArray(value) || !(LABEL in value)) return value;
+  if (LABEL in recordOf(schema.properties)) return value;
+  const { [LABEL]: _, ...fields } = value;
+  return fields;
+}
+
+/** The steps to a field: `['env', 'FOO']`; the whole value is `input`. */
+type Path = readonly string[];
+
+function readValue(value: unknown, schema: JsonSchema, path: Path): unknown {
+  const { type, enum: choices, minimum } = schema;
+  if (Array.isArray(choices) && !choices.includes(value)) {
+    mismatch(path, describeChoices(choices), value);
+  }
+  if (typeof type === 'string' && !isOfType(value, type)) mismatch(path, describeType(type), value);
+  if (typeof minimum === 'number' && Number(value) < minimum) {
+    mismatch(path, `at least ${minimum}`, value);
+  }
+  if (typeof value === 'string') checkWellFormed(nameOf(path), value);
+  if (Array.isArray(value)) {
+    const items = recordOf(schema.items);
+    return value.map((item, index) => readValue(item, items, [...path, String(index)]));
+  }
+  return isRecord(value) ? readObject(value, schema, path) : value;
+}
+
+function readObject(
+  value: Readonly<Record<string, unknown>>,
+  schema: JsonSchema,
+  path: Path,
+): Readonly<Record<string, unknown>> {
+  const properties = recordOf(schema.properties);
+  const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  for (const name of required) {
+    if (typeof name !== 'string' || !isMissing(value[name])) continue;
+    const type = recordOf(properties[name]).type;
+    mismatch([...path, name], describeType(type), value[name]);
+  }
+  const given = Object.entries(value).filter(([, each]) => !isMissing(each));
+  const others = schema.additionalProperties;
+  const unknown = given.find(([name]) => !Object.hasOwn(properties, name));
+  if (others === false && unknown !== undefined) {
+    const within = path.map((step) => `${step}.`).join('');
+    throw new InputError(unknownName(unknown[0], Object.keys(properties), within));
+  }
+  const read = given.map(([name, each]): [string, unknown] => {
+    const own = Object.hasOwn(properties, name) ? properties[name] : others;
+    return [name, readValue(each, recordOf(own), [...path, name])];
+  });
+  return Object.fromEntries(read);
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  switch (type) {
+    case 'object':
+      return isRecord(value) && !Array.isArray(value);
+    case 'array':
+      return Array.isArray(value);
+    case 'integer':
+      return Number.isInteger(value);
+    case 'number':
+      return Number.isFinite(value);
     default:
-      return describeMismatch(fault, `something that ${fault.message ?? 'is valid'}`);
+      return typeof value === type;
   }
 }
 
-function describeMismatch(fault: ErrorObject, expected: string): string {
-  return `${fieldName(fault.instancePath)}: expected ${expected}, got ${showValue(fault.data)}`;
+function mismatch(path: Path, expected: string, value: unknown): never {
+  throw new InputError(`${nameOf(path)}: expected ${expected}, got ${showValue(value)}`);
 }
 
-/** `/env/FOO` as `env.FOO`; the whole value is `input`. */
-function fieldName(instancePath: string, ...more: string[]): string {
-  const steps = instancePath
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return [...steps, ...more].join('.') || 'input';
+function nameOf(path: Path): string {
+  return path.join('.') || 'input';
 }
 
-function describeType(schema: unknown): string {
-  const type = isRecord(schema) ? schema.type : undefined;
+function describeType(type: unknown): string {
   if (typeof type !== 'string') return 'a value';
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
 /** `"a", "b" or "c"`. */
-function describeChoices(values: unknown): string {
-  const shown = Array.isArray(values) ? values.map(showValue) : [];
+function describeChoices(values: readonly unknown[]): string {
+  const shown = values.map(showValue);
   return [shown.slice(0, -1).join(', '), ...shown.slice(-1)].filter(Boolean).join(' or ');
 }
 
-function properties(schema: unknown): Readonly<Record<string, unknown>> {
-  const found = isRecord(schema) ? schema.properties : undefined;
-  return isRecord(found) ? found : {};
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {};
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -2,6 +2,8 @@ import { type Stats, stat } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { LaunchError } from '../engine/launch-error.js';
 import { InputError, showValue } from '../support/errors.js';
+import { firstBytes } from '../support/text.js';
+import { ToolError } from './errors.js';
 
 /**
  * Resolves a working directory. The path stays as it was given: symlinks in it are not resolved, so
@@ -27,14 +29,18 @@ export function resolveWorkingDirectory(
 /**
  * Makes sure that a path is a directory, for whoever must know it before the launch.
  *
- * @throws {InputError} It does not exist, is no directory, or cannot be looked at.
+ * @throws {ToolError} It does not exist, is no directory, or cannot be looked at.
  */
 export async function checkWorkingDirectory(path: string): Promise<void> {
+  const fault = await faultOf(path);
+  if (fault !== undefined) throw new ToolError('directory', fault);
+}
+
+/** What is wrong with it; undefined: nothing that can be seen. */
+async function faultOf(path: string): Promise<string | undefined> {
   const found = await inspect(path);
-  if (found instanceof Error) throw new InputError(explain(path, found));
-  if (!found.isDirectory()) {
-    throw new InputError(`Working directory is not a directory: ${path}`);
-  }
+  if (found instanceof Error) return explain(path, found);
+  return found.isDirectory() ? undefined : `Working directory is not a directory: ${shown(path)}`;
 }
 
 /**
@@ -45,13 +51,9 @@ export async function checkWorkingDirectory(path: string): Promise<void> {
  */
 export async function explainLaunch(error: unknown, path: string): Promise<unknown> {
   if (!(error instanceof LaunchError) || error.step !== 'directory') return error;
-  try {
-    await checkWorkingDirectory(path);
-  } catch (found) {
-    return found;
-  }
-  // It is there, and may not be entered; or it is there again.
-  return new InputError(explain(path, error));
+  // It may be there, and not to be entered; or there again.
+  const message = (await faultOf(path)) ?? explain(path, error);
+  return new ToolError('directory', message, { cause: error });
 }
 
 /** `~` and `~/…`; a path such as `~user` is left as it is. */
@@ -67,10 +69,23 @@ function inspect(path: string): Promise<Stats | NodeJS.ErrnoException> {
   });
 }
 
+/** What all contracts say of a directory that is not there. */
+export function directoryMissing(which: string): string {
+  return `Working directory does not exist: ${which}`;
+}
+
+/** As long as a path may be; a model may have given anything, and what it gave comes back to it. */
+const SHOWN_BYTES = 4096;
+
+function shown(path: string): string {
+  const start = firstBytes(path, SHOWN_BYTES);
+  return start === path ? path : `${firstBytes(path, 80)}…`;
+}
+
 function explain(path: string, error: Pick<NodeJS.ErrnoException, 'code' | 'message'>): string {
   // ENOTDIR: something on the way to it is a file, so the directory itself is not there.
   if (error.code === 'ENOENT' || error.code === 'ENOTDIR') {
-    return `Working directory does not exist: ${path}`;
+    return directoryMissing(shown(path));
   }
-  return `Working directory cannot be used: ${path} (${error.code ?? error.message})`;
+  return `Working directory cannot be used: ${shown(path)} (${error.code ?? error.message})`;
 }

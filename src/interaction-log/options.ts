@@ -1,6 +1,7 @@
-import { atLeast, checkMethod, checkObject, wholeFrom } from '../support/checks.js';
+import { atLeast, checkMethod, wholeFrom } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Logger } from '../support/logger.js';
+import { type OptionNames, readOptions } from '../support/names.js';
 import { absolutePath } from '../support/paths.js';
 
 /** Options of an interaction log in a file. */
@@ -22,6 +23,14 @@ export interface InteractionLogOptions {
   readonly logger?: Logger | undefined;
 }
 
+const NAMES: OptionNames<InteractionLogOptions> = {
+  path: true,
+  maxCommandBytes: true,
+  maxPendingBytes: true,
+  flushMs: true,
+  logger: true,
+};
+
 /** The options with everything decided. */
 export interface InteractionLogSettings {
   readonly path: string;
@@ -35,8 +44,8 @@ export interface InteractionLogSettings {
  *
  * @throws {InputError} An option is not valid.
  */
-export function resolveLogOptions(options: InteractionLogOptions): InteractionLogSettings {
-  checkObject('options', options);
+export function resolveLogOptions(given: InteractionLogOptions): InteractionLogSettings {
+  const options = readOptions('options', given, NAMES);
   checkMethod('logger', 'warn', options.logger);
   const { path } = options;
   if (typeof path !== 'string' || path === '' || path.includes('\0')) {

@@ -24,8 +24,11 @@ const WORD = new RegExp(`(?<![\\w])(?:${WORDS.join('|')})(?!\\w)`, 'i');
 /** `ValueError`, `ERESOLVE`, `E0308`, `SIGSEGV`. */
 const NAME = /(?:Error|Exception|Warning|Failure)s?\b|\bE(?:[A-Z]{3,}|\d{3,5})\b|\bSIG[A-Z]{2,}\b/;
 
-/** The signs of linters and test runners, `***` of make. */
-const SIGN = /[✗✘✖×❌⚠⛔‼]|\*\*\*|^\s*●|^\s*(?:>|E|[EWF]:) {1,7}\S/u;
+/**
+ * The signs of linters and test runners, `***` of make; pytest's `>` before the line that failed,
+ * and that of code frames. `> Task :app` of Gradle and `> npm run build` are neither.
+ */
+const SIGN = /[✗✘✖×❌⚠⛔‼]|\*\*\*|^\s*●|^\s*(?:E|[EWF]:) {1,7}\S|^\s*> {3,40}\S|^\s*> *\d+ \|/u;
 
 /** `src/a.c:3:5: …`, `main.go:7: …`, `a.ts(3,5): …`, and places in a stack. */
 const PLACE =
@@ -40,16 +43,45 @@ const PASSED =
   /^\s*(?:ok \d+ (?:- )?\S|--- PASS: \S|test \S.* \.\.\. ok$|[✓✔√] .*\(?\d+(?:\.\d+)? ?m?s\)?$|\S+::\S.* PASSED(?: +\[ *\d+%\])?$)/u;
 const COUNTED = /[1-9]\d* (?:errors?|warnings?|failures?|failed|problems?)\b/i;
 
+/** What makes a line one about an error. */
+export interface ErrorLineReason {
+  readonly kind: 'place' | 'sign' | 'word' | 'name';
+  /** Where it was found. */
+  readonly text: string;
+}
+
 /**
  * Whether a line is about an error, a warning or a failure. Counts of none, and the tests that a
  * runner marks as passed, are not.
  */
 export function isErrorLine(line: string): boolean {
-  if (PLACE.test(line) || SIGN.test(line)) return true;
-  if (!WORD.test(line) && !NAME.test(line)) return false;
-  if (isPassed(line)) return false;
+  return explainErrorLine(line) !== undefined;
+}
+
+/**
+ * Why a line is taken for one about an error, which no filter may leave out: the `kind` of what was
+ * found in it, and its text. For whoever writes a filter that leaves out less than it should.
+ */
+export function explainErrorLine(line: string): ErrorLineReason | undefined {
+  const clear = found('place', PLACE, line) ?? found('sign', SIGN, line);
+  if (clear !== undefined) return clear;
+  const word = wordIn(line);
+  if (word === undefined || isPassed(line)) return undefined;
   const rest = line.replace(NONE, '');
-  return rest.length === line.length || WORD.test(rest) || NAME.test(rest);
+  return rest.length === line.length ? word : wordIn(rest);
+}
+
+function wordIn(line: string): ErrorLineReason | undefined {
+  return found('word', WORD, line) ?? found('name', NAME, line);
+}
+
+function found(
+  kind: ErrorLineReason['kind'],
+  expression: RegExp,
+  line: string,
+): ErrorLineReason | undefined {
+  const text = expression.exec(line)?.[0];
+  return text === undefined ? undefined : { kind, text: text.trim() };
 }
 
 /** Names of tests are not long, and the expression takes its time on what is. */

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
-import { checkObject } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
+import { type OptionNames, readOptions } from '../support/names.js';
 import type { Omission, OutputFilter } from './filter.js';
 import { mayRun } from './programs.js';
 
@@ -19,6 +19,9 @@ export interface LineFilterOptions {
   readonly programs?: readonly string[] | undefined;
   readonly noise: readonly NoiseRule[];
 }
+
+const NAMES: OptionNames<LineFilterOptions> = { name: true, programs: true, noise: true };
+const RULE_NAMES: OptionNames<NoiseRule> = { what: true, pattern: true };
 
 /** No line that is longer is looked at: patterns are for what programs say of their progress. */
 const LONGEST_LINE = 2000;
@@ -59,8 +62,7 @@ export function createLineFilter(options: LineFilterOptions): OutputFilter {
 }
 
 function checkLineFilter(options: LineFilterOptions): void {
-  checkObject('options', options);
-  const { name, programs, noise } = options;
+  const { name, programs, noise } = readOptions('options', options, NAMES);
   if (typeof name !== 'string' || name === '') {
     throw new InputError(`name: expected a name, got ${showValue(name)}`);
   }
@@ -69,6 +71,9 @@ function checkLineFilter(options: LineFilterOptions): void {
   }
   if (!Array.isArray(noise) || !noise.every((rule) => types.isRegExp(rule?.pattern))) {
     throw new InputError(`noise: expected an array of rules, got ${showValue(noise)}`);
+  }
+  for (const [index, rule] of noise.entries()) {
+    readOptions(`noise[${index}]`, rule, RULE_NAMES, { within: `noise[${index}].` });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { OutputLimits } from '../command/options.js';
 import type { Capture } from '../engine/outcome.js';
+import { countLines } from '../support/text.js';
 import { CLEANING, type MinimizedText, type Minimizer } from './minimizer.js';
 import { type NumberedText, toText } from './numbered-text.js';
 
@@ -191,10 +192,4 @@ function ofEnds(
     },
     bytes,
   };
-}
-
-function countLines(text: string): number {
-  let lines = text === '' || text.endsWith('\n') ? 0 : 1;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
-  return lines;
 }

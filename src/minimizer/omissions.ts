@@ -113,12 +113,16 @@ export class Omissions {
       if (this.#reasons[start] === undefined) continue;
       let end = start;
       let length = 0;
+      let bytes = 0;
       while (this.#reasons[end] !== undefined) {
         length += (this.#text.lines[end]?.length ?? 0) + 1;
+        bytes += Buffer.byteLength(this.#text.lines[end] ?? '') + 1;
         end += 1;
       }
-      const least = end - start === 1 ? LONG_LINE : this.#marker(start, end).length + 1;
-      if (length > least) {
+      const marker = this.#marker(start, end);
+      const least = end - start === 1 ? LONG_LINE : marker.length + 1;
+      // A marker has characters of several bytes.
+      if (length > least && bytes > Buffer.byteLength(marker) + 1) {
         if (kept < start) yield { start: kept, end: start, isOut: false };
         yield { start, end, isOut: true };
         kept = end;

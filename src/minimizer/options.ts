@@ -1,5 +1,6 @@
 import { atLeast, wholeFrom } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
+import { type OptionNames, readOptions } from '../support/names.js';
 import { DEFAULT_OUTPUT_FILTERS } from './default-filters.js';
 import type { OutputFilter } from './filter.js';
 import { Minimizer } from './minimizer.js';
@@ -19,6 +20,12 @@ export interface MinimizerOptions {
   readonly budgetMs?: number | undefined;
 }
 
+const NAMES: OptionNames<MinimizerOptions> = {
+  filters: true,
+  repeats: true,
+  maxInputBytes: true,
+  budgetMs: true,
+};
 const DEFAULT_INPUT_BYTES = 1024 * 1024;
 const MOST_INPUT_BYTES = 64 * 1024 * 1024;
 const DEFAULT_BUDGET_MS = 200;
@@ -36,7 +43,9 @@ export function createMinimizer(
   if (given !== true && (typeof given !== 'object' || given === null)) {
     throw new InputError(`minimizer: expected true, false or options, got ${showValue(given)}`);
   }
-  const options = given === true ? {} : given;
+  const options = readOptions<MinimizerOptions>('minimizer', given === true ? {} : given, NAMES, {
+    within: 'minimizer.',
+  });
   const { filters = DEFAULT_OUTPUT_FILTERS, repeats = true } = options;
   if (!Array.isArray(filters)) {
     throw new InputError(`minimizer.filters: expected an array, got ${showValue(filters)}`);

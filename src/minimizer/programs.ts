@@ -1,4 +1,6 @@
 const MOST_WORDS = 64;
+/** No file has a longer name; expressions take their time on what is longer. */
+const LONGEST_NAME = 255;
 
 /** Words that run the command after them. */
 const WRAPPERS = new Set([
@@ -20,8 +22,9 @@ function programsOf(command: string): Set<string> {
   for (const part of command.split(/[\n;|&(){}`]+/)) {
     const words = part.trim().split(/\s+/, MOST_WORDS);
     const index = words.findIndex((word) => !isSteppedOver(word));
-    const program = words[index]?.replace(/^.*\//, '').replace(/^["']|["']$/g, '');
-    if (program === undefined || program === '') continue;
+    const word = words[index] ?? '';
+    const program = word.slice(word.lastIndexOf('/') + 1).replace(/^["']|["']$/g, '');
+    if (program === '' || program.length > LONGEST_NAME) continue;
     programs.add(program);
     // `python -m pytest`
     const module = words.indexOf('-m', index);

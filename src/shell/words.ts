@@ -48,7 +48,10 @@ export function findWordTokens(parser: ShellParser, script: ParsedScript): WordT
       case 'DoubleQuoted':
         visitChildren(place, true);
         return;
-      // Patterns, which are compared and not opened.
+      // Patterns, which are compared and not opened, and what they are compared with.
+      case 'Case':
+        for (const item of node.items) visit(item, place, inQuotes);
+        return;
       case 'CaseItem':
         visit(node.body, place, inQuotes);
         return;

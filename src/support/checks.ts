@@ -53,3 +53,15 @@ export function checkMethod(name: string, method: string, value: unknown): void 
   if (typeof value === 'object' && typeof Reflect.get(value, method) === 'function') return;
   throw new InputError(`${name}: expected an object with ${method}(), got ${showValue(value)}`);
 }
+
+/**
+ * Half of a surrogate pair is no character: as UTF-8 it would become another one, and what runs would
+ * not be what was said.
+ *
+ * @throws {InputError} It has one.
+ */
+export function checkWellFormed(name: string, text: string): void {
+  const at = /\p{Surrogate}/u.exec(text)?.index;
+  if (at === undefined) return;
+  throw new InputError(`${name}: expected text without lone surrogates, got one at index ${at}`);
+}

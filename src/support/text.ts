@@ -63,3 +63,24 @@ export function newestOf(names: readonly string[]): string {
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
+
+/** A size beside another one: those that differ look different, if need be by their bytes. */
+export function formatSizeBeside(bytes: number, other: number): string {
+  const shown = formatSize(bytes);
+  return bytes !== other && shown === formatSize(other) ? `${bytes}B` : shown;
+}
+
+/** Lines of a text; a last one without a newline counts, a final newline begins no other. */
+export function countLines(text: string): number {
+  let lines = text === '' || text.endsWith('\n') ? 0 : 1;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
+}
+
+/** Text of strangers for a line that somebody reads: what a terminal would act upon is spelled out. */
+export function visibleText(text: string): string {
+  return text.replace(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu, (character) => {
+    const code = (character.codePointAt(0) ?? 0).toString(16);
+    return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u${code.padStart(4, '0')}`;
+  });
+}

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { onAbort } from '../support/abort.js';
 import { atLeast, checkString } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
+import { type OptionNames, readOptions } from '../support/names.js';
 import { UnderWay } from '../support/pending.js';
 import { startTimer } from '../support/timing.js';
 import {
@@ -35,6 +36,14 @@ export interface ClientTerminalOptions {
   readonly answerMs?: number | undefined;
 }
 
+const NAMES: OptionNames<ClientTerminalOptions> = {
+  connection: true,
+  sessionId: true,
+  shell: true,
+  pollMs: true,
+  answerMs: true,
+};
+
 /** The terminals of one client, as a tool uses them. */
 export class ClientTerminals {
   readonly #connection: ClientTerminalConnection;
@@ -45,7 +54,8 @@ export class ClientTerminals {
   readonly #late = new UnderWay();
 
   /** @throws {InputError} An option is not valid. */
-  constructor(options: ClientTerminalOptions, shell: string) {
+  constructor(given: ClientTerminalOptions, shell: string) {
+    const options = readOptions('clientTerminal', given, NAMES, { within: 'clientTerminal.' });
     const { connection, sessionId } = options;
     if (typeof connection?.createTerminal !== 'function') {
       const got = showValue(connection);

@@ -1,11 +1,11 @@
 import { checkExecuteOptions } from '../command/options.js';
 import { optionsOfNow } from '../command/options-now.js';
 import type { CommandOptions } from '../command/run.js';
-import { commandEnvironment } from '../command/run.js';
+import { COMMAND_MISTAKES, COMMAND_OPTION_NAMES, commandEnvironment } from '../command/run.js';
 import { spawnIn } from '../command/spawn.js';
 import type { MergedResult } from '../engine/outcome.js';
-import { checkObject } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
+import { type OptionNames, readOptions } from '../support/names.js';
 import { Console } from './console.js';
 import { readableCapture } from './readable.js';
 import type { TerminalUi } from './ui.js';
@@ -15,6 +15,9 @@ export type ConsoleOptions = Omit<CommandOptions, 'onOutput' | 'pty' | 'input' |
   /** Shows it. */
   readonly ui: TerminalUi;
 };
+
+const { onOutput: _, pty: __, input: ___, streams: ____, ...SHARED_NAMES } = COMMAND_OPTION_NAMES;
+const CONSOLE_NAMES: OptionNames<ConsoleOptions> = { ...SHARED_NAMES, ui: true };
 
 /** How a command in a console ended. */
 export interface ConsoleResult {
@@ -42,8 +45,9 @@ export async function runInConsole(
   command: string,
   consoleOptions: ConsoleOptions,
 ): Promise<ConsoleResult> {
-  checkObject('options', consoleOptions);
-  const { ui, ...options } = consoleOptions;
+  const { ui, ...options } = readOptions('options', consoleOptions, CONSOLE_NAMES, {
+    mistakes: COMMAND_MISTAKES,
+  });
   if (typeof ui?.openConsole !== 'function') {
     throw new InputError(`ui: expected a terminal UI with openConsole(), got ${showValue(ui)}`);
   }

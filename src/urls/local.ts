@@ -1,7 +1,7 @@
 import { mkdir, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { checkObject } from '../support/checks.js';
 import { hasCode, InputError, showValue } from '../support/errors.js';
+import { readOptions } from '../support/names.js';
 import { absolutePath } from '../support/paths.js';
 import type { UrlResolver } from './resolver.js';
 
@@ -24,8 +24,7 @@ const MAX_SYMLINKS = 40;
  * @throws {InputError} The root is not a path.
  */
 export function createLocalResolver(options: LocalUrlOptions): UrlResolver {
-  checkObject('options', options);
-  const { root } = options;
+  const { root } = readOptions('options', options, { root: true });
   if (typeof root !== 'string' || root === '') {
     throw new InputError(`root: expected a path, got ${showValue(root)}`);
   }

@@ -78,7 +78,7 @@ test('C5: one long line is bounded, and said to be part of a line so long', asyn
   const [output = '', ...notices] = text.split('\n\n');
   expect(output).toBe('x'.repeat(50 * 1024));
   expect(notices.join('\n')).toContain(
-    '[Showing last 50.0KB of line 1 (line is 117.2KB). Read artifact://0 for full output]',
+    '[Showing last 50.0KB of line 1 (line is 117.2KB). Read artifact://0 for full output: head -c 40000 artifact://0]',
   );
 });
 

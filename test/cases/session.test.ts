@@ -52,7 +52,7 @@ test('E6: a directory that has been removed is told clearly, and the session goe
   const tool = newSession();
   expect(await data(tool, 'mkdir d; cd d; rmdir ../d')).toMatchObject({ exit_code: 0 });
   const failure = await failureOf(data(tool, 'echo hello'));
-  expect(String(failure)).toContain(`Working directory no longer exists: ${folder.file('d')}`);
+  expect(String(failure)).toContain(`Working directory does not exist: ${folder.file('d')}`);
   expect(await data(tool, 'echo hello')).toMatchObject({ stdout: 'hello\n', exit_code: 0 });
   expect(await pwd(tool)).toBe(`${folder.path}\n`);
 });

@@ -60,6 +60,15 @@ describe.each(CONTRACT_NAMES)('a tool of the contract %s', (contract) => {
     expect(answer.isError).toBeUndefined();
   });
 
+  test.each(['true', 'echo', "printf ' \\n\\n'"])(
+    'B6: never answers with a text that is empty or blank: %s',
+    async (command) => {
+      const text = textOf(await makeTool().execute({ command }));
+      expect(text.trim()).not.toBe('');
+      if (contract !== 'plain') expect(text).toMatch(/^\(no output\)/);
+    },
+  );
+
   test('ends a command that is cancelled, with all that it started', async () => {
     const controller = new AbortController();
     const { signal } = controller;
@@ -100,6 +109,8 @@ describe.each(CONTRACT_NAMES)('a tool of the contract %s', (contract) => {
     const tool = makeTool();
     const answer = await tool.execute({ command: `${longSleep(73)} >/dev/null 2>&1 & sleep 0.2` });
     expect(backgroundOf(answer).map(({ command }) => command)).toEqual([longSleep(73)]);
+    // B15: the model is told of it, too.
+    expect(textOf(answer)).toMatch(/Still running in the background: \d+ .*kill -9 -- -\d+/s);
     expect(sleeping(73)).toEqual(backgroundOf(answer).map(({ pid }) => pid));
     await tool.dispose();
     expect(sleeping(73)).toEqual([]);
@@ -138,13 +149,43 @@ describe.each(CONTRACT_NAMES)('a tool of the contract %s', (contract) => {
     expect(textOf(answer)).toMatch(/a.*b/s);
   });
 
-  test('ends a command whose time is up, and says so with the output so far', async () => {
+  test('B11: ends a command whose time is up, and says so with the output so far', async () => {
     const { text } = await endOf(
       makeTool(1).execute({ command: `trap '' TERM; echo early; ${longSleep(74)}` }),
     );
     expect(text).toContain('early');
-    expect(text).toMatch(/timed out/);
+    expect(text).toMatch(/timed out after 1 ?s/);
+    // B11: and what can be done about it.
+    expect(text).toMatch(/[Ff]or (?:more time|what takes longer)/);
     expect(sleeping(74)).toEqual([]);
+  });
+
+  test('B17: takes a description beside the command, and tells it with the updates', async () => {
+    const labels = new Set<string | undefined>();
+    const onUpdate = ({ label }: { readonly label?: string }) => labels.add(label);
+    const input = { command: 'echo one; sleep 0.2', description: 'Says one' };
+    expect(textOf(await makeTool().execute(input, { onUpdate }))).toContain('one');
+    expect([...labels]).toEqual(['Says one']);
+  });
+
+  test('B18: takes null for a field that need not be there', async () => {
+    const input = { command: 'echo one', timeout: null, mode: null, env: null, cwd: null };
+    const more = { pty: null, async: null, run_in_background: null };
+    expect(textOf(await makeTool().execute({ ...input, ...more }))).toContain('one');
+  });
+
+  test('B19: refuses a command with half of a character, which would become another one', async () => {
+    const { text } = await endOf(makeTool().execute({ command: 'echo \ud800' }));
+    expect(text).toContain('command: expected text without lone surrogates, got one at index 5');
+  });
+
+  test('B16: says the same of a directory that is not there', async () => {
+    const cwd = folder.file('never-was');
+    const tool = keep(createBashTool({ ...common(contract), cwd }));
+    const { text, error } = await endOf(tool.execute({ command: 'true' }));
+    const message = `Working directory does not exist: ${cwd}`;
+    if (contract === 'plain') expect(JSON.parse(text)).toEqual({ error: message });
+    else expect(error).toMatchObject({ kind: 'directory', message });
   });
 
   test('refuses input that is wrong, naming the field', async () => {

@@ -33,6 +33,13 @@ test('processes left running are named with a way to stop them', () => {
   );
 });
 
+test('B23: what a terminal would act upon is spelled out in the names of processes', () => {
+  const command = 'x \x1b[31mred\x07\u202e';
+  expect(backgroundNotice([{ pid: 1, processGroup: 1, command }])).toContain(
+    '1 (x \\x1b[31mred\\x07\\u202e)',
+  );
+});
+
 test('many processes, and long ones, are not all spelled out', () => {
   const command = '中'.repeat(99);
   const left = Array.from({ length: 8 }, (_, pid) => ({ pid, processGroup: 10, command }));

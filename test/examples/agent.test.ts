@@ -35,7 +35,7 @@ test('the example finds the bug, mends it and says so', () => {
 
 test('the agent reads the end of a long output from its artifact', () => {
   expect(answerTo('bash {"command":"seq 1 30000"}')).toContain(
-    '[Showing lines 21468-30000 of 30000 (50.0KB limit). Read artifact://0 for full output]',
+    '[Showing lines 21468-30000 of 30000 (50.0KB limit). Read artifact://0 for full output: sed -n 21268,21467p artifact://0]',
   );
   expect(answerTo('bash {"command":"tail -n 1 artifact://0"}')).toMatch(/^ {4}30000\n/);
 });
@@ -46,7 +46,9 @@ test('the agent hears of a job, of a timeout and of a wrong directory', () => {
   );
   expect(answerTo('job {"poll":["bg_1"]}')).toMatch(/^ {4}Job bg_1 completed after T seconds/);
   expect(answerTo('bash {"command":"sleep 60","timeout":1}')).toBe(
-    '    Command timed out after 1 seconds\n    (error)',
+    '    Command timed out after 1 second\n' +
+      '    For more time, pass a larger `timeout` (at most 3600); with `async: true`, other commands can run meanwhile.\n' +
+      '    (error)',
   );
   expect(transcript).toMatch(/Working directory does not exist: \S+\/no\/such\/directory\n/);
 });

@@ -113,7 +113,7 @@ describe.each(Object.entries(versions))('to %s of the official client', (_name, 
     await client.call('bash', { command: 'mkdir gone; cd gone; rmdir "$PWD"' });
     const failed = await client.call('bash', { command: 'pwd' });
     expect(failed.isError).toBe(true);
-    expect(answerOf(failed)).toContain(`no longer exists: ${folder.path}/gone`);
+    expect(answerOf(failed)).toContain(`does not exist: ${folder.path}/gone`);
     const again = await client.call('bash', { command: 'pwd' });
     expect(again.structuredContent).toMatchObject({ stdout: `${folder.path}\n` });
   });

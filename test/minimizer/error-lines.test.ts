@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isErrorLine } from '../../src/index.js';
+import { explainErrorLine, isErrorLine } from '../../src/index.js';
 import { findErrorLines } from '../../src/minimizer/error-lines.js';
 import { toEnd } from '../../src/minimizer/steps.js';
 
@@ -131,4 +131,18 @@ test.each([
   const start = performance.now();
   toEnd(findErrorLines([line]));
   expect(performance.now() - start).toBeLessThan(2000);
+});
+
+test.each([
+  ['> Task :core:compileJava UP-TO-DATE', undefined],
+  ['> npm run build', undefined],
+  ['>       assert total == 3', { kind: 'sign', text: '>       a' }],
+  ['> 12 |   expect(total).toBe(3);', { kind: 'sign', text: '> 12 |' }],
+  ['E   AssertionError', { kind: 'sign', text: 'E   A' }],
+  ['npm warn deprecated x', { kind: 'word', text: 'warn' }],
+  ['main.go:7: x', { kind: 'place', text: 'main.go:7: x' }],
+  ['0 errors', undefined],
+])('B26: one can ask why a line stays: %s', (line, reason) => {
+  expect(explainErrorLine(line)).toEqual(reason);
+  expect(isErrorLine(line)).toBe(reason !== undefined);
 });

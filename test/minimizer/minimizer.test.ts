@@ -189,3 +189,41 @@ test('a megabyte leaves others their turn', async () => {
   clearInterval(timer);
   expect(turns).toBeGreaterThan(2);
 });
+
+test.each([
+  ['digits', '1'.repeat(1_000_000)],
+  ['digits and dots', '1.'.repeat(500_000)],
+  ['slashes', '/'.repeat(1_000_000)],
+  ['quotes', '"'.repeat(1_000_000)],
+  ['blanks', ' '.repeat(1_000_000)],
+  ['options', '-a '.repeat(300_000)],
+])('C8: a command of a megabyte takes no time: %s', async (_, command) => {
+  const start = performance.now();
+  await createMinimizer(true, () => {})?.minimize('a line\n', command);
+  expect(performance.now() - start).toBeLessThan(1000);
+});
+
+test('B25: what is minimized is never longer in bytes', async () => {
+  const lines = fc.array(fc.constantFrom('aaaaaa', 'bbbbbbbbbbbbbbbb', 'ä', 'keep', ''), {
+    maxLength: 12,
+  });
+  const minimizer = createMinimizer(
+    {
+      filters: [
+        createLineFilter({
+          name: 'x',
+          noise: [{ what: 'ünnötig'.repeat(8), pattern: /^[abä]+$/ }],
+        }),
+      ],
+    },
+    () => {},
+  );
+  await fc.assert(
+    fc.asyncProperty(lines, fc.integer({ min: 1, max: 20 }), async (texts, times) => {
+      const text = texts.map((line) => `${line.repeat(times)}\n`).join('');
+      const { minimized, cleaned } = (await minimizer?.minimize(text, 'x')) ?? {};
+      const size = (made: typeof cleaned) => Buffer.byteLength(made?.lines.join('\n') ?? '');
+      expect(size(minimized)).toBeLessThanOrEqual(size(cleaned));
+    }),
+  );
+});

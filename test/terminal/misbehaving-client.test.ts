@@ -92,7 +92,7 @@ test('when the client answers nothing at all, the timeout still counts', async (
     message:
       'The client did not show the end of the output.\n' +
       'The client did not end the command: it may still run.\n\n' +
-      'Command timed out after 1 seconds',
+      'Command timed out after 1 second\nFor more time, pass a larger `timeout` (at most 3600).',
   });
   expect(client.count('release')).toBe(1);
   await client.close();
@@ -103,7 +103,10 @@ test('a kill that fails leaves it to the release', async () => {
   const client = clientOf({ kill: () => Promise.reject(new Error('no')) });
   const command = `echo before; ${longSleep(322)}`;
   const error = await failureOf(toolFor(client).execute({ command, timeout: 1 }));
-  expect(error).toMatchObject({ message: 'before\n\nCommand timed out after 1 seconds' });
+  expect(error).toMatchObject({
+    message:
+      'before\n\nCommand timed out after 1 second\nFor more time, pass a larger `timeout` (at most 3600).',
+  });
   await eventually(() => expect(sleeping(322)).toEqual([]));
 });
 

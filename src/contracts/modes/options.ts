@@ -1,8 +1,16 @@
+import { createArtifactStore } from '../../artifacts/directory-store.js';
+import type { ArtifactStore } from '../../artifacts/store.js';
 import { MOST_KEPT_BYTES } from '../../command/options.js';
-import { atLeast, checkObject, wholeFrom } from '../../support/checks.js';
+import { atLeast, wholeFrom } from '../../support/checks.js';
 import { disregard, InputError, showValue } from '../../support/errors.js';
+import { type OptionNames, readOptions } from '../../support/names.js';
 import { absolutePath, isUrl } from '../../support/paths.js';
-import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../options.js';
+import {
+  resolveShellOptions,
+  SHELL_OPTION_NAMES,
+  type ShellOptions,
+  type ShellSettings,
+} from '../options.js';
 
 /** How a command is run. */
 export type Mode = 'default' | 'slow' | 'background';
@@ -27,6 +35,15 @@ export interface ModesOptions extends Omit<ShellOptions, 'cwd'> {
   readonly maxCommandBytes?: number | undefined;
 }
 
+const NAMES: OptionNames<ModesOptions> = {
+  ...SHELL_OPTION_NAMES,
+  timeouts: true,
+  maxOutputBytes: true,
+  snipBytes: true,
+  maxCommandBytes: true,
+};
+const TIMEOUT_NAMES: OptionNames<ModeTimeouts> = { default: true, slow: true, background: true };
+
 /** The options with everything decided. */
 export interface ModesSettings extends Omit<ShellSettings, 'cwd'> {
   /** The directory of now, absolute. */
@@ -35,6 +52,8 @@ export interface ModesSettings extends Omit<ShellSettings, 'cwd'> {
   readonly maxOutputBytes: number;
   readonly snipBytes: number;
   readonly maxCommandBytes: number;
+  /** Where outputs that are cut are kept whole, until the tool is disposed of. */
+  readonly outputs: ArtifactStore;
 }
 
 const DEFAULT_TIMEOUTS: ModeTimeouts = { default: 30, slow: 15 * 60, background: 24 * 60 * 60 };
@@ -49,7 +68,8 @@ const DEFAULT_MAX_COMMAND_BYTES = 60_000 * 4;
  *
  * @throws {InputError} An option is not valid.
  */
-export function resolveModesOptions(options: ModesOptions): ModesSettings {
+export function resolveModesOptions(given: ModesOptions): ModesSettings {
+  const options = readOptions('options', given, NAMES);
   const { cwd, ...rest } = options;
   const settings = resolveShellOptions(
     { ...rest, cwd: currentDirectory(cwd) },
@@ -65,6 +85,7 @@ export function resolveModesOptions(options: ModesOptions): ModesSettings {
     directory,
     timeouts: resolveTimeouts(options.timeouts),
     ...resolveSizes(options),
+    outputs: createArtifactStore(),
     maxCommandBytes: wholeFrom(
       'maxCommandBytes',
       1,
@@ -83,7 +104,7 @@ function currentDirectory(cwd: ModesOptions['cwd']): string | URL {
 }
 
 function resolveTimeouts(given: Partial<ModeTimeouts> = {}): ModeTimeouts {
-  checkObject('timeouts', given);
+  readOptions('timeouts', given, TIMEOUT_NAMES, { within: 'timeouts.' });
   const limit = (mode: Mode): number =>
     atLeast(`timeouts.${mode}`, 0.001, given[mode] ?? DEFAULT_TIMEOUTS[mode]);
   return { default: limit('default'), slow: limit('slow'), background: limit('background') };

@@ -1,6 +1,6 @@
 import type { OutputLimits } from '../../command/options.js';
 import type { Capture } from '../../engine/outcome.js';
-import { firstBytes, formatSize, lastBytes } from '../../support/text.js';
+import { firstBytes, formatSize, formatSizeBeside, lastBytes } from '../../support/text.js';
 
 /** How much is returned, in bytes. */
 interface SnipLimits {
@@ -20,6 +20,8 @@ export function limitsToSnip({ maxOutputBytes, snipBytes }: SnipLimits): OutputL
 /** Output as it is returned. */
 export interface SnippedOutput {
   readonly text: string;
+  /** Where all of it is, if it was kept. */
+  readonly path?: string;
   /** How long it was; present when its middle is left out. */
   readonly totalBytes?: number;
 }
@@ -45,7 +47,7 @@ function snip(
   totalBytes: number,
   { maxOutputBytes, snipBytes }: SnipLimits,
 ): SnippedOutput {
-  const sizes = `got ${formatSize(totalBytes)}, max is ${formatSize(maxOutputBytes)}`;
+  const sizes = `got ${formatSizeBeside(totalBytes, maxOutputBytes)}, max is ${formatSize(maxOutputBytes)}`;
   const text =
     `[output truncated in middle: ${sizes}]\n` +
     `${firstBytes(head, snipBytes)}\n\n[snip]\n\n${lastBytes(tail, snipBytes)}`;

@@ -1,9 +1,9 @@
 import type { BackgroundProcess, MergedResult, Outcome } from '../../engine/outcome.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
-import { backgroundNotice, stopCommand } from '../notices.js';
+import { backgroundNotice, formatSeconds, outputText, stopCommand } from '../notices.js';
 import type { Mode, ModesSettings } from './options.js';
-import { type SnippedOutput, snipOutput } from './output.js';
+import type { SnippedOutput } from './output.js';
 
 /** Details of a command that was waited for. */
 export interface ForegroundDetails {
@@ -18,6 +18,8 @@ export interface ForegroundDetails {
   background?: readonly BackgroundProcess[];
   /** How long the output was, in bytes; present when its middle is left out. */
   totalBytes?: number;
+  /** The file with all of it, until the tool is disposed of; present when it could be kept. */
+  wholeOutput?: string;
 }
 
 /** Details of a command that goes on by itself. */
@@ -41,23 +43,29 @@ export type ModesDetails = ForegroundDetails | BackgroundDetails;
  */
 export function foregroundResult(
   result: MergedResult,
+  output: SnippedOutput,
   mode: ForegroundDetails['mode'],
   settings: ModesSettings,
 ): ToolResult<ModesDetails> {
-  const output = snipOutput(result.output, settings);
   const timeoutSeconds = settings.timeouts[mode];
   const details = foregroundDetails(result, mode, timeoutSeconds, output);
   const { outcome } = result;
-  const shown = withNotice(output.text, result.background);
+  const shown = withLines(output.text, [
+    output.path && `whole output: ${output.path}`,
+    backgroundNotice(result.background),
+  ]);
   if (outcome.kind === 'cancelled') {
     throw new ToolAbortError(under('[command cancelled]', shown), { details });
   }
   if (outcome.kind === 'exited' && outcome.exitCode === 0) {
-    return { content: [{ type: 'text', text: shown }], details };
+    return { content: [{ type: 'text', text: outputText(shown) }], details };
   }
   const text =
     outcome.kind === 'timedOut'
-      ? under(`[command timed out after ${timeoutSeconds}s]`, shown)
+      ? under(
+          `[command timed out after ${timeoutSeconds}s]`,
+          `${ended(shown)}${advice(mode, settings)}`,
+        )
       : `[command failed: exit code ${describeFailure(outcome)}]\n${shown}`;
   return { content: [{ type: 'text', text }], details, isError: true };
 }
@@ -66,7 +74,7 @@ function foregroundDetails(
   result: MergedResult,
   mode: ForegroundDetails['mode'],
   timeoutSeconds: number,
-  { totalBytes }: SnippedOutput,
+  { totalBytes, path }: SnippedOutput,
 ): ForegroundDetails {
   const { outcome, background, durationMs } = result;
   return {
@@ -76,6 +84,7 @@ function foregroundDetails(
     outcome,
     ...(background.length > 0 && { background }),
     ...(totalBytes !== undefined && { totalBytes }),
+    ...(path !== undefined && { wholeOutput: path }),
   };
 }
 
@@ -98,12 +107,20 @@ function under(title: string, output: string): string {
   return output === '' ? title : `${title}\n${output}`;
 }
 
-/** On a line of its own, whatever the output ends with. */
-function withNotice(output: string, background: readonly BackgroundProcess[]): string {
-  const notice = backgroundNotice(background);
-  if (notice === undefined) return output;
-  const gap = output === '' || output.endsWith('\n') ? '' : '\n';
-  return `${output}${gap}[${notice}]`;
+function advice(mode: ForegroundDetails['mode'], { timeouts }: ModesSettings): string {
+  const slow = `mode="slow" (${formatSeconds(timeouts.slow)}), or `;
+  return `[for more time: ${mode === 'slow' ? '' : slow}mode="background"]`;
+}
+
+/** On lines of their own, whatever the output ends with. */
+function withLines(output: string, notices: readonly (string | undefined)[]): string {
+  const lines = notices.flatMap((notice) => (notice ? [`[${notice}]`] : []));
+  return lines.length === 0 ? output : ended(output) + lines.join('\n');
+}
+
+/** Its last line has ended. */
+function ended(output: string): string {
+  return output === '' || output.endsWith('\n') ? output : `${output}\n`;
 }
 
 /** The contract's answer to a command that goes on by itself. */

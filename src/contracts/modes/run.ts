@@ -1,3 +1,4 @@
+import { keepText, OutputKeeper } from '../../artifacts/keep-output.js';
 import { executeDetached } from '../../command/detached.js';
 import { execute } from '../../command/execute.js';
 import type { ExecuteOptions } from '../../command/options.js';
@@ -8,8 +9,9 @@ import { whileListened } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
 import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
+import { explainLaunch } from '../workdir.js';
 import type { ModesSettings } from './options.js';
-import { limitsToSnip } from './output.js';
+import { limitsToSnip, type SnippedOutput, snipOutput } from './output.js';
 import { makeOutputFile, removeOutputFile } from './output-file.js';
 import {
   backgroundResult,
@@ -17,6 +19,9 @@ import {
   foregroundResult,
   type ModesDetails,
 } from './result.js';
+
+/** The name under which outputs are kept. */
+const TOOL = 'bash';
 
 /** The host at the moment of a call, and where the conversation is. */
 interface ModesMoment extends CallMoment {
@@ -26,6 +31,7 @@ interface ModesMoment extends CallMoment {
 /**
  * Runs a command to its end, or to that of its time.
  *
+ * @throws {ToolError} Its directory is none.
  * @throws {ToolAbortError} It was cancelled.
  * @throws {LaunchError} It could not be started.
  */
@@ -40,19 +46,43 @@ export async function runForeground(
   const { cwd } = moment;
   const { signal } = call;
   const timeoutMs = milliseconds(settings.timeouts[mode]);
+  const keeper = await OutputKeeper.open(settings.outputs, TOOL);
+  const spill = keeper.spill(settings.maxOutputBytes);
   const run = (onOutput: ExecuteOptions['onOutput']): Promise<MergedResult> => {
-    const own = { cwd, timeoutMs, owner, signal, onOutput };
+    const own = { cwd, timeoutMs, owner, signal, onOutput, spill };
     const options = commandOptions(settings, limitsToSnip(settings), own);
-    return execute(command, shellEnvironment(cwd, settings, moment), options);
+    return execute(command, shellEnvironment(cwd, settings, moment), options).catch(
+      async (error) => {
+        keeper.abandon();
+        throw await explainLaunch(error, cwd);
+      },
+    );
   };
   const result = await whileListened(call, run, { maxBytes: settings.snipBytes });
-  return foregroundResult(result, mode, settings);
+  const output = snipOutput(result.output, settings);
+  const path = await keep(result, keeper, output, settings);
+  return foregroundResult(result, { ...output, ...(path && { path }) }, mode, settings);
+}
+
+/** Where all of a cut output is; undefined: it could not be kept, which is no reason to fail. */
+async function keep(
+  { output: capture, spill }: MergedResult,
+  keeper: OutputKeeper,
+  { totalBytes }: SnippedOutput,
+  { outputs }: ModesSettings,
+): Promise<string | undefined> {
+  const kept = await keeper.finish(spill);
+  if (kept.kind === 'kept') return kept.artifact.path;
+  // Not text, and too long only as it is shown: there is no file, and all of that is here.
+  if (totalBytes === undefined || capture.kind === 'cut') return undefined;
+  const artifact = await keepText(outputs, TOOL, capture.text);
+  return 'reason' in artifact ? undefined : artifact.path;
 }
 
 /**
  * Starts a command that outlives the host.
  *
- * @throws {ToolError} There is no place for its output.
+ * @throws {ToolError} There is no place for its output, or its directory is none.
  * @throws {LaunchError} It could not be started.
  */
 export async function runInBackground(
@@ -71,7 +101,7 @@ export async function runInBackground(
     return backgroundResult(pid, outputPath, settings);
   } catch (error) {
     await removeOutputFile(outputPath);
-    throw error;
+    throw await explainLaunch(error, cwd);
   }
 }
 

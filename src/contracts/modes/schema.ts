@@ -1,3 +1,4 @@
+import { formatSize } from '../../support/text.js';
 import type { JsonSchema } from '../validate.js';
 import type { Mode, ModesSettings } from './options.js';
 
@@ -28,12 +29,14 @@ export function modesSchema({ timeouts }: ModesSettings): JsonSchema {
 
 /** What the model is told about the tool; it ends with the directory of now. */
 export function modesDescription(settings: ModesSettings): string {
-  const { timeouts, maxCommandBytes } = settings;
+  const { timeouts, maxCommandBytes, maxOutputBytes, snipBytes } = settings;
   const tokens = Math.floor(maxCommandBytes / 4000);
   return [
     'Runs a shell command by bash -c and returns what it printed, stdout and stderr combined.',
     'Each command has a fresh shell: directory changes, variables and aliases are gone after it. ' +
       'There is no terminal and no input.',
+    `Of output longer than ${formatSize(maxOutputBytes)} the first and the last ` +
+      `${formatSize(snipBytes)} are returned, with the name of a file that has all of it.`,
     '',
     `A command may take ${long(timeouts.default)}. With mode="slow" it may take ` +
       `${long(timeouts.slow)}: use that for builds, downloads, installs, tests and whatever else ` +

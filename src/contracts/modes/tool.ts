@@ -2,7 +2,6 @@ import { checkCommand } from '../../command/options.js';
 import { InputError } from '../../support/errors.js';
 import { callOfNow } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
-import { copyInput } from '../copy-input.js';
 import { Lifetime } from '../lifetime.js';
 import { momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
@@ -54,12 +53,15 @@ export function createModesTool(options: ModesOptions): ModesTool {
     hints: SHELL_HINTS,
     companions: [],
     execute(input, given) {
-      const call = callOfNow(given);
-      return life.call(call, () => answer(copyInput(input), call));
+      const call = callOfNow(given, input);
+      return life.call(call, () => answer(input, call));
     },
-    dispose: () => life.end(settings.graceMs),
     [Symbol.asyncDispose]() {
       return this.dispose();
+    },
+    async dispose() {
+      await life.end(settings.graceMs);
+      await settings.outputs.dispose();
     },
   };
 }

@@ -24,7 +24,7 @@ const FORM = /^(?<speaker>[^\s:]+):(?<line>\D{0,24}?)\d+\s?: (?<message>\S.*)$/;
 
 /** Where the line number is told in English, so is the rest, and it is one of these. */
 const ENGLISH: ReadonlySet<string> = new Set([' line ', ' ', '']);
-const NOT_FOUND = /: (?:command not found|not found|No such file or directory|.*required file.*)$/;
+const NOT_FOUND = /: (?:command not found|not found|No such file or directory)$/;
 
 /** `wait` exits with 127 when it is asked for what is not its child. */
 const OTHER_MEANING = /^wait: /;
@@ -41,8 +41,15 @@ export function findDiagnosis(exitCode: number, stderr: string): Diagnosis | und
   const text = stderr.slice(stderr.lastIndexOf('\n', stderr.length - 2) + 1, -1);
   const { speaker = '', line = '', message = '' } = FORM.exec(text)?.groups ?? {};
   if (speaker === '' || OTHER_MEANING.test(message)) return undefined;
-  if (reason === 'notFound' && ENGLISH.has(line) && !NOT_FOUND.test(message)) return undefined;
+  if (reason === 'notFound' && ENGLISH.has(line) && !saysNotFound(message)) return undefined;
   return { text, reason, speaker };
+}
+
+/** By hand for the last form: an expression would look for it from every colon on. */
+function saysNotFound(message: string): boolean {
+  if (NOT_FOUND.test(message)) return true;
+  const colon = message.indexOf(': ');
+  return colon !== -1 && message.includes('required file', colon + 2);
 }
 
 /**

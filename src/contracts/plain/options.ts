@@ -4,9 +4,15 @@ import type { InteractionLog } from '../../interaction-log/log.js';
 import { atLeast, checkSwitch, wholeFrom } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
 import { type Logger, warnTo } from '../../support/logger.js';
+import { type OptionNames, readOptions } from '../../support/names.js';
 import { hostDirectory } from '../../support/paths.js';
 import { nonInteractiveDefaults } from '../non-interactive.js';
-import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../options.js';
+import {
+  resolveShellOptions,
+  SHELL_OPTION_NAMES,
+  type ShellOptions,
+  type ShellSettings,
+} from '../options.js';
 import { CommandLog } from './command-log.js';
 
 /** Options of a tool of the `plain` contract. */
@@ -28,6 +34,18 @@ export interface PlainOptions extends Omit<ShellOptions, 'cwd' | 'ci'> {
   readonly log?: string | InteractionLog | undefined;
 }
 
+const { ci: _, ...SHARED_NAMES } = SHELL_OPTION_NAMES;
+const NAMES: OptionNames<PlainOptions> = {
+  ...SHARED_NAMES,
+  nonInteractive: true,
+  timeout: true,
+  maxStdoutBytes: true,
+  maxStderrBytes: true,
+  log: true,
+};
+/** It is another contract's option, and a part of one of this. */
+const MISTAKES = { ci: 'nonInteractive has it' };
+
 /** Those options with everything decided. */
 export interface PlainSettings extends Omit<ShellSettings, 'cwd'> {
   /** The directory for the command of a call that is made now; undefined: it is gone. */
@@ -48,7 +66,8 @@ const NO_DEFAULTS: Readonly<Record<string, string>> = {};
  *
  * @throws {InputError} An option is not valid.
  */
-export function resolvePlainOptions(options: PlainOptions): PlainSettings {
+export function resolvePlainOptions(given: PlainOptions): PlainSettings {
+  const options = readOptions('options', given, NAMES, { mistakes: MISTAKES });
   const { cwd = '/', ...others } = options;
   const shell = resolveShellOptions({ ...others, cwd }, { inheritEnv: 'all', graceMs: 5000 });
   checkSwitch('nonInteractive', options.nonInteractive);

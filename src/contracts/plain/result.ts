@@ -3,7 +3,7 @@ import { signalExitCode } from '../../support/signals.js';
 import { firstBytes } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
-import { CANCELLED, NO_STATUS, signalNotice, timeoutNotice } from '../notices.js';
+import { backgroundNotice, CANCELLED, NO_STATUS, signalNotice, timeoutNotice } from '../notices.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { PlainSettings } from './options.js';
 import type { PlainOutput, PlainSuccess } from './schema.js';
@@ -12,6 +12,8 @@ import type { PlainOutput, PlainSuccess } from './schema.js';
 export type PlainFailureKind =
   /** The input was wrong; nothing was started. */
   | 'input'
+  /** The working directory is not there or cannot be used; nothing was started. */
+  | 'directory'
   /** The command could not be started: the fault is the machine's, not the command's. */
   | 'launch'
   /** Its time was up. */
@@ -49,6 +51,8 @@ export interface PlainDetails {
   readonly background?: readonly BackgroundProcess[];
 }
 
+const TIMEOUT_ADVICE =
+  'For what takes longer, start it with `&` and its output in a file, and look there later.';
 const SUFFIX = '... (truncated)';
 
 /**
@@ -79,7 +83,8 @@ export function plainResult(
 ): ToolResult<PlainDetails> {
   const stdout = shownText(result.stdout, settings.maxStdoutBytes);
   const stderr = shownText(result.stderr, settings.maxStderrBytes);
-  const output = { stdout: stdout.text, stderr: stderr.text };
+  const notice = backgroundNotice(result.background);
+  const output = { stdout: stdout.text, stderr: stderr.text, ...(notice && { notice }) };
   const details: PlainDetails = {
     timeoutSeconds: settings.timeoutSeconds,
     wallTimeMs: result.durationMs,
@@ -109,12 +114,12 @@ function exitedResult(
 
 function unfinished(
   outcome: Exclude<Outcome, { kind: 'exited' | 'cancelled' }>,
-  output: Pick<PlainSuccess, 'stdout' | 'stderr'>,
+  output: Omit<PlainSuccess, 'exitCode'>,
   details: PlainDetails,
 ): ToolResult<PlainDetails> {
   switch (outcome.kind) {
     case 'timedOut': {
-      const error = timeoutNotice(details.timeoutSeconds);
+      const error = timeoutNotice(details.timeoutSeconds, TIMEOUT_ADVICE);
       return answer({ error, ...output }, { ...details, failure: 'timedOut' });
     }
     case 'signaled': {

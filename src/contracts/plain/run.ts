@@ -2,11 +2,11 @@ import { execute } from '../../command/execute.js';
 import { checkCommand } from '../../command/options.js';
 import type { SeparateResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
-import { InputError } from '../../support/errors.js';
 import { whileListened } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
+import { ToolError } from '../errors.js';
 import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
-import { explainLaunch } from '../workdir.js';
+import { directoryMissing, explainLaunch } from '../workdir.js';
 import { type Diagnosis, findDiagnosis, speaksForShell } from './diagnosis.js';
 import type { PlainSettings } from './options.js';
 import { KEPT_OF_END, type PlainDetails, plainResult } from './result.js';
@@ -28,7 +28,8 @@ export interface PlainMoment extends CallMoment {
 /**
  * Runs a command to its end.
  *
- * @throws {InputError} The command is blank, or its directory is none.
+ * @throws {InputError} The command is blank.
+ * @throws {ToolError} Its directory is none.
  * @throws {LaunchError} It could not be started.
  * @throws {ToolAbortError} It was cancelled.
  */
@@ -40,7 +41,7 @@ export async function runPlainCommand(
   checkCommand(command);
   const { cwd } = moment;
   if (cwd === undefined) {
-    throw new InputError("Working directory does not exist: the host's own was removed");
+    throw new ToolError('directory', directoryMissing("the host's own was removed"));
   }
   const environment = shellEnvironment(cwd, settings, moment);
   const result = await executeIn(cwd, command, environment, context).catch(async (error) => {

@@ -1,11 +1,25 @@
+import { formatSize } from '../../support/text.js';
+import { formatSeconds } from '../notices.js';
 import type { JsonSchema } from '../validate.js';
+import type { PlainSettings } from './options.js';
 
 /** Input of the `plain` contract, once it is valid. */
 export interface PlainInput {
   readonly command: string;
 }
 
-export const PLAIN_DESCRIPTION = 'Execute a bash command and return stdout/stderr';
+/** What the model is told about the tool. */
+export function plainDescription(
+  settings: Pick<PlainSettings, 'timeoutSeconds' | 'maxStdoutBytes' | 'maxStderrBytes'>,
+): string {
+  const { timeoutSeconds, maxStdoutBytes, maxStderrBytes } = settings;
+  return (
+    'Execute a bash command and return stdout/stderr. It may take ' +
+    `${formatSeconds(timeoutSeconds)}, and reads no input. At most ${formatSize(maxStdoutBytes)} ` +
+    `of stdout and ${formatSize(maxStderrBytes)} of stderr are returned. What is started with \`&\` ` +
+    'goes on; `notice` says how to stop it.'
+  );
+}
 
 export const PLAIN_SCHEMA: JsonSchema = {
   type: 'object',
@@ -21,6 +35,8 @@ export interface PlainSuccess {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitCode: number;
+  /** What still runs and how to stop it, if anything does. */
+  readonly notice?: string;
 }
 
 /** The answer when something went wrong; with the output and the exit code if there are any. */
@@ -39,6 +55,7 @@ export const PLAIN_OUTPUT_SCHEMA: JsonSchema = {
     stderr: { type: 'string', description: 'Standard error' },
     exitCode: { type: 'integer', description: 'Exit code of the command' },
     error: { type: 'string', description: 'What went wrong, if anything did' },
+    notice: { type: 'string', description: 'What still runs, if anything does' },
   },
   anyOf: [{ required: ['stdout', 'stderr', 'exitCode'] }, { required: ['error'] }],
   additionalProperties: false,

@@ -1,6 +1,5 @@
 import { callOfNow } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
-import { copyInput } from '../copy-input.js';
 import { ToolError, toToolError } from '../errors.js';
 import { Lifetime } from '../lifetime.js';
 import { momentOf } from '../options.js';
@@ -9,7 +8,7 @@ import { PendingEntry } from './entry.js';
 import { type PlainOptions, resolvePlainOptions } from './options.js';
 import { failedResult, type PlainDetails } from './result.js';
 import { type PlainMoment, runPlainCommand } from './run.js';
-import { PLAIN_DESCRIPTION, PLAIN_OUTPUT_SCHEMA, PLAIN_SCHEMA, type PlainInput } from './schema.js';
+import { PLAIN_OUTPUT_SCHEMA, PLAIN_SCHEMA, type PlainInput, plainDescription } from './schema.js';
 
 /**
  * A tool of the `plain` contract. What goes wrong with a command is an answer with `error`, not an
@@ -66,8 +65,10 @@ export function createPlainTool(options: PlainOptions): PlainTool {
       return await action();
     } catch (reason) {
       const error = toToolError(reason, signal);
-      if (error instanceof ToolError && (error.kind === 'input' || error.kind === 'launch')) {
-        return failedResult(error.kind, error.message, settings);
+      if (!(error instanceof ToolError)) throw error;
+      const { kind, message } = error;
+      if (kind === 'input' || kind === 'directory' || kind === 'launch') {
+        return failedResult(kind, message, settings);
       }
       throw error;
     }
@@ -75,7 +76,7 @@ export function createPlainTool(options: PlainOptions): PlainTool {
 
   return {
     name: 'bash',
-    description: PLAIN_DESCRIPTION,
+    description: plainDescription(settings),
     inputSchema: PLAIN_SCHEMA,
     outputSchema: PLAIN_OUTPUT_SCHEMA,
     strict: true,
@@ -84,9 +85,9 @@ export function createPlainTool(options: PlainOptions): PlainTool {
     hints: SHELL_HINTS,
     companions: [],
     async execute(input, given) {
-      const call = callOfNow(given);
+      const call = callOfNow(given, input);
       life.checkCall(call);
-      return life.add(answer(copyInput(input), call));
+      return life.add(answer(input, call));
     },
     [Symbol.asyncDispose]() {
       return this.dispose();

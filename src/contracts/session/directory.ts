@@ -1,5 +1,4 @@
 import { realpath, stat } from 'node:fs/promises';
-import type { LaunchError } from '../../engine/launch-error.js';
 
 /** A directory in which a command starts. */
 export interface Place {
@@ -57,16 +56,14 @@ export class SessionDirectory {
   /**
    * A command could not be started where the session was: it goes back to its start.
    *
+   * @param why What is wrong with the place.
    * @returns What to tell the model.
    */
-  lose(from: Place, { code }: LaunchError): string {
+  lose(from: Place, why: string): string {
     // Unless another call has moved it meanwhile.
     if (this.#now === from) this.#now = undefined;
-    const gone = code === 'ENOENT' || code === 'ENOTDIR';
-    const what = gone ? 'no longer exists' : `cannot be used (${code})`;
-    const then =
-      this.path === from.path ? '' : ` The next command will start in ${this.path}, as at first.`;
-    return `Working directory ${what}: ${from.path}. The command was not run.${then}`;
+    if (this.path === from.path) return why;
+    return `${why}. The next command will start in ${this.path}, as at first.`;
   }
 }
 

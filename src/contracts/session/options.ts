@@ -1,6 +1,12 @@
 import { wholeFrom } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
-import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../options.js';
+import { type OptionNames, readOptions } from '../../support/names.js';
+import {
+  resolveShellOptions,
+  SHELL_OPTION_NAMES,
+  type ShellOptions,
+  type ShellSettings,
+} from '../options.js';
 
 /** Options of the `session` contract. `cwd` is where the session starts. */
 export interface SessionOptions extends ShellOptions {
@@ -22,6 +28,15 @@ export interface SessionOptions extends ShellOptions {
   readonly maxEndedTasks?: number | undefined;
 }
 
+const NAMES: OptionNames<SessionOptions> = {
+  ...SHELL_OPTION_NAMES,
+  timeoutMs: true,
+  maxTimeoutMs: true,
+  maxCharacters: true,
+  maxRunningTasks: true,
+  maxEndedTasks: true,
+};
+
 /** The options with everything decided. */
 export interface SessionSettings extends ShellSettings {
   readonly timeoutMs: number;
@@ -39,7 +54,8 @@ const MOST_CHARACTERS = 64 * 1024 * 1024;
  *
  * @throws {InputError} An option is not valid.
  */
-export function resolveSessionOptions(options: SessionOptions): SessionSettings {
+export function resolveSessionOptions(given: SessionOptions): SessionSettings {
+  const options = readOptions('options', given, NAMES);
   const maxTimeoutMs = wholeFrom('maxTimeoutMs', 1, options.maxTimeoutMs ?? 600_000);
   const timeoutMs = wholeFrom('timeoutMs', 1, options.timeoutMs ?? 120_000);
   const maxCharacters = wholeFrom('maxCharacters', 1, options.maxCharacters ?? 30_000);

@@ -7,9 +7,10 @@ import {
   backgroundNotice,
   CANCELLED,
   exitNotice,
-  NO_OUTPUT,
   NO_STATUS,
+  outputText,
   signalNotice,
+  timeoutNotice,
 } from '../notices.js';
 import { NOTHING_SHOWN, type ShownStream, showStream } from './output.js';
 
@@ -87,7 +88,7 @@ export function sessionResult(
   const structured = {
     ...structuredStreams(streams),
     ...structuredEnd(result.outcome),
-    ...structuredNotices([...given, ...timeoutNotice(result.outcome)]),
+    ...structuredNotices([...given, ...limitNotices(result.outcome)]),
     cwd: details.cwd,
     status: 'completed',
   };
@@ -118,7 +119,7 @@ export function startedResult(
 
 /** The answer about a task that runs. */
 export function runningTaskResult(taskId: string, streams: ShownStreams): ToolResult<TaskDetails> {
-  const text = sections([taskLines(taskId, 'running'), streamsText(streams)]);
+  const text = sections([taskLines(taskId, 'running'), streamsText(streams, 'running')]);
   return {
     content: [{ type: 'text', text }],
     details: { taskId, status: 'running' },
@@ -156,7 +157,7 @@ export function completedTaskResult(
       status: 'completed',
       ...structuredStreams(streams),
       ...structuredEnd(outcome),
-      ...structuredNotices([...notices, ...timeoutNotice(outcome)]),
+      ...structuredNotices([...notices, ...limitNotices(outcome)]),
     },
   };
 }
@@ -193,9 +194,9 @@ function withBackground(
   return [...notices, backgroundNotice(background)].filter((one) => one !== undefined);
 }
 
-function streamsText({ stdout, stderr }: ShownStreams): string {
-  if (stdout.text === '' && stderr.text === '') return NO_OUTPUT;
-  return sections([stdout.text, stderr.text === '' ? '' : `stderr:\n${stderr.text}`]);
+function streamsText({ stdout, stderr }: ShownStreams, state?: 'running'): string {
+  const text = sections([stdout.text, stderr.text === '' ? '' : `stderr:\n${stderr.text}`]);
+  return outputText(text, state);
 }
 
 /** Those that are not empty, one blank line between them, whatever newlines they end in. */
@@ -210,15 +211,21 @@ function endingText(outcome: Outcome): string {
       return outcome.exitCode === 0 ? '' : exitNotice(outcome.exitCode);
     case 'signaled':
       return signalNotice(outcome.signal);
-    case 'timedOut': {
-      const how = outcome.forced ? ', with SIGKILL since it did not end by SIGTERM' : '';
-      return `Command timed out: killed by its timeout of ${outcome.timeoutMs} ms${how}`;
-    }
+    case 'timedOut':
+      return timeoutNotice(outcome.timeoutMs / 1000, timeoutAdvice(outcome.forced));
     case 'cancelled':
       return CANCELLED;
     case 'unknown':
       return NO_STATUS;
   }
+}
+
+function timeoutAdvice(forced: boolean): string {
+  const how = forced ? ', with SIGKILL since it did not end by SIGTERM' : '';
+  return (
+    `It was killed${how}. For more time, pass a larger \`timeout\`, or ` +
+    '`run_in_background: true` without one.'
+  );
 }
 
 function structuredStreams({ stdout, stderr }: ShownStreams) {
@@ -236,7 +243,7 @@ function structuredNotices(notices: readonly string[]) {
 }
 
 /** Which limit it was, the fields do not say. */
-function timeoutNotice(outcome: Outcome): readonly string[] {
+function limitNotices(outcome: Outcome): readonly string[] {
   return outcome.kind === 'timedOut' ? [endingText(outcome)] : [];
 }
 

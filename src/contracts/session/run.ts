@@ -1,12 +1,12 @@
 import { execute, startCommand } from '../../command/execute.js';
 import type { ExecuteOptions } from '../../command/options.js';
-import { LaunchError } from '../../engine/launch-error.js';
 import type { Owner } from '../../engine/owner.js';
 import { whileListened } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolAbortError, ToolError } from '../errors.js';
 import { CANCELLED } from '../notices.js';
 import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
+import { explainLaunch } from '../workdir.js';
 import type { Place, SessionDirectory } from './directory.js';
 import type { SessionSettings } from './options.js';
 import { streamLimits } from './output.js';
@@ -105,8 +105,10 @@ async function inPlace<T>(session: Session, from: Place, start: () => Promise<T>
     return await start();
   } catch (error) {
     if (session.owner.isDisposed) throw new ToolAbortError(CANCELLED, { cause: error });
-    if (!(error instanceof LaunchError) || error.step !== 'directory') throw error;
-    throw new ToolError('directory', session.directory.lose(from, error), { cause: error });
+    const found = await explainLaunch(error, from.path);
+    if (!(found instanceof ToolError) || found.kind !== 'directory') throw found;
+    const message = session.directory.lose(from, found.message);
+    throw new ToolError('directory', message, { cause: error });
   }
 }
 

@@ -1,7 +1,6 @@
 import type { RunResult } from '../../engine/outcome.js';
 import { callOfNow } from '../call-listeners.js';
 import type { BashTool, ToolResult } from '../contract.js';
-import { copyInput } from '../copy-input.js';
 import type { Lifetime } from '../lifetime.js';
 import { createValidator } from '../validate.js';
 import { showStream } from './output.js';
@@ -64,7 +63,7 @@ export function createTaskOutputTool(
     // It forgets what it has told.
     hints: { readOnly: true, destructive: false, idempotent: false, openWorld: false },
     companions: [],
-    execute: (input, given) => life.call(callOfNow(given), () => answer(copyInput(input))),
+    execute: (input, given) => life.call(callOfNow(given), () => answer(input)),
     async dispose() {},
   };
 }

@@ -1,7 +1,6 @@
 import { checkCommand } from '../../command/options.js';
 import { callOfNow } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
-import { copyInput } from '../copy-input.js';
 import { Lifetime } from '../lifetime.js';
 import { momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
@@ -75,8 +74,8 @@ export function createSessionTool(options: SessionOptions): SessionTool {
       return session.directory.path;
     },
     execute(input, given) {
-      const call = callOfNow(given);
-      return life.call(call, () => answer(copyInput(input), call));
+      const call = callOfNow(given, input);
+      return life.call(call, () => answer(input, call));
     },
     [Symbol.asyncDispose]() {
       return this.dispose();

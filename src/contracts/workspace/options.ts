@@ -16,13 +16,19 @@ import {
 } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
 import { warnTo } from '../../support/logger.js';
+import { type OptionNames, readOptions } from '../../support/names.js';
 import { type ClientTerminalOptions, ClientTerminals } from '../../terminal/client-terminals.js';
 import type { ConsoleListeners } from '../../terminal/console.js';
 import type { TerminalUi } from '../../terminal/ui.js';
 import { createUrlRegistry } from '../../urls/registry.js';
 import type { UrlRegistry } from '../../urls/resolver.js';
 import type { UpdateOptions } from '../call-listeners.js';
-import { resolveShellOptions, type ShellOptions, type ShellSettings } from '../options.js';
+import {
+  resolveShellOptions,
+  SHELL_OPTION_NAMES,
+  type ShellOptions,
+  type ShellSettings,
+} from '../options.js';
 import { createInterceptor, type Interceptor, type InterceptorOptions } from './input/intercept.js';
 import { checkPrefix, resolveSnapshot, type ShellSnapshotOptions } from './input/shell-setup.js';
 import { withArtifacts } from './input/urls.js';
@@ -93,6 +99,25 @@ export interface WorkspaceOptions extends ShellOptions {
   readonly commandPrefix?: string | undefined;
 }
 
+const NAMES: OptionNames<WorkspaceOptions> = {
+  ...SHELL_OPTION_NAMES,
+  timeout: true,
+  headBytes: true,
+  tailBytes: true,
+  artifacts: true,
+  async: true,
+  autoBackground: true,
+  jobs: true,
+  ui: true,
+  minimizer: true,
+  interceptor: true,
+  urls: true,
+  clientTerminal: true,
+  shellSnapshot: true,
+  commandPrefix: true,
+};
+const TIMEOUT_NAMES: OptionNames<TimeoutLimits> = { default: true, min: true, max: true };
+
 /** The options with everything decided. */
 export interface WorkspaceSettings extends ShellSettings, OutputSettings {
   readonly timeout: TimeoutLimits;
@@ -137,7 +162,8 @@ const DEFAULT_AUTO_BACKGROUND_MS = 60_000;
  *
  * @throws {InputError} An option is not valid.
  */
-export function resolveWorkspaceOptions(options: WorkspaceOptions): WorkspaceSettings {
+export function resolveWorkspaceOptions(given: WorkspaceOptions): WorkspaceSettings {
+  const options = readOptions('options', given, NAMES);
   checkMethod('urls', 'resolverOf', options.urls);
   const artifacts = resolveArtifacts(options.artifacts);
   const shell = resolveShellOptions(options, { inheritEnv: 'scrubbed', graceMs: 5000 });
@@ -194,7 +220,9 @@ function resolveJobs(options: WorkspaceOptions): JobSettings {
     throw new InputError(`jobs: expected a JobManager or false, got ${showValue(jobs)}`);
   }
   checkSwitch('async', async);
-  if (typeof autoBackground !== 'boolean') checkObject('autoBackground', autoBackground);
+  if (typeof autoBackground !== 'boolean') {
+    readOptions('autoBackground', autoBackground, { afterMs: true }, { within: 'autoBackground.' });
+  }
   const wanted = async || autoBackground !== false;
   const afterMs = typeof autoBackground === 'object' ? autoBackground.afterMs : undefined;
   return {
@@ -209,7 +237,7 @@ function resolveJobs(options: WorkspaceOptions): JobSettings {
 }
 
 function resolveTimeoutLimits(given: Partial<TimeoutLimits> = {}): TimeoutLimits {
-  checkObject('timeout', given);
+  readOptions('timeout', given, TIMEOUT_NAMES, { within: 'timeout.' });
   const min = atLeast('timeout.min', 0, given.min ?? DEFAULT_TIMEOUT.min);
   const max = atLeast('timeout.max', min, given.max ?? DEFAULT_TIMEOUT.max);
   const asked = atLeast('timeout.default', 0, given.default ?? DEFAULT_TIMEOUT.default);

@@ -5,12 +5,9 @@ import type { ToolResult } from '../contract.js';
 import { explainLaunch } from '../workdir.js';
 import { type PreparedCommand, workspaceOptions } from './input/prepare.js';
 import type { RunContext } from './options.js';
-import { endOutput } from './output/minimize.js';
+import { endOutput, TOOL } from './output/minimize.js';
 import { type WorkspaceDetails, workspaceResult } from './output/result.js';
 import { openConsole, runInOverlay } from './terminal/overlay.js';
-
-/** The name under which outputs are kept. */
-const TOOL = 'bash';
 
 /**
  * Runs a command to its end, and keeps its output if that is long.
@@ -29,16 +26,13 @@ export async function runPrepared(
     const { ui, environment } = prepared.terminal;
     const console = await openConsole(ui, prepared, context);
     if (!('notice' in console)) {
-      return runInOverlay(console, prepared, environment, context, TOOL);
+      return runInOverlay(console, prepared, environment, context);
     }
     notice = console.notice;
   }
   const keeper = await OutputKeeper.open(settings.artifacts, TOOL);
   const result = await executeWith(keeper, prepared, context);
-  const ended =
-    settings.minimizer === undefined
-      ? { kept: await keeper.finish(result.spill) }
-      : await endOutput(result, keeper, prepared.command, settings);
+  const ended = await endOutput(result, keeper, prepared.command, settings);
   return workspaceResult(result, prepared.timeout, settings, ended, { notice });
 }
 

@@ -3,7 +3,6 @@ import { ExclusiveQueue } from '../../support/mutex.js';
 import { unlessAborted } from '../../support/timing.js';
 import { callOfNow, listenTo } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
-import { copyInput } from '../copy-input.js';
 import { ToolAbortError } from '../errors.js';
 import { Lifetime } from '../lifetime.js';
 import { CANCELLED } from '../notices.js';
@@ -123,8 +122,8 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     job,
     companions: job === undefined ? [] : [job],
     execute(input, given) {
-      const call = callOfNow(given);
-      return life.call(call, () => answer(copyInput(input), call));
+      const call = callOfNow(given, input);
+      return life.call(call, () => answer(input, call));
     },
     [Symbol.asyncDispose]() {
       return this.dispose();

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { limitsToSnip, snipOutput } from '../../../src/contracts/modes/output.js';
@@ -55,18 +56,23 @@ test('the engine keeps as much as may be returned whole, and not a byte more', (
 
 test.each([
   [131_072, 'whole'],
-  [131_073, '[output truncated in middle: got 128.0KB, max is 128.0KB]'],
+  [131_073, '[output truncated in middle: got 131073B, max is 128.0KB]'],
   [1_048_576, '[output truncated in middle: got 1.0MB, max is 128.0KB]'],
-])('%i bytes are returned %s', async (bytes, title) => {
+])('B5: %i bytes are returned %s', async (bytes, title) => {
   const command = `head -c ${bytes} /dev/zero | tr '\\0' x`;
   const text = textOf(await makeTool().execute({ command }));
   if (title === 'whole') expect(text).toBe('x'.repeat(bytes));
-  else expect(text).toBe(`${title}\n${'x'.repeat(4096)}\n\n[snip]\n\n${'x'.repeat(4096)}`);
+  else {
+    const [shown, path = ''] = text.split(/\n\[whole output: (.*)\]$/);
+    expect(shown).toBe(`${title}\n${'x'.repeat(4096)}\n\n[snip]\n\n${'x'.repeat(4096)}`);
+    // B14: the way to the rest.
+    expect(readFileSync(path, 'utf8')).toBe('x'.repeat(bytes));
+  }
 });
 
 test('the ends are cut between characters', async () => {
   const command = "python3 -c \"print('中' * 100000, end='')\"";
-  const text = textOf(await makeTool().execute({ command }));
+  const text = textOf(await makeTool().execute({ command })).replace(/\n\[whole output: .*$/, '');
   const end = '中'.repeat(1365);
   expect(text).toBe(
     `[output truncated in middle: got 293.0KB, max is 128.0KB]\n${end}\n\n[snip]\n\n${end}`,
@@ -87,7 +93,7 @@ test('a failing command with long output has its exit code first', async () => {
   expect(text).toMatch(
     /^\[command failed: exit code 2\]\n\[output truncated in middle: got 575\.1KB, max is 128\.0KB\]\n1\n2\n/,
   );
-  expect(text).toMatch(/\n99999\n100000\n$/);
+  expect(text).toMatch(/\n99999\n100000\n\[whole output: .*\]$/);
 });
 
 test('endless output until the timeout has both ends', async () => {
@@ -95,4 +101,16 @@ test('endless output until the timeout has both ends', async () => {
   const text = textOf(await tool.execute({ command: 'echo first; yes' }));
   expect(text).toMatch(/^\[command timed out after 0\.5s\]\n\[output truncated in middle: got /);
   expect(text).toMatch(/\]\nfirst\ny\ny\n/);
+});
+
+test('B14: the description says what is cut, and the file goes with the tool', async () => {
+  const tool = makeTool();
+  expect(tool.description).toContain(
+    'Of output longer than 128.0KB the first and the last 4.0KB are returned, with the name of a file',
+  );
+  const { details } = await tool.execute({ command: "head -c 60000 /dev/zero | tr '\\0' '\\200'" });
+  const path = 'wholeOutput' in details ? (details.wholeOutput ?? '') : '';
+  expect(readFileSync(path, 'utf8')).toBe('\uFFFD'.repeat(60_000));
+  await tool.dispose();
+  expect(existsSync(path)).toBe(false);
 });

@@ -26,10 +26,12 @@ describe('REQ-BASH-001: command execution', () => {
 
   test('output exceeding 128KB keeps its first and last 4KB, and says that it was truncated', async () => {
     const result = await run('seq 1 100000');
+    const path = 'wholeOutput' in result.details ? result.details.wholeOutput : undefined;
     const whole = Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join('');
     expect(textOf(result)).toBe(
       '[output truncated in middle: got 575.1KB, max is 128.0KB]\n' +
-        `${whole.slice(0, 4096)}\n\n[snip]\n\n${whole.slice(-4096)}`,
+        `${whole.slice(0, 4096)}\n\n[snip]\n\n${whole.slice(-4096)}` +
+        `[whole output: ${path}]`,
     );
     expect(result.details).toMatchObject({ totalBytes: whole.length });
   });
@@ -56,7 +58,10 @@ describe('REQ-BASH-002: timeout management', () => {
       const tool = makeTool({ timeouts: { [mode]: 0.5 } });
       const pause = longSleep(310);
       const result = await tool.execute({ command: `echo part; ${pause} & ${pause}`, mode });
-      expect(textOf(result)).toBe('[command timed out after 0.5s]\npart\n');
+      const more = mode === 'slow' ? '' : 'mode="slow" (900 seconds), or ';
+      expect(textOf(result)).toBe(
+        `[command timed out after 0.5s]\npart\n[for more time: ${more}mode="background"]`,
+      );
       expect(result.isError).toBe(true);
       expect(result.details).toMatchObject({ outcome: { kind: 'timedOut' } });
       expect(sleeping(310)).toEqual([]);
@@ -66,7 +71,7 @@ describe('REQ-BASH-002: timeout management', () => {
   test('the note names the limit in seconds, also that of slow mode', async () => {
     const tool = makeTool({ timeouts: { slow: 2 } });
     const result = await tool.execute({ command: longSleep(311), mode: 'slow' });
-    expect(textOf(result)).toBe('[command timed out after 2s]');
+    expect(textOf(result)).toBe('[command timed out after 2s]\n[for more time: mode="background"]');
   });
 });
 
@@ -137,7 +142,9 @@ describe('REQ-BASH-004: process isolation', () => {
     const polite = await tool.execute({
       command: "trap 'sleep 1; echo bye; exit' TERM; sleep 60 & wait",
     });
-    expect(textOf(polite)).toBe('[command timed out after 0.5s]\nbye\n');
+    expect(textOf(polite)).toBe(
+      '[command timed out after 0.5s]\nbye\n[for more time: mode="slow" (900 seconds), or mode="background"]',
+    );
     expect(polite.details).toMatchObject({ outcome: { forced: false } });
     const stubborn = makeTool({ timeouts: { default: 0.5 }, graceMs: 300 });
     const command = `trap '' TERM; ${longSleep(314)}; ${longSleep(314)}`;
@@ -226,10 +233,8 @@ describe('REQ-BASH-007: error reporting', () => {
       const missing = await failureOf(nowhere.execute({ command: 'true', mode }));
       expect(missing).toBeInstanceOf(ToolError);
       expect(missing).toMatchObject({
-        kind: 'launch',
-        message:
-          'Command could not be started: ENOENT: cannot enter directory ' +
-          "'/no/such/place': No such file or directory",
+        kind: 'directory',
+        message: 'Working directory does not exist: /no/such/place',
         cause: { name: 'LaunchError', step: 'directory', code: 'ENOENT' },
       });
       const noShell = makeTool({ shell: ['/no/bash'] });

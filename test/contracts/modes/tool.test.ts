@@ -18,9 +18,9 @@ leavesNothingBehind();
 const folder = useFolder();
 const makeTool = useModesTools(folder);
 
-test('a command that prints nothing has an empty answer', async () => {
+test('B6: a command that prints nothing says so, in a text that is not empty', async () => {
   expect((await makeTool().execute({ command: 'true' })).content).toEqual([
-    { type: 'text', text: '' },
+    { type: 'text', text: '(no output)' },
   ]);
   expect(textOf(await makeTool().execute({ command: 'false' }))).toBe(
     '[command failed: exit code 1]\n',
@@ -34,7 +34,7 @@ test('calls run side by side', async () => {
   const wait = (own: string, other: string) =>
     tool.execute({ command: `touch ${own}; until [ -e ${other} ]; do sleep 0.01; done` });
   const answers = await Promise.all([wait('one', 'two'), wait('two', 'one')]);
-  expect(answers.map(textOf)).toEqual(['', '']);
+  expect(answers.map(textOf)).toEqual(['(no output)', '(no output)']);
 });
 
 test('a process that goes on is named under the output, and how to stop it', async () => {

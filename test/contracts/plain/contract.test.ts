@@ -15,7 +15,12 @@ describe('Tool Definition', () => {
   test('the name is bash, and the description is this', () => {
     const { name, description } = makeTool();
     expect(name).toBe('bash');
-    expect(description).toBe('Execute a bash command and return stdout/stderr');
+    // B15: with the limits, and what becomes of what is started with `&`.
+    expect(description).toBe(
+      'Execute a bash command and return stdout/stderr. It may take 30 seconds, and reads no input. ' +
+        'At most 1.0MB of stdout and 1.0MB of stderr are returned. What is started with `&` goes ' +
+        'on; `notice` says how to stop it.',
+    );
   });
 });
 
@@ -98,7 +103,8 @@ describe('Timeout', () => {
       command: `echo a; echo b >&2; echo $$ >${pidFile}; sleep 60`,
     });
     expect(result.structured).toEqual({
-      error: 'Command timed out after 0.5 seconds',
+      error:
+        'Command timed out after 0.5 seconds\nFor what takes longer, start it with `&` and its output in a file, and look there later.',
       stdout: 'a\n',
       stderr: 'b\n',
     });

@@ -120,3 +120,13 @@ test('whatever is on stderr, it is looked at without harm, and only 126 and 127 
     }),
   );
 });
+
+test.each([
+  ['colons', `bash: line 1: ${'E: '.repeat(350_000)}`],
+  ['digits', `bash: line ${'1'.repeat(1_000_000)}`],
+  ['required files', `bash: line 1: ${': required fil'.repeat(70_000)}`],
+])('C8: a line of a megabyte takes no time: %s', (_, line) => {
+  const start = performance.now();
+  findDiagnosis(127, `${line}\n`);
+  expect(performance.now() - start).toBeLessThan(500);
+});

@@ -64,7 +64,8 @@ test('all commands are logged: what failed, timed out, was cancelled or never ra
     },
     {
       command: 'echo a; sleep 30',
-      error: 'Command timed out after 1 seconds',
+      error:
+        'Command timed out after 1 second\nFor what takes longer, start it with `&` and its output in a file, and look there later.',
       ...none,
       stdoutBytes: 2,
     },

@@ -108,7 +108,8 @@ describe('Error Conditions', () => {
   test('the timeout is exceeded, and SIGTERM is not enough', async () => {
     const tool = makeTool({ timeout: 0.3, graceMs: 300 });
     expect(await answerOf(tool, "trap '' TERM; while :; do sleep 0.1; done")).toMatchObject({
-      error: 'Command timed out after 0.3 seconds',
+      error:
+        'Command timed out after 0.3 seconds\nFor what takes longer, start it with `&` and its output in a file, and look there later.',
     });
   });
 

@@ -70,7 +70,10 @@ test('Scenario: Command exceeds timeout', async () => {
   const answer = await newSession().execute({ command, timeout: 1000 });
   expect(answer.details.durationMs).toBeLessThan(10_000);
   expect(answer.structured).toMatchObject({ timed_out: true, exit_code: null, signal: 'SIGTERM' });
-  expect(textOf(answer)).toBe('(no output)\n\nCommand timed out: killed by its timeout of 1000 ms');
+  expect(textOf(answer)).toBe(
+    '(no output)\n\nCommand timed out after 1 second\n' +
+      'It was killed. For more time, pass a larger `timeout`, or `run_in_background: true` without one.',
+  );
   expect(answer.isError).toBeUndefined();
   expect(sleeping(300)).toEqual([]);
 });

@@ -131,9 +131,9 @@ test('the path by which the session was given its directory stays until it moves
 });
 
 test.each([
-  ['removed', 'mkdir d1; cd d1; rmdir ../d1', 'd1', 'no longer exists'],
+  ['removed', 'mkdir d1; cd d1; rmdir ../d1', 'd1', 'does not exist'],
   ['renamed', 'mkdir d2; cd d2; mv ../d2 ../d3', 'd3', ''],
-  ['replaced by a file', 'mkdir d4; cd d4; rmdir ../d4; echo > ../d4', 'd4', 'no longer exists'],
+  ['replaced by a file', 'mkdir d4; cd d4; rmdir ../d4; echo > ../d4', 'd4', 'is not a directory'],
 ])('a directory that the command itself has %s', async (_, command, name, wrong) => {
   const tool = newSession();
   expect(await data(tool, command)).toMatchObject({ cwd: folder.file(name) });
@@ -145,7 +145,7 @@ test.each([
   expect(failure).toBeInstanceOf(ToolError);
   expect(failure).toMatchObject({ kind: 'directory' });
   expect(String(failure)).toContain(
-    `Working directory ${wrong}: ${folder.file(name)}. The command was not run. ` +
+    `Working directory ${wrong}: ${folder.file(name)}. ` +
       `The next command will start in ${folder.path}, as at first.`,
   );
   expect(await pwd(tool)).toBe(`${folder.path}\n`);
@@ -156,7 +156,7 @@ test('a directory that is gone by the next call: nothing is run, and the session
   await data(tool, 'mkdir e; cd e');
   renameSync(folder.file('e'), folder.file('f'));
   const failure = await failureOf(data(tool, `touch ${folder.file('ran')}`));
-  expect(String(failure)).toContain('no longer exists');
+  expect(String(failure)).toContain('does not exist');
   expect(existsSync(folder.file('ran'))).toBe(false);
   expect(await pwd(tool)).toBe(`${folder.path}\n`);
 });
@@ -175,7 +175,7 @@ test('a session that starts in no directory says so at its first call, and has n
   const tool = newSession({ cwd: folder.file('none') });
   const failure = await failureOf(pwd(tool));
   expect(failure).toMatchObject({ kind: 'directory' });
-  expect(String(failure)).toMatch(/no longer exists: .*none\. The command was not run\.$/);
+  expect(String(failure)).toMatch(/does not exist: .*none$/);
   mkdirSync(folder.file('none'));
   expect(await pwd(tool)).toBe(`${folder.file('none')}\n`);
 });

@@ -60,6 +60,13 @@ test('the limit is of tasks that run, also of those about to', async () => {
   await eventually(async () => startTask(tool, 'true'));
 });
 
+test('B6: a running task that has printed nothing says that it has not yet', async () => {
+  const tool = newSession();
+  const id = await startTask(tool, longSleep(303));
+  const answer = await tool.taskOutput.execute({ task_id: id });
+  expect(textOf(answer)).toBe(`task_id: ${id}\nstatus: running\n\n(no output yet)`);
+});
+
 test('Scenario: Background task cwd tracking', async () => {
   const tool = newSession();
   const id = await startTask(tool, 'cd /tmp; pwd');

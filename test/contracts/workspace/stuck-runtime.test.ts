@@ -93,7 +93,7 @@ test('a directory that goes while the console opens is told as any other', async
   };
   const error = await failureOf(makeTool({ ui }).execute({ command: 'pwd', cwd, pty: true }));
   expect(error).toMatchObject({
-    kind: 'input',
+    kind: 'directory',
     message: `Working directory does not exist: ${cwd}`,
   });
   expect(fake.closed).toBe(1);

@@ -62,7 +62,7 @@ test('long output is cut to its last whole lines, with their numbers', async () 
   const first = Number(output.slice(0, output.indexOf('\n')));
   expect(notices).toContain(
     `[Showing lines ${first}-100001 of 100001 (50.0KB limit). ` +
-      'Read artifact://0 for full output]',
+      `Read artifact://0 for full output: sed -n ${first - 200},${first - 1}p artifact://0]`,
   );
   expect(result.details.meta?.truncation).toMatchObject({
     direction: 'tail',
@@ -83,16 +83,16 @@ test('one long line says how long it is', async () => {
   const command = "head -c 120000 /dev/zero | tr '\\0' x";
   const text = await answerTo(makeTool(), { command });
   expect(text).toContain(
-    '[Showing last 50.0KB of line 1 (line is 117.2KB). Read artifact://0 for full output]',
+    '[Showing last 50.0KB of line 1 (line is 117.2KB). Read artifact://0 for full output: head -c 40000 artifact://0]',
   );
 });
 
 test('the head is kept when asked for', async () => {
   const tool = makeTool({ headBytes: 20, tailBytes: 20 });
   const text = await answerTo(tool, { command: 'seq 1 1000' });
-  expect(text).toContain('\n8\n9\n[… 987 lines elided (3.8KB) …]\n997\n998\n999\n1000\n');
+  expect(text).toContain('\n8\n9\n[… 986 lines elided (3.8KB) …]\n996\n997\n998\n999\n1000\n');
   expect(text).toContain(
-    '[Showing lines 1-9 and 997-1000 of 1000 (20B + 20B limit). Read artifact://0 for full output]',
+    '[Showing lines 1-9 and 996-1000 of 1000 (20B + 20B limit). Read artifact://0 for full output: sed -n 796,995p artifact://0]',
   );
 });
 
@@ -110,16 +110,19 @@ test('a command whose time is up is an error with its output so far', async () =
   expect(error).toMatchObject({
     name: 'ToolError',
     kind: 'timedOut',
-    message: 'before\n\nCommand timed out after 1 seconds',
+    message:
+      'before\n\nCommand timed out after 1 second\nFor more time, pass a larger `timeout` (at most 3600).',
     details: { timeoutSeconds: 1 },
   });
 });
 
-test('a command that a signal kills has no exit code', async () => {
+test('B12: a command that a signal kills has no exit code, which is said in one sentence', async () => {
   const error = await failureOf(makeTool().execute({ command: 'echo before; kill -9 $$' }));
   expect(error).toMatchObject({
     kind: 'noStatus',
-    message: 'before\n\nKilled by SIGKILL.\n\nCommand failed: missing exit status',
+    message: expect.stringMatching(
+      /^before\n\nWall time: \d\.\d\d seconds\n\nCommand failed: missing exit status \(killed by SIGKILL\)$/,
+    ),
   });
 });
 
@@ -165,10 +168,21 @@ test.each([
   [{ command: 'pwd', cwd: 'none' }, 'Working directory does not exist: $/none'],
   [{ command: 'cd none && pwd' }, 'Working directory does not exist: $/none'],
   [{ command: 'pwd', cwd: 'file' }, 'Working directory is not a directory: $/file'],
+])('B16: %j is told as a missing directory is by all contracts', async (input, message) => {
+  const error = await failureOf(makeTool().execute(input));
+  expect(error).toMatchObject({ kind: 'directory', message: message.replace('$', workspace) });
+});
+
+test('B22: a directory of any length comes back shortened', async () => {
+  const error = await failureOf(makeTool().execute({ command: 'pwd', cwd: 'x'.repeat(60_000) }));
+  expect(String(error).length).toBeLessThan(200);
+});
+
+test.each([
   [{ command: 'pwd', env: { 'A-B': 'x' } }, 'Invalid bash env name: A-B'],
   [{ command: 'pwd', env: { A: 'x\0' } }, 'env.A: expected a string without NUL'],
   [{ command: 'pwd', timeout: '5' }, 'timeout: expected a number, got "5"'],
-  [{ command: 'pwd', tty: true }, 'tty: not known here, expected one of command, env, timeout'],
+  [{ command: 'pwd', tty: true }, 'tty: not known here, did you mean pty?'],
   [{ command: ' \n' }, 'command: expected a shell command, got " \\n"'],
   [{ command: 'a\0b' }, 'command: expected text without NUL'],
   [{}, 'command: expected a string, got nothing'],
@@ -237,4 +251,21 @@ test('a contract that is not known is an error', () => {
   expect(() => createBashTool(options)).toThrow(
     /^contract: expected .*"workspace".*, got "posix"$/,
   );
+});
+
+test('B8: the command that a cut answer names shows what is missing', async () => {
+  const tool = makeTool();
+  expect(tool.description).toContain('sed -n 200,260p artifact://N');
+  const text = await answerTo(tool, { command: 'seq 1 100000' });
+  const [, command = ''] = /for full output: (.+)\]/.exec(text) ?? [];
+  const first = Number(text.slice(0, text.indexOf('\n')));
+  const rest = await answerTo(tool, { command });
+  expect(rest).toMatch(new RegExp(`^${first - 200}\n[^]*\n${first - 1}\n\nWall time`));
+});
+
+test('B4: bytes that are not text are cut by the room that they take, and kept', async () => {
+  const tool = makeTool();
+  const text = await answerTo(tool, { command: 'head -c 51200 /dev/zero' });
+  expect(Buffer.byteLength(text)).toBeLessThan(52_000);
+  expect(text).toContain('[Showing last 16.7KB of line 1 (line is 50.0KB). Read artifact://0 for');
 });

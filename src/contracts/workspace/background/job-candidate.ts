@@ -63,9 +63,10 @@ class JobCandidate {
   /**
    * Makes it a job, which goes on whatever becomes of the call.
    *
+   * @param afterMs How long it has run, when it was not started as one.
    * @throws {JobLimitError} No other job may run.
    */
-  background(manager: JobManager): Answer {
+  background(manager: JobManager, afterMs?: number): Answer {
     const { timeout, notice } = this.#command;
     const ended = this.#end().then((end) => {
       this.#listeners.stop(this.#lastUpdate(end));
@@ -84,7 +85,7 @@ class JobCandidate {
     this.#jobId = job.id;
     this.#listeners.answered({ async: asyncDetails(job.id, 'running') });
     const clamped = clampNotice(timeout, this.#settings.timeout);
-    const started = startedText(job.id, job.label);
+    const started = startedText(job.id, job.label, afterMs);
     const text = joinSections(preview(this.#listeners.tail), [clamped, notice], started);
     const details = { ...timeoutDetails(timeout), async: asyncDetails(job.id, 'running') };
     return { content: [{ type: 'text', text }], details };
@@ -143,5 +144,5 @@ export async function runUntilBackground(
   );
   // With as many jobs as may run, it stays where it is.
   if (over || call.signal?.aborted || !manager.hasRoom()) return candidate.finish();
-  return candidate.background(manager);
+  return candidate.background(manager, waitMs);
 }

@@ -1,6 +1,6 @@
 import type { Job, JobStatus } from '../../../jobs/job.js';
 import { lastBytes } from '../../../support/text.js';
-import { joinSections, NO_OUTPUT } from '../../notices.js';
+import { formatSeconds, joinSections, outputText } from '../../notices.js';
 
 /** Shown of the output of a job that runs: UTF-8 bytes. */
 const PREVIEW_BYTES = 4096;
@@ -13,10 +13,17 @@ export function jobLabel(command: string): string {
   return `${characters.slice(0, LABEL_CHARACTERS - 1).join('')}…`;
 }
 
-/** What is said when a command goes on in the background. */
-export function startedText(id: string, label: string): string {
+/**
+ * What is said when a command goes on in the background.
+ *
+ * @param afterMs How long it has run, when it was not started there.
+ */
+export function startedText(id: string, label: string, afterMs?: number): string {
+  const seconds = afterMs === undefined ? '' : formatSeconds(afterMs / 1000);
   return (
-    `Background job ${id} started: ${label}\n` +
+    (afterMs === undefined
+      ? `Background job ${id} started: ${label}\n`
+      : `Still running after ${seconds}; it goes on as background job ${id}: ${label}\n`) +
     `To wait for it, call the job tool with {"poll": ["${id}"]}; {"list": true} shows all jobs.`
   );
 }
@@ -39,8 +46,9 @@ export function jobLine({ id, state, label, durationMs }: JobStatus): string {
 /** A job with its output: that so far, or once all of it. */
 export function jobReport(job: Job): string {
   const line = `Job ${jobLine(job.status())}`;
-  if (job.end === undefined)
-    return joinSections(line, [preview(job.tail()).trimEnd() || NO_OUTPUT]);
+  if (job.end === undefined) {
+    return joinSections(line, [outputText(preview(job.tail()).trimEnd(), 'running')]);
+  }
   const end = job.take();
   return joinSections(line, [end?.text ?? 'Its output was delivered before.']);
 }

@@ -5,7 +5,6 @@ import { InputError } from '../../../support/errors.js';
 import { newestOf } from '../../../support/text.js';
 import { callOfNow } from '../../call-listeners.js';
 import type { BashTool, ToolCall, ToolResult } from '../../contract.js';
-import { copyInput } from '../../copy-input.js';
 import { ToolAbortError, ToolError } from '../../errors.js';
 import { createValidator, type JsonSchema } from '../../validate.js';
 import { jobLine, jobReport } from './job-text.js';
@@ -62,7 +61,7 @@ export function createJobTool(manager: JobManager): BashTool<JobDetails> {
     async execute(input, given) {
       const call = callOfNow(given);
       try {
-        return await answer(await validate(copyInput(input)), manager, call);
+        return await answer(await validate(input), manager, call);
       } catch (error) {
         if (error instanceof InputError || error instanceof UnknownJobError) {
           throw new ToolError('input', error.message, { cause: error });

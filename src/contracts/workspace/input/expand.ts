@@ -24,9 +24,12 @@ export async function expandUrls(input: Expandable, registry: UrlRegistry): Prom
   return {
     command: await expandCommand(input.command, registry),
     env: input.env && (await expandEnv(input.env, registry)),
-    cwd: input.cwd === undefined ? undefined : await expandValue(input.cwd, registry),
+    cwd: input.cwd === undefined ? undefined : await expandValue('cwd', input.cwd, registry),
   };
 }
+
+/** What errors call the field `command`. */
+const COMMAND = 'bash command';
 
 async function expandCommand(command: string, registry: UrlRegistry): Promise<string> {
   if (!mayHaveUrl(command, registry)) return command;
@@ -34,7 +37,7 @@ async function expandCommand(command: string, registry: UrlRegistry): Promise<st
   let from = 0;
   // One after the other: a resolver may make what the next one looks for.
   for (const { url, scheme, token } of urlsIn(await loadShellParser(), command, registry)) {
-    const path = await resolveUrl(url, scheme, registry);
+    const path = await resolveUrl(url, scheme, registry, COMMAND);
     expanded += command.slice(from, token.pos) + quoteWord(path, token.place);
     from = token.end;
   }
@@ -76,14 +79,17 @@ async function expandEnv(
   if (!Object.values(env).some((value) => mayHaveUrl(value, registry))) return env;
   const expanded: [string, string][] = [];
   for (const [name, value] of Object.entries(env)) {
-    expanded.push([name, isProse(value) ? value : await expandValue(value, registry)]);
+    expanded.push([
+      name,
+      isProse(value) ? value : await expandValue(`env.${name}`, value, registry),
+    ]);
   }
   return Object.fromEntries(expanded);
 }
 
-async function expandValue(value: string, registry: UrlRegistry): Promise<string> {
+async function expandValue(field: string, value: string, registry: UrlRegistry): Promise<string> {
   const scheme = internalScheme(value, registry);
-  return scheme === undefined ? value : resolveUrl(value, scheme, registry);
+  return scheme === undefined ? value : resolveUrl(value, scheme, registry, field);
 }
 
 /**
@@ -123,29 +129,36 @@ function mayHaveUrl(text: string, registry: UrlRegistry): boolean {
  *
  * @throws {InputError} Nothing resolves its scheme, or its resolver failed.
  */
-async function resolveUrl(url: string, scheme: string, registry: UrlRegistry): Promise<string> {
+async function resolveUrl(
+  url: string,
+  scheme: string,
+  registry: UrlRegistry,
+  field: string,
+): Promise<string> {
   const resolver = registry.resolverOf(scheme);
-  if (resolver === undefined) throw new InputError(unsupported(url, scheme, registry));
+  if (resolver === undefined) throw new InputError(unsupported(field, url, scheme, registry));
   let path: unknown;
   try {
     path = (await resolver.resolve(url)).path;
   } catch (error) {
     const why = messageOf(error);
-    throw new InputError(unresolved(url, scheme, why), { cause: error });
+    throw new InputError(unresolved(field, url, scheme, why), { cause: error });
   }
   if (typeof path === 'string' && path.startsWith('/') && !path.includes('\0')) return path;
-  throw new InputError(unresolved(url, scheme, 'Its resolver did not return an absolute path.'));
+  throw new InputError(
+    unresolved(field, url, scheme, 'Its resolver did not return an absolute path.'),
+  );
 }
 
-function unsupported(url: string, scheme: string, registry: UrlRegistry): string {
+function unsupported(field: string, url: string, scheme: string, registry: UrlRegistry): string {
   const schemes = registry.schemes().map((each) => `${each}://`);
   const there = schemes.length === 0 ? 'No scheme has one.' : `Supported: ${schemes.join(', ')}.`;
   return (
-    `Unsupported internal URL in bash command: ${url}\n` +
+    `Unsupported internal URL in ${field}: ${url}\n` +
     `There is no resolver for ${scheme}:// here. ${there}`
   );
 }
 
-function unresolved(url: string, scheme: string, why: string): string {
-  return `Cannot resolve ${scheme}:// URL in bash command: ${url}\n${why}`;
+function unresolved(field: string, url: string, scheme: string, why: string): string {
+  return `Cannot resolve ${scheme}:// URL in ${field}: ${url}\n${why}`;
 }

@@ -1,9 +1,14 @@
 import { loadShellParser, parseShell, type ShellParser } from '../../../shell/parser.js';
 import { findStages, type Stage } from '../../../shell/stages.js';
 import type { Computed } from '../../../shell/text.js';
-import { checkObject, checkSwitch, isMissing } from '../../../support/checks.js';
+import { checkSwitch, isMissing } from '../../../support/checks.js';
 import { disregard, InputError, messageOf, showValue } from '../../../support/errors.js';
-import { DEFAULT_INTERCEPTOR_RULES, type InterceptorRule } from './intercept-rules.js';
+import { type OptionNames, readOptions } from '../../../support/names.js';
+import {
+  DEFAULT_INTERCEPTOR_RULES,
+  type InterceptorNeeds,
+  type InterceptorRule,
+} from './intercept-rules.js';
 
 /** The interceptor: rules that block commands which a dedicated tool does better. */
 export interface InterceptorOptions {
@@ -14,6 +19,16 @@ export interface InterceptorOptions {
   /** Default: `DEFAULT_INTERCEPTOR_RULES`. */
   readonly rules?: readonly InterceptorRule[] | undefined;
 }
+
+const NAMES: OptionNames<InterceptorOptions> = { enabled: true, tools: true, rules: true };
+const RULE_NAMES: OptionNames<InterceptorRule> = {
+  pattern: true,
+  flags: true,
+  tool: true,
+  message: true,
+  needs: true,
+};
+const NEED_NAMES: OptionNames<InterceptorNeeds> = { output: true, computed: true };
 
 /** Finds the first live rule that matches one of the texts of a command. */
 export type Interceptor = (...commands: string[]) => Promise<InterceptorRule | undefined>;
@@ -34,7 +49,7 @@ export function createInterceptor(
   warn: (message: string) => void,
 ): Interceptor | undefined {
   if (isMissing(options)) return undefined;
-  checkObject('interceptor', options);
+  readOptions('interceptor', options, NAMES, { within: 'interceptor.' });
   checkSwitch('interceptor.enabled', options.enabled);
   if (options.enabled !== true) return undefined;
   const { tools } = options;
@@ -46,6 +61,7 @@ export function createInterceptor(
   if (!isMissing(options.rules) && !Array.isArray(options.rules)) {
     throw new InputError(`interceptor.rules: expected an array, got ${showValue(options.rules)}`);
   }
+  options.rules?.forEach(checkRule);
   const rules = compileRules(options.rules ?? DEFAULT_INTERCEPTOR_RULES, warn);
   const told = once((why) => warn(`interceptor: commands are not looked at, tools: ${why}`));
   return async (...commands) => {
@@ -56,6 +72,13 @@ export function createInterceptor(
     const stages = [...new Set(commands)].flatMap((command) => stagesOf(parser, command));
     return live.find((each) => stages.some((stage) => applies(each, stage)))?.rule;
   };
+}
+
+/** What a rule that is skipped would have said is lost, and so is a part of one that is misspelt. */
+function checkRule(rule: InterceptorRule, index: number): void {
+  const name = `interceptor.rules[${index}]`;
+  const { needs } = readOptions(name, rule, RULE_NAMES, { within: `${name}.` });
+  if (needs) readOptions(`${name}.needs`, needs, NEED_NAMES, { within: `${name}.needs.` });
 }
 
 /** Those that there are now. Guidance that cannot be had lets commands through. */

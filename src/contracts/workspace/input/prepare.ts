@@ -100,7 +100,8 @@ export function workspaceOptions(
 ): Omit<ExecuteOptions, 'onOutput' | 'pty' | 'streams'> {
   const { headBytes, tailBytes } = settings.output;
   const timeoutMs = Math.round(timeout.seconds * 1000);
-  const spill = keeper.spill(headBytes + tailBytes);
+  // A final newline is not shown, and does not count.
+  const spill = keeper.spill(headBytes + tailBytes + 1);
   return commandOptions(settings, limits, { cwd, timeoutMs, owner, signal, spill });
 }
 
@@ -144,7 +145,8 @@ function checkNames(env: WorkspaceInput['env']): void {
 function checkAsync({ async, jobs }: WorkspaceSettings): void {
   if (!async) {
     throw new InputError(
-      'Async bash execution is disabled. The option `async: true` of the tool enables it.',
+      'Async bash execution is disabled. Leave `async` out: the command is waited for then, as ' +
+        'long as its `timeout` lets it run.',
     );
   }
   if (jobs === undefined) throw new InputError('Async job manager unavailable for this session.');

@@ -112,7 +112,7 @@ function describeWhole({ artifacts, clientTerminals }: WorkspaceSettings): strin
   if (artifacts === undefined || clientTerminals !== undefined) {
     return 'Redirect longer output to a file and read the part that matters.';
   }
-  return 'All of it is kept as `artifact://N`; the result says which.';
+  return 'All of it is kept: `sed -n 200,260p artifact://N`; the result says which N.';
 }
 
 function describeOutputLimits(limits: WorkspaceSettings['output']): string {

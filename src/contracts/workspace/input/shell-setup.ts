@@ -6,8 +6,9 @@ import {
 } from '../../../command/secrets.js';
 import { isShellVariable } from '../../../command/shell-variables.js';
 import { ShellSnapshot } from '../../../snapshot/shell-snapshot.js';
-import { atLeast } from '../../../support/checks.js';
+import { atLeast, checkWellFormed } from '../../../support/checks.js';
 import { InputError, showValue } from '../../../support/errors.js';
+import { type OptionNames, readOptions } from '../../../support/names.js';
 import { momentOf, type ShellSettings, shellEnvironment } from '../../options.js';
 
 /** Which rc file is captured, and how. */
@@ -17,6 +18,8 @@ export interface ShellSnapshotOptions {
   /** Time that it may take, in milliseconds. Default: 2,000. */
   readonly timeoutMs?: number | undefined;
 }
+
+const SNAPSHOT_NAMES: OptionNames<ShellSnapshotOptions> = { rcFile: true, timeoutMs: true };
 
 /** @throws {InputError} The option is not valid. */
 export function resolveSnapshot(
@@ -29,7 +32,13 @@ export function resolveSnapshot(
     const got = showValue(option);
     throw new InputError(`shellSnapshot: expected a boolean or an object, got ${got}`);
   }
-  const { rcFile = '~/.bashrc', timeoutMs = 2000 } = option === true ? {} : option;
+  const given = option === true ? {} : option;
+  const { rcFile = '~/.bashrc', timeoutMs = 2000 } = readOptions(
+    'shellSnapshot',
+    given,
+    SNAPSHOT_NAMES,
+    { within: 'shellSnapshot.' },
+  );
   if (typeof rcFile !== 'string' || rcFile === '') {
     throw new InputError(`shellSnapshot.rcFile: expected a path, got ${showValue(rcFile)}`);
   }
@@ -71,5 +80,6 @@ export function checkPrefix(prefix: string | undefined): string | undefined {
     const got = showValue(prefix);
     throw new InputError(`commandPrefix: expected shell text without NUL, got ${got}`);
   }
+  checkWellFormed('commandPrefix', prefix);
   return prefix;
 }

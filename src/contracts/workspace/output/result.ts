@@ -9,9 +9,8 @@ import {
   DISMISSED,
   exitNotice,
   joinSections,
-  NO_OUTPUT,
   NO_STATUS,
-  signalNotice,
+  outputText,
   timeoutNotice,
   wallTimeNotice,
 } from '../../notices.js';
@@ -100,15 +99,16 @@ export function workspaceResult(
   if (outcome.kind === 'exited') {
     const wallTime = wallTimeNotice(result.durationMs);
     const notices = [shown.cut?.notice, wallTime, clamped, notice, background, raw];
-    const output = shown.text === '' ? NO_OUTPUT : shown.text;
-    return exitedResult(output, notices, outcome.exitCode, details);
+    return exitedResult(shown.text, notices, outcome.exitCode, details);
   }
-  const notices = [shown.cut?.notice, clamped, notice, background, raw];
+  const isStopped = outcome.kind === 'timedOut' || outcome.kind === 'cancelled';
+  const wallTime = isStopped ? undefined : wallTimeNotice(result.durationMs);
+  const notices = [shown.cut?.notice, wallTime, clamped, notice, background, raw];
   if (outcome.kind === 'cancelled' && dismissed) {
     const message = joinSections(shown.text, [...notices, DISMISSED], CANCELLED);
     throw new ToolError('dismissed', message, { details });
   }
-  throw unfinished(outcome, shown.text, notices, details);
+  throw unfinished(outcome, shown.text, notices, details, settings);
 }
 
 /** Where a shortened output can be read as the command printed it. */
@@ -124,11 +124,12 @@ function wholeOutput(kept: KeptOutput): WholeOutput | undefined {
 
 /** The answer for a command that ended by itself. */
 export function exitedResult(
-  output: string,
+  printed: string,
   notices: readonly (string | undefined)[],
   exitCode: number,
   details: WorkspaceDetails,
 ): ToolResult<WorkspaceDetails> {
+  const output = outputText(printed);
   if (exitCode === 0) {
     return { content: [{ type: 'text', text: joinSections(output, notices) }], details };
   }
@@ -151,21 +152,31 @@ export function unfinished(
   output: string,
   notices: readonly (string | undefined)[],
   details: WorkspaceDetails,
+  settings: Pick<WorkspaceSettings, 'timeout' | 'async'>,
 ): ToolError<WorkspaceDetails> | ToolAbortError<WorkspaceDetails> {
   switch (outcome.kind) {
     case 'timedOut': {
-      const ending = timeoutNotice(details.timeoutSeconds);
+      const ending = timeoutNotice(details.timeoutSeconds, timeoutAdvice(details, settings));
       return new ToolError('timedOut', joinSections(output, notices, ending), { details });
     }
     case 'cancelled':
       return new ToolAbortError(joinSections(output, notices, CANCELLED), { details });
     case 'signaled':
     case 'unknown': {
-      const why = outcome.kind === 'signaled' ? signalNotice(outcome.signal) : undefined;
-      const message = joinSections(output, [...notices, why], NO_STATUS);
+      const why = outcome.kind === 'signaled' ? ` (killed by ${outcome.signal})` : '';
+      const message = joinSections(output, notices, `${NO_STATUS}${why}`);
       return new ToolError('noStatus', message, { details });
     }
   }
+}
+
+function timeoutAdvice(
+  { timeoutSeconds }: WorkspaceDetails,
+  { timeout: { max }, async }: Pick<WorkspaceSettings, 'timeout' | 'async'>,
+): string {
+  if (timeoutSeconds >= max) return 'No command may take longer: split it into shorter ones.';
+  const meanwhile = async ? '; with `async: true`, other commands can run meanwhile' : '';
+  return `For more time, pass a larger \`timeout\` (at most ${max})${meanwhile}.`;
 }
 
 function workspaceDetails(

@@ -1,13 +1,21 @@
 import type { OutputLimits } from '../../../command/options.js';
 import type { Capture, Counts } from '../../../engine/outcome.js';
 import type { Origin } from '../../../minimizer/minimize-capture.js';
-import { firstBytes, formatCount, formatSize, lastBytes } from '../../../support/text.js';
-
-/** Line numbers, the first and the last, counted from 1. */
-export interface LineRange {
-  readonly start: number;
-  readonly end: number;
-}
+import {
+  firstBytes,
+  formatCount,
+  formatSize,
+  formatSizeBeside,
+  lastBytes,
+} from '../../../support/text.js';
+import {
+  beginPart,
+  type CutOutput,
+  endPart,
+  type LineRange,
+  type Part,
+  printedBytes,
+} from './parts.js';
 
 /** What was left out of the shown output. */
 export interface Truncation {
@@ -44,16 +52,24 @@ export interface ShownOutput {
 }
 
 /**
- * What the engine must keep for {@link showCapture}: one byte more than is shown, by which one sees
- * whether the tail begins at the beginning of a line.
+ * What the engine must keep for {@link showCapture}: besides what is shown, a final newline, which
+ * does not count, and one byte by which one sees whether the tail begins at the beginning of a line.
  */
 export function limitsToShow(limits: OutputLimits): OutputLimits {
-  return { headBytes: limits.headBytes, tailBytes: limits.tailBytes + 1 };
+  return { headBytes: limits.headBytes, tailBytes: limits.tailBytes + 2 };
+}
+
+/** Whether a capture fits as text, whatever its bytes were: not text takes three times the room. */
+export function isShownWhole({ total, ...capture }: Capture, limits: OutputLimits): boolean {
+  if (capture.kind === 'cut') return false;
+  const { text, lossy } = capture;
+  const bytes = lossy ? Buffer.byteLength(text) : total.bytes;
+  return bytes <= limits.headBytes + limits.tailBytes + (text.endsWith('\n') ? 1 : 0);
 }
 
 /**
- * The text to show for a capture made with {@link limitsToShow} or larger ones: whole lines only, as many as fit,
- * or the end of one line when not even that fits.
+ * The text to show for a capture made with {@link limitsToShow} or larger ones: whole lines, as many
+ * as fit, and a piece of a line where whole ones leave most of the room empty.
  */
 export function showCapture(
   capture: Capture,
@@ -61,13 +77,14 @@ export function showCapture(
   whole?: WholeOutput,
   origin: Origin = itself(capture.total),
 ): ShownOutput {
-  const shown = showLimited(capture, limits, origin);
+  if (capture.kind === 'complete' && isShownWhole(capture, limits)) return { text: capture.text };
+  const shown = showCut(cutTo(capture, limits), limits, origin);
   if (shown.cut === undefined || whole === undefined) return shown;
   const { notice, truncation } = shown.cut;
   return {
     ...shown,
     cut: {
-      notice: `${notice.slice(0, -1)}. ${readHint(whole)}]`,
+      notice: `${notice.slice(0, -1)}. ${readHint(whole, truncation)}]`,
       truncation: { ...truncation, artifactId: whole.artifactId },
     },
   };
@@ -77,117 +94,110 @@ function itself({ lines, bytes }: Counts): Origin {
   return { lines, bytes, lineNumber: (line) => line };
 }
 
-function readHint({ artifactId, firstBytes: kept }: WholeOutput): string {
+/** So many lines are suggested at once: about as much as is shown. */
+const SUGGESTED_LINES = 200;
+
+/** Where the rest is, and a command that shows some of what is missing. */
+function readHint(
+  { artifactId, firstBytes: kept }: WholeOutput,
+  { headRange, shownRange }: Truncation,
+): string {
+  const url = `artifact://${artifactId}`;
   const what = kept === undefined ? 'full output' : `its first ${formatSize(kept)}`;
-  return `Read artifact://${artifactId} for ${what}`;
+  const missing = (headRange?.end ?? 0) + 1;
+  const end = shownRange.start - 1;
+  // Of what was not kept whole, only the beginning is sure to be there.
+  const first = kept === undefined ? Math.max(missing, end - SUGGESTED_LINES + 1) : missing;
+  const last = Math.min(end, first + SUGGESTED_LINES - 1);
+  const command = first <= last ? `sed -n ${first},${last}p ${url}` : `head -c 40000 ${url}`;
+  return `Read ${url} for ${what}: ${command}`;
 }
 
-function showLimited(capture: Capture, limits: OutputLimits, origin: Origin): ShownOutput {
-  const { total } = capture;
-  // More may have been captured than is to be shown.
-  if (capture.kind === 'complete') {
-    if (total.bytes <= limits.headBytes + limits.tailBytes) return { text: capture.text };
-    const head = firstBytes(capture.text, limits.headBytes);
-    const tail = lastBytes(capture.text.slice(head.length), limits.tailBytes + 1);
-    return showCut(
-      { head, tail, total, lastLineBytes: lengthOfLastLine(capture.text) },
-      limits,
-      origin,
-    );
-  }
-  const head = firstBytes(capture.head, limits.headBytes);
-  const tail = lastBytes(capture.tail, limits.tailBytes + 1);
-  return showCut({ head, tail, total, lastLineBytes: capture.lastLineBytes }, limits, origin);
+/** The ends that may be shown; more may have been captured. */
+function cutTo(capture: Capture, limits: OutputLimits): CutOutput {
+  const { total, lossy } = capture;
+  const [first, last] =
+    capture.kind === 'complete' ? [capture.text, capture.text] : [capture.head, capture.tail];
+  const head = firstBytes(first, limits.headBytes);
+  const rest = capture.kind === 'complete' ? last.slice(head.length) : last;
+  const tail = lastBytes(rest, roomAtEnd(last, limits) + 1);
+  const lastLineBytes =
+    capture.kind === 'complete' ? lengthOfLastLine(capture.text, lossy) : capture.lastLineBytes;
+  return { head, tail, total, lastLineBytes, lossy };
 }
 
-type CutCapture = Pick<Capture & { kind: 'cut' }, 'head' | 'tail' | 'total' | 'lastLineBytes'>;
-
-function showCut(capture: CutCapture, limits: OutputLimits, origin: Origin): ShownOutput {
-  const { head, tail, total, lastLineBytes } = capture;
-  const end = alignTail(tail, total.lines, limits.tailBytes);
-  if (limits.headBytes === 0) return showTail(end, lastLineBytes, limits, origin);
-  return showEnds(alignHead(head), end, total, limits, origin);
-}
-
-function lengthOfLastLine(text: string): number {
+function lengthOfLastLine(text: string, lossy: boolean): number {
   const whole = text.endsWith('\n') ? text.slice(0, -1) : text;
-  return byteLength(whole.slice(whole.lastIndexOf('\n') + 1));
+  return printedBytes(whole.slice(whole.lastIndexOf('\n') + 1), lossy);
 }
 
-/** Shown text, and which lines it is. */
-interface Part {
-  readonly text: string;
-  readonly range: LineRange;
-  /** It is a piece of one line, because no whole one fits. */
-  readonly partial: boolean;
+/** The final newline goes when the answer is made, so it takes none of the room. */
+function roomAtEnd(tail: string, { tailBytes }: OutputLimits): number {
+  return tailBytes + (tail.endsWith('\n') ? 1 : 0);
 }
 
-/** Drops the line that the tail begins in the middle of, unless there is no other. */
-function alignTail(tail: string, lastLine: number, maxBytes: number): Part {
-  const lineStart = tail.indexOf('\n') + 1;
-  const text = tail.slice(lineStart);
-  if (lineStart === 0 || text === '') {
-    return {
-      text: lastBytes(tail, maxBytes),
-      range: { start: lastLine, end: lastLine },
-      partial: true,
-    };
-  }
-  const start = lastLine - countLines(text) + 1;
-  return { text, range: { start, end: lastLine }, partial: false };
+function showCut(output: CutOutput, limits: OutputLimits, origin: Origin): ShownOutput {
+  const end = endPart(output, roomAtEnd(output.tail, limits));
+  if (limits.headBytes === 0) return showTail(end, limits, origin);
+  return showEnds(beginPart(output, limits.headBytes), end, output, limits, origin);
 }
 
-function alignHead(head: string): Part {
-  const lineEnd = head.lastIndexOf('\n') + 1;
-  const text = lineEnd === 0 ? head : head.slice(0, lineEnd);
-  return { text, range: { start: 1, end: countLines(text) }, partial: lineEnd === 0 };
-}
-
-function showTail(
-  tail: Part,
-  lastLineBytes: number,
-  limits: OutputLimits,
-  origin: Origin,
-): ShownOutput {
+function showTail(tail: Part, limits: OutputLimits, origin: Origin): ShownOutput {
   const limit = formatSize(origin.limitBytes ?? limits.tailBytes);
   const shownRange = rangeIn(origin, tail.range);
-  const notice = tail.partial
-    ? `[Showing last ${formatSize(byteLength(tail.text))} of line ${origin.lines} ` +
-      `(line is ${formatSize(lastLineBytes)})]`
-    : `[Showing lines ${formatRange(shownRange)} of ${origin.lines} (${limit} limit)]`;
+  const { piece } = tail;
+  const isOneLine = tail.range.start === tail.range.end;
+  const lines = `[Showing lines ${formatRange(shownRange)} of ${origin.lines} (${limit} limit)`;
+  const notice =
+    piece === undefined
+      ? `${lines}]`
+      : isOneLine
+        ? `[Showing last ${formatSize(piece.bytes)} of line ${origin.lines} ` +
+          `(line is ${lineSize(piece)})]`
+        : `${lines}; of line ${shownRange.start}${ofLine(piece)} the last ${formatSize(piece.bytes)}]`;
   const truncation: Truncation = {
     direction: 'tail',
     truncatedBy: 'bytes',
     totalLines: origin.lines,
     totalBytes: origin.bytes,
-    outputLines: lineCount(tail.range),
-    outputBytes: byteLength(tail.text),
+    outputLines: tail.range.end - tail.range.start + 1,
+    outputBytes: Buffer.byteLength(tail.text),
     shownRange,
   };
   return { text: tail.text, cut: { notice, truncation } };
 }
 
+type Piece = NonNullable<Part['piece']>;
+
+function lineSize({ bytes, lineBytes = bytes }: Piece): string {
+  return formatSizeBeside(lineBytes, bytes);
+}
+
+function ofLine(piece: Piece): string {
+  return piece.lineBytes === undefined ? '' : ` (${lineSize(piece)})`;
+}
+
 function showEnds(
   head: Part,
   tail: Part,
-  total: Counts,
+  { total, lossy }: CutOutput,
   limits: OutputLimits,
   origin: Origin,
 ): ShownOutput {
   const shownRange = rangeIn(origin, tail.range);
   const headRange = rangeIn(origin, head.range);
-  const outputBytes = byteLength(head.text) + byteLength(tail.text);
   const marker = elisionMarker(
     shownRange.start - headRange.end - 1,
-    // Invalid bytes are three bytes each as U+FFFD, so what is shown can look larger than it was.
-    Math.max(0, total.bytes - outputBytes),
+    Math.max(0, total.bytes - printedBytes(head.text, lossy) - printedBytes(tail.text, lossy)),
   );
   const { limitBytes } = origin;
   const [most, last] = [limitBytes ?? limits.headBytes, limitBytes ?? limits.tailBytes];
   const sizes = `${formatSize(most)} + ${formatSize(last)} limit`;
-  const notice =
-    `[Showing lines ${formatRange(headRange)} and ${formatRange(shownRange)} ` +
-    `of ${origin.lines} (${sizes})]`;
+  const ends =
+    head.piece === undefined && tail.piece === undefined
+      ? `lines ${formatRange(headRange)} and ${formatRange(shownRange)}`
+      : `${describe(head, headRange, 'first')} and ${describe(tail, shownRange, 'last')}`;
+  const notice = `[Showing ${ends} of ${origin.lines} (${sizes})]`;
   const truncation: Truncation = {
     direction: 'middle',
     truncatedBy: 'bytes',
@@ -195,13 +205,23 @@ function showEnds(
     totalBytes: origin.bytes,
     outputLines:
       tail.range.end - Math.max(tail.range.start, head.range.end + 1) + 1 + head.range.end,
-    outputBytes,
+    outputBytes: Buffer.byteLength(head.text) + Buffer.byteLength(tail.text),
     shownRange,
     headRange,
   };
-  const gap = head.partial ? '\n' : '';
+  const gap = head.piece === undefined ? '' : '\n';
   const parts = { head: head.text + gap, marker: `${marker}\n`, tail: tail.text };
   return { text: parts.head + parts.marker + parts.tail, parts, cut: { notice, truncation } };
+}
+
+/** `lines 1-2`, `lines 1-2 (of line 2 the first 19.5KB)`, or `the first 19.5KB of line 1`. */
+function describe({ piece }: Part, range: LineRange, which: 'first' | 'last'): string {
+  const lines = `lines ${formatRange(range)}`;
+  if (piece === undefined) return lines;
+  const size = formatSize(piece.bytes);
+  const line = which === 'first' ? range.end : range.start;
+  if (range.start === range.end) return `the ${which} ${size} of line ${line}${ofLine(piece)}`;
+  return `${lines} (of line ${line}${ofLine(piece)} the ${which} ${size})`;
 }
 
 /** Without a count of lines when only pieces of lines are missing. */
@@ -212,25 +232,12 @@ function elisionMarker(lines: number, bytes: number): string {
 }
 
 /** Lines of the text as lines of the output that it was made of. */
-function rangeIn({ lineNumber }: Origin, { start, end }: LineRange): LineRange {
+function rangeIn({ lineNumber }: Origin, { start, end, partial }: LineRange): LineRange {
   const first = lineNumber(start);
-  return { start: first, end: Math.max(first, lineNumber(end + 1) - 1) };
+  const range = { start: first, end: Math.max(first, lineNumber(end + 1) - 1) };
+  return partial ? { ...range, partial } : range;
 }
 
 function formatRange(range: LineRange): string {
   return `${range.start}-${range.end}`;
-}
-
-function lineCount(range: LineRange): number {
-  return range.end - range.start + 1;
-}
-
-function countLines(text: string): number {
-  let lines = text === '' || text.endsWith('\n') ? 0 : 1;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
-  return lines;
-}
-
-function byteLength(text: string): number {
-  return Buffer.byteLength(text, 'utf8');
 }

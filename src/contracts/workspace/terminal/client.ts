@@ -10,7 +10,7 @@ import {
 import type { ClientTerminals } from '../../../terminal/client-terminals.js';
 import type { ToolCall, ToolResult } from '../../contract.js';
 import { ToolError } from '../../errors.js';
-import { NO_OUTPUT, wallTimeNotice } from '../../notices.js';
+import { wallTimeNotice } from '../../notices.js';
 import { type PreparedCommand, withPrefix } from '../input/prepare.js';
 import type { WorkspaceSettings } from '../options.js';
 import {
@@ -108,16 +108,15 @@ function clientResult(
       ...troubles,
       killed,
     ];
-    const output = result.output === '' ? NO_OUTPUT : shown.text;
     const exitCode = outcome.kind === 'exited' ? outcome.exitCode : SIGNALED_EXIT_CODE;
-    return exitedResult(output, notices, exitCode, details);
+    return exitedResult(shown.text, notices, exitCode, details);
   }
   const reason = outcome.kind === 'unknown' ? outcome.reason : undefined;
   const lost = reason === undefined ? undefined : `The client's terminal failed: ${reason}`;
   const none =
     terminalId === undefined ? 'The client had not yet given a terminal for it.' : undefined;
   const notices = [shown.notice, clamped, notice, ...troubles, lost, none];
-  throw unfinished(outcome, shown.text, notices, details);
+  throw unfinished(outcome, shown.text, notices, details, settings);
 }
 
 interface ShownScreen {

@@ -14,6 +14,7 @@ import { explainLaunch } from '../../workdir.js';
 import { type PreparedCommand, workspaceOptions } from '../input/prepare.js';
 import { noTerminal } from '../input/terminal-choice.js';
 import type { RunContext, WorkspaceSettings } from '../options.js';
+import { finishOutput, TOOL } from '../output/minimize.js';
 import { shownOutput, type WorkspaceDetails, workspaceResult } from '../output/result.js';
 import { limitsToShow, type ShownOutput } from '../output/show.js';
 
@@ -60,12 +61,11 @@ export async function runInOverlay(
   prepared: PreparedCommand,
   environment: string,
   context: RunContext,
-  tool: string,
 ): Promise<ToolResult<WorkspaceDetails>> {
   const { settings, signal } = context;
-  const keeper = await OutputKeeper.open(settings.artifacts, tool);
+  const keeper = await OutputKeeper.open(settings.artifacts, TOOL);
   const { result, dismissed, size } = await runIn(console, prepared, environment, context, keeper);
-  const kept = await keeper.finish(result.spill);
+  const kept = await finishOutput(result, keeper, settings);
   const shown = await readable(shownOutput(result, settings, { kept }), size, settings);
   return workspaceResult(
     result,

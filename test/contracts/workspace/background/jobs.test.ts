@@ -76,7 +76,7 @@ test('a job that fails says how', async () => {
     /^Job bg_1 failed after .*\n\nno\n\nWall time: .*\n\nCommand exited with code 3$/,
   );
   expect(textOf(await job({ poll: ['bg_2'] }))).toMatch(
-    /^Job bg_2 failed after .*\n\nso far\n\nCommand timed out after 1 seconds$/,
+    /^Job bg_2 failed after .*\n\nso far\n\nCommand timed out after 1 second\nFor more time, .*\.$/,
   );
 });
 
@@ -126,7 +126,7 @@ test('a running job is listed, shown with its last output, and cancelled with al
   expect(sleeping(41)).toEqual([]);
 }, 60_000);
 
-test('a long command becomes a job by itself, one that is short does not', async () => {
+test('B13: a long command becomes a job by itself, one that is short does not', async () => {
   const { bash, job } = makeTool({ async: false, autoBackground: { afterMs: 300 } });
   const quick = await bash.execute({ command: 'echo quick' });
   expect(textOf(quick)).toMatch(/^quick\n\nWall time/);
@@ -136,7 +136,9 @@ test('a long command becomes a job by itself, one that is short does not', async
   const updates: Update[] = [];
   const call = { onUpdate: (update: Update) => updates.push(update) };
   const slow = await bash.execute({ command: 'echo early; sleep 0.6; echo late' }, call);
-  expect(textOf(slow)).toMatch(/^early\n\nBackground job bg_1 started: echo early; sleep 0\.6/);
+  expect(textOf(slow)).toMatch(
+    /^early\n\nStill running after 0\.3 seconds; it goes on as background job bg_1: echo early; sleep 0\.6/,
+  );
   expect(slow.details).toMatchObject({ async: { state: 'running', jobId: 'bg_1' } });
   expect(updates.map(({ details }) => details)).toEqual([{}]);
   expect(textOf(await job({ poll: ['bg_1'] }))).toContain('\n\nearly\nlate\n\nWall time');
@@ -210,17 +212,19 @@ test('long output of a job is bounded and kept like that of any command', async 
   const { bash, job } = makeTool();
   await bash.execute({ command: 'seq 1 100000; sleep 0.5', async: true });
   const text = textOf(await job({ poll: ['bg_1'] }));
-  expect(text).toContain('(50.0KB limit). Read artifact://0 for full output]');
+  expect(text).toContain('(50.0KB limit). Read artifact://0 for full output: sed -n ');
   expect(text.length).toBeLessThan(52_000);
 });
 
-test('what is not on offer is not in the schema, and says so', async () => {
+test('B7: what is not on offer is not in the schema, and says what to do', async () => {
   const { bash } = makeTool({ async: false });
   expect(bash.inputSchema.properties).not.toHaveProperty('async');
   expect(bash.job).toBeUndefined();
   expect(await failureOf(bash.execute({ command: 'true', async: true }))).toMatchObject({
     kind: 'input',
-    message: 'Async bash execution is disabled. The option `async: true` of the tool enables it.',
+    message:
+      'Async bash execution is disabled. Leave `async` out: the command is waited for then, ' +
+      'as long as its `timeout` lets it run.',
   });
   expect(textOf(await bash.execute({ command: 'echo a', async: false }))).toMatch(/^a\n/);
   const { bash: alone } = makeTool({ jobs: false });

@@ -67,6 +67,8 @@ describe('in a command', () => {
     ...['git commit -m "see local://x"', "git commit -m 'artifact://3 is incomplete'"],
     ...['echo "local://x\nlocal://y"', 'echo "a: local://x"', 'cat "local://$name"'],
     ...['cat <<EOF\nlocal://x\nEOF', "cat <<'EOF'\n$(cat local://x)\nEOF", '# cat local://x'],
+    // B25: what is compared with a pattern stays, as in `[[ ]]`.
+    ...['case local://x in local://*) ls;; esac', '[[ local://x == local://* ]]'],
     ...['[[ $u == local://* ]]', 'case $u in local://*) ls;; esac', `echo \${x-local://y}`],
     ...['cat local://x "unterminated', 'if cat local://x'],
   ])('%j stays as it is', async (command) => {

@@ -76,19 +76,26 @@ test.each([
     'local://../x',
     'Cannot resolve local:// URL in bash command: local://../x\nIt leads out of local://.',
   ],
-])('%s is an error in a command, a variable and the directory', async (url, message) => {
-  const tool = makeTool();
-  const expected = { name: 'ToolError', kind: 'input', message };
-  for (const input of [
-    { command: `touch ran; cat ${url}` },
-    { command: 'touch ran', env: { FILE: url } },
-    { command: 'touch ran', cwd: url },
-    { command: `cd ${url} && touch ran` },
-  ]) {
-    expect(await failureOf(tool.execute(input))).toMatchObject(expected);
-  }
-  expect(existsSync(join(workspace, 'ran'))).toBe(false);
-});
+])(
+  'B21: %s is an error in a command, a variable and the directory, by the field',
+  async (url, message) => {
+    const tool = makeTool();
+    const fields = ['bash command', 'env.FILE', 'cwd'];
+    for (const [index, input] of [
+      { command: `touch ran; cat ${url}` },
+      { command: 'touch ran', env: { FILE: url } },
+      { command: 'touch ran', cwd: url },
+      { command: `cd ${url} && touch ran` },
+    ].entries()) {
+      expect(await failureOf(tool.execute(input))).toMatchObject({
+        name: 'ToolError',
+        kind: 'input',
+        message: message.replace('bash command', fields[index] ?? 'cwd'),
+      });
+    }
+    expect(existsSync(join(workspace, 'ran'))).toBe(false);
+  },
+);
 
 test('without resolvers there are errors for the schemes that cannot be anything else', async () => {
   const tool = createBashTool({ contract: 'workspace', cwd: workspace, artifacts: false });

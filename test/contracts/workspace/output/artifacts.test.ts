@@ -43,7 +43,7 @@ test('long output is kept whole, and the result says where', async () => {
   const tool = makeTool();
   const result = await tool.execute({ command: 'seq 1 100000' });
   expect(textOf(result)).toMatch(
-    /\n\n\[Showing lines \d+-100000 of 100000 \(50\.0KB limit\)\. Read artifact:\/\/0 for full output\]\nWall time/,
+    /\n\n\[Showing lines \d+-100000 of 100000 \(50\.0KB limit\)\. Read artifact:\/\/0 for full output: sed -n \d+,\d+p artifact:\/\/0\]\nWall time/,
   );
   expect(result.details.meta?.truncation?.artifactId).toBe('0');
   const whole = await storeOf(tool).read('0');
@@ -67,22 +67,22 @@ test('a long last line says its own length and where all of it is', async () => 
   const tool = makeTool();
   const command = "echo first; head -c 1258291 /dev/zero | tr '\\0' x; echo";
   expect(textOf(await tool.execute({ command }))).toContain(
-    '[Showing last 50.0KB of line 2 (line is 1.2MB). Read artifact://0 for full output]',
+    '[Showing last 50.0KB of line 2 (line is 1.2MB). Read artifact://0 for full output: sed -n 1,1p artifact://0]',
   );
 });
 
 test('with a head, the notice names it too', async () => {
   const tool = makeTool({ headBytes: 20, tailBytes: 20 });
   expect(textOf(await tool.execute({ command: 'seq 1 1000' }))).toContain(
-    '[Showing lines 1-9 and 997-1000 of 1000 (20B + 20B limit). ' +
-      'Read artifact://0 for full output]',
+    '[Showing lines 1-9 and 996-1000 of 1000 (20B + 20B limit). ' +
+      'Read artifact://0 for full output: sed -n 796,995p artifact://0]',
   );
 });
 
 test('a command that timed out or failed has its output kept as well', async () => {
   const tool = makeTool();
   const error = await failureOf(tool.execute({ command: 'seq 1 50000; sleep 30', timeout: 1 }));
-  expect((error as ToolError).message).toContain('. Read artifact://0 for full output]');
+  expect((error as ToolError).message).toContain('. Read artifact://0 for full output: ');
   expect(error).toMatchObject({ details: { meta: { truncation: { artifactId: '0' } } } });
   const failed = await tool.execute({ command: 'seq 1 50000; exit 3' });
   expect(failed.details).toMatchObject({
@@ -94,7 +94,9 @@ test('a command that timed out or failed has its output kept as well', async () 
 test('what is over the quota is said, in the notice and in the file', async () => {
   const artifacts = createArtifactStore({ directory: join(folder, 'quota'), maxBytes: 102_400 });
   const result = await makeTool({ artifacts }).execute({ command: 'seq 1 100000' });
-  expect(textOf(result)).toContain('(50.0KB limit). Read artifact://0 for its first 100.0KB]');
+  expect(textOf(result)).toContain(
+    '(50.0KB limit). Read artifact://0 for its first 100.0KB: sed -n 1,200p artifact://0]',
+  );
   const { path } = await artifacts.find('0');
   expect(readFileSync(path, 'utf8')).toBe(
     `${seq(100_000).slice(0, 102_400)}\n[… 475.1KB more were not kept: limit of 100.0KB …]\n`,

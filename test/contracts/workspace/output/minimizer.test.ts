@@ -82,7 +82,7 @@ test('a command that timed out or was cancelled is shortened as well', async () 
   const command = `${noiseOf(40)}; sleep 60`;
   const timedOut = (await failureOf(tool.execute({ command, timeout: 1 }))) as ToolError;
   expect(timedOut.message).toMatch(
-    /^\[… 40 lines left out: noise …\]\n\n\[raw output: artifact:\/\/0\]\n\nCommand timed out after 1 seconds$/,
+    /^\[… 40 lines left out: noise …\]\n\n\[raw output: artifact:\/\/0\]\n\nCommand timed out after 1 second\nFor more time, .*\.$/,
   );
   expect(timedOut.details).toMatchObject({ meta: { minimizer: { artifactId: '0' } } });
   const controller = new AbortController();
@@ -101,7 +101,7 @@ test('more of a long output is shown, with the line numbers of the raw one', asy
     '\n100\n[… 1,000 lines left out: noise …]\nerror: at line 1101\n[… 500 lines left out: noise …]\nend\n',
   );
   const shown =
-    /\[Showing lines (\d+)-1602 of 1602 \(200B limit\)\. Read artifact:\/\/0 for full output\]/;
+    /\[Showing lines (\d+)-1602 of 1602 \(200B limit\)\. Read artifact:\/\/0 for full output: sed/;
   const start = Number(shown.exec(text)?.[1]);
   // The first line that is shown stands on that line of the raw output.
   expect(text.split('\n')[0]).toBe(String(start));

@@ -35,7 +35,7 @@ describe('the tail', () => {
 
   test('a tail that begins just at a line keeps that line', () => {
     expect(show('aaaa\nbbbb\ncccc\n', tail(10)).text).toBe('bbbb\ncccc\n');
-    expect(show('aaaa\nbbbb\ncccc\n', tail(9)).text).toBe('cccc\n');
+    expect(show('aaaa\nbbbb\ncccc\n', tail(8)).text).toBe('cccc\n');
   });
 
   test('a last line without a newline counts', () => {
@@ -53,7 +53,7 @@ describe('the tail', () => {
   test('of a long last line too', () => {
     const shown = show(`short\n${'x'.repeat(120_000)}\n`, tail(50 * 1024));
     expect(shown.cut?.notice).toBe('[Showing last 50.0KB of line 2 (line is 117.2KB)]');
-    expect(shown.cut?.truncation.shownRange).toEqual({ start: 2, end: 2 });
+    expect(shown.cut?.truncation.shownRange).toEqual({ start: 2, end: 2, partial: true });
   });
 
   test('one byte too many is a cut too', () => {
@@ -71,18 +71,92 @@ describe('the tail', () => {
         const named = lines.slice(shownRange.start - 1, shownRange.end).join('');
         expect(totalLines).toBe(lines.length);
         expect(outputBytes).toBe(Buffer.byteLength(shown));
-        expect(outputBytes).toBeLessThanOrEqual(tailBytes);
-        if (cut.notice.startsWith('[Showing lines')) {
+        // The final newline is not shown, and takes no room.
+        const room = tailBytes + (text.endsWith('\n') ? 1 : 0);
+        expect(outputBytes).toBeLessThanOrEqual(room);
+        if (!shownRange.partial) {
           expect(shown).toBe(named);
           // Nothing that would have fitted is left out.
           const before = lines[shownRange.start - 2] ?? '';
-          expect(outputBytes + Buffer.byteLength(before)).toBeGreaterThan(tailBytes);
+          expect(outputBytes + Buffer.byteLength(before)).toBeGreaterThan(room);
         } else {
           expect(named.endsWith(shown)).toBe(true);
-          expect(Buffer.byteLength(named)).toBeGreaterThan(tailBytes);
+          expect(Buffer.byteLength(named)).toBeGreaterThan(room);
+          // The room is used, but for the rest of a character.
+          expect(outputBytes).toBeGreaterThan(room - 4);
         }
       }),
     );
+  });
+});
+
+describe('pieces of long lines', () => {
+  const KB = 1024;
+  const tail: OutputLimits = { headBytes: 0, tailBytes: 50 * KB };
+
+  test('B1: the end of a long line is shown when only an empty line comes after it', () => {
+    const shown = show(`{${'0'.repeat(59_999)}1}\n\n`, tail);
+    expect(shown.text).toBe(`${'0'.repeat(51_197)}1}\n\n`);
+    expect(shown.cut?.notice).toBe(
+      '[Showing lines 1-2 of 2 (50.0KB limit); of line 1 (58.6KB) the last 50.0KB]',
+    );
+    expect(shown.cut?.truncation.shownRange).toEqual({ start: 1, end: 2, partial: true });
+  });
+
+  test('B2: the room that a short last line leaves is filled with the end of the one before', () => {
+    const shown = show(`${'x'.repeat(60_000)}\nlast`, tail);
+    expect(shown.text).toBe(`${'x'.repeat(51_195)}\nlast`);
+    expect(shown.cut?.notice).toContain('of line 1 (58.6KB) the last 50.0KB');
+  });
+
+  test('B2: the size of a line whose beginning was not kept is not guessed', () => {
+    const shown = show(`first\n${'x'.repeat(60_000)}\nlast\n`, tail);
+    expect(shown.cut?.notice).toBe(
+      '[Showing lines 2-3 of 3 (50.0KB limit); of line 2 the last 50.0KB]',
+    );
+  });
+
+  test('B3: both ends of one long line are told as pieces of it', () => {
+    const shown = show('x'.repeat(200 * KB), { headBytes: 20 * KB, tailBytes: 50 * KB });
+    expect(shown.cut?.notice).toBe(
+      '[Showing the first 20.0KB of line 1 and the last 50.0KB of line 1 (200.0KB) of 1 (20.0KB + 50.0KB limit)]',
+    );
+    expect(shown.cut?.truncation).toMatchObject({
+      headRange: { start: 1, end: 1, partial: true },
+      shownRange: { start: 1, end: 1, partial: true },
+    });
+    expect(shown.text).toContain('\n[… 130.0KB elided …]\n');
+  });
+
+  test('B3: a long line after short ones is shown by its beginning too', () => {
+    const shown = show(`a\nb\n${'x'.repeat(200 * KB)}\nlast\n`, {
+      headBytes: 20 * KB,
+      tailBytes: 50 * KB,
+    });
+    expect(shown.cut?.notice).toBe(
+      '[Showing lines 1-3 (of line 3 the first 20.0KB) and lines 3-4 (of line 3 the last 50.0KB) of 4 (20.0KB + 50.0KB limit)]',
+    );
+  });
+
+  test('B4: the limit is on what is shown, and the sizes are of what was printed', () => {
+    const text = '␀'.repeat(51_200);
+    const total = { bytes: 51_200, characters: 51_200, lines: 1 };
+    const shown = showCapture({ kind: 'complete', text, total, lossy: true }, tail);
+    expect(Buffer.byteLength(shown.text)).toBeLessThanOrEqual(51_200);
+    expect(shown.cut?.notice).toBe('[Showing last 16.7KB of line 1 (line is 50.0KB)]');
+  });
+
+  test('B5: sizes that differ look different', () => {
+    const shown = show('x'.repeat(51_201), tail);
+    expect(shown.cut?.notice).toBe('[Showing last 50.0KB of line 1 (line is 51201B)]');
+  });
+
+  test('B5: a final newline, which is not shown, takes no room', () => {
+    const text = `${'x'.repeat(51_200)}\n`;
+    expect(show(text, tail)).toEqual({ text });
+    const second = show(`a\n${text}`, tail);
+    expect(second.text).toBe(text);
+    expect(second.cut?.notice).toBe('[Showing lines 2-2 of 2 (50.0KB limit)]');
   });
 });
 
@@ -120,9 +194,9 @@ describe('head and tail', () => {
         expect(text.startsWith(head)).toBe(true);
         expect(text.endsWith(tail)).toBe(true);
         expect(Buffer.byteLength(head)).toBeLessThanOrEqual(headBytes);
-        expect(Buffer.byteLength(tail)).toBeLessThanOrEqual(tailBytes);
+        expect(Buffer.byteLength(tail)).toBeLessThanOrEqual(tailBytes + 1);
         const { headRange, shownRange, outputLines, totalLines } = shown.cut.truncation;
-        expect(headRange?.end).toBe(Math.max(1, linesOf(head).length));
+        expect(headRange?.end).toBe(linesOf(head).length);
         expect(shownRange.end).toBe(totalLines);
         expect(outputLines).toBeLessThanOrEqual(totalLines);
         expect(totalLines).toBe(countsOf(text).lines);
@@ -156,7 +230,7 @@ test('a capture of more than is shown is shown as one of just as much', () => {
         const limits = { headBytes, tailBytes };
         const larger = {
           headBytes: headBytes && headBytes + more,
-          tailBytes: tailBytes + 1 + more,
+          tailBytes: tailBytes + 2 + more,
         };
         expect(showCapture(captureOf(text, larger), limits)).toEqual(show(text, limits));
       },

@@ -128,7 +128,8 @@ test('when the time is up the command is killed, and then its last output read',
   expect(error).toBeInstanceOf(ToolError);
   expect(error).toMatchObject({
     kind: 'timedOut',
-    message: 'before\n\nCommand timed out after 1 seconds',
+    message:
+      'before\n\nCommand timed out after 1 second\nFor more time, pass a larger `timeout` (at most 3600).',
     details: { terminalId: 'term-1', timeoutSeconds: 1 },
   });
   expect(client.requests.slice(-3)).toEqual(['kill', 'output', 'release']);
@@ -182,7 +183,7 @@ test('what a client sends beyond the limit is cut, with real line numbers', asyn
   });
   const result = await toolFor(client, { tailBytes: 1024 }).execute({ command: 'seq 1 1000' });
   expect(textOf(result)).toMatch(
-    /^746\n[\d\n]*\n1000\n\n\[Showing lines 746-1000 of 1000 \(1\.0KB limit\)\]\n/,
+    /^745\n[\d\n]*\n1000\n\n\[Showing lines 745-1000 of 1000 \(1\.0KB limit\)\]\n/,
   );
   expect(result.details.meta?.truncation).toMatchObject({ totalLines: 1000, totalBytes: 3893 });
 });
@@ -196,7 +197,7 @@ test('a directory that is not there is an error before the client hears of it', 
   const client = clientOf();
   const error = await failureOf(toolFor(client).execute({ command: 'true', cwd: 'nowhere' }));
   expect(error).toMatchObject({
-    kind: 'input',
+    kind: 'directory',
     message: `Working directory does not exist: ${folder.file('nowhere')}`,
   });
   expect(client.requests).toEqual([]);

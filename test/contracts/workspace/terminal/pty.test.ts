@@ -137,7 +137,8 @@ test("the caller's cancellation is an abort, and the timeout says how long it wa
   const input = { command: `printf '\\e[?1049hfull'; ${longSleep(434)}`, pty: true, timeout: 1 };
   expect(await failureOf(late.execute(input))).toMatchObject({
     kind: 'timedOut',
-    message: 'full\n\nCommand timed out after 1 seconds',
+    message:
+      'full\n\nCommand timed out after 1 second\nFor more time, pass a larger `timeout` (at most 3600).',
   });
   expect(ui.closed).toBe(2);
 });
