@@ -27,6 +27,7 @@ test('the package exports this and nothing else', () => {
     'createOwner',
     'createTtyUi',
     'createUrlRegistry',
+    'explainErrorLine',
     'isErrorLine',
     'run',
     'runInConsole',

@@ -121,14 +121,11 @@ test('H2: a console that opens late runs what was asked for, where and with what
 
 test('H2: options that are changed after the call change nothing', async () => {
   const heard: string[] = [];
-  const options = {
-    env: { CASE: 'asked' },
-    cwd: folder.file('a'),
-    shell: ['/bin/bash'],
-    onOutput: () => void heard.push('asked'),
-  };
-  const [first, second] = [run('echo $CASE; pwd', options), spawn('echo $CASE; pwd', options)];
+  const shared = { env: { CASE: 'asked' }, cwd: folder.file('a'), shell: ['/bin/bash'] };
+  const options = { ...shared, onOutput: () => void heard.push('asked') };
+  const [first, second] = [run('echo $CASE; pwd', options), spawn('echo $CASE; pwd', shared)];
   Object.assign(options.env, { CASE: 'later' });
+  Object.assign(shared, { cwd: folder.file('b') });
   Object.assign(options, { cwd: folder.file('b'), onOutput: () => void heard.push('later') });
   options.shell[0] = '/no/such/shell';
   for (const result of [await first, await (await second).result]) {

@@ -64,7 +64,7 @@ test.each([
   );
 });
 
-test.each([['5'], [null], [true], [Number.NaN]])(
+test.each([['5'], [[]], [true], [Number.NaN]])(
   'G3: a timeout of %j is an input error',
   async (timeout) => {
     const failure = await failureOf(newTool().execute({ command: 'echo ran', timeout }));
