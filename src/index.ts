@@ -124,6 +124,7 @@ export type {
   ConsoleOverlay,
   ConsoleRequest,
   ConsoleRow,
+  EndKey,
   StyledText,
   TerminalUi,
   TextColor,
