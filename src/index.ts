@@ -129,6 +129,7 @@ export type {
   ConsoleOverlay,
   ConsoleRequest,
   ConsoleRow,
+  EndKey,
   StyledText,
   TerminalUi,
   TextColor,

@@ -9,7 +9,7 @@ import { pause, settlesWithin } from '../support/timing.js';
 import { Emulator } from './emulator.js';
 import { FrameClock } from './frame-clock.js';
 import { KeyReader } from './keys.js';
-import type { ConsoleOverlay, TerminalUi } from './ui.js';
+import type { ConsoleOverlay, EndKey, TerminalUi } from './ui.js';
 
 /** A command in a console. */
 type ConsoleProcess = Pick<
@@ -57,6 +57,7 @@ export class Console {
   readonly #clock: FrameClock;
   readonly #keys: KeyReader;
   readonly #listeners: ConsoleListeners;
+  readonly #endKey: EndKey;
   /** Keeps the bytes of an unfinished character. */
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   #overlay: ConsoleOverlay | undefined;
@@ -68,16 +69,18 @@ export class Console {
   #dismissed = false;
   #closed = false;
 
-  private constructor(emulator: Emulator, listeners: ConsoleListeners) {
+  private constructor(emulator: Emulator, listeners: ConsoleListeners, endKey: EndKey) {
     this.#emulator = emulator;
+    this.#endKey = endKey;
     this.#listeners = listeners;
     // It also ticks at what the interface tells, in whatever context that is.
     this.#clock = new FrameClock(inCallersContext(() => this.#draw(), undefined));
-    this.#keys = new KeyReader({
-      forward: (bytes) => this.#type(bytes, MOST_INPUT),
-      escape: () => this.#dismiss(),
+    const handler = {
+      forward: (bytes: Uint8Array) => this.#type(bytes, MOST_INPUT),
+      end: () => this.#dismiss(),
       applicationCursorKeys: () => emulator.applicationCursorKeys,
-    });
+    };
+    this.#keys = new KeyReader(handler, endKey);
     emulator.onReply((data) => this.#type(Buffer.from(data, 'utf8'), MOST_REPLIES));
   }
 
@@ -90,8 +93,9 @@ export class Console {
     ui: TerminalUi,
     command: string,
     listeners: ConsoleListeners = {},
+    endKey: EndKey = 'Esc',
   ): Promise<Console> {
-    const console = new Console(await Emulator.create(DEFAULT_SIZE), listeners);
+    const console = new Console(await Emulator.create(DEFAULT_SIZE), listeners, endKey);
     try {
       await console.#open(ui, command);
       return console;
@@ -103,7 +107,7 @@ export class Console {
 
   async #open(ui: TerminalUi, command: string): Promise<void> {
     const overlay = await ui.openConsole(
-      { title: 'Console', command },
+      { title: 'Console', command, ...(this.#endKey !== 'Esc' && { endKey: this.#endKey }) },
       {
         input: (data) => {
           if (!this.#closed) this.#keys.push(data);

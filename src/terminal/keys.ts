@@ -1,35 +1,43 @@
 import { startTimer } from '../support/timing.js';
+import type { EndKey } from './ui.js';
 
 /** How long a lone ESC may still turn out to be the beginning of a key's sequence, in milliseconds. */
 export const ESCAPE_DELAY_MS = 50;
 
 /** What sends ESC to the command, since the key of that name ends it: Ctrl-^. */
-const SEND_ESCAPE = 0x1e;
+const SEND_ESCAPE = '\x1e';
 const ESCAPE = 0x1b;
+/** Ctrl-]: pressed twice it ends the command, where Esc is the command's. */
+const BRACKET = 0x1d;
+const TWO_BRACKETS = Buffer.from([BRACKET, BRACKET]);
+/** How long the second of two keys may take, in milliseconds. */
+const SECOND_KEY_MS = 1000;
 
 /** What becomes of keys. */
 interface KeyHandler {
   /** Bytes for the command. */
   forward(bytes: Uint8Array): void;
-  /** The Esc key was pressed. */
-  escape(): void;
+  /** The key that ends the command was pressed. */
+  end(): void;
   /** Whether cursor keys are `\x1bOA` and not `\x1b[A` for the command. */
   applicationCursorKeys(): boolean;
 }
 
 /**
- * Tells the Esc key from what merely begins with its byte: cursor and function keys, Alt and a key.
+ * Finds the key that ends the command, Esc or Ctrl-] twice, and tells the Esc key from what merely begins with its byte: cursor and function keys, Alt and a key.
  * Esc is one or more ESC bytes after which nothing comes for {@link ESCAPE_DELAY_MS}.
  */
 export class KeyReader {
   readonly #handler: KeyHandler;
+  readonly #endKey: EndKey;
   /** The end of what has come, as long as it may be Esc or the beginning of a sequence. */
   #held: Uint8Array = new Uint8Array();
   /** Takes the decision about it back. */
   #stopTimer = (): void => {};
 
-  constructor(handler: KeyHandler) {
+  constructor(handler: KeyHandler, endKey: EndKey) {
     this.#handler = handler;
+    this.#endKey = endKey;
   }
 
   push(data: string | Uint8Array): void {
@@ -38,12 +46,26 @@ export class KeyReader {
       this.#held,
       typeof data === 'string' ? Buffer.from(data, 'utf8') : data,
     ]);
-    const end = bytes.length - unfinishedLength(bytes);
-    this.#held = bytes.subarray(end);
-    this.#forward(bytes.subarray(0, end));
+    const rest = this.#endKey === 'Esc' ? bytes : this.#takeBrackets(bytes);
+    const opensPair = this.#endKey === 'Ctrl-]' && rest.at(-1) === BRACKET;
+    const end = rest.length - (opensPair ? 1 : unfinishedLength(rest));
+    this.#held = rest.subarray(end);
+    this.#forward(rest.subarray(0, end));
     if (this.#held.length > 0) {
-      this.#stopTimer = startTimer(ESCAPE_DELAY_MS, () => this.#decide(), 'keepsAlive');
+      const ms = opensPair ? SECOND_KEY_MS : ESCAPE_DELAY_MS;
+      this.#stopTimer = startTimer(ms, () => this.#decide(), 'keepsAlive');
     }
+  }
+
+  /** Acts upon each pair; gives back what follows the last. */
+  #takeBrackets(bytes: Buffer): Buffer {
+    let rest = bytes;
+    for (let at = rest.indexOf(TWO_BRACKETS); at !== -1; at = rest.indexOf(TWO_BRACKETS)) {
+      this.#forward(rest.subarray(0, at));
+      this.#handler.end();
+      rest = rest.subarray(at + TWO_BRACKETS.length);
+    }
+    return rest;
   }
 
   /** Nothing follows. */
@@ -55,7 +77,8 @@ export class KeyReader {
   #decide(): void {
     const held = this.#held;
     this.#held = new Uint8Array();
-    if (held.every((byte) => byte === ESCAPE)) this.#handler.escape();
+    const isEnd = this.#endKey === 'Esc' && held.every((byte) => byte === ESCAPE);
+    if (isEnd) this.#handler.end();
     else this.#forward(held);
   }
 
@@ -67,9 +90,9 @@ export class KeyReader {
       .toString('latin1')
       .replace(CURSOR_KEY, (key, introducer, name) =>
         introducer === from ? `\x1b${to}${name}` : key,
-      )
-      .replaceAll(String.fromCharCode(SEND_ESCAPE), '\x1b');
-    this.#handler.forward(Buffer.from(text, 'latin1'));
+      );
+    const sent = this.#endKey === 'Esc' ? text.replaceAll(SEND_ESCAPE, '\x1b') : text;
+    this.#handler.forward(Buffer.from(sent, 'latin1'));
   }
 }
 

@@ -8,29 +8,32 @@ import { InputError, showValue } from '../support/errors.js';
 import { type OptionNames, readOptions } from '../support/names.js';
 import { Console } from './console.js';
 import { readableCapture } from './readable.js';
-import type { TerminalUi } from './ui.js';
+import type { EndKey, TerminalUi } from './ui.js';
 
 /** How a command is run in a console: the console decides about the terminal's size. */
 export type ConsoleOptions = Omit<CommandOptions, 'onOutput' | 'pty' | 'input' | 'streams'> & {
   /** Shows it. */
   readonly ui: TerminalUi;
+  /** What ends the command. Default: 'Esc'. */
+  readonly endKey?: EndKey | undefined;
 };
 
 const { onOutput: _, pty: __, input: ___, streams: ____, ...SHARED_NAMES } = COMMAND_OPTION_NAMES;
-const CONSOLE_NAMES: OptionNames<ConsoleOptions> = { ...SHARED_NAMES, ui: true };
+const CONSOLE_NAMES: OptionNames<ConsoleOptions> = { ...SHARED_NAMES, ui: true, endKey: true };
 
 /** How a command in a console ended. */
 export interface ConsoleResult {
   readonly result: MergedResult;
   /** What was kept of its output, as a person would have read it: see the docs of `pty`. */
   readonly text: string;
-  /** The person ended it, by Esc or by closing the console. */
+  /** The person ended it, by its key or by closing the console. */
   readonly dismissed: boolean;
 }
 
 /**
  * Runs a command on a terminal that a person sees and types into. Esc ends it, as `kill()` would;
- * a second Esc does not wait for its grace. (Ctrl-^ sends the command an ESC.)
+ * a second Esc does not wait for its grace. (Ctrl-^ sends the command an ESC.) Another key can be
+ * chosen for that, so that Esc is the command's.
  *
  * ```ts
  * const ui = createTtyUi(process.stdin, process.stdout);
@@ -45,17 +48,24 @@ export async function runInConsole(
   command: string,
   consoleOptions: ConsoleOptions,
 ): Promise<ConsoleResult> {
-  const { ui, ...options } = readOptions('options', consoleOptions, CONSOLE_NAMES, {
+  const {
+    ui,
+    endKey = 'Esc',
+    ...options
+  } = readOptions('options', consoleOptions, CONSOLE_NAMES, {
     mistakes: COMMAND_MISTAKES,
   });
   if (typeof ui?.openConsole !== 'function') {
     throw new InputError(`ui: expected a terminal UI with openConsole(), got ${showValue(ui)}`);
   }
+  if (endKey !== 'Esc' && endKey !== 'Ctrl-]') {
+    throw new InputError(`endKey: expected 'Esc' or 'Ctrl-]', got ${showValue(endKey)}`);
+  }
   checkExecuteOptions(command, options);
   const environment = commandEnvironment({ ...options, pty: true });
   const kept = optionsOfNow(options);
   // A user interface may take its time; what was asked for stays what it is.
-  const console = await Console.open(ui, command);
+  const console = await Console.open(ui, command, {}, endKey);
   try {
     const asked = { ...kept, pty: console.size, encoding: 'bytes' } as const;
     const live = await spawnIn(environment, command, asked);

@@ -140,7 +140,9 @@ class TtyOverlay implements ConsoleOverlay {
   #title(): string {
     const { columns } = this.#output;
     const command = this.#request.command.replace(CONTROLS, ' ');
-    const text = ` ${this.#request.title} │ Esc ends it │ Ctrl-^ sends Esc │ ${command}`;
+    const { title, endKey } = this.#request;
+    const keys = endKey ? `${endKey} twice ends it` : 'Esc ends it │ Ctrl-^ sends Esc';
+    const text = ` ${title} │ ${keys} │ ${command}`;
     return `\x1b[1;1H\x1b[7m${text.slice(0, columns).padEnd(columns)}\x1b[0m`;
   }
 }

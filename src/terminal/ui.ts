@@ -20,7 +20,15 @@ export interface ConsoleRequest {
   readonly title: 'Console';
   /** The command, for a second line or a tooltip. */
   readonly command: string;
+  /** What ends the command; absent when that is Esc. */
+  readonly endKey?: Exclude<EndKey, 'Esc'>;
 }
+
+/**
+ * The key with which a person ends a command in a console: Esc, and Ctrl-^ sends the command an
+ * ESC; or Ctrl-] twice within a second, and all other keys are the command's.
+ */
+export type EndKey = 'Esc' | 'Ctrl-]';
 
 /** What happens in an overlay. The methods never throw. */
 export interface ConsoleEvents {

@@ -32,18 +32,28 @@ test('run --pty takes all of the terminal, gives it back as it was, and leaves t
   const live = await onTerminal('tty -s && stty size; printf "10%%\\r100%%\\n"; read x; exit 3');
   const screen = await textUntil(live, '100%');
   expect(screen).toContain('\x1b[?1049h');
-  expect(screen).toContain(' Console │ Esc ends it │ Ctrl-^ sends Esc │ tty -s && stty size');
+  expect(screen).toContain(' Console │ Ctrl-] twice ends it │ tty -s && stty size');
   await live.write('key\r');
   expect(await shownBy(live)).toBe('before\n19 70\n100%\nkey\nrestored, 3\n');
 });
 
-test('Esc ends the command', async () => {
+test('E9: Ctrl-] twice ends the command', async () => {
   const nap = longSleep(441);
   const live = await onTerminal(`echo up; ${nap}`);
   await eventually(() => expect(sleeping(441)).toHaveLength(1));
-  await live.write('\x1b');
-  expect(await shownBy(live)).toBe('before\nforkline: ended by Esc\nup\nrestored, 143\n');
+  await live.write('\x1d\x1d');
+  expect(await shownBy(live)).toBe('before\nforkline: ended by Ctrl-]\nup\nrestored, 143\n');
   expect(sleeping(441)).toEqual([]);
+});
+
+test('E9: Esc and a single Ctrl-] are the keys of the command', async () => {
+  const live = await onTerminal('stty raw -echo; echo up; head -c 5 | od -An -tx1; stty sane');
+  await textUntil(live, 'up');
+  for (const key of ['\x1b', '\x1d', '\x1e', 'x\x1d', 'y']) {
+    await live.write(key);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(await shownBy(live)).toContain('1b 1d 1e 78 1d');
 });
 
 test('the command gets the new size when the window gets one', async () => {

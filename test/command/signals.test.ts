@@ -22,7 +22,7 @@ test.each([
     exitCode: code,
   });
   const { code: exitCode, stderr } = await cli('run', command);
-  expect({ exitCode, stderr }).toEqual({ exitCode: code, stderr: '' });
+  expect({ exitCode, stderr }).toEqual({ exitCode: code, stderr: `forkline: ended by ${name}\n` });
 });
 
 test('C2: what the engine cannot send is refused by name', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { EndKey } from '../../src/index.js';
 import { ESCAPE_DELAY_MS, KeyReader } from '../../src/terminal/keys.js';
 
 beforeEach(() => {
@@ -9,17 +10,20 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function reader(applicationCursorKeys = false) {
+function reader(applicationCursorKeys = false, endKey: EndKey = 'Esc') {
   const seen = { forwarded: '', escapes: 0 };
-  const keys = new KeyReader({
-    forward: (bytes) => {
-      seen.forwarded += Buffer.from(bytes).toString('latin1');
+  const keys = new KeyReader(
+    {
+      forward: (bytes) => {
+        seen.forwarded += Buffer.from(bytes).toString('latin1');
+      },
+      end: () => {
+        seen.escapes += 1;
+      },
+      applicationCursorKeys: () => applicationCursorKeys,
     },
-    escape: () => {
-      seen.escapes += 1;
-    },
-    applicationCursorKeys: () => applicationCursorKeys,
-  });
+    endKey,
+  );
   return { keys, seen };
 }
 
@@ -91,4 +95,21 @@ test('however bytes are cut into reads that follow each other, all arrive, in or
       expect(seen.escapes).toBe(0);
     }),
   );
+});
+
+test('E9: with Ctrl-] as the end, two of them end the command and Esc goes to it', () => {
+  const { keys, seen } = reader(false, 'Ctrl-]');
+  for (const chunk of ['a\x1b', 'b\x1d', '\x1dc', '\x1d\x1d', '\x1ed\x1d', 'e']) keys.push(chunk);
+  keys.push('\x1b');
+  vi.advanceTimersByTime(1000);
+  expect(seen).toEqual({ forwarded: 'a\x1bbc\x1ed\x1de\x1b', escapes: 2 });
+});
+
+test('E9: a single Ctrl-] goes to the command when no second one comes', () => {
+  const { keys, seen } = reader(false, 'Ctrl-]');
+  keys.push('\x1d');
+  vi.advanceTimersByTime(1000);
+  keys.push('\x1d');
+  vi.advanceTimersByTime(1000);
+  expect(seen).toEqual({ forwarded: '\x1d\x1d', escapes: 0 });
 });

@@ -33,7 +33,11 @@ export async function runOnTerminal(
   options: CommandOptions,
   ui: TerminalUi,
 ): Promise<ConsoleEnd> {
-  const { result, text, dismissed } = await runInConsole(command, { ...options, ui });
-  if (dismissed) note('ended by Esc');
+  const { result, text, dismissed } = await runInConsole(command, {
+    ...options,
+    ui,
+    endKey: 'Ctrl-]',
+  });
+  if (dismissed) note('ended by Ctrl-]');
   return { result, text };
 }

@@ -13,14 +13,11 @@ export function hasInput(): boolean {
 
 function isNothing(): boolean {
   try {
-    return fstatSync(DESCRIPTOR).rdev === statSync('/dev/null').rdev && isDevice();
+    const input = fstatSync(DESCRIPTOR);
+    return input.isCharacterDevice() && input.rdev === statSync('/dev/null').rdev;
   } catch {
     return false;
   }
-}
-
-function isDevice(): boolean {
-  return fstatSync(DESCRIPTOR).isCharacterDevice();
 }
 
 /**
