@@ -16,9 +16,9 @@ export async function waitForFirst(
   const running = jobs.filter(({ end }) => end === undefined);
   if (running.length === 0 || jobs.some(({ hasNews }) => hasNews)) return;
   const stop = new AbortController();
-  const waits = running.map((job) =>
-    job.whileAwaited(() => Promise.race([job.ended, stopped(stop)])),
-  );
+  // One listener for all: Node warns of a leak at the eleventh.
+  const over = stopped(stop);
+  const waits = running.map((job) => job.whileAwaited(() => Promise.race([job.ended, over])));
   let offAbort: (() => void) | undefined;
   // Never keeps the process alive: the commands that are waited for do.
   const stopTimer = startTimer(waitMs, () => stop.abort());

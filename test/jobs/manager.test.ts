@@ -216,3 +216,16 @@ test('C3: what has ended is kept for more than the longest time that a timer of 
   await vi.advanceTimersByTimeAsync(1000);
   expect(() => manager.find(job.id)).toThrow(UnknownJobError);
 });
+
+test('C7: waiting for many jobs at once is no leak of listeners to Node', async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error): unknown => warnings.push(warning);
+  process.on('warning', note);
+  const manager = new JobManager({ maxRunning: 30 });
+  const jobs = Array.from({ length: 20 }, () => manager.add(workOf('x')));
+  await waitForFirst(jobs, 20, undefined);
+  // Node tells of them in a later turn.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  process.off('warning', note);
+  expect(warnings).toEqual([]);
+});
