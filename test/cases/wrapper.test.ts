@@ -59,7 +59,7 @@ test.each([
   'false \\',
   'true &&\nfalse',
 ])('E7: %s ends as it does in bash', async (command) => {
-  const bash = spawnSync('/bin/bash', ['-c', '--', command], { stdio: 'ignore' });
+  const bash = spawnSync('/bin/bash', ['--norc', '-c', '--', command], { stdio: 'ignore' });
   const { outcome } = await run(command);
   expect(outcome).toEqual(
     bash.signal === null ? exited(Number(bash.status)) : { kind: 'signaled', signal: bash.signal },

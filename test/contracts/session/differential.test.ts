@@ -58,7 +58,7 @@ function freshPlace(): string {
 }
 
 function plainBash(text: string, cwd: string, env: NodeJS.ProcessEnv) {
-  const { status, signal, stdout, stderr } = spawnSync('/bin/bash', ['-c', '--', text], {
+  const { status, signal, stdout, stderr } = spawnSync('/bin/bash', ['--norc', '-c', '--', text], {
     argv0: 'bash',
     cwd,
     env: { ...env, PWD: cwd },
@@ -97,7 +97,9 @@ const comparable = (output: unknown) =>
  * failed, and else 2; what it is given by `eval` always has 2.
  */
 function leavesQuoteOpen(text: string): boolean {
-  const { stderr } = spawnSync('/bin/bash', ['-n', '-c', '--', text], { encoding: 'utf8' });
+  const { stderr } = spawnSync('/bin/bash', ['--norc', '-n', '-c', '--', text], {
+    encoding: 'utf8',
+  });
   return stderr.includes('EOF while looking for matching');
 }
 

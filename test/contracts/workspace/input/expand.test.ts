@@ -213,7 +213,10 @@ test('whatever is in a path survives a shell, wherever the URL stands', async ()
         forms.map(([command]) => expandUrls({ command, env: undefined, cwd: undefined }, fixed)),
       );
       const script = commands.map(({ command }) => `${command}\nprintf '\\0'\n`).join('');
-      const printed = execFileSync('/bin/bash', ['-c', script], { cwd, encoding: 'utf8' });
+      const printed = execFileSync('/bin/bash', ['--norc', '-c', script], {
+        cwd,
+        encoding: 'utf8',
+      });
       expect(printed.split('\0').slice(0, -1)).toEqual(forms.map(([, after]) => resolved + after));
     }),
     {
