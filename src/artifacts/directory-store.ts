@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { onBehalfOfNobody } from '../engine/caller.js';
 import { inBatches } from '../support/batches.js';
 import { hasCode } from '../support/errors.js';
-import { UnderWay } from '../support/pending.js';
 import { formatSize } from '../support/text.js';
+import { UnderWay } from '../support/timing.js';
 import { claimId, type IdFloor, idFloor } from './ids.js';
 import { artifactName, draftName, type Entry, parseName, toolName } from './names.js';
 import {

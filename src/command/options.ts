@@ -2,9 +2,8 @@ import { types } from 'node:util';
 import type { OutputChunk } from '../engine/outcome.js';
 import { Owner } from '../engine/owner.js';
 import { isAbortSignal } from '../support/abort.js';
-import { checkWellFormed, isMissing } from '../support/checks.js';
+import { isMissing, type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
-import { type OptionNames, readOptions } from '../support/names.js';
 import { absolutePath, isUrl } from '../support/paths.js';
 import { signalNumber } from '../support/signals.js';
 import { type PtyOption, terminalSize } from './terminal.js';
@@ -108,7 +107,7 @@ export function checkExecuteOptions(command: string, options: ExecuteOptions): v
   checkSize('headBytes', options.headBytes);
   checkSize('tailBytes', options.tailBytes);
   checkSpill(options.spill);
-  checkInput(options.input);
+  if (options.input !== undefined) checkData('input', options.input);
   checkShell(options.shell);
   checkOneOf('streams', ['merged', 'separate'], options.streams);
   if (options.followDirectory !== undefined && typeof options.followDirectory !== 'boolean') {
@@ -199,8 +198,20 @@ function checkTime(name: string, value: unknown, least = Number.MIN_VALUE): void
   }
 }
 
+/**
+ * Half of a surrogate pair is no character: as UTF-8 it would become another one, and what runs would
+ * not be what was said.
+ *
+ * @throws {InputError} It has one.
+ */
+export function checkWellFormed(name: string, text: string): void {
+  const at = /\p{Surrogate}/u.exec(text)?.index;
+  if (at === undefined) return;
+  throw new InputError(`${name}: expected text without lone surrogates, got one at index ${at}`);
+}
+
 function checkDirectory(value: unknown): void {
-  if (isUrl(value)) absolutePath('cwd', value);
+  if (typeof value === 'object' && isUrl(value)) absolutePath('cwd', value);
   else if (value !== undefined) checkPath('cwd', value);
 }
 
@@ -225,10 +236,6 @@ function checkSpill(spill: ExecuteOptions['spill']): void {
       fail(`spill.${name}`, 'a whole number of bytes of 0 or more', value);
     }
   }
-}
-
-function checkInput(input: unknown): void {
-  if (input !== undefined) checkData('input', input);
 }
 
 /**

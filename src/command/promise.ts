@@ -6,8 +6,7 @@ import { type CommandHandle, type CommandHost, EngineProcess } from '../engine/p
 import { type Requested, toResult } from '../engine/result.js';
 import { abortReason, onAbort } from '../support/abort.js';
 import { callOut, failing } from '../support/errors.js';
-import { UnderWay } from '../support/pending.js';
-import { settlesAtOnce } from '../support/timing.js';
+import { settlesAtOnce, UnderWay } from '../support/timing.js';
 import { SpillFile, withSpillChecked } from './spill-check.js';
 
 /** Where commands run: whatever else is to run them one day takes its place here. */

@@ -1,5 +1,5 @@
 import type { MergedResult, RunResult, SeparateResult } from '../engine/outcome.js';
-import { type OptionNames, readOptions } from '../support/names.js';
+import { type OptionNames, readOptions } from '../support/checks.js';
 import { absolutePath, isUrl } from '../support/paths.js';
 import { resolveEnvironment } from './environment.js';
 import { execute } from './execute.js';
@@ -83,7 +83,7 @@ export function commandEnvironment(options: CommandOptions): string {
 
 /** What `PWD` will say. What is not a path is left for the check of the options to refuse. */
 function namedDirectory(cwd: unknown): string | undefined {
-  if (isUrl(cwd)) return absolutePath('cwd', cwd);
+  if (typeof cwd === 'object' && isUrl(cwd)) return absolutePath('cwd', cwd);
   if (typeof cwd !== 'string' || cwd === '' || cwd.includes('\0')) return undefined;
   return absolutePath('cwd', cwd);
 }

@@ -1,8 +1,8 @@
 import type { EngineChunk } from '../engine/message.js';
 import type { BytesChunk, Capture, OutputChunk, RunResult, StreamName } from '../engine/outcome.js';
 import { throwIfAborted } from '../support/abort.js';
+import { type OptionNames, readOptions } from '../support/checks.js';
 import { InputError } from '../support/errors.js';
-import { type OptionNames, readOptions } from '../support/names.js';
 import { ChunkQueue } from './chunk-queue.js';
 import { engineCommand, requested, toBytes } from './execute.js';
 import {

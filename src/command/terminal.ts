@@ -1,6 +1,5 @@
-import { isMissing } from '../support/checks.js';
+import { isMissing, type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
-import { type OptionNames, readOptions } from '../support/names.js';
 
 /** The size of a terminal, in characters. */
 export interface TerminalSize {

@@ -2,7 +2,7 @@ import { createOwner, type Owner } from '../engine/owner.js';
 import { isAbortSignal, throwIfAborted } from '../support/abort.js';
 import { checkFunction, checkObject } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
-import { UnderWay } from '../support/pending.js';
+import { UnderWay } from '../support/timing.js';
 import type { ToolCall } from './contract.js';
 import { ToolAbortError, ToolError, toToolError } from './errors.js';
 import { CANCELLED } from './notices.js';

@@ -3,16 +3,17 @@ import { checkEnvironment, checkInherit, resolveEnvironment } from '../command/e
 import {
   checkShell,
   checkVariables,
+  checkWellFormed,
   type ExecuteOptions,
   type OutputLimits,
 } from '../command/options.js';
 import { compileNamePatterns } from '../command/secrets.js';
 import { inheritedEnvironment } from '../engine/environ.js';
 import type { Owner } from '../engine/owner.js';
-import { atLeast, checkMethod, checkSwitch, checkWellFormed } from '../support/checks.js';
+import type { OptionNames } from '../support/checks.js';
+import { atLeast, checkMethod, checkSwitch } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Logger } from '../support/logger.js';
-import type { OptionNames } from '../support/names.js';
 import { absolutePath, isUrl } from '../support/paths.js';
 import { nonInteractiveDefaults } from './non-interactive.js';
 

@@ -1,4 +1,4 @@
-import { checkWellFormed, isMissing } from '../support/checks.js';
+import { checkWellFormed } from '../command/options.js';
 import { InputError, showValue } from '../support/errors.js';
 import { unknownName } from '../support/names.js';
 
@@ -66,11 +66,11 @@ function readObject(
   const properties = recordOf(schema.properties);
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   for (const name of required) {
-    if (typeof name !== 'string' || !isMissing(value[name])) continue;
+    if (typeof name !== 'string' || (value[name] ?? undefined) !== undefined) continue;
     const type = recordOf(properties[name]).type;
     mismatch([...path, name], describeType(type), value[name]);
   }
-  const given = Object.entries(value).filter(([, each]) => !isMissing(each));
+  const given = Object.entries(value).filter(([, each]) => (each ?? undefined) !== undefined);
   const others = schema.additionalProperties;
   const unknown = given.find(([name]) => !Object.hasOwn(properties, name));
   if (others === false && unknown !== undefined) {

@@ -1,7 +1,12 @@
-import { atLeast, checkMethod, wholeFrom } from '../support/checks.js';
+import {
+  atLeast,
+  checkMethod,
+  type OptionNames,
+  readOptions,
+  wholeFrom,
+} from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Logger } from '../support/logger.js';
-import { type OptionNames, readOptions } from '../support/names.js';
 import { absolutePath } from '../support/paths.js';
 
 /** Options of an interaction log in a file. */

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
+import { type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
-import { type OptionNames, readOptions } from '../support/names.js';
 import type { Omission, OutputFilter } from './filter.js';
 import { mayRun } from './programs.js';
 

@@ -1,6 +1,5 @@
-import { atLeast, wholeFrom } from '../support/checks.js';
+import { atLeast, type OptionNames, readOptions, wholeFrom } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
-import { type OptionNames, readOptions } from '../support/names.js';
 import { DEFAULT_OUTPUT_FILTERS } from './default-filters.js';
 import type { OutputFilter } from './filter.js';
 import { Minimizer } from './minimizer.js';

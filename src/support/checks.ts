@@ -1,4 +1,5 @@
 import { InputError, showValue } from './errors.js';
+import { unknownName } from './names.js';
 
 /** @throws {InputError} It is not a finite number of `min` or more. */
 export function atLeast(name: string, min: number, value: number): number {
@@ -54,14 +55,45 @@ export function checkMethod(name: string, method: string, value: unknown): void 
   throw new InputError(`${name}: expected an object with ${method}(), got ${showValue(value)}`);
 }
 
+/** The names that options may have: each of the type's, so that none is forgotten. */
+export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
+
+/** Names that people take for one of ours, and what to tell them. */
+type Mistakes = Readonly<Record<string, string>>;
+
 /**
- * Half of a surrogate pair is no character: as UTF-8 it would become another one, and what runs would
- * not be what was said.
+ * What a caller has given as options, without what is `null`: that is left out, as `undefined` is.
+ * A name that is not known is refused, since an option that does nothing is worse than an error.
  *
- * @throws {InputError} It has one.
+ * @param name What the options are called in a message that is about all of them.
+ * @param within What stands before an option's name, such as `timeout.`.
+ * @throws {InputError} They are no object, or have a name that is not known.
  */
-export function checkWellFormed(name: string, text: string): void {
-  const at = /\p{Surrogate}/u.exec(text)?.index;
-  if (at === undefined) return;
-  throw new InputError(`${name}: expected text without lone surrogates, got one at index ${at}`);
+export function readOptions<Options extends object>(
+  name: string,
+  given: Options,
+  known: OptionNames<Options>,
+  { within = '', mistakes = {} }: { readonly within?: string; readonly mistakes?: Mistakes } = {},
+): Options {
+  checkObject(name, given);
+  let nulls = false;
+  for (const key in given) {
+    const value: unknown = given[key];
+    if (value === null) nulls = true;
+    if (isMissing(value) || Object.hasOwn(known, key)) continue;
+    const mistake = Object.hasOwn(mistakes, key) ? mistakes[key] : undefined;
+    throw new InputError(
+      mistake === undefined
+        ? unknownName(key, Object.keys(known), within)
+        : `${within}${key}: not known here, ${mistake}`,
+    );
+  }
+  return nulls ? withoutNulls(given) : given;
+}
+
+/** A copy, with what is inherited as well: nobody else looks at the prototype. */
+function withoutNulls<Options extends object>(given: Options): Options {
+  const copy: Partial<Options> = {};
+  for (const key in given) if (given[key] !== null) copy[key] = given[key];
+  return copy as Options;
 }

@@ -1,55 +1,9 @@
-import { checkObject, isMissing } from './checks.js';
-import { InputError } from './errors.js';
-
-/** The names that options may have: each of the type's, so that none is forgotten. */
-export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
-
-/** Names that people take for one of ours, and what to tell them. */
-type Mistakes = Readonly<Record<string, string>>;
-
-/**
- * What a caller has given as options, without what is `null`: that is left out, as `undefined` is.
- * A name that is not known is refused, since an option that does nothing is worse than an error.
- *
- * @param name What the options are called in a message that is about all of them.
- * @param within What stands before an option's name, such as `timeout.`.
- * @throws {InputError} They are no object, or have a name that is not known.
- */
-export function readOptions<Options extends object>(
-  name: string,
-  given: Options,
-  known: OptionNames<Options>,
-  { within = '', mistakes = {} }: { readonly within?: string; readonly mistakes?: Mistakes } = {},
-): Options {
-  checkObject(name, given);
-  let nulls = false;
-  for (const key in given) {
-    const value: unknown = given[key];
-    if (value === null) nulls = true;
-    if (isMissing(value) || Object.hasOwn(known, key)) continue;
-    const mistake = Object.hasOwn(mistakes, key) ? mistakes[key] : undefined;
-    throw new InputError(
-      mistake === undefined
-        ? unknownName(key, Object.keys(known), within)
-        : `${within}${key}: not known here, ${mistake}`,
-    );
-  }
-  return nulls ? withoutNulls(given) : given;
-}
-
 /** `minimiser: not known here, did you mean minimizer?`, or all names where none is near. */
 export function unknownName(name: string, known: readonly string[], within = ''): string {
   const near = nearestName(name, known);
   const advice =
     near === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${near}?`;
   return `${within}${shown(name)}: not known here, ${advice}`;
-}
-
-/** A copy, with what is inherited as well: nobody else looks at the prototype. */
-function withoutNulls<Options extends object>(given: Options): Options {
-  const copy: Partial<Options> = {};
-  for (const key in given) if (given[key] !== null) copy[key] = given[key];
-  return copy as Options;
 }
 
 const LONGEST_NAME = 60;

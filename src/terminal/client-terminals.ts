@@ -1,10 +1,8 @@
 import { basename } from 'node:path';
 import { onAbort } from '../support/abort.js';
-import { atLeast, checkString } from '../support/checks.js';
+import { atLeast, checkString, type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
-import { type OptionNames, readOptions } from '../support/names.js';
-import { UnderWay } from '../support/pending.js';
-import { startTimer } from '../support/timing.js';
+import { startTimer, UnderWay } from '../support/timing.js';
 import {
   type ClientCommand,
   type ClientResult,

@@ -1,7 +1,7 @@
 import { mkdir, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
+import { readOptions } from '../support/checks.js';
 import { hasCode, InputError, showValue } from '../support/errors.js';
-import { readOptions } from '../support/names.js';
 import { absolutePath } from '../support/paths.js';
 import type { UrlResolver } from './resolver.js';
 

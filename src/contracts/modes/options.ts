@@ -1,9 +1,8 @@
 import { createArtifactStore } from '../../artifacts/directory-store.js';
 import type { ArtifactStore } from '../../artifacts/store.js';
 import { MOST_KEPT_BYTES } from '../../command/options.js';
-import { atLeast, wholeFrom } from '../../support/checks.js';
+import { atLeast, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { disregard, InputError, showValue } from '../../support/errors.js';
-import { type OptionNames, readOptions } from '../../support/names.js';
 import { absolutePath, isUrl } from '../../support/paths.js';
 import {
   resolveShellOptions,

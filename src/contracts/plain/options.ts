@@ -1,10 +1,15 @@
 import { MOST_KEPT_BYTES } from '../../command/options.js';
 import { createInteractionLog } from '../../interaction-log/file-log.js';
 import type { InteractionLog } from '../../interaction-log/log.js';
-import { atLeast, checkSwitch, wholeFrom } from '../../support/checks.js';
+import {
+  atLeast,
+  checkSwitch,
+  type OptionNames,
+  readOptions,
+  wholeFrom,
+} from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
 import { type Logger, warnTo } from '../../support/logger.js';
-import { type OptionNames, readOptions } from '../../support/names.js';
 import { hostDirectory } from '../../support/paths.js';
 import { nonInteractiveDefaults } from '../non-interactive.js';
 import {

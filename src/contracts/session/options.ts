@@ -1,6 +1,5 @@
-import { wholeFrom } from '../../support/checks.js';
+import { type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
-import { type OptionNames, readOptions } from '../../support/names.js';
 import {
   resolveShellOptions,
   SHELL_OPTION_NAMES,

@@ -12,11 +12,12 @@ import {
   checkObject,
   checkSwitch,
   isMissing,
+  type OptionNames,
+  readOptions,
   wholeFrom,
 } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
 import { warnTo } from '../../support/logger.js';
-import { type OptionNames, readOptions } from '../../support/names.js';
 import { type ClientTerminalOptions, ClientTerminals } from '../../terminal/client-terminals.js';
 import type { ConsoleListeners } from '../../terminal/console.js';
 import type { TerminalUi } from '../../terminal/ui.js';
@@ -32,7 +33,8 @@ import {
 import { createInterceptor, type Interceptor, type InterceptorOptions } from './input/intercept.js';
 import { checkPrefix, resolveSnapshot, type ShellSnapshotOptions } from './input/shell-setup.js';
 import { withArtifacts } from './input/urls.js';
-import { limitsToMinimize, type OutputSettings, updateOptions } from './output/minimize.js';
+import { limitsToMinimize, updateOptions } from './output/minimize.js';
+import type { OutputSettings } from './output/show.js';
 
 /** The timeouts that a tool accepts, in seconds. */
 export interface TimeoutLimits {

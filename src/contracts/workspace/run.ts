@@ -5,8 +5,9 @@ import type { ToolResult } from '../contract.js';
 import { explainLaunch } from '../workdir.js';
 import { type PreparedCommand, workspaceOptions } from './input/prepare.js';
 import type { RunContext } from './options.js';
-import { endOutput, TOOL } from './output/minimize.js';
+import { endOutput } from './output/minimize.js';
 import { type WorkspaceDetails, workspaceResult } from './output/result.js';
+import { finishOutput, TOOL } from './output/show.js';
 import { openConsole, runInOverlay } from './terminal/overlay.js';
 
 /**
@@ -32,7 +33,11 @@ export async function runPrepared(
   }
   const keeper = await OutputKeeper.open(settings.artifacts, TOOL);
   const result = await executeWith(keeper, prepared, context);
-  const ended = await endOutput(result, keeper, prepared.command, settings);
+  const { minimizer } = settings;
+  const ended =
+    minimizer === undefined
+      ? { kept: await finishOutput(result, keeper, settings) }
+      : await endOutput(result, keeper, prepared.command, minimizer, settings);
   return workspaceResult(result, prepared.timeout, settings, ended, { notice });
 }
 

@@ -1,9 +1,8 @@
 import { loadShellParser, parseShell, type ShellParser } from '../../../shell/parser.js';
 import { findStages, type Stage } from '../../../shell/stages.js';
 import type { Computed } from '../../../shell/text.js';
-import { checkSwitch, isMissing } from '../../../support/checks.js';
+import { checkSwitch, isMissing, type OptionNames, readOptions } from '../../../support/checks.js';
 import { disregard, InputError, messageOf, showValue } from '../../../support/errors.js';
-import { type OptionNames, readOptions } from '../../../support/names.js';
 import {
   DEFAULT_INTERCEPTOR_RULES,
   type InterceptorNeeds,

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { checkWellFormed } from '../../../command/options.js';
 import {
   compileNamePatterns,
   hasPassword,
@@ -6,9 +7,8 @@ import {
 } from '../../../command/secrets.js';
 import { isShellVariable } from '../../../command/shell-variables.js';
 import { ShellSnapshot } from '../../../snapshot/shell-snapshot.js';
-import { atLeast, checkWellFormed } from '../../../support/checks.js';
+import { atLeast, type OptionNames, readOptions } from '../../../support/checks.js';
 import { InputError, showValue } from '../../../support/errors.js';
-import { type OptionNames, readOptions } from '../../../support/names.js';
 import { momentOf, type ShellSettings, shellEnvironment } from '../../options.js';
 
 /** Which rc file is captured, and how. */

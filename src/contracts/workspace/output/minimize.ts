@@ -11,10 +11,7 @@ import {
 import type { Minimizer } from '../../../minimizer/minimizer.js';
 import { cleanTerminalText } from '../../../minimizer/terminal-text.js';
 import type { UpdateOptions } from '../../call-listeners.js';
-import { isShownWhole, limitsToShow } from './show.js';
-
-/** The name under which outputs are kept. */
-export const TOOL = 'bash';
+import { finishOutput, limitsToShow, type OutputSettings } from './show.js';
 
 /** The name under which the raw text of a shortened output is kept. */
 const ORIGINAL = 'bash-original';
@@ -46,15 +43,6 @@ export interface EndedOutput {
   readonly shortened?: ShortenedOutput;
 }
 
-/** What a tool does with outputs. */
-export interface OutputSettings {
-  /** How much of one is shown. */
-  readonly output: OutputLimits;
-  readonly minimizer: Minimizer | undefined;
-  /** Undefined: outputs are not kept. */
-  readonly artifacts: ArtifactStore | undefined;
-}
-
 /** What the engine must keep of an output for it to be shown, or shortened first. */
 export function limitsToMinimize(
   minimizer: Minimizer | undefined,
@@ -71,33 +59,15 @@ export async function endOutput(
   result: MergedResult,
   keeper: OutputKeeper,
   command: string,
+  minimizer: Minimizer,
   settings: OutputSettings,
 ): Promise<EndedOutput> {
-  const { minimizer, output, artifacts } = settings;
-  const made = minimizer && (await minimizeCapture(minimizer, result.output, output, command));
+  const { output, artifacts } = settings;
+  const made = await minimizeCapture(minimizer, result.output, output, command);
   if (made === undefined) return { kept: await finishOutput(result, keeper, settings) };
   const kept = await keeper.finish(result.spill, ORIGINAL);
   const raw = kept.kind === 'none' ? await keepShort(artifacts, result.output) : kept;
   return { kept: raw, ...shorten(made, raw, result.output.total.bytes) };
-}
-
-/**
- * Keeps an output that is not shown whole. What was not text may have been short enough as it was
- * printed, so that no file was made, and is too long as it is shown: that text is kept.
- */
-export async function finishOutput(
-  result: MergedResult,
-  keeper: OutputKeeper,
-  { output, artifacts }: OutputSettings,
-): Promise<KeptOutput> {
-  const kept = await keeper.finish(result.spill);
-  const { output: capture } = result;
-  if (kept.kind !== 'none' || artifacts === undefined || capture.kind === 'cut') return kept;
-  if (isShownWhole(capture, output)) return kept;
-  const artifact = await keepText(artifacts, TOOL, capture.text);
-  if ('reason' in artifact) return { kind: 'failed', reason: artifact.reason };
-  const bytes = Buffer.byteLength(capture.text);
-  return { kind: 'kept', artifact, complete: artifact.bytes === bytes, bytes: artifact.bytes };
 }
 
 /** Short output is in memory only, and as the exact bytes only if all of them were text. */

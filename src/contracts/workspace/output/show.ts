@@ -1,6 +1,9 @@
+import { type KeptOutput, keepText, type OutputKeeper } from '../../../artifacts/keep-output.js';
+import type { ArtifactStore } from '../../../artifacts/store.js';
 import type { OutputLimits } from '../../../command/options.js';
-import type { Capture, Counts } from '../../../engine/outcome.js';
+import type { Capture, Counts, MergedResult } from '../../../engine/outcome.js';
 import type { Origin } from '../../../minimizer/minimize-capture.js';
+import type { Minimizer } from '../../../minimizer/minimizer.js';
 import {
   firstBytes,
   formatCount,
@@ -60,7 +63,7 @@ export function limitsToShow(limits: OutputLimits): OutputLimits {
 }
 
 /** Whether a capture fits as text, whatever its bytes were: not text takes three times the room. */
-export function isShownWhole({ total, ...capture }: Capture, limits: OutputLimits): boolean {
+function isShownWhole({ total, ...capture }: Capture, limits: OutputLimits): boolean {
   if (capture.kind === 'cut') return false;
   const { text, lossy } = capture;
   const bytes = lossy ? Buffer.byteLength(text) : total.bytes;
@@ -240,4 +243,35 @@ function rangeIn({ lineNumber }: Origin, { start, end, partial }: LineRange): Li
 
 function formatRange(range: LineRange): string {
   return `${range.start}-${range.end}`;
+}
+
+/** The name under which outputs are kept. */
+export const TOOL = 'bash';
+
+/** What a tool does with outputs. */
+export interface OutputSettings {
+  /** How much of one is shown. */
+  readonly output: OutputLimits;
+  readonly minimizer: Minimizer | undefined;
+  /** Undefined: outputs are not kept. */
+  readonly artifacts: ArtifactStore | undefined;
+}
+
+/**
+ * Keeps an output that is not shown whole. What was not text may have been short enough as it was
+ * printed, so that no file was made, and is too long as it is shown: that text is kept.
+ */
+export async function finishOutput(
+  result: MergedResult,
+  keeper: OutputKeeper,
+  { output, artifacts }: OutputSettings,
+): Promise<KeptOutput> {
+  const kept = await keeper.finish(result.spill);
+  const { output: capture } = result;
+  if (kept.kind !== 'none' || artifacts === undefined || capture.kind === 'cut') return kept;
+  if (isShownWhole(capture, output)) return kept;
+  const artifact = await keepText(artifacts, TOOL, capture.text);
+  if ('reason' in artifact) return { kind: 'failed', reason: artifact.reason };
+  const bytes = Buffer.byteLength(capture.text);
+  return { kind: 'kept', artifact, complete: artifact.bytes === bytes, bytes: artifact.bytes };
 }

@@ -14,9 +14,8 @@ import { explainLaunch } from '../../workdir.js';
 import { type PreparedCommand, workspaceOptions } from '../input/prepare.js';
 import { noTerminal } from '../input/terminal-choice.js';
 import type { RunContext, WorkspaceSettings } from '../options.js';
-import { finishOutput, TOOL } from '../output/minimize.js';
 import { shownOutput, type WorkspaceDetails, workspaceResult } from '../output/result.js';
-import { limitsToShow, type ShownOutput } from '../output/show.js';
+import { finishOutput, limitsToShow, type ShownOutput, TOOL } from '../output/show.js';
 
 /** A command's overlay, or why there is none. */
 type OpenedConsole = Console | { readonly notice: string };
