@@ -1,7 +1,9 @@
-//! Compiles `native/launch`, the C++ between clone and exec.
+//! Compiles the C++ between clone and exec.
 
 fn main() {
-    println!("cargo:rerun-if-changed=../launch");
+    for file in ["launch.h", "launch_linux.cc"] {
+        println!("cargo:rerun-if-changed={file}");
+    }
     cc::Build::new()
         .cpp(true)
         .cpp_link_stdlib(None)
@@ -10,7 +12,6 @@ fn main() {
         .flag("-fno-rtti")
         .flag("-Wall")
         .flag("-Wextra")
-        .file("../launch/holder_linux.cc")
-        .file("../launch/launch_linux.cc")
+        .file("launch_linux.cc")
         .compile("forkline_launch");
 }

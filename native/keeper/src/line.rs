@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use crate::outcome::Status;
+use forkline_protocol::Status;
 
 /// How it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,6 @@
-//! The safe wrapper over `native/launch`.
+//! The safe face of the C++ between clone and exec.
+
+mod step;
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::io;
@@ -7,13 +9,12 @@ use std::ptr::{null, null_mut};
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 
-use crate::errors::Step;
-use crate::holder::Holder;
+pub use step::Step;
 
 /// A program to try.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// Where it is; not searched for.
+    /// Where it is; not searched for. Empty: it is the file that becomes descriptor 2.
     pub path: CString,
     /// Its arguments, its name first.
     pub argv: Vec<CString>,
@@ -35,29 +36,45 @@ pub struct Request<'a> {
     pub images: &'a [Image],
     /// Entries each ended by NUL.
     pub environment: &'a [u8],
-    /// None: the host's.
+    /// None: the caller's.
     pub directory: Option<Place<'a>>,
     /// To become 0, 1 and 2.
     pub stdio: [BorrowedFd<'a>; 3],
     /// To become 3.
     pub script: Option<BorrowedFd<'a>>,
-    /// Reserved descriptors, and what they hold between launches.
-    pub slots: Option<&'a Slots>,
-    /// Sent to the command when the launching thread ends.
+    /// Sent to the program when the calling thread ends.
     pub parent_death: Option<c_int>,
-    /// Keeps its working directory beyond its end.
-    pub holder: Option<&'a Holder>,
     /// Whether descriptor 0 is a terminal, to become the controlling one.
     pub terminal: bool,
+    /// Whether the program and its caller are in one directory: each goes where the other does.
+    pub share_directory: bool,
+    /// What it has that is not its caller's.
+    pub attributes: Option<&'a Attributes>,
 }
 
-/// A process that has been exec'ed.
-#[derive(Debug)]
-pub struct Launched {
-    /// Its id, and that of its group and session.
-    pub pid: i32,
-    /// Readable once it has ended.
-    pub pidfd: OwnedFd,
+/// What a program is given in place of its caller's.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// Limits of its resources.
+    pub limits: Vec<Limit>,
+    /// Permissions that new files do not get.
+    pub mask: Option<u32>,
+    /// Its nice value.
+    pub nice: Option<i32>,
+    /// The processors it may run on, as a mask; empty: the caller's.
+    pub affinity: Vec<u8>,
+}
+
+/// A limit, as setrlimit(2) takes it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// Of which resource.
+    pub resource: c_int,
+    /// In force.
+    pub soft: u64,
+    /// What it may be raised to.
+    pub hard: u64,
 }
 
 /// A step that failed.
@@ -70,14 +87,24 @@ pub struct Failure {
 }
 
 /// `launch.h`, field by field.
-pub mod ffi {
-    #![allow(missing_docs, reason = "the header has them")]
-    use super::{c_char, c_int, c_void};
+mod ffi {
+    use super::{Limit, c_char, c_int, c_void};
 
     #[repr(C)]
     pub struct Image {
         pub path: *const c_char,
         pub argv: *const *const c_char,
+    }
+
+    #[repr(C)]
+    pub struct Attributes {
+        pub limits: *const Limit,
+        pub limit_count: usize,
+        pub mask: c_int,
+        pub has_nice: c_int,
+        pub nice: c_int,
+        pub affinity: *const c_void,
+        pub affinity_size: usize,
     }
 
     #[repr(C)]
@@ -91,18 +118,9 @@ pub mod ffi {
         pub script: c_int,
         pub parent_death: c_int,
         pub terminal: c_int,
-        pub slots: *const c_int,
-        pub filler: c_int,
-        pub stack: *mut c_void,
-        pub stack_size: usize,
-        pub holder: *mut Holder,
-    }
-
-    #[repr(C)]
-    #[derive(Debug)]
-    pub struct Holder {
-        pub thread: c_int,
-        pub state: c_int,
+        pub share_directory: c_int,
+        pub watch: c_int,
+        pub attributes: *const Attributes,
         pub stack: *mut c_void,
         pub stack_size: usize,
     }
@@ -113,22 +131,10 @@ pub mod ffi {
         pub pidfd: c_int,
         pub step: c_int,
         pub error: c_int,
-        pub image: usize,
     }
 
     unsafe extern "C" {
         pub fn forkline_launch(request: *const Request, launched: *mut Launched) -> c_int;
-        pub fn forkline_release(holder: *mut Holder);
-        pub fn forkline_launch_supported() -> c_int;
-    }
-}
-
-/// Whether this kernel can launch at all; the error says what it lacks.
-pub fn supported() -> io::Result<()> {
-    // SAFETY: takes nothing, and closes what it opens.
-    match unsafe { ffi::forkline_launch_supported() } {
-        0 => Ok(()),
-        errno => Err(io::Error::from_raw_os_error(errno)),
     }
 }
 
@@ -170,42 +176,30 @@ impl Drop for Stack {
     }
 }
 
-const SLOTS: usize = 4;
-
-/// Descriptors reserved while the host has few, so that they are low: see `launch.h`.
-#[derive(Debug)]
-pub struct Slots {
-    filler: OwnedFd,
-    numbers: [c_int; SLOTS],
-    _reserved: [OwnedFd; SLOTS],
+/// Starts a program; blocks this thread, and no other, until its exec. Returns its process id,
+/// which is also that of its group and session.
+pub fn launch(request: &Request, stack: &mut Stack) -> Result<i32, Failure> {
+    start(request, stack, false).map(|launched| launched.pid)
 }
 
-impl Slots {
-    /// Reserves them, filled with copies of `filler`.
-    pub fn reserve(filler: &OwnedFd) -> io::Result<Self> {
-        let copy = || filler.try_clone();
-        let reserved = [copy()?, copy()?, copy()?, copy()?];
-        let numbers =
-            std::array::from_fn(|index| reserved.get(index).map_or(-1, AsRawFd::as_raw_fd));
-        Ok(Slots { filler: copy()?, numbers, _reserved: reserved })
-    }
+/// The same with a descriptor that is readable once the program has ended.
+pub fn launch_watched(request: &Request, stack: &mut Stack) -> Result<(i32, OwnedFd), Failure> {
+    let launched = start(request, stack, true)?;
+    // SAFETY: a descriptor just made for us, which nobody else knows.
+    let pidfd = unsafe { OwnedFd::from_raw_fd(launched.pidfd) };
+    Ok((launched.pid, pidfd))
 }
 
-/// Starts a program; blocks this thread, and no other, until its exec.
-pub fn launch(request: &Request, stack: &mut Stack) -> Result<Launched, Failure> {
+fn start(request: &Request, stack: &mut Stack, watch: bool) -> Result<ffi::Launched, Failure> {
     let argvs: Vec<Vec<*const c_char>> = request.images.iter().map(argv_pointers).collect();
-    let images: Vec<ffi::Image> = request
-        .images
-        .iter()
-        .zip(&argvs)
-        .map(|(image, argv)| ffi::Image { path: image.path.as_ptr(), argv: argv.as_ptr() })
-        .collect();
+    let images: Vec<ffi::Image> = request.images.iter().zip(&argvs).map(raw_image).collect();
     let envp = entry_pointers(request.environment);
     let (directory, directory_fd) = match request.directory {
         Some(Place::Path(path)) => (path.as_ptr(), -1),
         Some(Place::Open(descriptor)) => (null(), descriptor.as_raw_fd()),
         None => (null(), -1),
     };
+    let attributes = request.attributes.map(raw_attributes);
     let raw = ffi::Request {
         images: images.as_ptr(),
         image_count: images.len(),
@@ -216,23 +210,40 @@ pub fn launch(request: &Request, stack: &mut Stack) -> Result<Launched, Failure>
         script: request.script.map_or(-1, |descriptor| descriptor.as_raw_fd()),
         parent_death: request.parent_death.unwrap_or(0),
         terminal: request.terminal.into(),
-        slots: request.slots.map_or(null(), |slots| slots.numbers.as_ptr()),
-        filler: request.slots.map_or(-1, |slots| slots.filler.as_raw_fd()),
+        share_directory: request.share_directory.into(),
+        watch: watch.into(),
+        attributes: attributes.as_ref().map_or(null(), |attributes| &raw const *attributes),
         stack: stack.base.wrapping_byte_add(PAGE),
         stack_size: STACK_SIZE,
-        holder: request.holder.map_or(null_mut(), Holder::as_raw),
     };
-    let mut launched = ffi::Launched { pid: -1, pidfd: -1, step: 0, error: 0, image: 0 };
+    let mut launched = ffi::Launched { pid: -1, pidfd: -1, step: 0, error: 0 };
     // SAFETY: every pointer is to a NUL- or NULL-terminated array that outlives the call, which
     // returns only when the child has left this memory; `&mut stack` makes its stack ours alone.
     let failed = unsafe { ffi::forkline_launch(&raw, &mut launched) } != 0;
     if failed {
         let error = io::Error::from_raw_os_error(launched.error);
-        return Err(Failure { step: step(launched.step), error });
+        return Err(Failure { step: Step::of_launch(launched.step), error });
     }
-    // SAFETY: a descriptor just made for us, which nobody else knows.
-    let pidfd = unsafe { OwnedFd::from_raw_fd(launched.pidfd) };
-    Ok(Launched { pid: launched.pid, pidfd })
+    Ok(launched)
+}
+
+fn raw_image((image, argv): (&Image, &Vec<*const c_char>)) -> ffi::Image {
+    let path = if image.path.is_empty() { null() } else { image.path.as_ptr() };
+    ffi::Image { path, argv: argv.as_ptr() }
+}
+
+/// The result points into `attributes`.
+fn raw_attributes(attributes: &Attributes) -> ffi::Attributes {
+    let affinity = &attributes.affinity;
+    ffi::Attributes {
+        limits: attributes.limits.as_ptr(),
+        limit_count: attributes.limits.len(),
+        mask: attributes.mask.map_or(-1, |mask| mask as c_int),
+        has_nice: attributes.nice.is_some().into(),
+        nice: attributes.nice.unwrap_or(0),
+        affinity: if affinity.is_empty() { null() } else { affinity.as_ptr().cast() },
+        affinity_size: affinity.len(),
+    }
 }
 
 fn argv_pointers(image: &Image) -> Vec<*const c_char> {
@@ -247,17 +258,4 @@ fn entry_pointers(entries: &[u8]) -> Vec<*const c_char> {
         .map(|entry| entry.as_ptr().cast())
         .chain([null()])
         .collect()
-}
-
-fn step(number: c_int) -> Step {
-    match number {
-        1 => Step::Clone,
-        2 => Step::Session,
-        3 => Step::ParentDeath,
-        4 => Step::Directory,
-        5 => Step::Stdio,
-        6 => Step::Close,
-        7 => Step::Terminal,
-        _ => Step::Exec,
-    }
 }
