@@ -1,7 +1,9 @@
 //! What commands have of the host, as it is when they are asked for.
 
-use std::io::Read;
+use std::fs::File;
 use std::mem::MaybeUninit;
+use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
 
 use forkline_launch::{Attributes, Limit};
 
@@ -35,8 +37,10 @@ fn limits() -> Vec<Limit> {
 
 /// The kernel has no call that tells it and changes nothing, which other threads would notice.
 fn mask() -> Option<u32> {
-    let mut start = [0; 512];
-    let length = std::fs::File::open("/proc/self/status").ok()?.read(&mut start).ok()?;
+    static STATUS: OnceLock<Option<File>> = OnceLock::new();
+    let file = STATUS.get_or_init(|| File::open("/proc/self/status").ok()).as_ref()?;
+    let mut start = [0; 256];
+    let length = file.read_at(&mut start, 0).ok()?;
     let text = String::from_utf8_lossy(start.get(..length)?);
     let line = text.lines().find_map(|line| line.strip_prefix("Umask:"))?;
     u32::from_str_radix(line.trim(), 8).ok()

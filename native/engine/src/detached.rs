@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use forkline_launch::{Stack, Step};
+use forkline_launch::{Place, Stack, Step};
 use forkline_protocol::{Detached, Request, decode_report, role};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -113,8 +113,15 @@ fn start_now(
         pipe_with(PipeFlags::CLOEXEC).map_err(descriptors("the keeper's pipe"))?;
     let stdio = [null.as_fd(), writer.as_fd()];
     let mut stack = Stack::new().map_err(descriptors("a stack"))?;
-    let launched = launch_keeper(program, role::DETACH, stdio, order.as_fd(), &mut stack)
-        .map_err(no_keeper)?;
+    let launched = launch_keeper(
+        program,
+        role::DETACH,
+        Some(Place::Path(c"/")),
+        stdio,
+        order.as_fd(),
+        &mut stack,
+    )
+    .map_err(no_keeper)?;
     // Ours would keep the report from ending.
     drop(writer);
     let report = read_report(reader);

@@ -2,10 +2,12 @@
 //! started the keeper; a host that has become somebody else gets another one.
 
 use std::cell::RefCell;
+use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 use std::ptr::null_mut;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, open, statat, statx};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, open, readlinkat, statx};
+use rustix::io::Errno;
 
 /// Rights, root and namespaces of a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,17 +20,22 @@ pub struct Identity {
     switches: [i32; 3],
     /// Where its root is: device, inode, mount.
     root: Option<(u32, u32, u64, u64)>,
-    /// Inodes.
-    namespaces: [u64; NAMESPACES.len()],
+    /// Where it is, when it may not look for anything there: then only its own children, and theirs,
+    /// can be there too.
+    birthplace: Option<(u32, u32, u64, u64)>,
+    /// Their names, which end in their inodes.
+    namespaces: [Vec<u8>; NAMESPACES.len()],
 }
 
-/// Those that a thread can change for itself or its children.
-const NAMESPACES: [&str; 7] =
-    ["cgroup", "ipc", "net", "pid_for_children", "time_for_children", "user", "uts"];
+/// Those that a thread of many can change for itself or its children. (Its mounts show in its root.)
+const NAMESPACES: [&str; 6] =
+    ["cgroup", "ipc", "net", "pid_for_children", "time_for_children", "uts"];
 
 impl Identity {
     /// Of the calling thread, now: a dozen cheap calls.
-    pub fn now() -> Identity {
+    ///
+    /// `stays`: a command is to start in the host's own directory.
+    pub fn now(stays: bool) -> Identity {
         let (mut users, mut groups) = ([0; 3], [0; 3]);
         // SAFETY: each fills three numbers.
         unsafe {
@@ -43,9 +50,23 @@ impl Identity {
             supplementary: supplementary_groups(),
             capabilities: capabilities(),
             switches: switches(),
-            root: root(),
+            root: place(c"/", AtFlags::empty()),
+            birthplace: if stays { birthplace() } else { None },
             namespaces: namespaces(),
         }
+    }
+}
+
+impl Identity {
+    /// Whether whoever was this may do what is asked for by one who is `asked` now.
+    pub fn serves(&self, asked: &Identity) -> bool {
+        let birthplace = asked.birthplace.or(self.birthplace);
+        *self == Identity { birthplace, ..asked.clone() }
+    }
+
+    /// Whether commands that are to start in the host's directory have to be born there.
+    pub fn has_birthplace(&self) -> bool {
+        self.birthplace.is_some()
     }
 }
 
@@ -83,10 +104,18 @@ fn switches() -> [i32; 3] {
 }
 
 /// Another mount namespace has other mounts too.
-fn root() -> Option<(u32, u32, u64, u64)> {
+fn place(path: &CStr, flags: AtFlags) -> Option<(u32, u32, u64, u64)> {
     let mask = StatxFlags::INO | StatxFlags::MNT_ID;
-    let root = statx(CWD, c"/", AtFlags::STATX_DONT_SYNC, mask).ok()?;
+    let root = statx(CWD, path, flags | AtFlags::STATX_DONT_SYNC, mask).ok()?;
     Some((root.stx_dev_major, root.stx_dev_minor, root.stx_ino, root.stx_mnt_id))
+}
+
+fn birthplace() -> Option<(u32, u32, u64, u64)> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match open(c".", flags, Mode::empty()) {
+        Err(Errno::ACCESS) => place(c"", AtFlags::EMPTY_PATH),
+        _ => None,
+    }
 }
 
 thread_local! {
@@ -99,13 +128,12 @@ fn open_namespaces() -> Option<OwnedFd> {
     open(c"/proc/thread-self/ns", flags, Mode::empty()).ok()
 }
 
-/// Zeros where they can't be seen.
-fn namespaces() -> [u64; NAMESPACES.len()] {
+/// Read as links, which is cheaper than to look at what they lead to; empty where they can't be seen.
+fn namespaces() -> [Vec<u8>; NAMESPACES.len()] {
     NAMESPACES_OF_THREAD.with_borrow(|directory| {
         NAMESPACES.map(|name| {
-            let status =
-                directory.as_ref().map(|directory| statat(directory, name, AtFlags::empty()));
-            status.and_then(Result::ok).map_or(0, |status| status.st_ino)
+            let link = directory.as_ref().map(|directory| readlinkat(directory, name, Vec::new()));
+            link.and_then(Result::ok).map_or(Vec::new(), CString::into_bytes)
         })
     })
 }

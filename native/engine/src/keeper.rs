@@ -123,12 +123,16 @@ impl Seat {
         self.program.as_deref()
     }
 
-    /// The keeper for what the calling thread is now; started, if there is none.
-    pub fn keeper(&self) -> Result<Arc<Keeper>, LaunchError> {
-        let identity = Identity::now();
+    /// The keeper for what the calling thread is now; started, if there is none. `stays`: for a command
+    /// that is to start in the host's own directory.
+    pub fn keeper(&self, stays: bool) -> Result<Arc<Keeper>, LaunchError> {
+        self.keeper_for(Identity::now(stays))
+    }
+
+    fn keeper_for(&self, identity: Identity) -> Result<Arc<Keeper>, LaunchError> {
         let mut current = self.current.lock();
         if let Some(keeper) = current.as_ref().filter(|keeper| !keeper.is_gone()) {
-            if keeper.identity == identity {
+            if keeper.identity.serves(&identity) {
                 return Ok(keeper.clone());
             }
             // Whoever it started goes on; nobody else is started as who the host was.
@@ -144,8 +148,9 @@ impl Seat {
 
     /// The keeper for a request that one of this identity did not take.
     pub fn keeper_in_place_of(&self, gone: &Keeper) -> Result<Arc<Keeper>, LaunchError> {
-        if Identity::now() == gone.identity {
-            return self.keeper();
+        let identity = Identity::now(gone.identity.has_birthplace());
+        if identity == gone.identity {
+            return self.keeper_for(identity);
         }
         let is_another = |keeper: &&Arc<Keeper>| !keeper.is_gone() && keeper.id != gone.id;
         let current = self.current.lock();
@@ -168,6 +173,8 @@ fn start(program: Option<&Path>, id: u64, identity: Identity) -> Result<Keeper, 
     let pid = launch_keeper(
         program,
         role::KEEP,
+        // It must not pin a file system, unless there is no other way.
+        if identity.has_birthplace() { None } else { Some(Place::Path(c"/")) },
         [their_lifeline.as_fd(), null().map_err(no_keeper)?.as_fd()],
         theirs.as_fd(),
         &mut stack,
@@ -188,10 +195,12 @@ fn null() -> io::Result<OwnedFd> {
     Ok(open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Starts the program at `path` in one of its roles, with its descriptors 0, 1 and 3; its process id.
+/// Starts the program at `path` in one of its roles, with its directory and its descriptors 0, 1
+/// and 3; its process id.
 pub fn launch_keeper(
     path: &Path,
     role: &str,
+    directory: Option<Place>,
     [stdin, stdout]: [BorrowedFd<'_>; 2],
     fourth: BorrowedFd<'_>,
     stack: &mut Stack,
@@ -203,8 +212,7 @@ pub fn launch_keeper(
         let request = Request {
             images: &[Image { path, argv: argv.clone() }],
             environment: &[],
-            // It must not pin a file system.
-            directory: Some(Place::Path(c"/")),
+            directory,
             stdio: [stdin, stdout, file],
             script: Some(fourth),
             parent_death: None,

@@ -123,7 +123,9 @@ impl Launcher {
             writers.push(self.null.try_clone().map_err(descriptors)?);
         }
         let (reader, input) = plumbing.input.unzip();
-        let letter = Arc::new(Letter::new(command, invocation, reader, writers)?);
+        let is_born_here = keeper.identity.has_birthplace();
+        let letter = Letter::new(command, invocation, reader, writers, is_born_here)?;
+        let letter = Arc::new(letter);
         let started = Instant::now();
         deliver(&letter, &theirs, &keeper)?;
         Ok(Some(Process {

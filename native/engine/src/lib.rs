@@ -111,7 +111,7 @@ impl Engine {
         threads::spawn("forkline-launch", move || launcher.run(&taken))
             .map_err(StartError::in_action("a thread"))?;
         // A failure is told by the first command, which tries again.
-        let _ = seat.keeper();
+        let _ = seat.keeper(false);
         Ok(Engine { orders, reactor, next_id, seat })
     }
 
@@ -124,14 +124,15 @@ impl Engine {
     pub fn run(&self, command: Command, owner: &Arc<Owner>, sink: Arc<dyn Sink>) -> Handle {
         let handle = Handle { id: self.new_id(), ticket: Arc::new(Ticket::default()) };
         owner.launch_begins();
+        // By this very thread, whose namespaces may be its own.
+        let keeper = self.seat.keeper(command.directory.is_none());
         self.orders.put(Order::Start(Box::new(Start {
             id: handle.id,
             command,
             owner: owner.clone(),
             ticket: handle.ticket.clone(),
             sink,
-            // By this very thread, whose namespaces may be its own.
-            keeper: self.seat.keeper(),
+            keeper,
         })));
         handle
     }

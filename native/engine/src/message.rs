@@ -7,11 +7,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use forkline_protocol::{Descriptors, Order as ToCradle, Request, TICKET, pair, send};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
 
 use crate::attributes;
 use crate::command::{Command, Streams};
 use crate::directory::Directory;
-use crate::errors::LaunchError;
+use crate::errors::{LaunchError, Step};
 use crate::invocation::Invocation;
 use crate::plumbing::{descriptors, memory_file};
 
@@ -39,10 +41,12 @@ impl Letter {
         mut invocation: Invocation,
         stdin: Option<OwnedFd>,
         outputs: Vec<OwnedFd>,
+        is_born_here: bool,
     ) -> Result<Letter, LaunchError> {
         let (path, held) = match &command.directory {
             Some(Directory::Path(path)) => (Some(path.clone()), None),
             Some(Directory::Held(descriptor)) => (None, Some(descriptor.clone())),
+            None if is_born_here => (None, None),
             None => (None, Some(Arc::new(current_directory()?))),
         };
         let mut request = Request {
@@ -96,11 +100,9 @@ pub fn tell(channel: &OwnedFd, order: ToCradle) {
     let _ = send(channel.as_fd(), [&order.encode(), b""], &[]);
 }
 
-/// The host may not even look for anything in it: then only its own children are born there.
+/// The one that the host is in.
 fn current_directory() -> Result<OwnedFd, LaunchError> {
-    use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    open(c"/proc/self/cwd", flags, Mode::empty())
-        .or_else(|_| open(c".", flags, Mode::empty()))
-        .map_err(|error| LaunchError::new(crate::errors::Step::Directory, &error.into(), "."))
+    let error = |error: Errno| LaunchError::new(Step::Directory, &error.into(), ".");
+    open(c".", flags, Mode::empty()).map_err(error)
 }

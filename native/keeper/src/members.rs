@@ -69,12 +69,12 @@ impl Members {
             -1 => MOST,
             newest => newest,
         };
-        let ranges = if last >= self.first {
-            [self.first..=last, 1..=0]
+        let candidates = if last >= self.first {
+            (self.first..last).chain(0..0)
         } else {
-            [self.first..=MOST, 2..=last]
+            (self.first..MOST).chain(2..last)
         };
-        ranges.into_iter().flatten().filter(|pid| *pid != last && wait::is_own(*pid)).collect()
+        candidates.filter(|pid| wait::is_own(*pid)).collect()
     }
 
     /// All that live.

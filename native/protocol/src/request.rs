@@ -53,6 +53,9 @@ pub enum Refusal {
     Broken,
 }
 
+/// A refusal, and the way to tell it.
+pub type Refused = (Refusal, Option<OwnedFd>);
+
 const STDIN: u64 = 1;
 const STDERR: u64 = 2;
 const DIRECTORY: u64 = 4;
@@ -135,10 +138,7 @@ impl<'a> Descriptors<BorrowedFd<'a>> {
 impl Descriptors<OwnedFd> {
     /// From a message and what came with it; also the rest of the message. The channel is there even
     /// when the rest is not what it should be, so that this can be told.
-    pub fn decode(
-        message: &[u8],
-        received: Vec<OwnedFd>,
-    ) -> Result<(Self, &[u8]), (Refusal, Option<OwnedFd>)> {
+    pub fn decode(message: &[u8], received: Vec<OwnedFd>) -> Result<(Self, &[u8]), Refused> {
         let fields = &mut Reader(message);
         let (version, flags) = (fields.number(), fields.number());
         let mut received = received.into_iter();
