@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use forkline_protocol::{Answer, Exit as Told, Member, take};
 use rustix::event::epoll::EventFlags;
-use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::errors::{LaunchError, Step};
+use crate::keeper::no_keeper;
 use crate::launcher::Order;
 use crate::message::channel;
 use crate::outcome::{BackgroundProcess, Cause, Ended, Status, Usage};
@@ -175,9 +175,9 @@ impl Reactor {
     fn send_again(&mut self, id: u64) {
         let Some(process) = self.processes.get_mut(&id) else { return };
         let Some((letter, keeper)) = process.sending.clone() else { return };
-        if !keeper.has_greeted() {
-            let error = io::Error::from(Errno::SRCH);
-            return self.not_started(id, Ended::Failed(crate::keeper::no_keeper(error)));
+        if let Some(errno) = keeper.fault() {
+            let error = io::Error::from_raw_os_error(errno);
+            return self.not_started(id, Ended::Failed(no_keeper(error)));
         }
         let (ours, theirs) = match channel() {
             Ok(both) => both,
@@ -203,7 +203,7 @@ impl Reactor {
             command: process.label.clone(),
         };
         process.members = vec![member];
-        if self.keepers.iter().any(|keeper| keeper.has_greeted()) {
+        if self.keepers.iter().any(|keeper| keeper.fault().is_none()) {
             self.timers.set(id, Alarm::Lost, Instant::now() + LOST);
         } else {
             self.lost(id);

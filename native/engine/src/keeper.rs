@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use forkline_launch::{Failure, Image, Place, Request, Stack, Step, launch};
 use forkline_protocol::{VERSION, pair, role, take};
@@ -32,7 +32,9 @@ pub struct Keeper {
     pub lifeline: OwnedFd,
     /// Where requests are sent to; None: to no more.
     requests: Mutex<Option<Requests>>,
-    state: AtomicU8,
+    /// What keeps it from being of use, until it has greeted: then 0.
+    fault: AtomicI32,
+    gone: AtomicBool,
 }
 
 /// Both sides: what nobody has taken when the keeper dies is taken back through its own.
@@ -42,34 +44,32 @@ struct Requests {
     theirs: OwnedFd,
 }
 
-const STARTING: u8 = 0;
-const GREETED: u8 = 1;
-const GONE: u8 = 2;
-
 impl Keeper {
     /// The way for a request.
     pub fn requests(&self) -> Option<Arc<OwnedFd>> {
         self.requests.lock().as_ref().map(|requests| requests.ours.clone())
     }
 
-    /// It has said that it is there.
-    pub fn greeted(&self) {
-        self.state.store(GREETED, Ordering::Relaxed);
+    /// It has said that it is there, and which version it speaks.
+    pub fn greeted(&self, version: u32) {
+        let fault = if version == VERSION { 0 } else { libc::EPROTO };
+        self.fault.store(fault, Ordering::Relaxed);
     }
 
-    /// Whether it has ever said that it is there.
-    pub fn has_greeted(&self) -> bool {
-        self.state.load(Ordering::Relaxed) != STARTING
+    /// The errno of what keeps it from being of use: it has never said that it is there, or speaks
+    /// another version.
+    pub fn fault(&self) -> Option<i32> {
+        Some(self.fault.load(Ordering::Relaxed)).filter(|errno| *errno != 0)
     }
 
-    /// It has died; whether it had said that it was there.
-    pub fn is_gone_now(&self) -> bool {
-        self.state.swap(GONE, Ordering::Relaxed) == GREETED
+    /// It has died.
+    pub fn dies(&self) {
+        self.gone.store(true, Ordering::Relaxed);
     }
 
     /// Whether it has died.
     pub fn is_gone(&self) -> bool {
-        self.state.load(Ordering::Relaxed) == GONE
+        self.gone.load(Ordering::Relaxed)
     }
 
     /// Has it go on if somebody has stopped it: its cradles look after commands.
@@ -187,7 +187,8 @@ fn start(program: Option<&Path>, id: u64, identity: Identity) -> Result<Keeper, 
         identity,
         lifeline,
         requests: Mutex::new(Some(Requests { ours: Arc::new(ours), theirs })),
-        state: AtomicU8::new(STARTING),
+        fault: AtomicI32::new(libc::ESRCH),
+        gone: AtomicBool::new(false),
     })
 }
 

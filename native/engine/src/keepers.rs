@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forkline_protocol::{News, VERSION, take};
+use forkline_protocol::{News, take};
 use rustix::event::epoll::EventFlags;
 
 use crate::keeper::Keeper;
@@ -40,11 +40,10 @@ impl Reactor {
             match take(keeper.lifeline.as_fd(), &mut buffer) {
                 Ok(0) => return self.keeper_died(&keeper),
                 Ok(length) => match buffer.get(..length).and_then(News::decode) {
-                    Some(News::Hello(VERSION)) => keeper.greeted(),
+                    Some(News::Hello(version)) => keeper.greeted(version),
                     Some(News::Cleared(cradle)) => self.cradle_cleared(cradle, true),
                     Some(News::GivenUp(cradle)) => self.cradle_cleared(cradle, false),
-                    // Of another version: it ends by itself, and what was asked of it fails.
-                    _ => {}
+                    None => {}
                 },
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(_) => {}
@@ -55,9 +54,10 @@ impl Reactor {
     fn keeper_died(&mut self, keeper: &Arc<Keeper>) {
         self.unwatch(keeper.lifeline.as_fd());
         let was_retired = keeper.requests().is_none();
-        let had_greeted = keeper.is_gone_now();
+        keeper.dies();
         keeper.retire();
-        if had_greeted && !was_retired {
+        // One of no use has been told of by what was asked of it.
+        if keeper.fault().is_none() && !was_retired {
             (self.on_keeper_death)();
         }
         self.keepers.retain(|other| other.id != keeper.id);

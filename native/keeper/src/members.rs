@@ -67,7 +67,11 @@ impl Members {
             // SAFETY: ends the child, whose memory is a copy.
             0 => unsafe { libc::_exit(0) },
             -1 => MOST,
-            newest => newest,
+            newest => {
+                // SAFETY: nobody wants to know how it ended.
+                unsafe { libc::waitpid(newest, std::ptr::null_mut(), libc::__WALL) };
+                newest
+            }
         };
         let candidates = if last >= self.first {
             (self.first..last).chain(0..0)
