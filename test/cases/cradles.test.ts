@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { run, spawn } from '../../src/index.js';
 import { longSleep, quote, sleeping } from '../support/commands.js';
 import { namespaces, runHost, startHost } from '../support/hosts.js';

@@ -37,6 +37,7 @@ mod ring;
 mod shell;
 mod sink;
 mod spill;
+mod starting;
 mod stream;
 mod text;
 mod threads;
