@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use forkline_protocol::{Answer, Exit as Told, Member, take};
+use forkline_protocol::{Answer, Exit as Told, Member, Start, take};
 use rustix::event::epoll::EventFlags;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -55,11 +55,7 @@ impl Reactor {
             return self.leftover_answered(id, &answer);
         };
         match answer {
-            Answer::Started { pid, cradle, at } => {
-                (process.pid, process.cradle) = (pid, cradle);
-                process.started = moment(at);
-                self.started(id);
-            }
+            Answer::Started(start) => self.start_told(id, start),
             Answer::Failed { step, errno } => {
                 let letter = process.sending.as_ref().map(|(letter, _)| letter.clone());
                 let error = letter.map(|letter| {
@@ -93,8 +89,18 @@ impl Reactor {
         }
     }
 
+    fn start_told(&mut self, id: u64, start: Start) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        if let Phase::Starting { .. } = process.phase {
+            (process.pid, process.cradle) = (start.pid, start.cradle);
+            process.started = moment(start.at);
+            self.started(id);
+        }
+    }
+
     /// The leader has ended.
     fn exited(&mut self, id: u64, told: Told) {
+        self.start_told(id, told.start);
         let Some(process) = self.processes.get_mut(&id) else { return };
         let directory = PathBuf::from(OsString::from_vec(told.directory));
         process.directory = Some(directory).filter(|path| path.is_absolute());

@@ -11,7 +11,7 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
 use crate::attributes;
-use crate::command::{Command, Streams};
+use crate::command::{Command, Stdin, Streams};
 use crate::directory::Directory;
 use crate::errors::{LaunchError, Step};
 use crate::invocation::Invocation;
@@ -56,6 +56,10 @@ impl Letter {
             attributes: attributes::of_host(),
             terminal: matches!(command.streams, Streams::Terminal(_)),
             follow: command.follow,
+            // Input and delivery begin with the start.
+            announce: command.announce
+                || command.listen.is_some()
+                || !matches!(command.stdin, Stdin::Null),
         };
         let mut body = request.encode();
         invocation.images = std::mem::take(&mut request.images);

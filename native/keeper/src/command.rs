@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use forkline_launch::{Image, Place, Request as Launch, Stack, launch};
-use forkline_protocol::{Answer, Descriptors, Exit, Order, Request, members_in_parts, take};
+use forkline_protocol::{Answer, Descriptors, Exit, Order, Request, Start, members_in_parts, take};
 
 use crate::cradle::tell;
 use crate::ending::Ending;
@@ -17,9 +17,15 @@ use crate::wait::{self, Change, Ended, Family};
 /// From SIGTERM to SIGKILL, for what a dead host leaves behind.
 pub const GRACE_WITHOUT_HOST: Duration = Duration::from_secs(2);
 
+/// A command that is shorter than this has its start and its end told at once.
+const SHORT: Duration = Duration::from_millis(4);
+
 struct Command {
     /// None: the host is gone.
     channel: Option<OwnedFd>,
+    start: Start,
+    /// When its start is to be told, if it is not by then with its end.
+    to_announce: Option<Instant>,
     /// Until it is reaped.
     leader: Option<i32>,
     /// The arguments of our shell, by which forks of it are known.
@@ -65,9 +71,14 @@ pub fn run(
             return !request.follow;
         }
     };
-    tell(channel.as_fd(), &Answer::Started { pid, cradle: std::process::id() as i32, at });
+    let start = Start { pid, cradle: std::process::id() as i32, at };
+    if request.announce {
+        tell(channel.as_fd(), &Answer::Started(start));
+    }
     let command = Command {
         channel: Some(channel),
+        start,
+        to_announce: (!request.announce).then(|| Instant::now() + SHORT),
         leader: Some(pid),
         launch_lines: request.images.iter().map(launch_line).collect(),
         follow: request.follow,
@@ -118,14 +129,14 @@ impl Command {
             match wait::next() {
                 Family::Change(Change::Ended(ended)) => {
                     if self.leader == Some(ended.pid) {
-                        self.leader = None;
+                        (self.leader, self.to_announce) = (None, None);
                         exit = Some(self.exit(&ended));
                     }
                     if let Some(ending) = &mut self.ending {
                         ending.somebody_ended(&self.members, Instant::now());
                     }
                     if let Some(looking) = &mut self.looking {
-                        *looking = Looking::new(Instant::now());
+                        looking.somebody_ended(Instant::now());
                     }
                 }
                 Family::Change(Change::Stopped(_)) => {}
@@ -151,6 +162,7 @@ impl Command {
 
     fn exit(&self, ended: &Ended) -> Exit {
         Exit {
+            start: self.start,
             status: ended.status,
             user: ended.cpu[0],
             system: ended.cpu[1],
@@ -163,6 +175,10 @@ impl Command {
 
     /// Does what is due; whether there is nothing more to do about those who can't be ended.
     fn act(&mut self, now: Instant) -> bool {
+        if self.to_announce.is_some_and(|due| due <= now) {
+            self.to_announce = None;
+            self.tell(&Answer::Started(self.start));
+        }
         let given_up = match &mut self.ending {
             Some(ending) => ending.act(&self.members, self.leader, now),
             None => false,

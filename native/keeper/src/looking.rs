@@ -39,6 +39,11 @@ impl Looking {
         Looking { since: now, seen: Vec::new(), same_since: now, next: now, interval: FIRST }
     }
 
+    /// Somebody has ended: what has been seen is no longer so.
+    pub fn somebody_ended(&mut self, now: Instant) {
+        self.next = self.next.min(now + FIRST);
+    }
+
     /// When to look.
     pub fn due(&self) -> Instant {
         self.next

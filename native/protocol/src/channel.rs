@@ -24,14 +24,7 @@ pub enum Order {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// It runs.
-    Started {
-        /// Its process id, and its group's and session's.
-        pid: i32,
-        /// The cradle's process id.
-        cradle: i32,
-        /// When it was launched, by the monotonic clock, in nanoseconds.
-        at: u64,
-    },
+    Started(Start),
     /// It does not run; nothing follows.
     Failed {
         /// The step of the launch.
@@ -63,9 +56,22 @@ pub enum Answer {
     },
 }
 
+/// That it runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Start {
+    /// Its process id, and its group's and session's.
+    pub pid: i32,
+    /// The cradle's process id.
+    pub cradle: i32,
+    /// When it was launched, by the monotonic clock, in nanoseconds.
+    pub at: u64,
+}
+
 /// How the leader ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exit {
+    /// Its start, which may not have been told before.
+    pub start: Start,
     /// Its status.
     pub status: Status,
     /// CPU time in user code, of it and of those it waited for, in microseconds.
@@ -133,9 +139,7 @@ impl Answer {
     pub fn encode(&self) -> Vec<u8> {
         let mut fields = Writer::default();
         match self {
-            Answer::Started { pid, cradle, at } => {
-                fields.number(1).number(*pid as u64).number(*cradle as u64).number(*at)
-            }
+            Answer::Started(start) => start.encode(fields.number(1)),
             Answer::Failed { step, errno } => {
                 fields.number(2).bytes(step.name().as_bytes()).number(*errno as u64)
             }
@@ -159,10 +163,7 @@ impl Answer {
     pub fn decode(message: &[u8]) -> Option<Answer> {
         let fields = &mut Reader(message);
         Some(match fields.number()? {
-            1 => {
-                let (pid, cradle) = (fields.small()?, fields.small()?);
-                Answer::Started { pid, cradle, at: fields.number()? }
-            }
+            1 => Answer::Started(Start::decode(fields)?),
             2 => {
                 let step = Step::named(&String::from_utf8_lossy(fields.bytes()?))?;
                 Answer::Failed { step, errno: fields.small()? }
@@ -185,6 +186,17 @@ impl Answer {
     }
 }
 
+impl Start {
+    fn encode<'a>(&self, fields: &'a mut Writer) -> &'a mut Writer {
+        fields.number(self.pid as u64).number(self.cradle as u64).number(self.at)
+    }
+
+    fn decode(fields: &mut Reader) -> Option<Start> {
+        let (pid, cradle) = (fields.small()?, fields.small()?);
+        Some(Start { pid, cradle, at: fields.number()? })
+    }
+}
+
 impl Exit {
     fn encode<'a>(&self, fields: &'a mut Writer) -> &'a mut Writer {
         let (kind, value) = match self.status {
@@ -192,12 +204,13 @@ impl Exit {
             Status::Signaled(signal) => (1, signal),
             Status::Unknown => (2, 0),
         };
-        fields.number(4).number(kind).number(value as u64);
+        self.start.encode(fields.number(4)).number(kind).number(value as u64);
         fields.number(self.user).number(self.system).number(self.peak).number(self.at);
         fields.number(self.empty.into()).bytes(&self.directory)
     }
 
     fn decode(fields: &mut Reader) -> Option<Exit> {
+        let start = Start::decode(fields)?;
         let (kind, value) = (fields.number()?, fields.small()?);
         let status = match kind {
             0 => Status::Exited(value),
@@ -206,7 +219,8 @@ impl Exit {
         };
         let (user, system, peak) = (fields.number()?, fields.number()?, fields.number()?);
         let (at, empty) = (fields.number()?, fields.number()? != 0);
-        Some(Exit { status, user, system, peak, at, empty, directory: fields.bytes()?.to_vec() })
+        let directory = fields.bytes()?.to_vec();
+        Some(Exit { start, status, user, system, peak, at, empty, directory })
     }
 }
 
@@ -243,7 +257,9 @@ mod tests {
 
     #[test]
     fn answers_and_orders_arrive_as_they_were_sent() {
+        let start = Start { pid: 1, cradle: 2, at: 3 };
         let exit = Exit {
+            start,
             status: Status::Signaled(9),
             user: 1,
             system: 2,
@@ -255,7 +271,7 @@ mod tests {
         let known = Member { pid: 7, group: 8, command: Some(b"sleep 1".to_vec()) };
         let unknown = Member { pid: 9, group: 0, command: None };
         let answers = [
-            Answer::Started { pid: 1, cradle: 2, at: 3 },
+            Answer::Started(start),
             Answer::Failed { step: Step::Exec, errno: 2 },
             Answer::Unwanted,
             Answer::Exit(exit),

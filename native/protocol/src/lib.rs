@@ -11,7 +11,7 @@ mod lifeline;
 mod request;
 mod socket;
 
-pub use channel::{Answer, Exit, Member, Order, Status, TICKET, members_in_parts};
+pub use channel::{Answer, Exit, Member, Order, Start, Status, TICKET, members_in_parts};
 pub use detached::{Detached, decode_report, encode_report};
 pub use lifeline::News;
 pub use request::{Descriptors, Refusal, Request};

@@ -23,6 +23,8 @@ pub struct Request {
     pub terminal: bool,
     /// Whether the cradle is to tell where the command was at its end.
     pub follow: bool,
+    /// Whether anybody waits for the start. If not, it is told with the end of a command that is short.
+    pub announce: bool,
 }
 
 /// What a request brings along.
@@ -68,6 +70,7 @@ impl Request {
         let mut fields = Writer::default();
         let Attributes { limits, mask, nice, affinity } = &self.attributes;
         fields.number(self.terminal.into()).number(self.follow.into());
+        fields.number(self.announce.into());
         fields.number(mask.map_or(u64::MAX, u64::from));
         fields.number(nice.map_or(i64::MIN, i64::from) as u64);
         fields.bytes(affinity).number(limits.len() as u64);
@@ -89,6 +92,7 @@ impl Request {
     pub fn decode(body: &[u8]) -> Option<Request> {
         let fields = &mut Reader(body);
         let (terminal, follow) = (fields.number()? != 0, fields.number()? != 0);
+        let announce = fields.number()? != 0;
         let mask = u32::try_from(fields.number()?).ok();
         let nice = i32::try_from(fields.number()? as i64).ok();
         let affinity = fields.bytes()?.to_vec();
@@ -104,7 +108,7 @@ impl Request {
             images.push(image(fields)?);
         }
         let attributes = Attributes { limits, mask, nice, affinity };
-        Some(Request { images, environment, directory, attributes, terminal, follow })
+        Some(Request { images, environment, directory, attributes, terminal, follow, announce })
     }
 }
 

@@ -30,6 +30,7 @@ pub fn command(text: &str) -> Command {
         environment: format!("PATH={}", std::env::var("PATH").unwrap()).into_bytes(),
         directory: None,
         follow: false,
+        announce: true,
         stdin: Stdin::Null,
         streams: Streams::Merged,
         limits: Limits { head: 64 * 1024, tail: 64 * 1024 },

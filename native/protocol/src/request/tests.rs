@@ -18,13 +18,14 @@ prop_compose! {
         affinity in vec(any::<u8>(), 0..16),
         terminal: bool,
         follow: bool,
+        announce: bool,
     ) -> Request {
         let images = images.into_iter().map(|(path, argv)| Image { path, argv }).collect();
         let limit = |(resource, soft, hard)| Limit { resource, soft, hard };
         let limits = limits.into_iter().map(limit).collect();
         let attributes = Attributes { limits, mask, nice, affinity };
         let directory = directory.filter(|path| !path.is_empty());
-        Request { images, environment, directory, attributes, terminal, follow }
+        Request { images, environment, directory, attributes, terminal, follow, announce }
     }
 }
 
