@@ -5,6 +5,7 @@ import { LaunchError } from './launch-error.js';
 import type { CommandEvents, EngineCommand, EngineReply } from './message.js';
 import {
   FAILED,
+  KEEPER_DIED,
   type NativeBinding,
   type NativeChannel,
   type NativeRecord,
@@ -136,6 +137,13 @@ class Channel {
         this.#end(id)?.ended({ kind: 'failed', step, errno, subject, message });
         break;
       }
+      case KEEPER_DIED:
+        process.emitWarning(
+          'The process that runs the commands was killed. Those that run go on; the next command ' +
+            'starts another one.',
+          { type: 'ForklineWarning', code: 'FORKLINE_KEEPER_KILLED' },
+        );
+        break;
       case REPLY: {
         const answer = this.#requests.get(id);
         this.#requests.delete(id);
