@@ -110,8 +110,11 @@ impl Command {
                 // Nobody is there to be told of those who can't be ended.
                 return false;
             }
-            let due =
-                [self.ending.as_ref().map(Ending::due), self.looking.as_ref().map(Looking::due)];
+            let due = [
+                self.to_announce,
+                self.ending.as_ref().map(Ending::due),
+                self.looking.as_ref().map(Looking::due),
+            ];
             let time = due.into_iter().flatten().min();
             let time = time.map(|due| due.saturating_duration_since(Instant::now()));
             let channel = self.channel.as_ref().map(|channel| (channel.as_fd(), libc::POLLIN));

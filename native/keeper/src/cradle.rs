@@ -26,7 +26,7 @@ pub struct Cradle<'keeper> {
 /// So many are to wait: the next command must not wait for a fork.
 pub const ENOUGH: i32 = 2;
 /// One more than these is not worth its memory.
-const TOO_MANY: i32 = 16;
+const TOO_MANY: i32 = 32;
 /// The longest message; what is longer comes in a file.
 const LONGEST: usize = 256 * 1024;
 
