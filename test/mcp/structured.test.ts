@@ -46,6 +46,6 @@ test('B24: text and structure say the same of a timeout', async () => {
   const { stdout, timed_out, notices } = result.structuredContent as Record<string, unknown>;
   expect({ stdout, timed_out }).toEqual({ stdout: 'a\n', timed_out: true });
   const [notice] = notices as string[];
-  expect(notice).toContain('300 ms');
+  expect(notice).toContain('0.3 seconds');
   expect(answerOf(result)).toContain(notice);
 });
