@@ -16,9 +16,10 @@ pub struct Ending {
     forced: Option<Instant>,
     /// Asked by a signal of their own.
     asked: HashSet<Name>,
-    /// Asked by the signal to the leader's group.
-    asked_as_group: HashSet<Name>,
-    began: bool,
+    /// The leader's group, asked by one signal.
+    group: Option<i32>,
+    /// How often it was looked for somebody to ask.
+    looks: u32,
     next: Instant,
     interval: Duration,
 }
@@ -37,8 +38,8 @@ impl Ending {
             grace_over: later(now, grace),
             forced: grace.is_zero().then_some(now),
             asked: HashSet::new(),
-            asked_as_group: HashSet::new(),
-            began: false,
+            group: None,
+            looks: 0,
             next: now,
             interval: FIRST,
         }
@@ -82,7 +83,7 @@ impl Ending {
             self.interval = FIRST;
         }
         match self.forced {
-            None => self.ask(&members.all(), leader),
+            None => self.ask(members, leader),
             Some(since) if now.duration_since(since) >= UNKILLABLE => return true,
             Some(_) => force(&members.all(), leader),
         }
@@ -91,20 +92,23 @@ impl Ending {
         false
     }
 
-    /// Each once: a second SIGTERM is a request of its own to many programs.
-    fn ask(&mut self, members: &[Member], leader: Option<i32>) {
-        let in_group = |member: &&Member| leader == Some(member.group);
-        if let (Some(leader), false) = (leader, self.began) {
-            self.asked_as_group.extend(members.iter().filter(in_group).map(name));
+    /// Each once: a second SIGTERM is a request of its own to many programs. A signal to a group misses
+    /// who leaves it between the look and the signal, so there is a second look; who comes later is
+    /// started by somebody who is tidying up.
+    fn ask(&mut self, members: &Members, leader: Option<i32>) {
+        self.looks += 1;
+        if self.looks > 2 {
+            return;
+        }
+        let all = members.all();
+        if let (Some(leader), 1) = (leader, self.looks) {
+            self.group = Some(leader);
             kill(-leader, libc::SIGTERM);
             // Who is stopped acts on it only once it goes on.
             kill(-leader, libc::SIGCONT);
         }
-        self.began = true;
-        for member in members {
-            // A signal to a group misses who leaves it between the look and the signal.
-            let by_group = in_group(&member) && self.asked_as_group.contains(&name(member));
-            if !by_group && self.asked.insert(name(member)) {
+        for member in all.iter().filter(|member| self.group != Some(member.group)) {
+            if self.asked.insert(name(member)) {
                 member.signal(libc::SIGTERM);
                 member.signal(libc::SIGCONT);
             }
