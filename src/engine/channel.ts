@@ -1,3 +1,4 @@
+import { warnHost } from '../support/logger.js';
 import { loadBinding } from './binding.js';
 import { onBehalfOfNobody } from './caller.js';
 import { decodeChunk, decodeRan, decodeReply, decodeStream, encodeNumbers } from './codec.js';
@@ -138,10 +139,10 @@ class Channel {
         break;
       }
       case KEEPER_DIED:
-        process.emitWarning(
+        warnHost(
           'The process that runs the commands was killed. Those that run go on; the next command ' +
             'starts another one.',
-          { type: 'ForklineWarning', code: 'FORKLINE_KEEPER_KILLED' },
+          'FORKLINE_KEEPER_KILLED',
         );
         break;
       case REPLY: {
