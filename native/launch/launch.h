@@ -7,6 +7,7 @@
 #define FORKLINE_LAUNCH_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #ifdef __cplusplus
@@ -20,7 +21,7 @@ enum forkline_step {
   FORKLINE_STEP_NONE = 0,
   FORKLINE_STEP_CLONE = 1,         // EAGAIN: process limit; ENOMEM
   FORKLINE_STEP_SESSION = 2,       // setsid
-  FORKLINE_STEP_PARENT_DEATH = 3,  // the host died before the child could ask to be told
+  FORKLINE_STEP_PARENT_DEATH = 3,  // the caller died before the child could ask to be told
   FORKLINE_STEP_DIRECTORY = 4,     // chdir
   FORKLINE_STEP_STDIO = 5,         // descriptors 0, 1, 2 and the script's
   FORKLINE_STEP_CLOSE = 6,         // close_range of everything else
@@ -30,70 +31,59 @@ enum forkline_step {
 
 // A program to try: a path (no search) and its arguments, NULL-terminated.
 struct forkline_image {
-  const char *path;
+  const char *path;  // NULL: the file that is descriptor 2 of the child
   char *const *argv;
+};
+
+// A limit as setrlimit(2) takes it.
+struct forkline_limit {
+  int resource;
+  uint64_t soft;
+  uint64_t hard;
+};
+
+// What a program has that is not its caller's.
+struct forkline_attributes {
+  const struct forkline_limit *limits;
+  size_t limit_count;
+  int mask;      // umask; -1: the caller's
+  int has_nice;  // 0: the caller's
+  int nice;
+  const void *affinity;  // a mask of processors; NULL: the caller's
+  size_t affinity_size;
 };
 
 struct forkline_request {
   // Tried in order; the next one only when exec says that this one does not exist.
   const struct forkline_image *images;
   size_t image_count;
-  char *const *envp;               // NULL-terminated KEY=value strings
-  const char *directory;           // NULL: the one below
-  int directory_fd;                // an open directory, O_PATH is enough; -1: the host's own
-  int stdio[3];                    // descriptors to become 0, 1 and 2; may be the same one
-  int script;                      // descriptor to become FORKLINE_SCRIPT_FD; -1: none
-  int parent_death;                // signal to the child when the calling thread ends; 0: none
-  int terminal;                    // 1: descriptor 0 is a terminal, to become the controlling one
-  const int *slots;                // FORKLINE_SLOTS reserved descriptors, see below; NULL: none
-  int filler;                      // what the slots hold between launches
-  void *stack;                     // lowest byte of the child's stack, page-aligned
-  size_t stack_size;               // at least FORKLINE_STACK_SIZE
-  struct forkline_holder *holder;  // keeps the child's working directory; NULL: nobody does
-};
-
-// A thread that shares a child's working directory, and does nothing else. It sees
-// every change until the child ends, and keeps the last one until it is released.
-struct forkline_holder {
-  int thread;         // its id; 0: it is not there, or no longer, and its stack is free
-  int state;          // its own affair
-  void *stack;        // lowest byte of its stack, page-aligned
-  size_t stack_size;  // at least FORKLINE_HOLDER_STACK_SIZE
+  char *const *envp;      // NULL-terminated KEY=value strings
+  const char *directory;  // NULL: the one below
+  int directory_fd;       // an open directory, O_PATH is enough; -1: the caller's own
+  int stdio[3];           // descriptors to become 0, 1 and 2; may be the same one
+  int script;             // descriptor to become FORKLINE_SCRIPT_FD; -1: none
+  int parent_death;       // signal to the child when the calling thread ends; 0: none
+  int terminal;           // 1: descriptor 0 is a terminal, to become the controlling one
+  int share_directory;    // 1: caller and child have one working directory, umask and root
+  int watch;              // 1: a pidfd is wanted
+  const struct forkline_attributes *attributes;  // NULL: the caller's
+  void *stack;                                   // lowest byte of the child's stack, page-aligned
+  size_t stack_size;                             // at least FORKLINE_STACK_SIZE
 };
 
 struct forkline_launched {
-  pid_t pid;     // also the process-group and session id
-  int pidfd;     // close-on-exec; the caller closes it
-  int step;      // FORKLINE_STEP_NONE, or the step that failed (pid and pidfd are -1)
-  int error;     // errno of the failed step
-  size_t image;  // index of the image that was exec'ed, or tried last
+  pid_t pid;  // also the process-group and session id
+  int pidfd;  // close-on-exec; the caller closes it; -1: none was wanted
+  int step;   // FORKLINE_STEP_NONE, or the step that failed (pid and pidfd are -1)
+  int error;  // errno of the failed step
 };
 
-// A child copies its parent's descriptor table and closes the copies, which takes
-// longer than all the rest when the host holds thousands. So a launcher reserves
-// a few low descriptors early; a launch puts the child's into them, shares the
-// table, and the child unshares only its low part. One set for each thread that
-// launches.
-enum { FORKLINE_SLOTS = 4 };
-
-enum {
-  FORKLINE_SCRIPT_FD = 3,
-  FORKLINE_STACK_SIZE = 64 * 1024,
-  FORKLINE_HOLDER_STACK_SIZE = 16 * 1024
-};
+enum { FORKLINE_SCRIPT_FD = 3, FORKLINE_STACK_SIZE = 64 * 1024 };
 
 // Starts a program. Blocks the calling thread, and no other, until the exec.
 // Returns 0, or -1 with `step` and `error` set and no child left behind.
 // Two threads may call it at once with a stack each.
 int forkline_launch(const struct forkline_request *request, struct forkline_launched *launched);
-
-// Lets a holder's thread end, if there is one. Not before the child has ended: its
-// parent is that thread (see `parent_death`).
-void forkline_release(struct forkline_holder *holder);
-
-// 0 when this kernel can do what the above needs (pidfds one can wait for:
-// Linux 5.4), else the errno that says why not.
-int forkline_launch_supported(void);
 
 #ifdef __cplusplus
 }

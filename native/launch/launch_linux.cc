@@ -1,4 +1,4 @@
-// Linux: clone(CLONE_VM | CLONE_VFORK) with a pidfd.
+// Linux: clone(CLONE_VM | CLONE_VFORK).
 //
 // The child borrows the parent's memory, on a stack of its own, and the calling
 // thread sleeps until the child execs or exits. So a launch copies no page
@@ -8,12 +8,13 @@
 // any lock at the moment of the clone, and errno is the caller's.
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,16 +22,7 @@
 #include <algorithm>
 
 #include "descriptors.h"
-#include "holder.h"
 #include "launch.h"
-
-#ifndef CLOSE_RANGE_UNSHARE
-#define CLOSE_RANGE_UNSHARE (1U << 1)
-#endif
-
-#ifndef P_PIDFD
-#define P_PIDFD 3
-#endif
 
 namespace {
 
@@ -52,14 +44,9 @@ void set_mask(const KernelSignals &mask, KernelSignals *before) {
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, before, sizeof mask);
 }
 
-// A thread that blocks SIGCHLD has the kernel queue it when a child ends, even
-// though it is ignored, and interrupt the host's main thread with it. Nobody
-// sends it to a child that has no children.
-// A holder's thread has no place to run a handler, so there it is blocked too.
-KernelSignals to_block(const forkline_request &request) {
+KernelSignals all_signals() {
   KernelSignals signals;
   memset(&signals, 0xff, sizeof signals);
-  if (request.holder == nullptr) signals.words[0] &= ~(1UL << (SIGCHLD - 1));
   return signals;
 }
 
@@ -67,8 +54,6 @@ struct Child {
   const forkline_request *request;
   forkline_launched *launched;
   pid_t parent;
-  int sources[FORKLINE_SLOTS];  // to become 0, 1, 2 and the script's
-  bool shares_table;            // the parent's descriptors, until the child unshares them
 };
 
 [[noreturn]] void fail(const Child &child, forkline_step step) {
@@ -114,21 +99,12 @@ void enter_directory(const Child &child) {
   if (entered != 0) fail(child, FORKLINE_STEP_DIRECTORY);
 }
 
-// From here on the child's descriptors are its own. The kernel copies only those
-// below the first one that is to be closed, however many there are above.
-void unshare_table(const Child &child) {
-  if (!child.shares_table) return;
-  int last = *std::max_element(child.sources, child.sources + FORKLINE_SLOTS);
-  if (syscall(SYS_close_range, last + 1, ~0U, CLOSE_RANGE_UNSHARE) != 0)
-    fail(child, FORKLINE_STEP_CLOSE);
-}
-
 // Puts the four descriptors in their places. A source that stands where another
 // one must go is first moved above them all.
 void place_descriptors(const Child &child) {
-  const int count = child.request->script >= 0 ? 4 : 3;
-  int sources[FORKLINE_SLOTS];
-  memcpy(sources, child.sources, sizeof sources);
+  const forkline_request &request = *child.request;
+  const int count = request.script >= 0 ? 4 : 3;
+  int sources[4] = {request.stdio[0], request.stdio[1], request.stdio[2], request.script};
   for (int target = 0; target < count; target++) {
     if (sources[target] >= count || sources[target] == target) continue;
     sources[target] = fcntl(sources[target], F_DUPFD, count);
@@ -143,11 +119,30 @@ void place_descriptors(const Child &child) {
   if (!forkline_close_from(count)) fail(child, FORKLINE_STEP_CLOSE);
 }
 
+// What the caller may not give its child, the child does without: it could only be
+// more than the caller has itself.
+void take_attributes(const forkline_attributes &attributes) {
+  for (size_t index = 0; index < attributes.limit_count; index++) {
+    const forkline_limit &wanted = attributes.limits[index];
+    rlimit limit;
+    limit.rlim_cur = static_cast<rlim_t>(wanted.soft);
+    limit.rlim_max = static_cast<rlim_t>(wanted.hard);
+    setrlimit(wanted.resource, &limit);
+  }
+  if (attributes.mask >= 0) umask(static_cast<mode_t>(attributes.mask));
+  if (attributes.has_nice) setpriority(PRIO_PROCESS, 0, attributes.nice);
+  if (attributes.affinity != nullptr)
+    syscall(SYS_sched_setaffinity, 0, attributes.affinity_size, attributes.affinity);
+}
+
 [[noreturn]] void exec_first(const Child &child) {
   const forkline_request &request = *child.request;
   for (size_t index = 0; index < request.image_count; index++) {
-    child.launched->image = index;
-    execve(request.images[index].path, request.images[index].argv, request.envp);
+    const forkline_image &image = request.images[index];
+    if (image.path == nullptr)
+      syscall(SYS_execveat, 2, "", image.argv, request.envp, AT_EMPTY_PATH);
+    else
+      execve(image.path, image.argv, request.envp);
     if (errno != ENOENT && errno != ENOTDIR) break;
   }
   fail(child, FORKLINE_STEP_EXEC);
@@ -160,55 +155,22 @@ int run_child(void *argument) {
   if (setsid() < 0) fail(child, FORKLINE_STEP_SESSION);
   follow_parent(child);
   enter_directory(child);
-  unshare_table(child);
   place_descriptors(child);
   if (request.terminal && ioctl(0, TIOCSCTTY, 0) != 0) fail(child, FORKLINE_STEP_TERMINAL);
+  if (request.attributes != nullptr) take_attributes(*request.attributes);
   reset_signals();
   // Only now: a signal that arrives from here on kills the child, not the parent's handler.
   set_mask(KernelSignals{}, nullptr);
   exec_first(child);
 }
 
-bool can_unshare() {
-  // An empty range closes nothing; the flag came with the call, in Linux 5.9.
-  return syscall(SYS_close_range, ~0U, ~0U, 0) == 0;
-}
-
-// Puts the child's descriptors into the reserved slots, if there are any.
-void fill_slots(Child &child) {
-  const forkline_request &request = *child.request;
-  const int wanted[FORKLINE_SLOTS] = {request.stdio[0], request.stdio[1], request.stdio[2],
-                                      request.script};
-  child.shares_table = request.slots != nullptr && can_unshare();
-  for (int index = 0; index < FORKLINE_SLOTS; index++) {
-    child.sources[index] = wanted[index];
-    if (!child.shares_table || wanted[index] < 0) continue;
-    if (dup3(wanted[index], request.slots[index], O_CLOEXEC) < 0) {
-      // Nothing is lost: the child can be given a table of its own, whole.
-      child.shares_table = false;
-      memcpy(child.sources, wanted, sizeof wanted);
-      return;
-    }
-    child.sources[index] = request.slots[index];
-  }
-}
-
-// A slot that kept a pipe's writing end would keep the pipe from ending.
-void empty_slots(const Child &child) {
-  const forkline_request &request = *child.request;
-  if (request.slots == nullptr) return;
-  for (int index = 0; index < FORKLINE_SLOTS; index++)
-    dup3(request.filler, request.slots[index], O_CLOEXEC);
-}
-
 // Clones the child, and returns when it has exec'ed, or failed and been reaped.
-bool start_child(void *argument) {
-  Child &child = *static_cast<Child *>(argument);
+void start_child(Child &child) {
   const forkline_request &request = *child.request;
   forkline_launched &launched = *child.launched;
-  int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
-  if (child.shares_table) flags |= CLONE_FILES;
-  if (request.holder != nullptr) flags |= CLONE_FS;
+  int flags = CLONE_VM | CLONE_VFORK | SIGCHLD;
+  if (request.watch) flags |= CLONE_PIDFD;
+  if (request.share_directory) flags |= CLONE_FS;
   void *stack_top = static_cast<char *>(request.stack) + request.stack_size;
   int pidfd = -1;
   pid_t pid = clone(run_child, stack_top, flags, &child, &pidfd);
@@ -217,50 +179,26 @@ bool start_child(void *argument) {
     launched.step = FORKLINE_STEP_CLONE;
     launched.error = errno;
   } else if (launched.step != FORKLINE_STEP_NONE) {
-    // The child has exited by itself; by pidfd, so that no other child is reaped.
-    siginfo_t ignored;
-    while (waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &ignored, WEXITED) !=
-               0 &&
-           errno == EINTR) {
+    // The child has exited by itself, and its number is its own until it is reaped here.
+    while (waitpid(pid, nullptr, __WALL) < 0 && errno == EINTR) {
     }
-    close(pidfd);
+    if (pidfd >= 0) close(pidfd);
   } else {
     launched.pid = pid;
     launched.pidfd = pidfd;
   }
-  return launched.step == FORKLINE_STEP_NONE;
 }
 
 }  // namespace
 
 extern "C" int forkline_launch(const forkline_request *request, forkline_launched *launched) {
-  *launched = forkline_launched{-1, -1, FORKLINE_STEP_NONE, 0, 0};
-  Child child{request, launched, getpid(), {}, false};
-  fill_slots(child);
-
+  *launched = forkline_launched{-1, -1, FORKLINE_STEP_NONE, 0};
+  Child child{request, launched, getpid()};
   // The first thing saved is the last restored: between the two, no handler of
-  // the host may run, in the parent on half-changed state or in the child at all.
+  // the caller may run, in the parent on half-changed state or in the child at all.
   KernelSignals before;
-  set_mask(to_block(*request), &before);
-
-  if (request->holder == nullptr) {
-    start_child(&child);
-  } else if (int error = forkline_hold(request->holder, start_child, &child); error != 0) {
-    launched->step = FORKLINE_STEP_CLONE;
-    launched->error = error;
-  }
-
-  empty_slots(child);
+  set_mask(all_signals(), &before);
+  start_child(child);
   set_mask(before, nullptr);
   return launched->step == FORKLINE_STEP_NONE ? 0 : -1;
-}
-
-extern "C" int forkline_launch_supported(void) {
-  // A kernel that can wait for a pidfd says that this is none; an older one knows no such wait.
-  // Not by a pidfd of our own: a container's filter may refuse to open one, and we need not.
-  siginfo_t ignored;
-  const id_t kNone = INT_MAX;
-  int waited = waitid(static_cast<idtype_t>(P_PIDFD), kNone, &ignored, WEXITED | WNOHANG);
-  if (waited == 0 || errno == EBADF) return 0;
-  return errno == EINVAL ? ENOSYS : errno;
 }

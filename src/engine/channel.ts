@@ -1,3 +1,4 @@
+import { warnHost } from '../support/logger.js';
 import { loadBinding } from './binding.js';
 import { onBehalfOfNobody } from './caller.js';
 import { decodeChunk, decodeRan, decodeReply, decodeStream, encodeNumbers } from './codec.js';
@@ -5,6 +6,7 @@ import { LaunchError } from './launch-error.js';
 import type { CommandEvents, EngineCommand, EngineReply } from './message.js';
 import {
   FAILED,
+  KEEPER_DIED,
   type NativeBinding,
   type NativeChannel,
   type NativeRecord,
@@ -136,6 +138,13 @@ class Channel {
         this.#end(id)?.ended({ kind: 'failed', step, errno, subject, message });
         break;
       }
+      case KEEPER_DIED:
+        warnHost(
+          'The process that runs the commands was killed. Those that run go on; the next command ' +
+            'starts another one.',
+          'FORKLINE_KEEPER_KILLED',
+        );
+        break;
       case REPLY: {
         const answer = this.#requests.get(id);
         this.#requests.delete(id);

@@ -49,7 +49,7 @@ export function decodeChunk([droppedBytes, data]: ChunkRecord): EngineChunk {
 
 const CAUSES = ['itself', 'timedOut', 'cancelled'] as const;
 
-const FIGURES_OF_OUTCOME = 10;
+const FIGURES_OF_OUTCOME = 9;
 const FIGURES_OF_CAPTURE = 9;
 
 /** @param figures Those of the whole batch, in the order of native/addon/src/event.rs. */
@@ -58,7 +58,7 @@ export function decodeRan(record: RanRecord, figures: Float64Array): EngineEnd &
   const first = record[2];
   const figure = (index: number): number => figures[first + index] ?? 0;
   const captures: Capture[] = [];
-  for (let index = 0; index < figure(9); index += 1) {
+  for (let index = 0; index < figure(8); index += 1) {
     const at = first + FIGURES_OF_OUTCOME + index * FIGURES_OF_CAPTURE;
     const text = record[5 + 2 * index] as RanText;
     captures.push(decodeFinalCapture(text, record[6 + 2 * index] as RanText, figures, at));
@@ -73,11 +73,10 @@ export function decodeRan(record: RanRecord, figures: Float64Array): EngineEnd &
     userMs: figure(5),
     systemMs: figure(6),
     peakBytes: figure(7),
-    peakIsExact: figure(8) === 1,
     captures,
     background: record[3]?.map(decodeBackground) ?? [],
     spill: record[4]?.map(decodeSpill)[0],
-    directory: (record[5 + 2 * figure(9)] as RanText) ?? undefined,
+    directory: (record[5 + 2 * figure(8)] as RanText) ?? undefined,
   };
 }
 

@@ -70,7 +70,6 @@ export interface EngineOutcome {
   readonly userMs: number;
   readonly systemMs: number;
   readonly peakBytes: number;
-  readonly peakIsExact: boolean;
   /** The merged output, or stdout and stderr. */
   readonly captures: readonly Capture[];
   readonly background: readonly BackgroundProcess[];

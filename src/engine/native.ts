@@ -56,6 +56,7 @@ export const RAN = 2;
 export const NEVER_STARTED = 3;
 export const FAILED = 4;
 export const REPLY = 5;
+export const KEEPER_DIED = 6;
 
 export type NativeRecord =
   | readonly [kind: typeof STARTED, id: number, pid: number]
@@ -70,6 +71,7 @@ export type NativeRecord =
       subject: string,
       message: string,
     ]
+  | readonly [kind: typeof KEEPER_DIED, id: number]
   | ReplyRecord;
 
 export type RanRecord = readonly [

@@ -2,7 +2,7 @@
 export type Ending =
   | { readonly kind: 'exited'; readonly exitCode: number }
   | { readonly kind: 'signaled'; readonly signal: NodeJS.Signals }
-  /** Its status is not known: the host ignores SIGCHLD, or it survived SIGKILL. */
+  /** Its status is not known: it survived SIGKILL, or its parent was killed. */
   | { readonly kind: 'unknown' }
   /** The deadline or the cancellation came before the launch. */
   | { readonly kind: 'neverStarted' };
@@ -18,7 +18,7 @@ export type Outcome =
   | { readonly kind: 'exited'; readonly exitCode: number }
   /** A signal that we did not send ended it; real-time ones are named as bash does, `SIGRTMIN+1`. */
   | { readonly kind: 'signaled'; readonly signal: NodeJS.Signals }
-  /** Its status is not known, because the host ignores SIGCHLD. */
+  /** Its status is not known, because its parent, a process of forkline's, was killed. */
   | { readonly kind: 'unknown' }
   /** Its deadline passed. `forced` says that SIGTERM was not enough and SIGKILL was sent. */
   | {
@@ -100,12 +100,13 @@ export interface SpillReport {
 }
 
 /**
- * Peak resident memory of the command. The kernel counts a process's peak from its launch, so a
- * command that stayed below what it was launched with has only an upper limit (`atMost`).
+ * Peak resident memory of the command: of the largest of its processes, the shell included. What is
+ * less than 2 MiB or so is the kernel's figure for what starts a command.
  */
-export type PeakMemory =
-  | { readonly kind: 'measured'; readonly bytes: number }
-  | { readonly kind: 'atMost'; readonly bytes: number };
+export interface PeakMemory {
+  readonly kind: 'measured';
+  readonly bytes: number;
+}
 
 /** What every result has, however the streams were kept. */
 export interface BaseResult {

@@ -39,7 +39,7 @@ function mergedResult(end: EngineOutcome, asked: Requested): MergedResult {
     outcome: toOutcome(end, asked.timeoutMs),
     durationMs: end.durationMs,
     cpu: { userMs: end.userMs, systemMs: end.systemMs },
-    peakMemory: { kind: end.peakIsExact ? 'measured' : 'atMost', bytes: end.peakBytes },
+    peakMemory: { kind: 'measured', bytes: end.peakBytes },
     background: end.background,
     output: end.captures[0] ?? NO_OUTPUT,
   };
@@ -52,7 +52,7 @@ function separateResult(end: EngineOutcome, asked: Requested): SeparateResult {
     outcome: toOutcome(end, asked.timeoutMs),
     durationMs: end.durationMs,
     cpu: { userMs: end.userMs, systemMs: end.systemMs },
-    peakMemory: { kind: end.peakIsExact ? 'measured' : 'atMost', bytes: end.peakBytes },
+    peakMemory: { kind: 'measured', bytes: end.peakBytes },
     background: end.background,
     stdout: end.captures[0] ?? NO_OUTPUT,
     stderr: end.captures[1] ?? NO_OUTPUT,
@@ -67,7 +67,7 @@ export function neverStarted(asked: Requested): RunResult {
     outcome: { kind: 'cancelled', forced: false, ending: { kind: 'neverStarted' } },
     durationMs: 0,
     cpu: { userMs: 0, systemMs: 0 },
-    peakMemory: { kind: 'atMost', bytes: 0 },
+    peakMemory: { kind: 'measured', bytes: 0 },
     background: [],
   };
   if (asked.separate) return { ...base, stdout: NO_OUTPUT, stderr: NO_OUTPUT };

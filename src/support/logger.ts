@@ -7,8 +7,9 @@ export interface Logger {
 }
 
 /** Tells whoever runs the host, when nobody else is there to be told. */
-export function warnHost(message: string): void {
-  process.emitWarning(message);
+export function warnHost(message: string, code?: string): void {
+  if (code === undefined) process.emitWarning(message);
+  else process.emitWarning(message, { type: 'ForklineWarning', code });
 }
 
 /**

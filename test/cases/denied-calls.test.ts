@@ -58,12 +58,20 @@ test('A18: without /proc as well, nothing of the host reaches a command', async 
 });
 
 test('A18: what cannot be done without is named with its reason', async () => {
-  const host = hostWithout('EPERM', ['memfd_create']);
+  const host = hostWithout('EPERM', ['socketpair']);
   const { error } = await host.run('true');
   expect(error).toMatchObject({ name: 'LaunchError', code: 'EPERM', step: 'engine' });
   expect(error?.message).toBe(
-    'EPERM: cannot start the engine: memfd_create: Operation not permitted',
+    'EPERM: cannot start the engine: socketpair: Operation not permitted',
   );
+  host.child.stdin?.end();
+  await host.ended;
+});
+
+test('A18: without files in memory, commands run', async () => {
+  const host = hostWithout('EPERM', ['memfd_create']);
+  const { result } = await host.run('echo hi');
+  expect(result?.output).toMatchObject({ text: 'hi\n' });
   host.child.stdin?.end();
   await host.ended;
 });

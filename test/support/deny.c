@@ -17,7 +17,7 @@ static const struct {
     {"clone3", SYS_clone3},           {"close_range", SYS_close_range},
     {"openat2", SYS_openat2},         {"pidfd_open", SYS_pidfd_open},
     {"unshare", SYS_unshare},         {"pidfd_send_signal", SYS_pidfd_send_signal},
-    {"memfd_create", SYS_memfd_create},
+    {"memfd_create", SYS_memfd_create}, {"socketpair", SYS_socketpair},
 };
 
 int main(int argc, char **argv) {

@@ -43,6 +43,12 @@ export function childrenOf(parent: number): number[] {
     .map(({ pid }) => pid);
 }
 
+/** The process that runs the commands of a host; 0 when there is none. */
+export function keeperOf(host: number = process.pid): number {
+  const isKeeper = (pid: number) => readProc(pid, 'comm')[0]?.trim() === 'forkline-keeper';
+  return childrenOf(host).find(isKeeper) ?? 0;
+}
+
 export function zombiesOf(parent: number = process.pid): number[] {
   return allProcesses()
     .filter((entry) => entry.parent === parent && entry.state === 'Z')

@@ -98,6 +98,7 @@ Started Starter::launch(const Command &command) {
   request.stdio[2] = merged[1];
   request.directory_fd = -1;
   request.script = -1;
+  request.watch = 1;
   request.stack = stack_;
   request.stack_size = FORKLINE_STACK_SIZE;
   forkline_launched launched;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use forkline_engine::{
     BackgroundProcess, Captured, Cause, Chunk, Counts, Data, Ended, Errno, Label, LaunchError,
-    Outcome, Parts, Peak, Snapshot, SpillReport, Status, Text, errno_text,
+    Outcome, Parts, Snapshot, SpillReport, Status, Text, errno_text,
 };
 use napi::Result;
 use napi::bindgen_prelude::{Buffer, Null};
@@ -19,6 +19,8 @@ pub enum Event {
     Output { id: f64, label: Label, chunks: Vec<Chunk> },
     /// It is over.
     Ended { id: f64, ended: Ended },
+    /// The keeper was killed.
+    KeeperDied,
     /// The answer to a request.
     Reply { request: f64, reply: Reply },
 }
@@ -42,10 +44,11 @@ const RAN: u32 = 2;
 const NEVER_STARTED: u32 = 3;
 const FAILED: u32 = 4;
 const REPLY: u32 = 5;
+const KEEPER_DIED: u32 = 6;
 
 impl Event {
     /// Figures that one event needs at most.
-    pub const FIGURES: usize = 10 + 2 * 9;
+    pub const FIGURES: usize = 9 + 2 * 9;
 
     /// Fills the event's record, and appends its figures.
     pub fn fill(self, record: &mut Record, figures: &mut Figures) -> Result<()> {
@@ -67,6 +70,10 @@ impl Event {
                 record.push(id)
             }
             Event::Ended { id, ended: Ended::Failed(error) } => failed(record, id, &error),
+            Event::KeeperDied => {
+                record.push(KEEPER_DIED)?;
+                record.push(0)
+            }
             Event::Reply { request, reply } => {
                 record.push(REPLY)?;
                 record.push(request)?;
@@ -105,12 +112,7 @@ fn ran(record: &mut Record, figures: &mut Figures, id: f64, outcome: Outcome) ->
     figures.push(milliseconds(outcome.wall));
     figures.push(milliseconds(outcome.usage.user));
     figures.push(milliseconds(outcome.usage.system));
-    let (peak, exact) = match outcome.usage.peak {
-        Peak::Measured(bytes) => (bytes, true),
-        Peak::AtMost(bytes) => (bytes, false),
-    };
-    figures.push(peak as f64);
-    figures.push(f64::from(u8::from(exact)));
+    figures.push(outcome.usage.peak as f64);
     figures.push(outcome.captures.len() as f64);
     if outcome.background.is_empty() && outcome.spill.is_none() {
         record.push(Null)?;

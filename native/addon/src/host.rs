@@ -4,9 +4,13 @@ use std::ffi::{CStr, OsStr};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
 
 use forkline_engine::{Engine, StartError};
 use parking_lot::Mutex;
+
+use crate::channel::Events;
+use crate::event::Event;
 
 /// The engine, started when first asked for; every JavaScript environment shares it.
 pub fn engine() -> Result<&'static Engine, StartError> {
@@ -16,9 +20,27 @@ pub fn engine() -> Result<&'static Engine, StartError> {
         return Ok(engine);
     }
     // It lives as long as the process, as its threads do.
-    let started: &'static Engine = Box::leak(Box::new(Engine::start(keeper_program())?));
+    let started = Engine::start(keeper_program(), Box::new(tell_of_keeper))?;
+    let started: &'static Engine = Box::leak(Box::new(started));
     *engine = Some(started);
     Ok(started)
+}
+
+/// Lines to JavaScript environments, any of which may tell what is of no command's.
+static LINES: Mutex<Vec<Weak<Events>>> = Mutex::new(Vec::new());
+
+/// There is another line.
+pub fn add_line(line: &Arc<Events>) {
+    let mut lines = LINES.lock();
+    lines.retain(|line| line.strong_count() > 0);
+    lines.push(Arc::downgrade(line));
+}
+
+fn tell_of_keeper() {
+    let line = LINES.lock().iter().find_map(Weak::upgrade);
+    if let Some(line) = line {
+        line.push(Event::KeeperDied);
+    }
 }
 
 /// Whether the calling thread is the process's main one: the end of its environment is the end

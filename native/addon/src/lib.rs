@@ -69,6 +69,7 @@ impl Channel {
         let engine = host::engine()
             .map_err(|error| Error::new(Status::GenericFailure, error.to_string()))?;
         let events = Events::new(&dispatch, figures)?;
+        host::add_line(&events);
         let owners = Arc::new(Mutex::new(HashMap::new()));
         let ending = (events.clone(), owners.clone());
         env.add_env_cleanup_hook(ending, move |(events, owners)| {
@@ -252,8 +253,8 @@ impl Channel {
 /// The environment ends, and with it all it started.
 fn end(engine: &'static Engine, owners: &HashMap<u64, Arc<Owner>>) {
     if host::is_main_thread() {
-        // The process is on its way out: there is no later.
-        return engine.host_exits();
+        // The process is on its way out, and its cradles will notice.
+        return;
     }
     for owner in owners.values() {
         engine.dispose(owner, milliseconds(1000.0), Box::new(|| {}));

@@ -97,6 +97,7 @@ pub fn command(strings: Strings, directory: Option<Directory>, numbers: &Numbers
         environment: strings.environment.to_vec(),
         directory,
         follow: numbers.follow,
+        announce: numbers.announce,
         stdin: match strings.stdin {
             Either::A(true) => Stdin::Pipe,
             Either::A(false) => Stdin::Null,

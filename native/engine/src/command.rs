@@ -22,6 +22,8 @@ pub struct Command {
     pub directory: Option<Directory>,
     /// Whether the outcome tells where it was at its end.
     pub follow: bool,
+    /// Whether anybody waits for its start.
+    pub announce: bool,
     /// What the command reads.
     pub stdin: Stdin,
     /// Where its output goes.

@@ -2,14 +2,13 @@
 
 use std::ffi::{CStr, CString};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Weak};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, Statx, StatxFlags, open, statx};
 use rustix::io::Errno;
 
 use crate::errors::{LaunchError, Step};
-use crate::launch::Place;
 
 /// The directory in which a command starts.
 #[derive(Debug, Clone)]
@@ -21,14 +20,6 @@ pub enum Directory {
 }
 
 impl Directory {
-    /// For a launch.
-    pub fn place(&self) -> Place<'_> {
-        match self {
-            Directory::Path(path) => Place::Path(path),
-            Directory::Held(descriptor) => Place::Open(descriptor.as_fd()),
-        }
-    }
-
     /// For an error.
     pub fn name(&self) -> &CStr {
         match self {

@@ -1,68 +1,43 @@
 //! Ending all that an owner started: what runs, and what outlived its command.
 
-use std::collections::{HashMap, HashSet};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::family::{Family, Name};
-use crate::mark::Mark;
+use forkline_protocol::{Answer, Order};
+
+use crate::message::tell;
 use crate::owner::Owner;
 use crate::reactor::Reactor;
-use crate::termination::Termination;
-use crate::timers::Alarm;
 
 /// Called once everything is gone.
 pub type Done = Box<dyn FnOnce() + Send>;
 
-/// Disposals under way, and whom they will have to end.
-#[derive(Default)]
-pub struct Disposals {
-    pending: Vec<Disposal>,
-    /// By owner: processes that outlived their command.
-    survivors: HashMap<u64, HashSet<Name>>,
+/// Those who outlived their command, in its cradle.
+pub struct Leftover {
+    /// Whose.
+    pub owner: u64,
+    /// The way to the cradle.
+    pub channel: OwnedFd,
+    /// They can't be ended.
+    pub given_up: bool,
 }
 
-struct Disposal {
-    id: u64,
+/// A disposal under way.
+pub struct Disposal {
     owner: Arc<Owner>,
     grace: Duration,
-    /// None while commands of the owner still run.
-    plan: Option<Termination>,
+    /// Whether those left by commands that have ended have been told.
+    told: bool,
     done: Done,
 }
 
-/// More survivors than this of one owner, and the dead among them are forgotten.
-const MANY: usize = 256;
-
-impl Disposals {
-    /// Remembers processes that outlived a command of this owner.
-    pub fn remember(&mut self, owner: u64, members: HashSet<Name>) {
-        if members.is_empty() {
-            return;
-        }
-        let survivors = self.survivors.entry(owner).or_default();
-        survivors.extend(members);
-        if survivors.len() > MANY {
-            survivors.retain(|(pid, started)| {
-                // Not to be seen is no proof of death.
-                crate::proc::stat(*pid)
-                    .map_or(true, |stat| stat.is_some_and(|stat| stat.started == *started))
-            });
-        }
-    }
-
-    /// The plan of a disposal under way.
-    pub fn plan(&mut self, id: u64) -> Option<&mut Termination> {
-        self.pending.iter_mut().find(|disposal| disposal.id == id)?.plan.as_mut()
-    }
-}
-
 impl Reactor {
-    /// Ends the owner's commands, then all else that carries its mark.
-    pub(crate) fn dispose(&mut self, id: u64, owner: Arc<Owner>, grace: Duration, done: Done) {
+    /// Ends the owner's commands, and all that those before have left.
+    pub(crate) fn dispose(&mut self, owner: Arc<Owner>, grace: Duration, done: Done) {
         let of_owner = self.processes.iter().filter(|(_, process)| process.owner.id == owner.id);
         let running: Vec<u64> = of_owner.map(|(id, _)| *id).collect();
-        self.disposals.pending.push(Disposal { id, owner, grace, plan: None, done });
+        self.disposals.push(Disposal { owner, grace, told: false, done });
         for id in running {
             self.cancel(id, Some(grace));
         }
@@ -74,41 +49,50 @@ impl Reactor {
         self.advance_disposals();
     }
 
-    /// Begins the sweep of those disposals whose commands have all ended.
+    /// Those in the cradle of a command that has ended have something to say.
+    pub(crate) fn leftover_answered(&mut self, id: u64, answer: &Answer) {
+        match answer {
+            Answer::Empty | Answer::Over { cleared: true, .. } => {
+                if let Some(leftover) = self.leftovers.remove(&id) {
+                    self.unwatch(leftover.channel.as_fd());
+                }
+            }
+            Answer::Over { cleared: false, .. } => {
+                if let Some(leftover) = self.leftovers.get_mut(&id) {
+                    leftover.given_up = true;
+                }
+            }
+            _ => return,
+        }
+        self.advance_disposals();
+    }
+
+    /// Goes on with those disposals whose commands have all ended.
     pub(crate) fn advance_disposals(&mut self) {
-        let mut begun = Vec::new();
-        for disposal in self.disposals.pending.iter_mut().filter(|one| one.plan.is_none()) {
+        let mut over = Vec::new();
+        for (index, disposal) in self.disposals.iter_mut().enumerate() {
             let owner = &disposal.owner;
             let busy = owner.is_launching()
                 || self.processes.values().any(|process| process.owner.id == owner.id);
             if busy {
                 continue;
             }
-            let family = Family {
-                groups: Vec::new(),
-                mark: Mark::of_owner(owner.id),
-                known: self.disposals.survivors.remove(&owner.id).unwrap_or_default(),
-                asked: Default::default(),
-                outlets: Vec::new(),
-                born_after: 0,
-            };
-            let now = Instant::now();
-            let (plan, next) = Termination::begin(family, disposal.grace, now);
-            disposal.plan = Some(plan);
-            begun.push((disposal.id, now + disposal.grace, next));
+            let of_owner = self.leftovers.values_mut().filter(|left| left.owner == owner.id);
+            let mut left = 0;
+            for leftover in of_owner {
+                if !disposal.told {
+                    leftover.given_up = false;
+                    tell(&leftover.channel, Order::End(disposal.grace.as_millis() as u64));
+                }
+                left += usize::from(!leftover.given_up);
+            }
+            disposal.told = true;
+            if left == 0 {
+                over.push(index);
+            }
         }
-        for (id, over_at, next) in begun {
-            self.timers.set(id, Alarm::Grace, over_at);
-            self.proceed(id, next);
-        }
-    }
-
-    /// The sweep of a disposal is over.
-    pub(crate) fn disposed(&mut self, id: u64) {
-        self.timers.cancel_all(id);
-        let pending = &mut self.disposals.pending;
-        if let Some(index) = pending.iter().position(|disposal| disposal.id == id) {
-            (pending.swap_remove(index).done)();
+        for index in over.into_iter().rev() {
+            (self.disposals.remove(index).done)();
         }
     }
 }

@@ -3,66 +3,7 @@
 use std::fmt;
 use std::io;
 
-/// The step of a launch that failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// Starting the keeper of a detached command.
-    Keeper,
-    /// Making pipes, the script's descriptor, the output file, or opening `/dev/null`.
-    Descriptors,
-    /// Creating the process.
-    Clone,
-    /// Leaving the host's session.
-    Session,
-    /// Asking to be told of the host's death.
-    ParentDeath,
-    /// Entering the working directory.
-    Directory,
-    /// Putting stdio in place.
-    Stdio,
-    /// Closing the host's descriptors.
-    Close,
-    /// Taking the terminal.
-    Terminal,
-    /// Executing the shell.
-    Exec,
-}
-
-impl Step {
-    const ALL: [Step; 10] = [
-        Step::Keeper,
-        Step::Descriptors,
-        Step::Clone,
-        Step::Session,
-        Step::ParentDeath,
-        Step::Directory,
-        Step::Stdio,
-        Step::Close,
-        Step::Terminal,
-        Step::Exec,
-    ];
-
-    /// The step of this name, as another process of ours tells it.
-    pub fn named(name: &str) -> Option<Step> {
-        Step::ALL.into_iter().find(|step| step.name() == name)
-    }
-
-    /// Its name in errors.
-    pub fn name(self) -> &'static str {
-        match self {
-            Step::Keeper => "keeper",
-            Step::Descriptors => "descriptors",
-            Step::Clone => "clone",
-            Step::Session => "session",
-            Step::ParentDeath => "parentDeath",
-            Step::Directory => "directory",
-            Step::Stdio => "stdio",
-            Step::Close => "close",
-            Step::Terminal => "terminal",
-            Step::Exec => "exec",
-        }
-    }
-}
+pub use forkline_launch::Step;
 
 /// A launch that failed: nothing runs, nothing is left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]

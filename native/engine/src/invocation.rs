@@ -1,14 +1,15 @@
 //! A shell with a command's text, ready to be launched; and what to say when it can't be.
 
 use std::ffi::{CStr, CString};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 
 use crate::errors::{LaunchError, Step};
-use crate::launch::{Failure, Image};
 use crate::mark::Mark;
 use crate::plumbing::{descriptors, script_file};
 use crate::shell::{Handover, LONGEST_ARGUMENT, TooLong, hand_over};
+use forkline_launch::Image;
 
 /// What a launch needs to know of the shell.
 #[derive(Debug)]
@@ -38,18 +39,30 @@ impl Invocation {
         Ok(Invocation { images, environment: complete(environment, mark, sealed), script })
     }
 
+    /// What is in the script's file.
+    pub fn script_text(&self) -> Result<Option<Vec<u8>>, LaunchError> {
+        let Some(script) = &self.script else { return Ok(None) };
+        let mut text = Vec::new();
+        let copy = script.try_clone().map(File::from);
+        let read = copy.and_then(|mut file| file.read_to_end(&mut text));
+        read.map_err(descriptors("the script's file"))?;
+        Ok(Some(text))
+    }
+
     /// A failure in words for the caller.
-    pub fn explain(&self, failure: &Failure, directory: Option<&CStr>) -> LaunchError {
-        let subject = match (failure.step, failure.error.raw_os_error()) {
+    pub fn explain(&self, step: Step, errno: i32, directory: Option<&CStr>) -> LaunchError {
+        let subject = match (step, errno) {
+            (Step::Keeper, _) => "forkline-keeper".to_owned(),
+            (Step::Descriptors, _) => "the command's descriptors".to_owned(),
             (Step::Directory, _) => directory.unwrap_or_default().to_string_lossy().into_owned(),
-            (Step::Exec, Some(libc::E2BIG)) => self.what_is_too_long(),
+            (Step::Exec, libc::E2BIG) => self.what_is_too_long(),
             (Step::Exec, _) => {
                 let shown = |image: &Image| format!("'{}'", image.path.to_string_lossy());
                 self.images.iter().map(shown).collect::<Vec<_>>().join(" or ")
             }
             _ => String::new(),
         };
-        LaunchError::new(failure.step, &failure.error, subject)
+        LaunchError { step, errno, subject }
     }
 
     fn what_is_too_long(&self) -> String {

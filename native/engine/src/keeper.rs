@@ -1,90 +1,121 @@
-//! The keeper, a process that outlives the host: how the engine starts it, and what it does. (Its
-//! other role, to keep a detached command, is in `detached`.)
-//!
-//! It holds the reading end of a pipe whose only writing end is the host's. End of file
-//! means that the host is gone, however it went, and that its commands must follow.
+//! The keeper, the process that runs a host's commands: how it is started and found.
 
 use std::ffi::CString;
-use std::fs::File;
-use std::io::{self, Read};
-use std::iter;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
+use forkline_launch::{Failure, Image, Place, Request, Stack, Step, launch};
+use forkline_protocol::{VERSION, pair, role, take};
 use parking_lot::Mutex;
 use rustix::fs::{Mode, OFlags, open};
-use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::Signal;
+use rustix::io::Errno;
 
-use crate::family::Family;
-use crate::launch::{Image, Launched, Place, Request, Stack, launch};
-use crate::mark::Mark;
-use crate::proc::Stat;
-use crate::roster::{self, Roster};
-use crate::scene::Scene;
+use crate::errors::LaunchError;
+use crate::identity::Identity;
+use crate::mailbox::{Mailbox, Message};
+use crate::plumbing::memory_file;
 
-/// A keeper at work; it takes dropping this for the host's death.
+/// A keeper at work. It takes the end of our side of the lifeline for the host's death.
 #[derive(Debug)]
 pub struct Keeper {
-    _lifeline: OwnedFd,
+    /// Unique in this host.
+    pub id: u64,
+    /// Its process id, and its group's, which is its cradles' too.
+    pub pid: i32,
+    /// Who the host was.
+    pub identity: Identity,
+    /// What it tells us.
+    pub lifeline: OwnedFd,
+    /// Where requests are sent to; None: to no more.
+    requests: Mutex<Option<Requests>>,
+    /// What keeps it from being of use, until it has greeted: then 0.
+    fault: AtomicI32,
+    gone: AtomicBool,
 }
 
-/// The keeper's role, as its first argument.
-pub const WATCH_HOST: &str = "watch-host";
+/// Both sides: what nobody has taken when the keeper dies is taken back through its own.
+#[derive(Debug)]
+struct Requests {
+    ours: Arc<OwnedFd>,
+    theirs: OwnedFd,
+}
 
 impl Keeper {
-    /// Starts the program at `path` as the keeper of this host.
-    pub fn start(path: &Path, roster: &Roster, stack: &mut Stack) -> io::Result<Self> {
-        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-        let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
-        let stdio = [reader.as_fd(), null.as_fd(), null.as_fd()];
-        let mark = Mark::of_host().entry();
-        launch_keeper(path, &[WATCH_HOST, mark], stdio, roster.memory(), stack)?;
-        Ok(Keeper { _lifeline: writer })
+    /// The way for a request.
+    pub fn requests(&self) -> Option<Arc<OwnedFd>> {
+        self.requests.lock().as_ref().map(|requests| requests.ours.clone())
+    }
+
+    /// It has said that it is there, and which version it speaks.
+    pub fn greeted(&self, version: u32) {
+        let fault = if version == VERSION { 0 } else { libc::EPROTO };
+        self.fault.store(fault, Ordering::Relaxed);
+    }
+
+    /// The errno of what keeps it from being of use: it has never said that it is there, or speaks
+    /// another version.
+    pub fn fault(&self) -> Option<i32> {
+        Some(self.fault.load(Ordering::Relaxed)).filter(|errno| *errno != 0)
+    }
+
+    /// It has died.
+    pub fn dies(&self) {
+        self.gone.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it has died.
+    pub fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Relaxed)
+    }
+
+    /// Has it go on if somebody has stopped it: its cradles look after commands.
+    pub fn go_on(&self) {
+        let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
+        let flags = libc::WSTOPPED | libc::WNOHANG;
+        let pid = self.pid as libc::id_t;
+        // SAFETY: fills the structure, which is valid as zeros too.
+        let info = unsafe {
+            libc::waitid(libc::P_PID, pid, info.as_mut_ptr(), flags);
+            info.assume_init()
+        };
+        // SAFETY: for a child the kernel fills this field; zero when there is nothing to tell.
+        if unsafe { info.si_pid() } == self.pid {
+            // SAFETY: takes numbers. It is our child and stopped, so its number is its own.
+            unsafe { libc::kill(self.pid, libc::SIGCONT) };
+        }
+    }
+
+    /// No more requests: what its cradles have not taken is taken back, which its channels tell; it
+    /// ends with what it runs.
+    pub fn retire(&self) {
+        let Some(Requests { ours, theirs }) = self.requests.lock().take() else { return };
+        // SAFETY: takes numbers only.
+        unsafe { libc::shutdown(std::os::fd::AsRawFd::as_raw_fd(&*ours), libc::SHUT_WR) };
+        // Its own cradles may take them meanwhile: each one is taken once.
+        while take(theirs.as_fd(), &mut [0; 16]).is_ok_and(|length| length > 0) {}
     }
 }
 
-/// Starts the program at `path` in one of its roles, with `stdio` and `fourth` as descriptor 3.
-pub fn launch_keeper(
-    path: &Path,
-    arguments: &[&str],
-    stdio: [BorrowedFd<'_>; 3],
-    fourth: BorrowedFd<'_>,
-    stack: &mut Stack,
-) -> io::Result<Launched> {
-    let program = CString::new(path.as_os_str().as_bytes())?;
-    let argv = iter::once(&"forkline-keeper").chain(arguments);
-    let argv = argv.map(|argument| CString::new(*argument)).collect::<Result<_, _>>()?;
-    let request = Request {
-        images: &[Image { path: program, argv }],
-        environment: &[],
-        // It must not pin a file system.
-        directory: Some(Place::Path(c"/")),
-        stdio,
-        script: Some(fourth),
-        slots: None,
-        parent_death: None,
-        terminal: false,
-        holder: None,
-    };
-    launch(&request, stack).map_err(|failure| failure.error)
-}
-
-/// Where the host's one keeper sits, once the first command has been launched.
-#[derive(Debug)]
+/// Where the host's keeper sits.
 pub struct Seat {
     program: Option<PathBuf>,
-    asked: AtomicBool,
-    keeper: Mutex<Option<Keeper>>,
+    reactor: Mailbox,
+    next_id: Box<dyn Fn() -> u64 + Send + Sync>,
+    current: Mutex<Option<Arc<Keeper>>>,
 }
 
 impl Seat {
-    /// An empty seat; None leaves it empty for ever.
-    pub fn new(program: Option<PathBuf>) -> Self {
-        Seat { program, asked: AtomicBool::new(false), keeper: Mutex::new(None) }
+    /// An empty seat, for the program at this path.
+    pub fn new(
+        program: Option<PathBuf>,
+        reactor: Mailbox,
+        next_id: impl Fn() -> u64 + Send + Sync + 'static,
+    ) -> Self {
+        Seat { program, reactor, next_id: Box::new(next_id), current: Mutex::new(None) }
     }
 
     /// The keeper's program.
@@ -92,67 +123,118 @@ impl Seat {
         self.program.as_deref()
     }
 
-    /// Whether a keeper watches this host.
-    pub fn is_taken(&self) -> bool {
-        self.keeper.lock().is_some()
+    /// The keeper for what the calling thread is now; started, if there is none. `stays`: for a command
+    /// that is to start in the host's own directory.
+    pub fn keeper(&self, stays: bool) -> Result<Arc<Keeper>, LaunchError> {
+        self.keeper_for(Identity::now(stays))
     }
 
-    /// Starts the keeper, the first time. If it can't be, commands run all the same.
-    pub fn fill(&self, roster: &Roster, stack: &mut Stack) {
-        let Some(program) = &self.program else { return };
-        if !self.asked.swap(true, Ordering::Relaxed) {
-            *self.keeper.lock() = Keeper::start(program, roster, stack).ok();
+    fn keeper_for(&self, identity: Identity) -> Result<Arc<Keeper>, LaunchError> {
+        let mut current = self.current.lock();
+        if let Some(keeper) = current.as_ref().filter(|keeper| !keeper.is_gone()) {
+            if keeper.identity.serves(&identity) {
+                return Ok(keeper.clone());
+            }
+            // Whoever it started goes on; nobody else is started as who the host was.
+            keeper.retire();
         }
+        *current = None;
+        let keeper = Arc::new(start(self.program(), (self.next_id)(), identity)?);
+        *current = Some(keeper.clone());
+        drop(current);
+        self.reactor.send(Message::KeeperStarted(keeper.clone()));
+        Ok(keeper)
+    }
+
+    /// The keeper for a request that one of this identity did not take.
+    pub fn keeper_in_place_of(&self, gone: &Keeper) -> Result<Arc<Keeper>, LaunchError> {
+        let identity = Identity::now(gone.identity.has_birthplace());
+        if identity == gone.identity {
+            return self.keeper_for(identity);
+        }
+        let is_another = |keeper: &&Arc<Keeper>| !keeper.is_gone() && keeper.id != gone.id;
+        let current = self.current.lock();
+        let same = current.as_ref().filter(is_another);
+        let same = same.filter(|keeper| keeper.identity == gone.identity);
+        same.cloned().ok_or_else(|| no_keeper(Errno::PERM.into()))
     }
 }
 
-/// From SIGTERM to SIGKILL, for what a dead host leaves behind.
-const GRACE: Duration = Duration::from_secs(2);
-const GIVE_UP: Duration = Duration::from_secs(10);
-const LOOK: Duration = Duration::from_millis(25);
+/// What a keeper that can't be started, or isn't there, comes to.
+pub fn no_keeper(error: io::Error) -> LaunchError {
+    LaunchError::new(Step::Keeper, &error, "forkline-keeper")
+}
 
-/// The keeper's work: waits for the host's death, then ends its commands.
-///
-/// `lifeline` is read to its end; `roster` lists the groups that ran.
-pub fn watch_host(mut lifeline: impl Read, roster: File, mark: &str) {
-    let _ = lifeline.read_to_end(&mut Vec::new());
-    let mut family = Family {
-        groups: roster::read(roster),
-        mark: Mark::from_text(mark),
-        known: Default::default(),
-        asked: Default::default(),
-        outlets: Vec::new(),
-        born_after: 0,
+fn start(program: Option<&Path>, id: u64, identity: Identity) -> Result<Keeper, LaunchError> {
+    let program = program.ok_or_else(|| no_keeper(Errno::NOENT.into()))?;
+    let (lifeline, their_lifeline) = pair().map_err(no_keeper)?;
+    let (ours, theirs) = pair().map_err(no_keeper)?;
+    let mut stack = Stack::new().map_err(no_keeper)?;
+    let pid = launch_keeper(
+        program,
+        role::KEEP,
+        // It must not pin a file system, unless there is no other way.
+        if identity.has_birthplace() { None } else { Some(Place::Path(c"/")) },
+        [their_lifeline.as_fd(), null().map_err(no_keeper)?.as_fd()],
+        theirs.as_fd(),
+        &mut stack,
+    )
+    .map_err(no_keeper)?;
+
+    Ok(Keeper {
+        id,
+        pid,
+        identity,
+        lifeline,
+        requests: Mutex::new(Some(Requests { ours: Arc::new(ours), theirs })),
+        fault: AtomicI32::new(libc::ESRCH),
+        gone: AtomicBool::new(false),
+    })
+}
+
+fn null() -> io::Result<OwnedFd> {
+    Ok(open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Starts the program at `path` in one of its roles, with its directory and its descriptors 0, 1
+/// and 3; its process id.
+pub fn launch_keeper(
+    path: &Path,
+    role: &str,
+    directory: Option<Place>,
+    [stdin, stdout]: [BorrowedFd<'_>; 2],
+    fourth: BorrowedFd<'_>,
+    stack: &mut Stack,
+) -> io::Result<i32> {
+    let arguments = ["forkline-keeper", role, &VERSION.to_string()];
+    let argv = arguments.map(CString::new).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let null = null()?;
+    let launch = |path: CString, file: BorrowedFd<'_>, stack: &mut Stack| {
+        let request = Request {
+            images: &[Image { path, argv: argv.clone() }],
+            environment: &[],
+            directory,
+            stdio: [stdin, stdout, file],
+            script: Some(fourth),
+            parent_death: None,
+            terminal: false,
+            share_directory: false,
+            attributes: None,
+        };
+        launch(&request, stack)
     };
-    end_family(&mut family, GRACE);
-}
-
-/// Ends a family: SIGTERM, `grace`, SIGKILL, until nobody of it lives. Blocks until then. What this
-/// process has adopted, as the subreaper of a command, belongs to it.
-pub fn end_family(family: &mut Family, grace: Duration) {
-    let began = Instant::now();
-    let members = look(family).unwrap_or_default();
-    family.ask(&members);
-    loop {
-        std::thread::sleep(LOOK);
-        let members = look(family);
-        let waited = began.elapsed();
-        if members.as_ref().is_ok_and(Vec::is_empty) || waited > grace + GIVE_UP {
-            return;
+    match launch(CString::new(path.as_os_str().as_bytes())?, null.as_fd(), stack) {
+        Ok(pid) => Ok(pid),
+        // It may be there and not be executed: on a file system mounted so, or without its mode.
+        Err(Failure { step: Step::Exec, error }) if is_refused(&error) => {
+            let Ok(program) = std::fs::read(path) else { return Err(error) };
+            let Ok(copy) = memory_file("forkline-keeper", &program) else { return Err(error) };
+            launch(CString::default(), copy.as_fd(), stack).map_err(|failure| failure.error)
         }
-        let members = members.unwrap_or_default();
-        if waited > grace {
-            family.signal(&members, Signal::KILL);
-        } else {
-            family.ask_leavers(&members);
-        }
+        Err(failure) => Err(failure.error),
     }
 }
 
-fn look(family: &mut Family) -> io::Result<Vec<Stat>> {
-    let mut scene = Scene::now()?;
-    let own = std::process::id() as i32;
-    let adopted = scene.processes.iter().filter(|stat| stat.parent == own);
-    family.known.extend(adopted.map(|stat| (stat.pid, stat.started)));
-    Ok(family.survey(&mut scene))
+fn is_refused(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
 }

@@ -1,39 +1,43 @@
-//! The threads that launch: each sleeps from clone to exec, which no other thread should.
+//! The thread that makes requests of commands, and sends them. What can take long (a shell on a dead
+//! network, a socket that is full) holds nobody else up.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use rustix::fs::{Mode, OFlags, open};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::capture::Capture;
-use crate::command::{Command, Form, Opening, SpillTarget, Streams};
-use crate::directory::Directory;
-use crate::errors::{LaunchError, StartError, Step};
-use crate::group::Group;
-use crate::holder::Holder;
+use crate::command::{Command, Form, Opening, SpillTarget};
+use crate::errors::{LaunchError, Step};
 use crate::input::Input;
 use crate::invocation::Invocation;
-use crate::keeper::Seat;
-use crate::launch::{Launched, Request, Slots, Stack, launch};
+use crate::keeper::{Keeper, Seat, no_keeper};
 use crate::live::Live;
 use crate::mailbox::{Mailbox, Message};
 use crate::mark::Mark;
+use crate::message::{Letter, channel};
 use crate::outcome::Ended;
 use crate::owner::{Owner, Ticket};
 use crate::plumbing::Plumbing;
-use crate::process::{Phase, Process, Spilling};
+use crate::process::{Phase, Process, Rest, Spilling};
 use crate::queue::Queue;
-use crate::reap::own_peak;
-use crate::roster::Roster;
 use crate::shell::usual;
 use crate::sink::Sink;
 use crate::stream::{Reserve, Tap};
 
+/// What the thread is to send.
+pub enum Order {
+    /// A command.
+    Start(Box<Start>),
+    /// A request that the keeper it went to did not take, with a new channel's other end.
+    Again(u64, Arc<Letter>, OwnedFd, Arc<Keeper>),
+}
+
 /// A command on its way to be launched.
-pub struct Order {
+pub struct Start {
     /// Its id.
     pub id: u64,
     /// What to run.
@@ -44,134 +48,150 @@ pub struct Order {
     pub ticket: Arc<Ticket>,
     /// Where its events go.
     pub sink: Arc<dyn Sink>,
+    /// Who runs it.
+    pub keeper: Result<Arc<Keeper>, LaunchError>,
 }
 
-/// What one launching thread has for itself.
+/// What the thread has.
 pub struct Launcher {
     reactor: Mailbox,
-    roster: Arc<Roster>,
-    keeper: Arc<Seat>,
-    stack: Stack,
-    slots: Slots,
+    seat: Arc<Seat>,
     null: OwnedFd,
 }
 
 impl Launcher {
-    /// Takes what launching needs, so that later shortages are told as a command's own.
-    pub fn new(
-        reactor: Mailbox,
-        roster: Arc<Roster>,
-        keeper: Arc<Seat>,
-    ) -> Result<Self, StartError> {
-        let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
-            .map_err(StartError::in_action("opening /dev/null"))?;
-        let slots = Slots::reserve(&null).map_err(StartError::in_action("dup"))?;
-        let stack = Stack::new().map_err(StartError::in_action("mmap"))?;
-        Ok(Launcher { reactor, roster, keeper, stack, slots, null })
+    /// `null`: the null device.
+    pub fn new(reactor: Mailbox, seat: Arc<Seat>, null: OwnedFd) -> Self {
+        Launcher { reactor, seat, null }
     }
 
-    /// Launches what is ordered, for as long as the process lives.
-    pub fn run(&mut self, orders: &Queue<Order>) {
+    /// Sends what is ordered, for as long as the process lives.
+    pub fn run(&self, orders: &Queue<Order>) {
         loop {
-            let order = orders.take();
-            let (owner, sink) = (order.owner.clone(), order.sink.clone());
-            let ended = match self.start(order) {
-                Ok(Some(process)) => {
-                    self.reactor.send(Message::Launched(Box::new(process)));
-                    self.keeper.fill(&self.roster, &mut self.stack);
-                    continue;
+            match orders.take() {
+                Order::Start(start) => self.start(*start),
+                Order::Again(id, letter, channel, gone) => {
+                    let keeper = self.seat.keeper_in_place_of(&gone);
+                    if let Err(error) =
+                        keeper.and_then(|keeper| deliver(&letter, &channel, &keeper))
+                    {
+                        self.reactor.send(Message::NotSent(id, error));
+                    }
                 }
-                Ok(None) => Ended::NeverStarted,
-                Err(error) => Ended::Failed(error),
-            };
-            sink.ended(ended);
-            self.reactor.send(Message::LaunchFailed(owner));
+            }
         }
     }
 
-    /// None: it was cancelled before anything was started.
-    fn start(&mut self, mut order: Order) -> Result<Option<Process>, LaunchError> {
+    fn start(&self, order: Start) {
+        let (owner, sink) = (order.owner.clone(), order.sink.clone());
+        let ended = match self.send(order) {
+            Ok(Some(process)) => {
+                self.reactor.send(Message::Sent(Box::new(process)));
+                return;
+            }
+            Ok(None) => Ended::NeverStarted,
+            Err(error) => Ended::Failed(error),
+        };
+        sink.ended(ended);
+        self.reactor.send(Message::LaunchFailed(owner));
+    }
+
+    /// None: it was cancelled before anything was sent.
+    fn send(&self, mut order: Start) -> Result<Option<Process>, LaunchError> {
         if order.ticket.is_cancelled() || order.owner.is_disposed() {
             return Ok(None);
         }
+        let keeper = order.keeper?;
         if order.command.shells.is_empty() {
             order.command.shells = usual(&order.command.environment);
         }
         let command = &order.command;
+        let mark = Mark::of_command(order.owner.id, order.id);
+        let Command { shells, text, environment, follow, .. } = command;
+        let invocation = Invocation::new(shells, text, environment, &mark, *follow)?;
         let plumbing = Plumbing::new(command)?;
+        let (ours, theirs) = channel().map_err(descriptors)?;
+        let (mut outputs, mut streams, mut writers) = (Vec::new(), Vec::new(), Vec::new());
+        for pipe in plumbing.outputs {
+            let tap = Arc::new(Mutex::new(tap(command)));
+            outputs.push(pipe.output(tap.clone()));
+            let (stream, writer) = pipe.split(tap);
+            streams.push(stream);
+            writers.push(writer);
+        }
+        if writers.is_empty() {
+            writers.push(self.null.try_clone().map_err(descriptors)?);
+        }
+        let (reader, input) = plumbing.input.unzip();
+        let is_born_here = keeper.identity.has_birthplace();
+        let letter = Letter::new(command, invocation, reader, writers, is_born_here)?;
+        let letter = Arc::new(letter);
         let started = Instant::now();
-        let born_after = crate::proc::ticks_now().saturating_sub(1);
-        let holder = if command.follow { Some(Holder::new()) } else { None };
-        let holder = holder.transpose().map_err(memory)?;
-        let launched = self.launch(&order, &plumbing, holder.as_ref())?;
-        let host_peak = own_peak();
-        let Some(group) = Group::led_by(launched.pid) else {
-            // The kernel does not hand out such pids.
-            let error = io::Error::from_raw_os_error(libc::ESRCH);
-            return Err(LaunchError::new(Step::Clone, &error, "a process"));
-        };
-        self.roster.add(group);
-        let taps: Vec<_> =
-            plumbing.outputs.iter().map(|_| Arc::new(Mutex::new(tap(command)))).collect();
-        let outputs = plumbing.outputs.iter().zip(&taps);
-        let outputs = outputs.map(|(pipe, tap)| pipe.output(tap.clone())).collect();
-        let streams = plumbing.outputs.into_iter().zip(taps);
+        deliver(&letter, &theirs, &keeper)?;
         Ok(Some(Process {
             id: order.id,
             owner: order.owner,
             ticket: order.ticket,
             sink: order.sink,
-            group,
-            pidfd: launched.pidfd,
+            channel: ours,
+            pid: 0,
+            cradle: 0,
+            label: label(&command.text),
+            sending: Some((letter, keeper)),
             started,
-            born_after,
-            host_peak,
             timeout: command.timeout,
             grace: command.grace,
             form: command.listen.map_or(Form::Text, |listen| listen.form),
             outputs,
-            streams: streams.map(|(pipe, tap)| pipe.stream(tap)).collect(),
+            streams,
             spill: command.spill.clone().map_or(Spilling::No, Spilling::Wanted),
-            input: plumbing.input.map(|(_, writer)| Input::new(writer, &command.stdin)),
-            holder,
+            input: input.map(|writer| Input::new(writer, &command.stdin)),
             directory: None,
             terminal: plumbing.kept,
-            phase: Phase::Running,
+            signals: Default::default(),
+            members: Vec::new(),
+            rest: Rest::Unknown,
+            phase: Phase::Starting { cancelled: false },
         }))
-    }
-
-    fn launch(
-        &mut self,
-        order: &Order,
-        plumbing: &Plumbing,
-        holder: Option<&Holder>,
-    ) -> Result<Launched, LaunchError> {
-        let command = &order.command;
-        let mark = Mark::of_command(order.owner.id, order.id);
-        let Command { shells, text, environment, follow, .. } = command;
-        let invocation = Invocation::new(shells, text, environment, &mark, *follow)?;
-        let stdin = plumbing.input.as_ref().map_or(self.null.as_fd(), |(reader, _)| reader.as_fd());
-        let [stdout, stderr] = plumbing.writers().unwrap_or([self.null.as_fd(); 2]);
-        let request = Request {
-            images: &invocation.images,
-            environment: &invocation.environment,
-            directory: command.directory.as_ref().map(Directory::place),
-            stdio: [stdin, stdout, stderr],
-            script: invocation.script.as_ref().map(AsFd::as_fd),
-            slots: Some(&self.slots),
-            parent_death: Some(libc::SIGTERM),
-            holder,
-            terminal: matches!(command.streams, Streams::Terminal(_)),
-        };
-        launch(&request, &mut self.stack).map_err(|failure| {
-            invocation.explain(&failure, command.directory.as_ref().map(Directory::name))
-        })
     }
 }
 
-/// There is none left for what a command needs.
-fn memory(error: io::Error) -> LaunchError {
-    LaunchError::new(Step::Clone, &error, "a thread")
+fn descriptors<E: Into<io::Error>>(error: E) -> LaunchError {
+    LaunchError::new(Step::Descriptors, &error.into(), "a channel")
+}
+
+/// For how long a keeper may be unable to take a request that is full of descriptors.
+const AGAIN: Duration = Duration::from_millis(1);
+/// From one look at a keeper that takes nothing to the next.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// Waits as long as it must.
+fn deliver(letter: &Letter, channel: &OwnedFd, keeper: &Keeper) -> Result<(), LaunchError> {
+    loop {
+        // It has died, or been replaced, while we waited; whoever sent it hears that nobody took it.
+        let Some(socket) = keeper.requests() else { return Ok(()) };
+        let Err(error) = letter.send(socket.as_fd(), channel.as_fd()) else { return Ok(()) };
+        match error.raw_os_error() {
+            Some(libc::EAGAIN) => {
+                let mut watched = [PollFd::new(&*socket, PollFlags::OUT)];
+                let _ = poll(&mut watched, Some(&LOOK));
+                keeper.go_on();
+            }
+            // So many descriptors are on their way already, of all of this user's processes.
+            Some(libc::ETOOMANYREFS | libc::ENOBUFS | libc::ENOMEM) => std::thread::sleep(AGAIN),
+            Some(libc::EPIPE | libc::ECONNRESET | libc::ENOTCONN) => return Ok(()),
+            _ => return Err(no_keeper(error)),
+        }
+    }
+}
+
+/// The command's text in one line, for those of its processes that have no other name.
+fn label(text: &[u8]) -> String {
+    const LONGEST: usize = 200;
+    let start = text.get(..LONGEST * 8).unwrap_or(text);
+    let words = String::from_utf8_lossy(start);
+    let line = words.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().take(LONGEST).collect()
 }
 
 fn tap(command: &Command) -> Tap {

@@ -1,50 +1,44 @@
 //! The engine: launches commands, drains and captures their output, signals and contains them.
 //!
 //! [`Command`] in, events to a [`Sink`] out. Everything happens on the engine's own threads:
-//! one or two launch, one loop drains and keeps time for all, and one each, started when first
-//! needed, sweeps `/proc` and writes spill files. No call here blocks.
+//! one sends requests to the keeper, one loop drains and keeps time for all, and one, started when
+//! first needed, writes spill files. No call here blocks, but for the start of a keeper.
 
+mod answers;
+mod attributes;
 mod capture;
 mod command;
-pub mod detached;
+mod detached;
 mod directory;
 mod disk;
 mod disposal;
-mod ending;
 mod errors;
-mod family;
 mod flow;
-mod group;
-mod holder;
+mod identity;
 mod input;
 mod invocation;
-pub mod keeper;
-mod launch;
+mod keeper;
+mod keepers;
 mod launcher;
 mod lifecycle;
 mod live;
 mod mailbox;
 mod mark;
-mod orphans;
+mod message;
 mod outcome;
 mod owner;
 mod page;
 mod plumbing;
-mod proc;
 mod process;
 mod pty;
 mod queue;
 mod reactor;
-mod reap;
 mod ring;
-mod roster;
-mod scene;
 mod shell;
 mod sink;
 mod spill;
+mod starting;
 mod stream;
-mod sweeper;
-mod termination;
 mod text;
 mod threads;
 mod timers;
@@ -58,14 +52,14 @@ use std::time::Duration;
 
 pub use capture::{Captured, Counts, Limits, Parts};
 pub use command::{Command, Form, Listen, Opening, SpillTarget, Stdin, Streams};
-pub use detached::DetachedCommand;
+pub use detached::{Answer, DetachedCommand};
 pub use directory::{Directory, HostDirectory};
 pub use disposal::Done;
 pub use errors::{LaunchError, StartError, Step, errno_text};
 pub use input::Written;
 pub use live::Overflow;
 pub use mailbox::Snapshot;
-pub use outcome::{BackgroundProcess, Cause, Ended, Outcome, Peak, SpillReport, Status, Usage};
+pub use outcome::{BackgroundProcess, Cause, Ended, Outcome, SpillReport, Status, Usage};
 pub use owner::{Owner, Ticket};
 pub use pty::Size;
 pub use rustix::io::Errno;
@@ -74,18 +68,17 @@ pub use sink::{Chunk, Data, Label, Sink};
 pub use text::{NUL_SYMBOL, Text};
 
 use keeper::Seat;
-use launcher::{Launcher, Order};
+use launcher::{Launcher, Order, Start};
 use mailbox::{Mailbox, Message};
 use queue::Queue;
-use roster::Roster;
+use rustix::fs::{Mode, OFlags, open};
 
 /// The engine of this process. There is one, for all its threads and JavaScript environments.
 pub struct Engine {
     orders: Arc<Queue<Order>>,
     reactor: Mailbox,
-    roster: Arc<Roster>,
-    next_id: AtomicU64,
-    keeper: Arc<Seat>,
+    next_id: Arc<AtomicU64>,
+    seat: Arc<Seat>,
 }
 
 /// A command that was started: the way to talk to it.
@@ -96,30 +89,31 @@ pub struct Handle {
     ticket: Arc<Ticket>,
 }
 
-/// Launching sleeps from clone to exec; a second thread uses that time, and stands in when a
-/// dead network directory holds the first.
-const LAUNCHERS: usize = 2;
-
 impl Engine {
-    /// Starts the engine's threads. `keeper` is the keeper's program; without one, commands of
-    /// a host that is killed get SIGTERM from the kernel and nothing more.
-    pub fn start(keeper: Option<PathBuf>) -> Result<Engine, StartError> {
-        launch::supported().map_err(StartError::in_action("waitid by pidfd"))?;
-        let roster = Roster::new().map_err(StartError::in_action("memfd_create"))?;
-        let roster = Arc::new(roster);
+    /// Starts the engine's threads, and the keeper, whose program is at this path; without one, no
+    /// command can be run. `on_keeper_death` is called when somebody has killed it.
+    pub fn start(
+        keeper: Option<PathBuf>,
+        on_keeper_death: Box<dyn Fn() + Send>,
+    ) -> Result<Engine, StartError> {
+        let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
+            .map_err(StartError::in_action("opening /dev/null"))?;
+        forkline_protocol::pair().map_err(StartError::in_action("socketpair"))?;
         let reactor = Mailbox::new().map_err(StartError::in_action("eventfd"))?;
-        let keeper = Arc::new(Seat::new(keeper));
-        let launcher = || Launcher::new(reactor.clone(), roster.clone(), keeper.clone());
-        let launchers = (0..LAUNCHERS).map(|_| launcher()).collect::<Result<Vec<_>, _>>()?;
-        reactor::start(reactor.clone(), roster.clone())
-            .map_err(StartError::in_action("the event loop"))?;
+        let next_id = Arc::new(AtomicU64::new(1));
+        let ids = next_id.clone();
+        let new_id = move || ids.fetch_add(1, Ordering::Relaxed);
+        let seat = Arc::new(Seat::new(keeper, reactor.clone(), new_id));
         let orders = Arc::new(Queue::new());
-        for mut launcher in launchers {
-            let orders = orders.clone();
-            threads::spawn("forkline-launch", move || launcher.run(&orders))
-                .map_err(StartError::in_action("a thread"))?;
-        }
-        Ok(Engine { orders, reactor, roster, next_id: AtomicU64::new(1), keeper })
+        reactor::start(reactor.clone(), orders.clone(), on_keeper_death)
+            .map_err(StartError::in_action("the event loop"))?;
+        let launcher = Launcher::new(reactor.clone(), seat.clone(), null);
+        let taken = orders.clone();
+        threads::spawn("forkline-launch", move || launcher.run(&taken))
+            .map_err(StartError::in_action("a thread"))?;
+        // A failure is told by the first command, which tries again.
+        let _ = seat.keeper(false);
+        Ok(Engine { orders, reactor, next_id, seat })
     }
 
     /// A new owner of commands.
@@ -131,20 +125,25 @@ impl Engine {
     pub fn run(&self, command: Command, owner: &Arc<Owner>, sink: Arc<dyn Sink>) -> Handle {
         let handle = Handle { id: self.new_id(), ticket: Arc::new(Ticket::default()) };
         owner.launch_begins();
-        self.orders.put(Order {
+        // By this very thread, whose namespaces may be its own.
+        let keeper = self.seat.keeper(command.directory.is_none());
+        self.orders.put(Order::Start(Box::new(Start {
             id: handle.id,
             command,
             owner: owner.clone(),
             ticket: handle.ticket.clone(),
             sink,
-        });
+            keeper,
+        })));
         handle
     }
 
     /// Starts a command that outlives the host; `answer` is told its process id.
-    pub fn start_detached(&self, command: DetachedCommand, answer: detached::Answer) {
-        let program = self.keeper.program().map(Path::to_owned);
-        detached::start(program, command, self.reactor.clone(), answer);
+    pub fn start_detached(&self, command: DetachedCommand, answer: Answer) {
+        let program = self.seat.program().map(Path::to_owned);
+        let (reactor, id) = (self.reactor.clone(), self.new_id());
+        let reap = Box::new(move |group| reactor.send(Message::Reap(id, group)));
+        detached::start(program, command, reap, answer);
     }
 
     /// Ends a command, wherever it is on its way: `grace` in place of its own, if given.
@@ -191,13 +190,7 @@ impl Engine {
     /// Ends all that an owner has started, and refuses to start more.
     pub fn dispose(&self, owner: &Arc<Owner>, grace: Duration, done: Done) {
         owner.dispose();
-        self.reactor.send(Message::Dispose(self.new_id(), owner.clone(), grace, done));
-    }
-
-    /// The host is about to exit: asks every group that runs to end. The keeper does the rest;
-    /// without one, they are killed.
-    pub fn host_exits(&self) {
-        self.roster.signal_all(if self.keeper.is_taken() { Signal::TERM } else { Signal::KILL });
+        self.reactor.send(Message::Dispose(owner.clone(), grace, done));
     }
 
     fn new_id(&self) -> u64 {

@@ -1,22 +1,19 @@
 //! A command's way through its phases, from launch to result.
 
-use std::collections::HashSet;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use forkline_protocol::Order;
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
-use crate::command::Opening;
-use crate::family::Name;
-use crate::outcome::{BackgroundProcess, Cause, Ended, Outcome, SpillReport, Status};
-use crate::process::{Exit, Phase, Process, Spilling};
+use crate::disposal::Leftover;
+use crate::message::tell;
+use crate::outcome::{Cause, Ended, Outcome, SpillReport};
+use crate::process::{Exit, Phase, Process, Rest, Spilling};
 use crate::reactor::{Reactor, Source};
-use crate::reap::reap;
 use crate::stream::{Stream, deliver_rest};
-use crate::sweeper::Job;
-use crate::termination::Verdict;
 use crate::timers::Alarm;
 
 /// After the command's end, output that has been quiet this long is taken to be all.
@@ -27,117 +24,66 @@ const WINDOW: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Reactor {
-    pub(crate) fn launched(&mut self, process: Process) {
-        let id = process.id;
-        self.watch(process.pidfd.as_fd(), id, Source::Exit, EventFlags::IN);
-        let at_once = matches!(&process.spill, Spilling::Wanted(target) if target.opening == Opening::AtStart);
-        if !at_once {
-            self.watch_streams(id, &process.streams);
-        }
-        if let Some(deadline) = process.timeout.and_then(|time| process.started.checked_add(time)) {
-            self.timers.set(id, Alarm::Deadline, deadline);
-        }
-        self.orphans.expect();
-        process.owner.launch_ended();
-        let unwanted = process.ticket.is_cancelled() || process.owner.is_disposed();
-        let (sink, pid) = (process.sink.clone(), process.group.number());
-        self.processes.insert(id, process);
-        sink.started(pid);
-        if at_once {
-            self.spill(id);
-        }
-        self.flush_input(id);
-        if unwanted {
-            self.cancel(id, None);
-        }
-    }
-
-    /// The leader has ended.
-    pub(crate) fn exited(&mut self, id: u64) {
-        if let Some(pidfd) = self.unkillable.remove(&id) {
-            self.unwatch(pidfd.as_fd());
-            reap(&pidfd, 0);
-            return;
-        }
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        let _ = epoll::delete(&self.epoll, &process.pidfd);
-        match &mut process.phase {
-            Phase::Running => self.over(id, Cause::Itself, Verdict::UNSEEN),
-            // Not reaped yet: while it is a zombie, its group's number stays ours to signal.
-            Phase::Ending(_, plan) => {
-                let next = plan.look(Instant::now());
-                self.proceed(id, next);
-            }
-            Phase::Draining(..) | Phase::Closing(_) | Phase::Surveying(_) => {}
-        }
-    }
-
     /// Its time is up. It may have ended in time all the same: after a stop of the host (SIGSTOP,
     /// Ctrl-Z, a debugger), or with very many at once, timers are looked at before all exits are.
     pub(crate) fn deadline(&mut self, id: u64) {
+        self.hear(id);
         let Some(process) = self.processes.get(&id) else { return };
-        match process.phase {
-            Phase::Running if process.has_exited() => self.exited(id),
-            Phase::Running => self.terminate(id, Cause::TimedOut),
-            _ => {}
+        if matches!(process.phase, Phase::Running) {
+            self.terminate(id, Cause::TimedOut);
         }
     }
 
-    /// Ends a command; one that has ended already is no longer waited for.
+    /// Begins to end a command that runs.
+    fn terminate(&mut self, id: u64, cause: Cause) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        process.phase = Phase::Ending(cause, None);
+        tell(&process.channel, Order::End(milliseconds(process.grace)));
+        self.timers.cancel(id, Alarm::Deadline);
+    }
+
+    /// Ends a command; one that has ended already is no longer waited for, and what it has left is its
+    /// owner's to end.
     pub(crate) fn cancel(&mut self, id: u64, grace: Option<Duration>) {
         let Some(process) = self.processes.get_mut(&id) else { return };
         if let Some(grace) = grace {
             process.grace = grace;
         }
+        let order = Order::End(milliseconds(process.grace));
         match process.phase {
-            Phase::Running => self.terminate(id, Cause::Cancelled),
-            Phase::Ending(..) => {
-                if let Some(grace) = grace {
-                    self.timers.set(id, Alarm::Grace, Instant::now() + grace);
-                }
+            Phase::Starting { .. } => {
+                process.phase = Phase::Starting { cancelled: true };
+                tell(&process.channel, order);
             }
+            Phase::Running => self.terminate(id, Cause::Cancelled),
+            Phase::Ending(..) if grace.is_some() => tell(&process.channel, order),
+            Phase::Ending(..) => {}
             // What lies in the pipe is waited for, not the listener.
             Phase::Draining(..) if process.is_paused() => {
                 self.detach(id);
                 self.check_drained(id);
             }
             Phase::Draining(exit, _) => self.close(id, exit),
-            Phase::Closing(_) | Phase::Surveying(_) => {}
+            Phase::Closing(_) | Phase::Asking(_) => {}
         }
     }
 
-    /// Signals the group; false when the command is over.
-    pub(crate) fn signal(&mut self, id: u64, signal: Signal) -> bool {
-        let Some(process) = self.processes.get(&id) else { return false };
+    /// Signals the group; the answer is false when the command is over.
+    pub(crate) fn signal(&mut self, id: u64, signal: Signal, sent: Box<dyn FnOnce(bool) + Send>) {
+        let Some(process) = self.processes.get_mut(&id) else { return sent(false) };
         match process.phase {
-            Phase::Running | Phase::Ending(..) => process.group.signal(signal).is_ok(),
-            _ => false,
+            Phase::Running | Phase::Ending(..) => {
+                process.signals.push_back(sent);
+                tell(&process.channel, Order::Signal(signal.as_raw()));
+            }
+            _ => sent(false),
         }
     }
 
-    /// The sweeper has found out who still runs.
-    pub(crate) fn described(
-        &mut self,
-        id: u64,
-        known: HashSet<Name>,
-        rest: Vec<BackgroundProcess>,
-    ) {
-        let Some(process) = self.processes.get(&id) else { return };
-        let Phase::Surveying(exit) = process.phase else { return };
-        self.disposals.remember(process.owner.id, known);
-        self.settle(id, exit, rest);
-    }
-
-    /// The command has ended, and been ended: reaps it, and sees to its output.
-    pub(crate) fn over(&mut self, id: u64, cause: Cause, verdict: Verdict) {
+    /// The command has ended, and if it was ended, so have all that it has left: sees to its output.
+    pub(crate) fn over(&mut self, id: u64, exit: Exit) {
         let Some(process) = self.processes.get_mut(&id) else { return };
-        // First: from the moment it is reaped, its number may be given to others.
-        self.roster.remove(process.group);
-        process.directory = process.holder.take().and_then(|holder| holder.directory());
         let now = Instant::now();
-        let (status, usage) = reap(&process.pidfd, process.host_peak);
-        let wall = now.duration_since(process.started);
-        let exit = Exit { cause, status, usage, wall, verdict };
         process.phase = Phase::Draining(exit, now + WINDOW);
         if let Some(mut input) = process.input.take() {
             let _ = epoll::delete(&self.epoll, &input.descriptor);
@@ -145,9 +91,7 @@ impl Reactor {
         }
         process.terminal = None;
         self.timers.cancel(id, Alarm::Deadline);
-        self.timers.cancel(id, Alarm::Grace);
-        self.timers.cancel(id, Alarm::Recheck);
-        if cause != Cause::Itself {
+        if exit.cause != Cause::Itself {
             // Whoever ends a command must not have to wait for its listener.
             self.detach(id);
         }
@@ -179,7 +123,7 @@ impl Reactor {
         let Some(process) = self.processes.get_mut(&id) else { return };
         self.timers.cancel(id, Alarm::Quiet);
         if !matches!(process.spill, Spilling::OnDisk) {
-            return self.survey(id, exit);
+            return self.ask(id, exit);
         }
         process.phase = Phase::Closing(exit);
         self.timers.set(id, Alarm::Patience, Instant::now() + PATIENCE);
@@ -193,7 +137,7 @@ impl Reactor {
         process.spill = Spilling::Closed(report);
         process.streams = streams;
         match process.phase {
-            Phase::Closing(exit) => self.survey(id, exit),
+            Phase::Closing(exit) => self.ask(id, exit),
             _ => self.check_drained(id),
         }
     }
@@ -204,21 +148,25 @@ impl Reactor {
         let Phase::Closing(exit) = process.phase else { return };
         let error = Some(libc::ETIMEDOUT);
         process.spill = Spilling::Closed(SpillReport { written: 0, dropped: 0, error });
-        self.survey(id, exit);
+        self.ask(id, exit);
     }
 
-    /// Finds out who still runs, when anything hints that somebody does.
-    fn survey(&mut self, id: u64, exit: Exit) {
+    /// Finds out who still runs, unless it is known.
+    fn ask(&mut self, id: u64, exit: Exit) {
         let Some(process) = self.processes.get_mut(&id) else { return };
         self.timers.cancel(id, Alarm::Patience);
-        if exit.verdict.cleared || process.outputs_ended() && process.group.is_empty() {
-            return self.settle(id, exit, Vec::new());
+        process.phase = Phase::Asking(exit);
+        match process.rest {
+            Rest::Unknown => tell(&process.channel, Order::Who),
+            Rest::Gone | Rest::Unkillable | Rest::Lost => self.settle(id),
         }
-        process.phase = Phase::Surveying(exit);
-        let _ = self.sweeper.send(Job::Describe(id, process.family()));
     }
 
-    fn settle(&mut self, id: u64, exit: Exit, background: Vec<BackgroundProcess>) {
+    /// Everything is known of a command that has ended.
+    pub(crate) fn settle(&mut self, id: u64) {
+        let Some(Phase::Asking(exit)) = self.processes.get(&id).map(|process| process.phase) else {
+            return;
+        };
         let Some(process) = self.processes.remove(&id) else { return };
         self.timers.cancel_all(id);
         for output in &process.outputs {
@@ -227,10 +175,10 @@ impl Reactor {
         let captures = process.outputs.iter();
         let captures = captures.filter_map(|output| output.tap.lock().capture.take());
         let outcome = Outcome {
-            pid: process.group.number(),
+            pid: process.pid,
             cause: exit.cause,
             status: exit.status,
-            forced: exit.verdict.forced,
+            forced: exit.forced,
             wall: exit.wall,
             usage: exit.usage,
             captures: captures.map(|capture| capture.finish()).collect(),
@@ -238,20 +186,24 @@ impl Reactor {
                 Spilling::Closed(report) => Some(report),
                 _ => None,
             },
-            background,
+            background: process.members,
             directory: process.directory,
         };
-        let Process { streams, pidfd, sink, input, .. } = process;
+        for sent in process.signals {
+            sent(false);
+        }
+        let Process { streams, channel, owner, sink, input, rest, .. } = process;
         self.hold(id, streams);
-        if exit.status == Status::Unknown {
-            self.keep_unkillable(id, pidfd);
-        } else {
-            drop(pidfd);
+        match rest {
+            // Its cradle has said its last.
+            Rest::Gone | Rest::Lost => self.unwatch(channel.as_fd()),
+            Rest::Unknown | Rest::Unkillable => {
+                self.leftovers.insert(id, Leftover { owner: owner.id, channel, given_up: false });
+            }
         }
         drop(input);
         // Last: whoever is told finds every descriptor closed.
         sink.ended(Ended::Ran(Box::new(outcome)));
-        self.orphans.expect();
         self.advance_disposals();
     }
 
@@ -264,14 +216,8 @@ impl Reactor {
         self.held.insert(id, streams);
     }
 
-    /// What could not be killed is reaped once it does die. (Gone already: the watch says so at once.)
-    fn keep_unkillable(&mut self, id: u64, pidfd: OwnedFd) {
-        self.watch(pidfd.as_fd(), id, Source::Exit, EventFlags::IN);
-        self.unkillable.insert(id, pidfd);
-    }
-
     /// Watches those that have not ended; one that is watched already stays so.
-    fn watch_streams(&self, id: u64, streams: &[Stream]) {
+    pub(crate) fn watch_streams(&self, id: u64, streams: &[Stream]) {
         for (index, stream) in streams.iter().enumerate() {
             if !stream.tap.lock().ended {
                 let source = Source::Output(index);
@@ -279,4 +225,9 @@ impl Reactor {
             }
         }
     }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    // A little more is no harm; no time at all means SIGKILL at once.
+    u64::try_from(time.as_micros().div_ceil(1000)).unwrap_or(u64::MAX)
 }

@@ -10,13 +10,14 @@ use rustix::process::Signal;
 
 use crate::capture::Captured;
 use crate::disposal::Done;
+use crate::errors::LaunchError;
 use crate::input::Written;
+use crate::keeper::Keeper;
 use crate::outcome::SpillReport;
 use crate::owner::Owner;
 use crate::process::Process;
 use crate::pty::Size;
 use crate::stream::Stream;
-use crate::sweeper::Answer;
 use crate::text::Text;
 
 /// What a command's streams have carried so far; None when it is over.
@@ -24,12 +25,16 @@ pub type Snapshot = Option<Vec<Captured<Text>>>;
 
 /// What others tell the reactor.
 pub enum Message {
-    /// A command has been launched.
-    Launched(Box<Process>),
-    /// A launch of this owner's came to nothing.
+    /// A keeper has been started.
+    KeeperStarted(Arc<Keeper>),
+    /// A process of this group has been left without a parent.
+    Reap(u64, i32),
+    /// A command has been asked for.
+    Sent(Box<Process>),
+    /// A command of this owner's came to nothing before that.
     LaunchFailed(Arc<Owner>),
-    /// A keeper has become an orphan, and will have to be reaped if those fall to this host.
-    Orphaned,
+    /// This one could not be asked for again.
+    NotSent(u64, LaunchError),
     /// Write to its standard input.
     Write(u64, Vec<u8>, Written),
     /// Close its standard input once all is written.
@@ -48,12 +53,10 @@ pub enum Message {
     Detach(u64),
     /// The disk thread has output waiting for a listener until then.
     FlushAt(u64, Instant),
-    /// The sweeper has done a job.
-    Swept(u64, Answer),
     /// The spill file is closed; these pipes are still open.
     Spilled(u64, SpillReport, Vec<Stream>),
     /// End all that an owner started, with this grace; call back when it is gone.
-    Dispose(u64, Arc<Owner>, Duration, Done),
+    Dispose(Arc<Owner>, Duration, Done),
 }
 
 /// The way to the reactor.

@@ -7,16 +7,7 @@ use crate::capture::Captured;
 use crate::errors::LaunchError;
 use crate::text::Text;
 
-/// The exit status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
-    /// It exited with this code, 0 to 255.
-    Exited(i32),
-    /// This signal killed it.
-    Signaled(i32),
-    /// Somebody else reaped it (a host that ignores SIGCHLD makes the kernel do so).
-    Unknown,
-}
+pub use forkline_protocol::Status;
 
 /// What ended it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +41,7 @@ pub struct Outcome {
     pub spill: Option<SpillReport>,
     /// What still runs.
     pub background: Vec<BackgroundProcess>,
-    /// Where it was at its end, if it was followed and that can be told: see `Holder::directory`.
+    /// Where it was at its end, if it was followed and that can be told: see `Exit::directory` of the protocol.
     pub directory: Option<PathBuf>,
 }
 
@@ -61,26 +52,9 @@ pub struct Usage {
     pub user: Duration,
     /// CPU time in the kernel.
     pub system: Duration,
-    /// The largest resident size of any one process, in bytes.
-    pub peak: Peak,
-}
-
-/// A peak resident size.
-///
-/// A process that starts on its parent's memory (vfork) is charged the parent's peak by the
-/// kernel; a smaller peak of its own can't be seen behind it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Peak {
-    /// Exactly this.
-    Measured(u64),
-    /// Not more than this, which is the host's own peak.
-    AtMost(u64),
-}
-
-impl Default for Peak {
-    fn default() -> Self {
-        Peak::AtMost(0)
-    }
+    /// The largest resident size of any one process, in bytes; a cradle's own is the least that the
+    /// kernel can tell.
+    pub peak: u64,
 }
 
 /// A process that outlived its command.

@@ -2,16 +2,15 @@
 //! script's file.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rustix::fs::{MemfdFlags, OFlags, SeekFrom, fcntl_setfl, fstat, memfd_create, seek};
+use rustix::fs::{MemfdFlags, OFlags, SeekFrom, fcntl_setfl, memfd_create, seek};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::command::{Command, Stdin, Streams};
 use crate::errors::{LaunchError, Step};
-use crate::proc::Outlet;
 use crate::process::Output;
 use crate::pty::{Size, Terminal};
 use crate::sink::Label;
@@ -33,7 +32,6 @@ pub struct Pipe {
     label: Label,
     reader: OwnedFd,
     writer: OwnedFd,
-    outlet: Outlet,
     short: usize,
 }
 
@@ -64,17 +62,9 @@ impl Plumbing {
         // Reading and writing are watched apart, and an epoll watches a descriptor once.
         let input = (slave.try_clone()?, master.try_clone()?);
         let kept = Some(slave.try_clone()?);
-        let outlet = Outlet::terminal(&fstat(&slave)?);
         let (label, short) = (Label::Merged, SHORT_OF_TERMINAL);
-        let output = Pipe { label, reader: master, writer: slave, outlet, short };
+        let output = Pipe { label, reader: master, writer: slave, short };
         Ok(Plumbing { outputs: vec![output], input: Some(input), kept })
-    }
-
-    /// What becomes stdout and stderr: the same pipe, when they are merged.
-    pub fn writers(&self) -> Option<[BorrowedFd<'_>; 2]> {
-        let first = self.outputs.first()?.writer.as_fd();
-        let last = self.outputs.last()?.writer.as_fd();
-        Some([first, last])
     }
 }
 
@@ -83,18 +73,18 @@ impl Pipe {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
         // Our end alone: programs don't expect a stdout that says 'try again'.
         fcntl_setfl(&reader, OFlags::NONBLOCK)?;
-        let outlet = Outlet::Pipe(fstat(&reader)?.st_ino);
-        Ok(Pipe { label, reader, writer, outlet, short: SHORT_OF_PIPE })
+        Ok(Pipe { label, reader, writer, short: SHORT_OF_PIPE })
     }
 
     /// What the result will be made from.
     pub fn output(&self, tap: Arc<Mutex<Tap>>) -> Output {
-        Output { label: self.label, tap, outlet: self.outlet }
+        Output { label: self.label, tap }
     }
 
-    /// What is to be drained. Closes our copy of the writing end.
-    pub fn stream(self, tap: Arc<Mutex<Tap>>) -> Stream {
-        Stream { descriptor: self.reader, label: self.label, tap, short: self.short }
+    /// What is to be drained, and the command's end.
+    pub fn split(self, tap: Arc<Mutex<Tap>>) -> (Stream, OwnedFd) {
+        let Pipe { label, reader, writer, short } = self;
+        (Stream { descriptor: reader, label, tap, short }, writer)
     }
 }
 

@@ -1,33 +1,29 @@
 //! One live command: its descriptors, and the phase it is in.
 //!
 //! ```text
-//! Running ──exit──────────────────────────▶ Draining ─▶ Closing ─▶ Surveying ─▶ (ended)
-//!    └──deadline, cancel──▶ Ending ──gone──▶┘           (spill)    (who is left)
+//! Starting ─▶ Running ──exit───────────────────────▶ Draining ─▶ Closing ─▶ Asking ─▶ (ended)
+//!                └──deadline, cancel──▶ Ending ─over─▶┘           (spill)   (who is left)
 //! ```
 
+use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::command::{Form, SpillTarget};
-use crate::family::Family;
-use crate::group::Group;
-use crate::holder::Holder;
 use crate::input::Input;
+use crate::keeper::Keeper;
 use crate::live::Live;
-use crate::mark::Mark;
-use crate::outcome::{Cause, SpillReport, Status, Usage};
+use crate::message::Letter;
+use crate::outcome::{BackgroundProcess, Cause, SpillReport, Status, Usage};
 use crate::owner::{Owner, Ticket};
-use crate::proc::Outlet;
 use crate::sink::{Label, Sink};
 use crate::stream::{Stream, Tap};
-use crate::termination::{Termination, Verdict};
 
-/// A command that has been launched.
+/// A command that has been asked for.
 pub struct Process {
     /// Unique in this host.
     pub id: u64,
@@ -37,16 +33,18 @@ pub struct Process {
     pub ticket: Arc<Ticket>,
     /// Where its events go.
     pub sink: Arc<dyn Sink>,
-    /// Its own group, session and pid, until it is reaped.
-    pub group: Group,
-    /// Readable once it has ended.
-    pub pidfd: OwnedFd,
-    /// Just before its launch.
+    /// The way to its cradle.
+    pub channel: OwnedFd,
+    /// Its process id, and its group's and session's; 0: not known yet.
+    pub pid: i32,
+    /// Its cradle's process id.
+    pub cradle: i32,
+    /// What those of its processes are called that have no other name.
+    pub label: String,
+    /// The request, until it is answered, and who it went to.
+    pub sending: Option<(Arc<Letter>, Arc<Keeper>)>,
+    /// Its launch.
     pub started: Instant,
-    /// The same, as `/proc` counts time.
-    pub born_after: u64,
-    /// The host's peak size just after the launch, in bytes.
-    pub host_peak: u64,
     /// What it may take from its start.
     pub timeout: Option<Duration>,
     /// From SIGTERM to SIGKILL.
@@ -61,14 +59,31 @@ pub struct Process {
     pub spill: Spilling,
     /// Its standard input, while it is open.
     pub input: Option<Input>,
-    /// What keeps its working directory, if it is followed.
-    pub holder: Option<Holder>,
     /// Where it was at its end.
     pub directory: Option<PathBuf>,
     /// Its end of its terminal, kept open until it has ended.
     pub terminal: Option<OwnedFd>,
+    /// Who waits to hear whether a signal was sent, in order.
+    pub signals: VecDeque<Box<dyn FnOnce(bool) + Send>>,
+    /// Those who are left, as far as they have been told.
+    pub members: Vec<BackgroundProcess>,
+    /// What is known of those who are left.
+    pub rest: Rest,
     /// Where it stands.
     pub phase: Phase,
+}
+
+/// What is known of those who are left when the leader has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rest {
+    /// There may be some.
+    Unknown,
+    /// There is nobody.
+    Gone,
+    /// There are some who can't be ended.
+    Unkillable,
+    /// There may be some, and nobody can tell: the cradle was killed.
+    Lost,
 }
 
 /// One of its outputs.
@@ -77,8 +92,6 @@ pub struct Output {
     pub label: Label,
     /// What was captured.
     pub tap: Arc<Mutex<Tap>>,
-    /// By which its holders are known.
-    pub outlet: Outlet,
 }
 
 /// What becomes of its spill file.
@@ -95,17 +108,23 @@ pub enum Spilling {
 }
 
 /// Where a command stands.
+#[derive(Debug, Clone, Copy)]
 pub enum Phase {
+    /// It has been asked for.
+    Starting {
+        /// And is no longer wanted.
+        cancelled: bool,
+    },
     /// It runs.
     Running,
-    /// It is being ended.
-    Ending(Cause, Termination),
+    /// It is being ended; its leader may have ended already.
+    Ending(Cause, Option<Exit>),
     /// It has ended; its output may not have.
     Draining(Exit, Instant),
     /// Its output is complete; the spill file is being closed.
     Closing(Exit),
     /// Somebody it started may still run: who?
-    Surveying(Exit),
+    Asking(Exit),
 }
 
 /// How it ended.
@@ -119,29 +138,11 @@ pub struct Exit {
     pub usage: Usage,
     /// How long it ran.
     pub wall: Duration,
-    /// What became of its family.
-    pub verdict: Verdict,
+    /// Whether SIGKILL was needed.
+    pub forced: bool,
 }
 
 impl Process {
-    /// Its family, as far as it can be told now.
-    pub fn family(&self) -> Family {
-        Family {
-            groups: vec![self.group],
-            mark: Mark::of_command(self.owner.id, self.id),
-            known: Default::default(),
-            asked: Default::default(),
-            outlets: self.outputs.iter().map(|output| output.outlet).collect(),
-            born_after: self.born_after,
-        }
-    }
-
-    /// Whether its leader has ended, reaped or not.
-    pub fn has_exited(&self) -> bool {
-        let mut watched = [PollFd::new(&self.pidfd, PollFlags::IN)];
-        poll(&mut watched, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
-    }
-
     /// Tells the listener of each output.
     pub fn tell_listeners(&self, tell: impl Fn(&mut Live)) {
         for output in &self.outputs {
@@ -154,6 +155,11 @@ impl Process {
     /// Whether nobody holds an output of its any more.
     pub fn outputs_ended(&self) -> bool {
         self.outputs.iter().all(|output| output.tap.lock().ended)
+    }
+
+    /// Whether its cradle was killed, and what it has left may still be told.
+    pub fn is_lost(&self) -> bool {
+        self.rest == Rest::Lost
     }
 
     /// Whether the command waits for its listener.

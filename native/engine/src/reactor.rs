@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 use std::time::Instant;
 
 use rustix::buffer::spare_capacity;
@@ -14,14 +13,15 @@ use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 
 use crate::disk::Disk;
-use crate::disposal::Disposals;
+use crate::disposal::{Disposal, Leftover};
+use crate::keeper::Keeper;
+use crate::keepers::Group;
+use crate::launcher::Order;
 use crate::mailbox::{Mailbox, Message};
-use crate::orphans::Orphans;
 use crate::page::PageBuffer;
 use crate::process::Process;
-use crate::roster::Roster;
+use crate::queue::Queue;
 use crate::stream::Stream;
-use crate::sweeper::{self, Job};
 use crate::threads;
 use crate::timers::{Alarm, Timers};
 
@@ -32,22 +32,28 @@ pub struct Reactor {
     pub(crate) processes: HashMap<u64, Process>,
     /// Pipes that outlived their command's result: drained, so that their holders can go on.
     pub(crate) held: HashMap<u64, Vec<Stream>>,
-    /// Leaders that survived SIGKILL, to be reaped when they do die.
-    pub(crate) unkillable: HashMap<u64, OwnedFd>,
+    /// Those who outlived their command.
+    pub(crate) leftovers: HashMap<u64, Leftover>,
     pub(crate) timers: Timers,
-    pub(crate) sweeper: Sender<Job>,
     pub(crate) disk: Disk,
-    pub(crate) roster: Arc<Roster>,
-    pub(crate) disposals: Disposals,
-    pub(crate) orphans: Orphans,
+    pub(crate) disposals: Vec<Disposal>,
+    /// That run.
+    pub(crate) keepers: Vec<Arc<Keeper>>,
+    /// To be reaped.
+    pub(crate) groups: HashMap<u64, Group>,
+    pub(crate) orders: Arc<Queue<Order>>,
+    pub(crate) on_keeper_death: Box<dyn Fn() + Send>,
     pub(crate) buffer: PageBuffer,
+    /// For what cradles say.
+    pub(crate) answers: Vec<u8>,
 }
 
 /// Which descriptor of a command an event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
-    Exit,
+    Channel,
     Output(usize),
+    Lifeline,
     Input,
 }
 
@@ -55,8 +61,9 @@ impl Source {
     /// Ids are never reused, so an event that comes late finds nobody.
     pub(crate) fn token(self, id: u64) -> epoll::EventData {
         let source = match self {
-            Source::Exit => 0,
+            Source::Channel => 0,
             Source::Output(index) => 1 + index as u64,
+            Source::Lifeline => 6,
             Source::Input => 7,
         };
         epoll::EventData::new_u64(id << 3 | source)
@@ -64,7 +71,8 @@ impl Source {
 
     fn from_token(token: u64) -> (u64, Source) {
         let source = match token & 7 {
-            0 => Source::Exit,
+            0 => Source::Channel,
+            6 => Source::Lifeline,
             7 => Source::Input,
             index => Source::Output(index as usize - 1),
         };
@@ -79,7 +87,11 @@ const ROUNDS_BEFORE_TIMERS: usize = 16;
 const BELL: u64 = 0;
 
 /// Starts the loop on a thread of its own.
-pub fn start(mailbox: Mailbox, roster: Arc<Roster>) -> io::Result<()> {
+pub fn start(
+    mailbox: Mailbox,
+    orders: Arc<Queue<Order>>,
+    on_keeper_death: Box<dyn Fn() + Send>,
+) -> io::Result<()> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     let token = epoll::EventData::new_u64(BELL);
     epoll::add(&epoll, mailbox.bell(), token, epoll::EventFlags::IN)?;
@@ -87,17 +99,19 @@ pub fn start(mailbox: Mailbox, roster: Arc<Roster>) -> io::Result<()> {
     let buffer = PageBuffer::new()?;
     let mut reactor = Reactor {
         epoll,
-        sweeper: sweeper::start(mailbox.clone())?,
         disk: Disk::new(mailbox.clone()),
         mailbox,
         processes: HashMap::new(),
         held: HashMap::new(),
-        unkillable: HashMap::new(),
+        leftovers: HashMap::new(),
         timers: Timers::default(),
-        orphans: Orphans::new(roster.clone()),
-        roster,
-        disposals: Disposals::default(),
+        disposals: Vec::new(),
+        keepers: Vec::new(),
+        groups: HashMap::new(),
+        orders,
+        on_keeper_death,
         buffer,
+        answers: vec![0; 128 * 1024],
     };
     threads::spawn("forkline-reactor", move || reactor.run())
 }
@@ -135,7 +149,8 @@ impl Reactor {
             return self.read_mail();
         }
         match Source::from_token(token) {
-            (id, Source::Exit) => self.exited(id),
+            (id, Source::Channel) => self.hear(id),
+            (id, Source::Lifeline) => self.hear_keeper(id),
             (id, Source::Output(index)) => self.drain(id, index),
             (id, Source::Input) => self.flush_input(id),
         }
@@ -146,8 +161,9 @@ impl Reactor {
         while let Some((id, alarm)) = self.timers.pop(now) {
             match alarm {
                 Alarm::Deadline => self.deadline(id),
-                Alarm::Grace => self.grace_over(id, now),
-                Alarm::Recheck => self.look_again(id),
+                Alarm::Unanswered => self.unanswered(id),
+                Alarm::Lost => self.lost(id),
+                Alarm::Reap => self.reap(id),
                 Alarm::Quiet => self.check_drained(id),
                 Alarm::Flush => self.deliver(id),
                 Alarm::Patience => self.disk_is_stuck(id),
@@ -163,21 +179,22 @@ impl Reactor {
 
     fn receive(&mut self, message: Message) {
         match message {
-            Message::Launched(process) => self.launched(*process),
+            Message::KeeperStarted(keeper) => self.keeper_started(keeper),
+            Message::Reap(id, group) => self.reap_group(id, group),
+            Message::Sent(process) => self.sent(*process),
+            Message::NotSent(id, error) => self.not_sent(id, error),
             Message::LaunchFailed(owner) => self.launch_failed(&owner),
-            Message::Orphaned => self.orphans.expect(),
             Message::Write(id, bytes, written) => self.write(id, bytes, written),
             Message::EndInput(id) => self.end_input(id),
             Message::Resize(id, size) => self.resize(id, size),
-            Message::Signal(id, signal, sent) => sent(self.signal(id, signal)),
+            Message::Signal(id, signal, sent) => self.signal(id, signal, sent),
             Message::Cancel(id, grace) => self.cancel(id, grace),
             Message::Snapshot(id, answer) => answer(self.snapshot(id)),
             Message::Resume(id) => self.resume(id),
             Message::Detach(id) => self.detach(id),
             Message::FlushAt(id, at) => self.timers.set(id, Alarm::Flush, at),
-            Message::Swept(id, answer) => self.swept(id, answer),
             Message::Spilled(id, report, streams) => self.spilled(id, report, streams),
-            Message::Dispose(id, owner, grace, done) => self.dispose(id, owner, grace, done),
+            Message::Dispose(owner, grace, done) => self.dispose(owner, grace, done),
         }
     }
 

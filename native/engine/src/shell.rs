@@ -20,9 +20,9 @@ mod forerunner;
 
 use std::ffi::CString;
 
-use crate::launch::Image;
 use dialect::{Dialect, Shell};
 use forerunner::Forerunner;
+use forkline_launch::Image;
 
 /// Longest text handed over in the environment: well under the kernel's 128 KiB a string.
 const LONGEST_VARIABLE: usize = 96 * 1024;

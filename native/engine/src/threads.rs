@@ -2,7 +2,6 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, OwnedFd};
 use std::thread::Builder;
 
 /// Starts a thread that takes none of the host's signals: its handlers run on its own threads.
@@ -14,22 +13,6 @@ pub fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()>
     let started = Builder::new().name(name.to_owned()).stack_size(256 * 1024).spawn(body);
     restore_signals(&before);
     started.map(drop)
-}
-
-/// Gives the calling thread a table of descriptors to itself, with stdio and `kept` in it, so that it
-/// can still open files when the host has used up its own.
-///
-/// On kernels that can't (before Linux 5.9) it goes on sharing the host's.
-pub fn leave_descriptors(kept: &OwnedFd) {
-    let Ok(kept) = u32::try_from(kept.as_raw_fd()) else { return };
-    let close = |first: u32, last: u32, flags: libc::c_uint| {
-        // SAFETY: takes numbers only. This thread uses nothing of what it closes, and the host's
-        // table is out of reach: the first call below either parts from it or fails.
-        unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) == 0 }
-    };
-    if close(kept + 1, u32::MAX, libc::CLOSE_RANGE_UNSHARE) && kept > 3 {
-        close(3, kept - 1, 0);
-    }
 }
 
 fn block_signals() -> libc::sigset_t {

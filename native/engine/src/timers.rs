@@ -8,16 +8,18 @@ use std::time::{Duration, Instant};
 pub enum Alarm {
     /// The command's time is up.
     Deadline,
-    /// It was asked to end, and should have.
-    Grace,
-    /// See again who still lives.
-    Recheck,
+    /// Its request should have been answered.
+    Unanswered,
     /// The command has ended; see whether its output has.
     Quiet,
     /// Output has waited long enough for its listener.
     Flush,
     /// The disk has had its time to finish the spill file.
     Patience,
+    /// The keeper has had its time to end what a cradle that was killed has left.
+    Lost,
+    /// A keeper that has died, or what it has left, may be reaped by now.
+    Reap,
 }
 
 /// Timers by due time. Cancelled ones leave nothing behind.
@@ -44,8 +46,8 @@ impl Timers {
 
     /// Removes every timer of `id`.
     pub fn cancel_all(&mut self, id: u64) {
-        use Alarm::{Deadline, Flush, Grace, Patience, Quiet, Recheck};
-        for alarm in [Deadline, Grace, Recheck, Quiet, Flush, Patience] {
+        use Alarm::{Deadline, Flush, Lost, Patience, Quiet, Reap, Unanswered};
+        for alarm in [Deadline, Unanswered, Quiet, Flush, Patience, Reap, Lost] {
             self.cancel(id, alarm);
         }
     }

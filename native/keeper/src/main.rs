@@ -1,33 +1,41 @@
 //! The keeper, a process that outlives a forkline host. Started by the engine, never by hand.
 //!
-//! `forkline-keeper watch-host MARK`, with the host's lifeline as stdin and the roster of its
-//! groups as descriptor 3, ends a host's commands after it.
+//! `forkline-keeper keep VERSION`, with its lifeline as stdin and the requests' socket as descriptor
+//! 3, runs a host's commands.
 //!
-//! `forkline-keeper detach`, with the command as descriptor 3 and the way to tell the host whether
-//! it runs as stdout, keeps a command that outlives it.
+//! `forkline-keeper detach VERSION`, with the order as descriptor 3 and the way to tell the host
+//! whether it runs as stdout, keeps a command that outlives it.
+
+mod command;
+mod cradle;
+mod detached;
+mod ending;
+mod keeper;
+mod line;
+mod looking;
+mod members;
+mod pool;
+mod proc;
+mod signals;
+mod wait;
 
 use std::fs::File;
 use std::os::fd::FromRawFd;
 use std::process::ExitCode;
 
-use forkline_engine::{detached, keeper};
+use forkline_protocol::{VERSION, role};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
     match arguments.as_slice() {
-        [_, role, mark] if role == keeper::WATCH_HOST => {
-            // SAFETY: the engine puts the roster there, and nothing else here uses it.
-            let roster = unsafe { File::from_raw_fd(3) };
-            keeper::watch_host(std::io::stdin(), roster, mark);
-            ExitCode::SUCCESS
-        }
-        [_, role] if role == detached::DETACH => {
+        [_, role, version] if role == role::KEEP => keeper::keep(*version == VERSION.to_string()),
+        [_, role, version] if role == role::DETACH && *version == VERSION.to_string() => {
             // SAFETY: the engine puts the order there, and nothing else here uses it.
-            detached::keep_detached(unsafe { File::from_raw_fd(3) });
+            detached::keep(unsafe { File::from_raw_fd(3) });
             ExitCode::SUCCESS
         }
         _ => {
-            eprintln!("forkline-keeper is started by forkline, with what it needs");
+            eprintln!("forkline-keeper is started by forkline of the same version");
             ExitCode::from(2)
         }
     }

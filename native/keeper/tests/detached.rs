@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
-mod support;
+mod scenes;
 
+use std::ffi::CString;
 use std::fs;
 use std::io::{Seek, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -14,7 +15,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use forkline_engine::{Engine, Step};
-use support::{eventually, is_gone, keeper_of, kill, scene, start_with, stat, wait_until_gone};
+use forkline_launch::Image;
+use forkline_protocol::{Detached, Request, VERSION, role};
+use scenes::{eventually, is_gone, keeper_of, kill, scene, start_with, stat, wait_until_gone};
 
 #[test]
 fn stdout_and_stderr_go_to_a_private_file_and_the_line_under_them() {
@@ -188,13 +191,13 @@ fn what_cannot_be_started_is_told_by_its_step() {
 
 #[test]
 fn without_a_keeper_there_is_no_detached_command() {
-    let lonely = Engine::start(None).unwrap();
+    let lonely = Engine::start(None, Box::new(|| {})).unwrap();
     let error = start_with(&lonely, scene("true").command).unwrap_err();
     assert_eq!((error.step, error.errno), (Step::Keeper, libc::ENOENT));
     assert_eq!(error.to_string(), "cannot start forkline-keeper: No such file or directory");
 
     // A program that says nothing.
-    let mute = Engine::start(Some("/bin/true".into())).unwrap();
+    let mute = Engine::start(Some("/bin/true".into()), Box::new(|| {})).unwrap();
     let error = start_with(&mute, scene("true").command).unwrap_err();
     assert_eq!((error.step, error.errno), (Step::Keeper, libc::ESRCH));
 }
@@ -204,16 +207,22 @@ fn without_a_keeper_there_is_no_detached_command() {
 fn a_command_that_nobody_can_be_told_of_is_ended() {
     let scene = scene("sleep 300; true");
     let command = &scene.command;
-    let directory = command.directory.as_ref().unwrap().as_bytes();
-    let time = |time: Duration| (time.as_millis() as u64).to_le_bytes();
-    let (timeout, grace) = (time(command.timeout), time(command.grace));
-    let output = command.output.as_bytes();
-    let shell = b"/bin/bash";
+    let argv = ["bash", "-c", "sleep 300; true"].map(|argument| CString::new(argument).unwrap());
+    let request = Request {
+        images: vec![Image { path: c"/bin/bash".into(), argv: argv.into() }],
+        environment: [&command.environment[..], b"\0"].concat(),
+        directory: command.directory.clone(),
+        ..Request::default()
+    };
+    let detached = Detached {
+        request,
+        script: None,
+        output: command.output.clone(),
+        timeout: command.timeout,
+        grace: command.grace,
+    };
     let mut order = tempfile::tempfile().unwrap();
-    for field in [&command.text, &command.environment, output, directory, &timeout, &grace, shell] {
-        order.write_all(&(field.len() as u64).to_le_bytes()).unwrap();
-        order.write_all(field).unwrap();
-    }
+    order.write_all(&detached.encode()).unwrap();
     order.rewind().unwrap();
     // Where it stays open at the exec although it may have been number 3 already: a dup2 of a
     // descriptor to itself changes nothing.
@@ -225,7 +234,7 @@ fn a_command_that_nobody_can_be_told_of_is_ended() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let mut keeper = Command::new(env!("CARGO_BIN_EXE_forkline-keeper"));
-    keeper.arg("detach").stdin(Stdio::null()).stdout(writer);
+    keeper.args([role::DETACH, &VERSION.to_string()]).stdin(Stdio::null()).stdout(writer);
     let place = move || {
         // SAFETY: takes numbers only.
         if unsafe { libc::dup2(order.as_raw_fd(), 3) } < 0 {

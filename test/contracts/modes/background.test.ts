@@ -170,7 +170,7 @@ test('D7: it has no descriptor of the host', async () => {
 test('its keeper ends with it', async () => {
   const { pid } = await background.start(makeTool(), longSleep(335));
   const keeper = parentOf(pid);
-  expect(processesRunning('forkline-keeper detach')).toContain(keeper);
+  expect(processesRunning('forkline-keeper detach 1')).toContain(keeper);
   process.kill(-pid, 'SIGKILL');
   await eventually(() => expect(isGone(keeper)).toBe(true));
 });

@@ -1,109 +1,149 @@
-//! Starts detached commands through a real engine, and waits for what they do.
-#![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
+//! Runs one command through a real engine and waits for its end.
+#![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on fails")]
 
 use std::ffi::CString;
-use std::fs;
-use std::path::PathBuf;
-use std::sync::OnceLock;
-use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
-use forkline_engine::{DetachedCommand, Engine, LaunchError};
-use tempfile::TempDir;
+use forkline_engine::{
+    Captured, Chunk, Command, Data, Ended, Engine, Handle, Label, LaunchError, Limits, Outcome,
+    Owner, Parts, Sink, Stdin, Streams, Text,
+};
 
-const PATIENCE: Duration = Duration::from_secs(30);
-
+/// The one engine of the test process.
 pub fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
-    let keeper = PathBuf::from(env!("CARGO_BIN_EXE_forkline-keeper"));
-    ENGINE.get_or_init(|| Engine::start(Some(keeper)).unwrap())
+    ENGINE.get_or_init(|| start_engine(Some(env!("CARGO_BIN_EXE_forkline-keeper").into())))
 }
 
-/// A command and the folder that its output goes to.
-pub struct Scene {
-    pub folder: TempDir,
-    pub command: DetachedCommand,
+pub fn start_engine(keeper: Option<std::path::PathBuf>) -> Engine {
+    Engine::start(keeper, Box::new(|| {})).unwrap()
 }
 
-pub fn scene(text: &str) -> Scene {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |path: PathBuf| CString::new(path.to_str().unwrap()).unwrap();
-    let command = DetachedCommand {
+/// A command with no deadline and generous limits.
+pub fn command(text: &str) -> Command {
+    Command {
         text: text.into(),
-        shells: Vec::new(),
+        shells: vec![CString::new("/bin/bash").unwrap()],
         environment: format!("PATH={}", std::env::var("PATH").unwrap()).into_bytes(),
-        directory: Some(path(folder.path().to_owned())),
-        output: path(folder.path().join("output")),
-        timeout: Duration::from_secs(60),
+        directory: None,
+        follow: false,
+        announce: true,
+        stdin: Stdin::Null,
+        streams: Streams::Merged,
+        limits: Limits { head: 64 * 1024, tail: 64 * 1024 },
+        listen: None,
+        spill: None,
+        timeout: None,
         grace: Duration::from_secs(5),
+    }
+}
+
+/// A command under way.
+pub struct Live {
+    pub handle: Handle,
+    pub owner: Arc<Owner>,
+    pub streamed: Arc<Mutex<Vec<Chunk>>>,
+    events: Receiver<Ended>,
+    pids: Receiver<i32>,
+}
+
+struct Recorder {
+    streamed: Arc<Mutex<Vec<Chunk>>>,
+    ended: Mutex<Sender<Ended>>,
+    started: Mutex<Sender<i32>>,
+}
+
+impl Sink for Recorder {
+    fn started(&self, pid: i32) {
+        self.started.lock().unwrap().send(pid).unwrap();
+    }
+    fn output(&self, _: Label, chunks: Vec<Chunk>) {
+        self.streamed.lock().unwrap().extend(chunks);
+    }
+    fn ended(&self, ended: Ended) {
+        let _ = self.ended.lock().unwrap().send(ended);
+    }
+}
+
+pub fn start(command: Command) -> Live {
+    start_for(command, &engine().owner())
+}
+
+pub fn start_for(command: Command, owner: &Arc<Owner>) -> Live {
+    let (ended, events) = channel();
+    let (started, pids) = channel();
+    let streamed = Arc::new(Mutex::new(Vec::new()));
+    let recorder = Recorder {
+        streamed: streamed.clone(),
+        ended: Mutex::new(ended),
+        started: Mutex::new(started),
     };
-    Scene { folder, command }
+    let handle = engine().run(command, owner, Arc::new(recorder));
+    Live { handle, owner: owner.clone(), streamed, events, pids }
 }
 
-impl Scene {
-    pub fn start(&self) -> i32 {
-        start_with(engine(), self.command.clone()).unwrap()
+impl Live {
+    pub fn pid(&self) -> i32 {
+        self.pids.recv_timeout(Duration::from_secs(30)).unwrap()
     }
 
-    pub fn failure(&self) -> LaunchError {
-        start_with(engine(), self.command.clone()).unwrap_err()
+    pub fn end(self) -> Ended {
+        self.events.recv_timeout(Duration::from_secs(30)).unwrap()
     }
 
-    pub fn output(&self) -> String {
-        fs::read_to_string(self.folder.path().join("output")).unwrap_or_default()
-    }
-
-    /// The output, once the line is under it.
-    pub fn ending(&self) -> String {
-        eventually(|| Some(self.output()).filter(|text| text.contains("[background process ")))
-    }
-
-    /// What a file of the command's own says, once it is there.
-    pub fn told(&self, name: &str) -> String {
-        let path = self.folder.path().join(name);
-        eventually(|| fs::read_to_string(&path).ok().filter(|text| text.ends_with('\n')))
-            .trim_end()
-            .to_owned()
-    }
-}
-
-pub fn start_with(engine: &Engine, command: DetachedCommand) -> Result<i32, LaunchError> {
-    let (sender, answers) = channel();
-    engine.start_detached(command, Box::new(move |answer| sender.send(answer).unwrap()));
-    answers.recv_timeout(PATIENCE).unwrap()
-}
-
-pub fn eventually<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        if let Some(found) = attempt() {
-            return found;
+    pub fn outcome(self) -> Outcome {
+        match self.end() {
+            Ended::Ran(outcome) => *outcome,
+            other => panic!("expected an outcome, got {other:?}"),
         }
-        assert!(Instant::now() < until, "it never came about");
-        std::thread::sleep(Duration::from_millis(10));
     }
 }
 
-/// State, parent, group and session, as the kernel tells them.
-pub fn stat(pid: i32) -> Option<[String; 4]> {
-    let line = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let mut fields = line.rsplit(')').next()?.split_ascii_whitespace().map(str::to_owned);
-    Some([fields.next()?, fields.next()?, fields.next()?, fields.next()?])
+pub fn run(text: &str) -> Outcome {
+    start(command(text)).outcome()
 }
 
-pub fn is_gone(pid: i32) -> bool {
-    stat(pid).is_none_or(|[state, ..]| state == "Z" || state == "X")
+pub fn failure(command: Command) -> LaunchError {
+    match start(command).end() {
+        Ended::Failed(error) => error,
+        other => panic!("expected a launch error, got {other:?}"),
+    }
 }
 
-pub fn wait_until_gone(pid: i32) {
-    eventually(|| is_gone(pid).then_some(()));
+/// Ends whatever the owner's commands have left running, and waits until it is gone.
+pub fn dispose(owner: &Arc<Owner>) {
+    let (done, disposed) = channel();
+    engine().dispose(owner, Duration::from_secs(5), Box::new(move || done.send(()).unwrap()));
+    disposed.recv_timeout(Duration::from_secs(10)).unwrap();
 }
 
-pub fn kill(target: i32, signal: i32) {
-    // SAFETY: takes numbers only.
-    assert_eq!(unsafe { libc::kill(target, signal) }, 0);
+/// All that was captured; fails if anything was dropped.
+pub fn complete(captured: &Captured<Text>) -> String {
+    match &captured.kept {
+        Parts::Complete(text) => text.to_string(),
+        cut => panic!("expected complete output, got {cut:?}"),
+    }
 }
 
-pub fn keeper_of(pid: i32) -> i32 {
-    stat(pid).unwrap()[1].parse().unwrap()
+pub fn output(outcome: &Outcome) -> String {
+    complete(outcome.captures.first().unwrap())
+}
+
+/// What was streamed, as one string.
+pub fn streamed(chunks: &[Chunk]) -> String {
+    let text = |chunk: &Chunk| match &chunk.data {
+        Data::Text(text) => text.to_string(),
+        Data::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+    };
+    chunks.iter().map(text).collect()
+}
+
+/// Whether a process with this id exists and is not a zombie.
+pub fn lives(pid: i32) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    let state = stat.rsplit(')').next().unwrap().trim_start().chars().next();
+    state != Some('Z')
 }

@@ -1,0 +1,274 @@
+//! One command, from its launch until nobody of it is left.
+
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use forkline_launch::{Image, Place, Request as Launch, Stack, launch};
+use forkline_protocol::{Answer, Descriptors, Exit, Order, Request, Start, members_in_parts, take};
+
+use crate::cradle::tell;
+use crate::ending::Ending;
+use crate::looking::{Looking, tell_at_once};
+use crate::members::{Members, kill};
+use crate::signals;
+use crate::wait::{self, Change, Ended, Family};
+
+/// From SIGTERM to SIGKILL, for what a dead host leaves behind.
+pub const GRACE_WITHOUT_HOST: Duration = Duration::from_secs(2);
+
+/// A command that is shorter than this has its start and its end told at once.
+const SHORT: Duration = Duration::from_millis(4);
+
+struct Command {
+    /// None: the host is gone.
+    channel: Option<OwnedFd>,
+    start: Start,
+    /// When its start is to be told, if it is not by then with its end.
+    to_announce: Option<Instant>,
+    /// Until it is reaped.
+    leader: Option<i32>,
+    /// The arguments of our shell, by which forks of it are known.
+    launch_lines: Vec<Vec<u8>>,
+    follow: bool,
+    members: Members,
+    ending: Option<Ending>,
+    looking: Option<Looking>,
+}
+
+/// Runs it; whether this process is as it was before.
+pub fn run(
+    request: Request,
+    descriptors: Descriptors<OwnedFd>,
+    null: BorrowedFd,
+    stack: &mut Stack,
+) -> bool {
+    let at = monotonic();
+    let launched = {
+        let held = descriptors.directory.as_ref().map(|directory| Place::Open(directory.as_fd()));
+        let launch_request = Launch {
+            images: &request.images,
+            environment: &request.environment,
+            directory: request.path().map(Place::Path).or(held),
+            stdio: descriptors.stdio(null),
+            script: descriptors.script.as_ref().map(AsFd::as_fd),
+            // Nobody else would end it if this process and the keeper were killed.
+            parent_death: Some(libc::SIGTERM),
+            terminal: request.terminal,
+            share_directory: request.follow,
+            attributes: Some(&request.attributes),
+        };
+        launch(&launch_request, stack)
+    };
+    // The rest is closed: whoever reads the command's pipes waits for their end.
+    let Descriptors { channel, stdin, stdout, stderr, directory, script, body } = descriptors;
+    drop((stdin, stdout, stderr, directory, script, body));
+    let pid = match launched {
+        Ok(pid) => pid,
+        Err(failure) => {
+            let errno = failure.error.raw_os_error().unwrap_or(0);
+            tell(channel.as_fd(), &Answer::Failed { step: failure.step, errno });
+            return !request.follow;
+        }
+    };
+    let start = Start { pid, cradle: std::process::id() as i32, at };
+    if request.announce {
+        tell(channel.as_fd(), &Answer::Started(start));
+    }
+    let command = Command {
+        channel: Some(channel),
+        start,
+        to_announce: (!request.announce).then(|| Instant::now() + SHORT),
+        leader: Some(pid),
+        launch_lines: request.images.iter().map(launch_line).collect(),
+        follow: request.follow,
+        members: Members::new(pid),
+        ending: None,
+        looking: None,
+    };
+    drop(request);
+    let follows = command.follow;
+    command.keep() && !follows
+}
+
+fn launch_line(image: &Image) -> Vec<u8> {
+    image.argv.iter().flat_map(|argument| argument.as_bytes_with_nul()).copied().collect()
+}
+
+impl Command {
+    /// Until nobody is left; whether the host still is.
+    fn keep(mut self) -> bool {
+        loop {
+            if self.reap() {
+                return self.channel.is_some();
+            }
+            if signals::host_is_gone() {
+                self.host_is_gone();
+            }
+            let now = Instant::now();
+            if self.act(now) && self.channel.is_none() {
+                // Nobody is there to be told of those who can't be ended.
+                return false;
+            }
+            let due = [
+                self.to_announce,
+                self.ending.as_ref().map(Ending::due),
+                self.looking.as_ref().map(Looking::due),
+            ];
+            let time = due.into_iter().flatten().min();
+            let time = time.map(|due| due.saturating_duration_since(Instant::now()));
+            let channel = self.channel.as_ref().map(|channel| (channel.as_fd(), libc::POLLIN));
+            let [ready] = signals::wait([channel], time);
+            if ready != 0 {
+                self.read_orders();
+            }
+        }
+    }
+
+    /// Reaps whoever has ended; whether nobody is left, which has been told.
+    fn reap(&mut self) -> bool {
+        let mut exit = None;
+        let empty = loop {
+            match wait::next() {
+                Family::Change(Change::Ended(ended)) => {
+                    if self.leader == Some(ended.pid) {
+                        (self.leader, self.to_announce) = (None, None);
+                        exit = Some(self.exit(&ended));
+                    }
+                    if let Some(ending) = &mut self.ending {
+                        ending.somebody_ended(&self.members, Instant::now());
+                    }
+                    if let Some(looking) = &mut self.looking {
+                        looking.somebody_ended(Instant::now());
+                    }
+                }
+                Family::Change(Change::Stopped(_)) => {}
+                Family::Lives => break false,
+                Family::Empty => break true,
+            }
+        };
+        let told = exit.is_some();
+        if let Some(mut exit) = exit {
+            exit.empty = empty && self.ending.is_none();
+            self.tell(&Answer::Exit(exit));
+        }
+        match &self.ending {
+            _ if !empty => {}
+            Some(ending) => {
+                self.tell(&Answer::Over { forced: ending.is_forced(), cleared: true });
+            }
+            None if told => {}
+            None => self.tell(&Answer::Empty),
+        }
+        empty
+    }
+
+    fn exit(&self, ended: &Ended) -> Exit {
+        Exit {
+            start: self.start,
+            status: ended.status,
+            user: ended.cpu[0],
+            system: ended.cpu[1],
+            peak: ended.peak,
+            at: monotonic(),
+            empty: false,
+            directory: if self.follow { own_directory() } else { Vec::new() },
+        }
+    }
+
+    /// Does what is due; whether there is nothing more to do about those who can't be ended.
+    fn act(&mut self, now: Instant) -> bool {
+        if self.to_announce.is_some_and(|due| due <= now) {
+            self.to_announce = None;
+            self.tell(&Answer::Started(self.start));
+        }
+        let given_up = match &mut self.ending {
+            Some(ending) => ending.act(&self.members, self.leader, now),
+            None => false,
+        };
+        if given_up {
+            let left = tell_at_once(&self.members, &self.launch_lines);
+            members_in_parts(&left).iter().for_each(|part| self.tell(part));
+            self.tell(&Answer::Over { forced: true, cleared: false });
+            self.ending = None;
+        }
+        let Some(looking) = &mut self.looking else { return given_up };
+        if let Some(left) = looking.look(&self.members, &self.launch_lines, now) {
+            // Somebody is there, shown or not: else we would not be here.
+            self.looking = None;
+            if left.is_empty() {
+                self.tell(&Answer::Left { members: Vec::new(), more: false });
+            }
+            members_in_parts(&left).iter().for_each(|part| self.tell(part));
+        }
+        given_up
+    }
+
+    fn read_orders(&mut self) {
+        let mut buffer = [0; 64];
+        while let Some(channel) = &self.channel {
+            match take(channel.as_fd(), &mut buffer) {
+                Ok(0) => self.host_is_gone(),
+                Ok(length) => {
+                    if let Some(order) = buffer.get(..length).and_then(Order::decode) {
+                        self.obey(order);
+                    }
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
+                // It has gone without reading what we had to say; the end of file follows.
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn obey(&mut self, order: Order) {
+        let now = Instant::now();
+        match order {
+            Order::Signal(signal) => {
+                let sent = self.leader.is_some_and(|leader| kill(-leader, signal));
+                self.tell(&Answer::Signalled(sent));
+            }
+            Order::End(grace) => self.end(Duration::from_millis(grace), now),
+            Order::Who => self.looking = Some(Looking::new(now)),
+        }
+    }
+
+    fn end(&mut self, grace: Duration, now: Instant) {
+        match &mut self.ending {
+            Some(ending) => ending.set_grace(grace, now),
+            None => self.ending = Some(Ending::new(grace, now)),
+        }
+        self.looking = None;
+    }
+
+    fn host_is_gone(&mut self) {
+        if self.channel.take().is_some() {
+            self.end(GRACE_WITHOUT_HOST, Instant::now());
+        }
+    }
+
+    fn tell(&self, answer: &Answer) {
+        if let Some(channel) = &self.channel {
+            tell(channel.as_fd(), answer);
+        }
+    }
+}
+
+/// It is the command's too. One that was removed has ` (deleted)` after its name. Empty: it can't be
+/// told.
+fn own_directory() -> Vec<u8> {
+    use std::os::unix::ffi::OsStringExt;
+    let path = std::fs::read_link("/proc/self/cwd").or_else(|_| std::env::current_dir());
+    path.map(|path| path.into_os_string().into_vec()).unwrap_or_default()
+}
+
+/// In nanoseconds: the clock that the host has too.
+fn monotonic() -> u64 {
+    let mut time = MaybeUninit::<libc::timespec>::zeroed();
+    // SAFETY: fills the structure, which is valid as zeros too.
+    let time = unsafe {
+        libc::clock_gettime(libc::CLOCK_MONOTONIC, time.as_mut_ptr());
+        time.assume_init()
+    };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}

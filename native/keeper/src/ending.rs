@@ -1,0 +1,136 @@
+//! Ending all members of a command: SIGTERM, grace, SIGKILL, until nobody lives.
+//!
+//! Own children are signalled by number, which can't be reused before they are reaped. Whoever dies
+//! hands his children up to us, so the tree peels; descendants are signalled as well so that all are
+//! asked at once, but nothing depends on it.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use crate::members::{Member, Members, kill};
+
+/// A command that is being ended.
+#[derive(Debug)]
+pub struct Ending {
+    grace_over: Instant,
+    forced: Option<Instant>,
+    /// Asked by a signal of their own.
+    asked: HashSet<Name>,
+    /// The leader's group, asked by one signal.
+    group: Option<i32>,
+    /// How often it was looked for somebody to ask.
+    looks: u32,
+    next: Instant,
+    interval: Duration,
+}
+
+type Name = (i32, u64);
+
+const FIRST: Duration = Duration::from_millis(1);
+const LAST: Duration = Duration::from_millis(50);
+/// What survives SIGKILL this long sleeps uninterruptibly or is another user's.
+const UNKILLABLE: Duration = Duration::from_secs(10);
+
+impl Ending {
+    /// Begins at once.
+    pub fn new(grace: Duration, now: Instant) -> Self {
+        Ending {
+            grace_over: later(now, grace),
+            forced: grace.is_zero().then_some(now),
+            asked: HashSet::new(),
+            group: None,
+            looks: 0,
+            next: now,
+            interval: FIRST,
+        }
+    }
+
+    /// Another grace from now on, unless it is over.
+    pub fn set_grace(&mut self, grace: Duration, now: Instant) {
+        self.grace_over = later(now, grace);
+        self.next = self.next.min(self.grace_over).min(later(now, FIRST));
+    }
+
+    /// Whether SIGKILL was needed.
+    pub fn is_forced(&self) -> bool {
+        self.forced.is_some()
+    }
+
+    /// When there is something to do.
+    pub fn due(&self) -> Instant {
+        if self.forced.is_some() { self.next } else { self.next.min(self.grace_over) }
+    }
+
+    /// Somebody has ended, and may have handed children up to us.
+    pub fn somebody_ended(&mut self, members: &Members, now: Instant) {
+        if self.forced.is_some() {
+            // Before they can go on.
+            for pid in members.children() {
+                kill(pid, libc::SIGKILL);
+            }
+        } else {
+            self.next = self.next.min(later(now, FIRST));
+        }
+    }
+
+    /// Does what is due; whether to give up. `leader`: whose group is still its own.
+    pub fn act(&mut self, members: &Members, leader: Option<i32>, now: Instant) -> bool {
+        if now < self.due() {
+            return false;
+        }
+        if self.forced.is_none() && now >= self.grace_over {
+            self.forced = Some(now);
+            self.interval = FIRST;
+        }
+        match self.forced {
+            None => self.ask(members, leader),
+            Some(since) if now.duration_since(since) >= UNKILLABLE => return true,
+            Some(_) => force(&members.all(), leader),
+        }
+        self.next = later(Instant::now(), self.interval);
+        self.interval = (self.interval * 2).min(LAST);
+        false
+    }
+
+    /// Each once: a second SIGTERM is a request of its own to many programs. A signal to a group misses
+    /// who leaves it between the look and the signal, so there is a second look; who comes later is
+    /// started by somebody who is tidying up.
+    fn ask(&mut self, members: &Members, leader: Option<i32>) {
+        self.looks += 1;
+        if self.looks > 2 {
+            return;
+        }
+        let all = members.all();
+        if let (Some(leader), 1) = (leader, self.looks) {
+            self.group = Some(leader);
+            kill(-leader, libc::SIGTERM);
+            // Who is stopped acts on it only once it goes on.
+            kill(-leader, libc::SIGCONT);
+        }
+        for member in all.iter().filter(|member| self.group != Some(member.group)) {
+            if self.asked.insert(name(member)) {
+                member.signal(libc::SIGTERM);
+                member.signal(libc::SIGCONT);
+            }
+        }
+    }
+}
+
+fn force(members: &[Member], leader: Option<i32>) {
+    if let Some(leader) = leader {
+        kill(-leader, libc::SIGKILL);
+    }
+    for member in members {
+        member.signal(libc::SIGKILL);
+    }
+}
+
+fn name(member: &Member) -> Name {
+    (member.pid, member.started)
+}
+
+/// A grace without end is one.
+fn later(now: Instant, time: Duration) -> Instant {
+    const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+    now + time.min(YEAR)
+}

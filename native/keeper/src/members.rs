@@ -1,0 +1,197 @@
+//! Who belongs to a command: the children of this process, and their descendants.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::{proc, wait};
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    pub pid: i32,
+    /// 0: not known.
+    pub group: i32,
+    /// In clock ticks since boot; 0: it is not shown, and known by its number alone. That is one of our
+    /// own children's, which is no other's until we reap it.
+    pub started: u64,
+    /// Whether it is a child of this process.
+    pub own: bool,
+    /// Whether it has something to do just now, such as becoming another program.
+    pub busy: bool,
+    /// Whether it has children of its own.
+    pub has_children: bool,
+}
+
+/// How to find children; what a kernel or a container does not show is found another way.
+#[derive(Debug)]
+pub struct Members {
+    /// Whether `/proc` shows them at all.
+    shown: bool,
+    /// No child of ours has a smaller number, unless the numbers have begun anew.
+    first: i32,
+    /// Children that do not count.
+    apart: HashSet<i32>,
+}
+
+impl Members {
+    /// `first`: the oldest child.
+    pub fn new(first: i32) -> Self {
+        Members { shown: proc::is_ours(), first, apart: HashSet::new() }
+    }
+
+    /// These children, and what descends from them, are others'.
+    pub fn set_apart(&mut self, pids: impl Iterator<Item = i32>) {
+        self.apart = pids.collect();
+    }
+
+    /// The children of this process that have not been reaped.
+    pub fn children(&self) -> Vec<i32> {
+        let own = std::process::id() as i32;
+        let listed = || if self.shown { proc::children(own, 1) } else { None };
+        let shown = || {
+            let all = if self.shown { proc::all() } else { None };
+            all.map(|all| all.iter().filter(|stat| stat.parent == own).map(|s| s.pid).collect())
+        };
+        // What is hidden from us is not in the list of all, so that is no way to find who is left.
+        let complete = |found: &Vec<i32>| !found.is_empty() || wait::nobody_is_left();
+        let found = listed().or_else(shown).filter(complete);
+        let mut found = found.unwrap_or_else(|| self.by_trial());
+        found.retain(|pid| !self.apart.contains(pid));
+        found
+    }
+
+    /// Asks of each number whether it is that of a child: a third of a microsecond each.
+    fn by_trial(&self) -> Vec<i32> {
+        const MOST: i32 = 4 * 1024 * 1024;
+        // SAFETY: there is one thread, and the child does nothing but end.
+        let last = match unsafe { libc::fork() } {
+            // SAFETY: ends the child, whose memory is a copy.
+            0 => unsafe { libc::_exit(0) },
+            -1 => MOST,
+            newest => {
+                // SAFETY: nobody wants to know how it ended.
+                unsafe { libc::waitpid(newest, std::ptr::null_mut(), libc::__WALL) };
+                newest
+            }
+        };
+        let candidates = if last >= self.first {
+            (self.first..last).chain(0..0)
+        } else {
+            (self.first..MOST).chain(2..last)
+        };
+        candidates.filter(|pid| wait::is_own(*pid)).collect()
+    }
+
+    /// All that live.
+    pub fn all(&self) -> Vec<Member> {
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        let mut table = None;
+        let mut open: Vec<(i32, Option<i32>)> =
+            self.children().into_iter().map(|pid| (pid, None)).collect();
+        while let Some((pid, parent)) = open.pop() {
+            if !seen.insert(pid) || self.apart.contains(&pid) {
+                continue;
+            }
+            let stat = if self.shown { proc::stat(pid) } else { None };
+            let Some(stat) = stat else {
+                // A child of ours whom others may not see; anybody else may be gone.
+                if parent.is_none() && wait::is_own(pid) {
+                    found.push(unseen(pid));
+                }
+                continue;
+            };
+            if parent.is_some_and(|parent| parent != stat.parent) {
+                continue;
+            }
+            let children = children_of(&stat, &mut table);
+            if stat.is_alive() {
+                found.push(Member {
+                    pid,
+                    group: stat.group,
+                    started: stat.started,
+                    own: parent.is_none(),
+                    busy: matches!(stat.state, b'R' | b'D'),
+                    has_children: !children.is_empty(),
+                });
+            }
+            open.extend(children.into_iter().map(|child| (child, Some(pid))));
+        }
+        found
+    }
+}
+
+fn unseen(pid: i32) -> Member {
+    // SAFETY: takes a number.
+    let group = unsafe { libc::getpgid(pid) }.max(0);
+    Member { pid, group, started: 0, own: true, busy: false, has_children: false }
+}
+
+/// `table`: children by parent, made when this kernel does not list those of a process.
+fn children_of(stat: &proc::Stat, table: &mut Option<HashMap<i32, Vec<i32>>>) -> Vec<i32> {
+    if table.is_none() {
+        if let Some(children) = proc::children(stat.pid, stat.threads) {
+            return children;
+        }
+        // It is gone, or they are not listed at all.
+        if proc::children(std::process::id() as i32, 1).is_some() {
+            return Vec::new();
+        }
+    }
+    let table = table.get_or_insert_with(|| {
+        let mut table: HashMap<i32, Vec<i32>> = HashMap::new();
+        for stat in proc::all().unwrap_or_default() {
+            table.entry(stat.parent).or_default().push(stat.pid);
+        }
+        table
+    });
+    table.get(&stat.pid).cloned().unwrap_or_default()
+}
+
+impl Member {
+    /// Signals it, and never somebody who has its number after it.
+    pub fn signal(&self, signal: i32) {
+        if self.own && wait::is_own(self.pid) {
+            kill(self.pid, signal);
+        } else if self.started != 0 {
+            self.signal_exactly(signal);
+        }
+    }
+
+    fn signal_exactly(&self, signal: i32) {
+        let is_same = || proc::stat(self.pid).is_some_and(|stat| stat.started == self.started);
+        // SAFETY: takes numbers only.
+        let pidfd = unsafe { libc::syscall(libc::SYS_pidfd_open, self.pid, 0) } as i32;
+        if pidfd < 0 {
+            // A filter that refuses the call is no reason to let it live; the window for reuse is
+            // microseconds.
+            if is_same() {
+                kill(self.pid, signal);
+            }
+            return;
+        }
+        // The descriptor pins the number, so what is true after opening it stays true.
+        if is_same() {
+            let nothing = std::ptr::null::<libc::siginfo_t>();
+            // SAFETY: takes numbers, and no details of the signal.
+            let sent =
+                unsafe { libc::syscall(libc::SYS_pidfd_send_signal, pidfd, signal, nothing, 0) };
+            if sent != 0 {
+                // It may not be ours to signal, or the call is refused: the old call tells which.
+                kill(self.pid, signal);
+            }
+        }
+        // SAFETY: opened above, and nobody else's.
+        unsafe { libc::close(pidfd) };
+    }
+}
+
+/// Whether it was sent; somebody who is gone is no error.
+pub fn kill(pid: i32, signal: i32) -> bool {
+    // What `kill` takes for somebody else, or for everybody.
+    if (-1..=1).contains(&pid) {
+        return false;
+    }
+    // SAFETY: takes numbers only.
+    let sent = unsafe { libc::kill(pid, signal) };
+    sent == 0 || std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
+}

@@ -1,0 +1,127 @@
+//! Processes as `/proc` shows them, for names and for whom to signal; what is proven is proven without.
+
+use std::fs::{self, File};
+use std::io::Read;
+
+/// A process at one moment. `(pid, started)` names it for ever; the pid alone may be reused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stat {
+    pub pid: i32,
+    pub parent: i32,
+    pub group: i32,
+    /// `R`, `S`, `Z`, ...
+    pub state: u8,
+    /// Whether it has nothing left to do but to end; its arguments are gone already.
+    pub exiting: bool,
+    pub threads: u32,
+    /// When it was started, in clock ticks since boot.
+    pub started: u64,
+}
+
+/// The kernel's flag for it, in the ninth field.
+const PF_EXITING: u64 = 0x4;
+
+impl Stat {
+    /// Whether it still runs.
+    pub fn is_alive(&self) -> bool {
+        !matches!(self.state, b'Z' | b'X' | b'x') && !self.exiting
+    }
+}
+
+/// Whether `/proc` shows the processes by the numbers that we know them by: it may be empty, or that of
+/// another PID namespace.
+pub fn is_ours() -> bool {
+    fs::read_link("/proc/self").is_ok_and(|own| own.as_os_str() == &*std::process::id().to_string())
+}
+
+/// One process; None when it is gone or not shown.
+pub fn stat(pid: i32) -> Option<Stat> {
+    // The kernel hands out the whole line at once; it is some 300 bytes long.
+    let mut line = [0; 2048];
+    let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+    parse_stat(pid, line.get(..length)?)
+}
+
+/// The second field is the name in parentheses, and may itself contain blanks and parentheses.
+fn parse_stat(pid: i32, line: &[u8]) -> Option<Stat> {
+    let name_end = line.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(line.get(name_end + 1..)?).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = *fields.next()?.as_bytes().first()?;
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    // From field 6 on: the flags are field 9, the threads field 20, and the start time is field 22.
+    let flags: u64 = fields.nth(3)?.parse().ok()?;
+    let threads = fields.nth(10)?.parse().ok()?;
+    let started = fields.nth(1)?.parse().ok()?;
+    let exiting = flags & PF_EXITING != 0;
+    Some(Stat { pid, parent, group, state, exiting, threads, started })
+}
+
+/// The children of a process with so many threads; None when this kernel does not list them.
+pub fn children(pid: i32, threads: u32) -> Option<Vec<i32>> {
+    if threads <= 1 {
+        return children_of_thread(pid, pid);
+    }
+    let mut all = Vec::new();
+    for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
+        let thread = thread.file_name().to_str().and_then(|name| name.parse().ok());
+        all.extend(thread.and_then(|thread| children_of_thread(pid, thread)).unwrap_or_default());
+    }
+    Some(all)
+}
+
+fn children_of_thread(pid: i32, thread: i32) -> Option<Vec<i32>> {
+    let list = fs::read_to_string(format!("/proc/{pid}/task/{thread}/children")).ok()?;
+    Some(list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())
+}
+
+/// Every process that is shown.
+pub fn all() -> Option<Vec<Stat>> {
+    let entries = fs::read_dir("/proc").ok()?.flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    Some(pids.filter_map(stat).collect())
+}
+
+/// Its arguments, each ended by NUL; empty when it has none left, or they are not shown.
+pub fn arguments(pid: i32) -> Vec<u8> {
+    fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()
+}
+
+/// Its name, at most 15 characters.
+pub fn name(pid: i32) -> Option<Vec<u8>> {
+    let mut name = fs::read(format!("/proc/{pid}/comm")).ok()?;
+    name.pop_if(|last| *last == b'\n');
+    Some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_and_blanks_does_not_shift_the_fields() {
+        let line = b"7 (a) b (c)) S 1 2 3 0 -1 4194308 0 0 0 0 0 0 0 0 20 0 5 0 99 0";
+        let expected = Stat {
+            pid: 7,
+            parent: 1,
+            group: 2,
+            state: b'S',
+            exiting: true,
+            threads: 5,
+            started: 99,
+        };
+        assert_eq!(parse_stat(7, line), Some(expected));
+    }
+
+    #[test]
+    fn this_process_is_seen_alive_with_its_children() {
+        let own = std::process::id() as i32;
+        assert!(is_ours() && stat(own).is_some_and(|own| own.is_alive()));
+        let mut child = std::process::Command::new("sleep").arg("10").spawn().unwrap();
+        let seen = children(own, 2);
+        assert!(seen.is_none_or(|seen| seen.contains(&(child.id() as i32))));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

@@ -1,0 +1,109 @@
+//! Starts detached commands through a real engine, and waits for what they do.
+#![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
+use std::ffi::CString;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use forkline_engine::{DetachedCommand, Engine, LaunchError};
+use tempfile::TempDir;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub fn engine() -> &'static Engine {
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    let keeper = PathBuf::from(env!("CARGO_BIN_EXE_forkline-keeper"));
+    ENGINE.get_or_init(|| Engine::start(Some(keeper), Box::new(|| {})).unwrap())
+}
+
+/// A command and the folder that its output goes to.
+pub struct Scene {
+    pub folder: TempDir,
+    pub command: DetachedCommand,
+}
+
+pub fn scene(text: &str) -> Scene {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |path: PathBuf| CString::new(path.to_str().unwrap()).unwrap();
+    let command = DetachedCommand {
+        text: text.into(),
+        shells: Vec::new(),
+        environment: format!("PATH={}", std::env::var("PATH").unwrap()).into_bytes(),
+        directory: Some(path(folder.path().to_owned())),
+        output: path(folder.path().join("output")),
+        timeout: Duration::from_secs(60),
+        grace: Duration::from_secs(5),
+    };
+    Scene { folder, command }
+}
+
+impl Scene {
+    pub fn start(&self) -> i32 {
+        start_with(engine(), self.command.clone()).unwrap()
+    }
+
+    pub fn failure(&self) -> LaunchError {
+        start_with(engine(), self.command.clone()).unwrap_err()
+    }
+
+    pub fn output(&self) -> String {
+        fs::read_to_string(self.folder.path().join("output")).unwrap_or_default()
+    }
+
+    /// The output, once the line is under it.
+    pub fn ending(&self) -> String {
+        eventually(|| Some(self.output()).filter(|text| text.contains("[background process ")))
+    }
+
+    /// What a file of the command's own says, once it is there.
+    pub fn told(&self, name: &str) -> String {
+        let path = self.folder.path().join(name);
+        eventually(|| fs::read_to_string(&path).ok().filter(|text| text.ends_with('\n')))
+            .trim_end()
+            .to_owned()
+    }
+}
+
+pub fn start_with(engine: &Engine, command: DetachedCommand) -> Result<i32, LaunchError> {
+    let (sender, answers) = channel();
+    engine.start_detached(command, Box::new(move |answer| sender.send(answer).unwrap()));
+    answers.recv_timeout(PATIENCE).unwrap()
+}
+
+pub fn eventually<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = attempt() {
+            return found;
+        }
+        assert!(Instant::now() < until, "it never came about");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// State, parent, group and session, as the kernel tells them.
+pub fn stat(pid: i32) -> Option<[String; 4]> {
+    let line = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = line.rsplit(')').next()?.split_ascii_whitespace().map(str::to_owned);
+    Some([fields.next()?, fields.next()?, fields.next()?, fields.next()?])
+}
+
+pub fn is_gone(pid: i32) -> bool {
+    stat(pid).is_none_or(|[state, ..]| state == "Z" || state == "X")
+}
+
+pub fn wait_until_gone(pid: i32) {
+    eventually(|| is_gone(pid).then_some(()));
+}
+
+pub fn kill(target: i32, signal: i32) {
+    // SAFETY: takes numbers only.
+    assert_eq!(unsafe { libc::kill(target, signal) }, 0);
+}
+
+pub fn keeper_of(pid: i32) -> i32 {
+    stat(pid).unwrap()[1].parse().unwrap()
+}

@@ -1,0 +1,76 @@
+//! The steps of a launch, by which its failures are told apart.
+
+/// The step of a launch that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Starting the keeper, or a process of its for the command.
+    Keeper,
+    /// Making pipes, the script's descriptor, the output file, or opening `/dev/null`.
+    Descriptors,
+    /// Creating the process.
+    Clone,
+    /// Getting a session of its own.
+    Session,
+    /// Asking to be told of the parent's death.
+    ParentDeath,
+    /// Entering the working directory.
+    Directory,
+    /// Putting stdio in place.
+    Stdio,
+    /// Closing the host's descriptors.
+    Close,
+    /// Taking the terminal.
+    Terminal,
+    /// Executing the shell.
+    Exec,
+}
+
+impl Step {
+    const ALL: [Step; 10] = [
+        Step::Keeper,
+        Step::Descriptors,
+        Step::Clone,
+        Step::Session,
+        Step::ParentDeath,
+        Step::Directory,
+        Step::Stdio,
+        Step::Close,
+        Step::Terminal,
+        Step::Exec,
+    ];
+
+    /// The step of this name, as another process of ours tells it.
+    pub fn named(name: &str) -> Option<Step> {
+        Step::ALL.into_iter().find(|step| step.name() == name)
+    }
+
+    /// Its name in errors.
+    pub fn name(self) -> &'static str {
+        match self {
+            Step::Keeper => "keeper",
+            Step::Descriptors => "descriptors",
+            Step::Clone => "clone",
+            Step::Session => "session",
+            Step::ParentDeath => "parentDeath",
+            Step::Directory => "directory",
+            Step::Stdio => "stdio",
+            Step::Close => "close",
+            Step::Terminal => "terminal",
+            Step::Exec => "exec",
+        }
+    }
+
+    /// By its number in `launch.h`.
+    pub(crate) fn of_launch(number: i32) -> Step {
+        match number {
+            1 => Step::Clone,
+            2 => Step::Session,
+            3 => Step::ParentDeath,
+            4 => Step::Directory,
+            5 => Step::Stdio,
+            6 => Step::Close,
+            7 => Step::Terminal,
+            _ => Step::Exec,
+        }
+    }
+}

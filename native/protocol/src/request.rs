@@ -1,0 +1,193 @@
+//! A request to run a command.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use forkline_launch::{Attributes, Image, Limit};
+
+use crate::VERSION;
+use crate::fields::{Reader, Writer};
+
+/// What a cradle is to launch. What it needs of the host comes as [`Descriptors`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Tried in order; the next one only when this one does not exist.
+    pub images: Vec<Image>,
+    /// Entries each ended by NUL.
+    pub environment: Vec<u8>,
+    /// None: the one among the descriptors, or else the cradle's.
+    pub directory: Option<CString>,
+    /// As the host has them.
+    pub attributes: Attributes,
+    /// Whether descriptor 0 is a terminal, to become the controlling one.
+    pub terminal: bool,
+    /// Whether the cradle is to tell where the command was at its end.
+    pub follow: bool,
+    /// Whether anybody waits for the start. If not, it is told with the end of a command that is short.
+    pub announce: bool,
+}
+
+/// What a request brings along.
+#[derive(Debug)]
+pub struct Descriptors<Descriptor> {
+    /// The way to talk about this command.
+    pub channel: Descriptor,
+    /// To become 0; None: `/dev/null`.
+    pub stdin: Option<Descriptor>,
+    /// To become 1.
+    pub stdout: Descriptor,
+    /// To become 2; None: the same as 1.
+    pub stderr: Option<Descriptor>,
+    /// Where the command starts.
+    pub directory: Option<Descriptor>,
+    /// To become 3.
+    pub script: Option<Descriptor>,
+    /// The request itself, when it is too long for a message.
+    pub body: Option<Descriptor>,
+}
+
+/// Why a request is not answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// It speaks another version.
+    Version(u32),
+    /// It is not what it should be.
+    Broken,
+}
+
+/// A refusal, and the way to tell it.
+pub type Refused = (Refusal, Option<OwnedFd>);
+
+const STDIN: u64 = 1;
+const STDERR: u64 = 2;
+const DIRECTORY: u64 = 4;
+const SCRIPT: u64 = 8;
+const BODY: u64 = 16;
+
+impl Request {
+    /// What follows the head in a message, or is in a file.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut fields = Writer::default();
+        let Attributes { limits, mask, nice, affinity } = &self.attributes;
+        fields.number(self.terminal.into()).number(self.follow.into());
+        fields.number(self.announce.into());
+        fields.number(mask.map_or(u64::MAX, u64::from));
+        fields.number(nice.map_or(i64::MIN, i64::from) as u64);
+        fields.bytes(affinity).number(limits.len() as u64);
+        for limit in limits {
+            fields.number(limit.resource as u64).number(limit.soft).number(limit.hard);
+        }
+        fields.bytes(self.directory.as_deref().unwrap_or_default().to_bytes());
+        fields.bytes(&self.environment).number(self.images.len() as u64);
+        for image in &self.images {
+            fields.bytes(image.path.as_bytes()).number(image.argv.len() as u64);
+            for argument in &image.argv {
+                fields.bytes(argument.as_bytes());
+            }
+        }
+        fields.finish()
+    }
+
+    /// None: it was not written by [`Request::encode`].
+    pub fn decode(body: &[u8]) -> Option<Request> {
+        let fields = &mut Reader(body);
+        let (terminal, follow) = (fields.number()? != 0, fields.number()? != 0);
+        let announce = fields.number()? != 0;
+        let mask = u32::try_from(fields.number()?).ok();
+        let nice = i32::try_from(fields.number()? as i64).ok();
+        let affinity = fields.bytes()?.to_vec();
+        let mut limits = Vec::new();
+        for _ in 0..fields.number()? {
+            let resource = fields.small()?;
+            limits.push(Limit { resource, soft: fields.number()?, hard: fields.number()? });
+        }
+        let directory = Some(CString::new(fields.bytes()?).ok()?).filter(|path| !path.is_empty());
+        let environment = fields.bytes()?.to_vec();
+        let mut images = Vec::new();
+        for _ in 0..fields.number()? {
+            images.push(image(fields)?);
+        }
+        let attributes = Attributes { limits, mask, nice, affinity };
+        Some(Request { images, environment, directory, attributes, terminal, follow, announce })
+    }
+}
+
+fn image(fields: &mut Reader) -> Option<Image> {
+    let path = CString::new(fields.bytes()?).ok()?;
+    let mut argv = Vec::new();
+    for _ in 0..fields.number()? {
+        argv.push(CString::new(fields.bytes()?).ok()?);
+    }
+    Some(Image { path, argv })
+}
+
+impl<'a> Descriptors<BorrowedFd<'a>> {
+    /// The head of the message, and what is sent along with it.
+    pub fn encode(&self) -> (Vec<u8>, Vec<BorrowedFd<'a>>) {
+        let optional = [
+            (STDIN, self.stdin),
+            (STDERR, self.stderr),
+            (DIRECTORY, self.directory),
+            (SCRIPT, self.script),
+            (BODY, self.body),
+        ];
+        let present = optional.iter().filter(|(_, descriptor)| descriptor.is_some());
+        let flags = present.fold(0, |flags, (flag, _)| flags | flag);
+        let sent = [Some(self.channel), Some(self.stdout)].into_iter();
+        let sent = sent.chain(optional.map(|(_, descriptor)| descriptor)).flatten().collect();
+        (Writer::default().number(VERSION.into()).number(flags).finish(), sent)
+    }
+}
+
+impl Descriptors<OwnedFd> {
+    /// From a message and what came with it; also the rest of the message. The channel is there even
+    /// when the rest is not what it should be, so that this can be told.
+    pub fn decode(message: &[u8], received: Vec<OwnedFd>) -> Result<(Self, &[u8]), Refused> {
+        let fields = &mut Reader(message);
+        let (version, flags) = (fields.number(), fields.number());
+        let mut received = received.into_iter();
+        let channel = received.next();
+        let refuse = |refusal, channel| Err((refusal, channel));
+        match version.map(u32::try_from) {
+            Some(Ok(VERSION)) => {}
+            Some(Ok(version)) => return refuse(Refusal::Version(version), channel),
+            _ => return refuse(Refusal::Broken, channel),
+        }
+        let (Some(channel), Some(flags)) = (channel, flags) else {
+            return refuse(Refusal::Broken, None);
+        };
+        let expected = 1 + flags.count_ones() as usize;
+        let stdout = received.next();
+        let (Some(stdout), true) = (stdout, received.len() + 1 == expected) else {
+            return refuse(Refusal::Broken, Some(channel));
+        };
+        let mut next = |flag| if flags & flag != 0 { received.next() } else { None };
+        let descriptors = Descriptors {
+            channel,
+            stdout,
+            stdin: next(STDIN),
+            stderr: next(STDERR),
+            directory: next(DIRECTORY),
+            script: next(SCRIPT),
+            body: next(BODY),
+        };
+        Ok((descriptors, fields.0))
+    }
+
+    /// What becomes 0, 1 and 2.
+    pub fn stdio<'a>(&'a self, null: BorrowedFd<'a>) -> [BorrowedFd<'a>; 3] {
+        let stdout = self.stdout.as_fd();
+        let stdin = self.stdin.as_ref().map_or(null, AsFd::as_fd);
+        [stdin, stdout, self.stderr.as_ref().map_or(stdout, AsFd::as_fd)]
+    }
+}
+
+impl Request {
+    /// Its directory, if it is told by path.
+    pub fn path(&self) -> Option<&CStr> {
+        self.directory.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+
+fn text() -> impl Strategy<Value = CString> {
+    vec(1..=255u8, 0..40).prop_map(|bytes| CString::new(bytes).unwrap_or_default())
+}
+
+prop_compose! {
+    fn any_request()(
+        images in vec((text(), vec(text(), 0..4)), 0..4),
+        environment: Vec<u8>,
+        directory in proptest::option::of(text()),
+        limits in vec((0..16i32, any::<u64>(), any::<u64>()), 0..16),
+        mask in proptest::option::of(0..0o777u32),
+        nice in proptest::option::of(-20..20i32),
+        affinity in vec(any::<u8>(), 0..16),
+        terminal: bool,
+        follow: bool,
+        announce: bool,
+    ) -> Request {
+        let images = images.into_iter().map(|(path, argv)| Image { path, argv }).collect();
+        let limit = |(resource, soft, hard)| Limit { resource, soft, hard };
+        let limits = limits.into_iter().map(limit).collect();
+        let attributes = Attributes { limits, mask, nice, affinity };
+        let directory = directory.filter(|path| !path.is_empty());
+        Request { images, environment, directory, attributes, terminal, follow, announce }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_request_arrives_as_it_was_sent(request in any_request()) {
+        prop_assert_eq!(Request::decode(&request.encode()), Some(request));
+    }
+
+    #[test]
+    fn what_is_cut_off_is_no_request(request in any_request(), part in 0.0..1.0) {
+        let bytes = request.encode();
+        let cut = bytes.split_at((bytes.len() as f64 * part) as usize).0;
+        prop_assert_eq!(Request::decode(cut), None);
+    }
+
+    #[test]
+    fn bytes_that_are_nothing_of_ours_do_no_harm(bytes: Vec<u8>) {
+        let _ = Request::decode(&bytes);
+        let _ = Descriptors::decode(&bytes, Vec::new()).is_ok();
+    }
+}
+
+#[test]
+fn another_version_is_told_from_a_broken_message() {
+    let head = Writer::default().number(u64::from(VERSION) + 1).number(0).finish();
+    let refused = Descriptors::decode(&head, Vec::new()).map(drop).map_err(|(refusal, _)| refusal);
+    assert_eq!(refused, Err(Refusal::Version(VERSION + 1)));
+    let refused = Descriptors::decode(b"x", Vec::new()).map(drop).map_err(|(refusal, _)| refusal);
+    assert_eq!(refused, Err(Refusal::Broken));
+}

@@ -1,0 +1,212 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createOwner, run, spawn } from '../../src/index.js';
+import { longSleep, sleeping } from '../support/commands.js';
+import { namespaces, publicCopy, runHost, startHost } from '../support/hosts.js';
+import { leavesNothingBehind, useFolder, useOwners } from '../support/leftovers.js';
+import { eventually, isGone, keeperOf, lives, parentOf } from '../support/processes.js';
+import { exited, printed } from '../support/results.js';
+
+// The processes between host and command are killed, stopped, replaced, and missing.
+leavesNothingBehind();
+const folder = useFolder();
+const newOwner = useOwners();
+const isRoot = process.getuid?.() === 0;
+
+async function killKeeper(): Promise<void> {
+  const keeper = keeperOf();
+  process.kill(keeper, 'SIGKILL');
+  await eventually(() => expect(isGone(keeper)).toBe(true));
+}
+
+describe('a process of ours that is killed', () => {
+  test('A15: a keeper is replaced, what runs goes on, and the host is told once', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on('warning', note);
+    const live = await spawn('sleep 0.7; echo fin; exit 7');
+    const asked = run('sleep 0.3; echo asked');
+    await killKeeper();
+    expect(printed(await run('echo next'))).toBe('next\n');
+    expect(printed(await asked)).toBe('asked\n');
+    const result = await live.result;
+    expect(result.outcome).toEqual(exited(7));
+    expect(result).toMatchObject({ output: { text: 'fin\n' } });
+    await eventually(() => expect(keeperOf()).toBeGreaterThan(0));
+    process.off('warning', note);
+    expect(warnings).toMatchObject([{ code: 'FORKLINE_KEEPER_KILLED' }]);
+  });
+
+  test('A15: of three hundred commands that a keeper leaves each is run once', async () => {
+    const file = folder.file('ran');
+    const all = Array.from({ length: 300 }, (_, index) => {
+      return run(`echo ${index} >>${file}; exit ${index % 200}`);
+    });
+    await sleep(5);
+    await killKeeper();
+    const codes = (await Promise.all(all)).map(({ outcome }) => outcome);
+    expect(codes).toEqual(Array.from({ length: 300 }, (_, index) => exited(index % 200)));
+    const ran = printed(await run(`sort -n ${file}`));
+    expect(ran).toBe(Array.from({ length: 300 }, (_, index) => `${index}\n`).join(''));
+  });
+
+  test('A15: later commands do not survive the SIGKILL of their host', async () => {
+    const host = startHost('commands');
+    await host.run('true');
+    process.kill(keeperOf(host.child.pid), 'SIGKILL');
+    await host.run('true');
+    void host.run(`setsid ${longSleep(501)} & ${longSleep(501)}`).catch(() => {});
+    await eventually(() => expect(sleeping(501)).toHaveLength(2));
+    host.child.kill('SIGKILL');
+    await host.ended;
+    await eventually(() => expect(sleeping(501)).toEqual([]));
+  });
+
+  test("a cradle's command is ended with all that it started, and its status is not made up", async () => {
+    const live = await spawn(`setsid ${longSleep(502)} & ${longSleep(502)}`);
+    await eventually(() => expect(sleeping(502)).toHaveLength(2));
+    process.kill(parentOf(live.pid), 'SIGKILL');
+    const result = await live.result;
+    expect(sleeping(502)).toEqual([]);
+    expect(result.outcome).toEqual({ kind: 'unknown' });
+    expect(result.background).toEqual([]);
+  });
+
+  test('a cradle and the keeper together: the command ends, and is named, since nobody can look', async () => {
+    const live = await spawn(longSleep(503));
+    const keeper = keeperOf();
+    process.kill(keeper, 'SIGSTOP');
+    process.kill(parentOf(live.pid), 'SIGKILL');
+    process.kill(keeper, 'SIGKILL');
+    const result = await live.result;
+    expect(result.outcome).toEqual({ kind: 'unknown' });
+    expect(result.background).toMatchObject([{ pid: live.pid }]);
+    await eventually(() => expect(sleeping(503)).toEqual([]));
+    expect(printed(await run('echo again'))).toBe('again\n');
+  });
+});
+
+test('a cradle or a keeper that is stopped goes on', async () => {
+  const live = await spawn('sleep 0.2; exit 5');
+  process.kill(parentOf(live.pid), 'SIGSTOP');
+  expect((await live.result).outcome).toEqual(exited(5));
+  process.kill(keeperOf(), 'SIGSTOP');
+  const all = Array.from({ length: 50 }, () => run('sleep 0.01'));
+  for (const { outcome } of await Promise.all(all)) expect(outcome).toEqual(exited(0));
+});
+
+test('what goes round to everybody does not end a keeper, nor what it runs', async () => {
+  const live = await spawn('sleep 0.5; exit 6');
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) {
+    process.kill(keeperOf(), signal);
+    process.kill(parentOf(live.pid), signal);
+  }
+  expect((await live.result).outcome).toEqual(exited(6));
+});
+
+describe('a host that gives something up', () => {
+  interface Told {
+    readonly before: string;
+    readonly after: string;
+  }
+  // With mounts of its own, which go with it.
+  const under = isRoot ? namespaces('-m') : [];
+  const tell = (how: string): Promise<Told> => runHost<Told>('identity', { args: [how], under });
+
+  test.skipIf(!isRoot).each([
+    ['users', 'id -u: 65534, id -g: 65534, id -G: 65534 7'],
+    ['groups', 'id -u: 0, id -g: 0, id -G: 0 4711'],
+  ])('%s: no command has them any more', async (how, expected) => {
+    const { before, after } = await tell(how);
+    expect(before).toMatch(/^id -u: 0,/);
+    expect(after).toBe(expected);
+  });
+
+  test.skipIf(!isRoot)('its root: no command sees the old one', async () => {
+    const { before, after } = await tell('root');
+    expect([before, after]).toEqual(['outside', 'inside']);
+  });
+
+  test.skipIf(!isRoot)('its network: no command has the old one', async () => {
+    const { before, after } = await tell('network');
+    expect(after).not.toBe(before);
+  });
+
+  test('umask, limits and niceness are those of the call', async () => {
+    const { before, after } = await tell('attributes');
+    expect(before).toBe('0022 0');
+    expect(after).toBe('0077 7');
+  });
+});
+
+describe('the program', () => {
+  let copy = '';
+  beforeAll(() => {
+    copy = publicCopy(folder.file('copy'));
+  });
+
+  test('on a file system from which nothing is executed, it is run from memory', async () => {
+    const place = folder.file('noexec');
+    mkdirSync(place);
+    // The keeper alone: a library can't be mapped from there either.
+    const keeper = join(copy, 'native/prebuilt/forkline-keeper');
+    const mount = [
+      `mount -t tmpfs none ${place}`,
+      `cp ${keeper} ${place}`,
+      `mount -o remount,noexec ${place}`,
+      `mount --bind ${place}/forkline-keeper ${keeper}`,
+      'exec "$@"',
+    ].join(' && ');
+    const under = namespaces('-m', 'sh', '-c', mount, 'sh');
+    const host = startHost('commands', { under, from: copy });
+    const { result, error } = await host.run('echo hi');
+    expect(error).toBeUndefined();
+    expect(result?.output).toMatchObject({ text: 'hi\n' });
+    host.child.stdin?.end();
+    await host.ended;
+  });
+
+  test('that is missing is an error that names it', async () => {
+    const bare = publicCopy(folder.file('bare'));
+    rmSync(join(bare, 'native/prebuilt/forkline-keeper'));
+    const { error } = await startHost('commands', { from: bare }).run('true');
+    expect(error).toEqual({
+      name: 'LaunchError',
+      code: 'ENOENT',
+      step: 'keeper',
+      message: 'ENOENT: cannot start forkline-keeper: No such file or directory',
+    });
+  });
+
+  test('that ends at once is an error, not a hang', async () => {
+    const broken = publicCopy(folder.file('broken'));
+    const keeper = join(broken, 'native/prebuilt/forkline-keeper');
+    rmSync(keeper);
+    cpSync(execFileSync('which', ['true'], { encoding: 'utf8' }).trim(), keeper);
+    chmodSync(keeper, 0o755);
+    const { error } = await startHost('commands', { from: broken }).run('true');
+    expect(error).toMatchObject({ name: 'LaunchError', step: 'keeper' });
+  });
+});
+
+test('what an ended command has left lives on when its keeper is killed, and ends with its owner', async () => {
+  const owner = newOwner();
+  const result = await run(`setsid ${longSleep(504)} >/dev/null 2>&1 & :`, { owner });
+  const [left] = result.background;
+  await killKeeper();
+  await run('true');
+  expect(lives(left?.pid ?? 0)).toBe(true);
+  await owner.dispose();
+  expect(sleeping(504)).toEqual([]);
+});
+
+test('owners in one host are apart, however many', async () => {
+  const [mine, other] = [createOwner(), newOwner()];
+  await run(`setsid ${longSleep(505)} & :`, { owner: mine });
+  await run(`setsid ${longSleep(506)} & :`, { owner: other });
+  await mine.dispose();
+  expect([sleeping(505).length, sleeping(506).length]).toEqual([0, 1]);
+});
