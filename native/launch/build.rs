@@ -1,7 +1,7 @@
 //! Compiles the C++ between clone and exec.
 
 fn main() {
-    for file in ["launch.h", "launch_linux.cc"] {
+    for file in ["descriptors.h", "descriptors_linux.cc", "launch.h", "launch_linux.cc"] {
         println!("cargo:rerun-if-changed={file}");
     }
     cc::Build::new()

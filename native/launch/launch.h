@@ -66,6 +66,7 @@ struct forkline_request {
   int terminal;           // 1: descriptor 0 is a terminal, to become the controlling one
   int share_directory;    // 1: caller and child have one working directory, umask and root
   int watch;              // 1: a pidfd is wanted
+  uint64_t reset;         // signals (number n: bit n - 1) whose disposition may not be the default
   const struct forkline_attributes *attributes;  // NULL: the caller's
   void *stack;                                   // lowest byte of the child's stack, page-aligned
   size_t stack_size;                             // at least FORKLINE_STACK_SIZE

@@ -65,11 +65,12 @@ struct Child {
 
 // Handlers are this process's code and memory, and ignored signals would stay
 // ignored through exec (`yes | head` would never see SIGPIPE). Both go.
-void reset_signals() {
+void reset_signals(uint64_t signals) {
   KernelSigaction fresh;
   memset(&fresh, 0, sizeof fresh);
   for (int number = 1; number < _NSIG; number++) {
-    if (number == SIGKILL || number == SIGSTOP) continue;
+    bool concerned = (signals >> (number - 1) & 1) != 0;
+    if (!concerned || number == SIGKILL || number == SIGSTOP) continue;
     syscall(SYS_rt_sigaction, number, &fresh, nullptr, sizeof fresh.mask);
   }
 }
@@ -158,7 +159,7 @@ int run_child(void *argument) {
   place_descriptors(child);
   if (request.terminal && ioctl(0, TIOCSCTTY, 0) != 0) fail(child, FORKLINE_STEP_TERMINAL);
   if (request.attributes != nullptr) take_attributes(*request.attributes);
-  reset_signals();
+  reset_signals(request.reset);
   // Only now: a signal that arrives from here on kills the child, not the parent's handler.
   set_mask(KernelSignals{}, nullptr);
   exec_first(child);

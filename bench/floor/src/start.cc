@@ -99,6 +99,7 @@ Started Starter::launch(const Command &command) {
   request.directory_fd = -1;
   request.script = -1;
   request.watch = 1;
+  request.reset = ~UINT64_C(0);
   request.stack = stack_;
   request.stack_size = FORKLINE_STACK_SIZE;
   forkline_launched launched;

@@ -17,7 +17,8 @@ use crate::launcher::Order;
 use crate::message::channel;
 use crate::outcome::{BackgroundProcess, Cause, Ended, Status, Usage};
 use crate::process::{Exit, Phase, Rest};
-use crate::reactor::{Reactor, Source};
+use crate::reactor::Reactor;
+use crate::source::Source;
 use crate::timers::Alarm;
 
 /// Longer than any answer.

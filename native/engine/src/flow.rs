@@ -12,7 +12,8 @@ use crate::live::Live;
 use crate::mailbox::Snapshot;
 use crate::process::Spilling;
 use crate::pty::{self, Size};
-use crate::reactor::{Reactor, Source};
+use crate::reactor::Reactor;
+use crate::source::Source;
 use crate::stream::{Progress, Stream, Tap, deliver};
 use crate::timers::Alarm;
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-use forkline_launch::{Failure, Image, Place, Request, Stack, Step, launch};
+use forkline_launch::{Failure, Image, Place, Request, Signals, Stack, Step, launch};
 use forkline_protocol::{VERSION, pair, role, take};
 use parking_lot::Mutex;
 use rustix::fs::{Mode, OFlags, open};
@@ -220,6 +220,7 @@ pub fn launch_keeper(
             terminal: false,
             share_directory: false,
             attributes: None,
+            reset: Signals::ALL,
         };
         launch(&request, stack)
     };

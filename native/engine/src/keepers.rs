@@ -9,7 +9,8 @@ use forkline_protocol::{News, take};
 use rustix::event::epoll::EventFlags;
 
 use crate::keeper::Keeper;
-use crate::reactor::{Reactor, Source};
+use crate::reactor::Reactor;
+use crate::source::Source;
 use crate::timers::Alarm;
 
 /// From one try to reap a group to the next.

@@ -52,6 +52,18 @@ pub struct Start {
     pub keeper: Result<Arc<Keeper>, LaunchError>,
 }
 
+/// A command that can be asked for.
+struct Prepared {
+    process: Process,
+    letter: Arc<Letter>,
+    /// The cradle's end.
+    channel: OwnedFd,
+    keeper: Arc<Keeper>,
+}
+
+/// The reactor sleeps on when a command is asked for; but one whose keeper never answers must be seen.
+const UNSEEN: Duration = Duration::from_secs(1);
+
 /// What the thread has.
 pub struct Launcher {
     reactor: Mailbox,
@@ -67,27 +79,45 @@ impl Launcher {
 
     /// Sends what is ordered, for as long as the process lives.
     pub fn run(&self, orders: &Queue<Order>) {
+        let mut unseen: Option<Instant> = None;
         loop {
-            match orders.take() {
-                Order::Start(start) => self.start(*start),
-                Order::Again(id, letter, channel, gone) => {
+            let order = match unseen {
+                None => Some(orders.take()),
+                Some(since) => orders.take_until(since + UNSEEN),
+            };
+            match order {
+                Some(Order::Start(start)) => {
+                    self.start(*start);
+                    unseen = unseen.or_else(|| Some(Instant::now()));
+                }
+                Some(Order::Again(id, letter, channel, gone)) => {
                     let keeper = self.seat.keeper_in_place_of(&gone);
-                    if let Err(error) =
-                        keeper.and_then(|keeper| deliver(&letter, &channel, &keeper))
-                    {
+                    let sent = keeper.and_then(|keeper| deliver(&letter, &channel, &keeper));
+                    if let Err(error) = sent {
                         self.reactor.send(Message::NotSent(id, error));
                     }
+                }
+                None => {
+                    self.reactor.ring();
+                    unseen = None;
                 }
             }
         }
     }
 
     fn start(&self, order: Start) {
-        let (owner, sink) = (order.owner.clone(), order.sink.clone());
-        let ended = match self.send(order) {
-            Ok(Some(process)) => {
-                self.reactor.send(Message::Sent(Box::new(process)));
-                return;
+        let (id, owner, sink) = (order.id, order.owner.clone(), order.sink.clone());
+        let ended = match self.prepare(order) {
+            Ok(Some(Prepared { process, letter, channel, keeper })) => {
+                match self.reactor.expect(process) {
+                    Ok(()) => {
+                        if let Err(error) = deliver(&letter, &channel, &keeper) {
+                            self.reactor.send(Message::NotSent(id, error));
+                        }
+                        return;
+                    }
+                    Err(error) => Ended::Failed(descriptors(error)),
+                }
             }
             Ok(None) => Ended::NeverStarted,
             Err(error) => Ended::Failed(error),
@@ -97,7 +127,7 @@ impl Launcher {
     }
 
     /// None: it was cancelled before anything was sent.
-    fn send(&self, mut order: Start) -> Result<Option<Process>, LaunchError> {
+    fn prepare(&self, mut order: Start) -> Result<Option<Prepared>, LaunchError> {
         if order.ticket.is_cancelled() || order.owner.is_disposed() {
             return Ok(None);
         }
@@ -126,9 +156,7 @@ impl Launcher {
         let is_born_here = keeper.identity.has_birthplace();
         let letter = Letter::new(command, invocation, reader, writers, is_born_here)?;
         let letter = Arc::new(letter);
-        let started = Instant::now();
-        deliver(&letter, &theirs, &keeper)?;
-        Ok(Some(Process {
+        let process = Process {
             id: order.id,
             owner: order.owner,
             ticket: order.ticket,
@@ -137,8 +165,8 @@ impl Launcher {
             pid: 0,
             cradle: 0,
             label: label(&command.text),
-            sending: Some((letter, keeper)),
-            started,
+            sending: Some((letter.clone(), keeper.clone())),
+            started: Instant::now(),
             timeout: command.timeout,
             grace: command.grace,
             form: command.listen.map_or(Form::Text, |listen| listen.form),
@@ -152,7 +180,8 @@ impl Launcher {
             members: Vec::new(),
             rest: Rest::Unknown,
             phase: Phase::Starting { cancelled: false },
-        }))
+        };
+        Ok(Some(Prepared { process, letter, channel: theirs, keeper }))
     }
 }
 

@@ -36,6 +36,7 @@ mod reactor;
 mod ring;
 mod shell;
 mod sink;
+mod source;
 mod spill;
 mod starting;
 mod stream;

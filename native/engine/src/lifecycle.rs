@@ -12,7 +12,8 @@ use crate::disposal::Leftover;
 use crate::message::tell;
 use crate::outcome::{Cause, Ended, Outcome, SpillReport};
 use crate::process::{Exit, Phase, Process, Rest, Spilling};
-use crate::reactor::{Reactor, Source};
+use crate::reactor::Reactor;
+use crate::source::Source;
 use crate::stream::{Stream, deliver_rest};
 use crate::timers::Alarm;
 

@@ -1,11 +1,12 @@
 //! The way to the reactor: what others tell it.
 
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use rustix::event::{EventfdFlags, eventfd};
+use rustix::event::{EventfdFlags, epoll, eventfd};
 use rustix::process::Signal;
 
 use crate::capture::Captured;
@@ -17,6 +18,7 @@ use crate::outcome::SpillReport;
 use crate::owner::Owner;
 use crate::process::Process;
 use crate::pty::Size;
+use crate::source::Source;
 use crate::stream::Stream;
 use crate::text::Text;
 
@@ -66,38 +68,68 @@ pub struct Mailbox {
 }
 
 struct Inbox {
-    messages: Mutex<Vec<Message>>,
+    letters: Mutex<Letters>,
     bell: OwnedFd,
+    epoll: Arc<OwnedFd>,
 }
+
+#[derive(Default)]
+struct Letters {
+    all: Vec<Message>,
+    /// Whether somebody has rung since the reactor took them last.
+    rung: bool,
+}
+
+/// The bell's id among what the reactor watches; commands' begin at 1.
+pub const BELL: u64 = 0;
 
 impl Mailbox {
     /// An empty one.
-    pub fn new() -> std::io::Result<Self> {
+    pub fn new() -> io::Result<Self> {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Mailbox { inbox: Arc::new(Inbox { messages: Mutex::new(Vec::new()), bell }) })
+        let epoll = Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?);
+        epoll::add(&epoll, &bell, Source::Channel.token(BELL), epoll::EventFlags::IN)?;
+        Ok(Mailbox { inbox: Arc::new(Inbox { letters: Mutex::default(), bell, epoll }) })
     }
 
-    /// Readable while there is mail.
-    pub fn bell(&self) -> &OwnedFd {
-        &self.inbox.bell
+    /// What the reactor waits on.
+    pub fn epoll(&self) -> &Arc<OwnedFd> {
+        &self.inbox.epoll
     }
 
-    /// Takes all there is.
-    pub fn empty(&self) -> Vec<Message> {
-        let _ = rustix::io::read(&self.inbox.bell, &mut [0; 8]);
-        std::mem::take(&mut *self.inbox.messages.lock())
+    /// Takes all there is. `rung`: the bell has been heard.
+    pub fn empty(&self, rung: bool) -> Vec<Message> {
+        // Before: whoever rings from now on is heard again.
+        if rung {
+            let _ = rustix::io::read(&self.inbox.bell, &mut [0; 8]);
+        }
+        std::mem::take(&mut *self.inbox.letters.lock()).all
     }
 
     /// Hands over a message; never blocks.
     pub fn send(&self, message: Message) {
-        let first = {
-            let mut messages = self.inbox.messages.lock();
-            messages.push(message);
-            messages.len() == 1
+        let rung = {
+            let mut letters = self.inbox.letters.lock();
+            letters.all.push(message);
+            std::mem::replace(&mut letters.rung, true)
         };
-        // Whoever finds the box empty rings; the reactor takes all there is.
-        if first {
-            let _ = rustix::io::write(&self.inbox.bell, &1u64.to_ne_bytes());
+        // One ring does for all that lies there when it is heard.
+        if !rung {
+            self.ring();
         }
+    }
+
+    /// Hands over a command that is about to be asked for. The reactor sleeps on: it comes upon it when
+    /// its cradle has something to say, or when somebody rings.
+    pub fn expect(&self, process: Process) -> io::Result<()> {
+        let token = Source::Channel.token(process.id);
+        epoll::add(&self.inbox.epoll, &process.channel, token, epoll::EventFlags::IN)?;
+        self.inbox.letters.lock().all.push(Message::Sent(Box::new(process)));
+        Ok(())
+    }
+
+    /// Has the reactor see what lies there.
+    pub fn ring(&self) {
+        let _ = rustix::io::write(&self.inbox.bell, &1u64.to_ne_bytes());
     }
 }

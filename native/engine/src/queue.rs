@@ -1,6 +1,7 @@
 //! A queue that threads wait on.
 
 use std::collections::VecDeque;
+use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
 
@@ -32,5 +33,12 @@ impl<Item> Queue<Item> {
             }
             self.filled.wait(&mut items);
         }
+    }
+
+    /// The same, but not for longer than until then.
+    pub fn take_until(&self, due: Instant) -> Option<Item> {
+        let mut items = self.items.lock();
+        while items.is_empty() && !self.filled.wait_until(&mut items, due).timed_out() {}
+        items.pop_front()
     }
 }

@@ -17,17 +17,18 @@ use crate::disposal::{Disposal, Leftover};
 use crate::keeper::Keeper;
 use crate::keepers::Group;
 use crate::launcher::Order;
-use crate::mailbox::{Mailbox, Message};
+use crate::mailbox::{BELL, Mailbox, Message};
 use crate::page::PageBuffer;
 use crate::process::Process;
 use crate::queue::Queue;
+use crate::source::Source;
 use crate::stream::Stream;
 use crate::threads;
 use crate::timers::{Alarm, Timers};
 
 /// The loop's state.
 pub struct Reactor {
-    pub(crate) epoll: OwnedFd,
+    pub(crate) epoll: Arc<OwnedFd>,
     pub(crate) mailbox: Mailbox,
     pub(crate) processes: HashMap<u64, Process>,
     /// Pipes that outlived their command's result: drained, so that their holders can go on.
@@ -48,43 +49,8 @@ pub struct Reactor {
     pub(crate) answers: Vec<u8>,
 }
 
-/// Which descriptor of a command an event is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
-    Channel,
-    Output(usize),
-    Lifeline,
-    Input,
-}
-
-impl Source {
-    /// Ids are never reused, so an event that comes late finds nobody.
-    pub(crate) fn token(self, id: u64) -> epoll::EventData {
-        let source = match self {
-            Source::Channel => 0,
-            Source::Output(index) => 1 + index as u64,
-            Source::Lifeline => 6,
-            Source::Input => 7,
-        };
-        epoll::EventData::new_u64(id << 3 | source)
-    }
-
-    fn from_token(token: u64) -> (u64, Source) {
-        let source = match token & 7 {
-            0 => Source::Channel,
-            6 => Source::Lifeline,
-            7 => Source::Input,
-            index => Source::Output(index as usize - 1),
-        };
-        (token >> 3, source)
-    }
-}
-
 /// Full rounds of events that go before the timers.
 const ROUNDS_BEFORE_TIMERS: usize = 16;
-
-/// The mailbox's bell; commands' ids begin at 1.
-const BELL: u64 = 0;
 
 /// Starts the loop on a thread of its own.
 pub fn start(
@@ -92,13 +58,10 @@ pub fn start(
     orders: Arc<Queue<Order>>,
     on_keeper_death: Box<dyn Fn() + Send>,
 ) -> io::Result<()> {
-    let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-    let token = epoll::EventData::new_u64(BELL);
-    epoll::add(&epoll, mailbox.bell(), token, epoll::EventFlags::IN)?;
     // Everything that can run short comes before the threads, which could not be taken back.
     let buffer = PageBuffer::new()?;
     let mut reactor = Reactor {
-        epoll,
+        epoll: mailbox.epoll().clone(),
         disk: Disk::new(mailbox.clone()),
         mailbox,
         processes: HashMap::new(),
@@ -132,9 +95,10 @@ impl Reactor {
                 // Only a bug of ours can be the reason; turning in circles would hide it.
                 Err(_) => return,
             }
-            for event in &events {
-                self.ready(event.data.u64());
-            }
+            let tokens = events.iter().map(|event| event.data.u64());
+            // What an event is about may be in a letter that nobody has rung for.
+            self.read_mail(tokens.clone().any(|token| token == BELL));
+            tokens.for_each(|token| self.ready(token));
             // More has happened than fits; but who prints without end must not stop the clock.
             let full = events.len() == events.capacity();
             full_rounds = if full { full_rounds + 1 } else { 0 };
@@ -145,9 +109,6 @@ impl Reactor {
     }
 
     fn ready(&mut self, token: u64) {
-        if token == BELL {
-            return self.read_mail();
-        }
         match Source::from_token(token) {
             (id, Source::Channel) => self.hear(id),
             (id, Source::Lifeline) => self.hear_keeper(id),
@@ -171,8 +132,8 @@ impl Reactor {
         }
     }
 
-    fn read_mail(&mut self) {
-        for message in self.mailbox.empty() {
+    fn read_mail(&mut self, rung: bool) {
+        for message in self.mailbox.empty(rung) {
             self.receive(message);
         }
     }

@@ -3,14 +3,13 @@
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 
 use crate::command::Opening;
 use crate::errors::LaunchError;
 use crate::outcome::{Cause, Ended};
 use crate::process::{Phase, Process, Spilling};
-use crate::reactor::{Reactor, Source};
+use crate::reactor::Reactor;
 use crate::timers::Alarm;
 
 /// A request that has waited this long may have a keeper that was stopped.
@@ -20,7 +19,6 @@ impl Reactor {
     /// A command has been asked for.
     pub(crate) fn sent(&mut self, process: Process) {
         let id = process.id;
-        self.watch(process.channel.as_fd(), id, Source::Channel, EventFlags::IN);
         self.timers.set(id, Alarm::Unanswered, Instant::now() + UNANSWERED);
         process.owner.launch_ended();
         let unwanted = process.ticket.is_cancelled() || process.owner.is_disposed();

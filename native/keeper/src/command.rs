@@ -57,6 +57,7 @@ pub fn run(
             terminal: request.terminal,
             share_directory: request.follow,
             attributes: Some(&request.attributes),
+            reset: signals::NOT_DEFAULT,
         };
         launch(&launch_request, stack)
     };

@@ -117,6 +117,7 @@ fn start(mut order: File, null: &File) -> Result<Kept, Failure> {
         terminal: false,
         share_directory: false,
         attributes: None,
+        reset: signals::NOT_DEFAULT,
     };
     let mut stack = Stack::new().map_err(descriptors("a stack"))?;
     let started = Instant::now();

@@ -1,5 +1,6 @@
 //! Who belongs to a command: the children of this process, and their descendants.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use crate::{proc, wait};
@@ -24,8 +25,8 @@ pub struct Member {
 /// How to find children; what a kernel or a container does not show is found another way.
 #[derive(Debug)]
 pub struct Members {
-    /// Whether `/proc` shows them at all.
-    shown: bool,
+    /// Whether `/proc` shows them at all; not known until somebody asks.
+    shown: OnceCell<bool>,
     /// No child of ours has a smaller number, unless the numbers have begun anew.
     first: i32,
     /// Children that do not count.
@@ -35,7 +36,11 @@ pub struct Members {
 impl Members {
     /// `first`: the oldest child.
     pub fn new(first: i32) -> Self {
-        Members { shown: proc::is_ours(), first, apart: HashSet::new() }
+        Members { shown: OnceCell::new(), first, apart: HashSet::new() }
+    }
+
+    fn are_shown(&self) -> bool {
+        *self.shown.get_or_init(proc::is_ours)
     }
 
     /// These children, and what descends from them, are others'.
@@ -46,9 +51,9 @@ impl Members {
     /// The children of this process that have not been reaped.
     pub fn children(&self) -> Vec<i32> {
         let own = std::process::id() as i32;
-        let listed = || if self.shown { proc::children(own, 1) } else { None };
+        let listed = || if self.are_shown() { proc::children(own, 1) } else { None };
         let shown = || {
-            let all = if self.shown { proc::all() } else { None };
+            let all = if self.are_shown() { proc::all() } else { None };
             all.map(|all| all.iter().filter(|stat| stat.parent == own).map(|s| s.pid).collect())
         };
         // What is hidden from us is not in the list of all, so that is no way to find who is left.
@@ -92,7 +97,7 @@ impl Members {
             if !seen.insert(pid) || self.apart.contains(&pid) {
                 continue;
             }
-            let stat = if self.shown { proc::stat(pid) } else { None };
+            let stat = if self.are_shown() { proc::stat(pid) } else { None };
             let Some(stat) = stat else {
                 // A child of ours whom others may not see; anybody else may be gone.
                 if parent.is_none() && wait::is_own(pid) {

@@ -7,8 +7,13 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use forkline_launch::Signals;
+
 /// From the keeper to its cradles: the host is gone, whoever may still hold its channels.
 pub const HOST_IS_GONE: i32 = libc::SIGUSR1;
+
+/// Those that this process has given a meaning; it was started with none. (SIGPIPE: Rust does.)
+pub const NOT_DEFAULT: Signals = Signals::of([libc::SIGCHLD, HOST_IS_GONE, libc::SIGPIPE]);
 
 static GONE: AtomicBool = AtomicBool::new(false);
 

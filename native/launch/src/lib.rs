@@ -50,6 +50,27 @@ pub struct Request<'a> {
     pub share_directory: bool,
     /// What it has that is not its caller's.
     pub attributes: Option<&'a Attributes>,
+    /// Signals to which the caller, or whoever runs in its process, may have given a meaning.
+    pub reset: Signals,
+}
+
+/// Some signals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Signals(u64);
+
+impl Signals {
+    /// All there are.
+    pub const ALL: Signals = Signals(u64::MAX);
+
+    /// These. Their numbers are from 1 to 64.
+    pub const fn of<const N: usize>(numbers: [c_int; N]) -> Signals {
+        let (mut bits, mut left) = (0, numbers.as_slice());
+        while let [number, rest @ ..] = left {
+            bits |= 1 << (*number - 1);
+            left = rest;
+        }
+        Signals(bits)
+    }
 }
 
 /// What a program is given in place of its caller's.
@@ -120,6 +141,7 @@ mod ffi {
         pub terminal: c_int,
         pub share_directory: c_int,
         pub watch: c_int,
+        pub reset: u64,
         pub attributes: *const Attributes,
         pub stack: *mut c_void,
         pub stack_size: usize,
@@ -212,6 +234,7 @@ fn start(request: &Request, stack: &mut Stack, watch: bool) -> Result<ffi::Launc
         terminal: request.terminal.into(),
         share_directory: request.share_directory.into(),
         watch: watch.into(),
+        reset: request.reset.0,
         attributes: attributes.as_ref().map_or(null(), |attributes| &raw const *attributes),
         stack: stack.base.wrapping_byte_add(PAGE),
         stack_size: STACK_SIZE,
