@@ -8,34 +8,44 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use forkline_protocol::{Answer, Exit as Told, Member, Start, take};
-use rustix::event::epoll::EventFlags;
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::cradles::{Cradle, SHEDDING};
 use crate::errors::{LaunchError, Step};
-use crate::keeper::no_keeper;
+use crate::keeper::{Keeper, no_keeper};
 use crate::launcher::Order;
-use crate::message::channel;
 use crate::outcome::{BackgroundProcess, Cause, Ended, Status, Usage};
 use crate::process::{Exit, Phase, Rest};
 use crate::reactor::Reactor;
-use crate::source::Source;
 use crate::timers::Alarm;
 
 /// Longer than any answer.
 const LONGEST: usize = 96 * 1024;
 
 impl Reactor {
-    /// Reads all that a cradle has said.
+    /// A cradle has something to say, or has ended.
+    pub(crate) fn hear_cradle(&mut self, cradle: u64) {
+        match self.cradles.get(&cradle) {
+            Some(id) => self.hear(*id),
+            // One that waits has nothing to say: it has been killed, or could not be made.
+            None => {
+                self.keepers.iter().any(|keeper| keeper.cradles.remove(cradle));
+            }
+        }
+    }
+
+    /// Reads all that a command's cradle has said.
     pub(crate) fn hear(&mut self, id: u64) {
         let mut not_taken = false;
         loop {
-            let channel = match (self.processes.get(&id), self.leftovers.get(&id)) {
-                (Some(process), _) => &process.channel,
-                (None, Some(leftover)) => &leftover.channel,
-                (None, None) => return,
+            let cradle = match (self.processes.get(&id), self.leftovers.get(&id)) {
+                (Some(process), _) => process.cradle.as_ref(),
+                (None, Some(leftover)) => Some(&leftover.cradle),
+                (None, None) => None,
             };
+            let Some(cradle) = cradle else { return };
             let buffer = self.answers.get_mut(..LONGEST).unwrap_or_default();
-            match take(channel.as_fd(), buffer) {
+            match take(cradle.channel.as_fd(), buffer) {
                 Ok(0) => return self.channel_ended(id, not_taken),
                 Ok(length) => {
                     let answer = self.answers.get(..length).and_then(Answer::decode);
@@ -58,8 +68,7 @@ impl Reactor {
         match answer {
             Answer::Started(start) => self.start_told(id, start),
             Answer::Failed { step, errno } => {
-                let letter = process.sending.as_ref().map(|(letter, _)| letter.clone());
-                let error = letter.map(|letter| {
+                let error = process.letter.as_ref().map(|letter| {
                     let directory = letter.directory_name.as_deref();
                     letter.invocation.explain(step, errno, directory)
                 });
@@ -93,7 +102,7 @@ impl Reactor {
     fn start_told(&mut self, id: u64, start: Start) {
         let Some(process) = self.processes.get_mut(&id) else { return };
         if let Phase::Starting { .. } = process.phase {
-            (process.pid, process.cradle) = (start.pid, start.cradle);
+            (process.pid, process.parent) = (start.pid, start.cradle);
             process.started = moment(start.at);
             self.started(id);
         }
@@ -115,14 +124,17 @@ impl Reactor {
         };
         let wall = moment(told.at).saturating_duration_since(process.started);
         let exit = Exit { cause: Cause::Itself, status: told.status, usage, wall, forced: false };
-        match process.phase {
-            Phase::Ending(cause, _) => {
-                process.phase = Phase::Ending(cause, Some(Exit { cause, ..exit }));
-                // It had ended by itself before it heard that it was to end.
-                if told.empty {
-                    self.ended(id, false);
-                }
-            }
+        let phase = process.phase;
+        if let Phase::Ending(cause, _) = phase {
+            process.phase = Phase::Ending(cause, Some(Exit { cause, ..exit }));
+        }
+        if told.empty {
+            self.release(id);
+        }
+        match phase {
+            // It had ended by itself before it heard that it was to end.
+            Phase::Ending(..) if told.empty => self.ended(id, false),
+            Phase::Ending(..) => {}
             _ => self.over(id, exit),
         }
     }
@@ -131,6 +143,7 @@ impl Reactor {
         let Some(process) = self.processes.get_mut(&id) else { return };
         process.rest = Rest::Gone;
         process.members.clear();
+        self.release(id);
         self.ended(id, forced);
     }
 
@@ -159,45 +172,70 @@ impl Reactor {
     /// The cradle has closed its end.
     fn channel_ended(&mut self, id: u64, not_taken: bool) {
         if let Some(leftover) = self.leftovers.remove(&id) {
-            self.unwatch(leftover.channel.as_fd());
+            self.forget(&leftover.cradle);
             return self.advance_disposals();
         }
         let Some(process) = self.processes.get_mut(&id) else { return };
-        if let Phase::Starting { cancelled } = process.phase {
-            return match (not_taken, cancelled) {
-                (true, false) => self.send_again(id),
-                (true, true) => self.not_started(id, Ended::NeverStarted),
-                (false, _) => {
-                    self.not_started(id, Ended::Failed(killed(Step::Keeper, libc::ECONNRESET)));
-                }
-            };
+        let (phase, rest) = (process.phase, process.rest);
+        let is_sent = process.letter.as_ref().is_some_and(|letter| letter.is_sent());
+        if let Some(cradle) = process.cradle.take() {
+            self.forget(&cradle);
         }
-        let _ = rustix::event::epoll::delete(&self.epoll, &process.channel);
-        if process.rest != Rest::Gone && process.rest != Rest::Lost {
-            self.cradle_was_killed(id);
+        match phase {
+            // Whoever is about to send it will find out.
+            Phase::Starting { .. } if !is_sent => {}
+            Phase::Starting { cancelled: false } if not_taken => self.send_again(id),
+            // What was not read may be the order to end alone.
+            Phase::Starting { .. } => {
+                self.not_started(id, Ended::Failed(killed(Step::Keeper, libc::ECONNRESET)));
+            }
+            _ if rest != Rest::Gone && rest != Rest::Lost => self.cradle_was_killed(id),
+            _ => {}
         }
     }
 
-    /// Nobody has seen the request: its keeper has died, or was replaced.
-    fn send_again(&mut self, id: u64) {
+    /// Nobody has seen the request: its cradle has died, or its keeper, or could not make one.
+    pub(crate) fn send_again(&mut self, id: u64) {
         let Some(process) = self.processes.get_mut(&id) else { return };
-        let Some((letter, keeper)) = process.sending.clone() else { return };
+        let Some(letter) = process.letter.clone() else { return };
+        let (keeper, phase) = (process.keeper.clone(), process.phase);
+        if let Some(cradle) = process.cradle.take() {
+            self.forget(&cradle);
+        }
+        if matches!(phase, Phase::Starting { cancelled: true }) {
+            return self.not_started(id, Ended::NeverStarted);
+        }
         if let Some(errno) = keeper.fault() {
             let error = io::Error::from_raw_os_error(errno);
             return self.not_started(id, Ended::Failed(no_keeper(error)));
         }
-        let (ours, theirs) = match channel() {
-            Ok(both) => both,
-            Err(error) => {
-                let error = LaunchError::new(Step::Descriptors, &error, "a channel");
-                return self.not_started(id, Ended::Failed(error));
-            }
-        };
-        let _ = rustix::event::epoll::delete(&self.epoll, &process.channel);
-        process.channel = ours;
-        let Some(process) = self.processes.get(&id) else { return };
-        self.watch(process.channel.as_fd(), id, Source::Channel, EventFlags::IN);
-        self.orders.put(Order::Again(id, letter, theirs, keeper));
+        letter.take_back();
+        self.orders.put(Order::Again(id, letter, keeper));
+    }
+
+    /// The command's cradle has nothing more to do with it.
+    pub(crate) fn release(&mut self, id: u64) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        let Some(cradle) = process.cradle.take() else { return };
+        if process.follow {
+            return self.forget(&cradle);
+        }
+        let keeper = process.keeper.clone();
+        self.free(&keeper, cradle);
+    }
+
+    /// A cradle is free for the next command.
+    pub(crate) fn free(&mut self, keeper: &Keeper, cradle: Cradle) {
+        self.cradles.remove(&cradle.id);
+        if keeper.cradles.give_back(cradle) {
+            self.timers.set(keeper.id, Alarm::Shed, Instant::now() + SHEDDING);
+        }
+    }
+
+    /// A cradle is gone.
+    fn forget(&mut self, cradle: &Cradle) {
+        self.cradles.remove(&cradle.id);
+        self.unwatch(cradle.channel.as_fd());
     }
 
     /// Its keeper ends what is left, if that was not killed too, and says so.
@@ -231,7 +269,7 @@ impl Reactor {
 
     /// A keeper has ended what a cradle that was killed has left, or could not.
     pub(crate) fn cradle_cleared(&mut self, cradle: i32, cleared: bool) {
-        let of_cradle = self.processes.values_mut().filter(|process| process.cradle == cradle);
+        let of_cradle = self.processes.values_mut().filter(|process| process.parent == cradle);
         let mut lost = Vec::new();
         for process in of_cradle {
             if cleared {

@@ -118,7 +118,7 @@ fn start_now(
         role::DETACH,
         Some(Place::Path(c"/")),
         stdio,
-        order.as_fd(),
+        Some(order.as_fd()),
         &mut stack,
     )
     .map_err(no_keeper)?;

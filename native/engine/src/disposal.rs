@@ -1,11 +1,12 @@
 //! Ending all that an owner started: what runs, and what outlived its command.
 
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
 use forkline_protocol::{Answer, Order};
 
+use crate::cradles::Cradle;
+use crate::keeper::Keeper;
 use crate::message::tell;
 use crate::owner::Owner;
 use crate::reactor::Reactor;
@@ -17,8 +18,10 @@ pub type Done = Box<dyn FnOnce() + Send>;
 pub struct Leftover {
     /// Whose.
     pub owner: u64,
-    /// The way to the cradle.
-    pub channel: OwnedFd,
+    /// Whose cradle it is.
+    pub keeper: Arc<Keeper>,
+    /// The way to it.
+    pub cradle: Cradle,
     /// They can't be ended.
     pub given_up: bool,
 }
@@ -54,7 +57,7 @@ impl Reactor {
         match answer {
             Answer::Empty | Answer::Over { cleared: true, .. } => {
                 if let Some(leftover) = self.leftovers.remove(&id) {
-                    self.unwatch(leftover.channel.as_fd());
+                    self.free(&leftover.keeper, leftover.cradle);
                 }
             }
             Answer::Over { cleared: false, .. } => {
@@ -82,7 +85,7 @@ impl Reactor {
             for leftover in of_owner {
                 if !disposal.told {
                     leftover.given_up = false;
-                    tell(&leftover.channel, Order::End(disposal.grace.as_millis() as u64));
+                    tell(&leftover.cradle.channel, Order::End(disposal.grace.as_millis() as u64));
                 }
                 left += usize::from(!leftover.given_up);
             }

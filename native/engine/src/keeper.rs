@@ -9,45 +9,42 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use forkline_launch::{Failure, Image, Place, Request, Signals, Stack, Step, launch};
-use forkline_protocol::{VERSION, pair, role, take};
+use forkline_protocol::{Call, VERSION, pair, role};
 use parking_lot::Mutex;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
+use crate::cradles::{Cradle, Cradles};
 use crate::errors::LaunchError;
 use crate::identity::Identity;
+use crate::lifeline::Lifeline;
 use crate::mailbox::{Mailbox, Message};
 use crate::plumbing::memory_file;
 
-/// A keeper at work. It takes the end of our side of the lifeline for the host's death.
-#[derive(Debug)]
+/// A keeper at work.
 pub struct Keeper {
     /// Unique in this host.
     pub id: u64,
-    /// Its process id, and its group's, which is its cradles' too.
-    pub pid: i32,
     /// Who the host was.
     pub identity: Identity,
-    /// What it tells us.
-    pub lifeline: OwnedFd,
-    /// Where requests are sent to; None: to no more.
-    requests: Mutex<Option<Requests>>,
+    /// The way to it.
+    pub lifeline: Lifeline,
+    /// Its cradles that wait.
+    pub cradles: Cradles,
     /// What keeps it from being of use, until it has greeted: then 0.
     fault: AtomicI32,
     gone: AtomicBool,
 }
 
-/// Both sides: what nobody has taken when the keeper dies is taken back through its own.
-#[derive(Debug)]
-struct Requests {
-    ours: Arc<OwnedFd>,
-    theirs: OwnedFd,
-}
-
 impl Keeper {
-    /// The way for a request.
-    pub fn requests(&self) -> Option<Arc<OwnedFd>> {
-        self.requests.lock().as_ref().map(|requests| requests.ours.clone())
+    /// A cradle for the next command. None: the keeper is gone, or has been replaced.
+    pub fn cradle(&self) -> io::Result<Option<Cradle>> {
+        self.cradles.take(&self.lifeline)
+    }
+
+    /// Sees to it that some cradles wait.
+    pub fn prepare(&self) {
+        self.cradles.fill(&self.lifeline);
     }
 
     /// It has said that it is there, and which version it speaks.
@@ -72,31 +69,10 @@ impl Keeper {
         self.gone.load(Ordering::Relaxed)
     }
 
-    /// Has it go on if somebody has stopped it: its cradles look after commands.
-    pub fn go_on(&self) {
-        let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
-        let flags = libc::WSTOPPED | libc::WNOHANG;
-        let pid = self.pid as libc::id_t;
-        // SAFETY: fills the structure, which is valid as zeros too.
-        let info = unsafe {
-            libc::waitid(libc::P_PID, pid, info.as_mut_ptr(), flags);
-            info.assume_init()
-        };
-        // SAFETY: for a child the kernel fills this field; zero when there is nothing to tell.
-        if unsafe { info.si_pid() } == self.pid {
-            // SAFETY: takes numbers. It is our child and stopped, so its number is its own.
-            unsafe { libc::kill(self.pid, libc::SIGCONT) };
-        }
-    }
-
-    /// No more requests: what its cradles have not taken is taken back, which its channels tell; it
-    /// ends with what it runs.
+    /// No more commands: it ends with those that it runs.
     pub fn retire(&self) {
-        let Some(Requests { ours, theirs }) = self.requests.lock().take() else { return };
-        // SAFETY: takes numbers only.
-        unsafe { libc::shutdown(std::os::fd::AsRawFd::as_raw_fd(&*ours), libc::SHUT_WR) };
-        // Its own cradles may take them meanwhile: each one is taken once.
-        while take(theirs.as_fd(), &mut [0; 16]).is_ok_and(|length| length > 0) {}
+        self.cradles.close();
+        let _ = self.lifeline.call(Call::Retire, &[]);
     }
 }
 
@@ -104,18 +80,13 @@ impl Keeper {
 pub struct Seat {
     program: Option<PathBuf>,
     reactor: Mailbox,
-    next_id: Box<dyn Fn() -> u64 + Send + Sync>,
     current: Mutex<Option<Arc<Keeper>>>,
 }
 
 impl Seat {
     /// An empty seat, for the program at this path.
-    pub fn new(
-        program: Option<PathBuf>,
-        reactor: Mailbox,
-        next_id: impl Fn() -> u64 + Send + Sync + 'static,
-    ) -> Self {
-        Seat { program, reactor, next_id: Box::new(next_id), current: Mutex::new(None) }
+    pub fn new(program: Option<PathBuf>, reactor: Mailbox) -> Self {
+        Seat { program, reactor, current: Mutex::new(None) }
     }
 
     /// The keeper's program.
@@ -139,22 +110,23 @@ impl Seat {
             keeper.retire();
         }
         *current = None;
-        let keeper = Arc::new(start(self.program(), (self.next_id)(), identity)?);
+        let keeper = Arc::new(start(self.program(), &self.reactor, identity)?);
         *current = Some(keeper.clone());
         drop(current);
+        // Its calls lie there until it runs, and the first requests with them.
+        keeper.prepare();
         self.reactor.send(Message::KeeperStarted(keeper.clone()));
         Ok(keeper)
     }
 
-    /// The keeper for a request that one of this identity did not take.
+    /// The keeper for a request that nobody of this one has taken.
     pub fn keeper_in_place_of(&self, gone: &Keeper) -> Result<Arc<Keeper>, LaunchError> {
         let identity = Identity::now(gone.identity.has_birthplace());
         if identity == gone.identity {
             return self.keeper_for(identity);
         }
-        let is_another = |keeper: &&Arc<Keeper>| !keeper.is_gone() && keeper.id != gone.id;
         let current = self.current.lock();
-        let same = current.as_ref().filter(is_another);
+        let same = current.as_ref().filter(|keeper| !keeper.is_gone());
         let same = same.filter(|keeper| keeper.identity == gone.identity);
         same.cloned().ok_or_else(|| no_keeper(Errno::PERM.into()))
     }
@@ -165,28 +137,30 @@ pub fn no_keeper(error: io::Error) -> LaunchError {
     LaunchError::new(Step::Keeper, &error, "forkline-keeper")
 }
 
-fn start(program: Option<&Path>, id: u64, identity: Identity) -> Result<Keeper, LaunchError> {
+fn start(
+    program: Option<&Path>,
+    reactor: &Mailbox,
+    identity: Identity,
+) -> Result<Keeper, LaunchError> {
     let program = program.ok_or_else(|| no_keeper(Errno::NOENT.into()))?;
-    let (lifeline, their_lifeline) = pair().map_err(no_keeper)?;
-    let (ours, theirs) = pair().map_err(no_keeper)?;
+    let (socket, theirs) = pair().map_err(no_keeper)?;
     let mut stack = Stack::new().map_err(no_keeper)?;
     let pid = launch_keeper(
         program,
         role::KEEP,
         // It must not pin a file system, unless there is no other way.
         if identity.has_birthplace() { None } else { Some(Place::Path(c"/")) },
-        [their_lifeline.as_fd(), null().map_err(no_keeper)?.as_fd()],
-        theirs.as_fd(),
+        [theirs.as_fd(), null().map_err(no_keeper)?.as_fd()],
+        None,
         &mut stack,
     )
     .map_err(no_keeper)?;
 
     Ok(Keeper {
-        id,
-        pid,
+        id: reactor.new_id(),
         identity,
-        lifeline,
-        requests: Mutex::new(Some(Requests { ours: Arc::new(ours), theirs })),
+        lifeline: Lifeline { socket, keeper: pid },
+        cradles: Cradles::new(reactor.clone()),
         fault: AtomicI32::new(libc::ESRCH),
         gone: AtomicBool::new(false),
     })
@@ -197,13 +171,13 @@ fn null() -> io::Result<OwnedFd> {
 }
 
 /// Starts the program at `path` in one of its roles, with its directory and its descriptors 0, 1
-/// and 3; its process id.
+/// and perhaps 3; its process id.
 pub fn launch_keeper(
     path: &Path,
     role: &str,
     directory: Option<Place>,
     [stdin, stdout]: [BorrowedFd<'_>; 2],
-    fourth: BorrowedFd<'_>,
+    fourth: Option<BorrowedFd<'_>>,
     stack: &mut Stack,
 ) -> io::Result<i32> {
     let arguments = ["forkline-keeper", role, &VERSION.to_string()];
@@ -215,7 +189,7 @@ pub fn launch_keeper(
             environment: &[],
             directory,
             stdio: [stdin, stdout, file],
-            script: Some(fourth),
+            script: fourth,
             parent_death: None,
             terminal: false,
             share_directory: false,

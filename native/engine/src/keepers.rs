@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use forkline_protocol::{News, take};
 use rustix::event::epoll::EventFlags;
 
+use crate::cradles::SHEDDING;
 use crate::keeper::Keeper;
 use crate::reactor::Reactor;
 use crate::source::Source;
@@ -27,7 +28,7 @@ pub struct Group {
 
 impl Reactor {
     pub(crate) fn keeper_started(&mut self, keeper: Arc<Keeper>) {
-        self.watch(keeper.lifeline.as_fd(), keeper.id, Source::Lifeline, EventFlags::IN);
+        self.watch(keeper.lifeline.socket.as_fd(), keeper.id, Source::Lifeline, EventFlags::IN);
         self.keepers.push(keeper);
     }
 
@@ -38,7 +39,7 @@ impl Reactor {
         };
         let mut buffer = [0; 64];
         loop {
-            match take(keeper.lifeline.as_fd(), &mut buffer) {
+            match take(keeper.lifeline.socket.as_fd(), &mut buffer) {
                 Ok(0) => return self.keeper_died(&keeper),
                 Ok(length) => match buffer.get(..length).and_then(News::decode) {
                     Some(News::Hello(version)) => keeper.greeted(version),
@@ -53,8 +54,8 @@ impl Reactor {
     }
 
     fn keeper_died(&mut self, keeper: &Arc<Keeper>) {
-        self.unwatch(keeper.lifeline.as_fd());
-        let was_retired = keeper.requests().is_none();
+        self.unwatch(keeper.lifeline.socket.as_fd());
+        let was_retired = keeper.cradles.are_closed();
         keeper.dies();
         keeper.retire();
         // One of no use has been told of by what was asked of it.
@@ -62,12 +63,20 @@ impl Reactor {
             (self.on_keeper_death)();
         }
         self.keepers.retain(|other| other.id != keeper.id);
-        self.reap_group(keeper.id, keeper.pid);
+        self.reap_group(keeper.id, keeper.lifeline.keeper);
         // Commands whose cradle was killed with it have nobody to end what they have left.
         let lost: Vec<u64> =
             self.processes.values().filter(|p| p.is_lost()).map(|p| p.id).collect();
         for id in lost {
             self.lost(id);
+        }
+    }
+
+    /// Sends away those of its cradles that nobody has needed lately.
+    pub(crate) fn shed(&mut self, id: u64) {
+        let keeper = self.keepers.iter().find(|keeper| keeper.id == id);
+        if keeper.is_some_and(|keeper| keeper.cradles.shed()) {
+            self.timers.set(id, Alarm::Shed, Instant::now() + SHEDDING);
         }
     }
 

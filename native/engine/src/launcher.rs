@@ -7,18 +7,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::capture::Capture;
 use crate::command::{Command, Form, Opening, SpillTarget};
+use crate::cradles::Cradle;
 use crate::errors::{LaunchError, Step};
 use crate::input::Input;
 use crate::invocation::Invocation;
 use crate::keeper::{Keeper, Seat, no_keeper};
+use crate::lifeline::AGAIN;
 use crate::live::Live;
 use crate::mailbox::{Mailbox, Message};
 use crate::mark::Mark;
-use crate::message::{Letter, channel};
+use crate::message::{Delivery, Letter};
 use crate::outcome::Ended;
 use crate::owner::{Owner, Ticket};
 use crate::plumbing::Plumbing;
@@ -32,8 +33,8 @@ use crate::stream::{Reserve, Tap};
 pub enum Order {
     /// A command.
     Start(Box<Start>),
-    /// A request that the keeper it went to did not take, with a new channel's other end.
-    Again(u64, Arc<Letter>, OwnedFd, Arc<Keeper>),
+    /// A request that nobody of this keeper has taken.
+    Again(u64, Arc<Letter>, Arc<Keeper>),
 }
 
 /// A command on its way to be launched.
@@ -50,15 +51,6 @@ pub struct Start {
     pub sink: Arc<dyn Sink>,
     /// Who runs it.
     pub keeper: Result<Arc<Keeper>, LaunchError>,
-}
-
-/// A command that can be asked for.
-struct Prepared {
-    process: Process,
-    letter: Arc<Letter>,
-    /// The cradle's end.
-    channel: OwnedFd,
-    keeper: Arc<Keeper>,
 }
 
 /// The reactor sleeps on when a command is asked for; but one whose keeper never answers must be seen.
@@ -90,10 +82,8 @@ impl Launcher {
                     self.start(*start);
                     unseen = unseen.or_else(|| Some(Instant::now()));
                 }
-                Some(Order::Again(id, letter, channel, gone)) => {
-                    let keeper = self.seat.keeper_in_place_of(&gone);
-                    let sent = keeper.and_then(|keeper| deliver(&letter, &channel, &keeper));
-                    if let Err(error) = sent {
+                Some(Order::Again(id, letter, gone)) => {
+                    if let Err(error) = self.send_again(id, &letter, &gone) {
                         self.reactor.send(Message::NotSent(id, error));
                     }
                 }
@@ -106,19 +96,9 @@ impl Launcher {
     }
 
     fn start(&self, order: Start) {
-        let (id, owner, sink) = (order.id, order.owner.clone(), order.sink.clone());
+        let (owner, sink) = (order.owner.clone(), order.sink.clone());
         let ended = match self.prepare(order) {
-            Ok(Some(Prepared { process, letter, channel, keeper })) => {
-                match self.reactor.expect(process) {
-                    Ok(()) => {
-                        if let Err(error) = deliver(&letter, &channel, &keeper) {
-                            self.reactor.send(Message::NotSent(id, error));
-                        }
-                        return;
-                    }
-                    Err(error) => Ended::Failed(descriptors(error)),
-                }
-            }
+            Ok(Some(process)) => return self.send(process),
             Ok(None) => Ended::NeverStarted,
             Err(error) => Ended::Failed(error),
         };
@@ -126,8 +106,58 @@ impl Launcher {
         self.reactor.send(Message::LaunchFailed(owner));
     }
 
+    fn send(&self, process: Process) {
+        let (id, keeper) = (process.id, process.keeper.clone());
+        let (cradle, letter) = (process.cradle.clone(), process.letter.clone());
+        // First of all: the answer may come at once.
+        self.reactor.leave(Message::Sent(Box::new(process)));
+        if let (Some(cradle), Some(letter)) = (cradle, letter) {
+            self.deliver(id, &letter, &cradle);
+        }
+        // Only now: the next one can wait for it.
+        keeper.prepare();
+    }
+
+    fn send_again(&self, id: u64, letter: &Letter, gone: &Keeper) -> Result<(), LaunchError> {
+        let (keeper, cradle) = self.cradle_of(self.seat.keeper_in_place_of(gone)?)?;
+        self.reactor.send(Message::SentAgain(id, keeper, cradle.clone()));
+        self.deliver(id, letter, &cradle);
+        Ok(())
+    }
+
+    /// One of this keeper, or of who has come in its place.
+    fn cradle_of(&self, mut keeper: Arc<Keeper>) -> Result<(Arc<Keeper>, Cradle), LaunchError> {
+        loop {
+            if let Some(cradle) = keeper.cradle().map_err(descriptors)? {
+                return Ok((keeper, cradle));
+            }
+            keeper = self.seat.keeper_in_place_of(&keeper)?;
+        }
+    }
+
+    /// Waits as long as it must.
+    fn deliver(&self, id: u64, letter: &Letter, cradle: &Cradle) {
+        loop {
+            let error = match letter.send(cradle.channel.as_fd()) {
+                Ok(Delivery::Withdrawn) => return self.reactor.send(Message::NotWanted(id)),
+                Ok(_) => return,
+                Err(error) => error,
+            };
+            match error.raw_os_error() {
+                // So many descriptors are on their way already, of all of this user's processes.
+                Some(libc::EAGAIN | libc::ETOOMANYREFS | libc::ENOBUFS | libc::ENOMEM) => {
+                    std::thread::sleep(AGAIN);
+                }
+                Some(libc::EPIPE | libc::ECONNRESET | libc::ENOTCONN) => {
+                    return self.reactor.send(Message::NotTaken(id));
+                }
+                _ => return self.reactor.send(Message::NotSent(id, no_keeper(error))),
+            }
+        }
+    }
+
     /// None: it was cancelled before anything was sent.
-    fn prepare(&self, mut order: Start) -> Result<Option<Prepared>, LaunchError> {
+    fn prepare(&self, mut order: Start) -> Result<Option<Process>, LaunchError> {
         if order.ticket.is_cancelled() || order.owner.is_disposed() {
             return Ok(None);
         }
@@ -140,7 +170,6 @@ impl Launcher {
         let Command { shells, text, environment, follow, .. } = command;
         let invocation = Invocation::new(shells, text, environment, &mark, *follow)?;
         let plumbing = Plumbing::new(command)?;
-        let (ours, theirs) = channel().map_err(descriptors)?;
         let (mut outputs, mut streams, mut writers) = (Vec::new(), Vec::new(), Vec::new());
         for pipe in plumbing.outputs {
             let tap = Arc::new(Mutex::new(tap(command)));
@@ -155,17 +184,18 @@ impl Launcher {
         let (reader, input) = plumbing.input.unzip();
         let is_born_here = keeper.identity.has_birthplace();
         let letter = Letter::new(command, invocation, reader, writers, is_born_here)?;
-        let letter = Arc::new(letter);
-        let process = Process {
+        let (keeper, cradle) = self.cradle_of(keeper)?;
+        Ok(Some(Process {
             id: order.id,
             owner: order.owner,
             ticket: order.ticket,
             sink: order.sink,
-            channel: ours,
+            keeper,
+            cradle: Some(cradle),
             pid: 0,
-            cradle: 0,
+            parent: 0,
             label: label(&command.text),
-            sending: Some((letter.clone(), keeper.clone())),
+            letter: Some(Arc::new(letter)),
             started: Instant::now(),
             timeout: command.timeout,
             grace: command.grace,
@@ -174,44 +204,19 @@ impl Launcher {
             streams,
             spill: command.spill.clone().map_or(Spilling::No, Spilling::Wanted),
             input: input.map(|writer| Input::new(writer, &command.stdin)),
+            follow: command.follow,
             directory: None,
             terminal: plumbing.kept,
             signals: Default::default(),
             members: Vec::new(),
             rest: Rest::Unknown,
             phase: Phase::Starting { cancelled: false },
-        };
-        Ok(Some(Prepared { process, letter, channel: theirs, keeper }))
+        }))
     }
 }
 
 fn descriptors<E: Into<io::Error>>(error: E) -> LaunchError {
     LaunchError::new(Step::Descriptors, &error.into(), "a channel")
-}
-
-/// For how long a keeper may be unable to take a request that is full of descriptors.
-const AGAIN: Duration = Duration::from_millis(1);
-/// From one look at a keeper that takes nothing to the next.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-
-/// Waits as long as it must.
-fn deliver(letter: &Letter, channel: &OwnedFd, keeper: &Keeper) -> Result<(), LaunchError> {
-    loop {
-        // It has died, or been replaced, while we waited; whoever sent it hears that nobody took it.
-        let Some(socket) = keeper.requests() else { return Ok(()) };
-        let Err(error) = letter.send(socket.as_fd(), channel.as_fd()) else { return Ok(()) };
-        match error.raw_os_error() {
-            Some(libc::EAGAIN) => {
-                let mut watched = [PollFd::new(&*socket, PollFlags::OUT)];
-                let _ = poll(&mut watched, Some(&LOOK));
-                keeper.go_on();
-            }
-            // So many descriptors are on their way already, of all of this user's processes.
-            Some(libc::ETOOMANYREFS | libc::ENOBUFS | libc::ENOMEM) => std::thread::sleep(AGAIN),
-            Some(libc::EPIPE | libc::ECONNRESET | libc::ENOTCONN) => return Ok(()),
-            _ => return Err(no_keeper(error)),
-        }
-    }
 }
 
 /// The command's text in one line, for those of its processes that have no other name.

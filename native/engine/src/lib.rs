@@ -8,6 +8,7 @@ mod answers;
 mod attributes;
 mod capture;
 mod command;
+mod cradles;
 mod detached;
 mod directory;
 mod disk;
@@ -21,6 +22,7 @@ mod keeper;
 mod keepers;
 mod launcher;
 mod lifecycle;
+mod lifeline;
 mod live;
 mod mailbox;
 mod mark;
@@ -48,7 +50,6 @@ mod window;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 pub use capture::{Captured, Counts, Limits, Parts};
@@ -78,7 +79,6 @@ use rustix::fs::{Mode, OFlags, open};
 pub struct Engine {
     orders: Arc<Queue<Order>>,
     reactor: Mailbox,
-    next_id: Arc<AtomicU64>,
     seat: Arc<Seat>,
 }
 
@@ -101,10 +101,7 @@ impl Engine {
             .map_err(StartError::in_action("opening /dev/null"))?;
         forkline_protocol::pair().map_err(StartError::in_action("socketpair"))?;
         let reactor = Mailbox::new().map_err(StartError::in_action("eventfd"))?;
-        let next_id = Arc::new(AtomicU64::new(1));
-        let ids = next_id.clone();
-        let new_id = move || ids.fetch_add(1, Ordering::Relaxed);
-        let seat = Arc::new(Seat::new(keeper, reactor.clone(), new_id));
+        let seat = Arc::new(Seat::new(keeper, reactor.clone()));
         let orders = Arc::new(Queue::new());
         reactor::start(reactor.clone(), orders.clone(), on_keeper_death)
             .map_err(StartError::in_action("the event loop"))?;
@@ -114,7 +111,7 @@ impl Engine {
             .map_err(StartError::in_action("a thread"))?;
         // A failure is told by the first command, which tries again.
         let _ = seat.keeper(false);
-        Ok(Engine { orders, reactor, next_id, seat })
+        Ok(Engine { orders, reactor, seat })
     }
 
     /// A new owner of commands.
@@ -195,6 +192,6 @@ impl Engine {
     }
 
     fn new_id(&self) -> u64 {
-        self.next_id.fetch_add(1, Ordering::Relaxed)
+        self.reactor.new_id()
     }
 }

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::process::Signal;
 
 use crate::disposal::Leftover;
-use crate::message::tell;
+use crate::message::Delivery;
 use crate::outcome::{Cause, Ended, Outcome, SpillReport};
 use crate::process::{Exit, Phase, Process, Rest, Spilling};
 use crate::reactor::Reactor;
@@ -39,7 +39,7 @@ impl Reactor {
     fn terminate(&mut self, id: u64, cause: Cause) {
         let Some(process) = self.processes.get_mut(&id) else { return };
         process.phase = Phase::Ending(cause, None);
-        tell(&process.channel, Order::End(milliseconds(process.grace)));
+        process.tell(Order::End(milliseconds(process.grace)));
         self.timers.cancel(id, Alarm::Deadline);
     }
 
@@ -54,10 +54,14 @@ impl Reactor {
         match process.phase {
             Phase::Starting { .. } => {
                 process.phase = Phase::Starting { cancelled: true };
-                tell(&process.channel, order);
+                // One that has not been sent will not be.
+                if process.letter.as_ref().is_none_or(|letter| letter.withdraw() == Delivery::Sent)
+                {
+                    process.tell(order);
+                }
             }
             Phase::Running => self.terminate(id, Cause::Cancelled),
-            Phase::Ending(..) if grace.is_some() => tell(&process.channel, order),
+            Phase::Ending(..) if grace.is_some() => process.tell(order),
             Phase::Ending(..) => {}
             // What lies in the pipe is waited for, not the listener.
             Phase::Draining(..) if process.is_paused() => {
@@ -75,7 +79,7 @@ impl Reactor {
         match process.phase {
             Phase::Running | Phase::Ending(..) => {
                 process.signals.push_back(sent);
-                tell(&process.channel, Order::Signal(signal.as_raw()));
+                process.tell(Order::Signal(signal.as_raw()));
             }
             _ => sent(false),
         }
@@ -158,7 +162,7 @@ impl Reactor {
         self.timers.cancel(id, Alarm::Patience);
         process.phase = Phase::Asking(exit);
         match process.rest {
-            Rest::Unknown => tell(&process.channel, Order::Who),
+            Rest::Unknown => process.tell(Order::Who),
             Rest::Gone | Rest::Unkillable | Rest::Lost => self.settle(id),
         }
     }
@@ -193,14 +197,12 @@ impl Reactor {
         for sent in process.signals {
             sent(false);
         }
-        let Process { streams, channel, owner, sink, input, rest, .. } = process;
+        let Process { streams, keeper, cradle, owner, sink, input, .. } = process;
         self.hold(id, streams);
-        match rest {
-            // Its cradle has said its last.
-            Rest::Gone | Rest::Lost => self.unwatch(channel.as_fd()),
-            Rest::Unknown | Rest::Unkillable => {
-                self.leftovers.insert(id, Leftover { owner: owner.id, channel, given_up: false });
-            }
+        // One that has still to do with it looks after who is left.
+        if let Some(cradle) = cradle {
+            let leftover = Leftover { owner: owner.id, keeper, cradle, given_up: false };
+            self.leftovers.insert(id, leftover);
         }
         drop(input);
         // Last: whoever is told finds every descriptor closed.

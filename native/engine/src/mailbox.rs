@@ -1,8 +1,9 @@
 //! The way to the reactor: what others tell it.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -10,6 +11,7 @@ use rustix::event::{EventfdFlags, epoll, eventfd};
 use rustix::process::Signal;
 
 use crate::capture::Captured;
+use crate::cradles::Cradle;
 use crate::disposal::Done;
 use crate::errors::LaunchError;
 use crate::input::Written;
@@ -31,12 +33,18 @@ pub enum Message {
     KeeperStarted(Arc<Keeper>),
     /// A process of this group has been left without a parent.
     Reap(u64, i32),
-    /// A command has been asked for.
+    /// A command is about to be asked for.
     Sent(Box<Process>),
+    /// It is about to be asked for again, of this cradle.
+    SentAgain(u64, Arc<Keeper>, Cradle),
     /// A command of this owner's came to nothing before that.
     LaunchFailed(Arc<Owner>),
-    /// This one could not be asked for again.
+    /// This one could not be asked for.
     NotSent(u64, LaunchError),
+    /// Nobody has taken the request for it.
+    NotTaken(u64),
+    /// It was no longer wanted when it was to be asked for.
+    NotWanted(u64),
     /// Write to its standard input.
     Write(u64, Vec<u8>, Written),
     /// Close its standard input once all is written.
@@ -71,6 +79,7 @@ struct Inbox {
     letters: Mutex<Letters>,
     bell: OwnedFd,
     epoll: Arc<OwnedFd>,
+    next_id: AtomicU64,
 }
 
 #[derive(Default)]
@@ -80,7 +89,7 @@ struct Letters {
     rung: bool,
 }
 
-/// The bell's id among what the reactor watches; commands' begin at 1.
+/// The bell's id among what the reactor watches; the others' are greater.
 pub const BELL: u64 = 0;
 
 impl Mailbox {
@@ -88,8 +97,9 @@ impl Mailbox {
     pub fn new() -> io::Result<Self> {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let epoll = Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?);
-        epoll::add(&epoll, &bell, Source::Channel.token(BELL), epoll::EventFlags::IN)?;
-        Ok(Mailbox { inbox: Arc::new(Inbox { letters: Mutex::default(), bell, epoll }) })
+        epoll::add(&epoll, &bell, Source::Cradle.token(BELL), epoll::EventFlags::IN)?;
+        let (letters, next_id) = (Mutex::default(), AtomicU64::new(BELL + 1));
+        Ok(Mailbox { inbox: Arc::new(Inbox { letters, bell, epoll, next_id }) })
     }
 
     /// What the reactor waits on.
@@ -119,13 +129,28 @@ impl Mailbox {
         }
     }
 
-    /// Hands over a command that is about to be asked for. The reactor sleeps on: it comes upon it when
-    /// its cradle has something to say, or when somebody rings.
-    pub fn expect(&self, process: Process) -> io::Result<()> {
-        let token = Source::Channel.token(process.id);
-        epoll::add(&self.inbox.epoll, &process.channel, token, epoll::EventFlags::IN)?;
-        self.inbox.letters.lock().all.push(Message::Sent(Box::new(process)));
+    /// Leaves a message without a word. The reactor sleeps on: it comes upon it when anything else
+    /// happens, such as an answer from a cradle.
+    pub fn leave(&self, message: Message) {
+        self.inbox.letters.lock().all.push(message);
+    }
+
+    /// Watches the channel of a new cradle.
+    pub fn watch_cradle(&self, cradle: &Cradle) -> io::Result<()> {
+        let token = Source::Cradle.token(cradle.id);
+        epoll::add(&self.inbox.epoll, &*cradle.channel, token, epoll::EventFlags::IN)?;
         Ok(())
+    }
+
+    /// Before every close: closing alone does not take a descriptor out of epoll while a child, between
+    /// its clone and its exec, still has a copy.
+    pub fn unwatch(&self, descriptor: BorrowedFd) {
+        let _ = epoll::delete(&self.inbox.epoll, descriptor);
+    }
+
+    /// A number for a command, an owner, a cradle or a keeper.
+    pub fn new_id(&self) -> u64 {
+        self.inbox.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Has the reactor see what lies there.

@@ -6,7 +6,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use forkline_protocol::{Descriptors, Order as ToCradle, Request, TICKET, pair, send};
+use forkline_protocol::{Descriptors, Order, Request, send};
+use parking_lot::Mutex;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
@@ -29,6 +30,18 @@ pub struct Letter {
     pub invocation: Invocation,
     /// The same.
     pub directory_name: Option<CString>,
+    delivery: Mutex<Delivery>,
+}
+
+/// What has become of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// It is to be sent.
+    Waiting,
+    /// It will not be.
+    Withdrawn,
+    /// It is with a cradle, or on its way there.
+    Sent,
 }
 
 /// More goes into a file: a message takes some 200 KB, and what waits in a socket is limited.
@@ -71,15 +84,23 @@ impl Letter {
             body = Vec::new();
         }
         let directory_name = command.directory.as_ref().map(|directory| directory.name().into());
-        Ok(Letter { body, file, stdin, outputs, directory: held, invocation, directory_name })
+        Ok(Letter {
+            body,
+            file,
+            stdin,
+            outputs,
+            directory: held,
+            invocation,
+            directory_name,
+            delivery: Mutex::new(Delivery::Waiting),
+        })
     }
 
-    /// Sends it with a channel of its own; the error is that of the socket.
-    pub fn send(&self, socket: BorrowedFd, channel: BorrowedFd) -> io::Result<()> {
+    /// Sends it, unless it is no longer wanted; the error is that of the socket.
+    pub fn send(&self, channel: BorrowedFd) -> io::Result<Delivery> {
         let mut outputs = self.outputs.iter().map(AsFd::as_fd);
         let Some(stdout) = outputs.next() else { return Err(io::ErrorKind::InvalidInput.into()) };
         let descriptors = Descriptors {
-            channel,
             stdin: self.stdin.as_ref().map(AsFd::as_fd),
             stdout,
             stderr: outputs.next(),
@@ -88,19 +109,36 @@ impl Letter {
             body: self.file.as_ref().map(AsFd::as_fd),
         };
         let (head, sent) = descriptors.encode();
-        send(socket, [&head, &self.body], &sent)
+        let mut delivery = self.delivery.lock();
+        if *delivery == Delivery::Waiting {
+            send(channel, [&head, &self.body], &sent)?;
+            *delivery = Delivery::Sent;
+        }
+        Ok(*delivery)
+    }
+
+    /// It is not wanted any more; whether it has been sent.
+    pub fn withdraw(&self) -> Delivery {
+        let mut delivery = self.delivery.lock();
+        if *delivery == Delivery::Waiting {
+            *delivery = Delivery::Withdrawn;
+        }
+        *delivery
+    }
+
+    /// Whether it has been sent.
+    pub fn is_sent(&self) -> bool {
+        *self.delivery.lock() == Delivery::Sent
+    }
+
+    /// Nobody has taken it: it may be sent again.
+    pub fn take_back(&self) {
+        *self.delivery.lock() = Delivery::Waiting;
     }
 }
 
-/// Both ends of a channel, with the ticket in it.
-pub fn channel() -> io::Result<(OwnedFd, OwnedFd)> {
-    let (ours, theirs) = pair()?;
-    send(ours.as_fd(), [TICKET, b""], &[])?;
-    Ok((ours, theirs))
-}
-
 /// Tells a cradle something; one that is gone need not know.
-pub fn tell(channel: &OwnedFd, order: ToCradle) {
+pub fn tell(channel: &OwnedFd, order: Order) {
     let _ = send(channel.as_fd(), [&order.encode(), b""], &[]);
 }
 

@@ -11,13 +11,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use forkline_protocol::Order;
 use parking_lot::Mutex;
 
 use crate::command::{Form, SpillTarget};
+use crate::cradles::Cradle;
 use crate::input::Input;
 use crate::keeper::Keeper;
 use crate::live::Live;
-use crate::message::Letter;
+use crate::message::{Letter, tell};
 use crate::outcome::{BackgroundProcess, Cause, SpillReport, Status, Usage};
 use crate::owner::{Owner, Ticket};
 use crate::sink::{Label, Sink};
@@ -33,16 +35,18 @@ pub struct Process {
     pub ticket: Arc<Ticket>,
     /// Where its events go.
     pub sink: Arc<dyn Sink>,
-    /// The way to its cradle.
-    pub channel: OwnedFd,
+    /// Whose cradle it is in.
+    pub keeper: Arc<Keeper>,
+    /// Its cradle; None: that has died, or has nothing more to do with it.
+    pub cradle: Option<Cradle>,
     /// Its process id, and its group's and session's; 0: not known yet.
     pub pid: i32,
     /// Its cradle's process id.
-    pub cradle: i32,
+    pub parent: i32,
     /// What those of its processes are called that have no other name.
     pub label: String,
-    /// The request, until it is answered, and who it went to.
-    pub sending: Option<(Arc<Letter>, Arc<Keeper>)>,
+    /// The request, until it is answered.
+    pub letter: Option<Arc<Letter>>,
     /// Its launch.
     pub started: Instant,
     /// What it may take from its start.
@@ -59,6 +63,8 @@ pub struct Process {
     pub spill: Spilling,
     /// Its standard input, while it is open.
     pub input: Option<Input>,
+    /// Whether its cradle goes where it goes, and so is of no use to another one.
+    pub follow: bool,
     /// Where it was at its end.
     pub directory: Option<PathBuf>,
     /// Its end of its terminal, kept open until it has ended.
@@ -143,6 +149,13 @@ pub struct Exit {
 }
 
 impl Process {
+    /// Tells its cradle something; one that is gone need not know.
+    pub fn tell(&self, order: Order) {
+        if let Some(cradle) = &self.cradle {
+            tell(&cradle.channel, order);
+        }
+    }
+
     /// Tells the listener of each output.
     pub fn tell_listeners(&self, tell: impl Fn(&mut Live)) {
         for output in &self.outputs {

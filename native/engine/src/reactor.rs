@@ -18,6 +18,7 @@ use crate::keeper::Keeper;
 use crate::keepers::Group;
 use crate::launcher::Order;
 use crate::mailbox::{BELL, Mailbox, Message};
+use crate::outcome::Ended;
 use crate::page::PageBuffer;
 use crate::process::Process;
 use crate::queue::Queue;
@@ -31,6 +32,8 @@ pub struct Reactor {
     pub(crate) epoll: Arc<OwnedFd>,
     pub(crate) mailbox: Mailbox,
     pub(crate) processes: HashMap<u64, Process>,
+    /// Whose command a cradle is at, by their ids.
+    pub(crate) cradles: HashMap<u64, u64>,
     /// Pipes that outlived their command's result: drained, so that their holders can go on.
     pub(crate) held: HashMap<u64, Vec<Stream>>,
     /// Those who outlived their command.
@@ -65,6 +68,7 @@ pub fn start(
         disk: Disk::new(mailbox.clone()),
         mailbox,
         processes: HashMap::new(),
+        cradles: HashMap::new(),
         held: HashMap::new(),
         leftovers: HashMap::new(),
         timers: Timers::default(),
@@ -110,7 +114,8 @@ impl Reactor {
 
     fn ready(&mut self, token: u64) {
         match Source::from_token(token) {
-            (id, Source::Channel) => self.hear(id),
+            (BELL, Source::Cradle) => {}
+            (id, Source::Cradle) => self.hear_cradle(id),
             (id, Source::Lifeline) => self.hear_keeper(id),
             (id, Source::Output(index)) => self.drain(id, index),
             (id, Source::Input) => self.flush_input(id),
@@ -125,6 +130,7 @@ impl Reactor {
                 Alarm::Unanswered => self.unanswered(id),
                 Alarm::Lost => self.lost(id),
                 Alarm::Reap => self.reap(id),
+                Alarm::Shed => self.shed(id),
                 Alarm::Quiet => self.check_drained(id),
                 Alarm::Flush => self.deliver(id),
                 Alarm::Patience => self.disk_is_stuck(id),
@@ -143,7 +149,10 @@ impl Reactor {
             Message::KeeperStarted(keeper) => self.keeper_started(keeper),
             Message::Reap(id, group) => self.reap_group(id, group),
             Message::Sent(process) => self.sent(*process),
-            Message::NotSent(id, error) => self.not_sent(id, error),
+            Message::SentAgain(id, keeper, cradle) => self.sent_again(id, keeper, cradle),
+            Message::NotSent(id, error) => self.not_started(id, Ended::Failed(error)),
+            Message::NotTaken(id) => self.send_again(id),
+            Message::NotWanted(id) => self.not_started(id, Ended::NeverStarted),
             Message::LaunchFailed(owner) => self.launch_failed(&owner),
             Message::Write(id, bytes, written) => self.write(id, bytes, written),
             Message::EndInput(id) => self.end_input(id),
@@ -165,9 +174,8 @@ impl Reactor {
         let _ = epoll::add(&self.epoll, fd, source.token(id), flags);
     }
 
-    /// Before every close: closing alone does not take a descriptor out of epoll while
-    /// a child, between its clone and its exec, still has a copy.
+    /// Before every close.
     pub(crate) fn unwatch(&self, fd: BorrowedFd) {
-        let _ = epoll::delete(&self.epoll, fd);
+        self.mailbox.unwatch(fd);
     }
 }

@@ -1,12 +1,13 @@
 //! A command's way from the request to its start, or to the news that there is none.
 
-use std::os::fd::AsFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
 use crate::command::Opening;
-use crate::errors::LaunchError;
+use crate::cradles::Cradle;
+use crate::keeper::Keeper;
 use crate::outcome::{Cause, Ended};
 use crate::process::{Phase, Process, Spilling};
 use crate::reactor::Reactor;
@@ -16,9 +17,12 @@ use crate::timers::Alarm;
 const UNANSWERED: Duration = Duration::from_secs(1);
 
 impl Reactor {
-    /// A command has been asked for.
+    /// A command is about to be asked for.
     pub(crate) fn sent(&mut self, process: Process) {
         let id = process.id;
+        if let Some(cradle) = &process.cradle {
+            self.cradles.insert(cradle.id, id);
+        }
         self.timers.set(id, Alarm::Unanswered, Instant::now() + UNANSWERED);
         process.owner.launch_ended();
         let unwanted = process.ticket.is_cancelled() || process.owner.is_disposed();
@@ -28,12 +32,21 @@ impl Reactor {
         }
     }
 
+    /// It is about to be asked for again.
+    pub(crate) fn sent_again(&mut self, id: u64, keeper: Arc<Keeper>, cradle: Cradle) {
+        let Some(process) = self.processes.get_mut(&id) else {
+            return self.free(&keeper, cradle);
+        };
+        self.cradles.insert(cradle.id, id);
+        (process.keeper, process.cradle) = (keeper, Some(cradle));
+    }
+
     /// It runs.
     pub(crate) fn started(&mut self, id: u64) {
         let Some(process) = self.processes.get_mut(&id) else { return };
         self.timers.cancel(id, Alarm::Unanswered);
         // Our copies of the command's ends: their end is to be the command's.
-        process.sending = None;
+        process.letter = None;
         let Phase::Starting { cancelled } = process.phase else { return };
         let cancelled_by = Phase::Ending(Cause::Cancelled, None);
         process.phase = if cancelled { cancelled_by } else { Phase::Running };
@@ -56,28 +69,23 @@ impl Reactor {
 
     /// It does not run, and never will.
     pub(crate) fn not_started(&mut self, id: u64, ended: Ended) {
+        self.release(id);
         let Some(process) = self.processes.remove(&id) else { return };
         self.timers.cancel_all(id);
-        self.unwatch(process.channel.as_fd());
-        let Process { sink, input, streams, sending, .. } = process;
+        let Process { sink, input, streams, letter, .. } = process;
         if let Some(mut input) = input {
             input.fail(Errno::PIPE);
         }
-        drop((streams, sending, process.channel));
+        drop((streams, letter));
         sink.ended(ended);
         self.advance_disposals();
-    }
-
-    /// It could not be sent once more.
-    pub(crate) fn not_sent(&mut self, id: u64, error: LaunchError) {
-        self.not_started(id, Ended::Failed(error));
     }
 
     /// Nobody has answered yet: its keeper may have been stopped.
     pub(crate) fn unanswered(&mut self, id: u64) {
         let Some(process) = self.processes.get(&id) else { return };
-        if let Some((_, keeper)) = &process.sending {
-            keeper.go_on();
+        if process.letter.is_some() {
+            process.keeper.lifeline.go_on();
             self.timers.set(id, Alarm::Unanswered, Instant::now() + UNANSWERED);
         }
     }

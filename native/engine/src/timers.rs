@@ -20,6 +20,8 @@ pub enum Alarm {
     Lost,
     /// A keeper that has died, or what it has left, may be reaped by now.
     Reap,
+    /// A keeper may have more cradles than anybody needs.
+    Shed,
 }
 
 /// Timers by due time. Cancelled ones leave nothing behind.
@@ -46,8 +48,8 @@ impl Timers {
 
     /// Removes every timer of `id`.
     pub fn cancel_all(&mut self, id: u64) {
-        use Alarm::{Deadline, Flush, Lost, Patience, Quiet, Reap, Unanswered};
-        for alarm in [Deadline, Unanswered, Quiet, Flush, Patience, Reap, Lost] {
+        use Alarm::{Deadline, Flush, Lost, Patience, Quiet, Reap, Shed, Unanswered};
+        for alarm in [Deadline, Unanswered, Quiet, Flush, Patience, Reap, Lost, Shed] {
             self.cancel(id, alarm);
         }
     }

@@ -20,9 +20,9 @@ pub const GRACE_WITHOUT_HOST: Duration = Duration::from_secs(2);
 /// A command that is shorter than this has its start and its end told at once.
 const SHORT: Duration = Duration::from_millis(4);
 
-struct Command {
+struct Command<'cradle> {
     /// None: the host is gone.
-    channel: Option<OwnedFd>,
+    channel: Option<BorrowedFd<'cradle>>,
     start: Start,
     /// When its start is to be told, if it is not by then with its end.
     to_announce: Option<Instant>,
@@ -40,6 +40,7 @@ struct Command {
 pub fn run(
     request: Request,
     descriptors: Descriptors<OwnedFd>,
+    channel: BorrowedFd,
     null: BorrowedFd,
     stack: &mut Stack,
 ) -> bool {
@@ -62,19 +63,18 @@ pub fn run(
         launch(&launch_request, stack)
     };
     // The rest is closed: whoever reads the command's pipes waits for their end.
-    let Descriptors { channel, stdin, stdout, stderr, directory, script, body } = descriptors;
-    drop((stdin, stdout, stderr, directory, script, body));
+    drop(descriptors);
     let pid = match launched {
         Ok(pid) => pid,
         Err(failure) => {
             let errno = failure.error.raw_os_error().unwrap_or(0);
-            tell(channel.as_fd(), &Answer::Failed { step: failure.step, errno });
+            tell(channel, &Answer::Failed { step: failure.step, errno });
             return !request.follow;
         }
     };
     let start = Start { pid, cradle: std::process::id() as i32, at };
     if request.announce {
-        tell(channel.as_fd(), &Answer::Started(start));
+        tell(channel, &Answer::Started(start));
     }
     let command = Command {
         channel: Some(channel),
@@ -96,7 +96,7 @@ fn launch_line(image: &Image) -> Vec<u8> {
     image.argv.iter().flat_map(|argument| argument.as_bytes_with_nul()).copied().collect()
 }
 
-impl Command {
+impl Command<'_> {
     /// Until nobody is left; whether the host still is.
     fn keep(mut self) -> bool {
         loop {
@@ -118,7 +118,7 @@ impl Command {
             ];
             let time = due.into_iter().flatten().min();
             let time = time.map(|due| due.saturating_duration_since(Instant::now()));
-            let channel = self.channel.as_ref().map(|channel| (channel.as_fd(), libc::POLLIN));
+            let channel = self.channel.map(|channel| (channel, libc::POLLIN));
             let [ready] = signals::wait([channel], time);
             if ready != 0 {
                 self.read_orders();
@@ -207,8 +207,8 @@ impl Command {
 
     fn read_orders(&mut self) {
         let mut buffer = [0; 64];
-        while let Some(channel) = &self.channel {
-            match take(channel.as_fd(), &mut buffer) {
+        while let Some(channel) = self.channel {
+            match take(channel, &mut buffer) {
                 Ok(0) => self.host_is_gone(),
                 Ok(length) => {
                     if let Some(order) = buffer.get(..length).and_then(Order::decode) {
@@ -249,8 +249,8 @@ impl Command {
     }
 
     fn tell(&self, answer: &Answer) {
-        if let Some(channel) = &self.channel {
-            tell(channel.as_fd(), answer);
+        if let Some(channel) = self.channel {
+            tell(channel, answer);
         }
     }
 }

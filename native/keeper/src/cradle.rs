@@ -3,39 +3,29 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use forkline_launch::{Attributes, Limit, Stack, Step};
-use forkline_protocol::{Answer, Descriptors, Order, Received, Refusal, Request, TICKET};
-use forkline_protocol::{receive, send, take};
+use forkline_protocol::{Answer, Descriptors, Order, Received, Request, receive, send, take};
 
 use crate::command;
-use crate::pool::Pool;
 use crate::signals;
 
 /// What a cradle has from its keeper.
 pub struct Cradle<'keeper> {
-    pub pool: &'keeper Pool,
-    pub place: usize,
-    /// The requests' socket.
-    pub requests: BorrowedFd<'keeper>,
-    /// Rung when too few cradles wait.
-    pub bell: BorrowedFd<'keeper>,
+    /// The way to the host.
+    pub channel: OwnedFd,
     pub null: BorrowedFd<'keeper>,
     pub stack: &'keeper mut Stack,
     pub own: Attributes,
 }
 
-/// So many are to wait: the next command must not wait for a fork.
-pub const ENOUGH: i32 = 2;
-/// One more than these is not worth its memory.
-const TOO_MANY: i32 = 32;
 /// The longest message; what is longer comes in a file.
 const LONGEST: usize = 256 * 1024;
 
 impl Cradle<'_> {
-    /// Runs commands for as long as it is of use.
+    /// Runs commands for as long as the host may want it to.
     pub fn serve(mut self) {
         let mut buffer = vec![0; LONGEST];
         loop {
-            let received = match receive(self.requests, &mut buffer) {
+            let received = match receive(self.channel.as_fd(), &mut buffer) {
                 Ok(received) if received.length > 0 => received,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {
                     if signals::host_is_gone() {
@@ -43,35 +33,35 @@ impl Cradle<'_> {
                     }
                     continue;
                 }
-                // The host is gone, or has another keeper.
+                // The host is gone, or has no more use for it.
                 _ => return,
             };
-            if self.pool.work_at(self.place) < ENOUGH {
-                ring(self.bell);
-            }
             let message = buffer.get(..received.length).unwrap_or_default();
-            let as_before = self.answer(message, received);
-            if !as_before || signals::host_is_gone() || self.pool.idle() >= TOO_MANY {
+            // What is not was for a command that had just ended.
+            if Descriptors::are_in(message) && !self.answer(message, received)
+                || signals::host_is_gone()
+            {
                 return;
             }
-            self.pool.wait_at(self.place);
         }
     }
 
     /// Whether the next one may be run here.
     fn answer(&mut self, message: &[u8], received: Received) -> bool {
-        let Some((descriptors, mut request)) = accept(message, received) else { return true };
-        match take_ticket(descriptors.channel.as_fd()) {
-            Ticket::Valid => {}
-            Ticket::Unwanted => {
-                tell(descriptors.channel.as_fd(), &Answer::Unwanted);
+        let (descriptors, mut request) = match accept(message, received) {
+            Ok(accepted) => accepted,
+            Err((step, errno)) => {
+                tell(self.channel.as_fd(), &Answer::Failed { step, errno });
                 return true;
             }
-            Ticket::None => return true,
+        };
+        if is_unwanted(self.channel.as_fd()) {
+            tell(self.channel.as_fd(), &Answer::Unwanted);
+            return true;
         }
         self.keep_to_processes(&request.attributes.limits);
         only_what_differs(&mut request.attributes, &self.own);
-        command::run(request, descriptors, self.null, self.stack)
+        command::run(request, descriptors, self.channel.as_fd(), self.null, self.stack)
     }
 
     /// This one counts for whoever clones, not for what is cloned.
@@ -102,34 +92,22 @@ fn only_what_differs(wanted: &mut Attributes, own: &Attributes) {
     }
 }
 
-/// What was asked for, in order. A refusal has been told.
-pub fn accept(message: &[u8], received: Received) -> Option<(Descriptors<OwnedFd>, Request)> {
+/// What was asked for, in order; or the step and the errno of why it was not understood.
+fn accept(
+    message: &[u8],
+    received: Received,
+) -> Result<(Descriptors<OwnedFd>, Request), (Step, i32)> {
     if received.truncated {
         // This process may have no more descriptors.
-        let channel = received.descriptors.into_iter().next()?;
-        return refuse(&channel, Step::Descriptors, libc::EMFILE);
+        return Err((Step::Descriptors, libc::EMFILE));
     }
-    match Descriptors::decode(message, received.descriptors) {
-        Ok((descriptors, rest)) => {
-            let request = match &descriptors.body {
-                Some(body) => read_all(body).as_deref().and_then(Request::decode),
-                None => Request::decode(rest),
-            };
-            match request {
-                Some(request) => Some((descriptors, request)),
-                None => refuse(&descriptors.channel, Step::Keeper, libc::EBADMSG),
-            }
-        }
-        Err((Refusal::Version(_), channel)) => refuse(&channel?, Step::Keeper, libc::EPROTO),
-        Err((Refusal::Broken, channel)) => refuse(&channel?, Step::Keeper, libc::EBADMSG),
-    }
-}
-
-fn refuse<T>(channel: &OwnedFd, step: Step, errno: i32) -> Option<T> {
-    // The host must not take it for a request that nobody has seen.
-    let _ = take_ticket(channel.as_fd());
-    tell(channel.as_fd(), &Answer::Failed { step, errno });
-    None
+    let broken = (Step::Keeper, libc::EBADMSG);
+    let (descriptors, rest) = Descriptors::decode(message, received.descriptors).ok_or(broken)?;
+    let request = match &descriptors.body {
+        Some(body) => read_all(body).as_deref().and_then(Request::decode),
+        None => Request::decode(rest),
+    };
+    Ok((descriptors, request.ok_or(broken)?))
 }
 
 fn read_all(file: &OwnedFd) -> Option<Vec<u8>> {
@@ -139,43 +117,17 @@ fn read_all(file: &OwnedFd) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// What became of a request before it was taken.
-pub enum Ticket {
-    Valid,
-    /// Its end has been ordered already.
-    Unwanted,
-    /// The host is gone, or has taken it back.
-    None,
-}
-
-/// Takes the ticket, after which the request is ours.
-pub fn take_ticket(channel: BorrowedFd) -> Ticket {
+/// Whether its end has been ordered already. Nothing else is said before the command has started.
+fn is_unwanted(channel: BorrowedFd) -> bool {
     let mut buffer = [0; 64];
-    match take(channel, &mut buffer) {
-        Ok(length) if buffer.get(..length) == Some(TICKET) => {}
-        _ => return Ticket::None,
-    }
-    match take(channel, &mut buffer) {
-        Ok(0) => Ticket::None,
-        Ok(length) => match buffer.get(..length).and_then(Order::decode) {
-            Some(Order::End(_)) => Ticket::Unwanted,
-            _ => Ticket::Valid,
-        },
-        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ticket::Valid,
-        Err(_) => Ticket::None,
-    }
+    let taken = take(channel, &mut buffer).ok();
+    let order = taken.and_then(|length| buffer.get(..length)).and_then(Order::decode);
+    matches!(order, Some(Order::End(_)))
 }
 
 /// A host that is gone need not be told anything.
 pub fn tell(channel: BorrowedFd, answer: &Answer) {
     let _ = send(channel, [&answer.encode(), b""], &[]);
-}
-
-fn ring(bell: BorrowedFd) {
-    use std::os::fd::AsRawFd;
-    let one = 1u64.to_ne_bytes();
-    // SAFETY: reads the eight bytes.
-    unsafe { libc::write(bell.as_raw_fd(), one.as_ptr().cast(), one.len()) };
 }
 
 /// Resources with a limit; the kernel numbers them from 0.

@@ -1,7 +1,6 @@
 //! The keeper, a process that outlives a forkline host. Started by the engine, never by hand.
 //!
-//! `forkline-keeper keep VERSION`, with its lifeline as stdin and the requests' socket as descriptor
-//! 3, runs a host's commands.
+//! `forkline-keeper keep VERSION`, with its lifeline as stdin, runs a host's commands.
 //!
 //! `forkline-keeper detach VERSION`, with the order as descriptor 3 and the way to tell the host
 //! whether it runs as stdout, keeps a command that outlives it.
@@ -14,7 +13,6 @@ mod keeper;
 mod line;
 mod looking;
 mod members;
-mod pool;
 mod proc;
 mod signals;
 mod wait;

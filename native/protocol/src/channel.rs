@@ -1,15 +1,15 @@
-//! What host and cradle say to each other about one command.
+//! What host and cradle say to each other about one command after another. A request begins it; what is
+//! said of it ends with the answer that nothing follows.
+//!
+//! A channel that ends before any answer tells what became of the request: an error (ECONNRESET) says
+//! that it was not read, so nobody has run the command; an end of file, that it was.
 
 use forkline_launch::Step;
 
 use crate::fields::{Reader, Writer};
 
-/// The first message down, sent before the request is. Whoever takes the request takes it. When a
-/// channel ends, an error (ECONNRESET) says that it was not taken, so nobody has run the command; an
-/// end of file, that it was.
-pub const TICKET: &[u8] = b"ticket";
-
-/// From host to cradle. End of file means that the host is gone, and the command to be ended.
+/// From host to cradle. End of file means that the host is gone, and the command to be ended. What comes
+/// when the command has ended is passed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// Signal the command's group. Answered by [`Answer::Signalled`].
@@ -122,7 +122,7 @@ impl Order {
         Writer::default().number(kind).number(number).finish()
     }
 
-    /// None: it is not an order; nor is a [`TICKET`].
+    /// None: it is not an order; nor is a request.
     pub fn decode(message: &[u8]) -> Option<Order> {
         let fields = &mut Reader(message);
         match (fields.number()?, fields.number()?) {
@@ -287,7 +287,6 @@ mod tests {
         for order in [Order::Signal(15), Order::End(u64::MAX), Order::Who] {
             assert_eq!(Order::decode(&order.encode()), Some(order));
         }
-        assert_eq!(Order::decode(TICKET), None);
         assert_eq!(Answer::decode(b""), None);
     }
 }

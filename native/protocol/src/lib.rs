@@ -1,8 +1,7 @@
 //! What a host and its keeper say to each other.
 //!
-//! A message is one datagram of a SEQPACKET socket, so it comes whole or not at all. There are three
-//! kinds of sockets: a keeper's for requests, which all its cradles read; its lifeline; and a channel
-//! for each command, between host and cradle.
+//! A message is one datagram of a SEQPACKET socket, so it comes whole or not at all. There are two
+//! kinds of sockets: a keeper's lifeline, and a channel to each of its cradles.
 
 mod channel;
 mod detached;
@@ -11,19 +10,19 @@ mod lifeline;
 mod request;
 mod socket;
 
-pub use channel::{Answer, Exit, Member, Order, Start, Status, TICKET, members_in_parts};
+pub use channel::{Answer, Exit, Member, Order, Start, Status, members_in_parts};
 pub use detached::{Detached, decode_report, encode_report};
-pub use lifeline::News;
-pub use request::{Descriptors, Refusal, Request};
-pub use socket::{Received, pair, receive, send, take};
+pub use lifeline::{Call, News};
+pub use request::{Descriptors, Request};
+pub use socket::{Received, pair, receive, receive_now, send, take};
 
 /// Changes with every change of what is said. Both sides say theirs, and neither goes on with another
 /// one: the addon and the keeper are two files, of which somebody may have replaced one.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The keeper's roles, as its first argument; the second one is the version.
 pub mod role {
-    /// Keeps the commands of a host. Its lifeline is descriptor 0, the requests' socket number 3.
+    /// Keeps the commands of a host. Its lifeline is descriptor 0.
     pub const KEEP: &str = "keep";
     /// Keeps one command that outlives its host: its order is descriptor 3, its report goes to 1.
     pub const DETACH: &str = "detach";

@@ -1,7 +1,35 @@
-//! What a keeper tells its host on the lifeline. The host says nothing there: its end of file is its
-//! end.
+//! What a keeper and its host say to each other on the lifeline, whose end of file is the other's end.
 
 use crate::fields::{Reader, Writer};
+
+/// From host to keeper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Call {
+    /// Make a cradle for each channel that comes along.
+    Make,
+    /// No more will be made: end when the last one has.
+    Retire,
+}
+
+impl Call {
+    /// As a message.
+    pub fn encode(self) -> Vec<u8> {
+        let kind = match self {
+            Call::Make => 1,
+            Call::Retire => 2,
+        };
+        Writer::default().number(kind).finish()
+    }
+
+    /// None: it is not a call.
+    pub fn decode(message: &[u8]) -> Option<Call> {
+        match Reader(message).number()? {
+            1 => Some(Call::Make),
+            2 => Some(Call::Retire),
+            _ => None,
+        }
+    }
+}
 
 /// From keeper to host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,5 +62,21 @@ impl News {
             (3, cradle) => Some(News::GivenUp(i32::try_from(cradle).ok()?)),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_and_news_arrive_as_they_were_sent() {
+        for call in [Call::Make, Call::Retire] {
+            assert_eq!(Call::decode(&call.encode()), Some(call));
+        }
+        for news in [News::Hello(7), News::Cleared(8), News::GivenUp(9)] {
+            assert_eq!(News::decode(&news.encode()), Some(news));
+        }
+        assert_eq!((Call::decode(b""), News::decode(b"")), (None, None));
     }
 }

@@ -5,7 +5,6 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use forkline_launch::{Attributes, Image, Limit};
 
-use crate::VERSION;
 use crate::fields::{Reader, Writer};
 
 /// What a cradle is to launch. What it needs of the host comes as [`Descriptors`].
@@ -30,8 +29,6 @@ pub struct Request {
 /// What a request brings along.
 #[derive(Debug)]
 pub struct Descriptors<Descriptor> {
-    /// The way to talk about this command.
-    pub channel: Descriptor,
     /// To become 0; None: `/dev/null`.
     pub stdin: Option<Descriptor>,
     /// To become 1.
@@ -46,17 +43,8 @@ pub struct Descriptors<Descriptor> {
     pub body: Option<Descriptor>,
 }
 
-/// Why a request is not answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
-    /// It speaks another version.
-    Version(u32),
-    /// It is not what it should be.
-    Broken,
-}
-
-/// A refusal, and the way to tell it.
-pub type Refused = (Refusal, Option<OwnedFd>);
+/// Begins a request, to be told from an order.
+const REQUEST: u64 = 16;
 
 const STDIN: u64 = 1;
 const STDERR: u64 = 2;
@@ -133,37 +121,30 @@ impl<'a> Descriptors<BorrowedFd<'a>> {
         ];
         let present = optional.iter().filter(|(_, descriptor)| descriptor.is_some());
         let flags = present.fold(0, |flags, (flag, _)| flags | flag);
-        let sent = [Some(self.channel), Some(self.stdout)].into_iter();
+        let sent = [Some(self.stdout)].into_iter();
         let sent = sent.chain(optional.map(|(_, descriptor)| descriptor)).flatten().collect();
-        (Writer::default().number(VERSION.into()).number(flags).finish(), sent)
+        (Writer::default().number(REQUEST).number(flags).finish(), sent)
     }
 }
 
 impl Descriptors<OwnedFd> {
-    /// From a message and what came with it; also the rest of the message. The channel is there even
-    /// when the rest is not what it should be, so that this can be told.
-    pub fn decode(message: &[u8], received: Vec<OwnedFd>) -> Result<(Self, &[u8]), Refused> {
+    /// Whether the message is a request, be it whole or not.
+    pub fn are_in(message: &[u8]) -> bool {
+        Reader(message).number() == Some(REQUEST)
+    }
+
+    /// From a request and what came with it; also the rest of the message. None: it is not what it
+    /// should be.
+    pub fn decode(message: &[u8], received: Vec<OwnedFd>) -> Option<(Self, &[u8])> {
         let fields = &mut Reader(message);
-        let (version, flags) = (fields.number(), fields.number());
-        let mut received = received.into_iter();
-        let channel = received.next();
-        let refuse = |refusal, channel| Err((refusal, channel));
-        match version.map(u32::try_from) {
-            Some(Ok(VERSION)) => {}
-            Some(Ok(version)) => return refuse(Refusal::Version(version), channel),
-            _ => return refuse(Refusal::Broken, channel),
+        let (kind, flags) = (fields.number()?, fields.number()?);
+        if kind != REQUEST || received.len() != 1 + flags.count_ones() as usize {
+            return None;
         }
-        let (Some(channel), Some(flags)) = (channel, flags) else {
-            return refuse(Refusal::Broken, None);
-        };
-        let expected = 1 + flags.count_ones() as usize;
-        let stdout = received.next();
-        let (Some(stdout), true) = (stdout, received.len() + 1 == expected) else {
-            return refuse(Refusal::Broken, Some(channel));
-        };
+        let mut received = received.into_iter();
+        let stdout = received.next()?;
         let mut next = |flag| if flags & flag != 0 { received.next() } else { None };
         let descriptors = Descriptors {
-            channel,
             stdout,
             stdin: next(STDIN),
             stderr: next(STDERR),
@@ -171,7 +152,7 @@ impl Descriptors<OwnedFd> {
             script: next(SCRIPT),
             body: next(BODY),
         };
-        Ok((descriptors, fields.0))
+        Some((descriptors, fields.0))
     }
 
     /// What becomes 0, 1 and 2.

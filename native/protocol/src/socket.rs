@@ -83,11 +83,15 @@ pub fn receive(socket: BorrowedFd, buffer: &mut [u8]) -> io::Result<Received> {
     receive_with(socket, buffer, libc::MSG_CMSG_CLOEXEC)
 }
 
+/// Takes a message if there is one, else the error is WouldBlock.
+pub fn receive_now(socket: BorrowedFd, buffer: &mut [u8]) -> io::Result<Received> {
+    receive_with(socket, buffer, libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT)
+}
+
 /// Takes a message if there is one, else the error is WouldBlock; its length, 0 at the end of file.
 /// Descriptors that come with it are closed.
 pub fn take(socket: BorrowedFd, buffer: &mut [u8]) -> io::Result<usize> {
-    let flags = libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT;
-    receive_with(socket, buffer, flags).map(|received| received.length)
+    receive_now(socket, buffer).map(|received| received.length)
 }
 
 fn receive_with(socket: BorrowedFd, buffer: &mut [u8], flags: i32) -> io::Result<Received> {
@@ -155,7 +159,7 @@ mod tests {
     fn whether_the_last_message_was_taken_shows_in_how_the_channel_ends() {
         for taken in [false, true] {
             let (ours, theirs) = pair().unwrap();
-            send(ours.as_fd(), [b"ticket", b""], &[]).unwrap();
+            send(ours.as_fd(), [b"request", b""], &[]).unwrap();
             let mut buffer = [0; 16];
             if taken {
                 take(theirs.as_fd(), &mut buffer).unwrap();

@@ -2,6 +2,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::Order;
 
 fn text() -> impl Strategy<Value = CString> {
     vec(1..=255u8, 0..40).prop_map(|bytes| CString::new(bytes).unwrap_or_default())
@@ -45,15 +46,26 @@ proptest! {
     #[test]
     fn bytes_that_are_nothing_of_ours_do_no_harm(bytes: Vec<u8>) {
         let _ = Request::decode(&bytes);
-        let _ = Descriptors::decode(&bytes, Vec::new()).is_ok();
+        let _ = Descriptors::decode(&bytes, Vec::new()).is_some();
     }
 }
 
 #[test]
-fn another_version_is_told_from_a_broken_message() {
-    let head = Writer::default().number(u64::from(VERSION) + 1).number(0).finish();
-    let refused = Descriptors::decode(&head, Vec::new()).map(drop).map_err(|(refusal, _)| refusal);
-    assert_eq!(refused, Err(Refusal::Version(VERSION + 1)));
-    let refused = Descriptors::decode(b"x", Vec::new()).map(drop).map_err(|(refusal, _)| refusal);
-    assert_eq!(refused, Err(Refusal::Broken));
+fn a_request_is_told_from_an_order_and_from_a_broken_message() {
+    let (head, _) = Descriptors {
+        stdout: std::io::stdout().as_fd(),
+        stdin: None,
+        stderr: None,
+        directory: None,
+        script: None,
+        body: None,
+    }
+    .encode();
+    assert!(Descriptors::are_in(&head));
+    for order in [Order::Signal(15), Order::End(16), Order::Who] {
+        assert!(!Descriptors::are_in(&order.encode()));
+    }
+    assert!(!Descriptors::are_in(b"x"));
+    // Its descriptors are not there.
+    assert!(Descriptors::decode(&head, Vec::new()).is_none());
 }
