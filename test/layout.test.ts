@@ -12,7 +12,6 @@ import {
 
 const show = ({ from, to }: Import) => `${from} -> ${to}`;
 
-// The Rust of native/ is to join, once its rooms have their order.
 describe.each([typescript])('the rooms of $language', (house) => {
   const { files, imports, order, roomOf } = house;
   const usersOf = (file: string) => [
@@ -83,6 +82,48 @@ describe.each([typescript])('the rooms of $language', (house) => {
 
   test('every import leads to a file', () => {
     expect(imports.filter(({ to }) => !files.includes(to)).map(show)).toEqual([]);
+  });
+});
+
+describe('the rooms of Rust', () => {
+  const crates = ['launch', 'protocol', 'keeper', 'engine', 'addon'];
+  const rooms = ['os', 'capture', 'command', 'drain', 'keeper', 'request', 'reactor', 'start'];
+  const engine = filesIn('native/engine/src').filter((file) => file.endsWith('.rs'));
+  const roomOf = (file: string) => file.split('/')[3] ?? '';
+
+  test('a crate knows none that comes after it', () => {
+    const upwards = crates.flatMap((crate) => {
+      const known = [...read(`native/${crate}/Cargo.toml`).matchAll(/^forkline-(\w+)/gm)];
+      return (
+        known
+          .map(([, name = '']) => name)
+          .filter((name) => crates.indexOf(name) >= crates.indexOf(crate))
+          // Its tests run commands, which takes a keeper and an engine.
+          .filter((name) => `${crate} -> ${name}` !== 'keeper -> engine')
+          .map((name) => `${crate} -> ${name}`)
+      );
+    });
+    expect(upwards).toEqual([]);
+  });
+
+  test('a room of the engine knows none that comes after it', () => {
+    expect([...new Set(engine.map(roomOf))].sort()).toEqual([...rooms, 'lib.rs'].sort());
+    const upwards = engine.flatMap((file) => {
+      const room = rooms.indexOf(roomOf(file));
+      const known = [...read(file).matchAll(/\bcrate::(\w+)/g)].map(([, name = '']) => name);
+      return known
+        .filter((name) => rooms.indexOf(name) < 0 || rooms.indexOf(name) > room)
+        .map((name) => `${file} -> ${name}`);
+    });
+    expect(upwards).toEqual([]);
+  });
+
+  test('none has more than 16 files without rooms of its own', () => {
+    const folders = crates.flatMap((crate) =>
+      filesIn(`native/${crate}`).map((file) => dirname(file)),
+    );
+    const sizeOf = (folder: string) => folders.filter((other) => other === folder).length;
+    expect([...new Set(folders.filter((folder) => sizeOf(folder) > 16))]).toEqual([]);
   });
 });
 

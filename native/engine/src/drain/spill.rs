@@ -1,0 +1,72 @@
+//! The whole output on disk.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+
+use crate::command::outcome::SpillReport;
+use crate::command::{Opening, SpillTarget};
+
+/// A file that receives output until its quota, or until the disk refuses.
+#[derive(Debug, Default)]
+pub struct Spill {
+    file: Option<File>,
+    room: u64,
+    report: SpillReport,
+}
+
+impl Spill {
+    /// Creates or empties the file. A failure is not one of the command: it is reported at the end.
+    pub fn open(target: &SpillTarget) -> Self {
+        let fresh = target.opening != Opening::AtStart;
+        // Without O_NONBLOCK, a FIFO that nobody reads would block us for ever.
+        let opened = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(!fresh)
+            .create_new(fresh)
+            .mode(0o600)
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+            .open(&target.path);
+        let mut report = SpillReport { written: 0, dropped: 0, error: None };
+        let file = opened.map_err(|error| report.error = error.raw_os_error()).ok();
+        Spill { file, room: target.max_bytes, report }
+    }
+
+    /// Appends bytes. Once a byte has been dropped, all that follow are: no hole in the middle.
+    pub fn write(&mut self, chunk: &[u8]) {
+        let length = chunk.len() as u64;
+        let fits = if self.report.dropped > 0 { 0 } else { length.min(self.room) };
+        let (wanted, _) = chunk.split_at(fits as usize);
+        let written = self.append(wanted);
+        self.room -= written;
+        self.report.written += written;
+        self.report.dropped += length - written;
+    }
+
+    /// Closes the file and says what became of it.
+    pub fn close(self) -> SpillReport {
+        self.report
+    }
+
+    fn append(&mut self, mut bytes: &[u8]) -> u64 {
+        let Some(file) = &mut self.file else { return 0 };
+        let mut written = 0;
+        while !bytes.is_empty() {
+            match file.write(bytes) {
+                Ok(0) => break,
+                Ok(count) => {
+                    written += count as u64;
+                    bytes = bytes.split_at(count).1;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.report.error = error.raw_os_error();
+                    self.file = None;
+                    break;
+                }
+            }
+        }
+        written
+    }
+}

@@ -1,0 +1,145 @@
+//! The cradles of one keeper: those that wait for a command, and how new ones are made.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use forkline_protocol::{Call, pair};
+use parking_lot::Mutex;
+use rustix::event::epoll::EventFlags;
+
+use crate::keeper::lifeline::Lifeline;
+use crate::os::watch::{Source, Watch};
+
+/// The way to a cradle, which runs one command after another.
+#[derive(Debug, Clone)]
+pub struct Cradle {
+    /// Unique in this host; events of the channel come under it.
+    pub id: u64,
+    /// Where requests and orders go, and answers come from. Watched from its making on.
+    pub channel: Arc<OwnedFd>,
+}
+
+/// Those that wait. The last one that came is the next one to go: its memory is in the caches.
+pub struct Cradles {
+    watch: Watch,
+    /// None: no more are wanted.
+    idle: Mutex<Option<Idle>>,
+}
+
+#[derive(Default)]
+struct Idle {
+    cradles: Vec<Cradle>,
+    /// As few have waited at a time since there were last seen to be too many.
+    fewest: usize,
+    /// Whether it is to be seen again soon.
+    too_many: bool,
+}
+
+/// So many are to wait: the next command must not wait for a fork.
+const ENOUGH: usize = 2;
+/// One more than these is not worth its memory and its descriptor.
+const MOST: usize = 32;
+/// How often those that nobody needs are sent away.
+pub const SHEDDING: Duration = Duration::from_secs(1);
+
+impl Cradles {
+    /// None yet.
+    pub fn new(watch: Watch) -> Self {
+        Cradles { watch, idle: Mutex::new(Some(Idle::default())) }
+    }
+
+    /// One that waits, or else a new one, asked for on the keeper's lifeline. None: no more are wanted.
+    pub fn take(&self, lifeline: &Lifeline) -> io::Result<Option<Cradle>> {
+        {
+            let mut idle = self.idle.lock();
+            let Some(idle) = idle.as_mut() else { return Ok(None) };
+            let waiting = idle.cradles.pop();
+            idle.fewest = idle.fewest.min(idle.cradles.len());
+            if waiting.is_some() {
+                return Ok(waiting);
+            }
+        }
+        self.make(lifeline).map(Some)
+    }
+
+    /// Makes as many as are to wait.
+    pub fn fill(&self, lifeline: &Lifeline) {
+        let is_short = || self.idle.lock().as_ref().is_some_and(|idle| idle.cradles.len() < ENOUGH);
+        while is_short() {
+            let Ok(cradle) = self.make(lifeline) else { return };
+            self.give_back(cradle);
+        }
+    }
+
+    /// A cradle is free. Whether there are more than needed, which is said once until [`Cradles::shed`].
+    pub fn give_back(&self, cradle: Cradle) -> bool {
+        let mut waiting = self.idle.lock();
+        let Some(idle) = waiting.as_mut().filter(|idle| idle.cradles.len() < MOST) else {
+            drop(waiting);
+            self.dismiss(cradle);
+            return false;
+        };
+        idle.cradles.push(cradle);
+        idle.cradles.len() > ENOUGH && !std::mem::replace(&mut idle.too_many, true)
+    }
+
+    /// Sends away those that nobody has needed since the last time; whether to come again.
+    pub fn shed(&self) -> bool {
+        let mut waiting = self.idle.lock();
+        let Some(idle) = waiting.as_mut() else { return false };
+        let surplus = idle.fewest.min(idle.cradles.len()).saturating_sub(ENOUGH);
+        let dismissed: Vec<Cradle> = idle.cradles.drain(..surplus).collect();
+        idle.fewest = idle.cradles.len();
+        idle.too_many = idle.cradles.len() > ENOUGH;
+        let again = idle.too_many;
+        drop(waiting);
+        dismissed.into_iter().for_each(|cradle| self.dismiss(cradle));
+        again
+    }
+
+    /// One has died; whether it was waiting here.
+    pub fn remove(&self, id: u64) -> bool {
+        let mut waiting = self.idle.lock();
+        let Some(idle) = waiting.as_mut() else { return false };
+        let Some(place) = idle.cradles.iter().position(|cradle| cradle.id == id) else {
+            return false;
+        };
+        let cradle = idle.cradles.remove(place);
+        idle.fewest = idle.fewest.min(idle.cradles.len());
+        drop(waiting);
+        self.dismiss(cradle);
+        true
+    }
+
+    /// No more are wanted; those that wait end.
+    pub fn close(&self) {
+        let idle = self.idle.lock().take();
+        let waiting = idle.into_iter().flat_map(|idle| idle.cradles);
+        waiting.for_each(|cradle| self.dismiss(cradle));
+    }
+
+    /// Whether no more are wanted.
+    pub fn are_closed(&self) -> bool {
+        self.idle.lock().is_none()
+    }
+
+    /// It ends as soon as it reads the end of its channel.
+    pub fn dismiss(&self, cradle: Cradle) {
+        self.watch.remove(cradle.channel.as_fd());
+    }
+
+    fn make(&self, lifeline: &Lifeline) -> io::Result<Cradle> {
+        let (ours, theirs) = pair()?;
+        let cradle = Cradle { id: self.watch.new_id(), channel: Arc::new(ours) };
+        self.watch.add(cradle.channel.as_fd(), cradle.id, Source::Cradle, EventFlags::IN)?;
+        match lifeline.call(Call::Make, &[theirs.as_fd()]) {
+            Ok(()) => Ok(cradle),
+            Err(error) => {
+                self.dismiss(cradle);
+                Err(error)
+            }
+        }
+    }
+}

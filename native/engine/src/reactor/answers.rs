@@ -1,0 +1,178 @@
+//! What cradles say of their commands.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use forkline_protocol::{Answer, Exit as Told, Member, Start, take};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::command::errors::{LaunchError, Step};
+use crate::command::outcome::{BackgroundProcess, Cause, Ended, Status, Usage};
+use crate::reactor::Reactor;
+use crate::reactor::process::{Exit, Phase, Rest};
+
+/// Longer than any answer.
+const LONGEST: usize = 96 * 1024;
+
+impl Reactor {
+    /// Reads all that a command's cradle has said.
+    pub(super) fn hear(&mut self, id: u64) {
+        let mut not_taken = false;
+        loop {
+            let cradle = match (self.processes.get(&id), self.leftovers.get(&id)) {
+                (Some(process), _) => process.cradle.as_ref(),
+                (None, Some(leftover)) => Some(&leftover.cradle),
+                (None, None) => None,
+            };
+            let Some(cradle) = cradle else { return };
+            let buffer = self.answers.get_mut(..LONGEST).unwrap_or_default();
+            match take(cradle.channel.as_fd(), buffer) {
+                Ok(0) => return self.channel_ended(id, not_taken),
+                Ok(length) => {
+                    let answer = self.answers.get(..length).and_then(Answer::decode);
+                    if let Some(answer) = answer {
+                        self.answered(id, answer);
+                    }
+                }
+                // Something that we had said was not read. What was said to us before may follow.
+                Err(error) if error.raw_os_error() == Some(libc::ECONNRESET) => not_taken = true,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn answered(&mut self, id: u64, answer: Answer) {
+        let Some(process) = self.processes.get_mut(&id) else {
+            return self.leftover_answered(id, &answer);
+        };
+        match answer {
+            Answer::Started(start) => self.start_told(id, start),
+            Answer::Failed { step, errno } => {
+                let error = process.letter.as_ref().map(|letter| {
+                    let directory = letter.directory_name.as_deref();
+                    letter.invocation.explain(step, errno, directory)
+                });
+                let error = error.unwrap_or_else(|| killed(step, errno));
+                self.not_started(id, Ended::Failed(error));
+            }
+            Answer::Unwanted => self.not_started(id, Ended::NeverStarted),
+            Answer::Exit(told) => self.exited(id, told),
+            Answer::Empty => self.nobody_is_left(id, false),
+            Answer::Signalled(sent) => {
+                if let Some(told) = process.signals.pop_front() {
+                    told(sent);
+                }
+            }
+            Answer::Left { members, more } => {
+                let label = process.label.clone();
+                let members = members.into_iter().map(|member| described(member, &label));
+                process.members.extend(members);
+                if !more && process.rest == Rest::Unknown {
+                    self.settle(id);
+                }
+            }
+            Answer::Over { forced, cleared: true } => self.nobody_is_left(id, forced),
+            Answer::Over { forced, cleared: false } => {
+                process.rest = Rest::Unkillable;
+                self.ended(id, forced);
+            }
+        }
+    }
+
+    fn start_told(&mut self, id: u64, start: Start) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        if let Phase::Starting { .. } = process.phase {
+            (process.pid, process.parent) = (start.pid, start.cradle);
+            process.started = moment(start.at);
+            self.started(id);
+        }
+    }
+
+    /// The leader has ended.
+    fn exited(&mut self, id: u64, told: Told) {
+        self.start_told(id, told.start);
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        let directory = PathBuf::from(OsString::from_vec(told.directory));
+        process.directory = Some(directory).filter(|path| path.is_absolute());
+        if told.empty {
+            process.rest = Rest::Gone;
+        }
+        let usage = Usage {
+            user: Duration::from_micros(told.user),
+            system: Duration::from_micros(told.system),
+            peak: told.peak,
+        };
+        let wall = moment(told.at).saturating_duration_since(process.started);
+        let exit = Exit { cause: Cause::Itself, status: told.status, usage, wall, forced: false };
+        let phase = process.phase;
+        if let Phase::Ending(cause, _) = phase {
+            process.phase = Phase::Ending(cause, Some(Exit { cause, ..exit }));
+        }
+        if told.empty {
+            self.release(id);
+        }
+        match phase {
+            // It had ended by itself before it heard that it was to end.
+            Phase::Ending(..) if told.empty => self.ended(id, false),
+            Phase::Ending(..) => {}
+            _ => self.over(id, exit),
+        }
+    }
+
+    fn nobody_is_left(&mut self, id: u64, forced: bool) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        process.rest = Rest::Gone;
+        process.members.clear();
+        self.release(id);
+        self.ended(id, forced);
+    }
+
+    /// All that a command that was ended has left is gone, or can't be ended; or it has just gone.
+    pub(super) fn ended(&mut self, id: u64, forced: bool) {
+        let Some(process) = self.processes.get(&id) else { return };
+        match process.phase {
+            Phase::Ending(cause, exit) => {
+                let now = Instant::now();
+                // A leader that can't be ended has no status.
+                let exit = exit.unwrap_or(Exit {
+                    cause,
+                    status: Status::Unknown,
+                    usage: Usage::default(),
+                    wall: now.saturating_duration_since(process.started),
+                    forced,
+                });
+                self.over(id, Exit { forced, ..exit });
+            }
+            Phase::Asking(_) => self.settle(id),
+            Phase::Draining(..) => self.check_drained(id),
+            _ => {}
+        }
+    }
+}
+
+/// What a command comes to whose cradle was killed before it could tell of a start.
+pub(super) fn killed(step: Step, errno: i32) -> LaunchError {
+    LaunchError { step, errno, subject: "the command, whose parent was killed".to_owned() }
+}
+
+fn described(member: Member, label: &str) -> BackgroundProcess {
+    let command = match member.command {
+        Some(words) => String::from_utf8_lossy(&words).into_owned(),
+        None => label.to_owned(),
+    };
+    BackgroundProcess { pid: member.pid, group: member.group, command }
+}
+
+/// By the clock that all processes have.
+fn moment(at: u64) -> Instant {
+    let clock = clock_gettime(ClockId::Monotonic);
+    let now = clock.tv_sec as u64 * 1_000_000_000 + clock.tv_nsec as u64;
+    let instant = Instant::now();
+    let ago = Duration::from_nanos(now.saturating_sub(at));
+    instant.checked_sub(ago).unwrap_or(instant)
+}

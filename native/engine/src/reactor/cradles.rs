@@ -1,0 +1,152 @@
+//! What becomes of cradles: they are free again, or die, and their keeper says what they have left.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use crate::command::errors::Step;
+use crate::command::outcome::{BackgroundProcess, Cause, Ended};
+use crate::keeper::cradles::{Cradle, SHEDDING};
+use crate::keeper::{Keeper, no_keeper};
+use crate::reactor::Reactor;
+use crate::reactor::answers::killed;
+use crate::reactor::process::{Phase, Rest};
+use crate::reactor::timers::Alarm;
+use crate::request::order::Order;
+
+impl Reactor {
+    /// A cradle has something to say, or has ended.
+    pub(super) fn hear_cradle(&mut self, cradle: u64) {
+        match self.cradles.get(&cradle) {
+            Some(id) => self.hear(*id),
+            // One that waits has nothing to say: it has been killed, or could not be made.
+            None => {
+                self.keepers.iter().any(|keeper| keeper.cradles.remove(cradle));
+            }
+        }
+    }
+
+    /// The cradle has closed its end.
+    pub(super) fn channel_ended(&mut self, id: u64, not_taken: bool) {
+        if let Some(leftover) = self.leftovers.remove(&id) {
+            self.forget(&leftover.cradle);
+            return self.advance_disposals();
+        }
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        let (phase, rest) = (process.phase, process.rest);
+        let is_sent = process.letter.as_ref().is_some_and(|letter| letter.is_sent());
+        if let Some(cradle) = process.cradle.take() {
+            self.forget(&cradle);
+        }
+        match phase {
+            // Whoever is about to send it will find out.
+            Phase::Starting { .. } if !is_sent => {}
+            Phase::Starting { cancelled: false } if not_taken => self.send_again(id),
+            // What was not read may be the order to end alone.
+            Phase::Starting { .. } => {
+                self.not_started(id, Ended::Failed(killed(Step::Keeper, libc::ECONNRESET)));
+            }
+            _ if rest != Rest::Gone && rest != Rest::Lost => self.cradle_was_killed(id),
+            _ => {}
+        }
+    }
+
+    /// Nobody has seen the request: its cradle has died, or its keeper, or could not make one.
+    pub(super) fn send_again(&mut self, id: u64) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        let Some(letter) = process.letter.clone() else { return };
+        let (keeper, phase) = (process.keeper.clone(), process.phase);
+        if let Some(cradle) = process.cradle.take() {
+            self.forget(&cradle);
+        }
+        if matches!(phase, Phase::Starting { cancelled: true }) {
+            return self.not_started(id, Ended::NeverStarted);
+        }
+        if let Some(errno) = keeper.fault() {
+            let error = io::Error::from_raw_os_error(errno);
+            return self.not_started(id, Ended::Failed(no_keeper(error)));
+        }
+        letter.take_back();
+        self.orders.put(Order::Again(id, letter, keeper));
+    }
+
+    /// The command's cradle has nothing more to do with it.
+    pub(super) fn release(&mut self, id: u64) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        let Some(cradle) = process.cradle.take() else { return };
+        if process.follow {
+            return self.forget(&cradle);
+        }
+        let keeper = process.keeper.clone();
+        self.free(&keeper, cradle);
+    }
+
+    /// A cradle is free for the next command.
+    pub(super) fn free(&mut self, keeper: &Keeper, cradle: Cradle) {
+        self.cradles.remove(&cradle.id);
+        if keeper.cradles.give_back(cradle) {
+            self.timers.set(keeper.id, Alarm::Shed, Instant::now() + SHEDDING);
+        }
+    }
+
+    /// A cradle is gone.
+    fn forget(&mut self, cradle: &Cradle) {
+        self.cradles.remove(&cradle.id);
+        self.unwatch(cradle.channel.as_fd());
+    }
+
+    /// Its keeper ends what is left, if that was not killed too, and says so.
+    fn cradle_was_killed(&mut self, id: u64) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        process.rest = Rest::Lost;
+        let member = BackgroundProcess {
+            pid: process.pid,
+            group: process.pid,
+            command: process.label.clone(),
+        };
+        process.members = vec![member];
+        if self.keepers.iter().any(|keeper| keeper.fault().is_none()) {
+            self.timers.set(id, Alarm::Lost, Instant::now() + LOST);
+        } else {
+            self.lost(id);
+        }
+    }
+
+    /// Of the command whose cradle was killed, this is all that will be known.
+    pub(super) fn lost(&mut self, id: u64) {
+        self.timers.cancel(id, Alarm::Lost);
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        match process.phase {
+            Phase::Running => process.phase = Phase::Ending(Cause::Itself, None),
+            Phase::Ending(..) | Phase::Asking(_) => {}
+            _ => return,
+        }
+        self.ended(id, false);
+    }
+
+    /// A keeper has ended what a cradle that was killed has left, or could not.
+    pub(super) fn cradle_cleared(&mut self, cradle: i32, cleared: bool) {
+        let of_cradle = self.processes.values_mut().filter(|process| process.parent == cradle);
+        let mut lost = Vec::new();
+        for process in of_cradle {
+            if cleared {
+                process.members.clear();
+            }
+            lost.push(process.id);
+        }
+        for id in lost {
+            // The channel may be read only after this.
+            self.hear(id);
+            if self.processes.get(&id).is_some_and(|process| process.rest == Rest::Lost) {
+                if cleared && let Some(process) = self.processes.get_mut(&id) {
+                    process.rest = Rest::Gone;
+                    process.members.clear();
+                }
+                self.lost(id);
+            }
+        }
+    }
+}
+
+/// The keeper tries for so long, and a little more.
+const LOST: Duration = Duration::from_secs(15);

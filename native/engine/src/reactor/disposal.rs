@@ -1,0 +1,101 @@
+//! Ending all that an owner started: what runs, and what outlived its command.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forkline_protocol::{Answer, Order};
+
+use crate::command::owner::Owner;
+use crate::keeper::Keeper;
+use crate::keeper::cradles::Cradle;
+use crate::reactor::Reactor;
+use crate::request::letter::tell;
+
+/// Called once everything is gone.
+pub type Done = Box<dyn FnOnce() + Send>;
+
+/// Those who outlived their command, in its cradle.
+pub struct Leftover {
+    /// Whose.
+    pub owner: u64,
+    /// Whose cradle it is.
+    pub keeper: Arc<Keeper>,
+    /// The way to it.
+    pub cradle: Cradle,
+    /// They can't be ended.
+    pub given_up: bool,
+}
+
+/// A disposal under way.
+pub struct Disposal {
+    owner: Arc<Owner>,
+    grace: Duration,
+    /// Whether those left by commands that have ended have been told.
+    told: bool,
+    done: Done,
+}
+
+impl Reactor {
+    /// Ends the owner's commands, and all that those before have left.
+    pub(super) fn dispose(&mut self, owner: Arc<Owner>, grace: Duration, done: Done) {
+        let of_owner = self.processes.iter().filter(|(_, process)| process.owner.id == owner.id);
+        let running: Vec<u64> = of_owner.map(|(id, _)| *id).collect();
+        self.disposals.push(Disposal { owner, grace, told: false, done });
+        for id in running {
+            self.cancel(id, Some(grace));
+        }
+        self.advance_disposals();
+    }
+
+    pub(super) fn launch_failed(&mut self, owner: &Owner) {
+        owner.launch_ended();
+        self.advance_disposals();
+    }
+
+    /// Those in the cradle of a command that has ended have something to say.
+    pub(super) fn leftover_answered(&mut self, id: u64, answer: &Answer) {
+        match answer {
+            Answer::Empty | Answer::Over { cleared: true, .. } => {
+                if let Some(leftover) = self.leftovers.remove(&id) {
+                    self.free(&leftover.keeper, leftover.cradle);
+                }
+            }
+            Answer::Over { cleared: false, .. } => {
+                if let Some(leftover) = self.leftovers.get_mut(&id) {
+                    leftover.given_up = true;
+                }
+            }
+            _ => return,
+        }
+        self.advance_disposals();
+    }
+
+    /// Goes on with those disposals whose commands have all ended.
+    pub(super) fn advance_disposals(&mut self) {
+        let mut over = Vec::new();
+        for (index, disposal) in self.disposals.iter_mut().enumerate() {
+            let owner = &disposal.owner;
+            let busy = owner.is_launching()
+                || self.processes.values().any(|process| process.owner.id == owner.id);
+            if busy {
+                continue;
+            }
+            let of_owner = self.leftovers.values_mut().filter(|left| left.owner == owner.id);
+            let mut left = 0;
+            for leftover in of_owner {
+                if !disposal.told {
+                    leftover.given_up = false;
+                    tell(&leftover.cradle.channel, Order::End(disposal.grace.as_millis() as u64));
+                }
+                left += usize::from(!leftover.given_up);
+            }
+            disposal.told = true;
+            if left == 0 {
+                over.push(index);
+            }
+        }
+        for index in over.into_iter().rev() {
+            (self.disposals.remove(index).done)();
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Keepers at work, and their deaths.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use forkline_protocol::{News, take};
+use rustix::event::epoll::EventFlags;
+
+use crate::keeper::Keeper;
+use crate::keeper::cradles::SHEDDING;
+use crate::os::watch::Source;
+use crate::reactor::Reactor;
+use crate::reactor::timers::Alarm;
+
+/// From one try to reap a group to the next.
+const FIRST: Duration = Duration::from_millis(10);
+const LAST: Duration = Duration::from_secs(1);
+
+/// A group of ours that has ended, or whose processes have lost their parent: where orphans fall to
+/// this host (it is the first process of a container, or a subreaper), it has to reap them.
+pub struct Group {
+    /// Its number, which is not given away as long as a child of ours is in it.
+    number: i32,
+    interval: Duration,
+}
+
+impl Reactor {
+    pub(super) fn keeper_started(&mut self, keeper: Arc<Keeper>) {
+        self.watch(keeper.lifeline.socket.as_fd(), keeper.id, Source::Lifeline, EventFlags::IN);
+        self.keepers.push(keeper);
+    }
+
+    /// A keeper has something to say, or has died.
+    pub(super) fn hear_keeper(&mut self, id: u64) {
+        let Some(keeper) = self.keepers.iter().find(|keeper| keeper.id == id).cloned() else {
+            return;
+        };
+        let mut buffer = [0; 64];
+        loop {
+            match take(keeper.lifeline.socket.as_fd(), &mut buffer) {
+                Ok(0) => return self.keeper_died(&keeper),
+                Ok(length) => match buffer.get(..length).and_then(News::decode) {
+                    Some(News::Hello(version)) => keeper.greeted(version),
+                    Some(News::Cleared(cradle)) => self.cradle_cleared(cradle, true),
+                    Some(News::GivenUp(cradle)) => self.cradle_cleared(cradle, false),
+                    None => {}
+                },
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn keeper_died(&mut self, keeper: &Arc<Keeper>) {
+        self.unwatch(keeper.lifeline.socket.as_fd());
+        let was_retired = keeper.cradles.are_closed();
+        keeper.dies();
+        keeper.retire();
+        // One of no use has been told of by what was asked of it.
+        if keeper.fault().is_none() && !was_retired {
+            (self.on_keeper_death)();
+        }
+        self.keepers.retain(|other| other.id != keeper.id);
+        self.reap_group(keeper.id, keeper.lifeline.keeper);
+        // Commands whose cradle was killed with it have nobody to end what they have left.
+        let lost: Vec<u64> =
+            self.processes.values().filter(|p| p.is_lost()).map(|p| p.id).collect();
+        for id in lost {
+            self.lost(id);
+        }
+    }
+
+    /// Sends away those of its cradles that nobody has needed lately.
+    pub(super) fn shed(&mut self, id: u64) {
+        let keeper = self.keepers.iter().find(|keeper| keeper.id == id);
+        if keeper.is_some_and(|keeper| keeper.cradles.shed()) {
+            self.timers.set(id, Alarm::Shed, Instant::now() + SHEDDING);
+        }
+    }
+
+    /// Reaps the processes of this group, now and as they end.
+    pub(super) fn reap_group(&mut self, id: u64, number: i32) {
+        self.groups.insert(id, Group { number, interval: FIRST });
+        self.reap(id);
+    }
+
+    /// Reaps those that have ended.
+    pub(super) fn reap(&mut self, id: u64) {
+        let Some(group) = self.groups.get_mut(&id) else { return };
+        loop {
+            let mut status = 0;
+            // SAFETY: fills the integer. The group is one of ours: nobody else's child is in it.
+            match unsafe { libc::waitpid(-group.number, &mut status, libc::WNOHANG | libc::__WALL) }
+            {
+                -1 => {
+                    self.groups.remove(&id);
+                    return;
+                }
+                0 => break,
+                _ => {}
+            }
+        }
+        let again = Instant::now() + group.interval;
+        group.interval = (group.interval * 2).min(LAST);
+        self.timers.set(id, Alarm::Reap, again);
+    }
+}

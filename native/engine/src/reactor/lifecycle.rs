@@ -1,0 +1,236 @@
+//! A command's way through its phases, from launch to result.
+
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use forkline_protocol::Order;
+use rustix::event::epoll::EventFlags;
+use rustix::io::Errno;
+use rustix::process::Signal;
+
+use crate::command::outcome::{Cause, Ended, Outcome, SpillReport};
+use crate::drain::stream::{Stream, deliver_rest};
+use crate::os::watch::Source;
+use crate::reactor::Reactor;
+use crate::reactor::disposal::Leftover;
+use crate::reactor::process::{Exit, Phase, Process, Rest, Spilling};
+use crate::reactor::timers::Alarm;
+use crate::request::letter::Delivery;
+
+/// After the command's end, output that has been quiet this long is taken to be all.
+const QUIET: Duration = Duration::from_millis(250);
+/// And whatever comes after this is not waited for.
+const WINDOW: Duration = Duration::from_secs(2);
+/// How long a disk may take to finish a spill file, once the output is complete.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl Reactor {
+    /// Its time is up. It may have ended in time all the same: after a stop of the host (SIGSTOP,
+    /// Ctrl-Z, a debugger), or with very many at once, timers are looked at before all exits are.
+    pub(super) fn deadline(&mut self, id: u64) {
+        self.hear(id);
+        let Some(process) = self.processes.get(&id) else { return };
+        if matches!(process.phase, Phase::Running) {
+            self.terminate(id, Cause::TimedOut);
+        }
+    }
+
+    /// Begins to end a command that runs.
+    fn terminate(&mut self, id: u64, cause: Cause) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        process.phase = Phase::Ending(cause, None);
+        process.tell(Order::End(milliseconds(process.grace)));
+        self.timers.cancel(id, Alarm::Deadline);
+    }
+
+    /// Ends a command; one that has ended already is no longer waited for, and what it has left is its
+    /// owner's to end.
+    pub(super) fn cancel(&mut self, id: u64, grace: Option<Duration>) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        if let Some(grace) = grace {
+            process.grace = grace;
+        }
+        let order = Order::End(milliseconds(process.grace));
+        match process.phase {
+            Phase::Starting { .. } => {
+                process.phase = Phase::Starting { cancelled: true };
+                // One that has not been sent will not be.
+                if process.letter.as_ref().is_none_or(|letter| letter.withdraw() == Delivery::Sent)
+                {
+                    process.tell(order);
+                }
+            }
+            Phase::Running => self.terminate(id, Cause::Cancelled),
+            Phase::Ending(..) if grace.is_some() => process.tell(order),
+            Phase::Ending(..) => {}
+            // What lies in the pipe is waited for, not the listener.
+            Phase::Draining(..) if process.is_paused() => {
+                self.detach(id);
+                self.check_drained(id);
+            }
+            Phase::Draining(exit, _) => self.close(id, exit),
+            Phase::Closing(_) | Phase::Asking(_) => {}
+        }
+    }
+
+    /// Signals the group; the answer is false when the command is over.
+    pub(super) fn signal(&mut self, id: u64, signal: Signal, sent: Box<dyn FnOnce(bool) + Send>) {
+        let Some(process) = self.processes.get_mut(&id) else { return sent(false) };
+        match process.phase {
+            Phase::Running | Phase::Ending(..) => {
+                process.signals.push_back(sent);
+                process.tell(Order::Signal(signal.as_raw()));
+            }
+            _ => sent(false),
+        }
+    }
+
+    /// The command has ended, and if it was ended, so have all that it has left: sees to its output.
+    pub(super) fn over(&mut self, id: u64, exit: Exit) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        let now = Instant::now();
+        process.phase = Phase::Draining(exit, now + WINDOW);
+        if let Some(mut input) = process.input.take() {
+            self.watch.remove(input.descriptor.as_fd());
+            input.fail(Errno::PIPE);
+        }
+        process.terminal = None;
+        self.timers.cancel(id, Alarm::Deadline);
+        if exit.cause != Cause::Itself {
+            // Whoever ends a command must not have to wait for its listener.
+            self.detach(id);
+        }
+        self.check_drained(id);
+    }
+
+    /// Whether the output of a command that has ended may be taken to be complete.
+    pub(super) fn check_drained(&mut self, id: u64) {
+        let Some(process) = self.processes.get(&id) else { return };
+        let Phase::Draining(exit, over_at) = process.phase else { return };
+        if process.outputs_ended() {
+            return self.close(id, exit);
+        }
+        let now = Instant::now();
+        if process.is_paused() && exit.cause == Cause::Itself {
+            // What its listener has not taken yet is not late. (The end of a command that was
+            // ended waits for nobody.)
+            return self.timers.set(id, Alarm::Quiet, now + QUIET);
+        }
+        let ended_at = over_at - WINDOW;
+        let due = over_at.min(process.last_data().max(ended_at) + QUIET);
+        if due <= now {
+            return self.close(id, exit);
+        }
+        self.timers.set(id, Alarm::Quiet, due);
+    }
+
+    fn close(&mut self, id: u64, exit: Exit) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        self.timers.cancel(id, Alarm::Quiet);
+        if !matches!(process.spill, Spilling::OnDisk) {
+            return self.ask(id, exit);
+        }
+        process.phase = Phase::Closing(exit);
+        self.timers.set(id, Alarm::Patience, Instant::now() + PATIENCE);
+        self.disk.finish(id);
+    }
+
+    /// The spill file is closed; `streams` are the pipes that are still held.
+    pub(super) fn spilled(&mut self, id: u64, report: SpillReport, streams: Vec<Stream>) {
+        self.watch_streams(id, &streams);
+        let Some(process) = self.processes.get_mut(&id) else { return self.hold(id, streams) };
+        process.spill = Spilling::Closed(report);
+        process.streams = streams;
+        match process.phase {
+            Phase::Closing(exit) => self.ask(id, exit),
+            _ => self.check_drained(id),
+        }
+    }
+
+    /// A disk that hangs must not make its command hang.
+    pub(super) fn disk_is_stuck(&mut self, id: u64) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        let Phase::Closing(exit) = process.phase else { return };
+        let error = Some(libc::ETIMEDOUT);
+        process.spill = Spilling::Closed(SpillReport { written: 0, dropped: 0, error });
+        self.ask(id, exit);
+    }
+
+    /// Finds out who still runs, unless it is known.
+    fn ask(&mut self, id: u64, exit: Exit) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        self.timers.cancel(id, Alarm::Patience);
+        process.phase = Phase::Asking(exit);
+        match process.rest {
+            Rest::Unknown => process.tell(Order::Who),
+            Rest::Gone | Rest::Unkillable | Rest::Lost => self.settle(id),
+        }
+    }
+
+    /// Everything is known of a command that has ended.
+    pub(super) fn settle(&mut self, id: u64) {
+        let Some(Phase::Asking(exit)) = self.processes.get(&id).map(|process| process.phase) else {
+            return;
+        };
+        let Some(process) = self.processes.remove(&id) else { return };
+        self.timers.cancel_all(id);
+        for output in &process.outputs {
+            deliver_rest(&output.tap, output.label, process.form, &*process.sink);
+        }
+        let captures = process.outputs.iter();
+        let captures = captures.filter_map(|output| output.tap.lock().capture.take());
+        let outcome = Outcome {
+            pid: process.pid,
+            cause: exit.cause,
+            status: exit.status,
+            forced: exit.forced,
+            wall: exit.wall,
+            usage: exit.usage,
+            captures: captures.map(|capture| capture.finish()).collect(),
+            spill: match process.spill {
+                Spilling::Closed(report) => Some(report),
+                _ => None,
+            },
+            background: process.members,
+            directory: process.directory,
+        };
+        for sent in process.signals {
+            sent(false);
+        }
+        let Process { streams, keeper, cradle, owner, sink, input, .. } = process;
+        self.hold(id, streams);
+        // One that has still to do with it looks after who is left.
+        if let Some(cradle) = cradle {
+            let leftover = Leftover { owner: owner.id, keeper, cradle, given_up: false };
+            self.leftovers.insert(id, leftover);
+        }
+        drop(input);
+        // Last: whoever is told finds every descriptor closed.
+        sink.ended(Ended::Ran(Box::new(outcome)));
+        self.advance_disposals();
+    }
+
+    /// Keeps draining the pipes that others still hold, so that they neither block nor die of SIGPIPE.
+    fn hold(&mut self, id: u64, streams: Vec<Stream>) {
+        if streams.iter().all(|stream| stream.tap.lock().ended) {
+            return;
+        }
+        self.watch_streams(id, &streams);
+        self.held.insert(id, streams);
+    }
+
+    /// Watches those that have not ended; one that is watched already stays so.
+    pub(super) fn watch_streams(&self, id: u64, streams: &[Stream]) {
+        for (index, stream) in streams.iter().enumerate() {
+            if !stream.tap.lock().ended {
+                let source = Source::Output(index);
+                self.watch(stream.descriptor.as_fd(), id, source, EventFlags::IN);
+            }
+        }
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    // A little more is no harm; no time at all means SIGKILL at once.
+    u64::try_from(time.as_micros().div_ceil(1000)).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,194 @@
+//! The event loop: one thread for the output, exits and deadlines of all commands.
+//!
+//! It owns every live command; others talk to it through its mailbox.
+
+mod answers;
+mod cradles;
+mod disk;
+pub mod disposal;
+pub mod input;
+mod keepers;
+mod lifecycle;
+pub mod mailbox;
+pub mod process;
+mod starting;
+mod streams;
+mod timers;
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rustix::event::Timespec;
+use rustix::event::epoll::{Event, EventFlags};
+use rustix::io::Errno;
+
+use crate::command::outcome::Ended;
+use crate::drain::stream::Stream;
+use crate::keeper::Keeper;
+use crate::os::page::PageBuffer;
+use crate::os::queue::Queue;
+use crate::os::threads;
+use crate::os::watch::{Source, Watch};
+use crate::reactor::disk::Disk;
+use crate::reactor::disposal::{Disposal, Leftover};
+use crate::reactor::keepers::Group;
+use crate::reactor::mailbox::{BELL, Mailbox, Message};
+use crate::reactor::process::Process;
+use crate::reactor::timers::{Alarm, Timers};
+use crate::request::order::Order;
+
+/// The loop's state.
+pub struct Reactor {
+    pub(super) watch: Watch,
+    pub(super) mailbox: Mailbox,
+    pub(super) processes: HashMap<u64, Process>,
+    /// Whose command a cradle is at, by their ids.
+    pub(super) cradles: HashMap<u64, u64>,
+    /// Pipes that outlived their command's result: drained, so that their holders can go on.
+    pub(super) held: HashMap<u64, Vec<Stream>>,
+    /// Those who outlived their command.
+    pub(super) leftovers: HashMap<u64, Leftover>,
+    pub(super) timers: Timers,
+    pub(super) disk: Disk,
+    pub(super) disposals: Vec<Disposal>,
+    /// That run.
+    pub(super) keepers: Vec<Arc<Keeper>>,
+    /// To be reaped.
+    pub(super) groups: HashMap<u64, Group>,
+    pub(super) orders: Arc<Queue<Order>>,
+    pub(super) on_keeper_death: Box<dyn Fn() + Send>,
+    pub(super) buffer: PageBuffer,
+    /// For what cradles say.
+    pub(super) answers: Vec<u8>,
+}
+
+/// Full rounds of events that go before the timers.
+const ROUNDS_BEFORE_TIMERS: usize = 16;
+
+/// Starts the loop on a thread of its own.
+pub fn start(
+    watch: Watch,
+    mailbox: Mailbox,
+    orders: Arc<Queue<Order>>,
+    on_keeper_death: Box<dyn Fn() + Send>,
+) -> io::Result<()> {
+    // Everything that can run short comes before the threads, which could not be taken back.
+    let buffer = PageBuffer::new()?;
+    let mut reactor = Reactor {
+        watch,
+        disk: Disk::new(mailbox.clone()),
+        mailbox,
+        processes: HashMap::new(),
+        cradles: HashMap::new(),
+        held: HashMap::new(),
+        leftovers: HashMap::new(),
+        timers: Timers::default(),
+        disposals: Vec::new(),
+        keepers: Vec::new(),
+        groups: HashMap::new(),
+        orders,
+        on_keeper_death,
+        buffer,
+        answers: vec![0; 128 * 1024],
+    };
+    threads::spawn("forkline-reactor", move || reactor.run())
+}
+
+impl Reactor {
+    fn run(&mut self) {
+        let mut events = Vec::with_capacity(256);
+        let mut full_rounds = 0;
+        loop {
+            let wait = self.timers.wait(Instant::now());
+            let wait = wait.and_then(|wait| Timespec::try_from(wait).ok());
+            match self.watch.wait(&mut events, wait.as_ref()) {
+                Ok(()) => {}
+                // So ends a stop of the host, with timers due whose commands have long ended or
+                // printed: what happened is looked at first.
+                Err(Errno::INTR) => continue,
+                // Only a bug of ours can be the reason; turning in circles would hide it.
+                Err(_) => return,
+            }
+            let rung = events.iter().any(|event| Source::of(event).0 == BELL);
+            // What an event is about may be in a letter that nobody has rung for.
+            self.read_mail(rung);
+            events.iter().for_each(|event| self.ready(event));
+            // More has happened than fits; but who prints without end must not stop the clock.
+            let full = events.len() == events.capacity();
+            full_rounds = if full { full_rounds + 1 } else { 0 };
+            if full_rounds % ROUNDS_BEFORE_TIMERS == 0 {
+                self.ring();
+            }
+        }
+    }
+
+    fn ready(&mut self, event: &Event) {
+        match Source::of(event) {
+            (BELL, Source::Cradle) => {}
+            (id, Source::Cradle) => self.hear_cradle(id),
+            (id, Source::Lifeline) => self.hear_keeper(id),
+            (id, Source::Output(index)) => self.drain(id, index),
+            (id, Source::Input) => self.flush_input(id),
+        }
+    }
+
+    fn ring(&mut self) {
+        let now = Instant::now();
+        while let Some((id, alarm)) = self.timers.pop(now) {
+            match alarm {
+                Alarm::Deadline => self.deadline(id),
+                Alarm::Unanswered => self.unanswered(id),
+                Alarm::Lost => self.lost(id),
+                Alarm::Reap => self.reap(id),
+                Alarm::Shed => self.shed(id),
+                Alarm::Quiet => self.check_drained(id),
+                Alarm::Flush => self.deliver(id),
+                Alarm::Patience => self.disk_is_stuck(id),
+            }
+        }
+    }
+
+    fn read_mail(&mut self, rung: bool) {
+        for message in self.mailbox.empty(rung) {
+            self.receive(message);
+        }
+    }
+
+    fn receive(&mut self, message: Message) {
+        match message {
+            Message::KeeperStarted(keeper) => self.keeper_started(keeper),
+            Message::Reap(id, group) => self.reap_group(id, group),
+            Message::Sent(process) => self.sent(*process),
+            Message::SentAgain(id, keeper, cradle) => self.sent_again(id, keeper, cradle),
+            Message::NotSent(id, error) => self.not_started(id, Ended::Failed(error)),
+            Message::NotTaken(id) => self.send_again(id),
+            Message::NotWanted(id) => self.not_started(id, Ended::NeverStarted),
+            Message::LaunchFailed(owner) => self.launch_failed(&owner),
+            Message::Write(id, bytes, written) => self.write(id, bytes, written),
+            Message::EndInput(id) => self.end_input(id),
+            Message::Resize(id, size) => self.resize(id, size),
+            Message::Signal(id, signal, sent) => self.signal(id, signal, sent),
+            Message::Cancel(id, grace) => self.cancel(id, grace),
+            Message::Snapshot(id, answer) => answer(self.snapshot(id)),
+            Message::Resume(id) => self.resume(id),
+            Message::Detach(id) => self.detach(id),
+            Message::FlushAt(id, at) => self.timers.set(id, Alarm::Flush, at),
+            Message::Spilled(id, report, streams) => self.spilled(id, report, streams),
+            Message::Dispose(owner, grace, done) => self.dispose(owner, grace, done),
+        }
+    }
+
+    pub(super) fn watch(&self, fd: BorrowedFd, id: u64, source: Source, flags: EventFlags) {
+        // Fails only when the kernel is out of memory or watches; the command's own
+        // deadline then still ends it.
+        let _ = self.watch.add(fd, id, source, flags);
+    }
+
+    /// Before every close.
+    pub(super) fn unwatch(&self, fd: BorrowedFd) {
+        self.watch.remove(fd);
+    }
+}

@@ -1,0 +1,147 @@
+//! Output and input of live commands, as it flows.
+
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use rustix::event::epoll::EventFlags;
+use rustix::io::Errno;
+
+use crate::capture::live::Live;
+use crate::drain::stream::{Progress, Stream, Tap, deliver};
+use crate::os::pty::{self, Size};
+use crate::os::watch::Source;
+use crate::reactor::Reactor;
+use crate::reactor::input::{Flow, Written};
+use crate::reactor::mailbox::Snapshot;
+use crate::reactor::process::Spilling;
+use crate::reactor::timers::Alarm;
+
+impl Reactor {
+    pub(super) fn drain(&mut self, id: u64, index: usize) {
+        let streams = match self.processes.get_mut(&id) {
+            Some(process) => Some(&mut process.streams),
+            None => self.held.get_mut(&id),
+        };
+        let Some(stream) = streams.and_then(|streams| streams.get_mut(index)) else { return };
+        match stream.drain(self.buffer.bytes(), |_| {}) {
+            Progress::Dry | Progress::More => {}
+            // Level-triggered: a pipe that is to be left alone must not be watched.
+            Progress::Full | Progress::Ended => {
+                self.watch.remove(stream.descriptor.as_fd());
+            }
+            Progress::Overflowing => self.spill(id),
+        }
+        if self.processes.contains_key(&id) {
+            self.deliver(id);
+            self.check_drained(id);
+        } else {
+            self.forget_ended_holders(id);
+        }
+    }
+
+    /// From now on the disk thread drains it, if it is to have a file.
+    pub(super) fn spill(&mut self, id: u64) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        let Spilling::Wanted(target) = std::mem::replace(&mut process.spill, Spilling::OnDisk)
+        else {
+            return;
+        };
+        for stream in &process.streams {
+            self.watch.remove(stream.descriptor.as_fd());
+        }
+        let streams = std::mem::take(&mut process.streams);
+        self.disk.adopt(id, target, streams, process.form, process.sink.clone());
+    }
+
+    fn forget_ended_holders(&mut self, id: u64) {
+        let all_ended = |streams: &Vec<Stream>| streams.iter().all(|s| s.tap.lock().ended);
+        if self.held.get(&id).is_some_and(all_ended) {
+            self.held.remove(&id);
+        }
+    }
+
+    pub(super) fn deliver(&mut self, id: u64) {
+        let Some(process) = self.processes.get(&id) else { return };
+        let now = Instant::now();
+        let flush = process.outputs.iter().filter_map(|output| {
+            deliver(&output.tap, output.label, process.form, &*process.sink, now)
+        });
+        if let Some(at) = flush.min() {
+            self.timers.set(id, Alarm::Flush, at);
+        }
+    }
+
+    pub(super) fn resume(&mut self, id: u64) {
+        let Some(process) = self.processes.get(&id) else { return };
+        process.tell_listeners(Live::want);
+        self.deliver(id);
+        self.unpause(id);
+    }
+
+    /// Its listener has left: it no longer holds the command up.
+    pub(super) fn detach(&mut self, id: u64) {
+        let Some(process) = self.processes.get(&id) else { return };
+        process.tell_listeners(Live::detach);
+        self.unpause(id);
+    }
+
+    /// Watches again what was left alone for the listener's sake and need not be any more.
+    fn unpause(&mut self, id: u64) {
+        let Some(process) = self.processes.get(&id) else { return };
+        if matches!(process.spill, Spilling::OnDisk) {
+            return self.disk.resume(id);
+        }
+        for (index, stream) in process.streams.iter().enumerate() {
+            let tap = stream.tap.lock();
+            if !tap.ended && !tap.is_paused() {
+                // Already watched, if it was the other stream that was full.
+                let source = Source::Output(index);
+                self.watch(stream.descriptor.as_fd(), id, source, EventFlags::IN);
+            }
+        }
+    }
+
+    pub(super) fn write(&mut self, id: u64, bytes: Vec<u8>, written: Written) {
+        match self.processes.get_mut(&id).and_then(|process| process.input.as_mut()) {
+            Some(input) => input.push(bytes, written),
+            None => return written(Err(Errno::PIPE)),
+        }
+        self.flush_input(id);
+    }
+
+    pub(super) fn end_input(&mut self, id: u64) {
+        if let Some(input) = self.processes.get_mut(&id).and_then(|p| p.input.as_mut()) {
+            input.end();
+        }
+        self.flush_input(id);
+    }
+
+    /// A command without a terminal is left alone: a pipe has no size.
+    pub(super) fn resize(&mut self, id: u64, size: Size) {
+        let input = self.processes.get(&id).and_then(|process| process.input.as_ref());
+        if let Some(input) = input {
+            let _ = pty::resize(&input.descriptor, size);
+        }
+    }
+
+    pub(super) fn flush_input(&mut self, id: u64) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        let Some(input) = process.input.as_mut() else { return };
+        self.watch.remove(input.descriptor.as_fd());
+        match input.flush() {
+            Flow::Idle => {}
+            Flow::Blocked => {
+                let descriptor = input.descriptor.as_fd();
+                let _ = self.watch.add(descriptor, id, Source::Input, EventFlags::OUT);
+            }
+            Flow::Close => process.input = None,
+        }
+    }
+
+    pub(super) fn snapshot(&self, id: u64) -> Snapshot {
+        let process = self.processes.get(&id)?;
+        let snapshot = |tap: &Mutex<Tap>| Some(tap.lock().capture.as_ref()?.snapshot());
+        process.outputs.iter().map(|output| snapshot(&output.tap)).collect()
+    }
+}

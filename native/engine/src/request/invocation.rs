@@ -1,0 +1,120 @@
+//! A shell with a command's text, ready to be launched; and what to say when it can't be.
+
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+
+use crate::command::errors::{LaunchError, Step};
+use crate::command::mark::Mark;
+use crate::request::plumbing::{descriptors, script_file};
+use crate::request::shell::{Handover, LONGEST_ARGUMENT, TooLong, hand_over};
+use forkline_launch::Image;
+
+/// What a launch needs to know of the shell.
+#[derive(Debug)]
+pub struct Invocation {
+    /// The shells, tried in order.
+    pub images: Vec<Image>,
+    /// Entries each ended by NUL.
+    pub environment: Vec<u8>,
+    /// To become the script's descriptor.
+    pub script: Option<OwnedFd>,
+}
+
+impl Invocation {
+    /// Of `text` by the first of `shells` that exists. `environment` is `NAME=value` entries
+    /// separated by NUL. `stays`: see [`hand_over`].
+    pub fn new(
+        shells: &[CString],
+        text: &[u8],
+        environment: &[u8],
+        mark: &Mark,
+        stays: bool,
+    ) -> Result<Self, LaunchError> {
+        let Handover { images, sealed, script } =
+            hand_over(shells, text, environment, stays).map_err(too_long)?;
+        let script = script.map(script_file).transpose();
+        let script = script.map_err(descriptors("the script's file"))?;
+        Ok(Invocation { images, environment: complete(environment, mark, sealed), script })
+    }
+
+    /// What is in the script's file.
+    pub fn script_text(&self) -> Result<Option<Vec<u8>>, LaunchError> {
+        let Some(script) = &self.script else { return Ok(None) };
+        let mut text = Vec::new();
+        let copy = script.try_clone().map(File::from);
+        let read = copy.and_then(|mut file| file.read_to_end(&mut text));
+        read.map_err(descriptors("the script's file"))?;
+        Ok(Some(text))
+    }
+
+    /// A failure in words for the caller.
+    pub fn explain(&self, step: Step, errno: i32, directory: Option<&CStr>) -> LaunchError {
+        let subject = match (step, errno) {
+            (Step::Keeper, _) => "forkline-keeper".to_owned(),
+            (Step::Descriptors, _) => "the command's descriptors".to_owned(),
+            (Step::Directory, _) => directory.unwrap_or_default().to_string_lossy().into_owned(),
+            (Step::Exec, libc::E2BIG) => self.what_is_too_long(),
+            (Step::Exec, _) => {
+                let shown = |image: &Image| format!("'{}'", image.path.to_string_lossy());
+                self.images.iter().map(shown).collect::<Vec<_>>().join(" or ")
+            }
+            _ => String::new(),
+        };
+        LaunchError { step, errno, subject }
+    }
+
+    fn what_is_too_long(&self) -> String {
+        let mut entries = self.environment.split(|byte| *byte == 0);
+        match entries.find(|entry| entry.len() > LONGEST_ENTRY) {
+            Some(entry) => {
+                let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();
+                let (name, length) = (String::from_utf8_lossy(name), entry.len());
+                format!(
+                    "with environment variable {name} ({length} bytes; at most {LONGEST_ENTRY})"
+                )
+            }
+            None => self.text_or_environment(),
+        }
+    }
+
+    fn text_or_environment(&self) -> String {
+        let arguments = self.images.iter().flat_map(|image| &image.argv);
+        match arguments.map(|argument| argument.as_bytes().len()).max() {
+            Some(length) if length > LONGEST_ARGUMENT => {
+                format!("with a command of {length} bytes (at most {LONGEST_ARGUMENT})")
+            }
+            _ => format!("with an environment of {} bytes", self.environment.len()),
+        }
+    }
+}
+
+/// What would run could be another command.
+fn too_long(TooLong { beside, length }: TooLong) -> LaunchError {
+    let error = io::Error::from_raw_os_error(libc::E2BIG);
+    let subject = format!(
+        "with {beside} and a command of {length} bytes (with {beside}, at most {LONGEST_ARGUMENT})"
+    );
+    LaunchError::new(Step::Exec, &error, subject)
+}
+
+/// The longest `NAME=value` the kernel takes, without its NUL.
+const LONGEST_ENTRY: usize = 128 * 1024 - 1;
+
+/// The command's environment with what the engine adds; every entry ended by NUL.
+fn complete(environment: &[u8], mark: &Mark, sealed: Option<[&[u8]; 2]>) -> Vec<u8> {
+    let mut entries = environment.to_vec();
+    if !entries.is_empty() {
+        entries.push(0);
+    }
+    entries.extend_from_slice(mark.entry().as_bytes());
+    entries.push(0);
+    if let Some([seal, text]) = sealed {
+        entries.extend_from_slice(b"_=");
+        entries.extend_from_slice(seal);
+        entries.extend_from_slice(text);
+        entries.push(0);
+    }
+    entries
+}

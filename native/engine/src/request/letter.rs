@@ -1,0 +1,151 @@
+//! A request on its way to a cradle. It is kept until a cradle has answered: if none has taken it, it
+//! is sent again.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use forkline_protocol::{Descriptors, Order, Request, send};
+use parking_lot::Mutex;
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+
+use crate::command::directory::Directory;
+use crate::command::errors::{LaunchError, Step};
+use crate::command::{Command, Stdin, Streams};
+use crate::keeper::attributes;
+use crate::os::memfd::memory_file;
+use crate::request::invocation::Invocation;
+use crate::request::plumbing::descriptors;
+
+/// What a cradle is told, and what it is to have.
+pub struct Letter {
+    /// Empty when it is in the file.
+    body: Vec<u8>,
+    file: Option<OwnedFd>,
+    stdin: Option<OwnedFd>,
+    outputs: Vec<OwnedFd>,
+    directory: Option<Arc<OwnedFd>>,
+    /// For the words of a failure.
+    pub invocation: Invocation,
+    /// The same.
+    pub directory_name: Option<CString>,
+    delivery: Mutex<Delivery>,
+}
+
+/// What has become of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// It is to be sent.
+    Waiting,
+    /// It will not be.
+    Withdrawn,
+    /// It is with a cradle, or on its way there.
+    Sent,
+}
+
+/// More goes into a file: a message takes some 200 KB, and what waits in a socket is limited.
+const LONGEST: usize = 48 * 1024;
+
+impl Letter {
+    /// Of a command with its ends of its pipes.
+    pub fn new(
+        command: &Command,
+        mut invocation: Invocation,
+        stdin: Option<OwnedFd>,
+        outputs: Vec<OwnedFd>,
+        is_born_here: bool,
+    ) -> Result<Letter, LaunchError> {
+        let (path, held) = match &command.directory {
+            Some(Directory::Path(path)) => (Some(path.clone()), None),
+            Some(Directory::Held(descriptor)) => (None, Some(descriptor.clone())),
+            None if is_born_here => (None, None),
+            None => (None, Some(Arc::new(current_directory()?))),
+        };
+        let mut request = Request {
+            images: std::mem::take(&mut invocation.images),
+            environment: std::mem::take(&mut invocation.environment),
+            directory: path,
+            attributes: attributes::of_host(),
+            terminal: matches!(command.streams, Streams::Terminal(_)),
+            follow: command.follow,
+            // Input and delivery begin with the start.
+            announce: command.announce
+                || command.listen.is_some()
+                || !matches!(command.stdin, Stdin::Null),
+        };
+        let mut body = request.encode();
+        invocation.images = std::mem::take(&mut request.images);
+        invocation.environment = std::mem::take(&mut request.environment);
+        let mut file = None;
+        if body.len() > LONGEST {
+            let written = memory_file("forkline-request", &body);
+            file = Some(written.map_err(descriptors("the request's file"))?);
+            body = Vec::new();
+        }
+        let directory_name = command.directory.as_ref().map(|directory| directory.name().into());
+        Ok(Letter {
+            body,
+            file,
+            stdin,
+            outputs,
+            directory: held,
+            invocation,
+            directory_name,
+            delivery: Mutex::new(Delivery::Waiting),
+        })
+    }
+
+    /// Sends it, unless it is no longer wanted; the error is that of the socket.
+    pub fn send(&self, channel: BorrowedFd) -> io::Result<Delivery> {
+        let mut outputs = self.outputs.iter().map(AsFd::as_fd);
+        let Some(stdout) = outputs.next() else { return Err(io::ErrorKind::InvalidInput.into()) };
+        let descriptors = Descriptors {
+            stdin: self.stdin.as_ref().map(AsFd::as_fd),
+            stdout,
+            stderr: outputs.next(),
+            directory: self.directory.as_ref().map(|directory| directory.as_fd()),
+            script: self.invocation.script.as_ref().map(AsFd::as_fd),
+            body: self.file.as_ref().map(AsFd::as_fd),
+        };
+        let (head, sent) = descriptors.encode();
+        let mut delivery = self.delivery.lock();
+        if *delivery == Delivery::Waiting {
+            send(channel, [&head, &self.body], &sent)?;
+            *delivery = Delivery::Sent;
+        }
+        Ok(*delivery)
+    }
+
+    /// It is not wanted any more; whether it has been sent.
+    pub fn withdraw(&self) -> Delivery {
+        let mut delivery = self.delivery.lock();
+        if *delivery == Delivery::Waiting {
+            *delivery = Delivery::Withdrawn;
+        }
+        *delivery
+    }
+
+    /// Whether it has been sent.
+    pub fn is_sent(&self) -> bool {
+        *self.delivery.lock() == Delivery::Sent
+    }
+
+    /// Nobody has taken it: it may be sent again.
+    pub fn take_back(&self) {
+        *self.delivery.lock() = Delivery::Waiting;
+    }
+}
+
+/// Tells a cradle something; one that is gone need not know.
+pub fn tell(channel: &OwnedFd, order: Order) {
+    let _ = send(channel.as_fd(), [&order.encode(), b""], &[]);
+}
+
+/// The one that the host is in.
+fn current_directory() -> Result<OwnedFd, LaunchError> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let error = |error: Errno| LaunchError::new(Step::Directory, &error.into(), ".");
+    open(c".", flags, Mode::empty()).map_err(error)
+}

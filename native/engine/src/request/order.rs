@@ -1,0 +1,34 @@
+//! What the launching thread is to send.
+
+use std::sync::Arc;
+
+use crate::command::Command;
+use crate::command::errors::LaunchError;
+use crate::command::owner::{Owner, Ticket};
+use crate::command::sink::Sink;
+use crate::keeper::Keeper;
+use crate::request::letter::Letter;
+
+/// A request.
+pub enum Order {
+    /// A command.
+    Start(Box<Start>),
+    /// A request that nobody of this keeper has taken.
+    Again(u64, Arc<Letter>, Arc<Keeper>),
+}
+
+/// A command on its way to be launched.
+pub struct Start {
+    /// Its id.
+    pub id: u64,
+    /// What to run.
+    pub command: Command,
+    /// Who wants it.
+    pub owner: Arc<Owner>,
+    /// Whether it is still wanted.
+    pub ticket: Arc<Ticket>,
+    /// Where its events go.
+    pub sink: Arc<dyn Sink>,
+    /// Who runs it.
+    pub keeper: Result<Arc<Keeper>, LaunchError>,
+}

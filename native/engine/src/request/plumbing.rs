@@ -1,0 +1,105 @@
+//! The descriptors of a launch: pipes for output and input or a terminal for both, and the
+//! script's file.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use crate::command::errors::{LaunchError, Step};
+use crate::command::sink::Label;
+use crate::command::{Command, Stdin, Streams};
+use crate::drain::stream::{Output, SHORT_OF_PIPE, SHORT_OF_TERMINAL, Stream, Tap};
+use crate::os::memfd::memory_file;
+use crate::os::pty::{Size, Terminal};
+
+/// The pipes of one command, both ends.
+pub struct Plumbing {
+    /// One for merged output, else stdout's and stderr's.
+    pub outputs: Vec<Pipe>,
+    /// The reading and the writing end of stdin.
+    pub input: Option<(OwnedFd, OwnedFd)>,
+    /// The command's end of its terminal, to be kept open until the command has ended: one that
+    /// closes its own, and opens `/dev/tty` later, has not ended its output in between.
+    pub kept: Option<OwnedFd>,
+}
+
+/// An output pipe, or a terminal as one.
+pub struct Pipe {
+    label: Label,
+    reader: OwnedFd,
+    writer: OwnedFd,
+    short: usize,
+}
+
+impl Plumbing {
+    /// Makes the pipes that a command asks for.
+    pub fn new(command: &Command) -> Result<Self, LaunchError> {
+        let labels: &[Label] = match command.streams {
+            Streams::Merged => &[Label::Merged],
+            Streams::Separate => &[Label::Stdout, Label::Stderr],
+            Streams::Terminal(size) => {
+                return Plumbing::terminal(size).map_err(descriptors("a terminal"));
+            }
+        };
+        let pipes = labels.iter().map(|label| Pipe::new(*label));
+        let outputs = pipes.collect::<io::Result<_>>().map_err(descriptors("an output pipe"))?;
+        let input = match &command.stdin {
+            Stdin::Null => None,
+            Stdin::Bytes(_) | Stdin::Pipe => {
+                Some(input_pipe().map_err(descriptors("an input pipe"))?)
+            }
+        };
+        Ok(Plumbing { outputs, input, kept: None })
+    }
+
+    /// A terminal in place of all pipes.
+    fn terminal(size: Size) -> io::Result<Self> {
+        let Terminal { master, slave } = Terminal::open(size)?;
+        // Reading and writing are watched apart, and an epoll watches a descriptor once.
+        let input = (slave.try_clone()?, master.try_clone()?);
+        let kept = Some(slave.try_clone()?);
+        let (label, short) = (Label::Merged, SHORT_OF_TERMINAL);
+        let output = Pipe { label, reader: master, writer: slave, short };
+        Ok(Plumbing { outputs: vec![output], input: Some(input), kept })
+    }
+}
+
+impl Pipe {
+    fn new(label: Label) -> io::Result<Self> {
+        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+        // Our end alone: programs don't expect a stdout that says 'try again'.
+        fcntl_setfl(&reader, OFlags::NONBLOCK)?;
+        Ok(Pipe { label, reader, writer, short: SHORT_OF_PIPE })
+    }
+
+    /// What the result will be made from.
+    pub fn output(&self, tap: Arc<Mutex<Tap>>) -> Output {
+        Output { label: self.label, tap }
+    }
+
+    /// What is to be drained, and the command's end.
+    pub fn split(self, tap: Arc<Mutex<Tap>>) -> (Stream, OwnedFd) {
+        let Pipe { label, reader, writer, short } = self;
+        (Stream { descriptor: reader, label, tap, short }, writer)
+    }
+}
+
+fn input_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+    fcntl_setfl(&writer, OFlags::NONBLOCK)?;
+    Ok((reader, writer))
+}
+
+/// A file in memory with the command's text, to be read from its start.
+pub fn script_file(text: &[u8]) -> io::Result<OwnedFd> {
+    memory_file("forkline-script", text)
+}
+
+/// A shortage of descriptors, told as a launch error.
+pub fn descriptors<E: Into<io::Error>>(subject: &'static str) -> impl Fn(E) -> LaunchError {
+    move |error| LaunchError::new(Step::Descriptors, &error.into(), subject)
+}

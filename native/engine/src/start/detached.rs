@@ -1,0 +1,155 @@
+//! Commands that outlive the host.
+//!
+//! Each has a keeper process of its own, which starts it, waits for it, ends it when its time is up,
+//! and writes how it ended under its output. Nothing ties either of them to the host: they are in
+//! sessions of their own, have none of its descriptors, get no signal when it dies, and carry no mark
+//! that its engine or its other keeper looks for.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use forkline_launch::{Place, Stack, Step};
+use forkline_protocol::{Detached, Request, decode_report, role};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use crate::command::errors::LaunchError;
+use crate::command::mark::Mark;
+use crate::keeper::{launch_keeper, no_keeper};
+use crate::os::memfd::memory_file;
+use crate::os::threads;
+use crate::request::invocation::Invocation;
+use crate::request::plumbing::descriptors;
+use crate::request::shell::usual;
+
+/// A command that outlives the host, fully resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DetachedCommand {
+    /// The shell text.
+    pub text: Vec<u8>,
+    /// Paths of shells, tried in order until one exists. None given: see `shell::usual`.
+    pub shells: Vec<CString>,
+    /// `NAME=value` entries separated by NUL; without `_` and the mark, which are the engine's.
+    pub environment: Vec<u8>,
+    /// The working directory; None is `/`.
+    pub directory: Option<CString>,
+    /// The file for its output; must not exist.
+    pub output: CString,
+    /// The time it may take from its start.
+    pub timeout: Duration,
+    /// From SIGTERM to SIGKILL.
+    pub grace: Duration,
+}
+
+/// Told the command's process id, which is also its group's, or why it could not be started.
+pub type Answer = Box<dyn FnOnce(Result<i32, LaunchError>) + Send>;
+
+struct Order {
+    program: Option<PathBuf>,
+    command: DetachedCommand,
+    reap: Box<dyn Fn(i32) + Send>,
+    answer: Answer,
+}
+
+/// Starts a command on a thread made for it, which waits for its keeper. `reap`: its keeper is in this
+/// group.
+pub(crate) fn start(
+    program: Option<PathBuf>,
+    command: DetachedCommand,
+    reap: Box<dyn Fn(i32) + Send>,
+    answer: Answer,
+) {
+    let (sender, orders) = channel::<Order>();
+    let spawned = threads::spawn("forkline-detach", move || {
+        for Order { program, command, reap, answer } in orders {
+            answer(start_now(program.as_deref(), command, &*reap));
+        }
+    });
+    match spawned {
+        Ok(()) => {
+            // The thread waits for it, so it is there to take it.
+            let _ = sender.send(Order { program, command, reap, answer });
+        }
+        Err(error) => answer(Err(LaunchError::new(Step::Keeper, &error, "a thread"))),
+    }
+}
+
+fn start_now(
+    program: Option<&Path>,
+    command: DetachedCommand,
+    reap_group: &dyn Fn(i32),
+) -> Result<i32, LaunchError> {
+    let program = program.ok_or_else(|| no_keeper(Errno::NOENT.into()))?;
+    let DetachedCommand { text, mut shells, environment, directory, output, timeout, grace } =
+        command;
+    if shells.is_empty() {
+        shells = usual(&environment);
+    }
+    let mark = Mark::of_detached();
+    let invocation = Invocation::new(&shells, &text, &environment, &mark, false)?;
+    drop((text, environment));
+    let order = Detached {
+        request: Request {
+            images: invocation.images.clone(),
+            environment: invocation.environment.clone(),
+            directory: directory.clone(),
+            ..Request::default()
+        },
+        script: invocation.script_text()?,
+        output,
+        timeout,
+        grace,
+    };
+    let order = memory_file("forkline-order", &order.encode())
+        .map_err(descriptors("the keeper's order"))?;
+    let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
+        .map_err(descriptors("/dev/null"))?;
+    let (reader, writer) =
+        pipe_with(PipeFlags::CLOEXEC).map_err(descriptors("the keeper's pipe"))?;
+    let stdio = [null.as_fd(), writer.as_fd()];
+    let mut stack = Stack::new().map_err(descriptors("a stack"))?;
+    let launched = launch_keeper(
+        program,
+        role::DETACH,
+        Some(Place::Path(c"/")),
+        stdio,
+        Some(order.as_fd()),
+        &mut stack,
+    )
+    .map_err(no_keeper)?;
+    // Ours would keep the report from ending.
+    drop(writer);
+    let report = read_report(reader);
+    reap(launched);
+    reap_group(launched);
+    match report {
+        Some(Ok(pid)) => Ok(pid),
+        Some(Err((step, errno, subject))) if !subject.is_empty() => {
+            Err(LaunchError { step, errno, subject })
+        }
+        Some(Err((step, errno, _))) => Err(invocation.explain(step, errno, directory.as_deref())),
+        None => Err(no_keeper(Errno::SRCH.into())),
+    }
+}
+
+/// None: the keeper ended without a word.
+fn read_report(reader: OwnedFd) -> Option<Result<i32, (Step, i32, String)>> {
+    let mut bytes = Vec::new();
+    File::from(reader).read_to_end(&mut bytes).ok()?;
+    decode_report(&bytes)
+}
+
+/// The process that was launched has left its work to a child, so that it is nobody's in particular.
+fn reap(pid: i32) {
+    let mut status = 0;
+    // SAFETY: fills the integer; the number is our child's until this is done.
+    while unsafe { libc::waitpid(pid, &mut status, libc::__WALL) } < 0
+        && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+    {}
+}

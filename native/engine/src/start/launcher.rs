@@ -1,0 +1,214 @@
+//! The thread that makes requests of commands, and sends them. What can take long (a shell on a dead
+//! network, a socket that is full) holds nobody else up.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use crate::capture::Capture;
+use crate::capture::live::Live;
+use crate::command::errors::{LaunchError, Step};
+use crate::command::mark::Mark;
+use crate::command::outcome::Ended;
+use crate::command::{Command, Form, Opening, SpillTarget};
+use crate::drain::stream::{Reserve, Tap};
+use crate::keeper::cradles::Cradle;
+use crate::keeper::lifeline::AGAIN;
+use crate::keeper::{Keeper, Seat, no_keeper};
+use crate::os::queue::Queue;
+use crate::reactor::input::Input;
+use crate::reactor::mailbox::{Mailbox, Message};
+use crate::reactor::process::{Phase, Process, Rest, Spilling};
+use crate::request::invocation::Invocation;
+use crate::request::letter::{Delivery, Letter};
+use crate::request::order::{Order, Start};
+use crate::request::plumbing::Plumbing;
+use crate::request::shell::usual;
+
+/// The reactor sleeps on when a command is asked for; but one whose keeper never answers must be seen.
+const UNSEEN: Duration = Duration::from_secs(1);
+
+/// What the thread has.
+pub struct Launcher {
+    reactor: Mailbox,
+    seat: Arc<Seat>,
+    null: OwnedFd,
+}
+
+impl Launcher {
+    /// `null`: the null device.
+    pub fn new(reactor: Mailbox, seat: Arc<Seat>, null: OwnedFd) -> Self {
+        Launcher { reactor, seat, null }
+    }
+
+    /// Sends what is ordered, for as long as the process lives.
+    pub fn run(&self, orders: &Queue<Order>) {
+        let mut unseen: Option<Instant> = None;
+        loop {
+            let order = match unseen {
+                None => Some(orders.take()),
+                Some(since) => orders.take_until(since + UNSEEN),
+            };
+            match order {
+                Some(Order::Start(start)) => {
+                    self.start(*start);
+                    unseen = unseen.or_else(|| Some(Instant::now()));
+                }
+                Some(Order::Again(id, letter, gone)) => {
+                    if let Err(error) = self.send_again(id, &letter, &gone) {
+                        self.reactor.send(Message::NotSent(id, error));
+                    }
+                }
+                None => {
+                    self.reactor.ring();
+                    unseen = None;
+                }
+            }
+        }
+    }
+
+    fn start(&self, order: Start) {
+        let (owner, sink) = (order.owner.clone(), order.sink.clone());
+        let ended = match self.prepare(order) {
+            Ok(Some(process)) => return self.send(process),
+            Ok(None) => Ended::NeverStarted,
+            Err(error) => Ended::Failed(error),
+        };
+        sink.ended(ended);
+        self.reactor.send(Message::LaunchFailed(owner));
+    }
+
+    fn send(&self, process: Process) {
+        let (id, keeper) = (process.id, process.keeper.clone());
+        let (cradle, letter) = (process.cradle.clone(), process.letter.clone());
+        // First of all: the answer may come at once.
+        self.reactor.leave(Message::Sent(Box::new(process)));
+        if let (Some(cradle), Some(letter)) = (cradle, letter) {
+            self.deliver(id, &letter, &cradle);
+        }
+        // Only now: the next one can wait for it.
+        keeper.prepare();
+    }
+
+    fn send_again(&self, id: u64, letter: &Letter, gone: &Keeper) -> Result<(), LaunchError> {
+        let (keeper, cradle) = self.cradle_of(self.seat.keeper_in_place_of(gone)?)?;
+        self.reactor.send(Message::SentAgain(id, keeper, cradle.clone()));
+        self.deliver(id, letter, &cradle);
+        Ok(())
+    }
+
+    /// One of this keeper, or of who has come in its place.
+    fn cradle_of(&self, mut keeper: Arc<Keeper>) -> Result<(Arc<Keeper>, Cradle), LaunchError> {
+        loop {
+            if let Some(cradle) = keeper.cradle().map_err(descriptors)? {
+                return Ok((keeper, cradle));
+            }
+            keeper = self.seat.keeper_in_place_of(&keeper)?;
+        }
+    }
+
+    /// Waits as long as it must.
+    fn deliver(&self, id: u64, letter: &Letter, cradle: &Cradle) {
+        loop {
+            let error = match letter.send(cradle.channel.as_fd()) {
+                Ok(Delivery::Withdrawn) => return self.reactor.send(Message::NotWanted(id)),
+                Ok(_) => return,
+                Err(error) => error,
+            };
+            match error.raw_os_error() {
+                // So many descriptors are on their way already, of all of this user's processes.
+                Some(libc::EAGAIN | libc::ETOOMANYREFS | libc::ENOBUFS | libc::ENOMEM) => {
+                    std::thread::sleep(AGAIN);
+                }
+                Some(libc::EPIPE | libc::ECONNRESET | libc::ENOTCONN) => {
+                    return self.reactor.send(Message::NotTaken(id));
+                }
+                _ => return self.reactor.send(Message::NotSent(id, no_keeper(error))),
+            }
+        }
+    }
+
+    /// None: it was cancelled before anything was sent.
+    fn prepare(&self, mut order: Start) -> Result<Option<Process>, LaunchError> {
+        if order.ticket.is_cancelled() || order.owner.is_disposed() {
+            return Ok(None);
+        }
+        let keeper = order.keeper?;
+        if order.command.shells.is_empty() {
+            order.command.shells = usual(&order.command.environment);
+        }
+        let command = &order.command;
+        let mark = Mark::of_command(order.owner.id, order.id);
+        let Command { shells, text, environment, follow, .. } = command;
+        let invocation = Invocation::new(shells, text, environment, &mark, *follow)?;
+        let plumbing = Plumbing::new(command)?;
+        let (mut outputs, mut streams, mut writers) = (Vec::new(), Vec::new(), Vec::new());
+        for pipe in plumbing.outputs {
+            let tap = Arc::new(Mutex::new(tap(command)));
+            outputs.push(pipe.output(tap.clone()));
+            let (stream, writer) = pipe.split(tap);
+            streams.push(stream);
+            writers.push(writer);
+        }
+        if writers.is_empty() {
+            writers.push(self.null.try_clone().map_err(descriptors)?);
+        }
+        let (reader, input) = plumbing.input.unzip();
+        let is_born_here = keeper.identity.has_birthplace();
+        let letter = Letter::new(command, invocation, reader, writers, is_born_here)?;
+        let (keeper, cradle) = self.cradle_of(keeper)?;
+        Ok(Some(Process {
+            id: order.id,
+            owner: order.owner,
+            ticket: order.ticket,
+            sink: order.sink,
+            keeper,
+            cradle: Some(cradle),
+            pid: 0,
+            parent: 0,
+            label: label(&command.text),
+            letter: Some(Arc::new(letter)),
+            started: Instant::now(),
+            timeout: command.timeout,
+            grace: command.grace,
+            form: command.listen.map_or(Form::Text, |listen| listen.form),
+            outputs,
+            streams,
+            spill: command.spill.clone().map_or(Spilling::No, Spilling::Wanted),
+            input: input.map(|writer| Input::new(writer, &command.stdin)),
+            follow: command.follow,
+            directory: None,
+            terminal: plumbing.kept,
+            signals: Default::default(),
+            members: Vec::new(),
+            rest: Rest::Unknown,
+            phase: Phase::Starting { cancelled: false },
+        }))
+    }
+}
+
+fn descriptors<E: Into<io::Error>>(error: E) -> LaunchError {
+    LaunchError::new(Step::Descriptors, &error.into(), "a channel")
+}
+
+/// The command's text in one line, for those of its processes that have no other name.
+fn label(text: &[u8]) -> String {
+    const LONGEST: usize = 200;
+    let start = text.get(..LONGEST * 8).unwrap_or(text);
+    let words = String::from_utf8_lossy(start);
+    let line = words.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().take(LONGEST).collect()
+}
+
+fn tap(command: &Command) -> Tap {
+    let live = command.listen.map(|listen| Live::new(listen.overflow, listen.form == Form::Text));
+    let capture = Some(Capture::new(command.limits));
+    let reserve = match &command.spill {
+        Some(SpillTarget { opening: Opening::After(limit), .. }) => Reserve::InCapture(*limit),
+        _ => Reserve::No,
+    };
+    Tap { capture, live, reserve, last_data: Instant::now(), ended: false }
+}

@@ -1,0 +1,5 @@
+//! The threads and processes that start commands.
+
+pub mod detached;
+pub mod engine;
+pub mod launcher;
