@@ -2,9 +2,10 @@
 
 use std::ffi::CString;
 use std::io;
+use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
@@ -16,7 +17,6 @@ use rustix::io::Errno;
 
 use crate::errors::LaunchError;
 use crate::identity::Identity;
-use crate::mailbox::{Mailbox, Message};
 use crate::plumbing::memory_file;
 
 /// A keeper at work. It takes the end of our side of the lifeline for the host's death.
@@ -35,6 +35,30 @@ pub struct Keeper {
     /// What keeps it from being of use, until it has greeted: then 0.
     fault: AtomicI32,
     gone: AtomicBool,
+    /// Whether the host has been allowed to look into it.
+    was_seen: AtomicBool,
+    /// Whether it is for one command, since nobody could tell whether the host is still who it was.
+    pub once: bool,
+}
+
+/// A keeper, for a command that it is to run. One that is for one command ends with this.
+#[derive(Debug, Clone)]
+pub struct Turn(pub Arc<Keeper>);
+
+impl Deref for Turn {
+    type Target = Keeper;
+
+    fn deref(&self) -> &Keeper {
+        &self.0
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if self.once {
+            self.retire();
+        }
+    }
 }
 
 /// Both sides: what nobody has taken when the keeper dies is taken back through its own.
@@ -72,6 +96,25 @@ impl Keeper {
         self.gone.load(Ordering::Relaxed)
     }
 
+    /// Whether the calling thread may look into it as it always could: a thread that has confined itself
+    /// by Landlock may not look into what is outside, and nothing else tells.
+    pub fn is_seen(&self) -> bool {
+        let (mut head, mut length) = (std::ptr::null_mut::<libc::c_void>(), 0usize);
+        // SAFETY: fills both. It asks for the least that needs the right to look.
+        let result = unsafe {
+            libc::syscall(libc::SYS_get_robust_list, self.pid, &raw mut head, &raw mut length)
+        };
+        if result == 0 {
+            self.was_seen.store(true, Ordering::Relaxed);
+        }
+        let denied = result != 0 && is_refused(&io::Error::last_os_error());
+        !(denied && self.was_seen.load(Ordering::Relaxed))
+    }
+
+    fn was_seen(&self) -> bool {
+        self.is_seen() && self.was_seen.load(Ordering::Relaxed)
+    }
+
     /// Has it go on if somebody has stopped it: its cradles look after commands.
     pub fn go_on(&self) {
         let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
@@ -100,72 +143,13 @@ impl Keeper {
     }
 }
 
-/// Where the host's keeper sits.
-pub struct Seat {
-    program: Option<PathBuf>,
-    reactor: Mailbox,
-    next_id: Box<dyn Fn() -> u64 + Send + Sync>,
-    current: Mutex<Option<Arc<Keeper>>>,
-}
-
-impl Seat {
-    /// An empty seat, for the program at this path.
-    pub fn new(
-        program: Option<PathBuf>,
-        reactor: Mailbox,
-        next_id: impl Fn() -> u64 + Send + Sync + 'static,
-    ) -> Self {
-        Seat { program, reactor, next_id: Box::new(next_id), current: Mutex::new(None) }
-    }
-
-    /// The keeper's program.
-    pub fn program(&self) -> Option<&Path> {
-        self.program.as_deref()
-    }
-
-    /// The keeper for what the calling thread is now; started, if there is none. `stays`: for a command
-    /// that is to start in the host's own directory.
-    pub fn keeper(&self, stays: bool) -> Result<Arc<Keeper>, LaunchError> {
-        self.keeper_for(Identity::now(stays))
-    }
-
-    fn keeper_for(&self, identity: Identity) -> Result<Arc<Keeper>, LaunchError> {
-        let mut current = self.current.lock();
-        if let Some(keeper) = current.as_ref().filter(|keeper| !keeper.is_gone()) {
-            if keeper.identity.serves(&identity) {
-                return Ok(keeper.clone());
-            }
-            // Whoever it started goes on; nobody else is started as who the host was.
-            keeper.retire();
-        }
-        *current = None;
-        let keeper = Arc::new(start(self.program(), (self.next_id)(), identity)?);
-        *current = Some(keeper.clone());
-        drop(current);
-        self.reactor.send(Message::KeeperStarted(keeper.clone()));
-        Ok(keeper)
-    }
-
-    /// The keeper for a request that one of this identity did not take.
-    pub fn keeper_in_place_of(&self, gone: &Keeper) -> Result<Arc<Keeper>, LaunchError> {
-        let identity = Identity::now(gone.identity.has_birthplace());
-        if identity == gone.identity {
-            return self.keeper_for(identity);
-        }
-        let is_another = |keeper: &&Arc<Keeper>| !keeper.is_gone() && keeper.id != gone.id;
-        let current = self.current.lock();
-        let same = current.as_ref().filter(is_another);
-        let same = same.filter(|keeper| keeper.identity == gone.identity);
-        same.cloned().ok_or_else(|| no_keeper(Errno::PERM.into()))
-    }
-}
-
 /// What a keeper that can't be started, or isn't there, comes to.
 pub fn no_keeper(error: io::Error) -> LaunchError {
     LaunchError::new(Step::Keeper, &error, "forkline-keeper")
 }
 
-fn start(program: Option<&Path>, id: u64, identity: Identity) -> Result<Keeper, LaunchError> {
+/// Starts one for a host of this identity, which is the calling thread's.
+pub fn start(program: Option<&Path>, id: u64, identity: Identity) -> Result<Keeper, LaunchError> {
     let program = program.ok_or_else(|| no_keeper(Errno::NOENT.into()))?;
     let (lifeline, their_lifeline) = pair().map_err(no_keeper)?;
     let (ours, theirs) = pair().map_err(no_keeper)?;
@@ -181,15 +165,27 @@ fn start(program: Option<&Path>, id: u64, identity: Identity) -> Result<Keeper, 
     )
     .map_err(no_keeper)?;
 
-    Ok(Keeper {
+    let mut keeper = Keeper {
         id,
         pid,
+        once: identity.hides_something(),
         identity,
         lifeline,
         requests: Mutex::new(Some(Requests { ours: Arc::new(ours), theirs })),
         fault: AtomicI32::new(libc::ESRCH),
         gone: AtomicBool::new(false),
-    })
+        was_seen: AtomicBool::new(false),
+    };
+    keeper.once |= keeper.identity.can_confine_itself && !keeper.was_seen() && has_landlock();
+    Ok(keeper)
+}
+
+/// Whether this kernel knows it.
+fn has_landlock() -> bool {
+    const VERSION: libc::c_int = 1;
+    let none = std::ptr::null::<libc::c_void>();
+    // SAFETY: asks for a number, and makes nothing.
+    unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, none, 0, VERSION) > 0 }
 }
 
 fn null() -> io::Result<OwnedFd> {

@@ -14,7 +14,7 @@ use crate::command::{Command, Form, Opening, SpillTarget};
 use crate::errors::{LaunchError, Step};
 use crate::input::Input;
 use crate::invocation::Invocation;
-use crate::keeper::{Keeper, Seat, no_keeper};
+use crate::keeper::{Keeper, Turn, no_keeper};
 use crate::live::Live;
 use crate::mailbox::{Mailbox, Message};
 use crate::mark::Mark;
@@ -24,6 +24,7 @@ use crate::owner::{Owner, Ticket};
 use crate::plumbing::Plumbing;
 use crate::process::{Phase, Process, Rest, Spilling};
 use crate::queue::Queue;
+use crate::seat::Seat;
 use crate::shell::usual;
 use crate::sink::Sink;
 use crate::stream::{Reserve, Tap};
@@ -33,7 +34,7 @@ pub enum Order {
     /// A command.
     Start(Box<Start>),
     /// A request that the keeper it went to did not take, with a new channel's other end.
-    Again(u64, Arc<Letter>, OwnedFd, Arc<Keeper>),
+    Again(u64, Arc<Letter>, OwnedFd, Turn),
 }
 
 /// A command on its way to be launched.
@@ -49,7 +50,7 @@ pub struct Start {
     /// Where its events go.
     pub sink: Arc<dyn Sink>,
     /// Who runs it.
-    pub keeper: Result<Arc<Keeper>, LaunchError>,
+    pub keeper: Result<Turn, LaunchError>,
 }
 
 /// What the thread has.

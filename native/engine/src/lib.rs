@@ -34,12 +34,14 @@ mod pty;
 mod queue;
 mod reactor;
 mod ring;
+mod seat;
 mod shell;
 mod sink;
 mod spill;
 mod starting;
 mod stream;
 mod text;
+mod thread;
 mod threads;
 mod timers;
 mod utf8;
@@ -67,11 +69,11 @@ pub use rustix::process::Signal;
 pub use sink::{Chunk, Data, Label, Sink};
 pub use text::{NUL_SYMBOL, Text};
 
-use keeper::Seat;
 use launcher::{Launcher, Order, Start};
 use mailbox::{Mailbox, Message};
 use queue::Queue;
 use rustix::fs::{Mode, OFlags, open};
+use seat::Seat;
 
 /// The engine of this process. There is one, for all its threads and JavaScript environments.
 pub struct Engine {

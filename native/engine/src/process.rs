@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 
 use crate::command::{Form, SpillTarget};
 use crate::input::Input;
-use crate::keeper::Keeper;
+use crate::keeper::Turn;
 use crate::live::Live;
 use crate::message::Letter;
 use crate::outcome::{BackgroundProcess, Cause, SpillReport, Status, Usage};
@@ -42,7 +42,7 @@ pub struct Process {
     /// What those of its processes are called that have no other name.
     pub label: String,
     /// The request, until it is answered, and who it went to.
-    pub sending: Option<(Arc<Letter>, Arc<Keeper>)>,
+    pub sending: Option<(Arc<Letter>, Turn)>,
     /// Its launch.
     pub started: Instant,
     /// What it may take from its start.
