@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::attributes;
 use crate::capture::Capture;
 use crate::command::{Command, Form, Opening, SpillTarget};
 use crate::errors::{LaunchError, Step};
@@ -49,6 +50,8 @@ pub struct Start {
     pub ticket: Arc<Ticket>,
     /// Where its events go.
     pub sink: Arc<dyn Sink>,
+    /// Which thread has asked for it.
+    pub thread: i32,
     /// Who runs it.
     pub keeper: Result<Turn, LaunchError>,
 }
@@ -125,7 +128,8 @@ impl Launcher {
         }
         let (reader, input) = plumbing.input.unzip();
         let is_born_here = keeper.identity.has_birthplace();
-        let letter = Letter::new(command, invocation, reader, writers, is_born_here)?;
+        let attributes = attributes::of_thread(order.thread).map_err(no_keeper)?;
+        let letter = Letter::new(command, invocation, reader, writers, attributes, is_born_here)?;
         let letter = Arc::new(letter);
         let started = Instant::now();
         deliver(&letter, &theirs, &keeper)?;

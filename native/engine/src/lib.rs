@@ -39,6 +39,7 @@ mod shell;
 mod sink;
 mod spill;
 mod starting;
+mod status;
 mod stream;
 mod text;
 mod thread;
@@ -135,6 +136,7 @@ impl Engine {
             owner: owner.clone(),
             ticket: handle.ticket.clone(),
             sink,
+            thread: thread::id(),
             keeper,
         })));
         handle

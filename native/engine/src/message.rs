@@ -6,11 +6,11 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
+use forkline_launch::Attributes;
 use forkline_protocol::{Descriptors, Order as ToCradle, Request, TICKET, pair, send};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
-use crate::attributes;
 use crate::command::{Command, Stdin, Streams};
 use crate::directory::Directory;
 use crate::errors::{LaunchError, Step};
@@ -41,6 +41,7 @@ impl Letter {
         mut invocation: Invocation,
         stdin: Option<OwnedFd>,
         outputs: Vec<OwnedFd>,
+        attributes: Attributes,
         is_born_here: bool,
     ) -> Result<Letter, LaunchError> {
         let (path, held) = match &command.directory {
@@ -53,7 +54,7 @@ impl Letter {
             images: std::mem::take(&mut invocation.images),
             environment: std::mem::take(&mut invocation.environment),
             directory: path,
-            attributes: attributes::of_host(),
+            attributes,
             terminal: matches!(command.streams, Streams::Terminal(_)),
             follow: command.follow,
             // Input and delivery begin with the start.

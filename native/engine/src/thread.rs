@@ -7,11 +7,13 @@ use std::cell::RefCell;
 use std::ffi::CString;
 use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{CWD, Mode, OFlags, open, openat, readlinkat};
+use forkline_launch::bounding_set;
+use rustix::fs::{Mode, OFlags, open, readlinkat};
+
+use crate::status::{number_in, read};
 
 /// What it needs to change any of this.
 #[derive(Debug, Clone, Copy)]
@@ -43,8 +45,8 @@ pub struct Shown {
 /// What is in its status.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Rights {
-    /// Capabilities that a program can give it at most.
-    bounding: u64,
+    /// The bounding set, where the status is not shown; else it is sent.
+    bounding: Option<u64>,
     /// Capabilities that each program has.
     ambient: u64,
     /// How many filters its calls pass; None: not shown.
@@ -76,7 +78,9 @@ thread_local! {
 }
 
 struct Thread {
-    /// Unique in this process, other than a thread's id.
+    /// Its id.
+    id: i32,
+    /// Unique in this process, other than its id.
     number: u64,
     is_confined: bool,
     /// Kept open, since a path costs more than what is in it.
@@ -100,6 +104,11 @@ pub fn close() {
     });
 }
 
+/// The calling thread's id.
+pub fn id() -> i32 {
+    THIS.with_borrow(|thread| thread.id)
+}
+
 /// The calling thread's number, if it was found to be confined in a way that can't be compared.
 pub fn confined() -> Option<u64> {
     THIS.with_borrow(|thread| thread.is_confined.then_some(thread.number))
@@ -115,6 +124,8 @@ impl Thread {
     fn new() -> Thread {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Thread {
+            // SAFETY: takes nothing.
+            id: unsafe { libc::gettid() },
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             is_confined: false,
             namespaces: None,
@@ -137,7 +148,7 @@ impl Thread {
         if before.is_none_or(|before| before.can(SYS_ADMIN)) {
             shown.namespaces = self.namespaces();
         }
-        if before.is_none_or(|before| may_have_changed(before, means)) {
+        if before.is_none_or(|before| shown.rights.may_have_changed(before, means)) {
             shown.rights = self.rights(means);
         }
         let read = |file: &Option<File>| file.as_ref().map_or(Vec::new(), |file| read(file, 4096));
@@ -168,18 +179,28 @@ impl Thread {
             self.status = open_own("status");
         }
         let status = self.status.as_ref().map_or(Vec::new(), |status| read(status, 4096));
-        let set = |name| number_in(&status, name, 16);
         let filters = number_in(&status, "Seccomp_filters:", 10);
         let may_be_own = match filters {
             Some(count) => means.is_filtered && count > of_all_threads(),
             None => means.is_filtered && means.can_confine_itself(),
         };
         Rights {
-            bounding: set("CapBnd:").unwrap_or_else(bounding),
-            ambient: set("CapAmb:").unwrap_or_else(|| ambient(means)),
+            bounding: status.is_empty().then(bounding_set),
+            ambient: number_in(&status, "CapAmb:", 16).unwrap_or_else(|| ambient(means)),
             filters,
             filtered_by: may_be_own.then_some(self.number),
         }
+    }
+}
+
+impl Rights {
+    /// Capabilities leave the bounding set with one of them alone, no ambient one is there that is not
+    /// inheritable, and filters are put by who may.
+    fn may_have_changed(&self, before: Means, now: Means) -> bool {
+        let filters = now.is_filtered
+            && (!before.is_filtered || before.can_confine_itself() || now.can_confine_itself());
+        let bounding = self.bounding.is_some() && before.can(SETPCAP);
+        bounding || before.inheritable | now.inheritable != 0 || filters
     }
 }
 
@@ -195,45 +216,10 @@ impl Default for Shown {
     }
 }
 
-/// Whether its rights may have: capabilities leave the bounding set with one of them alone, no
-/// ambient one is there that is not inheritable, and filters are put by who may.
-fn may_have_changed(before: Means, now: Means) -> bool {
-    let filters = now.is_filtered
-        && (!before.is_filtered || before.can_confine_itself() || now.can_confine_itself());
-    before.can(SETPCAP) || before.inheritable | now.inheritable != 0 || filters
-}
-
 fn open_own(name: &str) -> Option<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    let file = openat(CWD, format!("/proc/thread-self/{name}"), flags, Mode::empty()).ok()?;
+    let file = open(format!("/proc/thread-self/{name}"), flags, Mode::empty()).ok()?;
     Some(file.into())
-}
-
-/// All of it, at one go if it is no longer than expected.
-fn read(file: &File, expected: usize) -> Vec<u8> {
-    let mut bytes = vec![0; expected];
-    let mut length = 0;
-    while let Some(room) = bytes.get_mut(length..) {
-        match file.read_at(room, length as u64) {
-            Ok(read) if read == room.len() => {
-                length += read;
-                bytes.resize(length * 2, 0);
-            }
-            Ok(read) => {
-                length += read;
-                break;
-            }
-            Err(_) => break,
-        }
-    }
-    bytes.truncate(length);
-    bytes
-}
-
-fn number_in(status: &[u8], name: &str, radix: u32) -> Option<u64> {
-    let mut lines = status.split(|byte| *byte == b'\n');
-    let value = lines.find_map(|line| line.strip_prefix(name.as_bytes()))?;
-    u64::from_str_radix(std::str::from_utf8(value).ok()?.trim(), radix).ok()
 }
 
 /// How many filters all threads of this process have passed since it was executed, or some call made
@@ -249,46 +235,13 @@ fn of_all_threads() -> u64 {
     })
 }
 
-/// As many capabilities as there may ever be.
-const CAPABILITIES: u64 = 64;
-
-/// Asked for one by one, where `/proc` shows nothing.
-fn bounding() -> u64 {
-    // SAFETY: takes numbers only.
-    asked(|number| unsafe { libc::prctl(libc::PR_CAPBSET_READ, number, 0, 0, 0) })
-}
-
 fn ambient(means: Means) -> u64 {
     if means.inheritable == 0 {
         return 0;
     }
     // SAFETY: takes numbers only.
-    asked(|number| unsafe {
-        libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_IS_SET, number, 0, 0)
-    })
-}
-
-fn asked(is_set: impl Fn(u64) -> i32) -> u64 {
-    let answers = (0..CAPABILITIES).map(|number| (number, is_set(number)));
-    let known = answers.take_while(|(_, answer)| *answer >= 0);
-    known.filter(|(_, answer)| *answer == 1).fold(0, |set, (number, _)| set | 1 << number)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sets_and_counts_are_read_from_a_status_with_either_base() {
-        let status = b"Name:\tx\nCapBnd:\t000001ffffffffff\nSeccomp_filters:\t12\n";
-        assert_eq!(number_in(status, "CapBnd:", 16), Some(0x1ff_ffff_ffff));
-        assert_eq!(number_in(status, "Seccomp_filters:", 10), Some(12));
-        assert_eq!(number_in(status, "CapAmb:", 16), None);
-    }
-
-    #[test]
-    fn the_bounding_set_is_the_same_however_it_is_found() {
-        let status = read(&open_own("status").unwrap(), 16);
-        assert_eq!(number_in(&status, "CapBnd:", 16), Some(bounding()));
-    }
+    let is_in = |number: u64| unsafe {
+        libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_IS_SET, number, 0, 0) == 1
+    };
+    (0..64).filter(|number| is_in(*number)).fold(0, |set, number| set | 1 << number)
 }

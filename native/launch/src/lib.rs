@@ -63,6 +63,9 @@ pub struct Attributes {
     pub nice: Option<i32>,
     /// The processors it may run on, as a mask; empty: the caller's.
     pub affinity: Vec<u8>,
+    /// The capabilities that a program can give it at most, by number, as bits. Those of its caller that
+    /// are not among them are taken from it, and it does not run if they can't be.
+    pub bounding: Option<u64>,
 }
 
 /// A limit, as setrlimit(2) takes it.
@@ -105,6 +108,8 @@ mod ffi {
         pub nice: c_int,
         pub affinity: *const c_void,
         pub affinity_size: usize,
+        pub has_bounding: c_int,
+        pub bounding: u64,
     }
 
     #[repr(C)]
@@ -243,7 +248,19 @@ fn raw_attributes(attributes: &Attributes) -> ffi::Attributes {
         nice: attributes.nice.unwrap_or(0),
         affinity: if affinity.is_empty() { null() } else { affinity.as_ptr().cast() },
         affinity_size: affinity.len(),
+        has_bounding: attributes.bounding.is_some().into(),
+        bounding: attributes.bounding.unwrap_or(0),
     }
+}
+
+/// The capabilities that a program can give the calling thread at most, asked for one by one: some
+/// microseconds.
+pub fn bounding_set() -> u64 {
+    // SAFETY: takes numbers only.
+    let is_in = |number: u64| unsafe { libc::prctl(libc::PR_CAPBSET_READ, number, 0, 0, 0) };
+    let answers = (0..64).map(|number| (number, is_in(number)));
+    let known = answers.take_while(|(_, answer)| *answer >= 0);
+    known.filter(|(_, answer)| *answer == 1).fold(0, |set, (number, _)| set | 1 << number)
 }
 
 fn argv_pointers(image: &Image) -> Vec<*const c_char> {
