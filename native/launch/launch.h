@@ -19,7 +19,7 @@ extern "C" {
 // are told apart although both are ENOENT.
 enum forkline_step {
   FORKLINE_STEP_NONE = 0,
-  FORKLINE_STEP_CLONE = 1,         // EAGAIN: process limit; ENOMEM
+  FORKLINE_STEP_CLONE = 1,         // EAGAIN: process limit; ENOMEM; EPERM: must not be narrowed
   FORKLINE_STEP_SESSION = 2,       // setsid
   FORKLINE_STEP_PARENT_DEATH = 3,  // the caller died before the child could ask to be told
   FORKLINE_STEP_DIRECTORY = 4,     // chdir
@@ -51,6 +51,8 @@ struct forkline_attributes {
   int nice;
   const void *affinity;  // a mask of processors; NULL: the caller's
   size_t affinity_size;
+  int has_bounding;   // 0: the caller's
+  uint64_t bounding;  // the capabilities that a program can be given at most
 };
 
 struct forkline_request {

@@ -136,6 +136,18 @@ void take_attributes(const forkline_attributes &attributes) {
     syscall(SYS_sched_setaffinity, 0, attributes.affinity_size, attributes.affinity);
 }
 
+// What the caller may not take from its child, the child must not have: it does not run.
+void narrow(const Child &child) {
+  const forkline_attributes *attributes = child.request->attributes;
+  if (attributes == nullptr || !attributes->has_bounding) return;
+  for (int capability = 0; capability < 64; capability++) {
+    int has = prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
+    if (has < 0) return;  // There are no more.
+    if (has == 0 || (attributes->bounding >> capability & 1) != 0) continue;
+    if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) fail(child, FORKLINE_STEP_CLONE);
+  }
+}
+
 [[noreturn]] void exec_first(const Child &child) {
   const forkline_request &request = *child.request;
   for (size_t index = 0; index < request.image_count; index++) {
@@ -159,6 +171,7 @@ int run_child(void *argument) {
   place_descriptors(child);
   if (request.terminal && ioctl(0, TIOCSCTTY, 0) != 0) fail(child, FORKLINE_STEP_TERMINAL);
   if (request.attributes != nullptr) take_attributes(*request.attributes);
+  narrow(child);
   reset_signals(request.reset);
   // Only now: a signal that arrives from here on kills the child, not the parent's handler.
   set_mask(KernelSignals{}, nullptr);

@@ -5,15 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createOwner, run, spawn } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
-import { namespaces, publicCopy, runHost, startHost } from '../support/hosts.js';
-import { useFolder, useOwners } from '../support/leftovers.js';
+import { namespaces, publicCopy, startHost } from '../support/hosts.js';
+import { leavesNothingBehind, useFolder, useOwners } from '../support/leftovers.js';
 import { eventually, isGone, keeperOf, lives, parentOf } from '../support/processes.js';
 import { exited, printed } from '../support/results.js';
 
 // The processes between host and command are killed, stopped, replaced, and missing.
+leavesNothingBehind();
 const folder = useFolder();
 const newOwner = useOwners();
-const isRoot = process.getuid?.() === 0;
 
 async function killKeeper(): Promise<void> {
   const keeper = keeperOf();
@@ -104,41 +104,6 @@ test('what goes round to everybody does not end a keeper, nor what it runs', asy
     process.kill(parentOf(live.pid), signal);
   }
   expect((await live.result).outcome).toEqual(exited(6));
-});
-
-describe('a host that gives something up', () => {
-  interface Told {
-    readonly before: string;
-    readonly after: string;
-  }
-  // With mounts of its own, which go with it.
-  const under = isRoot ? namespaces('-m') : [];
-  const tell = (how: string): Promise<Told> => runHost<Told>('identity', { args: [how], under });
-
-  test.skipIf(!isRoot).each([
-    ['users', 'id -u: 65534, id -g: 65534, id -G: 65534 7'],
-    ['groups', 'id -u: 0, id -g: 0, id -G: 0 4711'],
-  ])('%s: no command has them any more', async (how, expected) => {
-    const { before, after } = await tell(how);
-    expect(before).toMatch(/^id -u: 0,/);
-    expect(after).toBe(expected);
-  });
-
-  test.skipIf(!isRoot)('its root: no command sees the old one', async () => {
-    const { before, after } = await tell('root');
-    expect([before, after]).toEqual(['outside', 'inside']);
-  });
-
-  test.skipIf(!isRoot)('its network: no command has the old one', async () => {
-    const { before, after } = await tell('network');
-    expect(after).not.toBe(before);
-  });
-
-  test('umask, limits and niceness are those of the call', async () => {
-    const { before, after } = await tell('attributes');
-    expect(before).toBe('0022 0');
-    expect(after).toBe('0077 7');
-  });
 });
 
 describe('the program', () => {

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use forkline_launch::{Attributes, Limit, Stack, Step};
+use forkline_launch::{Attributes, Limit, Stack, Step, bounding_set};
 use forkline_protocol::{Answer, Descriptors, Order, Received, Request, receive, send, take};
 
 use crate::command;
@@ -87,6 +87,7 @@ fn only_what_differs(wanted: &mut Attributes, own: &Attributes) {
     wanted.limits.retain(|limit| !own.limits.contains(limit));
     wanted.mask = wanted.mask.filter(|mask| Some(*mask) != own.mask);
     wanted.nice = wanted.nice.filter(|nice| Some(*nice) != own.nice);
+    wanted.bounding = wanted.bounding.filter(|bounding| Some(*bounding) != own.bounding);
     if wanted.affinity == own.affinity {
         wanted.affinity.clear();
     }
@@ -157,5 +158,6 @@ pub fn own_attributes() -> Attributes {
     affinity.truncate(usize::try_from(length).unwrap_or(0));
     // SAFETY: takes numbers; a priority of -1 can't be told from an error, of which there is none.
     let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
-    Attributes { limits, mask: Some(mask), nice: Some(nice), affinity }
+    let bounding = Some(bounding_set());
+    Attributes { limits, mask: Some(mask), nice: Some(nice), affinity, bounding }
 }

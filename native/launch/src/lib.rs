@@ -1,14 +1,17 @@
 //! The safe face of the C++ between clone and exec.
 
+mod attributes;
+mod ffi;
+mod stack;
 mod step;
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::ptr::{null, null_mut};
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr::null;
 
-use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
-
+pub use attributes::{Attributes, Limit, Signals, bounding_set};
+pub use stack::Stack;
 pub use step::Step;
 
 /// A program to try.
@@ -53,51 +56,6 @@ pub struct Request<'a> {
     /// Signals to which the caller, or whoever runs in its process, may have given a meaning.
     pub reset: Signals,
 }
-
-/// Some signals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Signals(u64);
-
-impl Signals {
-    /// All there are.
-    pub const ALL: Signals = Signals(u64::MAX);
-
-    /// These. Their numbers are from 1 to 64.
-    pub const fn of<const N: usize>(numbers: [c_int; N]) -> Signals {
-        let (mut bits, mut left) = (0, numbers.as_slice());
-        while let [number, rest @ ..] = left {
-            bits |= 1 << (*number - 1);
-            left = rest;
-        }
-        Signals(bits)
-    }
-}
-
-/// What a program is given in place of its caller's.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Attributes {
-    /// Limits of its resources.
-    pub limits: Vec<Limit>,
-    /// Permissions that new files do not get.
-    pub mask: Option<u32>,
-    /// Its nice value.
-    pub nice: Option<i32>,
-    /// The processors it may run on, as a mask; empty: the caller's.
-    pub affinity: Vec<u8>,
-}
-
-/// A limit, as setrlimit(2) takes it.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limit {
-    /// Of which resource.
-    pub resource: c_int,
-    /// In force.
-    pub soft: u64,
-    /// What it may be raised to.
-    pub hard: u64,
-}
-
 /// A step that failed.
 #[derive(Debug)]
 pub struct Failure {
@@ -107,112 +65,13 @@ pub struct Failure {
     pub error: io::Error,
 }
 
-/// `launch.h`, field by field.
-mod ffi {
-    use super::{Limit, c_char, c_int, c_void};
-
-    #[repr(C)]
-    pub struct Image {
-        pub path: *const c_char,
-        pub argv: *const *const c_char,
-    }
-
-    #[repr(C)]
-    pub struct Attributes {
-        pub limits: *const Limit,
-        pub limit_count: usize,
-        pub mask: c_int,
-        pub has_nice: c_int,
-        pub nice: c_int,
-        pub affinity: *const c_void,
-        pub affinity_size: usize,
-    }
-
-    #[repr(C)]
-    pub struct Request {
-        pub images: *const Image,
-        pub image_count: usize,
-        pub envp: *const *const c_char,
-        pub directory: *const c_char,
-        pub directory_fd: c_int,
-        pub stdio: [c_int; 3],
-        pub script: c_int,
-        pub parent_death: c_int,
-        pub terminal: c_int,
-        pub share_directory: c_int,
-        pub watch: c_int,
-        pub reset: u64,
-        pub attributes: *const Attributes,
-        pub stack: *mut c_void,
-        pub stack_size: usize,
-    }
-
-    #[repr(C)]
-    pub struct Launched {
-        pub pid: i32,
-        pub pidfd: c_int,
-        pub step: c_int,
-        pub error: c_int,
-    }
-
-    unsafe extern "C" {
-        pub fn forkline_launch(request: *const Request, launched: *mut Launched) -> c_int;
-    }
-}
-
-/// The memory a child stands on between clone and exec; one for each launching thread.
-#[derive(Debug)]
-pub struct Stack {
-    base: *mut c_void,
-}
-
-// SAFETY: it owns its mapping, which belongs to no thread in particular.
-unsafe impl Send for Stack {}
-
-const PAGE: usize = 4096;
-const STACK_SIZE: usize = 64 * 1024;
-
-impl Stack {
-    /// Maps a stack with a guard page below it, so that an overflow faults instead of corrupting.
-    pub fn new() -> io::Result<Self> {
-        // SAFETY: a fresh anonymous mapping, overlapping nothing.
-        let base = unsafe {
-            mmap_anonymous(
-                null_mut(),
-                PAGE + STACK_SIZE,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::PRIVATE,
-            )
-        }?;
-        let stack = Stack { base };
-        // SAFETY: the first page of the mapping just made, which nobody uses yet.
-        unsafe { mprotect(base, PAGE, MprotectFlags::empty()) }?;
-        Ok(stack)
-    }
-}
-
-impl Drop for Stack {
-    fn drop(&mut self) {
-        // SAFETY: the mapping made in `new`; launches borrow the stack, so none is under way.
-        let _ = unsafe { munmap(self.base, PAGE + STACK_SIZE) };
-    }
-}
-
 /// Starts a program; blocks this thread, and no other, until its exec. Returns its process id,
 /// which is also that of its group and session.
 pub fn launch(request: &Request, stack: &mut Stack) -> Result<i32, Failure> {
-    start(request, stack, false).map(|launched| launched.pid)
+    start(request, stack).map(|launched| launched.pid)
 }
 
-/// The same with a descriptor that is readable once the program has ended.
-pub fn launch_watched(request: &Request, stack: &mut Stack) -> Result<(i32, OwnedFd), Failure> {
-    let launched = start(request, stack, true)?;
-    // SAFETY: a descriptor just made for us, which nobody else knows.
-    let pidfd = unsafe { OwnedFd::from_raw_fd(launched.pidfd) };
-    Ok((launched.pid, pidfd))
-}
-
-fn start(request: &Request, stack: &mut Stack, watch: bool) -> Result<ffi::Launched, Failure> {
+fn start(request: &Request, stack: &mut Stack) -> Result<ffi::Launched, Failure> {
     let argvs: Vec<Vec<*const c_char>> = request.images.iter().map(argv_pointers).collect();
     let images: Vec<ffi::Image> = request.images.iter().zip(&argvs).map(raw_image).collect();
     let envp = entry_pointers(request.environment);
@@ -233,11 +92,11 @@ fn start(request: &Request, stack: &mut Stack, watch: bool) -> Result<ffi::Launc
         parent_death: request.parent_death.unwrap_or(0),
         terminal: request.terminal.into(),
         share_directory: request.share_directory.into(),
-        watch: watch.into(),
-        reset: request.reset.0,
+        watch: 0,
+        reset: request.reset.bits(),
         attributes: attributes.as_ref().map_or(null(), |attributes| &raw const *attributes),
-        stack: stack.base.wrapping_byte_add(PAGE),
-        stack_size: STACK_SIZE,
+        stack: stack.lowest(),
+        stack_size: Stack::SIZE,
     };
     let mut launched = ffi::Launched { pid: -1, pidfd: -1, step: 0, error: 0 };
     // SAFETY: every pointer is to a NUL- or NULL-terminated array that outlives the call, which
@@ -266,6 +125,8 @@ fn raw_attributes(attributes: &Attributes) -> ffi::Attributes {
         nice: attributes.nice.unwrap_or(0),
         affinity: if affinity.is_empty() { null() } else { affinity.as_ptr().cast() },
         affinity_size: affinity.len(),
+        has_bounding: attributes.bounding.is_some().into(),
+        bounding: attributes.bounding.unwrap_or(0),
     }
 }
 

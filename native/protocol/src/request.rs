@@ -56,11 +56,12 @@ impl Request {
     /// What follows the head in a message, or is in a file.
     pub fn encode(&self) -> Vec<u8> {
         let mut fields = Writer::default();
-        let Attributes { limits, mask, nice, affinity } = &self.attributes;
+        let Attributes { limits, mask, nice, affinity, bounding } = &self.attributes;
         fields.number(self.terminal.into()).number(self.follow.into());
         fields.number(self.announce.into());
         fields.number(mask.map_or(u64::MAX, u64::from));
         fields.number(nice.map_or(i64::MIN, i64::from) as u64);
+        fields.number(bounding.is_some().into()).number(bounding.unwrap_or(0));
         fields.bytes(affinity).number(limits.len() as u64);
         for limit in limits {
             fields.number(limit.resource as u64).number(limit.soft).number(limit.hard);
@@ -83,6 +84,8 @@ impl Request {
         let announce = fields.number()? != 0;
         let mask = u32::try_from(fields.number()?).ok();
         let nice = i32::try_from(fields.number()? as i64).ok();
+        let (is_bounded, bounding) = (fields.number()? != 0, fields.number()?);
+        let bounding = is_bounded.then_some(bounding);
         let affinity = fields.bytes()?.to_vec();
         let mut limits = Vec::new();
         for _ in 0..fields.number()? {
@@ -95,7 +98,7 @@ impl Request {
         for _ in 0..fields.number()? {
             images.push(image(fields)?);
         }
-        let attributes = Attributes { limits, mask, nice, affinity };
+        let attributes = Attributes { limits, mask, nice, affinity, bounding };
         Some(Request { images, environment, directory, attributes, terminal, follow, announce })
     }
 }

@@ -1,27 +1,34 @@
-//! What commands have of the host, as it is when they are asked for.
+//! What commands have of the thread that asks for them, as it is when they are launched.
 
 use std::fs::File;
+use std::io;
 use std::mem::MaybeUninit;
-use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 
 use forkline_launch::{Attributes, Limit};
+use rustix::io::Errno;
+
+use crate::keeper::status::{number_in, read};
 
 /// Resources with a limit; the kernel numbers them from 0.
 const LIMITS: i32 = 16;
 
-/// The host's limits and umask, and its main thread's niceness and processors.
-pub fn of_host() -> Attributes {
-    let host = std::process::id() as i32;
+/// The host's limits; of one of its threads umask, niceness, processors and bounding set. The error: the
+/// thread is gone, and what it was denied can't be told.
+pub fn of_thread(thread: i32) -> io::Result<Attributes> {
     let mut affinity = vec![0; 128];
     // SAFETY: fills as much of the buffer as it says.
     let length = unsafe {
-        libc::syscall(libc::SYS_sched_getaffinity, host, affinity.len(), affinity.as_mut_ptr())
+        libc::syscall(libc::SYS_sched_getaffinity, thread, affinity.len(), affinity.as_mut_ptr())
     };
     affinity.truncate(usize::try_from(length).unwrap_or(0));
-    // SAFETY: takes numbers; a priority of -1 can't be told from an error, of which there is none.
-    let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, host as libc::id_t) };
-    Attributes { limits: limits(), mask: mask(), nice: Some(nice), affinity }
+    // SAFETY: takes numbers. The call itself counts from 40 down to 1, so that errors can be told.
+    let priority = unsafe { libc::syscall(libc::SYS_getpriority, libc::PRIO_PROCESS, thread) };
+    let nice = (priority > 0).then_some(20 - priority as i32);
+    let status = status_of(thread)?;
+    let mask = number_in(&status, "Umask:", 8).map(|mask| mask as u32);
+    let bounding = number_in(&status, "CapBnd:", 16);
+    Ok(Attributes { limits: limits(), mask, nice, affinity, bounding })
 }
 
 fn limits() -> Vec<Limit> {
@@ -35,13 +42,15 @@ fn limits() -> Vec<Limit> {
     (0..LIMITS).filter_map(limit).collect()
 }
 
-/// The kernel has no call that tells it and changes nothing, which other threads would notice.
-fn mask() -> Option<u32> {
-    static STATUS: OnceLock<Option<File>> = OnceLock::new();
-    let file = STATUS.get_or_init(|| File::open("/proc/self/status").ok()).as_ref()?;
-    let mut start = [0; 256];
-    let length = file.read_at(&mut start, 0).ok()?;
-    let text = String::from_utf8_lossy(start.get(..length)?);
-    let line = text.lines().find_map(|line| line.strip_prefix("Umask:"))?;
-    u32::from_str_radix(line.trim(), 8).ok()
+/// The kernel has no call that tells the umask and changes nothing, which other threads would notice.
+/// Empty: `/proc` shows nobody's.
+fn status_of(thread: i32) -> io::Result<Vec<u8>> {
+    static MAIN: OnceLock<Option<File>> = OnceLock::new();
+    let main = MAIN.get_or_init(|| File::open("/proc/self/status").ok()).as_ref();
+    let Some(main) = main else { return Ok(Vec::new()) };
+    if thread == std::process::id() as i32 {
+        return Ok(read(main, 4096));
+    }
+    let status = std::fs::read(format!("/proc/self/task/{thread}/status"));
+    status.map_err(|_| Errno::SRCH.into())
 }

@@ -1,15 +1,17 @@
 //! Who this host is to the kernel. A keeper, and whatever it starts, is who the host was when it
 //! started the keeper; a host that has become somebody else gets another one.
 
-use std::cell::RefCell;
-use std::ffi::{CStr, CString};
-use std::os::fd::OwnedFd;
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, open, readlinkat, statx};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, open, statx};
 use rustix::io::Errno;
 
-/// Rights, root and namespaces of a thread.
+use crate::keeper::thread::{self, Means, Shown};
+
+/// Rights, root, namespaces and the like of a thread: all that is inherited, and not sent with a
+/// request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     users: [u32; 3],
@@ -23,13 +25,26 @@ pub struct Identity {
     /// Where it is, when it may not look for anything there: then only its own children, and theirs,
     /// can be there too.
     birthplace: Option<(u32, u32, u64, u64)>,
-    /// Their names, which end in their inodes.
-    namespaces: [Vec<u8>; NAMESPACES.len()],
+    /// The serial number of its session's keyring.
+    keyring: i64,
+    shown: Shown,
+    /// By Landlock, which nothing shows.
+    pub can_confine_itself: bool,
+    /// The thread, if it is confined in a way that can't be compared.
+    confined: Option<u64>,
+    manners: Manners,
 }
 
-/// Those that a thread of many can change for itself or its children. (Its mounts show in its root.)
-const NAMESPACES: [&str; 6] =
-    ["cgroup", "ipc", "net", "pid_for_children", "time_for_children", "uts"];
+/// What gives no rights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Manners {
+    /// The domain in which programs are executed, and how its memory is laid out.
+    personality: i32,
+    /// Class and level of its priority at the disk.
+    disk: i64,
+    /// Its policy, flags and priority at the processor.
+    scheduling: [u64; 3],
+}
 
 impl Identity {
     /// Of the calling thread, now: a dozen cheap calls.
@@ -44,24 +59,49 @@ impl Identity {
             let [real, effective, saved] = &mut groups;
             libc::getresgid(real, effective, saved);
         }
+        let (capabilities, switches) = (capabilities(), switches());
+        let means = means(&capabilities, &switches);
         Identity {
             users,
             groups,
             supplementary: supplementary_groups(),
-            capabilities: capabilities(),
-            switches: switches(),
+            capabilities,
+            switches,
             root: place(c"/", AtFlags::empty()),
             birthplace: if stays { birthplace() } else { None },
-            namespaces: namespaces(),
+            keyring: keyring(),
+            shown: thread::shown(means),
+            can_confine_itself: means.can_confine_itself(),
+            confined: thread::confined(),
+            manners: manners(),
         }
     }
 }
 
 impl Identity {
-    /// Whether whoever was this may do what is asked for by one who is `asked` now.
+    /// Whether whoever was this may do what is asked for by one who is `asked` now. If something can't
+    /// be seen that may have changed, nobody may.
     pub fn serves(&self, asked: &Identity) -> bool {
+        if asked.hides_something() {
+            return false;
+        }
         let birthplace = asked.birthplace.or(self.birthplace);
         *self == Identity { birthplace, ..asked.clone() }
+    }
+
+    /// The same, whatever is no matter of rights.
+    pub fn has_rights_of(&self, other: &Identity) -> bool {
+        *self == Identity { manners: self.manners, ..other.clone() }
+    }
+
+    /// Whether something can't be seen that may have changed, or may yet.
+    pub fn hides_something(&self) -> bool {
+        self.shown.hides_something
+    }
+
+    /// The calling thread's, which was found to be confined in a way that can't be compared.
+    pub fn confined(self) -> Identity {
+        Identity { confined: thread::confine(), ..self }
     }
 
     /// Whether commands that are to start in the host's directory have to be born there.
@@ -103,6 +143,42 @@ fn switches() -> [i32; 3] {
     asked.map(|option| unsafe { libc::prctl(option, 0, 0, 0, 0) })
 }
 
+fn means(capabilities: &[u32; 6], switches: &[i32; 3]) -> Means {
+    let [_, permitted, inheritable, _, permitted_above, inheritable_above] = *capabilities;
+    let [_, no_new_privileges, seccomp] = *switches;
+    Means {
+        permitted: u64::from(permitted) | u64::from(permitted_above) << 32,
+        inheritable: u64::from(inheritable) | u64::from(inheritable_above) << 32,
+        no_new_privileges: no_new_privileges == 1,
+        is_filtered: seccomp == libc::SECCOMP_MODE_FILTER as i32,
+    }
+}
+
+/// A thread that has none of its own has its user's, also before it is asked.
+fn keyring() -> i64 {
+    const GET_ID: libc::c_int = 0;
+    const SESSION: libc::c_int = -3;
+    // SAFETY: takes numbers only.
+    unsafe { libc::syscall(libc::SYS_keyctl, GET_ID, SESSION, 0) }
+}
+
+/// Without the niceness, which is sent.
+fn manners() -> Manners {
+    const ASK: libc::c_ulong = 0xffff_ffff;
+    const PROCESS: libc::c_int = 1;
+    let mut scheduling = MaybeUninit::<libc::sched_attr>::zeroed();
+    let size = size_of::<libc::sched_attr>();
+    // SAFETY: take numbers, and a structure of this size to fill, which is valid as zeros too.
+    let (personality, disk, scheduling) = unsafe {
+        libc::syscall(libc::SYS_sched_getattr, 0, scheduling.as_mut_ptr(), size, 0);
+        let disk = libc::syscall(libc::SYS_ioprio_get, PROCESS, 0);
+        (libc::personality(ASK), disk, scheduling.assume_init())
+    };
+    let libc::sched_attr { sched_policy, sched_flags, sched_priority, .. } = scheduling;
+    let scheduling = [sched_policy.into(), sched_flags, sched_priority.into()];
+    Manners { personality, disk, scheduling }
+}
+
 /// Another mount namespace has other mounts too.
 fn place(path: &CStr, flags: AtFlags) -> Option<(u32, u32, u64, u64)> {
     let mask = StatxFlags::INO | StatxFlags::MNT_ID;
@@ -116,24 +192,4 @@ fn birthplace() -> Option<(u32, u32, u64, u64)> {
         Err(Errno::ACCESS) => place(c"", AtFlags::EMPTY_PATH),
         _ => None,
     }
-}
-
-thread_local! {
-    /// Of this thread; looked up once, since a path costs more than what is in it.
-    static NAMESPACES_OF_THREAD: RefCell<Option<OwnedFd>> = RefCell::new(open_namespaces());
-}
-
-fn open_namespaces() -> Option<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    open(c"/proc/thread-self/ns", flags, Mode::empty()).ok()
-}
-
-/// Read as links, which is cheaper than to look at what they lead to; empty where they can't be seen.
-fn namespaces() -> [Vec<u8>; NAMESPACES.len()] {
-    NAMESPACES_OF_THREAD.with_borrow(|directory| {
-        NAMESPACES.map(|name| {
-            let link = directory.as_ref().map(|directory| readlinkat(directory, name, Vec::new()));
-            link.and_then(Result::ok).map_or(Vec::new(), CString::into_bytes)
-        })
-    })
 }

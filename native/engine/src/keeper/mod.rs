@@ -4,18 +4,21 @@ pub mod attributes;
 pub mod cradles;
 pub mod identity;
 pub mod lifeline;
+pub mod seat;
+mod status;
+pub mod thread;
 
 use std::ffi::CString;
 use std::io;
+use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use forkline_launch::{Failure, Image, Place, Request, Signals, Stack, Step, launch};
 use forkline_protocol::{Call, VERSION, pair, role};
-use parking_lot::Mutex;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
@@ -39,6 +42,30 @@ pub struct Keeper {
     /// What keeps it from being of use, until it has greeted: then 0.
     fault: AtomicI32,
     gone: AtomicBool,
+    /// Whether the host has been allowed to look into it.
+    was_seen: AtomicBool,
+    /// Whether it is for one command, since nobody could tell whether the host is still who it was.
+    pub once: bool,
+}
+
+/// A keeper, for a command that it is to run. One that is for one command ends with this.
+#[derive(Clone)]
+pub struct Turn(pub Arc<Keeper>);
+
+impl Deref for Turn {
+    type Target = Keeper;
+
+    fn deref(&self) -> &Keeper {
+        &self.0
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if self.once {
+            self.retire();
+        }
+    }
 }
 
 impl Keeper {
@@ -49,7 +76,9 @@ impl Keeper {
 
     /// Sees to it that some cradles wait.
     pub fn prepare(&self) {
-        self.cradles.fill(&self.lifeline);
+        if !self.once {
+            self.cradles.fill(&self.lifeline);
+        }
     }
 
     /// It has said that it is there, and which version it speaks.
@@ -74,72 +103,30 @@ impl Keeper {
         self.gone.load(Ordering::Relaxed)
     }
 
+    /// Whether the calling thread may look into it as it always could: a thread that has confined itself
+    /// by Landlock may not look into what is outside, and nothing else tells.
+    pub fn is_seen(&self) -> bool {
+        let (mut head, mut length) = (std::ptr::null_mut::<libc::c_void>(), 0usize);
+        let pid = self.lifeline.keeper;
+        // SAFETY: fills both. It asks for the least that needs the right to look.
+        let result = unsafe {
+            libc::syscall(libc::SYS_get_robust_list, pid, &raw mut head, &raw mut length)
+        };
+        if result == 0 {
+            self.was_seen.store(true, Ordering::Relaxed);
+        }
+        let denied = result != 0 && is_refused(&io::Error::last_os_error());
+        !(denied && self.was_seen.load(Ordering::Relaxed))
+    }
+
+    fn was_seen(&self) -> bool {
+        self.is_seen() && self.was_seen.load(Ordering::Relaxed)
+    }
+
     /// No more commands: it ends with those that it runs.
     pub fn retire(&self) {
         self.cradles.close();
         let _ = self.lifeline.call(Call::Retire, &[]);
-    }
-}
-
-/// Where the host's keeper sits.
-pub struct Seat {
-    program: Option<PathBuf>,
-    watch: Watch,
-    on_start: Box<dyn Fn(Arc<Keeper>) + Send + Sync>,
-    current: Mutex<Option<Arc<Keeper>>>,
-}
-
-impl Seat {
-    /// An empty seat, for the program at this path. `on_start` is told of whoever takes it; what its
-    /// cradles have to say comes by `watch`.
-    pub fn new(
-        program: Option<PathBuf>,
-        watch: Watch,
-        on_start: Box<dyn Fn(Arc<Keeper>) + Send + Sync>,
-    ) -> Self {
-        Seat { program, watch, on_start, current: Mutex::new(None) }
-    }
-
-    /// The keeper's program.
-    pub fn program(&self) -> Option<&Path> {
-        self.program.as_deref()
-    }
-
-    /// The keeper for what the calling thread is now; started, if there is none. `stays`: for a command
-    /// that is to start in the host's own directory.
-    pub fn keeper(&self, stays: bool) -> Result<Arc<Keeper>, LaunchError> {
-        self.keeper_for(Identity::now(stays))
-    }
-
-    fn keeper_for(&self, identity: Identity) -> Result<Arc<Keeper>, LaunchError> {
-        let mut current = self.current.lock();
-        if let Some(keeper) = current.as_ref().filter(|keeper| !keeper.is_gone()) {
-            if keeper.identity.serves(&identity) {
-                return Ok(keeper.clone());
-            }
-            // Whoever it started goes on; nobody else is started as who the host was.
-            keeper.retire();
-        }
-        *current = None;
-        let keeper = Arc::new(start(self.program(), &self.watch, identity)?);
-        *current = Some(keeper.clone());
-        drop(current);
-        // Its calls lie there until it runs, and the first requests with them.
-        keeper.prepare();
-        (self.on_start)(keeper.clone());
-        Ok(keeper)
-    }
-
-    /// The keeper for a request that nobody of this one has taken.
-    pub fn keeper_in_place_of(&self, gone: &Keeper) -> Result<Arc<Keeper>, LaunchError> {
-        let identity = Identity::now(gone.identity.has_birthplace());
-        if identity == gone.identity {
-            return self.keeper_for(identity);
-        }
-        let current = self.current.lock();
-        let same = current.as_ref().filter(|keeper| !keeper.is_gone());
-        let same = same.filter(|keeper| keeper.identity == gone.identity);
-        same.cloned().ok_or_else(|| no_keeper(Errno::PERM.into()))
     }
 }
 
@@ -148,6 +135,7 @@ pub fn no_keeper(error: io::Error) -> LaunchError {
     LaunchError::new(Step::Keeper, &error, "forkline-keeper")
 }
 
+/// Starts one for a host of this identity, which is the calling thread's.
 fn start(program: Option<&Path>, watch: &Watch, identity: Identity) -> Result<Keeper, LaunchError> {
     let program = program.ok_or_else(|| no_keeper(Errno::NOENT.into()))?;
     let (socket, theirs) = pair().map_err(no_keeper)?;
@@ -163,14 +151,26 @@ fn start(program: Option<&Path>, watch: &Watch, identity: Identity) -> Result<Ke
     )
     .map_err(no_keeper)?;
 
-    Ok(Keeper {
+    let mut keeper = Keeper {
         id: watch.new_id(),
+        once: identity.hides_something(),
         identity,
         lifeline: Lifeline { socket, keeper: pid },
         cradles: Cradles::new(watch.clone()),
         fault: AtomicI32::new(libc::ESRCH),
         gone: AtomicBool::new(false),
-    })
+        was_seen: AtomicBool::new(false),
+    };
+    keeper.once |= keeper.identity.can_confine_itself && !keeper.was_seen() && has_landlock();
+    Ok(keeper)
+}
+
+/// Whether this kernel knows it.
+fn has_landlock() -> bool {
+    const VERSION: libc::c_int = 1;
+    let none = std::ptr::null::<libc::c_void>();
+    // SAFETY: asks for a number, and makes nothing.
+    unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, none, 0, VERSION) > 0 }
 }
 
 fn null() -> io::Result<OwnedFd> {

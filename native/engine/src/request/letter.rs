@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
+use forkline_launch::Attributes;
 use forkline_protocol::{Descriptors, Order, Request, send};
 use parking_lot::Mutex;
 use rustix::fs::{Mode, OFlags, open};
@@ -14,7 +15,6 @@ use rustix::io::Errno;
 use crate::command::directory::Directory;
 use crate::command::errors::{LaunchError, Step};
 use crate::command::{Command, Stdin, Streams};
-use crate::keeper::attributes;
 use crate::os::memfd::memory_file;
 use crate::request::invocation::Invocation;
 use crate::request::plumbing::descriptors;
@@ -55,6 +55,7 @@ impl Letter {
         mut invocation: Invocation,
         stdin: Option<OwnedFd>,
         outputs: Vec<OwnedFd>,
+        attributes: Attributes,
         is_born_here: bool,
     ) -> Result<Letter, LaunchError> {
         let (path, held) = match &command.directory {
@@ -67,7 +68,7 @@ impl Letter {
             images: std::mem::take(&mut invocation.images),
             environment: std::mem::take(&mut invocation.environment),
             directory: path,
-            attributes: attributes::of_host(),
+            attributes,
             terminal: matches!(command.streams, Streams::Terminal(_)),
             follow: command.follow,
             // Input and delivery begin with the start.

@@ -6,7 +6,7 @@ use crate::command::Command;
 use crate::command::errors::LaunchError;
 use crate::command::owner::{Owner, Ticket};
 use crate::command::sink::Sink;
-use crate::keeper::Keeper;
+use crate::keeper::{Keeper, Turn};
 use crate::request::letter::Letter;
 
 /// A request.
@@ -29,6 +29,8 @@ pub struct Start {
     pub ticket: Arc<Ticket>,
     /// Where its events go.
     pub sink: Arc<dyn Sink>,
+    /// Which thread has asked for it.
+    pub thread: i32,
     /// Who runs it.
-    pub keeper: Result<Arc<Keeper>, LaunchError>,
+    pub keeper: Result<Turn, LaunchError>,
 }

@@ -11,7 +11,8 @@ use crate::command::Command;
 use crate::command::errors::StartError;
 use crate::command::owner::{Owner, Ticket};
 use crate::command::sink::Sink;
-use crate::keeper::Seat;
+use crate::keeper::seat::Seat;
+use crate::keeper::thread;
 use crate::os::pty::Size;
 use crate::os::queue::Queue;
 use crate::os::threads;
@@ -84,6 +85,7 @@ impl Engine {
             owner: owner.clone(),
             ticket: handle.ticket.clone(),
             sink,
+            thread: thread::id(),
             keeper,
         })));
         handle

@@ -15,9 +15,11 @@ use crate::command::mark::Mark;
 use crate::command::outcome::Ended;
 use crate::command::{Command, Form, Opening, SpillTarget};
 use crate::drain::stream::{Reserve, Tap};
+use crate::keeper::attributes;
 use crate::keeper::cradles::Cradle;
 use crate::keeper::lifeline::AGAIN;
-use crate::keeper::{Keeper, Seat, no_keeper};
+use crate::keeper::seat::Seat;
+use crate::keeper::{Keeper, Turn, no_keeper};
 use crate::os::queue::Queue;
 use crate::reactor::input::Input;
 use crate::reactor::mailbox::{Mailbox, Message};
@@ -95,13 +97,13 @@ impl Launcher {
 
     fn send_again(&self, id: u64, letter: &Letter, gone: &Keeper) -> Result<(), LaunchError> {
         let (keeper, cradle) = self.cradle_of(self.seat.keeper_in_place_of(gone)?)?;
-        self.reactor.send(Message::SentAgain(id, keeper, cradle.clone()));
+        self.reactor.send(Message::SentAgain(id, keeper.0.clone(), cradle.clone()));
         self.deliver(id, letter, &cradle);
         Ok(())
     }
 
     /// One of this keeper, or of who has come in its place.
-    fn cradle_of(&self, mut keeper: Arc<Keeper>) -> Result<(Arc<Keeper>, Cradle), LaunchError> {
+    fn cradle_of(&self, mut keeper: Turn) -> Result<(Turn, Cradle), LaunchError> {
         loop {
             if let Some(cradle) = keeper.cradle().map_err(descriptors)? {
                 return Ok((keeper, cradle));
@@ -158,14 +160,15 @@ impl Launcher {
         }
         let (reader, input) = plumbing.input.unzip();
         let is_born_here = keeper.identity.has_birthplace();
-        let letter = Letter::new(command, invocation, reader, writers, is_born_here)?;
+        let attributes = attributes::of_thread(order.thread).map_err(no_keeper)?;
+        let letter = Letter::new(command, invocation, reader, writers, attributes, is_born_here)?;
         let (keeper, cradle) = self.cradle_of(keeper)?;
         Ok(Some(Process {
             id: order.id,
             owner: order.owner,
             ticket: order.ticket,
             sink: order.sink,
-            keeper,
+            keeper: keeper.0.clone(),
             cradle: Some(cradle),
             pid: 0,
             parent: 0,

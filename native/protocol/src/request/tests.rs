@@ -17,6 +17,7 @@ prop_compose! {
         mask in proptest::option::of(0..0o777u32),
         nice in proptest::option::of(-20..20i32),
         affinity in vec(any::<u8>(), 0..16),
+        bounding: Option<u64>,
         terminal: bool,
         follow: bool,
         announce: bool,
@@ -24,7 +25,7 @@ prop_compose! {
         let images = images.into_iter().map(|(path, argv)| Image { path, argv }).collect();
         let limit = |(resource, soft, hard)| Limit { resource, soft, hard };
         let limits = limits.into_iter().map(limit).collect();
-        let attributes = Attributes { limits, mask, nice, affinity };
+        let attributes = Attributes { limits, mask, nice, affinity, bounding };
         let directory = directory.filter(|path| !path.is_empty());
         Request { images, environment, directory, attributes, terminal, follow, announce }
     }

@@ -1,0 +1,81 @@
+//! Who is the host's keeper now.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rustix::io::Errno;
+
+use crate::command::errors::LaunchError;
+use crate::keeper::identity::Identity;
+use crate::keeper::{Keeper, Turn, no_keeper, start, thread};
+use crate::os::watch::Watch;
+
+/// Where the host's keeper sits.
+pub struct Seat {
+    program: Option<PathBuf>,
+    watch: Watch,
+    on_start: Box<dyn Fn(Arc<Keeper>) + Send + Sync>,
+    current: Mutex<Option<Arc<Keeper>>>,
+}
+
+impl Seat {
+    /// An empty seat, for the program at this path. `on_start` is told of whoever takes it; what its
+    /// cradles have to say comes by `watch`.
+    pub fn new(
+        program: Option<PathBuf>,
+        watch: Watch,
+        on_start: Box<dyn Fn(Arc<Keeper>) + Send + Sync>,
+    ) -> Self {
+        Seat { program, watch, on_start, current: Mutex::new(None) }
+    }
+
+    /// The keeper's program.
+    pub fn program(&self) -> Option<&Path> {
+        self.program.as_deref()
+    }
+
+    /// The keeper for what the calling thread is now; started, if there is none. `stays`: for a command
+    /// that is to start in the host's own directory.
+    pub fn keeper(&self, stays: bool) -> Result<Turn, LaunchError> {
+        self.keeper_for(Identity::now(stays))
+    }
+
+    fn keeper_for(&self, mut identity: Identity) -> Result<Turn, LaunchError> {
+        let mut current = self.current.lock();
+        if let Some(keeper) = current.as_ref().filter(|keeper| !keeper.is_gone()) {
+            if keeper.identity.serves(&identity) {
+                if keeper.is_seen() {
+                    return Ok(Turn(keeper.clone()));
+                }
+                identity = identity.confined();
+            }
+            // Whoever it started goes on; nobody else is started as who the host was.
+            keeper.retire();
+        }
+        *current = None;
+        let keeper = Arc::new(start(self.program(), &self.watch, identity)?);
+        if !keeper.once {
+            *current = Some(keeper.clone());
+        }
+        drop(current);
+        // Its calls lie there until it runs, and the first requests with them.
+        keeper.prepare();
+        (self.on_start)(keeper.clone());
+        Ok(Turn(keeper))
+    }
+
+    /// The keeper for a request that nobody of this one has taken.
+    pub fn keeper_in_place_of(&self, gone: &Keeper) -> Result<Turn, LaunchError> {
+        let identity = Identity::now(gone.identity.has_birthplace());
+        // This thread seldom asks.
+        thread::close();
+        if identity.has_rights_of(&gone.identity) && !identity.hides_something() {
+            return self.keeper_for(identity);
+        }
+        let current = self.current.lock();
+        let same = current.as_ref().filter(|keeper| !keeper.is_gone());
+        let same = same.filter(|keeper| keeper.identity == gone.identity);
+        same.cloned().map(Turn).ok_or_else(|| no_keeper(Errno::PERM.into()))
+    }
+}

@@ -1,0 +1,51 @@
+//! Reading what `/proc` says of a thread.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// All of a file, at one go if it is no longer than expected; nothing when it can't be read.
+pub fn read(file: &File, expected: usize) -> Vec<u8> {
+    let mut bytes = vec![0; expected];
+    let mut length = 0;
+    while let Some(room) = bytes.get_mut(length..) {
+        match file.read_at(room, length as u64) {
+            Ok(read) if read == room.len() => {
+                length += read;
+                bytes.resize(length * 2, 0);
+            }
+            Ok(read) => {
+                length += read;
+                break;
+            }
+            Err(_) => break,
+        }
+    }
+    bytes.truncate(length);
+    bytes
+}
+
+/// The number in the line of this name, such as `CapBnd:`.
+pub fn number_in(status: &[u8], name: &str, radix: u32) -> Option<u64> {
+    let mut lines = status.split(|byte| *byte == b'\n');
+    let value = lines.find_map(|line| line.strip_prefix(name.as_bytes()))?;
+    u64::from_str_radix(std::str::from_utf8(value).ok()?.trim(), radix).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_with_either_base() {
+        let status = b"Name:\tx\nCapBnd:\t000001ffffffffff\nSeccomp_filters:\t12\n";
+        assert_eq!(number_in(status, "CapBnd:", 16), Some(0x1ff_ffff_ffff));
+        assert_eq!(number_in(status, "Seccomp_filters:", 10), Some(12));
+        assert_eq!(number_in(status, "CapAmb:", 16), None);
+    }
+
+    #[test]
+    fn a_file_that_is_longer_than_expected_is_read_whole() {
+        let status = read(&File::open("/proc/thread-self/status").unwrap(), 16);
+        assert_eq!(number_in(&status, "CapBnd:", 16), Some(forkline_launch::bounding_set()));
+    }
+}

@@ -1,0 +1,247 @@
+//! What the calling thread has, and hands on to whatever it starts, that no call of its own tells:
+//! `/proc` does. That costs more than a call, so what a thread has lost the right to change is read
+//! once. (What a thread is permitted only ever shrinks: a user namespace, which would give it more,
+//! is open to processes of one thread alone.)
+
+use std::cell::RefCell;
+use std::ffi::CString;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use forkline_launch::bounding_set;
+use rustix::fs::{Mode, OFlags, open, readlinkat};
+
+use crate::keeper::status::{number_in, read};
+
+/// What it needs to change any of this.
+#[derive(Debug, Clone, Copy)]
+pub struct Means {
+    /// Its permitted capabilities, whether in force or not.
+    pub permitted: u64,
+    /// Its inheritable ones.
+    pub inheritable: u64,
+    /// Whether it has given up to gain privileges, which lets it filter its calls.
+    pub no_new_privileges: bool,
+    /// Whether its calls are filtered.
+    pub is_filtered: bool,
+}
+
+/// What `/proc` shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// Their names, which end in their inodes.
+    namespaces: [Vec<u8>; NAMESPACES.len()],
+    rights: Rights,
+    /// The cgroups that it is in.
+    cgroups: Vec<u8>,
+    /// What a security module calls it.
+    label: Vec<u8>,
+    /// Whether something can't be seen that may have changed.
+    pub hides_something: bool,
+}
+
+/// What is in its status.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Rights {
+    /// The bounding set, where the status is not shown; else it is sent.
+    bounding: Option<u64>,
+    /// Capabilities that each program has.
+    ambient: u64,
+    /// How many filters its calls pass; None: not shown.
+    filters: Option<u64>,
+    /// Which thread it is, if it may have put them there itself: another one's can be others.
+    filtered_by: Option<u64>,
+}
+
+/// Those that a thread of many can change for itself or its children. (Its mounts show in its root.)
+const NAMESPACES: [&str; 6] =
+    ["cgroup", "ipc", "net", "pid_for_children", "time_for_children", "uts"];
+
+const SETPCAP: u64 = 1 << 8;
+const SYS_ADMIN: u64 = 1 << 21;
+
+impl Means {
+    fn can(&self, capability: u64) -> bool {
+        self.permitted & capability != 0
+    }
+
+    /// Whether it can filter its calls, or confine itself by Landlock.
+    pub fn can_confine_itself(&self) -> bool {
+        self.no_new_privileges || self.can(SYS_ADMIN)
+    }
+}
+
+thread_local! {
+    static THIS: RefCell<Thread> = RefCell::new(Thread::new());
+}
+
+struct Thread {
+    /// Its id.
+    id: i32,
+    /// Unique in this process, other than its id.
+    number: u64,
+    is_confined: bool,
+    /// Kept open, since a path costs more than what is in it.
+    namespaces: Option<OwnedFd>,
+    status: Option<File>,
+    cgroups: Option<File>,
+    label: Option<File>,
+    last: Option<(Means, Shown)>,
+}
+
+/// What the calling thread shows, now.
+pub fn shown(means: Means) -> Shown {
+    THIS.with_borrow_mut(|thread| thread.look(means))
+}
+
+/// Closes what has been kept open for the calling thread, which will not often ask again.
+pub fn close() {
+    THIS.with_borrow_mut(|thread| {
+        let Thread { namespaces, status, cgroups, label, last, .. } = thread;
+        (*namespaces, *status, *cgroups, *label, *last) = (None, None, None, None, None);
+    });
+}
+
+/// The calling thread's id.
+pub fn id() -> i32 {
+    THIS.with_borrow(|thread| thread.id)
+}
+
+/// The calling thread's number, if it was found to be confined in a way that can't be compared.
+pub fn confined() -> Option<u64> {
+    THIS.with_borrow(|thread| thread.is_confined.then_some(thread.number))
+}
+
+/// The calling thread is; there is no way back.
+pub fn confine() -> Option<u64> {
+    THIS.with_borrow_mut(|thread| thread.is_confined = true);
+    confined()
+}
+
+impl Thread {
+    fn new() -> Thread {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Thread {
+            // SAFETY: takes nothing.
+            id: unsafe { libc::gettid() },
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            is_confined: false,
+            namespaces: None,
+            status: None,
+            cgroups: None,
+            label: None,
+            last: None,
+        }
+    }
+
+    fn look(&mut self, means: Means) -> Shown {
+        let last = self.last.take();
+        let before = last.as_ref().map(|(means, _)| *means);
+        if last.is_none() {
+            self.cgroups = open_own("cgroup");
+            // An error without a module that names anybody.
+            self.label = open_own("attr/current").filter(|label| !read(label, 256).is_empty());
+        }
+        let mut shown = last.map(|(_, shown)| shown).unwrap_or_default();
+        if before.is_none_or(|before| before.can(SYS_ADMIN)) {
+            shown.namespaces = self.namespaces();
+        }
+        if before.is_none_or(|before| shown.rights.may_have_changed(before, means)) {
+            shown.rights = self.rights(means);
+        }
+        let read = |file: &Option<File>| file.as_ref().map_or(Vec::new(), |file| read(file, 4096));
+        shown.cgroups = read(&self.cgroups);
+        shown.label = read(&self.label);
+        shown.hides_something = means.can(SYS_ADMIN) && shown.namespaces.iter().any(Vec::is_empty)
+            || means.can_confine_itself() && means.is_filtered && shown.rights.filters.is_none();
+        self.last = Some((means, shown.clone()));
+        shown
+    }
+
+    /// Read as links, which is cheaper than to look at what they lead to; empty where they can't be
+    /// seen.
+    fn namespaces(&mut self) -> [Vec<u8>; NAMESPACES.len()] {
+        if self.namespaces.is_none() {
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            self.namespaces = open(c"/proc/thread-self/ns", flags, Mode::empty()).ok();
+        }
+        let directory = self.namespaces.as_ref();
+        NAMESPACES.map(|name| {
+            let link = directory.map(|directory| readlinkat(directory, name, Vec::new()));
+            link.and_then(Result::ok).map_or(Vec::new(), CString::into_bytes)
+        })
+    }
+
+    fn rights(&mut self, means: Means) -> Rights {
+        if self.status.is_none() {
+            self.status = open_own("status");
+        }
+        let status = self.status.as_ref().map_or(Vec::new(), |status| read(status, 4096));
+        let filters = number_in(&status, "Seccomp_filters:", 10);
+        let may_be_own = match filters {
+            Some(count) => means.is_filtered && count > of_all_threads(),
+            None => means.is_filtered && means.can_confine_itself(),
+        };
+        Rights {
+            bounding: status.is_empty().then(bounding_set),
+            ambient: number_in(&status, "CapAmb:", 16).unwrap_or_else(|| ambient(means)),
+            filters,
+            filtered_by: may_be_own.then_some(self.number),
+        }
+    }
+}
+
+impl Rights {
+    /// Capabilities leave the bounding set with one of them alone, no ambient one is there that is not
+    /// inheritable, and filters are put by who may.
+    fn may_have_changed(&self, before: Means, now: Means) -> bool {
+        let filters = now.is_filtered
+            && (!before.is_filtered || before.can_confine_itself() || now.can_confine_itself());
+        let bounding = self.bounding.is_some() && before.can(SETPCAP);
+        bounding || before.inheritable | now.inheritable != 0 || filters
+    }
+}
+
+impl Default for Shown {
+    fn default() -> Self {
+        Shown {
+            namespaces: NAMESPACES.map(|_| Vec::new()),
+            rights: Rights::default(),
+            cgroups: Vec::new(),
+            label: Vec::new(),
+            hides_something: false,
+        }
+    }
+}
+
+fn open_own(name: &str) -> Option<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = open(format!("/proc/thread-self/{name}"), flags, Mode::empty()).ok()?;
+    Some(file.into())
+}
+
+/// How many filters all threads of this process have passed since it was executed, or some call made
+/// them: no more than the first ones have. Whoever has as many has the same.
+fn of_all_threads() -> u64 {
+    static FEWEST: OnceLock<u64> = OnceLock::new();
+    *FEWEST.get_or_init(|| {
+        let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+        let statuses =
+            threads.filter_map(|thread| std::fs::read(thread.path().join("status")).ok());
+        let counts = statuses.filter_map(|status| number_in(&status, "Seccomp_filters:", 10));
+        counts.min().unwrap_or(0)
+    })
+}
+
+fn ambient(means: Means) -> u64 {
+    if means.inheritable == 0 {
+        return 0;
+    }
+    // SAFETY: takes numbers only.
+    let is_in = |number: u64| unsafe {
+        libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_IS_SET, number, 0, 0) == 1
+    };
+    (0..64).filter(|number| is_in(*number)).fold(0, |set, number| set | 1 << number)
+}

@@ -1,0 +1,65 @@
+//! What a program has of its own, and what it has of its caller.
+
+use std::ffi::c_int;
+
+/// Some signals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Signals(u64);
+
+impl Signals {
+    /// All there are.
+    pub const ALL: Signals = Signals(u64::MAX);
+
+    /// These. Their numbers are from 1 to 64.
+    pub const fn of<const N: usize>(numbers: [c_int; N]) -> Signals {
+        let (mut bits, mut left) = (0, numbers.as_slice());
+        while let [number, rest @ ..] = left {
+            bits |= 1 << (*number - 1);
+            left = rest;
+        }
+        Signals(bits)
+    }
+
+    /// Number n is bit n - 1.
+    pub(crate) fn bits(self) -> u64 {
+        self.0
+    }
+}
+
+/// What a program is given in place of its caller's.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// Limits of its resources.
+    pub limits: Vec<Limit>,
+    /// Permissions that new files do not get.
+    pub mask: Option<u32>,
+    /// Its nice value.
+    pub nice: Option<i32>,
+    /// The processors it may run on, as a mask; empty: the caller's.
+    pub affinity: Vec<u8>,
+    /// The capabilities that a program can give it at most, by number, as bits. Those of its caller that
+    /// are not among them are taken from it, and it does not run if they can't be.
+    pub bounding: Option<u64>,
+}
+
+/// A limit, as setrlimit(2) takes it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// Of which resource.
+    pub resource: c_int,
+    /// In force.
+    pub soft: u64,
+    /// What it may be raised to.
+    pub hard: u64,
+}
+
+/// The capabilities that a program can give the calling thread at most, asked for one by one: some
+/// microseconds.
+pub fn bounding_set() -> u64 {
+    // SAFETY: takes numbers only.
+    let is_in = |number: u64| unsafe { libc::prctl(libc::PR_CAPBSET_READ, number, 0, 0, 0) };
+    let answers = (0..64).map(|number| (number, is_in(number)));
+    let known = answers.take_while(|(_, answer)| *answer >= 0);
+    known.filter(|(_, answer)| *answer == 1).fold(0, |set, (number, _)| set | 1 << number)
+}

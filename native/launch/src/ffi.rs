@@ -1,0 +1,55 @@
+//! `launch.h`, field by field.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use crate::Limit;
+
+#[repr(C)]
+pub struct Image {
+    pub path: *const c_char,
+    pub argv: *const *const c_char,
+}
+
+#[repr(C)]
+pub struct Attributes {
+    pub limits: *const Limit,
+    pub limit_count: usize,
+    pub mask: c_int,
+    pub has_nice: c_int,
+    pub nice: c_int,
+    pub affinity: *const c_void,
+    pub affinity_size: usize,
+    pub has_bounding: c_int,
+    pub bounding: u64,
+}
+
+#[repr(C)]
+pub struct Request {
+    pub images: *const Image,
+    pub image_count: usize,
+    pub envp: *const *const c_char,
+    pub directory: *const c_char,
+    pub directory_fd: c_int,
+    pub stdio: [c_int; 3],
+    pub script: c_int,
+    pub parent_death: c_int,
+    pub terminal: c_int,
+    pub share_directory: c_int,
+    pub watch: c_int,
+    pub reset: u64,
+    pub attributes: *const Attributes,
+    pub stack: *mut c_void,
+    pub stack_size: usize,
+}
+
+#[repr(C)]
+pub struct Launched {
+    pub pid: i32,
+    pub pidfd: c_int,
+    pub step: c_int,
+    pub error: c_int,
+}
+
+unsafe extern "C" {
+    pub fn forkline_launch(request: *const Request, launched: *mut Launched) -> c_int;
+}

@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { namespaces, runHost } from '../support/hosts.js';
+import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+
+// A host that has given something up, or was kept from something, runs a command: never with what it
+// had before. What it had started goes on with that.
+leavesNothingBehind();
+const folder = useFolder();
+const isRoot = process.getuid?.() === 0;
+
+interface Told {
+  readonly before: string;
+  readonly after: string;
+  /** By a command that was started before. */
+  readonly running: string;
+}
+
+// With mounts of its own, which go with it.
+const ownMounts = isRoot ? namespaces('-m') : [];
+
+async function tell(how: string, under: readonly string[] = ownMounts): Promise<Told> {
+  const told = await runHost<Told>('identity', { args: [how], under });
+  expect(told.running).toBe(told.before);
+  return told;
+}
+
+beforeAll(() => {
+  const source = fileURLToPath(new URL('../support/deny.c', import.meta.url));
+  execFileSync('cc', ['-o', folder.file('deny'), source]);
+});
+
+/** Filtered already, so that another filter shows in their number alone. */
+const filtered = () => [folder.file('deny'), 'EPERM', 'memfd_create', '--'];
+const withoutProc = () =>
+  namespaces('-m', 'sh', '-c', 'mount --bind "$0" /proc && exec "$@"', folder.path);
+
+describe('rights that a host gives up, no command of its has any more', () => {
+  test.skipIf(!isRoot).each([
+    ['users', 'id -u: 65534, id -g: 65534, id -G: 65534 7'],
+    ['groups', 'id -u: 0, id -g: 0, id -G: 0 4711'],
+  ])('%s', async (how, expected) => {
+    const { before, after } = await tell(how);
+    expect(before).toMatch(/^id -u: 0,/);
+    expect(after).toBe(expected);
+  });
+
+  test.skipIf(!isRoot)('the user of one thread alone, and of none but this', async () => {
+    const users = await runHost<string[]>('identity', { args: ['worker'] });
+    expect(users).toEqual(['0', '65534', '0', '65534', '0', '65534', '0']);
+  });
+
+  test.skipIf(!isRoot)('capabilities of the bounding set', async () => {
+    const { before, after } = await tell('capabilities');
+    const [had, has] = [before, after].map((set) => BigInt(`0x${set}`));
+    expect(had).toBe((has ?? 0n) | (1n << 10n));
+  });
+
+  test.skipIf(!isRoot)('ambient capabilities', async () => {
+    const caps = ['--inh-caps=+chown', '--ambient-caps=+chown'];
+    const user = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', ...caps];
+    const { before, after } = await tell('ambient', user);
+    expect([before, after].map((set) => Number(`0x${set}`))).toEqual([1, 0]);
+  });
+
+  test('to gain privileges', async () => {
+    expect(await tell('privileges')).toMatchObject({ before: '0', after: '1' });
+  });
+
+  test.skipIf(!isRoot)('its keyring', async () => {
+    const { before, after } = await tell('keyring');
+    expect(after).not.toBe(before);
+  });
+});
+
+describe('what a host may no longer do, no command of its may', () => {
+  const denied = { before: 'may', after: 'may not' };
+
+  test('by a filter', async () => {
+    expect(await tell('filter')).toMatchObject(denied);
+  });
+
+  test('by one more filter', async () => {
+    expect(await tell('filter', filtered())).toMatchObject(denied);
+  });
+
+  test('by one more filter, with no /proc to see it in', async () => {
+    expect(await tell('filter', [...withoutProc(), ...filtered()])).toMatchObject(denied);
+  });
+
+  test.skipIf(!hasLandlock())('by Landlock, which shows nowhere', async () => {
+    const { before, after } = await tell('landlock', ['setpriv', '--no-new-privs']);
+    expect({ before, after }).toEqual(denied);
+  });
+});
+
+/** Whether this kernel lets a process confine itself so. */
+function hasLandlock(): boolean {
+  try {
+    return (
+      execFileSync('perl', ['-e', 'print syscall(444, 0, 0, 1) > 0'], { encoding: 'utf8' }) === '1'
+    );
+  } catch {
+    return false;
+  }
+}
+
+describe('where a host has gone, its commands are', () => {
+  test.skipIf(!isRoot)('another root', async () => {
+    expect(await tell('root')).toMatchObject({ before: 'outside', after: 'inside' });
+  });
+
+  test.skipIf(!isRoot).each(['mounts', 'network'])('other %s', async (how) => {
+    const { before, after } = await tell(how);
+    expect(after).not.toBe(before);
+  });
+
+  test.skipIf(!isRoot)('another name of the machine, with and without /proc', async () => {
+    expect((await tell('name')).after).toBe('given-up');
+    expect((await tell('name', withoutProc())).after).toBe('given-up');
+  });
+
+  test.skipIf(!isRoot || !existsSync('/sys/fs/cgroup/freezer'))('another cgroup', async () => {
+    expect(await tell('cgroup')).toMatchObject({ before: '0', after: '1' });
+  });
+
+  test('another directory', async () => {
+    expect(await tell('directory')).toMatchObject({ before: '/', after: '/usr' });
+  });
+});
+
+describe('what a host has set, its commands have', () => {
+  test.each([
+    ['attributes', '0022 0', '0077 7'],
+    ['disk', 'none: prio 0', 'idle'],
+    ['layout', '00000000', '00040000'],
+  ])('%s', async (how, before, after) => {
+    expect(await tell(how)).toMatchObject({ before, after });
+  });
+
+  test('limits', async () => {
+    expect((await tell('limits')).after).toBe('77');
+  });
+
+  test('processors', async () => {
+    expect((await tell('processors')).after).toBe('1');
+  });
+
+  test('the policy by which it is scheduled', async () => {
+    expect(await tell('policy')).toMatchObject({ before: 'SCHED_OTHER', after: 'SCHED_BATCH' });
+  });
+});
