@@ -19,6 +19,8 @@ pub struct Leftover {
     pub owner: u64,
     /// The way to the cradle.
     pub channel: OwnedFd,
+    /// Its process id.
+    pub cradle: i32,
     /// They can't be ended.
     pub given_up: bool,
 }
@@ -69,7 +71,7 @@ impl Reactor {
 
     /// Goes on with those disposals whose commands have all ended.
     pub(crate) fn advance_disposals(&mut self) {
-        let mut over = Vec::new();
+        let (mut over, mut asked) = (Vec::new(), Vec::new());
         for (index, disposal) in self.disposals.iter_mut().enumerate() {
             let owner = &disposal.owner;
             let busy = owner.is_launching()
@@ -77,11 +79,12 @@ impl Reactor {
             if busy {
                 continue;
             }
-            let of_owner = self.leftovers.values_mut().filter(|left| left.owner == owner.id);
+            let of_owner = self.leftovers.iter_mut().filter(|(_, left)| left.owner == owner.id);
             let mut left = 0;
-            for leftover in of_owner {
+            for (id, leftover) in of_owner {
                 if !disposal.told {
                     leftover.given_up = false;
+                    asked.push(*id);
                     tell(&leftover.channel, Order::End(disposal.grace.as_millis() as u64));
                 }
                 left += usize::from(!leftover.given_up);
@@ -90,6 +93,9 @@ impl Reactor {
             if left == 0 {
                 over.push(index);
             }
+        }
+        for id in asked {
+            self.expect_an_answer(id);
         }
         for index in over.into_iter().rev() {
             (self.disposals.remove(index).done)();

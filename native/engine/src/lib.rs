@@ -40,6 +40,7 @@ mod sink;
 mod spill;
 mod starting;
 mod status;
+mod stopped;
 mod stream;
 mod text;
 mod thread;

@@ -40,6 +40,7 @@ impl Reactor {
         process.phase = Phase::Ending(cause, None);
         tell(&process.channel, Order::End(milliseconds(process.grace)));
         self.timers.cancel(id, Alarm::Deadline);
+        self.expect_an_answer(id);
     }
 
     /// Ends a command; one that has ended already is no longer waited for, and what it has left is its
@@ -75,6 +76,7 @@ impl Reactor {
             Phase::Running | Phase::Ending(..) => {
                 process.signals.push_back(sent);
                 tell(&process.channel, Order::Signal(signal.as_raw()));
+                self.expect_an_answer(id);
             }
             _ => sent(false),
         }
@@ -101,7 +103,13 @@ impl Reactor {
     /// Whether the output of a command that has ended may be taken to be complete.
     pub(crate) fn check_drained(&mut self, id: u64) {
         let Some(process) = self.processes.get(&id) else { return };
-        let Phase::Draining(exit, over_at) = process.phase else { return };
+        let Phase::Draining(exit, over_at) = process.phase else {
+            // It has most likely ended, and will be told to have.
+            if matches!(process.phase, Phase::Running) && process.outputs_ended() {
+                self.expect_an_answer(id);
+            }
+            return;
+        };
         if process.outputs_ended() {
             return self.close(id, exit);
         }
@@ -157,7 +165,10 @@ impl Reactor {
         self.timers.cancel(id, Alarm::Patience);
         process.phase = Phase::Asking(exit);
         match process.rest {
-            Rest::Unknown => tell(&process.channel, Order::Who),
+            Rest::Unknown => {
+                tell(&process.channel, Order::Who);
+                self.expect_an_answer(id);
+            }
             Rest::Gone | Rest::Unkillable | Rest::Lost => self.settle(id),
         }
     }
@@ -192,13 +203,14 @@ impl Reactor {
         for sent in process.signals {
             sent(false);
         }
-        let Process { streams, channel, owner, sink, input, rest, .. } = process;
+        let Process { streams, channel, cradle, owner, sink, input, rest, .. } = process;
         self.hold(id, streams);
         match rest {
             // Its cradle has said its last.
             Rest::Gone | Rest::Lost => self.unwatch(channel.as_fd()),
             Rest::Unknown | Rest::Unkillable => {
-                self.leftovers.insert(id, Leftover { owner: owner.id, channel, given_up: false });
+                let leftover = Leftover { owner: owner.id, channel, cradle, given_up: false };
+                self.leftovers.insert(id, leftover);
             }
         }
         drop(input);

@@ -1,7 +1,6 @@
 //! A command's way from the request to its start, or to the news that there is none.
 
 use std::os::fd::AsFd;
-use std::time::{Duration, Instant};
 
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
@@ -13,15 +12,12 @@ use crate::process::{Phase, Process, Spilling};
 use crate::reactor::{Reactor, Source};
 use crate::timers::Alarm;
 
-/// A request that has waited this long may have a keeper that was stopped.
-const UNANSWERED: Duration = Duration::from_secs(1);
-
 impl Reactor {
     /// A command has been asked for.
     pub(crate) fn sent(&mut self, process: Process) {
         let id = process.id;
         self.watch(process.channel.as_fd(), id, Source::Channel, EventFlags::IN);
-        self.timers.set(id, Alarm::Unanswered, Instant::now() + UNANSWERED);
+        self.expect_an_answer(id);
         process.owner.launch_ended();
         let unwanted = process.ticket.is_cancelled() || process.owner.is_disposed();
         self.processes.insert(id, process);
@@ -73,14 +69,5 @@ impl Reactor {
     /// It could not be sent once more.
     pub(crate) fn not_sent(&mut self, id: u64, error: LaunchError) {
         self.not_started(id, Ended::Failed(error));
-    }
-
-    /// Nobody has answered yet: its keeper may have been stopped.
-    pub(crate) fn unanswered(&mut self, id: u64) {
-        let Some(process) = self.processes.get(&id) else { return };
-        if let Some((_, keeper)) = &process.sending {
-            keeper.go_on();
-            self.timers.set(id, Alarm::Unanswered, Instant::now() + UNANSWERED);
-        }
     }
 }
