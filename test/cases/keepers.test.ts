@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { createOwner, run, spawn } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { namespaces, publicCopy, startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder, useOwners } from '../support/leftovers.js';
-import { eventually, isGone, keeperOf, lives, parentOf } from '../support/processes.js';
+import { childrenOf, eventually, isGone, keeperOf, lives, parentOf } from '../support/processes.js';
 import { exited, printed } from '../support/results.js';
 
 // The processes between host and command are killed, stopped, replaced, and missing.
@@ -104,6 +104,22 @@ test('what goes round to everybody does not end a keeper, nor what it runs', asy
     process.kill(parentOf(live.pid), signal);
   }
   expect((await live.result).outcome).toEqual(exited(6));
+});
+
+test('cradles that a burst has left go once they are idle, and those that stay sleep', async () => {
+  await Promise.all(Array.from({ length: 64 }, () => run('sleep 0.2')));
+  const keeper = keeperOf();
+  expect(childrenOf(keeper).length).toBeGreaterThan(4);
+  await eventually(() => expect(childrenOf(keeper).length).toBeLessThanOrEqual(2), 30_000);
+  await sleep(1000);
+  const ours = [keeper, ...childrenOf(keeper)];
+  expect(ours).toHaveLength(3);
+  const switches = () =>
+    ours.map((pid) => readFileSync(`/proc/${pid}/status`, 'utf8').match(/^voluntary.*/m)?.[0]);
+  const before = switches();
+  await sleep(6000);
+  expect(switches()).toEqual(before);
+  expect((await run('exit 9')).outcome).toEqual(exited(9));
 });
 
 describe('the program', () => {

@@ -1,6 +1,7 @@
 //! A cradle: the parent, and the child subreaper, of one running command after another.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use forkline_launch::{Attributes, Limit, Stack, Step, bounding_set};
 use forkline_protocol::{Answer, Descriptors, Order, Received, Refusal, Request, TICKET};
@@ -29,23 +30,14 @@ pub const ENOUGH: i32 = 2;
 const TOO_MANY: i32 = 32;
 /// The longest message; what is longer comes in a file.
 const LONGEST: usize = 256 * 1024;
+/// Who has waited this long beside enough others is not needed.
+const IDLE: Duration = Duration::from_secs(5);
 
 impl Cradle<'_> {
     /// Runs commands for as long as it is of use.
     pub fn serve(mut self) {
         let mut buffer = vec![0; LONGEST];
-        loop {
-            let received = match receive(self.requests, &mut buffer) {
-                Ok(received) if received.length > 0 => received,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {
-                    if signals::host_is_gone() {
-                        return;
-                    }
-                    continue;
-                }
-                // The host is gone, or has another keeper.
-                _ => return,
-            };
+        while let Some(received) = self.wait(&mut buffer) {
             if self.pool.work_at(self.place) < ENOUGH {
                 ring(self.bell);
             }
@@ -56,6 +48,47 @@ impl Cradle<'_> {
             }
             self.pool.wait_at(self.place);
         }
+    }
+
+    /// A request; None: this one is of no use any more.
+    fn wait(&self, buffer: &mut [u8]) -> Option<Received> {
+        // Those who began to wait before there were enough stay, and sleep until they are needed.
+        let mut is_one_too_many = self.pool.idle() > ENOUGH;
+        if is_one_too_many {
+            signals::remind(Some(IDLE));
+        }
+        let received = loop {
+            match receive(self.requests, buffer) {
+                Ok(received) if received.length > 0 => break Some(received),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {
+                    if signals::host_is_gone() || is_one_too_many && self.goes_unmissed() {
+                        return None;
+                    }
+                    if is_one_too_many && signals::is_reminded() {
+                        is_one_too_many = false;
+                        signals::remind(None);
+                    }
+                }
+                // The host is gone, or has another keeper.
+                _ => return None,
+            }
+        };
+        if is_one_too_many {
+            signals::remind(None);
+        }
+        received
+    }
+
+    /// Whether it has waited in vain, and leaves enough.
+    fn goes_unmissed(&self) -> bool {
+        if !signals::is_reminded() {
+            return false;
+        }
+        if self.pool.work_at(self.place) >= ENOUGH {
+            return true;
+        }
+        self.pool.wait_at(self.place);
+        false
     }
 
     /// Whether the next one may be run here.

@@ -11,10 +11,14 @@ use std::time::Duration;
 pub const HOST_IS_GONE: i32 = libc::SIGUSR1;
 
 static GONE: AtomicBool = AtomicBool::new(false);
+static REMINDED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn note(signal: i32) {
     if signal == HOST_IS_GONE {
         GONE.store(true, Ordering::Relaxed);
+    }
+    if signal == libc::SIGALRM {
+        REMINDED.store(true, Ordering::Relaxed);
     }
 }
 
@@ -23,17 +27,32 @@ pub fn host_is_gone() -> bool {
     GONE.load(Ordering::Relaxed)
 }
 
-/// Blocks all but `HOST_IS_GONE`, and has those noted that interrupt a wait. What goes round to
+/// Has calls that take this long interrupted from now on, again and again; None: no more.
+pub fn remind(after: Option<Duration>) {
+    let seconds = after.map_or(0, |after| after.as_secs() as libc::time_t);
+    let interval = libc::timeval { tv_sec: seconds, tv_usec: 0 };
+    let timer = libc::itimerval { it_interval: interval, it_value: interval };
+    // SAFETY: only reads the structure.
+    unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, null_mut()) };
+    REMINDED.store(false, Ordering::Relaxed);
+}
+
+/// Whether it was so long.
+pub fn is_reminded() -> bool {
+    REMINDED.load(Ordering::Relaxed)
+}
+
+/// Blocks all but `HOST_IS_GONE` and reminders, and has those noted that interrupt a wait. What goes round to
 /// everybody, as when a service is stopped, is for the commands to take their time over.
 pub fn prepare() {
-    for signal in [libc::SIGCHLD, HOST_IS_GONE] {
+    for signal in [libc::SIGCHLD, libc::SIGALRM, HOST_IS_GONE] {
         // SAFETY: valid as zeros: no flags, so that calls are interrupted, and an empty mask.
         let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
         action.sa_sigaction = note as extern "C" fn(i32) as usize;
         // SAFETY: the handler only stores a flag.
         unsafe { libc::sigaction(signal, &action, null_mut()) };
     }
-    let blocked = all_but(&[HOST_IS_GONE]);
+    let blocked = all_but(&[libc::SIGALRM, HOST_IS_GONE]);
     // SAFETY: an initialised mask; it cannot fail with SIG_SETMASK.
     unsafe { libc::sigprocmask(libc::SIG_SETMASK, &blocked, null_mut()) };
 }
