@@ -127,7 +127,13 @@ function cradleOf(leader: number): number {
 
 /** What both have left when both were killed; the result has named its command. */
 function endWhatNobodyCan(): void {
-  for (const entry of processesOf()) process.kill(Number.parseInt(entry, 10), 'SIGKILL');
+  for (const entry of processesOf()) {
+    try {
+      process.kill(Number.parseInt(entry, 10), 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
 }
 
 describe.each(['keeper', 'cradle', 'both'] as const)('%s', (whose) => {

@@ -18,8 +18,8 @@ pub struct Identity {
     groups: [u32; 3],
     supplementary: Vec<u32>,
     capabilities: [u32; 6],
-    /// The secure bits, no_new_privs, seccomp's mode.
-    switches: [i32; 3],
+    /// The secure bits, no_new_privs, seccomp's mode, whether memory is written or executed.
+    switches: [i32; 4],
     /// Where its root is: device, inode, mount.
     root: Option<(u32, u32, u64, u64)>,
     /// Where it is, when it may not look for anything there: then only its own children, and theirs,
@@ -137,15 +137,20 @@ fn capabilities() -> [u32; 6] {
 }
 
 /// What else a thread can give up, and its children would still have.
-fn switches() -> [i32; 3] {
-    let asked = [libc::PR_GET_SECUREBITS, libc::PR_GET_NO_NEW_PRIVS, libc::PR_GET_SECCOMP];
+fn switches() -> [i32; 4] {
+    let asked = [
+        libc::PR_GET_SECUREBITS,
+        libc::PR_GET_NO_NEW_PRIVS,
+        libc::PR_GET_SECCOMP,
+        libc::PR_GET_MDWE,
+    ];
     // SAFETY: takes numbers only.
     asked.map(|option| unsafe { libc::prctl(option, 0, 0, 0, 0) })
 }
 
-fn means(capabilities: &[u32; 6], switches: &[i32; 3]) -> Means {
+fn means(capabilities: &[u32; 6], switches: &[i32; 4]) -> Means {
     let [_, permitted, inheritable, _, permitted_above, inheritable_above] = *capabilities;
-    let [_, no_new_privileges, seccomp] = *switches;
+    let [_, no_new_privileges, seccomp, _] = *switches;
     Means {
         permitted: u64::from(permitted) | u64::from(permitted_above) << 32,
         inheritable: u64::from(inheritable) | u64::from(inheritable_above) << 32,
