@@ -74,7 +74,7 @@ impl Seat {
         let is_another = |keeper: &&Arc<Keeper>| !keeper.is_gone() && keeper.id != gone.id;
         let current = self.current.lock();
         let same = current.as_ref().filter(is_another);
-        let same = same.filter(|keeper| keeper.identity == gone.identity);
+        let same = same.filter(|keeper| keeper.identity.has_rights_of(&gone.identity));
         same.cloned().map(Turn).ok_or_else(|| no_keeper(Errno::PERM.into()))
     }
 }
