@@ -97,6 +97,25 @@ test('a cradle or a keeper that is stopped goes on', async () => {
   for (const { outcome } of await Promise.all(all)) expect(outcome).toEqual(exited(0));
 });
 
+test('a keeper and a cradle that are stopped together end what is left, once its owner says so', async () => {
+  const owner = newOwner();
+  const { background } = await run(`setsid ${longSleep(507)} >/dev/null 2>&1 & :`, { owner });
+  const cradle = parentOf(background[0]?.pid ?? 0);
+  process.kill(keeperOf(), 'SIGSTOP');
+  process.kill(cradle, 'SIGSTOP');
+  await owner.dispose();
+  expect(sleeping(507)).toEqual([]);
+});
+
+test('a cradle that was stopped, and whose keeper was killed, ends its command when it is to', async () => {
+  const live = await spawn(longSleep(508));
+  process.kill(keeperOf(), 'SIGSTOP');
+  process.kill(parentOf(live.pid), 'SIGSTOP');
+  await killKeeper();
+  expect(await live.kill()).toMatchObject({ outcome: { kind: 'cancelled' }, background: [] });
+  expect(sleeping(508)).toEqual([]);
+});
+
 test('what goes round to everybody does not end a keeper, nor what it runs', async () => {
   const live = await spawn('sleep 0.5; exit 6');
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) {
