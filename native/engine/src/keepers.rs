@@ -53,7 +53,7 @@ impl Reactor {
 
     fn keeper_died(&mut self, keeper: &Arc<Keeper>) {
         self.unwatch(keeper.lifeline.as_fd());
-        let was_retired = keeper.requests().is_none();
+        let was_retired = keeper.has_resigned();
         keeper.dies();
         keeper.retire();
         // One of no use has been told of by what was asked of it.

@@ -46,21 +46,24 @@ impl Seat {
         if let Some(keeper) = current.as_ref().filter(|keeper| !keeper.is_gone()) {
             if keeper.identity.serves(&identity) {
                 if keeper.is_seen() {
-                    return Ok(Turn(keeper.clone()));
+                    return Ok(Turn::of(keeper.clone()));
                 }
                 identity = identity.confined();
             }
-            // Whoever it started goes on; nobody else is started as who the host was.
-            keeper.retire();
+            // Whoever was asked for is started, and goes on; nobody else is as who the host was.
+            keeper.resign();
         }
         *current = None;
         let keeper = Arc::new(start(self.program(), (self.next_id)(), identity)?);
-        if !keeper.once {
+        let turn = Turn::of(keeper.clone());
+        if keeper.can_be_told_apart() {
             *current = Some(keeper.clone());
+        } else {
+            keeper.resign();
         }
         drop(current);
-        self.reactor.send(Message::KeeperStarted(keeper.clone()));
-        Ok(Turn(keeper))
+        self.reactor.send(Message::KeeperStarted(keeper));
+        Ok(turn)
     }
 
     /// The keeper for a request that one of this identity did not take.
@@ -75,6 +78,6 @@ impl Seat {
         let current = self.current.lock();
         let same = current.as_ref().filter(is_another);
         let same = same.filter(|keeper| keeper.identity.has_rights_of(&gone.identity));
-        same.cloned().map(Turn).ok_or_else(|| no_keeper(Errno::PERM.into()))
+        same.cloned().map(Turn::of).ok_or_else(|| no_keeper(Errno::PERM.into()))
     }
 }
