@@ -189,6 +189,12 @@ describe('where numbers are few', () => {
     expect(report.strangers).toBeGreaterThan(100);
     expect(report).toMatchObject({ named: 0, ended: 0 });
   }, 60_000);
+
+  test('A22: nor is it when the host was killed', async () => {
+    const report = await runHost<{ ended: number; reused: number }>('strangers-after', { under });
+    expect(report.reused).toBeGreaterThan(0);
+    expect(report.ended).toBe(0);
+  }, 60_000);
 });
 
 test('A23: a detached child of the host with a command’s environment is left to the host', async () => {

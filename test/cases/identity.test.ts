@@ -47,6 +47,14 @@ describe('rights that a host gives up, no command of its has any more', () => {
     expect(after).toBe(expected);
   });
 
+  test.skipIf(!isRoot)(
+    'however much was asked for before, which is run as it was asked',
+    async () => {
+      const groups = await runHost('identity', { args: ['burst'] });
+      expect(groups).toEqual({ burst: ['0'], after: '0 4711' });
+    },
+  );
+
   test.skipIf(!isRoot)('the user of one thread alone, and of none but this', async () => {
     const users = await runHost<string[]>('identity', { args: ['worker'] });
     expect(users).toEqual(['0', '65534', '0', '65534', '0', '65534', '0']);

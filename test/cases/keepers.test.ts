@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { createOwner, run, spawn } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { namespaces, publicCopy, startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder, useOwners } from '../support/leftovers.js';
-import { eventually, isGone, keeperOf, lives, parentOf } from '../support/processes.js';
+import { childrenOf, eventually, isGone, keeperOf, lives, parentOf } from '../support/processes.js';
 import { exited, printed } from '../support/results.js';
 
 // The processes between host and command are killed, stopped, replaced, and missing.
@@ -97,6 +97,25 @@ test('a cradle or a keeper that is stopped goes on', async () => {
   for (const { outcome } of await Promise.all(all)) expect(outcome).toEqual(exited(0));
 });
 
+test('a keeper and a cradle that are stopped together end what is left, once its owner says so', async () => {
+  const owner = newOwner();
+  const { background } = await run(`setsid ${longSleep(507)} >/dev/null 2>&1 & :`, { owner });
+  const cradle = parentOf(background[0]?.pid ?? 0);
+  process.kill(keeperOf(), 'SIGSTOP');
+  process.kill(cradle, 'SIGSTOP');
+  await owner.dispose();
+  expect(sleeping(507)).toEqual([]);
+});
+
+test('a cradle that was stopped, and whose keeper was killed, ends its command when it is to', async () => {
+  const live = await spawn(longSleep(508));
+  process.kill(keeperOf(), 'SIGSTOP');
+  process.kill(parentOf(live.pid), 'SIGSTOP');
+  await killKeeper();
+  expect(await live.kill()).toMatchObject({ outcome: { kind: 'cancelled' }, background: [] });
+  expect(sleeping(508)).toEqual([]);
+});
+
 test('what goes round to everybody does not end a keeper, nor what it runs', async () => {
   const live = await spawn('sleep 0.5; exit 6');
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) {
@@ -104,6 +123,22 @@ test('what goes round to everybody does not end a keeper, nor what it runs', asy
     process.kill(parentOf(live.pid), signal);
   }
   expect((await live.result).outcome).toEqual(exited(6));
+});
+
+test('cradles that a burst has left go once they are idle, and those that stay sleep', async () => {
+  await Promise.all(Array.from({ length: 64 }, () => run('sleep 0.2')));
+  const keeper = keeperOf();
+  expect(childrenOf(keeper).length).toBeGreaterThan(4);
+  await eventually(() => expect(childrenOf(keeper).length).toBeLessThanOrEqual(2), 30_000);
+  await sleep(1000);
+  const ours = [keeper, ...childrenOf(keeper)];
+  expect(ours).toHaveLength(3);
+  const switches = () =>
+    ours.map((pid) => readFileSync(`/proc/${pid}/status`, 'utf8').match(/^voluntary.*/m)?.[0]);
+  const before = switches();
+  await sleep(6000);
+  expect(switches()).toEqual(before);
+  expect((await run('exit 9')).outcome).toEqual(exited(9));
 });
 
 describe('the program', () => {

@@ -123,11 +123,21 @@ async function inAWorker() {
   console.log(JSON.stringify(answers));
 }
 
+/** Gives up its groups when much has been asked for that has not been started yet. */
+async function inABurst() {
+  const burst = Array.from({ length: 200 }, () => told('id -G'));
+  process.setgroups?.([0, 4711]);
+  const after = await told('id -G');
+  console.log(JSON.stringify({ burst: [...new Set(await Promise.all(burst))], after }));
+}
+
 if (!isMainThread) {
   giveUp('user_of_thread');
   parentPort?.on('message', async () => parentPort?.postMessage(await told('id -u')));
 } else if (process.argv[2] === 'worker') {
   await inAWorker();
+} else if (process.argv[2] === 'burst') {
+  await inABurst();
 } else {
   const way = ways[process.argv[2] ?? ''];
   if (way) {

@@ -120,11 +120,6 @@ impl Cradles {
         waiting.for_each(|cradle| self.dismiss(cradle));
     }
 
-    /// Whether no more are wanted.
-    pub fn are_closed(&self) -> bool {
-        self.idle.lock().is_none()
-    }
-
     /// It ends as soon as it reads the end of its channel.
     pub fn dismiss(&self, cradle: Cradle) {
         self.watch.remove(cradle.channel.as_fd());

@@ -10,29 +10,34 @@ use rustix::io::Errno;
 
 use crate::keeper::thread::{self, Means, Shown};
 
-/// Rights, root, namespaces and the like of a thread: all that is inherited, and not sent with a
-/// request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a thread is: all that is inherited, and not sent with a request.
+#[derive(Debug, Clone)]
 pub struct Identity {
+    rights: Rights,
+    manners: Manners,
+    /// Where it is, when it may not look for anything there: then only its own children, and theirs,
+    /// can be there too.
+    birthplace: Option<(u32, u32, u64, u64)>,
+    /// By Landlock, which nothing shows.
+    pub can_confine_itself: bool,
+}
+
+/// Rights, root, namespaces and the like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Rights {
     users: [u32; 3],
     groups: [u32; 3],
     supplementary: Vec<u32>,
     capabilities: [u32; 6],
-    /// The secure bits, no_new_privs, seccomp's mode.
-    switches: [i32; 3],
+    /// The secure bits, no_new_privs, seccomp's mode, whether memory is written or executed.
+    switches: [i32; 4],
     /// Where its root is: device, inode, mount.
     root: Option<(u32, u32, u64, u64)>,
-    /// Where it is, when it may not look for anything there: then only its own children, and theirs,
-    /// can be there too.
-    birthplace: Option<(u32, u32, u64, u64)>,
     /// The serial number of its session's keyring.
     keyring: i64,
     shown: Shown,
-    /// By Landlock, which nothing shows.
-    pub can_confine_itself: bool,
     /// The thread, if it is confined in a way that can't be compared.
     confined: Option<u64>,
-    manners: Manners,
 }
 
 /// What gives no rights.
@@ -61,19 +66,22 @@ impl Identity {
         }
         let (capabilities, switches) = (capabilities(), switches());
         let means = means(&capabilities, &switches);
-        Identity {
+        let rights = Rights {
             users,
             groups,
             supplementary: supplementary_groups(),
             capabilities,
             switches,
             root: place(c"/", AtFlags::empty()),
-            birthplace: if stays { birthplace() } else { None },
             keyring: keyring(),
             shown: thread::shown(means),
-            can_confine_itself: means.can_confine_itself(),
             confined: thread::confined(),
+        };
+        Identity {
+            rights,
             manners: manners(),
+            birthplace: if stays { birthplace() } else { None },
+            can_confine_itself: means.can_confine_itself(),
         }
     }
 }
@@ -82,26 +90,24 @@ impl Identity {
     /// Whether whoever was this may do what is asked for by one who is `asked` now. If something can't
     /// be seen that may have changed, nobody may.
     pub fn serves(&self, asked: &Identity) -> bool {
-        if asked.hides_something() {
-            return false;
-        }
-        let birthplace = asked.birthplace.or(self.birthplace);
-        *self == Identity { birthplace, ..asked.clone() }
+        let is_there = asked.birthplace.is_none() || asked.birthplace == self.birthplace;
+        let is_same = self.rights == asked.rights && self.manners == asked.manners;
+        is_same && is_there && !asked.hides_something()
     }
 
-    /// The same, whatever is no matter of rights.
+    /// Whether both may do the same.
     pub fn has_rights_of(&self, other: &Identity) -> bool {
-        *self == Identity { manners: self.manners, ..other.clone() }
+        self.rights == other.rights && self.birthplace == other.birthplace
     }
 
     /// Whether something can't be seen that may have changed, or may yet.
     pub fn hides_something(&self) -> bool {
-        self.shown.hides_something
+        self.rights.shown.hides_something
     }
 
     /// The calling thread's, which was found to be confined in a way that can't be compared.
     pub fn confined(self) -> Identity {
-        Identity { confined: thread::confine(), ..self }
+        Identity { rights: Rights { confined: thread::confine(), ..self.rights }, ..self }
     }
 
     /// Whether commands that are to start in the host's directory have to be born there.
@@ -137,15 +143,20 @@ fn capabilities() -> [u32; 6] {
 }
 
 /// What else a thread can give up, and its children would still have.
-fn switches() -> [i32; 3] {
-    let asked = [libc::PR_GET_SECUREBITS, libc::PR_GET_NO_NEW_PRIVS, libc::PR_GET_SECCOMP];
+fn switches() -> [i32; 4] {
+    let asked = [
+        libc::PR_GET_SECUREBITS,
+        libc::PR_GET_NO_NEW_PRIVS,
+        libc::PR_GET_SECCOMP,
+        libc::PR_GET_MDWE,
+    ];
     // SAFETY: takes numbers only.
     asked.map(|option| unsafe { libc::prctl(option, 0, 0, 0, 0) })
 }
 
-fn means(capabilities: &[u32; 6], switches: &[i32; 3]) -> Means {
+fn means(capabilities: &[u32; 6], switches: &[i32; 4]) -> Means {
     let [_, permitted, inheritable, _, permitted_above, inheritable_above] = *capabilities;
-    let [_, no_new_privileges, seccomp] = *switches;
+    let [_, no_new_privileges, seccomp, _] = *switches;
     Means {
         permitted: u64::from(permitted) | u64::from(permitted_above) << 32,
         inheritable: u64::from(inheritable) | u64::from(inheritable_above) << 32,

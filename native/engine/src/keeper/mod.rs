@@ -15,7 +15,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
 use forkline_launch::{Failure, Image, Place, Request, Signals, Stack, Step, launch};
 use forkline_protocol::{Call, VERSION, pair, role};
@@ -44,13 +44,33 @@ pub struct Keeper {
     gone: AtomicBool,
     /// Whether the host has been allowed to look into it.
     was_seen: AtomicBool,
-    /// Whether it is for one command, since nobody could tell whether the host is still who it was.
-    pub once: bool,
+    /// How many commands are yet to be taken, or to be told of.
+    turns: AtomicUsize,
+    /// Whether there are to be no more.
+    resigned: AtomicBool,
 }
 
-/// A keeper, for a command that it is to run. One that is for one command ends with this.
-#[derive(Clone)]
-pub struct Turn(pub Arc<Keeper>);
+/// A keeper, for a command that it is to run: it takes requests for as long as there is one of these.
+pub struct Turn(Arc<Keeper>);
+
+impl Turn {
+    /// One more command for it.
+    pub fn of(keeper: Arc<Keeper>) -> Turn {
+        keeper.turns.fetch_add(1, Ordering::SeqCst);
+        Turn(keeper)
+    }
+
+    /// Who it is.
+    pub fn keeper(&self) -> &Arc<Keeper> {
+        &self.0
+    }
+}
+
+impl Clone for Turn {
+    fn clone(&self) -> Turn {
+        Turn::of(self.0.clone())
+    }
+}
 
 impl Deref for Turn {
     type Target = Keeper;
@@ -62,7 +82,8 @@ impl Deref for Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        if self.once {
+        let is_last = self.turns.fetch_sub(1, Ordering::SeqCst) == 1;
+        if is_last && self.has_resigned() {
             self.retire();
         }
     }
@@ -76,7 +97,7 @@ impl Keeper {
 
     /// Sees to it that some cradles wait.
     pub fn prepare(&self) {
-        if !self.once {
+        if !self.has_resigned() {
             self.cradles.fill(&self.lifeline);
         }
     }
@@ -119,11 +140,28 @@ impl Keeper {
         !(denied && self.was_seen.load(Ordering::Relaxed))
     }
 
-    fn was_seen(&self) -> bool {
-        self.is_seen() && self.was_seen.load(Ordering::Relaxed)
+    /// Whether it could be told later that the host is no longer who it is now. If not, it is for one
+    /// command.
+    pub fn can_be_told_apart(&self) -> bool {
+        let is_seen = self.is_seen() && self.was_seen.load(Ordering::Relaxed);
+        let hides_landlock = self.identity.can_confine_itself && !is_seen && has_landlock();
+        !hides_landlock && !self.identity.hides_something()
     }
 
-    /// No more commands: it ends with those that it runs.
+    /// It runs what was asked of it until now, and no more: the host is somebody else.
+    pub fn resign(&self) {
+        self.resigned.store(true, Ordering::SeqCst);
+        if self.turns.load(Ordering::SeqCst) == 0 {
+            self.retire();
+        }
+    }
+
+    /// Whether it runs no more than what it was asked.
+    pub fn has_resigned(&self) -> bool {
+        self.resigned.load(Ordering::SeqCst)
+    }
+
+    /// No more commands at all: it ends with those that it runs.
     pub fn retire(&self) {
         self.cradles.close();
         let _ = self.lifeline.call(Call::Retire, &[]);
@@ -151,18 +189,17 @@ fn start(program: Option<&Path>, watch: &Watch, identity: Identity) -> Result<Ke
     )
     .map_err(no_keeper)?;
 
-    let mut keeper = Keeper {
+    Ok(Keeper {
         id: watch.new_id(),
-        once: identity.hides_something(),
         identity,
         lifeline: Lifeline { socket, keeper: pid },
         cradles: Cradles::new(watch.clone()),
         fault: AtomicI32::new(libc::ESRCH),
         gone: AtomicBool::new(false),
         was_seen: AtomicBool::new(false),
-    };
-    keeper.once |= keeper.identity.can_confine_itself && !keeper.was_seen() && has_landlock();
-    Ok(keeper)
+        turns: AtomicUsize::new(0),
+        resigned: AtomicBool::new(false),
+    })
 }
 
 /// Whether this kernel knows it.

@@ -46,23 +46,26 @@ impl Seat {
         if let Some(keeper) = current.as_ref().filter(|keeper| !keeper.is_gone()) {
             if keeper.identity.serves(&identity) {
                 if keeper.is_seen() {
-                    return Ok(Turn(keeper.clone()));
+                    return Ok(Turn::of(keeper.clone()));
                 }
                 identity = identity.confined();
             }
-            // Whoever it started goes on; nobody else is started as who the host was.
-            keeper.retire();
+            // Whoever was asked for is started, and goes on; nobody else is as who the host was.
+            keeper.resign();
         }
         *current = None;
         let keeper = Arc::new(start(self.program(), &self.watch, identity)?);
-        if !keeper.once {
+        let turn = Turn::of(keeper.clone());
+        if keeper.can_be_told_apart() {
             *current = Some(keeper.clone());
+        } else {
+            keeper.resign();
         }
         drop(current);
         // Its calls lie there until it runs, and the first requests with them.
         keeper.prepare();
-        (self.on_start)(keeper.clone());
-        Ok(Turn(keeper))
+        (self.on_start)(keeper);
+        Ok(turn)
     }
 
     /// The keeper for a request that nobody of this one has taken.
@@ -75,7 +78,7 @@ impl Seat {
         }
         let current = self.current.lock();
         let same = current.as_ref().filter(|keeper| !keeper.is_gone());
-        let same = same.filter(|keeper| keeper.identity == gone.identity);
-        same.cloned().map(Turn).ok_or_else(|| no_keeper(Errno::PERM.into()))
+        let same = same.filter(|keeper| keeper.identity.has_rights_of(&gone.identity));
+        same.cloned().map(Turn::of).ok_or_else(|| no_keeper(Errno::PERM.into()))
     }
 }

@@ -4,14 +4,13 @@
 //! is open to processes of one thread alone.)
 
 use std::cell::RefCell;
-use std::ffi::CString;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use forkline_launch::bounding_set;
-use rustix::fs::{Mode, OFlags, open, readlinkat};
+use rustix::fs::{Mode, OFlags, open, readlinkat_raw};
 
 use crate::keeper::status::{number_in, read};
 
@@ -29,10 +28,10 @@ pub struct Means {
 }
 
 /// What `/proc` shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Their names, which end in their inodes.
-    namespaces: [Vec<u8>; NAMESPACES.len()],
+    /// By their inodes; 0: not shown.
+    namespaces: [u64; NAMESPACES.len()],
     rights: Rights,
     /// The cgroups that it is in.
     cgroups: Vec<u8>,
@@ -43,7 +42,7 @@ pub struct Shown {
 }
 
 /// What is in its status.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Rights {
     /// The bounding set, where the status is not shown; else it is sent.
     bounding: Option<u64>,
@@ -151,26 +150,26 @@ impl Thread {
         if before.is_none_or(|before| shown.rights.may_have_changed(before, means)) {
             shown.rights = self.rights(means);
         }
-        let read = |file: &Option<File>| file.as_ref().map_or(Vec::new(), |file| read(file, 4096));
+        let read = |file: &Option<File>| file.as_ref().map_or(Vec::new(), |file| read(file, 512));
         shown.cgroups = read(&self.cgroups);
         shown.label = read(&self.label);
-        shown.hides_something = means.can(SYS_ADMIN) && shown.namespaces.iter().any(Vec::is_empty)
+        shown.hides_something = means.can(SYS_ADMIN) && shown.namespaces.contains(&0)
             || means.can_confine_itself() && means.is_filtered && shown.rights.filters.is_none();
         self.last = Some((means, shown.clone()));
         shown
     }
 
-    /// Read as links, which is cheaper than to look at what they lead to; empty where they can't be
-    /// seen.
-    fn namespaces(&mut self) -> [Vec<u8>; NAMESPACES.len()] {
+    /// Read as links, which is cheaper than to look at what they lead to.
+    fn namespaces(&mut self) -> [u64; NAMESPACES.len()] {
         if self.namespaces.is_none() {
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
             self.namespaces = open(c"/proc/thread-self/ns", flags, Mode::empty()).ok();
         }
-        let directory = self.namespaces.as_ref();
+        let Some(directory) = &self.namespaces else { return Default::default() };
         NAMESPACES.map(|name| {
-            let link = directory.map(|directory| readlinkat(directory, name, Vec::new()));
-            link.and_then(Result::ok).map_or(Vec::new(), CString::into_bytes)
+            let mut link = [0; 64];
+            let length = readlinkat_raw(directory, name, &mut link).unwrap_or(0);
+            inode_in(link.get(..length).unwrap_or_default())
         })
     }
 
@@ -204,16 +203,10 @@ impl Rights {
     }
 }
 
-impl Default for Shown {
-    fn default() -> Self {
-        Shown {
-            namespaces: NAMESPACES.map(|_| Vec::new()),
-            rights: Rights::default(),
-            cgroups: Vec::new(),
-            label: Vec::new(),
-            hides_something: false,
-        }
-    }
+/// In the text of a link, such as `net:[4026531833]`; 0: there is none.
+fn inode_in(link: &[u8]) -> u64 {
+    let digits = link.iter().filter(|byte| byte.is_ascii_digit());
+    digits.fold(0, |inode, digit| inode * 10 + u64::from(digit - b'0'))
 }
 
 fn open_own(name: &str) -> Option<File> {

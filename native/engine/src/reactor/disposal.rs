@@ -22,6 +22,8 @@ pub struct Leftover {
     pub keeper: Arc<Keeper>,
     /// The way to it.
     pub cradle: Cradle,
+    /// Its process id.
+    pub parent: i32,
     /// They can't be ended.
     pub given_up: bool,
 }
@@ -72,7 +74,7 @@ impl Reactor {
 
     /// Goes on with those disposals whose commands have all ended.
     pub(super) fn advance_disposals(&mut self) {
-        let mut over = Vec::new();
+        let (mut over, mut asked) = (Vec::new(), Vec::new());
         for (index, disposal) in self.disposals.iter_mut().enumerate() {
             let owner = &disposal.owner;
             let busy = owner.is_launching()
@@ -80,11 +82,12 @@ impl Reactor {
             if busy {
                 continue;
             }
-            let of_owner = self.leftovers.values_mut().filter(|left| left.owner == owner.id);
+            let of_owner = self.leftovers.iter_mut().filter(|(_, left)| left.owner == owner.id);
             let mut left = 0;
-            for leftover in of_owner {
+            for (id, leftover) in of_owner {
                 if !disposal.told {
                     leftover.given_up = false;
+                    asked.push(*id);
                     tell(&leftover.cradle.channel, Order::End(disposal.grace.as_millis() as u64));
                 }
                 left += usize::from(!leftover.given_up);
@@ -93,6 +96,9 @@ impl Reactor {
             if left == 0 {
                 over.push(index);
             }
+        }
+        for id in asked {
+            self.expect_an_answer(id);
         }
         for index in over.into_iter().rev() {
             (self.disposals.remove(index).done)();

@@ -55,7 +55,7 @@ impl Reactor {
 
     fn keeper_died(&mut self, keeper: &Arc<Keeper>) {
         self.unwatch(keeper.lifeline.socket.as_fd());
-        let was_retired = keeper.cradles.are_closed();
+        let was_retired = keeper.has_resigned();
         keeper.dies();
         keeper.retire();
         // One of no use has been told of by what was asked of it.

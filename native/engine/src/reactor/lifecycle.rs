@@ -41,6 +41,7 @@ impl Reactor {
         process.phase = Phase::Ending(cause, None);
         process.tell(Order::End(milliseconds(process.grace)));
         self.timers.cancel(id, Alarm::Deadline);
+        self.expect_an_answer(id);
     }
 
     /// Ends a command; one that has ended already is no longer waited for, and what it has left is its
@@ -80,6 +81,7 @@ impl Reactor {
             Phase::Running | Phase::Ending(..) => {
                 process.signals.push_back(sent);
                 process.tell(Order::Signal(signal.as_raw()));
+                self.expect_an_answer(id);
             }
             _ => sent(false),
         }
@@ -106,7 +108,13 @@ impl Reactor {
     /// Whether the output of a command that has ended may be taken to be complete.
     pub(super) fn check_drained(&mut self, id: u64) {
         let Some(process) = self.processes.get(&id) else { return };
-        let Phase::Draining(exit, over_at) = process.phase else { return };
+        let Phase::Draining(exit, over_at) = process.phase else {
+            // It has most likely ended, and will be told to have.
+            if matches!(process.phase, Phase::Running) && process.outputs_ended() {
+                self.expect_an_answer(id);
+            }
+            return;
+        };
         if process.outputs_ended() {
             return self.close(id, exit);
         }
@@ -162,7 +170,10 @@ impl Reactor {
         self.timers.cancel(id, Alarm::Patience);
         process.phase = Phase::Asking(exit);
         match process.rest {
-            Rest::Unknown => process.tell(Order::Who),
+            Rest::Unknown => {
+                process.tell(Order::Who);
+                self.expect_an_answer(id);
+            }
             Rest::Gone | Rest::Unkillable | Rest::Lost => self.settle(id),
         }
     }
@@ -197,11 +208,11 @@ impl Reactor {
         for sent in process.signals {
             sent(false);
         }
-        let Process { streams, keeper, cradle, owner, sink, input, .. } = process;
+        let Process { streams, keeper, cradle, parent, owner, sink, input, .. } = process;
         self.hold(id, streams);
         // One that has still to do with it looks after who is left.
         if let Some(cradle) = cradle {
-            let leftover = Leftover { owner: owner.id, keeper, cradle, given_up: false };
+            let leftover = Leftover { owner: owner.id, keeper, cradle, parent, given_up: false };
             self.leftovers.insert(id, leftover);
         }
         drop(input);

@@ -16,8 +16,8 @@ use crate::command::errors::LaunchError;
 use crate::command::outcome::SpillReport;
 use crate::command::owner::Owner;
 use crate::drain::stream::Stream;
-use crate::keeper::Keeper;
 use crate::keeper::cradles::Cradle;
+use crate::keeper::{Keeper, Turn};
 use crate::os::pty::Size;
 use crate::os::watch::{FIRST_ID, Source, Watch};
 use crate::reactor::disposal::Done;
@@ -36,7 +36,7 @@ pub enum Message {
     /// A command is about to be asked for.
     Sent(Box<Process>),
     /// It is about to be asked for again, of this cradle.
-    SentAgain(u64, Arc<Keeper>, Cradle),
+    SentAgain(u64, Turn, Cradle),
     /// A command of this owner's came to nothing before that.
     LaunchFailed(Arc<Owner>),
     /// This one could not be asked for.

@@ -12,6 +12,7 @@ mod lifecycle;
 pub mod mailbox;
 pub mod process;
 mod starting;
+mod stopped;
 mod streams;
 mod timers;
 
@@ -162,7 +163,7 @@ impl Reactor {
             Message::KeeperStarted(keeper) => self.keeper_started(keeper),
             Message::Reap(id, group) => self.reap_group(id, group),
             Message::Sent(process) => self.sent(*process),
-            Message::SentAgain(id, keeper, cradle) => self.sent_again(id, keeper, cradle),
+            Message::SentAgain(id, turn, cradle) => self.sent_again(id, turn, cradle),
             Message::NotSent(id, error) => self.not_started(id, Ended::Failed(error)),
             Message::NotTaken(id) => self.send_again(id),
             Message::NotWanted(id) => self.not_started(id, Ended::NeverStarted),

@@ -19,8 +19,8 @@ use crate::command::owner::{Owner, Ticket};
 use crate::command::sink::Sink;
 use crate::command::{Form, SpillTarget};
 use crate::drain::stream::{Output, Stream};
-use crate::keeper::Keeper;
 use crate::keeper::cradles::Cradle;
+use crate::keeper::{Keeper, Turn};
 use crate::reactor::input::Input;
 use crate::request::letter::{Letter, tell};
 
@@ -46,6 +46,8 @@ pub struct Process {
     pub label: String,
     /// The request, until it is answered.
     pub letter: Option<Arc<Letter>>,
+    /// Who is to take it, until then.
+    pub turn: Option<Turn>,
     /// Its launch.
     pub started: Instant,
     /// What it may take from its start.

@@ -1,20 +1,14 @@
 //! A command's way from the request to its start, or to the news that there is none.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
 use rustix::io::Errno;
 
 use crate::command::Opening;
 use crate::command::outcome::{Cause, Ended};
-use crate::keeper::Keeper;
+use crate::keeper::Turn;
 use crate::keeper::cradles::Cradle;
 use crate::reactor::Reactor;
 use crate::reactor::process::{Phase, Process, Spilling};
 use crate::reactor::timers::Alarm;
-
-/// A request that has waited this long may have a keeper that was stopped.
-const UNANSWERED: Duration = Duration::from_secs(1);
 
 impl Reactor {
     /// A command is about to be asked for.
@@ -23,7 +17,7 @@ impl Reactor {
         if let Some(cradle) = &process.cradle {
             self.cradles.insert(cradle.id, id);
         }
-        self.timers.set(id, Alarm::Unanswered, Instant::now() + UNANSWERED);
+        self.expect_an_answer(id);
         process.owner.launch_ended();
         let unwanted = process.ticket.is_cancelled() || process.owner.is_disposed();
         self.processes.insert(id, process);
@@ -33,12 +27,13 @@ impl Reactor {
     }
 
     /// It is about to be asked for again.
-    pub(super) fn sent_again(&mut self, id: u64, keeper: Arc<Keeper>, cradle: Cradle) {
+    pub(super) fn sent_again(&mut self, id: u64, turn: Turn, cradle: Cradle) {
         let Some(process) = self.processes.get_mut(&id) else {
-            return self.free(&keeper, cradle);
+            return self.free(turn.keeper(), cradle);
         };
         self.cradles.insert(cradle.id, id);
-        (process.keeper, process.cradle) = (keeper, Some(cradle));
+        (process.keeper, process.cradle) = (turn.keeper().clone(), Some(cradle));
+        process.turn = Some(turn);
     }
 
     /// It runs.
@@ -46,7 +41,7 @@ impl Reactor {
         let Some(process) = self.processes.get_mut(&id) else { return };
         self.timers.cancel(id, Alarm::Unanswered);
         // Our copies of the command's ends: their end is to be the command's.
-        process.letter = None;
+        (process.letter, process.turn) = (None, None);
         let Phase::Starting { cancelled } = process.phase else { return };
         let cancelled_by = Phase::Ending(Cause::Cancelled, None);
         process.phase = if cancelled { cancelled_by } else { Phase::Running };
@@ -79,14 +74,5 @@ impl Reactor {
         drop((streams, letter));
         sink.ended(ended);
         self.advance_disposals();
-    }
-
-    /// Nobody has answered yet: its keeper may have been stopped.
-    pub(super) fn unanswered(&mut self, id: u64) {
-        let Some(process) = self.processes.get(&id) else { return };
-        if process.letter.is_some() {
-            process.keeper.lifeline.go_on();
-            self.timers.set(id, Alarm::Unanswered, Instant::now() + UNANSWERED);
-        }
     }
 }

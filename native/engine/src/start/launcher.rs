@@ -96,19 +96,19 @@ impl Launcher {
     }
 
     fn send_again(&self, id: u64, letter: &Letter, gone: &Keeper) -> Result<(), LaunchError> {
-        let (keeper, cradle) = self.cradle_of(self.seat.keeper_in_place_of(gone)?)?;
-        self.reactor.send(Message::SentAgain(id, keeper.0.clone(), cradle.clone()));
+        let (turn, cradle) = self.cradle_of(self.seat.keeper_in_place_of(gone)?)?;
+        self.reactor.send(Message::SentAgain(id, turn, cradle.clone()));
         self.deliver(id, letter, &cradle);
         Ok(())
     }
 
     /// One of this keeper, or of who has come in its place.
-    fn cradle_of(&self, mut keeper: Turn) -> Result<(Turn, Cradle), LaunchError> {
+    fn cradle_of(&self, mut turn: Turn) -> Result<(Turn, Cradle), LaunchError> {
         loop {
-            if let Some(cradle) = keeper.cradle().map_err(descriptors)? {
-                return Ok((keeper, cradle));
+            if let Some(cradle) = turn.cradle().map_err(descriptors)? {
+                return Ok((turn, cradle));
             }
-            keeper = self.seat.keeper_in_place_of(&keeper)?;
+            turn = self.seat.keeper_in_place_of(&turn)?;
         }
     }
 
@@ -138,7 +138,7 @@ impl Launcher {
         if order.ticket.is_cancelled() || order.owner.is_disposed() {
             return Ok(None);
         }
-        let keeper = order.keeper?;
+        let turn = order.keeper?;
         if order.command.shells.is_empty() {
             order.command.shells = usual(&order.command.environment);
         }
@@ -159,21 +159,22 @@ impl Launcher {
             writers.push(self.null.try_clone().map_err(descriptors)?);
         }
         let (reader, input) = plumbing.input.unzip();
-        let is_born_here = keeper.identity.has_birthplace();
+        let is_born_here = turn.identity.has_birthplace();
         let attributes = attributes::of_thread(order.thread).map_err(no_keeper)?;
         let letter = Letter::new(command, invocation, reader, writers, attributes, is_born_here)?;
-        let (keeper, cradle) = self.cradle_of(keeper)?;
+        let (turn, cradle) = self.cradle_of(turn)?;
         Ok(Some(Process {
             id: order.id,
             owner: order.owner,
             ticket: order.ticket,
             sink: order.sink,
-            keeper: keeper.0.clone(),
+            keeper: turn.keeper().clone(),
             cradle: Some(cradle),
             pid: 0,
             parent: 0,
             label: label(&command.text),
             letter: Some(Arc::new(letter)),
+            turn: Some(turn),
             started: Instant::now(),
             timeout: command.timeout,
             grace: command.grace,

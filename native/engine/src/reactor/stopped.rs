@@ -1,0 +1,74 @@
+//! Keepers and cradles that somebody has stopped. A keeper has its cradles go on; the host its keeper,
+//! and a cradle that has no keeper any more.
+//!
+//! Nothing tells the host of it, and to look all the time would keep an idle machine awake. So it looks
+//! when it waits for an answer and there is none.
+
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::reactor::Reactor;
+use crate::reactor::process::{Phase, Process};
+use crate::reactor::timers::Alarm;
+
+/// An answer that has not come for this long may never come.
+const UNANSWERED: Duration = Duration::from_secs(1);
+
+impl Reactor {
+    /// Something has been asked of a cradle.
+    pub(super) fn expect_an_answer(&mut self, id: u64) {
+        self.timers.set(id, Alarm::Unanswered, Instant::now() + UNANSWERED);
+    }
+
+    /// Nobody has answered yet.
+    pub(super) fn unanswered(&mut self, id: u64) {
+        let (cradle, pid, again) = match (self.processes.get(&id), self.leftovers.get(&id)) {
+            (Some(process), _) => (process.cradle.as_ref(), process.parent, process.is_asked()),
+            (None, Some(leftover)) => (Some(&leftover.cradle), leftover.parent, !leftover.given_up),
+            (None, None) => return,
+        };
+        for keeper in &self.keepers {
+            keeper.lifeline.go_on();
+        }
+        if let Some(cradle) = cradle {
+            have_go_on(pid, cradle.channel.as_fd());
+        }
+        if again {
+            self.expect_an_answer(id);
+        }
+    }
+}
+
+impl Process {
+    fn is_asked(&self) -> bool {
+        let is_asked =
+            matches!(self.phase, Phase::Starting { .. } | Phase::Ending(..) | Phase::Asking(_));
+        is_asked || !self.signals.is_empty()
+    }
+}
+
+/// As long as its channel is open, the cradle lives, and nobody else has its number.
+fn have_go_on(cradle: i32, channel: BorrowedFd) {
+    if cradle <= 0 {
+        return;
+    }
+    // SAFETY: takes numbers only.
+    let pidfd = unsafe { libc::syscall(libc::SYS_pidfd_open, cradle, 0) } as i32;
+    if pidfd < 0 {
+        return;
+    }
+    // SAFETY: just opened, and nobody else's.
+    let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+    let mut watched = [PollFd::from_borrowed_fd(channel, PollFlags::empty())];
+    let none = Timespec { tv_sec: 0, tv_nsec: 0 };
+    if poll(&mut watched, Some(&none)) != Ok(0) {
+        return;
+    }
+    let details = std::ptr::null::<libc::siginfo_t>();
+    // SAFETY: takes numbers, and no details of the signal.
+    unsafe {
+        libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), libc::SIGCONT, details, 0)
+    };
+}
