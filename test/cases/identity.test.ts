@@ -1,15 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, rmdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { namespaces, runHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { eventually } from '../support/processes.js';
 
 // A host that has given something up, or was kept from something, runs a command: never with what it
 // had before. What it had started goes on with that.
 leavesNothingBehind();
 const folder = useFolder();
 const isRoot = process.getuid?.() === 0;
+const FREEZER = '/sys/fs/cgroup/freezer';
 
 interface Told {
   readonly before: string;
@@ -21,8 +23,8 @@ interface Told {
 // With mounts of its own, which go with it.
 const ownMounts = isRoot ? namespaces('-m') : [];
 
-async function tell(how: string, under: readonly string[] = ownMounts): Promise<Told> {
-  const told = await runHost<Told>('identity', { args: [how], under });
+async function tell(how: string, under = ownMounts, ...where: string[]): Promise<Told> {
+  const told = await runHost<Told>('identity', { args: [how, ...where], under });
   expect(told.running).toBe(told.before);
   return told;
 }
@@ -130,8 +132,10 @@ describe('where a host has gone, its commands are', () => {
     expect((await tell('name', withoutProc())).after).toBe('given-up');
   });
 
-  test.skipIf(!isRoot || !existsSync('/sys/fs/cgroup/freezer'))('another cgroup', async () => {
-    expect(await tell('cgroup')).toMatchObject({ before: '0', after: '1' });
+  test.skipIf(!isRoot || !existsSync(FREEZER))('another cgroup', async () => {
+    const cgroup = `${FREEZER}/forkline-test-${process.pid}`;
+    expect(await tell('cgroup', [], cgroup)).toMatchObject({ before: '0', after: '1' });
+    await eventually(() => rmdirSync(cgroup));
   });
 
   test('another directory', async () => {
