@@ -1,7 +1,7 @@
 import type { ArtifactStore } from '../../artifacts/store.js';
 import { ExclusiveQueue } from '../../support/mutex.js';
 import { unlessAborted } from '../../support/timing.js';
-import { callOfNow, listenTo } from '../call-listeners.js';
+import { listenTo } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import { Lifetime } from '../lifetime.js';
@@ -121,10 +121,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     hints: SHELL_HINTS,
     job,
     companions: job === undefined ? [] : [job],
-    execute(input, given) {
-      const call = callOfNow(given, input);
-      return life.call(call, () => answer(input, call));
-    },
+    execute: (input, given) => life.call(input, given, answer),
     [Symbol.asyncDispose]() {
       return this.dispose();
     },
