@@ -47,8 +47,8 @@ const cases: readonly (readonly [string, (options: object) => unknown, object, s
   [
     'run',
     (given) => loose(run)('true', given),
-    { encoding: 'gbk' },
-    'encoding: not known here, expected one of cwd, timeoutMs, graceMs, signal, streams, headBytes, tailBytes, spill, input, pty, onOutput, owner, shell, followDirectory, env, inheritEnv',
+    { uid: 5 },
+    'uid: not known here, expected one of cwd, timeoutMs, graceMs, signal, streams, headBytes, tailBytes, spill, encoding, input, pty, onOutput, owner, shell, followDirectory, env, inheritEnv',
   ],
   [
     'spawn',

@@ -1,9 +1,9 @@
 import type { MergedResult, RunResult, SeparateResult } from '../engine/outcome.js';
 import { type OptionNames, readOptions } from '../support/checks.js';
 import { absolutePath, isUrl } from '../support/paths.js';
-import { resolveEnvironment } from './environment.js';
+import { checkVariables, resolveEnvironment } from './environment.js';
 import { execute } from './execute.js';
-import { checkVariables, EXECUTE_OPTION_NAMES, type ExecuteOptions } from './options.js';
+import { EXECUTE_OPTION_NAMES, type ExecuteOptions } from './options.js';
 import { overTerminal, TERMINAL_DEFAULTS } from './terminal.js';
 
 /** What a command's environment is made of. */

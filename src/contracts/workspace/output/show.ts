@@ -260,6 +260,8 @@ export interface OutputSettings {
   readonly minimizer: Minimizer | undefined;
   /** Undefined: outputs are not kept. */
   readonly artifacts: ArtifactStore | undefined;
+  /** That of what commands print; undefined: UTF-8. */
+  readonly encoding: string | undefined;
 }
 
 /**
