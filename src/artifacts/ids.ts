@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, link, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../support/errors.js';
+import { randomBytes } from '../support/random.js';
 import { COUNTER_NAME, draftName, parseName } from './names.js';
 
 /**
