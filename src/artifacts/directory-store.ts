@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { onBehalfOfNobody } from '../engine/caller.js';
 import { inBatches } from '../support/batches.js';
 import { hasCode } from '../support/errors.js';
-import { randomBytes } from '../support/random.js';
+import { uniqueName } from '../support/random.js';
 import { formatSize } from '../support/text.js';
 import { UnderWay } from '../support/timing.js';
 import { claimId, type IdFloor, idFloor } from './ids.js';
@@ -42,7 +42,7 @@ const LAST_SWEEP_MS = 1000;
 class DirectoryStore implements ArtifactStore {
   readonly #settings: ArtifactStoreSettings;
   /** No other store's drafts begin like this. */
-  #draftPrefix: string | undefined;
+  readonly #draftPrefix = draftName(uniqueName());
   /** Paths of those that this store has made and that have not been swept. */
   readonly #own = new Set<string>();
   readonly #ids: IdFloor;
@@ -163,7 +163,6 @@ class DirectoryStore implements ArtifactStore {
 
   #draftName(): string {
     this.#drafts += 1;
-    this.#draftPrefix ??= draftName(randomBytes(9).toString('base64url'));
     return `${this.#draftPrefix}-${this.#drafts}`;
   }
 

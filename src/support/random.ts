@@ -5,3 +5,8 @@
 export function randomBytes(count: number): Buffer {
   return process.getBuiltinModule('node:crypto').randomBytes(count);
 }
+
+/** A name that nobody else makes. It can be guessed, and takes nothing to be loaded. */
+export function uniqueName(): string {
+  return [Math.random(), Math.random()].map((number) => number.toString(36).slice(2)).join('');
+}
