@@ -61,7 +61,8 @@ class DirectoryStore implements ArtifactStore {
   }
 
   async draft(tool: string): Promise<ArtifactDraft> {
-    const path = join(await this.#ready(), this.#draftName());
+    // On every command's way, and nothing in it is to be resolved.
+    const path = `${await this.#ready()}/${this.#draftName()}`;
     return {
       path,
       maxBytes: this.#settings.maxBytes,

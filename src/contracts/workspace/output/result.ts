@@ -202,10 +202,8 @@ function workspaceDetails(
   shown: ShownOutput,
   minimizer: MinimizerReport | undefined,
 ): WorkspaceDetails {
-  const details: WorkspaceDetails = {
-    ...timeoutDetails(timeout),
-    wallTimeMs: result.durationMs,
-  };
+  const details = timeoutDetails(timeout);
+  details.wallTimeMs = result.durationMs;
   if (result.background.length > 0) details.background = result.background;
   if (shown.cut !== undefined) details.meta = { truncation: shown.cut.truncation };
   if (minimizer !== undefined) details.meta = { ...details.meta, minimizer };
