@@ -94,6 +94,7 @@ class DecodedProcess implements CommandHandle, CommandEvents {
   detach(): void {
     this.#listens = false;
     this.#waiting = [];
+    this.#waitingSize = 0;
     this.#inner.resume();
   }
 

@@ -43,14 +43,14 @@ export function readableOutput(
   if (unreadable < FEW || unreadable <= captured.length * BINARY_SHARE) {
     const bytes =
       place === undefined
-        ? 'For the exact bytes, send it through xxd, or through iconv if it is text.'
+        ? 'For the exact bytes, send it through xxd, or through iconv if it is in another encoding.'
         : `The exact bytes are in ${place}.`;
-    const notice = `Not all of ${name} is UTF-8 text: � stands for other bytes, ␀ for NUL. ${bytes}`;
+    const notice = `Not all of ${name} is valid text: � stands for other bytes, ␀ for NUL. ${bytes}`;
     return { text: shown, notice, isBinary: false };
   }
   const where =
     place === undefined
-      ? ', not kept; send it to a file, or through xxd, or through iconv if it is text'
+      ? ', not kept; send it to a file, or through xxd, or through iconv if it is in another encoding'
       : `: ${place}`;
   const line = `[binary output, ${formatCount(capture.total.bytes)} bytes${where}]`;
   const isBinary = withoutNoise(captured, line).trim() === line;
