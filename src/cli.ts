@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
+import { completionCommand } from './cli/completion/completion-command.js';
 import { doctorCommand } from './cli/doctor/doctor-command.js';
 import { USAGE_ERROR } from './cli/exit-code.js';
 import { mcpCommand } from './cli/mcp-command.js';
@@ -14,6 +15,7 @@ const program = new Command('forkline')
   .addCommand(schemaCommand().exitOverride())
   .addCommand(mcpCommand().exitOverride())
   .addCommand(doctorCommand().exitOverride())
+  .addCommand(completionCommand().exitOverride())
   // Commander's own code for a usage error is 1, which is also a command's most common one.
   .exitOverride();
 

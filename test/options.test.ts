@@ -140,7 +140,7 @@ refuses('createMcpServer', (options) => loose(createMcpServer)(tool, options), .
   'log',
 ]);
 refuses('createMcpServer of', loose(createMcpServer), [null, 'tool'], [{}, 'tool']);
-refuses('openCallLog', loose(openCallLog), [undefined, 'path'], [5, 'path']);
+refuses('openCallLog', loose(openCallLog), [undefined, 'path'], [5, 'path'], ['/x', 'warn']);
 refuses(
   'JobManager',
   (options) => new JobManager(options as object),

@@ -1,15 +1,20 @@
 import { expect, test } from 'vitest';
 import {
+  CONTRACT_NAMES,
+  createArtifactStore,
   createBashTool,
   createInteractionLog,
   createLineFilter,
   createLocalResolver,
   InputError,
+  JobManager,
   run,
   runInConsole,
   spawn,
 } from '../src/index.js';
+import { createMcpServer, serveHttp, serveStdio } from '../src/mcp/index.js';
 import { cli } from './support/cli.js';
+import { toolOf } from './support/mcp-tool.js';
 import { failureOf } from './support/results.js';
 
 /** For callers without a type checker: what is exported, as a function of anything. */
@@ -19,6 +24,7 @@ const loose = (made: unknown): Loose => made as Loose;
 const ui = { openConsole: () => {} };
 const tool = (contract: string) => (options: object) =>
   loose(createBashTool)({ contract, cwd: '/', ...options });
+const mcpTool = toolOf('bash', async () => ({}));
 const rule = { pattern: 'x', tool: 'x', message: 'x' };
 
 const cases: readonly (readonly [string, (options: object) => unknown, object, string])[] = [
@@ -41,8 +47,8 @@ const cases: readonly (readonly [string, (options: object) => unknown, object, s
   [
     'run',
     (given) => loose(run)('true', given),
-    { encoding: 'gbk' },
-    'encoding: not known here, expected one of cwd, timeoutMs, graceMs, signal, streams, headBytes, tailBytes, spill, input, pty, onOutput, owner, shell, followDirectory, env, inheritEnv',
+    { uid: 5 },
+    'uid: not known here, expected one of cwd, timeoutMs, graceMs, signal, streams, headBytes, tailBytes, spill, encoding, input, pty, onOutput, owner, shell, followDirectory, env, inheritEnv',
   ],
   [
     'spawn',
@@ -136,7 +142,59 @@ const cases: readonly (readonly [string, (options: object) => unknown, object, s
     { name: 'x', noise: [], program: ['x'] },
     'program: not known here, did you mean programs?',
   ],
+  [
+    'createArtifactStore',
+    loose(createArtifactStore),
+    { dir: '/x' },
+    'dir: not known here, did you mean directory?',
+  ],
+  [
+    'ArtifactStore.read',
+    readArtifact,
+    { unit: 'lines', start: 1, End: 2 },
+    'range.End: not known here, did you mean end?',
+  ],
+  [
+    'JobManager',
+    (given) => new JobManager(given),
+    { maxJobs: 3 },
+    'maxJobs: not known here, expected one of maxRunning, keepMs, onEnd',
+  ],
+  [
+    'createMcpServer',
+    (given) => loose(createMcpServer)(mcpTool, given),
+    { instruction: 'x' },
+    'instruction: not known here, did you mean instructions?',
+  ],
+  [
+    'serveStdio',
+    (given) => loose(serveStdio)(mcpTool, given),
+    { port: 1 },
+    'port: not known here, expected one of name, instructions, structured, log, logger, streams',
+  ],
+  [
+    'serveStdio',
+    (given) => loose(serveStdio)(mcpTool, given),
+    { streams: { stdin: 1, stdout: 2 } },
+    'streams.stdin: not known here, expected one of input, output',
+  ],
+  [
+    'serveHttp',
+    (given) => loose(serveHttp)(() => mcpTool, given),
+    { idle: 5 },
+    'idle: not known here, did you mean idleMs?',
+  ],
 ];
+
+async function readArtifact(range: object): Promise<unknown> {
+  const store = createArtifactStore();
+  try {
+    const { id } = await store.save('bash', 'x');
+    return await loose(store.read.bind(store))(id, range);
+  } finally {
+    await store.dispose();
+  }
+}
 
 test.each(cases.map(([what, call, options, message]) => ({ what, call, options, message })))(
   'C1: $what refuses an option that it does not know: $message',
@@ -146,6 +204,31 @@ test.each(cases.map(([what, call, options, message]) => ({ what, call, options, 
     expect((error as Error).message).toBe(message);
   },
 );
+
+test.each(CONTRACT_NAMES)(
+  'C1: a call of %s that would be cancelled by an abortSignal is refused',
+  async (contract) => {
+    const bash = createBashTool({ contract, cwd: '/' });
+    const companions = bash.companions.map((each) => each.execute);
+    for (const execute of [bash.execute, ...companions]) {
+      const call = { abortSignal: new AbortController().signal };
+      const error = await failureOf(loose(execute)({ command: 'true' }, call) as Promise<unknown>);
+      expect(error).toMatchObject({
+        kind: 'input',
+        message: 'abortSignal: not known here, a call is cancelled by its signal',
+      });
+    }
+    await bash.dispose();
+  },
+);
+
+test('C1: what stands for nothing is no unknown option, what every object inherits is one', async () => {
+  await run('true', JSON.parse('{"timeout": null}') as object);
+  const call = Promise.resolve().then(() => loose(run)('true', { constructor: 1 }));
+  expect((await failureOf(call)) as Error).toMatchObject({
+    message: expect.stringMatching(/^constructor: not known here, expected one of cwd, /),
+  });
+});
 
 test('C1: schema --options refuses an option that a contract does not know', async () => {
   const { code, stderr } = await cli('schema', '--contract', 'modes', '--options', '{"nope":1}');
@@ -199,5 +282,7 @@ test('B18: an option that is null is left out, as undefined is', async () => {
     scrub: null,
     shell: null,
   }) as ReturnType<typeof createBashTool>;
+  const call = { signal: null, onUpdate: null, onOutput: null };
+  await loose(made.execute)({ command: 'true' }, call);
   await made.dispose();
 });

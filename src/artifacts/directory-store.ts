@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { appendFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onBehalfOfNobody } from '../engine/caller.js';
 import { inBatches } from '../support/batches.js';
 import { hasCode } from '../support/errors.js';
+import { uniqueName } from '../support/random.js';
 import { formatSize } from '../support/text.js';
 import { UnderWay } from '../support/timing.js';
 import { claimId, type IdFloor, idFloor } from './ids.js';
@@ -42,7 +42,7 @@ const LAST_SWEEP_MS = 1000;
 class DirectoryStore implements ArtifactStore {
   readonly #settings: ArtifactStoreSettings;
   /** No other store's drafts begin like this. */
-  readonly #draftPrefix = draftName(randomBytes(9).toString('base64url'));
+  readonly #draftPrefix = draftName(uniqueName());
   /** Paths of those that this store has made and that have not been swept. */
   readonly #own = new Set<string>();
   readonly #ids: IdFloor;
@@ -61,7 +61,8 @@ class DirectoryStore implements ArtifactStore {
   }
 
   async draft(tool: string): Promise<ArtifactDraft> {
-    const path = join(await this.#ready(), this.#draftName());
+    // On every command's way, and nothing in it is to be resolved.
+    const path = `${await this.#ready()}/${this.#draftName()}`;
     return {
       path,
       maxBytes: this.#settings.maxBytes,

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, link, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../support/errors.js';
+import { randomBytes, uniqueName } from '../support/random.js';
 import { COUNTER_NAME, draftName, parseName } from './names.js';
 
 /**
@@ -93,7 +93,7 @@ async function openCounter(directory: string, least: number): Promise<FileHandle
 /** It is there with its header or not at all. */
 async function makeCounter(directory: string, path: string, least: number): Promise<void> {
   const first = Math.max(least, (await highestId(directory)) + 1);
-  const draft = join(directory, draftName(`ids-${randomBytes(9).toString('base64url')}`));
+  const draft = join(directory, draftName(`ids-${uniqueName()}`));
   const header = String(first).padEnd(HEADER_BYTES);
   await writeFile(draft, header, { flag: 'wx', mode: 0o600 });
   try {

@@ -1,4 +1,4 @@
-import { checkObject, checkSwitch, wholeFrom } from '../support/checks.js';
+import { checkSwitch, type OptionNames, readOptions, wholeFrom } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { absolutePath } from '../support/paths.js';
 
@@ -22,6 +22,14 @@ export interface ArtifactStoreOptions {
   readonly removeOnDispose?: boolean | undefined;
 }
 
+const NAMES: OptionNames<ArtifactStoreOptions> = {
+  directory: true,
+  maxBytes: true,
+  maxTotalBytes: true,
+  maxAgeMs: true,
+  removeOnDispose: true,
+};
+
 /** The options with everything decided. */
 export interface ArtifactStoreSettings {
   /** Undefined: one for this store alone. */
@@ -37,8 +45,8 @@ export interface ArtifactStoreSettings {
  *
  * @throws {InputError} An option is not valid.
  */
-export function resolveStoreOptions(options: ArtifactStoreOptions): ArtifactStoreSettings {
-  checkObject('options', options);
+export function resolveStoreOptions(given: ArtifactStoreOptions): ArtifactStoreSettings {
+  const options = readOptions('options', given, NAMES);
   checkSwitch('removeOnDispose', options.removeOnDispose);
   const { directory } = options;
   if (directory !== undefined && (typeof directory !== 'string' || directory === '')) {

@@ -1,15 +1,19 @@
 import { createReadStream } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
+import { isMissing, type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { ArtifactRange } from './store.js';
+
+const RANGE_NAMES: OptionNames<ArtifactRange> = { unit: true, start: true, end: true };
 
 /**
  * Reads a file, or a part of it; what lies past its end is left out.
  *
  * @throws {InputError} The range is none.
  */
-export async function readRange(path: string, range?: ArtifactRange): Promise<Uint8Array> {
-  if (range === undefined) return readFile(path);
+export async function readRange(path: string, given?: ArtifactRange): Promise<Uint8Array> {
+  if (isMissing(given)) return readFile(path);
+  const range = readOptions('range', given, RANGE_NAMES, { within: 'range.' });
   const first = range.unit === 'lines' ? 1 : 0;
   checkBound('start', range.start, first);
   if (range.end !== undefined) checkBound('end', range.end, range.start);

@@ -1,6 +1,7 @@
 import { inheritedEnvironment } from '../engine/environ.js';
 import { InputError, showValue } from '../support/errors.js';
 import { removeLaunchers } from './launchers.js';
+import { checkWellFormed } from './options.js';
 import { compileNamePatterns, hasPassword, SECRET_NAME_PATTERNS } from './secrets.js';
 import { isShellVariable } from './shell-variables.js';
 
@@ -193,4 +194,16 @@ const ASCII = /^[\x00-\x7f]*$/;
 
 function encode(text: string): string {
   return ASCII.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/**
+ * What of an environment is not checked where it is made: names and values as text.
+ *
+ * @throws {InputError} One has half of a character.
+ */
+export function checkVariables(env: object | undefined): void {
+  for (const [name, value] of Object.entries(env ?? {})) {
+    checkWellFormed('env', name);
+    if (typeof value === 'string') checkWellFormed(`env.${name}`, value);
+  }
 }

@@ -4,6 +4,7 @@ import type { EngineCommand } from '../engine/message.js';
 import type { MergedResult, OutputChunk, RunResult, SeparateResult } from '../engine/outcome.js';
 import { neverStarted, type Requested } from '../engine/result.js';
 import { absolutePath } from '../support/paths.js';
+import { encodingOf } from './decoded-capture.js';
 import { checkExecuteOptions, type ExecuteOptions } from './options.js';
 import { type Commission, onceStarted, type StartedCommand, untilEnded } from './promise.js';
 import { terminalSize } from './terminal.js';
@@ -114,6 +115,7 @@ export function engineCommand(
     terminal: options.pty === undefined ? undefined : terminalSize(options.pty),
     headBytes: options.headBytes ?? DEFAULT_KEPT_BYTES,
     tailBytes: options.tailBytes ?? DEFAULT_KEPT_BYTES,
+    encoding: options.encoding === undefined ? undefined : encodingOf(options.encoding),
     listen,
     pause,
     spillPath,

@@ -6,6 +6,7 @@ import { isMissing, type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { absolutePath, isUrl } from '../support/paths.js';
 import { signalNumber } from '../support/signals.js';
+import { encodingOf } from './decoded-capture.js';
 import { type PtyOption, terminalSize } from './terminal.js';
 
 /** A file for the whole output, mode 0600. */
@@ -39,6 +40,11 @@ export interface ExecuteOptions {
   readonly tailBytes?: number | undefined;
   /** A file for every byte of output. */
   readonly spill?: string | SpillOptions | undefined;
+  /**
+   * What the command prints, as `TextDecoder` calls it (`gbk`, `shift_jis`, `utf-16le`). All sizes
+   * but those of files are those of its text as UTF-8 then. Default: 'utf-8'.
+   */
+  readonly encoding?: string | undefined;
   /** What the command reads. Default: nothing (`/dev/null`). */
   readonly input?: string | Uint8Array | undefined;
   /**
@@ -75,6 +81,7 @@ export const EXECUTE_OPTION_NAMES: OptionNames<ExecuteOptions> = {
   headBytes: true,
   tailBytes: true,
   spill: true,
+  encoding: true,
   input: true,
   pty: true,
   onOutput: true,
@@ -107,6 +114,7 @@ export function checkExecuteOptions(command: string, options: ExecuteOptions): v
   checkSize('headBytes', options.headBytes);
   checkSize('tailBytes', options.tailBytes);
   checkSpill(options.spill);
+  if (options.encoding !== undefined) encodingOf(options.encoding);
   if (options.input !== undefined) checkData('input', options.input);
   checkShell(options.shell);
   checkOneOf('streams', ['merged', 'separate'], options.streams);
@@ -149,13 +157,11 @@ export function checkCommand(command: string): void {
  */
 export function checkLiveOptions(options: {
   readonly stdin?: unknown;
-  readonly encoding?: unknown;
   readonly overflow?: unknown;
   readonly input?: unknown;
   readonly pty?: unknown;
 }): void {
   checkOneOf('stdin', ['null', 'pipe'], options.stdin);
-  checkOneOf('encoding', ['text', 'bytes'], options.encoding);
   checkOneOf('overflow', ['drop', 'pause'], options.overflow);
   if (options.stdin === 'pipe' && options.input !== undefined) {
     fail('input', "nothing beside stdin: 'pipe'", options.input);
@@ -248,18 +254,6 @@ export function checkData(name: string, data: unknown): void {
   }
   if (types.isUint8Array(data)) return;
   fail(name, 'a string or a Uint8Array', data);
-}
-
-/**
- * What of an environment is not checked where it is made: names and values as text.
- *
- * @throws {InputError} One has half of a character.
- */
-export function checkVariables(env: object | undefined): void {
-  for (const [name, value] of Object.entries(env ?? {})) {
-    checkWellFormed('env', name);
-    if (typeof value === 'string') checkWellFormed(`env.${name}`, value);
-  }
 }
 
 /**

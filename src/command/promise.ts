@@ -7,6 +7,7 @@ import { type Requested, toResult } from '../engine/result.js';
 import { abortReason, onAbort } from '../support/abort.js';
 import { callOut, failing } from '../support/errors.js';
 import { settlesAtOnce, UnderWay } from '../support/timing.js';
+import { decoding } from './decoding.js';
 import { SpillFile, withSpillChecked } from './spill-check.js';
 
 /** Where commands run: whatever else is to run them one day takes its place here. */
@@ -107,7 +108,9 @@ class Execution implements CommandEvents {
 
   begin(): void {
     const { command, owner = hostOwner, signal } = this.#commission;
-    const handle = host.start(owner, command, this);
+    const { encoding } = command;
+    const place = encoding === undefined ? host : decoding(host, encoding);
+    const handle = place.start(owner, command, this);
     this.#handle = handle;
     if (command.spillPath !== undefined && command.spillAfterBytes === undefined) {
       this.#spill = new SpillFile(command.spillPath);

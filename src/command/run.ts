@@ -1,9 +1,9 @@
 import type { MergedResult, RunResult, SeparateResult } from '../engine/outcome.js';
 import { type OptionNames, readOptions } from '../support/checks.js';
 import { absolutePath, isUrl } from '../support/paths.js';
-import { resolveEnvironment } from './environment.js';
+import { checkVariables, resolveEnvironment } from './environment.js';
 import { execute } from './execute.js';
-import { checkVariables, EXECUTE_OPTION_NAMES, type ExecuteOptions } from './options.js';
+import { EXECUTE_OPTION_NAMES, type ExecuteOptions } from './options.js';
 import { overTerminal, TERMINAL_DEFAULTS } from './terminal.js';
 
 /** What a command's environment is made of. */
@@ -34,6 +34,8 @@ export const COMMAND_MISTAKES = {
   killSignal: 'commands are ended by SIGTERM, and after graceMs by SIGKILL',
 } as const;
 
+const TELLING = { mistakes: COMMAND_MISTAKES };
+
 /**
  * Runs a command to its end and tells everything about it. It resolves whatever the command does:
  * look at `result.outcome`.
@@ -57,9 +59,7 @@ export function run(
 export function run(command: string, options?: CommandOptions): Promise<RunResult>;
 export function run(command: string, given: CommandOptions = {}): Promise<RunResult> {
   try {
-    const options = readOptions('options', given, COMMAND_OPTION_NAMES, {
-      mistakes: COMMAND_MISTAKES,
-    });
+    const options = readOptions('options', given, COMMAND_OPTION_NAMES, TELLING);
     return execute(command, commandEnvironment(options), options);
   } catch (error) {
     return Promise.reject(error);

@@ -4,6 +4,7 @@ import { throwIfAborted } from '../support/abort.js';
 import { type OptionNames, readOptions } from '../support/checks.js';
 import { InputError } from '../support/errors.js';
 import { ChunkQueue } from './chunk-queue.js';
+import { encodingOf } from './decoded-capture.js';
 import { engineCommand, requested, toBytes } from './execute.js';
 import {
   checkData,
@@ -11,6 +12,7 @@ import {
   checkGrace,
   checkLiveOptions,
   checkSignal,
+  type ExecuteOptions,
 } from './options.js';
 import { onceStarted, ownerDisposed, type StartedCommand } from './promise.js';
 import {
@@ -21,15 +23,21 @@ import {
 } from './run.js';
 import { checkExtent } from './terminal.js';
 
+/** A label of `TextDecoder`, other than the two words beside it. */
+type Encoding = string & {};
+
 /** How a command is started that is talked to while it runs. */
-export type SpawnOptions = Omit<CommandOptions, 'onOutput'> & {
+export type SpawnOptions = Omit<CommandOptions, 'onOutput' | 'encoding'> & {
   /**
    * 'pipe': `write()` and `end()` feed it. Default: 'null', so that a program that happens to look
    * at its stdin does not wait for ever. Not with `pty`, where `write()` always works.
    */
   readonly stdin?: 'null' | 'pipe' | undefined;
-  /** Chunks of text, never split inside a character (the default), or of exact bytes. */
-  readonly encoding?: 'text' | 'bytes' | undefined;
+  /**
+   * Chunks of text, never split inside a character (the default), or of exact bytes; or the encoding
+   * of its text, as that of `run()`.
+   */
+  readonly encoding?: 'text' | 'bytes' | Encoding | undefined;
   /**
    * What happens when chunks are not taken as fast as they come: 'drop' loses the middle of what
    * waits and says how much (the default), 'pause' lets the command wait, as on any full pipe,
@@ -117,7 +125,7 @@ export function spawn(
 ): Promise<LiveProcess<BytesChunk>>;
 export function spawn(
   command: string,
-  options?: SpawnOptions & { readonly encoding?: 'text' },
+  options?: SpawnOptions & { readonly encoding?: 'text' | Encoding },
 ): Promise<LiveProcess>;
 export async function spawn(
   command: string,
@@ -143,7 +151,7 @@ export async function spawnIn(
   command: string,
   options: SpawnOptions,
 ): Promise<LiveProcess | LiveProcess<BytesChunk>> {
-  checkExecuteOptions(command, options);
+  checkExecuteOptions(command, forExecution(options));
   checkLiveOptions(options);
   if (options.signal) throwIfAborted(options.signal);
   if (options.owner?.isDisposed) throw ownerDisposed();
@@ -156,6 +164,14 @@ export async function spawnIn(
       });
 }
 
+/** The two words are no encodings. */
+function forExecution(options: SpawnOptions): ExecuteOptions {
+  const { encoding } = options;
+  if (encoding === 'text' || encoding === 'bytes') return { ...options, encoding: undefined };
+  if (encoding !== undefined) encodingOf(encoding, "'text', 'bytes' or ");
+  return options;
+}
+
 async function start<Chunk>(
   command: string,
   environment: string,
@@ -164,7 +180,7 @@ async function start<Chunk>(
 ): Promise<LiveProcess<Chunk>> {
   const asked = requested(command, options);
   const { streams, pty } = options;
-  const { owner, signal, stdin, input, encoding = 'text', overflow } = options;
+  const { owner, signal, stdin, input, encoding, overflow } = options;
   // Both are called by a reader, and there is none before it runs.
   const chunks = new ChunkQueue<Chunk>(
     () => started.handle.resume(),
@@ -174,9 +190,9 @@ async function start<Chunk>(
     command: engineCommand(
       asked,
       environment,
-      options,
+      forExecution(options),
       input === undefined ? stdin === 'pipe' : toBytes(input),
-      encoding,
+      encoding === 'bytes' ? 'bytes' : 'text',
       overflow === 'pause',
     ),
     asked,

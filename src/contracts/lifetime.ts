@@ -1,8 +1,7 @@
 import { createOwner, type Owner } from '../engine/owner.js';
-import { isAbortSignal, throwIfAborted } from '../support/abort.js';
-import { checkFunction, checkObject } from '../support/checks.js';
-import { InputError, showValue } from '../support/errors.js';
+import { throwIfAborted } from '../support/abort.js';
 import { UnderWay } from '../support/timing.js';
+import { callOfNow } from './call-listeners.js';
 import type { ToolCall } from './contract.js';
 import { ToolAbortError, ToolError, toToolError } from './errors.js';
 import { CANCELLED } from './notices.js';
@@ -20,29 +19,24 @@ export class Lifetime {
   }
 
   /**
-   * Answers a call. What goes wrong on the way becomes one of the errors that callers are told of.
+   * Answers a call, as each tool's `execute()` does. What goes wrong on the way becomes one of the
+   * errors that callers are told of.
    *
+   * @param answer Is given the call as it was when it was made.
    * @throws {ToolError | ToolAbortError} See `BashTool.execute`.
    */
   async call<Details, Answer>(
-    call: ToolCall<Details>,
-    answer: () => Promise<Answer>,
+    input: unknown,
+    given: ToolCall<Details> | undefined,
+    answer: (input: unknown, call: ToolCall<Details>) => Promise<Answer>,
   ): Promise<Answer> {
-    this.checkCall(call);
-    try {
-      return await answer();
-    } catch (error) {
-      throw toToolError(error, call.signal);
-    }
-  }
-
-  /** @throws {ToolError} No call is answered any more, or what comes with it is not valid. */
-  checkCall<Details>(call: ToolCall<Details>): void {
     if (this.disposal.aborted) throw new ToolError('disposed', 'The bash tool was disposed.');
+    let call: ToolCall<Details> | undefined;
     try {
-      checkToolCall(call);
+      call = callOfNow(given, input);
+      return await answer(input, call);
     } catch (error) {
-      throw toToolError(error, undefined);
+      throw toToolError(error, call?.signal);
     }
   }
 
@@ -68,16 +62,4 @@ export class Lifetime {
     await this.owner.dispose(graceMs);
     await this.#running.settled();
   }
-}
-
-/** @throws {InputError} Names what is wrong with what a runtime passes along with a call. */
-function checkToolCall<Details>(call: ToolCall<Details>): void {
-  // On every call's way, so that nothing else is entered for what is right.
-  if (typeof call !== 'object' || call === null) checkObject('call', call);
-  const { signal, onUpdate, onOutput } = call;
-  if (signal !== undefined && !isAbortSignal(signal)) {
-    throw new InputError(`signal: expected an AbortSignal, got ${showValue(signal)}`);
-  }
-  if (onUpdate !== undefined) checkFunction('onUpdate', onUpdate);
-  if (onOutput !== undefined) checkFunction('onOutput', onOutput);
 }

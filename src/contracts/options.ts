@@ -1,8 +1,13 @@
 import { homedir } from 'node:os';
-import { checkEnvironment, checkInherit, resolveEnvironment } from '../command/environment.js';
+import { encodingOf } from '../command/decoded-capture.js';
+import {
+  checkEnvironment,
+  checkInherit,
+  checkVariables,
+  resolveEnvironment,
+} from '../command/environment.js';
 import {
   checkShell,
-  checkVariables,
   checkWellFormed,
   type ExecuteOptions,
   type OutputLimits,
@@ -11,7 +16,7 @@ import { compileNamePatterns } from '../command/secrets.js';
 import { inheritedEnvironment } from '../engine/environ.js';
 import type { Owner } from '../engine/owner.js';
 import type { OptionNames } from '../support/checks.js';
-import { atLeast, checkMethod, checkSwitch } from '../support/checks.js';
+import { atLeast, checkMethod, checkSwitch, isMissing } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Logger } from '../support/logger.js';
 import { absolutePath, isUrl } from '../support/paths.js';
@@ -42,6 +47,11 @@ export interface ShellOptions {
   readonly graceMs?: number | undefined;
   /** Shells to try, in this order. Default: `/bin/bash`, `bash` on PATH, `/bin/sh`. */
   readonly shell?: readonly string[] | undefined;
+  /**
+   * What commands print, as `TextDecoder` calls it (`gbk`, `shift_jis`, `utf-16le`). Files of output
+   * have the exact bytes, and a terminal is always UTF-8. Default: `utf-8`.
+   */
+  readonly encoding?: string | undefined;
   /** Told what is wrong but no reason to fail. Default: process warnings. */
   readonly logger?: Logger | undefined;
 }
@@ -56,6 +66,7 @@ export const SHELL_OPTION_NAMES: OptionNames<ShellOptions> & { readonly contract
   ci: true,
   graceMs: true,
   shell: true,
+  encoding: true,
   logger: true,
 };
 
@@ -70,6 +81,8 @@ export interface ShellSettings {
   readonly defaults: Readonly<Record<string, string>>;
   readonly graceMs: number;
   readonly shell: readonly string[] | undefined;
+  /** Undefined: UTF-8. */
+  readonly encoding: string | undefined;
 }
 
 /** What a call finds of the host at its moment, and keeps, however long it waits for its turn. */
@@ -127,6 +140,7 @@ export function resolveShellOptions(
     defaults: nonInteractiveDefaults(options.ci ?? true),
     graceMs: atLeast('graceMs', 0, options.graceMs ?? defaults.graceMs),
     shell: options.shell && [...options.shell],
+    encoding: isMissing(options.encoding) ? undefined : encodingOf(options.encoding),
   };
 }
 
@@ -138,11 +152,11 @@ interface CallOptions extends Pick<ExecuteOptions, 'timeoutMs' | 'signal' | 'onO
 
 /** A command's options, as far as those of all contracts are alike. */
 export function commandOptions(
-  { graceMs, shell }: Pick<ShellSettings, 'graceMs' | 'shell'>,
+  { graceMs, shell, encoding }: Pick<ShellSettings, 'graceMs' | 'shell' | 'encoding'>,
   { headBytes, tailBytes }: OutputLimits,
   call: CallOptions,
 ): Omit<ExecuteOptions, 'streams'> {
-  return { graceMs, shell, headBytes, tailBytes, ...call };
+  return { graceMs, shell, encoding, headBytes, tailBytes, ...call };
 }
 
 /**

@@ -41,6 +41,9 @@ function withoutLabel(value: unknown, schema: JsonSchema): unknown {
 /** The steps to a field: `['env', 'FOO']`; the whole value is `input`. */
 type Path = readonly string[];
 
+/** Of a character. */
+const HALF = /\p{Surrogate}/u;
+
 function readValue(value: unknown, schema: JsonSchema, path: Path): unknown {
   const { type, enum: choices, minimum } = schema;
   if (Array.isArray(choices) && !choices.includes(value)) {
@@ -50,7 +53,7 @@ function readValue(value: unknown, schema: JsonSchema, path: Path): unknown {
   if (typeof minimum === 'number' && Number(value) < minimum) {
     mismatch(path, `at least ${minimum}`, value);
   }
-  if (typeof value === 'string') checkWellFormed(nameOf(path), value);
+  if (typeof value === 'string' && HALF.test(value)) checkWellFormed(nameOf(path), value);
   if (Array.isArray(value)) {
     const items = recordOf(schema.items);
     return value.map((item, index) => readValue(item, items, [...path, String(index)]));
@@ -70,18 +73,22 @@ function readObject(
     const type = recordOf(properties[name]).type;
     mismatch([...path, name], describeType(type), value[name]);
   }
-  const given = Object.entries(value).filter(([, each]) => (each ?? undefined) !== undefined);
   const others = schema.additionalProperties;
-  const unknown = given.find(([name]) => !Object.hasOwn(properties, name));
-  if (others === false && unknown !== undefined) {
-    const within = path.map((step) => `${step}.`).join('');
-    throw new InputError(unknownName(unknown[0], Object.keys(properties), within));
-  }
-  const read = given.map(([name, each]): [string, unknown] => {
+  const given = Object.keys(value).filter((name) => (value[name] ?? undefined) !== undefined);
+  if (others === false) checkKnown(given, properties, path);
+  const read = given.map((name): [string, unknown] => {
     const own = Object.hasOwn(properties, name) ? properties[name] : others;
-    return [name, readValue(each, recordOf(own), [...path, name])];
+    return [name, readValue(value[name], recordOf(own), [...path, name])];
   });
   return Object.fromEntries(read);
+}
+
+function checkKnown(names: readonly string[], properties: object, path: Path): void {
+  for (const name of names) {
+    if (Object.hasOwn(properties, name)) continue;
+    const within = path.map((step) => `${step}.`).join('');
+    throw new InputError(unknownName(name, Object.keys(properties), within));
+  }
 }
 
 function isOfType(value: unknown, type: string): boolean {

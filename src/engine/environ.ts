@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { types } from 'node:util';
-import { isMainThread } from 'node:worker_threads';
 import { loadedBinding } from './channel.js';
 
 /** Variables as they were when they were last looked at. */
@@ -42,9 +41,9 @@ let judged: { readonly environment: NodeJS.ProcessEnv; readonly isOwn: boolean }
 
 /** Whether what is written to it is written to the process's memory. A worker's may be a copy. */
 function isNodesOwn(environment: NodeJS.ProcessEnv): boolean {
-  if (!isMainThread) return false;
   if (judged?.environment !== environment) {
-    judged = { environment, isOwn: refusesAccessors(environment) };
+    const { isMainThread } = process.getBuiltinModule('node:worker_threads');
+    judged = { environment, isOwn: isMainThread && refusesAccessors(environment) };
   }
   return judged.isOwn;
 }

@@ -18,6 +18,8 @@ export interface EngineCommand {
   readonly terminal: { readonly columns: number; readonly rows: number } | undefined;
   readonly headBytes: number;
   readonly tailBytes: number;
+  /** That of its output, if it is not UTF-8: for a host that decodes it. */
+  readonly encoding: string | undefined;
   /** Deliver output while it runs. */
   readonly listen: 'text' | 'bytes' | undefined;
   /** Whether the command waits for a slow listener. */

@@ -32,7 +32,7 @@ export type Outcome =
 
 /** Sizes of a piece of output. */
 export interface Counts {
-  /** Bytes as the command wrote them. */
+  /** Bytes as the command wrote them; of text in another encoding, those it has in UTF-8. */
   readonly bytes: number;
   /** Unicode code points of the decoded text; each invalid sequence counts as its U+FFFD. */
   readonly characters: number;
@@ -42,7 +42,7 @@ export interface Counts {
 
 /**
  * What was kept of one stream. The counts are of everything the command printed; `lossy` says that
- * the text is not the exact bytes: some were not UTF-8 and stand as U+FFFD, or NUL, which stands as
+ * the text is not the exact bytes: some were not text and stand as U+FFFD, or NUL, which stands as
  * `␀` because JSON carries it but databases and terminals do not.
  */
 export type Capture =

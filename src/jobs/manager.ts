@@ -1,4 +1,4 @@
-import { checkFunction, checkObject, wholeFrom } from '../support/checks.js';
+import { checkFunction, type OptionNames, readOptions, wholeFrom } from '../support/checks.js';
 import { callOut, describeThrown } from '../support/errors.js';
 import { warnHost } from '../support/logger.js';
 import { newestOf } from '../support/text.js';
@@ -17,6 +17,8 @@ export interface JobManagerOptions {
    */
   readonly onEnd?: ((status: JobStatus, end: JobEnd) => void) | undefined;
 }
+
+const NAMES: OptionNames<JobManagerOptions> = { maxRunning: true, keepMs: true, onEnd: true };
 
 /** As many jobs run as may. The message is for the model. */
 export class JobLimitError extends Error {
@@ -40,8 +42,8 @@ export class JobManager {
   #lastId = 0;
 
   /** @throws {InputError} An option is not valid. */
-  constructor(options: JobManagerOptions = {}) {
-    checkObject('options', options);
+  constructor(given: JobManagerOptions = {}) {
+    const options = readOptions('options', given, NAMES);
     checkFunction('onEnd', options.onEnd);
     this.#maxRunning = wholeFrom('maxRunning', 1, options.maxRunning ?? 15);
     this.#keepMs = wholeFrom('keepMs', 1, options.keepMs ?? 300_000);

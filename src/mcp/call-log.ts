@@ -56,11 +56,14 @@ const CLOSE_MS = 2000;
  * counted in the next line, for which the file is opened anew.
  *
  * @param warn Told once when it cannot be written.
- * @throws {InputError} The path is none.
+ * @throws {InputError} The path is none, or `warn` no function.
  */
 export function openCallLog(given: string, warn: (message: string) => void): CallLogFile {
   if (typeof given !== 'string' || given === '') {
     throw new InputError(`path: expected the path of a file, got ${showValue(given)}`);
+  }
+  if (typeof warn !== 'function') {
+    throw new InputError(`warn: expected a function, got ${showValue(warn)}`);
   }
   const path = absolutePath('path', given);
   const file = new LineFile({

@@ -1,11 +1,17 @@
 import { createServer, type Server } from 'node:http';
 import { type BashTool, InputError, type Logger } from '../index.js';
-import { atLeast, checkMethod, checkString, wholeFrom } from '../support/checks.js';
+import {
+  atLeast,
+  checkMethod,
+  checkString,
+  type OptionNames,
+  wholeFrom,
+} from '../support/checks.js';
 import { showValue } from '../support/errors.js';
 import { Access } from './access.js';
 import { Clients } from './clients.js';
 import { Exchange } from './exchange.js';
-import { checkServer, type McpOptions } from './server.js';
+import { MCP_OPTION_NAMES, type McpOptions, readServerOptions } from './server.js';
 import { type McpService, reportTo } from './service.js';
 
 /** Options of a server on a loopback port. */
@@ -32,6 +38,17 @@ export interface HttpOptions extends McpOptions {
   readonly logger?: Logger | undefined;
 }
 
+const NAMES: OptionNames<HttpOptions> = {
+  ...MCP_OPTION_NAMES,
+  port: true,
+  token: true,
+  idleMs: true,
+  lostMs: true,
+  maxSessions: true,
+  maxMessageBytes: true,
+  logger: true,
+};
+
 /** A server on a loopback port. */
 export interface HttpService extends McpService {
   /** Where clients find it, such as `http://127.0.0.1:8080/mcp`. */
@@ -57,12 +74,12 @@ const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
  */
 export async function serveHttp(
   createTool: () => BashTool,
-  options: HttpOptions = {},
+  given: HttpOptions = {},
 ): Promise<HttpService> {
   if (typeof createTool !== 'function') {
     throw new InputError(`createTool: expected a function, got ${showValue(createTool)}`);
   }
-  checkServer(options);
+  const options = readServerOptions(given, NAMES);
   checkMethod('logger', 'warn', options.logger);
   checkString('token', options.token);
   const port = wholeFrom('port', 0, options.port ?? 0, 65_535);

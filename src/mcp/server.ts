@@ -14,6 +14,8 @@ import {
   checkString,
   checkSwitch,
   isMissing,
+  type OptionNames,
+  readOptions,
 } from '../support/checks.js';
 import { packageVersion } from '../support/version.js';
 import { type CallContext, callTool, type Delivery } from './call.js';
@@ -35,6 +37,14 @@ export interface McpOptions {
   readonly log?: CallLog | undefined;
 }
 
+/** The names of those options. */
+export const MCP_OPTION_NAMES: OptionNames<McpOptions> = {
+  name: true,
+  instructions: true,
+  structured: true,
+  log: true,
+};
+
 const INSTRUCTIONS = [
   "Runs shell commands on the user's machine, with the rights of the user who started the server.",
   'Commands read an empty standard input. Cancelling a request ends its command; when the client',
@@ -52,19 +62,28 @@ const INSTRUCTIONS = [
  *
  * @throws {InputError} The tool or an option is not valid.
  */
-export function createMcpServer(tool: BashTool, options: McpOptions = {}): Server {
+export function createMcpServer(tool: BashTool, given: McpOptions = {}): Server {
   checkTool(tool);
-  checkServer(options);
+  const options = readServerOptions(given, MCP_OPTION_NAMES);
   return buildServer(tool, options, undefined);
 }
 
-/** @throws {InputError} What servers of all transports have is not valid. */
-export function checkServer(options: McpOptions): void {
-  checkObject('options', options);
+/**
+ * Options of a server of any transport.
+ *
+ * @param names All that it has.
+ * @throws {InputError} One is not known, or what all servers have is not valid.
+ */
+export function readServerOptions<Options extends McpOptions>(
+  given: Options,
+  names: OptionNames<Options>,
+): Options {
+  const options = readOptions('options', given, names);
   checkString('name', options.name);
   checkString('instructions', options.instructions);
   checkSwitch('structured', options.structured);
   checkMethod('log', 'write', options.log);
+  return options;
 }
 
 /** @throws {InputError} It is not a tool. */

@@ -1,9 +1,21 @@
 import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport, serveStdio as serve } from '@modelcontextprotocol/server/stdio';
 import type { BashTool, Logger } from '../index.js';
-import { checkMethod, isMissing } from '../support/checks.js';
+import {
+  checkMethod,
+  checkObject,
+  isMissing,
+  type OptionNames,
+  readOptions,
+} from '../support/checks.js';
 import { Gate } from './gate.js';
-import { buildServer, checkServer, checkTool, type McpOptions } from './server.js';
+import {
+  buildServer,
+  checkTool,
+  MCP_OPTION_NAMES,
+  type McpOptions,
+  readServerOptions,
+} from './server.js';
 import { type McpService, reportTo } from './service.js';
 import { claimStandardOutput } from './standard-output.js';
 
@@ -14,6 +26,9 @@ export interface StdioOptions extends McpOptions {
   /** Where the client's messages come from, and go to. Default: those of the process. */
   readonly streams?: { readonly input: Readable; readonly output: Writable } | undefined;
 }
+
+const NAMES: OptionNames<StdioOptions> = { ...MCP_OPTION_NAMES, logger: true, streams: true };
+const STREAM_NAMES = { input: true, output: true } as const;
 
 /** Bytes of one message, at most. */
 const MAX_MESSAGE = 10 * 1024 * 1024;
@@ -29,12 +44,13 @@ const MAX_REPORT = 200;
  *
  * @throws {InputError} The tool or an option is not valid.
  */
-export function serveStdio(tool: BashTool, options: StdioOptions = {}): McpService {
+export function serveStdio(tool: BashTool, given: StdioOptions = {}): McpService {
   checkTool(tool);
-  checkServer(options);
+  const options = readServerOptions(given, NAMES);
   checkMethod('logger', 'warn', options.logger);
+  if (options.streams !== undefined) checkStreams(options.streams);
   const report = reportTo(options.logger);
-  const claimed = isMissing(options.streams) ? claimStandardOutput() : undefined;
+  const claimed = options.streams === undefined ? claimStandardOutput() : undefined;
   const input = options.streams?.input ?? process.stdin;
   const output = options.streams?.output ?? claimed?.stream;
   const gate = openGate(input, output, report);
@@ -60,6 +76,18 @@ export function serveStdio(tool: BashTool, options: StdioOptions = {}): McpServi
       await closed;
     },
   };
+}
+
+/** @throws {InputError} A name is not known, or one of the two is no stream. */
+function checkStreams(given: NonNullable<StdioOptions['streams']>): void {
+  const streams = readOptions('streams', given, STREAM_NAMES, { within: 'streams.' });
+  for (const [name, method] of [
+    ['input', 'pipe'],
+    ['output', 'write'],
+  ] as const) {
+    if (isMissing(streams[name])) checkObject(`streams.${name}`, streams[name]);
+    checkMethod(`streams.${name}`, method, streams[name]);
+  }
 }
 
 /** Where messages come in, once it is known that they are some. */

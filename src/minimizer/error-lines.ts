@@ -1,3 +1,5 @@
+import { showValue } from '../support/errors.js';
+
 /**
  * What the minimizer takes for a line about an error: the one place that says so. Such a line is
  * never left out, whatever a filter thinks of it. The test is a wide one: a line that is kept for
@@ -69,6 +71,16 @@ export function explainErrorLine(line: string): ErrorLineReason | undefined {
   if (word === undefined || isPassed(line)) return undefined;
   const rest = line.replace(NONE, '');
   return rest.length === line.length ? word : wordIn(rest);
+}
+
+/** A line that must stay and why, for whoever writes a filter. */
+export function describeErrorLine(line: string): string {
+  const reason = explainErrorLine(line);
+  const why =
+    reason === undefined
+      ? 'it belongs to one above it'
+      : `${reason.kind} ${showValue(reason.text)}`;
+  return `${showValue(line)} (${why})`;
 }
 
 function wordIn(line: string): ErrorLineReason | undefined {

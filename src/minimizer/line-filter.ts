@@ -26,6 +26,14 @@ const RULE_NAMES: OptionNames<NoiseRule> = { what: true, pattern: true };
 /** No line that is longer is looked at: patterns are for what programs say of their progress. */
 const LONGEST_LINE = 2000;
 
+/** Filters that ask whether a line must stay only of lines that they would leave out. */
+const made = new WeakSet<OutputFilter>();
+
+/** Whether {@link createLineFilter} has made it. */
+export function isLineFilter(filter: OutputFilter): boolean {
+  return made.has(filter);
+}
+
 /**
  * Makes a filter that leaves out the lines that match, except for those about errors.
  *
@@ -41,7 +49,7 @@ const LONGEST_LINE = 2000;
 export function createLineFilter(options: LineFilterOptions): OutputFilter {
   checkLineFilter(options);
   const { name, programs, noise } = options;
-  return {
+  const filter: OutputFilter = {
     name,
     ...(programs && { applies: (command: string) => mayRun(command, programs) }),
     *filter(lines, mustStay) {
@@ -59,6 +67,8 @@ export function createLineFilter(options: LineFilterOptions): OutputFilter {
       if (open !== undefined) yield open;
     },
   };
+  made.add(filter);
+  return filter;
 }
 
 function checkLineFilter(options: LineFilterOptions): void {

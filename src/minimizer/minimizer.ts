@@ -1,6 +1,8 @@
 import { disregard, messageOf } from '../support/errors.js';
-import { findErrorLines } from './error-lines.js';
+import { DEFAULT_OUTPUT_FILTERS } from './default-filters.js';
+import { describeErrorLine, findErrorLines } from './error-lines.js';
 import type { OutputFilter } from './filter.js';
+import { isLineFilter } from './line-filter.js';
 import { type NumberedText, toText } from './numbered-text.js';
 import { Omissions } from './omissions.js';
 import { Turns } from './steps.js';
@@ -77,15 +79,35 @@ export class Minimizer {
       const rest = omissions.rest;
       // Lines of its own: what it does to them is its own affair.
       const own = rest.map((index) => lines[index] ?? '');
-      const mustStay = (index: number): boolean => omissions.mustStay(rest[index]);
+      let stayed: string | undefined;
+      const mustStay = (index: number): boolean => {
+        const stays = omissions.mustStay(rest[index]);
+        if (stays) stayed ??= lines[rest[index] ?? 0];
+        return stays;
+      };
       const omitted = filter.filter(own, mustStay);
       // A promise is refused as no list of omissions.
       disregard(omitted);
       omissions.add(filter.name, rest, omitted);
+      if (
+        stayed !== undefined &&
+        isLineFilter(filter) &&
+        !DEFAULT_OUTPUT_FILTERS.includes(filter)
+      ) {
+        this.#tell(
+          filter,
+          `could not leave out a line about an error: ${describeErrorLine(stayed)}`,
+        );
+      }
     } catch (error) {
-      if (this.#reported.has(filter)) return;
-      this.#reported.add(filter);
-      this.#warn(`Output filter ${filter.name} was not applied: ${messageOf(error)}`);
+      this.#tell(filter, `was not applied: ${messageOf(error)}`);
     }
+  }
+
+  /** Once: what is wrong with a filter is wrong with it each time. */
+  #tell(filter: OutputFilter, what: string): void {
+    if (this.#reported.has(filter)) return;
+    this.#reported.add(filter);
+    this.#warn(`Output filter ${filter.name} ${what}`);
   }
 }

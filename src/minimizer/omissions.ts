@@ -1,4 +1,5 @@
 import { formatCount } from '../support/text.js';
+import { describeErrorLine } from './error-lines.js';
 import type { Omission } from './filter.js';
 import type { NumberedText } from './numbered-text.js';
 import { findRepeats, type Repeat } from './repeats.js';
@@ -58,8 +59,10 @@ export class Omissions {
       }
       if (typeof what !== 'string') throw new TypeError('it did not say what it leaves out');
       const lines = rest.slice(start, end);
-      if (lines.some((index) => this.mustStay(index))) {
-        throw new TypeError('it would have left out a line about an error');
+      const error = lines.find((index) => this.mustStay(index));
+      if (error !== undefined) {
+        const line = describeErrorLine(this.#text.lines[error] ?? '');
+        throw new TypeError(`it would have left out a line about an error: ${line}`);
       }
       found.push({ lines, reason: { filter, what: oneLine(what) } });
       last = end;

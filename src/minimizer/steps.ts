@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 /** Work that pauses now and then. */
 type Steps<T> = Generator<void, T>;
 
@@ -20,7 +18,7 @@ export class Turns {
   /** Waits for the next turn when this one has been long enough. */
   async pause(): Promise<void> {
     if (performance.now() - this.#began < TURN_MS) return;
-    await nextTurn();
+    await new Promise((resolve) => setImmediate(resolve));
     this.#began = performance.now();
   }
 

@@ -1,18 +1,23 @@
 import type { ParsedScript } from 'unbash';
-import { onBehalfOfNobody } from '../engine/caller.js';
+import { lateLibrary } from '../engine/late-library.js';
 
 /** The library that reads shell syntax. */
 export type ShellParser = typeof import('unbash');
 
-let loading: Promise<ShellParser> | undefined;
-
 /**
  * Loads the parser, at the first call and not before: it takes about 15 ms, and most commands never
  * need it.
+ *
+ * @throws {LaunchError} There are no descriptors to load it with.
  */
-export function loadShellParser(): Promise<ShellParser> {
-  loading ??= onBehalfOfNobody(() => import('unbash'));
-  return loading;
+export const loadShellParser: () => Promise<ShellParser> = lateLibrary(
+  'the shell parser',
+  () => import('unbash'),
+);
+
+/** For a tool that will need it: later there may be no descriptors, and what fails then says so. */
+export function preloadShellParser(): void {
+  loadShellParser().catch(() => {});
 }
 
 /**

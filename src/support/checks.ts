@@ -58,37 +58,51 @@ export function checkMethod(name: string, method: string, value: unknown): void 
 /** The names that options may have: each of the type's, so that none is forgotten. */
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
-/** Names that people take for one of ours, and what to tell them. */
-type Mistakes = Readonly<Record<string, string>>;
+/** How what is wrong with a name is told. */
+interface Telling {
+  /** What stands before an option's name, such as `timeout.`. */
+  readonly within?: string;
+  /** Names that people take for one of ours, and what to tell them. */
+  readonly mistakes?: Readonly<Record<string, string>>;
+}
 
 /**
  * What a caller has given as options, without what is `null`: that is left out, as `undefined` is.
  * A name that is not known is refused, since an option that does nothing is worse than an error.
  *
+ * It is on every command's way: what is right costs one look at each name, and makes nothing.
+ *
  * @param name What the options are called in a message that is about all of them.
- * @param within What stands before an option's name, such as `timeout.`.
  * @throws {InputError} They are no object, or have a name that is not known.
  */
 export function readOptions<Options extends object>(
   name: string,
   given: Options,
   known: OptionNames<Options>,
-  { within = '', mistakes = {} }: { readonly within?: string; readonly mistakes?: Mistakes } = {},
+  telling?: Telling,
 ): Options {
   checkObject(name, given);
   let nulls = false;
   for (const key in given) {
     const value: unknown = given[key];
     if (value === null) nulls = true;
-    if (isMissing(value) || Object.hasOwn(known, key)) continue;
-    const mistake = Object.hasOwn(mistakes, key) ? mistakes[key] : undefined;
-    throw new InputError(
-      mistake === undefined
-        ? unknownName(key, Object.keys(known), within)
-        : `${within}${key}: not known here, ${mistake}`,
-    );
+    // What every object inherits, such as `constructor`, is not `true`.
+    else if (value !== undefined && known[key] !== true) refuseName(key, known, telling);
   }
   return nulls ? withoutNulls(given) : given;
+}
+
+function refuseName(
+  key: string,
+  known: object,
+  { within = '', mistakes = {} }: Telling = {},
+): never {
+  const mistake = Object.hasOwn(mistakes, key) ? mistakes[key] : undefined;
+  throw new InputError(
+    mistake === undefined
+      ? unknownName(key, Object.keys(known), within)
+      : `${within}${key}: not known here, ${mistake}`,
+  );
 }
 
 /** A copy, with what is inherited as well: nobody else looks at the prototype. */

@@ -1,13 +1,24 @@
 import type { IBuffer, IBufferCell, IBufferLine, Terminal } from '@xterm/headless';
 import type { TerminalSize } from '../command/terminal.js';
-import { onBehalfOfNobody } from '../engine/caller.js';
+import { lateLibrary } from '../engine/late-library.js';
 import { limitCounts, PacedWriter } from './paced-write.js';
 import { PLAIN, styleOf, takeLook } from './style.js';
 import type { ConsoleFrame, ConsoleRow, StyledText } from './ui.js';
 
-/** Makes a terminal that is drawn nowhere. The library is loaded when the first one is needed. */
+const loadTerminals = lateLibrary('the terminal', () => import('@xterm/headless'));
+
+/** For a tool that will need terminals: later there may be no descriptors, and it says so then. */
+export function preloadTerminals(): void {
+  loadTerminals().catch(() => {});
+}
+
+/**
+ * Makes a terminal that is drawn nowhere. The library is loaded when the first one is needed.
+ *
+ * @throws {LaunchError} There are no descriptors to load it with.
+ */
 export async function createTerminal(size: TerminalSize, scrollback: number): Promise<Terminal> {
-  const { default: headless } = await onBehalfOfNobody(() => import('@xterm/headless'));
+  const { default: headless } = await loadTerminals();
   const terminal = new headless.Terminal({
     cols: size.columns,
     rows: size.rows,

@@ -11,14 +11,17 @@ import { readableCapture } from './readable.js';
 import type { EndKey, TerminalUi } from './ui.js';
 
 /** How a command is run in a console: the console decides about the terminal's size. */
-export type ConsoleOptions = Omit<CommandOptions, 'onOutput' | 'pty' | 'input' | 'streams'> & {
+export type ConsoleOptions = Omit<
+  CommandOptions,
+  'onOutput' | 'pty' | 'input' | 'streams' | 'encoding'
+> & {
   /** Shows it. */
   readonly ui: TerminalUi;
   /** What ends the command. Default: 'Esc'. */
   readonly endKey?: EndKey | undefined;
 };
 
-const { onOutput: _, pty: __, input: ___, streams: ____, ...SHARED_NAMES } = COMMAND_OPTION_NAMES;
+const { onOutput, pty, input, streams, encoding, ...SHARED_NAMES } = COMMAND_OPTION_NAMES;
 const CONSOLE_NAMES: OptionNames<ConsoleOptions> = { ...SHARED_NAMES, ui: true, endKey: true };
 
 /** How a command in a console ended. */

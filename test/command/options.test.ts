@@ -72,7 +72,10 @@ test.each([
 
 test.each([
   [{ stdin: 'inherit' }, `stdin: expected 'null' or 'pipe', got "inherit"`],
-  [{ encoding: 'utf8' }, `encoding: expected 'text' or 'bytes', got "utf8"`],
+  [
+    { encoding: 'utf-88' },
+    `encoding: expected 'text', 'bytes' or the label of an encoding, such as gbk, shift_jis or utf-16le, got "utf-88"`,
+  ],
   [{ overflow: 'block' }, `overflow: expected 'drop' or 'pause', got "block"`],
   [{ stdin: 'pipe', input: 'x' }, `input: expected nothing beside stdin: 'pipe', got "x"`],
 ])('%j is refused by spawn()', async (options, message) => {

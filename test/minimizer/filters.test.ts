@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_OUTPUT_FILTERS, type Omission, type OutputFilter } from '../../src/index.js';
+import {
+  createLineFilter,
+  DEFAULT_OUTPUT_FILTERS,
+  type Omission,
+  type OutputFilter,
+} from '../../src/index.js';
 import { make, noise, omitting } from '../support/minimizer.js';
 
 describe('a filter of a third party', () => {
@@ -10,8 +15,32 @@ describe('a filter of a third party', () => {
     expect((await shorten(text)).text).toBe(text);
     await shorten(text);
     expect(warnings).toEqual([
-      'Output filter mine was not applied: it would have left out a line about an error',
+      'Output filter mine was not applied: it would have left out a line about an error: "error: disk full" (word "error")',
     ]);
+  });
+
+  test('B26: that is data is told once of a line that stays, and why', async () => {
+    const gradle = createLineFilter({
+      name: 'gradle',
+      noise: [{ what: 'tasks', pattern: /^(?:> Task |warning: )/ }],
+    });
+    const { shorten, warnings } = make({ filters: [gradle] });
+    const tasks = Array.from({ length: 9 }, (_, index) => `> Task :core:part${index} UP-TO-DATE`);
+    const whole = [...tasks, 'warning: old', ...tasks, ''].join('\n');
+    const { text: shown } = await shorten(whole);
+    expect(shown).toBe(
+      '[… 9 lines left out: tasks …]\nwarning: old\n[… 9 lines left out: tasks …]\n',
+    );
+    await shorten(whole);
+    expect(warnings).toEqual([
+      'Output filter gradle could not leave out a line about an error: "warning: old" (word "warning")',
+    ]);
+  });
+
+  test("B26: that is not a third party's says nothing of what has to stay", async () => {
+    const { shorten, warnings } = make();
+    await shorten('npm warn deprecated a@1: use b\nnpm http fetch GET 404 error\n', 'npm i');
+    expect(warnings).toEqual([]);
   });
 
   test('that throws does no harm to the others', async () => {

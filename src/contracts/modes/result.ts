@@ -1,6 +1,7 @@
 import type { BackgroundProcess, MergedResult, Outcome } from '../../engine/outcome.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
+import { type ReadableOutput, readableOutput } from '../lossy.js';
 import { backgroundNotice, formatSeconds, outputText, stopCommand } from '../notices.js';
 import type { Mode, ModesSettings } from './options.js';
 import type { SnippedOutput } from './output.js';
@@ -50,8 +51,11 @@ export function foregroundResult(
   const timeoutSeconds = settings.timeouts[mode];
   const details = foregroundDetails(result, mode, timeoutSeconds, output);
   const { outcome } = result;
-  const shown = withLines(output.text, [
-    output.path && `whole output: ${output.path}`,
+  const { text = output.text, notice, isBinary } = readable(result, output);
+  const shown = withLines(text, [
+    notice,
+    // Of what is not text, the line that stands for it says where it is.
+    isBinary ? undefined : output.path && `whole output: ${output.path}`,
     backgroundNotice(result.background),
   ]);
   if (outcome.kind === 'cancelled') {
@@ -60,14 +64,22 @@ export function foregroundResult(
   if (outcome.kind === 'exited' && outcome.exitCode === 0) {
     return { content: [{ type: 'text', text: outputText(shown) }], details };
   }
-  const text =
+  const answer =
     outcome.kind === 'timedOut'
       ? under(
           `[command timed out after ${timeoutSeconds}s]`,
           `${ended(shown)}${advice(mode, settings)}`,
         )
       : `[command failed: exit code ${describeFailure(outcome)}]\n${shown}`;
-  return { content: [{ type: 'text', text }], details, isError: true };
+  return { content: [{ type: 'text', text: answer }], details, isError: true };
+}
+
+/** Of output that is not all text, what of it is; only a file of the engine's has the exact bytes. */
+function readable(
+  { output, spill }: MergedResult,
+  { text, path }: SnippedOutput,
+): Partial<ReadableOutput> {
+  return output.lossy ? readableOutput(text, output, 'it', spill && path) : {};
 }
 
 function foregroundDetails(

@@ -72,7 +72,7 @@ async function keep(
   { outputs }: ModesSettings,
 ): Promise<string | undefined> {
   const kept = await keeper.finish(spill);
-  if (kept.kind === 'kept') return kept.artifact.path;
+  if (kept.kind === 'kept') return totalBytes === undefined ? undefined : kept.artifact.path;
   // Not text, and too long only as it is shown: there is no file, and all of that is here.
   if (totalBytes === undefined || capture.kind === 'cut') return undefined;
   const artifact = await keepText(outputs, TOOL, capture.text);

@@ -1,6 +1,5 @@
 import { checkCommand } from '../../command/options.js';
 import { InputError } from '../../support/errors.js';
-import { callOfNow } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { Lifetime } from '../lifetime.js';
 import { momentOf } from '../options.js';
@@ -52,10 +51,7 @@ export function createModesTool(options: ModesOptions): ModesTool {
     concurrency: 'shared',
     hints: SHELL_HINTS,
     companions: [],
-    execute(input, given) {
-      const call = callOfNow(given, input);
-      return life.call(call, () => answer(input, call));
-    },
+    execute: (input, given) => life.call(input, given, answer),
     [Symbol.asyncDispose]() {
       return this.dispose();
     },

@@ -3,6 +3,7 @@ import { signalExitCode } from '../../support/signals.js';
 import { firstBytes } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
+import { readableOutput } from '../lossy.js';
 import { backgroundNotice, CANCELLED, NO_STATUS, signalNotice, timeoutNotice } from '../notices.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { PlainSettings } from './options.js';
@@ -81,9 +82,10 @@ export function plainResult(
   diagnosis: Diagnosis | undefined,
   settings: PlainSettings,
 ): ToolResult<PlainDetails> {
-  const stdout = shownText(result.stdout, settings.maxStdoutBytes);
-  const stderr = shownText(result.stderr, settings.maxStderrBytes);
-  const notice = backgroundNotice(result.background);
+  const stdout = shownText('stdout', result.stdout, settings.maxStdoutBytes);
+  const stderr = shownText('stderr', result.stderr, settings.maxStderrBytes);
+  const notices = [stdout.notice, stderr.notice, backgroundNotice(result.background)];
+  const notice = notices.filter((one) => one !== undefined).join('\n');
   const output = { stdout: stdout.text, stderr: stderr.text, ...(notice && { notice }) };
   const details: PlainDetails = {
     timeoutSeconds: settings.timeoutSeconds,
@@ -144,10 +146,20 @@ function answer(output: PlainOutput, details: PlainDetails): ToolResult<PlainDet
   };
 }
 
+/** A stream as it is shown. */
+interface ShownText {
+  readonly text: string;
+  readonly truncated: boolean;
+  /** One line about what of it is no text; absent when all is. */
+  readonly notice?: string;
+}
+
 /** Cut at the end of a character. Text is never shorter than the bytes that it stands for. */
-function shownText(capture: Capture, maxBytes: number): { text: string; truncated: boolean } {
+function shownText(name: string, capture: Capture, maxBytes: number): ShownText {
   const kept = capture.kind === 'complete' ? capture.text : capture.head;
   const text = firstBytes(kept, maxBytes);
   const truncated = capture.kind === 'cut' || text !== kept;
-  return { text: truncated ? text + SUFFIX : text, truncated };
+  const shown = truncated ? text + SUFFIX : text;
+  if (!capture.lossy) return { text: shown, truncated };
+  return { truncated, ...readableOutput(shown, capture, name, undefined) };
 }

@@ -1,4 +1,3 @@
-import { callOfNow } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolError, toToolError } from '../errors.js';
 import { Lifetime } from '../lifetime.js';
@@ -84,11 +83,8 @@ export function createPlainTool(options: PlainOptions): PlainTool {
     concurrency: 'shared',
     hints: SHELL_HINTS,
     companions: [],
-    async execute(input, given) {
-      const call = callOfNow(given, input);
-      life.checkCall(call);
-      return life.add(answer(input, call));
-    },
+    // Its end waits for the log, too.
+    execute: (input, given) => life.call(input, given, (...call) => life.add(answer(...call))),
     [Symbol.asyncDispose]() {
       return this.dispose();
     },

@@ -1,5 +1,6 @@
 import type { Capture } from '../../engine/outcome.js';
 import { formatCount } from '../../support/text.js';
+import { readableOutput } from '../lossy.js';
 
 /** One stream as it is shown. */
 export interface ShownStream {
@@ -8,6 +9,8 @@ export interface ShownStream {
   /** Characters (Unicode code points) of all of it. */
   readonly characters: number;
   readonly isCut: boolean;
+  /** One line about what of it is no text; absent when all is. */
+  readonly lossy?: string;
 }
 
 /** What nobody has printed yet. */
@@ -23,6 +26,17 @@ export function streamLimits(maxCharacters: number) {
 
 /** The beginning of a stream, captured with {@link streamLimits}. */
 export function showStream(
+  name: 'stdout' | 'stderr',
+  capture: Capture,
+  maxCharacters: number,
+): ShownStream {
+  const shown = beginningOf(name, capture, maxCharacters);
+  if (!capture.lossy) return shown;
+  const { text, notice } = readableOutput(shown.text, capture, name, undefined);
+  return { ...shown, text, ...(notice !== undefined && { lossy: notice }) };
+}
+
+function beginningOf(
   name: 'stdout' | 'stderr',
   capture: Capture,
   maxCharacters: number,

@@ -82,7 +82,7 @@ export function sessionResult(
   details: SessionDetails,
   notices: readonly (string | undefined)[],
 ): ToolResult<SessionDetails> {
-  const given = withBackground(notices, result);
+  const given = withBackground([...lossyNotices(streams), ...notices], result);
   const text = reportText(streams, result.outcome, given);
   if (result.outcome.kind === 'cancelled') throw new ToolAbortError(text, { details });
   const structured = {
@@ -119,7 +119,12 @@ export function startedResult(
 
 /** The answer about a task that runs. */
 export function runningTaskResult(taskId: string, streams: ShownStreams): ToolResult<TaskDetails> {
-  const text = sections([taskLines(taskId, 'running'), streamsText(streams, 'running')]);
+  const notices = lossyNotices(streams);
+  const text = sections([
+    taskLines(taskId, 'running'),
+    streamsText(streams, 'running'),
+    notices.join('\n'),
+  ]);
   return {
     content: [{ type: 'text', text }],
     details: { taskId, status: 'running' },
@@ -129,6 +134,7 @@ export function runningTaskResult(taskId: string, streams: ShownStreams): ToolRe
       ...structuredStreams(streams),
       exit_code: null,
       timed_out: false,
+      ...structuredNotices(notices),
     },
   };
 }
@@ -140,7 +146,7 @@ export function completedTaskResult(
   streams: ShownStreams,
 ): ToolResult<TaskDetails> {
   const { outcome, durationMs, background } = result;
-  const notices = withBackground([], result);
+  const notices = withBackground(lossyNotices(streams), result);
   const report = reportText(streams, outcome, notices);
   const text = sections([taskLines(taskId, 'completed'), report]);
   return {
@@ -184,6 +190,10 @@ function taskLines(taskId: string, status: TaskStatus): string {
 
 function reportText(streams: ShownStreams, outcome: Outcome, notices: readonly string[]): string {
   return sections([streamsText(streams), notices.join('\n'), endingText(outcome)]);
+}
+
+function lossyNotices({ stdout, stderr }: ShownStreams): readonly string[] {
+  return [stdout.lossy, stderr.lossy].filter((one) => one !== undefined);
 }
 
 /** What there is to say, and which processes still run. */

@@ -1,5 +1,4 @@
 import type { RunResult } from '../../engine/outcome.js';
-import { callOfNow } from '../call-listeners.js';
 import type { BashTool, ToolResult } from '../contract.js';
 import type { Lifetime } from '../lifetime.js';
 import { createValidator } from '../validate.js';
@@ -63,7 +62,7 @@ export function createTaskOutputTool(
     // It forgets what it has told.
     hints: { readOnly: true, destructive: false, idempotent: false, openWorld: false },
     companions: [],
-    execute: (input, given) => life.call(callOfNow(given), () => answer(input)),
+    execute: (input, given) => life.call(input, given, answer),
     async dispose() {},
   };
 }

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { StartedCommand } from '../../command/promise.js';
 import type { RunResult } from '../../engine/outcome.js';
+import { randomBytes } from '../../support/random.js';
 import { ToolError } from '../errors.js';
 import type { SessionSettings } from './options.js';
 

@@ -1,5 +1,4 @@
 import { checkCommand } from '../../command/options.js';
-import { callOfNow } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { Lifetime } from '../lifetime.js';
 import { momentOf } from '../options.js';
@@ -73,10 +72,7 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     get cwd() {
       return session.directory.path;
     },
-    execute(input, given) {
-      const call = callOfNow(given, input);
-      return life.call(call, () => answer(input, call));
-    },
+    execute: (input, given) => life.call(input, given, answer),
     [Symbol.asyncDispose]() {
       return this.dispose();
     },

@@ -5,6 +5,7 @@ import type { OutputChunk } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import { JobManager } from '../../jobs/manager.js';
 import { createMinimizer, type MinimizerOptions } from '../../minimizer/options.js';
+import { preloadShellParser } from '../../shell/parser.js';
 import type { ShellSnapshot } from '../../snapshot/shell-snapshot.js';
 import {
   atLeast,
@@ -20,6 +21,7 @@ import { InputError, showValue } from '../../support/errors.js';
 import { warnTo } from '../../support/logger.js';
 import { type ClientTerminalOptions, ClientTerminals } from '../../terminal/client-terminals.js';
 import type { ConsoleListeners } from '../../terminal/console.js';
+import { preloadTerminals } from '../../terminal/emulator.js';
 import type { TerminalUi } from '../../terminal/ui.js';
 import { createUrlRegistry } from '../../urls/registry.js';
 import type { UrlRegistry } from '../../urls/resolver.js';
@@ -167,6 +169,7 @@ const DEFAULT_AUTO_BACKGROUND_MS = 60_000;
 export function resolveWorkspaceOptions(given: WorkspaceOptions): WorkspaceSettings {
   const options = readOptions('options', given, NAMES);
   checkMethod('urls', 'resolverOf', options.urls);
+  if (options.urls !== undefined) preloadShellParser();
   const artifacts = resolveArtifacts(options.artifacts);
   const shell = resolveShellOptions(options, { inheritEnv: 'scrubbed', graceMs: 5000 });
   const output = {
@@ -210,7 +213,11 @@ function resolveClientTerminals(options: WorkspaceOptions): ClientTerminals | un
 }
 
 function resolveUi(given: WorkspaceOptions['ui']): TerminalUi | undefined {
-  if (given === undefined || typeof given?.openConsole === 'function') return given;
+  if (given === undefined) return undefined;
+  if (typeof given?.openConsole === 'function') {
+    preloadTerminals();
+    return given;
+  }
   throw new InputError(`ui: expected a terminal UI with openConsole(), got ${showValue(given)}`);
 }
 

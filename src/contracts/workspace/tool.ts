@@ -1,7 +1,7 @@
 import type { ArtifactStore } from '../../artifacts/store.js';
 import { ExclusiveQueue } from '../../support/mutex.js';
 import { unlessAborted } from '../../support/timing.js';
-import { callOfNow, listenTo } from '../call-listeners.js';
+import { listenTo } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import { Lifetime } from '../lifetime.js';
@@ -24,8 +24,9 @@ import { runInClientTerminal } from './terminal/client.js';
 /** Either keeps all commands on pipes when it is `1`. */
 const SWITCHES = ['FORKLINE_NO_PTY', 'PI_NO_PTY'] as const;
 
-/** The switch that is on now. */
-function switchOfNow(): string | undefined {
+/** The switch that is on now. Looking takes its time, and only a terminal asks. */
+function switchOfNow(input: unknown): string | undefined {
+  if (typeof input !== 'object' || input === null || !('pty' in input)) return undefined;
   return SWITCHES.find((name) => process.env[name] === '1');
 }
 
@@ -57,7 +58,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
 
   async function answer(input: unknown, call: ToolCall<WorkspaceDetails>): Promise<Answer> {
     // First of all, since waiting is what comes next.
-    const moment = { ...momentOf(settings), terminalsOff: switchOfNow() };
+    const moment = { ...momentOf(settings), terminalsOff: switchOfNow(input) };
     const [offered, asked] = splitAsync(input, settings);
     const valid = await validate(offered);
     const fields = asked === undefined ? valid : { ...valid, async: asked };
@@ -121,10 +122,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     hints: SHELL_HINTS,
     job,
     companions: job === undefined ? [] : [job],
-    execute(input, given) {
-      const call = callOfNow(given, input);
-      return life.call(call, () => answer(input, call));
-    },
+    execute: (input, given) => life.call(input, given, answer),
     [Symbol.asyncDispose]() {
       return this.dispose();
     },

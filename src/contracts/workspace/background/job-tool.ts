@@ -59,14 +59,15 @@ export function createJobTool(manager: JobManager): BashTool<JobDetails> {
     hints: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
     companions: [],
     async execute(input, given) {
-      const call = callOfNow(given);
+      let call: ToolCall<JobDetails> | undefined;
       try {
+        call = callOfNow(given);
         return await answer(await validate(input), manager, call);
       } catch (error) {
         if (error instanceof InputError || error instanceof UnknownJobError) {
           throw new ToolError('input', error.message, { cause: error });
         }
-        if (call.signal?.aborted) throw new ToolAbortError('Waiting cancelled', { cause: error });
+        if (call?.signal?.aborted) throw new ToolAbortError('Waiting cancelled', { cause: error });
         throw error;
       }
     },

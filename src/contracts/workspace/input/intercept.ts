@@ -1,4 +1,9 @@
-import { loadShellParser, parseShell, type ShellParser } from '../../../shell/parser.js';
+import {
+  loadShellParser,
+  parseShell,
+  preloadShellParser,
+  type ShellParser,
+} from '../../../shell/parser.js';
 import { findStages, type Stage } from '../../../shell/stages.js';
 import type { Computed } from '../../../shell/text.js';
 import { checkSwitch, isMissing, type OptionNames, readOptions } from '../../../support/checks.js';
@@ -62,6 +67,9 @@ export function createInterceptor(
   }
   options.rules?.forEach(checkRule);
   const rules = compileRules(options.rules ?? DEFAULT_INTERCEPTOR_RULES, warn);
+  if (typeof tools === 'function' || rules.some(({ rule }) => tools.includes(rule.tool))) {
+    preloadShellParser();
+  }
   const told = once((why) => warn(`interceptor: commands are not looked at, tools: ${why}`));
   return async (...commands) => {
     const names = namesOf(tools, told);

@@ -12,7 +12,7 @@ import { type CallMoment, commandOptions, shellEnvironment } from '../../options
 import { checkWorkingDirectory, resolveWorkingDirectory } from '../../workdir.js';
 import type { RunContext, TimeoutLimits, WorkspaceSettings } from '../options.js';
 import { expandUrls } from './expand.js';
-import { blockedMessage } from './intercept.js';
+import { blockedMessage, type Interceptor } from './intercept.js';
 import { takeLeadingCd } from './leading-cd.js';
 import type { WorkspaceInput } from './schema.js';
 import { chooseTerminal } from './terminal-choice.js';
@@ -56,7 +56,7 @@ export async function prepare(
   const cd =
     input.cwd === undefined ? takeLeadingCd(input.command, home, given?.CDPATH) : undefined;
   if (input.async) checkAsync(settings);
-  await intercept(input.command, cd?.command, settings);
+  if (settings.intercept) await intercept(input.command, cd?.command, settings.intercept);
   const texts = {
     ...input,
     cwd: input.cwd ?? cd?.directory,
@@ -72,7 +72,6 @@ export async function prepare(
   const snapshot = source && (await onBehalfOfNobody(() => source.ready()));
   const overrides =
     snapshot === undefined ? variables : withExported(settings.env, snapshot, expanded.env);
-  const onTerminal = { ...settings, defaults: TERMINAL_DEFAULTS };
   return {
     command: expanded.command,
     text: shellText(expanded.command, settings.commandPrefix, snapshot, variables),
@@ -81,9 +80,10 @@ export async function prepare(
     environment: shellEnvironment(cwd, settings, moment, overrides),
     variables,
     ...(input.pty &&
-      terminalOf(input, settings, moment, () =>
-        shellEnvironment(cwd, onTerminal, moment, overTerminal(overrides)),
-      )),
+      terminalOf(input, settings, moment, () => {
+        const onTerminal = { ...settings, defaults: TERMINAL_DEFAULTS };
+        return shellEnvironment(cwd, onTerminal, moment, overTerminal(overrides));
+      })),
   };
 }
 
@@ -127,9 +127,9 @@ function terminalOf(
 async function intercept(
   given: string,
   stripped: string | undefined,
-  settings: WorkspaceSettings,
+  interceptor: Interceptor,
 ): Promise<void> {
-  const rule = await settings.intercept?.(given, stripped ?? given);
+  const rule = await interceptor(given, stripped ?? given);
   if (rule !== undefined) throw new ToolError('blocked', blockedMessage(rule, given));
 }
 

@@ -1,5 +1,4 @@
 import { type KeptOutput, keepText, type OutputKeeper } from '../../../artifacts/keep-output.js';
-import type { ArtifactStore } from '../../../artifacts/store.js';
 import type { OutputLimits } from '../../../command/options.js';
 import type { Capture, MergedResult } from '../../../engine/outcome.js';
 import {
@@ -62,21 +61,22 @@ export async function endOutput(
   minimizer: Minimizer,
   settings: OutputSettings,
 ): Promise<EndedOutput> {
-  const { output, artifacts } = settings;
+  const { output } = settings;
   const made = await minimizeCapture(minimizer, result.output, output, command);
   if (made === undefined) return { kept: await finishOutput(result, keeper, settings) };
   const kept = await keeper.finish(result.spill, ORIGINAL);
-  const raw = kept.kind === 'none' ? await keepShort(artifacts, result.output) : kept;
+  const raw = kept.kind === 'none' ? await keepShort(settings, result.output) : kept;
   return { kept: raw, ...shorten(made, raw, result.output.total.bytes) };
 }
 
 /** Short output is in memory only, and as the exact bytes only if all of them were text. */
 async function keepShort(
-  artifacts: ArtifactStore | undefined,
+  { artifacts, encoding }: OutputSettings,
   output: Capture,
 ): Promise<KeptOutput> {
   if (artifacts === undefined) return { kind: 'none' };
-  if (output.kind !== 'complete' || output.lossy) {
+  // As text it would be UTF-8, and be decoded anew when it is read.
+  if (output.kind !== 'complete' || output.lossy || encoding !== undefined) {
     return { kind: 'failed', reason: 'its bytes are not all text' };
   }
   const artifact = await keepText(artifacts, ORIGINAL, output.text);

@@ -3,6 +3,7 @@ import type { BackgroundProcess, MergedResult, Outcome } from '../../../engine/o
 import type { JobState } from '../../../jobs/job.js';
 import type { ToolResult } from '../../contract.js';
 import { ToolAbortError, ToolError } from '../../errors.js';
+import { readableOutput } from '../../lossy.js';
 import {
   backgroundNotice,
   CANCELLED,
@@ -72,7 +73,22 @@ export function shownOutput(
   { kept, shortened }: EndedOutput,
 ): ShownOutput {
   const { capture = result.output, origin } = shortened?.version ?? {};
-  return showCapture(capture, settings.output, wholeOutput(kept), origin);
+  const shown = showCapture(capture, settings.output, wholeOutput(kept), origin);
+  return result.output.lossy ? showLossy(shown, result, kept) : shown;
+}
+
+/** Only what was spilled has the exact bytes: what was kept of the memory is text. */
+function showLossy(shown: ShownOutput, result: MergedResult, kept: KeptOutput): ShownOutput {
+  const hasBytes = result.spill !== undefined && kept.kind === 'kept';
+  const place = hasBytes ? `artifact://${kept.artifact.id}` : undefined;
+  const { text, notice, isBinary } = readableOutput(shown.text, result.output, 'it', place);
+  const { parts, cut } = shown;
+  return {
+    text,
+    ...(parts && text === shown.text && { parts }),
+    ...(cut && { cut: isBinary ? { truncation: cut.truncation } : cut }),
+    ...(notice !== undefined && { lossy: notice }),
+  };
 }
 
 /**
@@ -95,15 +111,16 @@ export function workspaceResult(
   const raw = rawOutputNotice(shortened?.report);
   const clamped = clampNotice(timeout, settings.timeout);
   const background = backgroundNotice(result.background);
+  const said = [shown.cut?.notice, shown.lossy];
   const { outcome } = result;
   if (outcome.kind === 'exited') {
     const wallTime = wallTimeNotice(result.durationMs);
-    const notices = [shown.cut?.notice, wallTime, clamped, notice, background, raw];
+    const notices = [...said, wallTime, clamped, notice, background, raw];
     return exitedResult(shown.text, notices, outcome.exitCode, details);
   }
   const isStopped = outcome.kind === 'timedOut' || outcome.kind === 'cancelled';
   const wallTime = isStopped ? undefined : wallTimeNotice(result.durationMs);
-  const notices = [shown.cut?.notice, wallTime, clamped, notice, background, raw];
+  const notices = [...said, wallTime, clamped, notice, background, raw];
   if (outcome.kind === 'cancelled' && dismissed) {
     const message = joinSections(shown.text, [...notices, DISMISSED], CANCELLED);
     throw new ToolError('dismissed', message, { details });
@@ -185,10 +202,8 @@ function workspaceDetails(
   shown: ShownOutput,
   minimizer: MinimizerReport | undefined,
 ): WorkspaceDetails {
-  const details: WorkspaceDetails = {
-    ...timeoutDetails(timeout),
-    wallTimeMs: result.durationMs,
-  };
+  const details = timeoutDetails(timeout);
+  details.wallTimeMs = result.durationMs;
   if (result.background.length > 0) details.background = result.background;
   if (shown.cut !== undefined) details.meta = { truncation: shown.cut.truncation };
   if (minimizer !== undefined) details.meta = { ...details.meta, minimizer };

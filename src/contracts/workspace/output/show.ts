@@ -50,8 +50,13 @@ export interface ShownOutput {
   readonly text: string;
   /** The pieces of `text`, when the middle is missing. */
   readonly parts?: { readonly head: string; readonly marker: string; readonly tail: string };
-  /** One line about what is not shown, and its figures; absent when all is shown. */
-  readonly cut?: { readonly notice: string; readonly truncation: Truncation };
+  /**
+   * One line about what is not shown, and its figures; absent when all is shown. Without the line,
+   * `text` says it.
+   */
+  readonly cut?: { readonly notice?: string; readonly truncation: Truncation };
+  /** One line about what is not text; absent when all is. */
+  readonly lossy?: string;
 }
 
 /**
@@ -83,7 +88,7 @@ export function showCapture(
   if (capture.kind === 'complete' && isShownWhole(capture, limits)) return { text: capture.text };
   const shown = showCut(cutTo(capture, limits), limits, origin);
   if (shown.cut === undefined || whole === undefined) return shown;
-  const { notice, truncation } = shown.cut;
+  const { notice = '', truncation } = shown.cut;
   return {
     ...shown,
     cut: {
@@ -255,6 +260,8 @@ export interface OutputSettings {
   readonly minimizer: Minimizer | undefined;
   /** Undefined: outputs are not kept. */
   readonly artifacts: ArtifactStore | undefined;
+  /** That of what commands print; undefined: UTF-8. */
+  readonly encoding: string | undefined;
 }
 
 /**

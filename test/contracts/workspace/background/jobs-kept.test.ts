@@ -1,39 +1,13 @@
-import { tmpdir } from 'node:os';
-import { afterEach, expect, test } from 'vitest';
-import {
-  createBashTool,
-  type JobDetails,
-  JobManager,
-  type ToolResult,
-  type WorkspaceOptions,
-} from '../../../../src/index.js';
-import { workOf } from '../../../support/jobs.js';
+import { expect, test } from 'vitest';
+import { JobManager } from '../../../../src/index.js';
+import { useJobTools, workOf } from '../../../support/jobs.js';
 import { leavesNothingBehind } from '../../../support/leftovers.js';
 import { eventually } from '../../../support/processes.js';
 import { textOf } from '../../../support/tool.js';
 
 leavesNothingBehind();
 
-const disposals: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  await Promise.all(disposals.splice(0).map((dispose) => dispose()));
-});
-
-function makeTool(options: Partial<WorkspaceOptions> = {}) {
-  const bash = createBashTool({
-    contract: 'workspace',
-    cwd: tmpdir(),
-    async: true,
-    graceMs: 500,
-    ...options,
-  });
-  disposals.push(() => bash.dispose());
-  const job = async (input: unknown): Promise<ToolResult<JobDetails>> => {
-    if (bash.job === undefined) throw new Error('expected a job tool');
-    return bash.job.execute(input);
-  };
-  return { bash, job };
-}
+const makeTool = useJobTools();
 
 test('L6: a tool that is disposed of frees its jobs, but not those of a manager that was given', async () => {
   const { bash, job } = makeTool();

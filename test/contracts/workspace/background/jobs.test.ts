@@ -1,16 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect, test } from 'vitest';
-import {
-  createBashTool,
-  type JobDetails,
-  JobManager,
-  type ToolResult,
-  type WorkspaceDetails,
-  type WorkspaceOptions,
-} from '../../../../src/index.js';
+import { expect, test } from 'vitest';
+import { JobManager, type ToolResult, type WorkspaceDetails } from '../../../../src/index.js';
 import { longSleep, sleeping } from '../../../support/commands.js';
+import { useJobTools } from '../../../support/jobs.js';
 import { leavesNothingBehind } from '../../../support/leftovers.js';
 import { eventually } from '../../../support/processes.js';
 import { failureOf } from '../../../support/results.js';
@@ -18,26 +11,7 @@ import { textOf } from '../../../support/tool.js';
 
 leavesNothingBehind();
 
-const disposals: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  await Promise.all(disposals.splice(0).map((dispose) => dispose()));
-});
-
-function makeTool(options: Partial<WorkspaceOptions> = {}) {
-  const bash = createBashTool({
-    contract: 'workspace',
-    cwd: tmpdir(),
-    async: true,
-    graceMs: 500,
-    ...options,
-  });
-  disposals.push(() => bash.dispose());
-  const job = async (input: unknown): Promise<ToolResult<JobDetails>> => {
-    if (bash.job === undefined) throw new Error('expected a job tool');
-    return bash.job.execute(input);
-  };
-  return { bash, job };
-}
+const makeTool = useJobTools();
 
 const withoutTimes = (text: string) => text.replace(/\d+\.\d\d seconds/g, 'T seconds');
 

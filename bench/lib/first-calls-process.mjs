@@ -1,0 +1,33 @@
+// One sample of P19, in a process of its own: the longest blocks of the main thread while 100 tools
+// answer their first call at once, and then their second.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadForkline } from '../peers/forkline.mjs';
+
+const { CONTRACT_NAMES, createBashTool, run } = await loadForkline();
+
+const NS_PER_MS = 1e6;
+const RESOLUTION = 1;
+const EACH = 25;
+
+/** @param {() => Promise<unknown>} work */
+async function longestBlock(work) {
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
+  delay.enable();
+  await sleep(5); // it measures from its first tick on
+  await work();
+  await sleep(2); // for the tick that was held up
+  delay.disable();
+  return Math.max(0, delay.max / NS_PER_MS - RESOLUTION);
+}
+
+// The engine is loaded by whatever comes first, which need not be a tool.
+await run('true');
+const tools = CONTRACT_NAMES.flatMap((contract) =>
+  Array.from({ length: EACH }, () => createBashTool({ contract, cwd: process.cwd() })),
+);
+const calls = () => Promise.all(tools.map((tool) => tool.execute({ command: 'true' })));
+const first = await longestBlock(calls);
+const second = await longestBlock(calls);
+await Promise.all(tools.map((tool) => tool.dispose()));
+console.log(JSON.stringify({ first, second }));

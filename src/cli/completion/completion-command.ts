@@ -1,0 +1,26 @@
+import { Argument, Command } from 'commander';
+import { expectOutputErrors, writeOrTell } from '../standard-output.js';
+import { bashScript } from './bash.js';
+import { fishScript } from './fish.js';
+import { type OfferedCommand, offered } from './tree.js';
+import { zshScript } from './zsh.js';
+
+type Shell = 'bash' | 'zsh' | 'fish';
+
+const SCRIPTS: Readonly<Record<Shell, (program: OfferedCommand) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+};
+
+/** `forkline completion`: what a shell reads to complete the words of this program. */
+export function completionCommand(): Command {
+  return new Command('completion')
+    .description('Print what makes a shell complete the words of forkline')
+    .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(SCRIPTS)))
+    .action(async (shell: Shell, _flags: object, command: Command) => {
+      expectOutputErrors();
+      const script = SCRIPTS[shell](offered(command.parent ?? command));
+      process.exitCode = (await writeOrTell(script)) ? 0 : 1;
+    });
+}

@@ -1,0 +1,40 @@
+import { closeSync, openSync } from 'node:fs';
+import { onBehalfOfNobody } from './caller.js';
+import { LaunchError } from './launch-error.js';
+import { ERRNO } from './system-error.js';
+
+/** So many files of one library are open at once while Node loads it. */
+const NEEDED = 20;
+
+/**
+ * A library that takes time to load, and is when it is first needed.
+ *
+ * Node remembers for ever that a module was not found, and takes a shortage of descriptors for that;
+ * so nothing is asked of it before it is known that there are enough.
+ *
+ * @returns Loads it. Rejects with a {@link LaunchError} (`EMFILE`) when that cannot be done now; the
+ *   next call tries again.
+ */
+export function lateLibrary<T>(name: string, load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  return () => {
+    loading ??= onBehalfOfNobody(() => withDescriptors(name, load)).catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+}
+
+async function withDescriptors<T>(name: string, load: () => Promise<T>): Promise<T> {
+  const open: number[] = [];
+  try {
+    while (open.length < NEEDED) open.push(openSync('/dev/null', 'r'));
+  } catch {
+    const message = `Too many open files: there are none left to load ${name} with`;
+    throw new LaunchError({ step: 'descriptors', errno: ERRNO.EMFILE, subject: name, message });
+  } finally {
+    for (const descriptor of open) closeSync(descriptor);
+  }
+  return load();
+}

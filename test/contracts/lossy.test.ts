@@ -1,0 +1,109 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { deflateSync } from 'node:zlib';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readableOutput } from '../../src/contracts/lossy.js';
+import {
+  type BashTool,
+  CONTRACT_NAMES,
+  type ContractName,
+  createBashTool,
+} from '../../src/index.js';
+import { captureOf } from '../support/captures.js';
+
+import { useDisposal } from '../support/disposal.js';
+import { useFolder } from '../support/leftovers.js';
+import { textOf } from '../support/tool.js';
+
+const folder = useFolder();
+const keep = useDisposal();
+const make = <Name extends ContractName>(contract: Name) =>
+  keep(createBashTool({ contract, cwd: folder.path }));
+
+/** What a model reads, in the contract that answers with JSON too. */
+async function answerTo(contract: ContractName, command: string): Promise<string> {
+  return answerOf(make(contract), command);
+}
+
+async function answerOf(tool: BashTool, command: string): Promise<string> {
+  const text = textOf(await tool.execute({ command }));
+  return text.startsWith('{') ? Object.values(JSON.parse(text)).join('\n') : text;
+}
+
+/** As unreadable as data is, the same in each run. */
+function data(bytes: number): Buffer {
+  let seed = 1;
+  return Buffer.from(
+    Array.from({ length: bytes }, () => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+      return (seed >> 16) & 0xff;
+    }),
+  );
+}
+
+test.each(CONTRACT_NAMES)('B20: binary output is one line under %s', async (contract) => {
+  writeFileSync(folder.file('data'), data(20_000));
+  expect(await answerTo(contract, 'cat data')).toMatch(
+    /^\[binary output, 20,000 bytes, not kept; send it to a file, or through xxd, or through iconv if it is in another encoding\]\n?(\n|$)/,
+  );
+});
+
+test.each(CONTRACT_NAMES)('B20: text beside binary output is shown under %s', async (contract) => {
+  writeFileSync(folder.file('data'), deflateSync(data(5000)));
+  const text = await answerTo(contract, 'echo begins; cat data data; echo; echo "error: it ends"');
+  expect(text).toMatch(/^begins\n\[binary output, 1\d,\d{3} bytes, not kept; /);
+  expect(text).toContain('\nerror: it ends');
+  expect(text).not.toContain('�');
+});
+
+test.each(CONTRACT_NAMES)('B20: %s says that a text is not all UTF-8', async (contract) => {
+  const text = await answerTo(contract, `printf 'caf\\351\\n'`);
+  expect(text).toContain('caf�\n');
+  expect(text).toMatch(
+    /\bNot all of (it|stdout) is valid text: � stands for other bytes, ␀ for NUL\. For the exact bytes, send it through xxd, or through iconv if it is in another encoding\./,
+  );
+  expect(await answerTo(contract, `printf 'café\\n'`)).not.toContain('valid text');
+});
+
+test.each(['workspace', 'modes'] as const)(
+  'B20: %s says where the bytes of long binary output are',
+  async (contract) => {
+    const bytes = data(200_000);
+    writeFileSync(folder.file('data'), bytes);
+    const tool = make(contract);
+    const text = await answerOf(tool, 'cat data');
+    const [, place = ''] = /^\[binary output, 200,000 bytes: (.+)\]$/m.exec(text) ?? [];
+    expect(text.indexOf('�')).toBe(-1);
+    expect(text.length).toBeLessThan(300);
+    await answerOf(tool, `cp ${place} copy`);
+    expect(readFileSync(folder.file('copy')).equals(bytes)).toBe(true);
+  },
+);
+
+test('B20: what a task of a session has printed so far is told likewise', async () => {
+  const session = make('session');
+  writeFileSync(folder.file('data'), data(20_000));
+  const input = { command: 'cat data; sleep 60', run_in_background: true };
+  const { details } = await session.execute(input);
+  const ask = () => session.taskOutput.execute({ task_id: details.task?.id });
+  await expect.poll(async () => textOf(await ask())).toContain('[binary output, 20,000 bytes, ');
+});
+
+test('B20: lines that can be read stay, in their order, and what is shown is never longer', () => {
+  const line = fc.oneof(
+    fc.constantFrom('a', '', 'shorter', 'error: no such file', 'x'.repeat(90)),
+    fc.constantFrom('�'.repeat(30), `\0\x01${'�'.repeat(100)}`.replaceAll('\0', '␀'), '��'),
+  );
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 30 }), (lines) => {
+      const text = lines.join('\n');
+      const capture = { ...captureOf(text, { headBytes: 1e6, tailBytes: 0 }), lossy: true };
+      const shown = readableOutput(text, capture, 'it', '/x');
+      const readable = (all: string): string[] =>
+        all.split('\n').filter((one) => one.length >= 6 && !/[�\u2026[]/.test(one));
+      expect(readable(shown.text)).toEqual(readable(text));
+      expect(shown.isBinary || shown.text !== '' || text === '').toBe(true);
+      if (shown.notice === undefined) expect(shown.text.length).toBeLessThan(text.length);
+    }),
+  );
+});

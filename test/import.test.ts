@@ -1,0 +1,25 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const entry = new URL('../dist/index.js', import.meta.url).href;
+
+/** What of Node an expression loads in a new process beyond what every module makes it load. */
+function loadedBy(expression: string): string[] {
+  const script = `
+    await import('data:text/javascript,');
+    const before = new Set(process.moduleLoadList);
+    await (${expression});
+    console.log(process.moduleLoadList.filter((name) => !before.has(name)).join());`;
+  const args = ['--input-type=module', '-e', script];
+  const cwd = fileURLToPath(new URL('..', import.meta.url));
+  const printed = execFileSync(process.execPath, args, { encoding: 'utf8', cwd });
+  return printed.trim().split(',');
+}
+
+test('P13: importing the package loads nothing of Node that takes long and is not needed yet', () => {
+  const loaded = loadedBy(`import(${JSON.stringify(entry)})`);
+  for (const name of ['crypto', 'worker_threads', 'child_process', 'http', 'net', 'readline']) {
+    expect(loaded).not.toContain(`NativeModule ${name}`);
+  }
+});
