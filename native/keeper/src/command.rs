@@ -28,8 +28,8 @@ struct Command<'cradle> {
     to_announce: Option<Instant>,
     /// Until it is reaped.
     leader: Option<i32>,
-    /// The arguments of our shell, by which forks of it are known.
-    launch_lines: Vec<Vec<u8>>,
+    /// Our shells: by their arguments forks of them are known.
+    images: Vec<Image>,
     follow: bool,
     members: Members,
     ending: Option<Ending>,
@@ -81,19 +81,19 @@ pub fn run(
         start,
         to_announce: (!request.announce).then(|| Instant::now() + SHORT),
         leader: Some(pid),
-        launch_lines: request.images.iter().map(launch_line).collect(),
+        images: request.images,
         follow: request.follow,
         members: Members::new(pid),
         ending: None,
         looking: None,
     };
-    drop(request);
-    let follows = command.follow;
-    command.keep() && !follows
+    // A command may run for long.
+    drop(request.environment);
+    command.keep() && !request.follow
 }
 
 fn launch_line(image: &Image) -> Vec<u8> {
-    image.argv.iter().flat_map(|argument| argument.as_bytes_with_nul()).copied().collect()
+    image.argv.iter().map(|argument| argument.as_bytes_with_nul()).collect::<Vec<_>>().concat()
 }
 
 impl Command<'_> {
@@ -188,13 +188,17 @@ impl Command<'_> {
             None => false,
         };
         if given_up {
-            let left = tell_at_once(&self.members, &self.launch_lines);
+            let left = tell_at_once(&self.members, &self.launch_lines());
             members_in_parts(&left).iter().for_each(|part| self.tell(part));
             self.tell(&Answer::Over { forced: true, cleared: false });
             self.ending = None;
         }
+        if self.looking.as_ref().is_none_or(|looking| now < looking.due()) {
+            return given_up;
+        }
+        let launch_lines = self.launch_lines();
         let Some(looking) = &mut self.looking else { return given_up };
-        if let Some(left) = looking.look(&self.members, &self.launch_lines, now) {
+        if let Some(left) = looking.look(&self.members, &launch_lines, now) {
             // Somebody is there, shown or not: else we would not be here.
             self.looking = None;
             if left.is_empty() {
@@ -203,6 +207,10 @@ impl Command<'_> {
             members_in_parts(&left).iter().for_each(|part| self.tell(part));
         }
         given_up
+    }
+
+    fn launch_lines(&self) -> Vec<Vec<u8>> {
+        self.images.iter().map(launch_line).collect()
     }
 
     fn read_orders(&mut self) {

@@ -5,6 +5,11 @@
 pub struct Writer(Vec<u8>);
 
 impl Writer {
+    /// With room for so many bytes.
+    pub fn with_room(bytes: usize) -> Writer {
+        Writer(Vec::with_capacity(bytes))
+    }
+
     /// Appends a number.
     pub fn number(&mut self, number: u64) -> &mut Self {
         self.0.extend_from_slice(&number.to_le_bytes());

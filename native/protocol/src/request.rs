@@ -55,7 +55,8 @@ const BODY: u64 = 16;
 impl Request {
     /// What follows the head in a message, or is in a file.
     pub fn encode(&self) -> Vec<u8> {
-        let mut fields = Writer::default();
+        // Most of a request is its environment.
+        let mut fields = Writer::with_room(self.environment.len() + 2048);
         let Attributes { limits, mask, nice, affinity, bounding } = &self.attributes;
         fields.number(self.terminal.into()).number(self.follow.into());
         fields.number(self.announce.into());

@@ -96,8 +96,11 @@ pub fn hand_over<'text>(
     let before = Forerunner::of(environment);
     let mut handover = Handover { images: Vec::new(), sealed: None, script: None };
     let mut found = false;
-    for path in shells {
-        // Behind one that is there, the others are but for its vanishing just now.
+    for (index, path) in shells.iter().enumerate() {
+        // Behind one that is there, the last one is enough, for its vanishing just now.
+        if found && index + 1 < shells.len() {
+            continue;
+        }
         let shell = if found { Shell::by_name(path) } else { Shell::at(path) };
         found |= shell.exists;
         let way = way(&shell, text, &before, stays)?;
