@@ -136,10 +136,11 @@ fn argv_pointers(image: &Image) -> Vec<*const c_char> {
 
 /// A pointer to each NUL-ended entry, and NULL.
 fn entry_pointers(entries: &[u8]) -> Vec<*const c_char> {
-    entries
-        .split_inclusive(|byte| *byte == 0)
-        .filter(|entry| entry.len() > 1 && entry.ends_with(&[0]))
-        .map(|entry| entry.as_ptr().cast())
-        .chain([null()])
-        .collect()
+    let mut start = 0;
+    let found = memchr::memchr_iter(0, entries).filter_map(|end| {
+        let entry = entries.get(start..end).filter(|entry| !entry.is_empty());
+        start = end + 1;
+        entry.map(|entry| entry.as_ptr().cast())
+    });
+    found.chain([null()]).collect()
 }

@@ -26,8 +26,9 @@ pub fn read(file: &File, expected: usize) -> Vec<u8> {
 
 /// The number in the line of this name, such as `CapBnd:`.
 pub fn number_in(status: &[u8], name: &str, radix: u32) -> Option<u64> {
-    let mut lines = status.split(|byte| *byte == b'\n');
-    let value = lines.find_map(|line| line.strip_prefix(name.as_bytes()))?;
+    let value = memchr::memmem::find_iter(status, name)
+        .filter(|place| *place == 0 || status.get(place - 1) == Some(&b'\n'))
+        .find_map(|place| status.get(place + name.len()..)?.split(|byte| *byte == b'\n').next())?;
     u64::from_str_radix(std::str::from_utf8(value).ok()?.trim(), radix).ok()
 }
 

@@ -69,7 +69,7 @@ impl Reactor {
                 }
             }
             Answer::Left { members, more } => {
-                let label = process.label.clone();
+                let label = process.label();
                 let members = members.into_iter().map(|member| described(member, &label));
                 process.members.extend(members);
                 if !more && process.rest == Rest::Unknown {

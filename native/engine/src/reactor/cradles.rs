@@ -99,11 +99,8 @@ impl Reactor {
     fn cradle_was_killed(&mut self, id: u64) {
         let Some(process) = self.processes.get_mut(&id) else { return };
         process.rest = Rest::Lost;
-        let member = BackgroundProcess {
-            pid: process.pid,
-            group: process.pid,
-            command: process.label.clone(),
-        };
+        let member =
+            BackgroundProcess { pid: process.pid, group: process.pid, command: process.label() };
         process.members = vec![member];
         if self.keepers.iter().any(|keeper| keeper.fault().is_none()) {
             self.timers.set(id, Alarm::Lost, Instant::now() + LOST);

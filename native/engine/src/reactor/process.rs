@@ -42,8 +42,8 @@ pub struct Process {
     pub pid: i32,
     /// Its cradle's process id.
     pub parent: i32,
-    /// What those of its processes are called that have no other name.
-    pub label: String,
+    /// How its text begins: at most [`LABELLED`] bytes.
+    pub beginning: Vec<u8>,
     /// The request, until it is answered.
     pub letter: Option<Arc<Letter>>,
     /// Who is to take it, until then.
@@ -141,7 +141,19 @@ pub struct Exit {
     pub forced: bool,
 }
 
+/// The longest label, in characters.
+const LONGEST_LABEL: usize = 200;
+/// As many bytes of a text are enough for it.
+pub const LABELLED: usize = LONGEST_LABEL * 8;
+
 impl Process {
+    /// Its text in one line: so those of its processes are called that have no other name.
+    pub fn label(&self) -> String {
+        let words = String::from_utf8_lossy(&self.beginning);
+        let line = words.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+        line.chars().take(LONGEST_LABEL).collect()
+    }
+
     /// Tells its cradle something; one that is gone need not know.
     pub fn tell(&self, order: Order) {
         if let Some(cradle) = &self.cradle {

@@ -9,6 +9,7 @@ use crate::command::errors::{LaunchError, Step};
 use crate::command::mark::Mark;
 use crate::request::plumbing::{descriptors, script_file};
 use crate::request::shell::{Handover, LONGEST_ARGUMENT, TooLong, hand_over};
+use crate::request::variables::entries;
 use forkline_launch::Image;
 
 /// What a launch needs to know of the shell.
@@ -66,8 +67,7 @@ impl Invocation {
     }
 
     fn what_is_too_long(&self) -> String {
-        let mut entries = self.environment.split(|byte| *byte == 0);
-        match entries.find(|entry| entry.len() > LONGEST_ENTRY) {
+        match entries(&self.environment).find(|entry| entry.len() > LONGEST_ENTRY) {
             Some(entry) => {
                 let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();
                 let (name, length) = (String::from_utf8_lossy(name), entry.len());
@@ -104,7 +104,9 @@ const LONGEST_ENTRY: usize = 128 * 1024 - 1;
 
 /// The command's environment with what the engine adds; every entry ended by NUL.
 fn complete(environment: &[u8], mark: &Mark, sealed: Option<[&[u8]; 2]>) -> Vec<u8> {
-    let mut entries = environment.to_vec();
+    let text = sealed.map_or(0, |[_, text]| text.len());
+    let mut entries = Vec::with_capacity(environment.len() + text + 128);
+    entries.extend_from_slice(environment);
     if !entries.is_empty() {
         entries.push(0);
     }

@@ -5,3 +5,4 @@ pub mod letter;
 pub mod order;
 pub mod plumbing;
 pub mod shell;
+mod variables;

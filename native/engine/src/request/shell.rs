@@ -24,6 +24,8 @@ use dialect::{Dialect, Shell};
 use forerunner::Forerunner;
 use forkline_launch::Image;
 
+use crate::request::variables::entries;
+
 /// Longest text handed over in the environment: well under the kernel's 128 KiB a string.
 const LONGEST_VARIABLE: usize = 96 * 1024;
 /// The longest argument the kernel takes, without its NUL.
@@ -72,7 +74,7 @@ enum Way {
 ///
 /// Whether one exists is found out by executing it, which no check can foretell.
 pub fn usual(environment: &[u8]) -> Vec<CString> {
-    let path = environment.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(b"PATH="));
+    let path = entries(environment).find_map(|entry| entry.strip_prefix(b"PATH="));
     let directories = path.unwrap_or_default().split(|byte| *byte == b':');
     let on_path = directories.filter(|directory| directory.starts_with(b"/"));
     let bashes = on_path.map(|directory| [directory, b"/bash"].concat());

@@ -23,7 +23,7 @@ use crate::keeper::{Keeper, Turn, no_keeper};
 use crate::os::queue::Queue;
 use crate::reactor::input::Input;
 use crate::reactor::mailbox::{Mailbox, Message};
-use crate::reactor::process::{Phase, Process, Rest, Spilling};
+use crate::reactor::process::{LABELLED, Phase, Process, Rest, Spilling};
 use crate::request::invocation::Invocation;
 use crate::request::letter::{Delivery, Letter};
 use crate::request::order::{Order, Start};
@@ -172,7 +172,7 @@ impl Launcher {
             cradle: Some(cradle),
             pid: 0,
             parent: 0,
-            label: label(&command.text),
+            beginning: beginning(&command.text),
             letter: Some(Arc::new(letter)),
             turn: Some(turn),
             started: Instant::now(),
@@ -198,13 +198,9 @@ fn descriptors<E: Into<io::Error>>(error: E) -> LaunchError {
     LaunchError::new(Step::Descriptors, &error.into(), "a channel")
 }
 
-/// The command's text in one line, for those of its processes that have no other name.
-fn label(text: &[u8]) -> String {
-    const LONGEST: usize = 200;
-    let start = text.get(..LONGEST * 8).unwrap_or(text);
-    let words = String::from_utf8_lossy(start);
-    let line = words.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().take(LONGEST).collect()
+/// As much of a text as its label may be made of.
+fn beginning(text: &[u8]) -> Vec<u8> {
+    text.get(..LABELLED).unwrap_or(text).to_vec()
 }
 
 fn tap(command: &Command) -> Tap {

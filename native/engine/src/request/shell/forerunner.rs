@@ -1,5 +1,7 @@
 //! What a command's variables put between the start of its shell and its text.
 
+use crate::request::variables::entries;
+
 /// By name, the worst there is.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Forerunner {
@@ -16,7 +18,11 @@ impl Forerunner {
     /// so whoever has set one means it.
     pub fn of(environment: &[u8]) -> Forerunner {
         let mut found = Forerunner::Nothing;
-        for entry in environment.split(|byte| *byte == 0) {
+        for entry in entries(environment) {
+            // Most are none of these, which their first letter tells.
+            if !matches!(entry.first(), Some(b'B' | b'S' | b'P')) {
+                continue;
+            }
             let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();
             match name {
                 // BASHOPTS: `extdebug` starts the debugger. A function can stand in for `eval`.
