@@ -42,7 +42,8 @@ export function execute(
   try {
     checkExecuteOptions(command, options);
     const asked = requested(command, options);
-    if (signal?.aborted || owner?.isDisposed) return Promise.resolve(neverStarted(asked));
+    if (signal?.aborted) return Promise.resolve(neverStarted(asked, 'signal'));
+    if (owner?.isDisposed) return Promise.resolve(neverStarted(asked, 'owner'));
     const stdin = input === undefined ? false : toBytes(input);
     const listen = onOutput && 'text';
     return untilEnded({

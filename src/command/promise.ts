@@ -1,12 +1,13 @@
 import { LaunchError } from '../engine/launch-error.js';
 import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../engine/message.js';
-import type { RunResult, StreamName } from '../engine/outcome.js';
+import type { Canceller, RunResult, StreamName } from '../engine/outcome.js';
 import { hostOwner, type Owner } from '../engine/owner.js';
 import { type CommandHandle, type CommandHost, EngineProcess } from '../engine/process.js';
 import { type Requested, toResult } from '../engine/result.js';
 import { abortReason, onAbort } from '../support/abort.js';
 import { callOut, failing } from '../support/errors.js';
 import { settlesAtOnce, UnderWay } from '../support/timing.js';
+import { wasKilled, withMemoryChecked } from './out-of-memory.js';
 import { SpillFile, withSpillChecked } from './spill-check.js';
 
 /** Where commands run: whatever else is to run them one day takes its place here. */
@@ -46,9 +47,7 @@ export interface StartedCommand {
  * @throws What `output` threw, or what its promise was rejected with.
  */
 export function untilEnded(commission: Commission): Promise<RunResult> {
-  return new Promise((resolve) => {
-    new Execution(commission, resolve, resolve).begin();
-  });
+  return new Promise((resolve) => begin(commission, resolve, resolve));
 }
 
 /**
@@ -64,8 +63,17 @@ export function onceStarted(commission: Commission): Promise<StartedCommand> {
       settle = resolve;
     });
     const running = (pid: number, handle: CommandHandle): void => started({ pid, handle, result });
-    new Execution(commission, settle, started, running).begin();
+    begin(commission, settle, started, running);
   });
+}
+
+function begin(
+  commission: Commission,
+  settle: (result: RunResult | Promise<RunResult>) => void,
+  fail: (failure: Promise<never>) => void,
+  running?: (pid: number, handle: CommandHandle) => void,
+): void {
+  new Execution(commission, settle, fail, running).begin();
 }
 
 /** What a command is refused with whose owner is disposed of. */
@@ -151,8 +159,22 @@ class Execution implements CommandEvents {
     else if (end.kind === 'neverStarted' && this.started !== undefined) {
       this.#fail(failing(() => (signal?.aborted ? abortReason(signal) : ownerDisposed())));
     } else {
-      const result = toResult(end, asked);
-      this.#settle(result.spill === undefined ? result : withSpillChecked(result, isOwn));
+      const result = toResult(end, asked, this.#canceller());
+      const isKnown = result.spill === undefined && !wasKilled(result);
+      this.#settle(isKnown ? result : withChecks(result, isOwn));
     }
   }
+
+  /** Who cancelled it, if anybody did. */
+  #canceller(): Canceller {
+    const { signal, owner = hostOwner } = this.#commission;
+    if (signal?.aborted) return 'signal';
+    return owner.isDisposed ? 'owner' : 'kill';
+  }
+}
+
+/** The result with what only the system can tell, for the few that need it. */
+async function withChecks(result: RunResult, isOwn: boolean): Promise<RunResult> {
+  const checked = wasKilled(result) ? await withMemoryChecked(result) : result;
+  return withSpillChecked(checked, isOwn);
 }
