@@ -116,6 +116,7 @@ export {
   receiptOf,
   type StreamReceipt,
 } from './receipt/receipt.js';
+export type { CommandTrace } from './receipt/trace.js';
 export type { PipelineCode } from './shell/pipeline-code.js';
 export { InputError } from './support/errors.js';
 export type { Logger } from './support/logger.js';

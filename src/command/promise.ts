@@ -4,6 +4,7 @@ import type { Canceller, RunResult, StreamName } from '../engine/outcome.js';
 import { hostOwner, type Owner } from '../engine/owner.js';
 import { type CommandHandle, type CommandHost, EngineProcess } from '../engine/process.js';
 import { type Requested, toResult } from '../engine/result.js';
+import { isWatched, traceCommand } from '../receipt/trace.js';
 import { abortReason, onAbort } from '../support/abort.js';
 import { callOut, failing } from '../support/errors.js';
 import { settlesAtOnce, UnderWay } from '../support/timing.js';
@@ -67,13 +68,27 @@ export function onceStarted(commission: Commission): Promise<StartedCommand> {
   });
 }
 
+/** Starts it, in sight of those who watch commands. */
 function begin(
   commission: Commission,
   settle: (result: RunResult | Promise<RunResult>) => void,
   fail: (failure: Promise<never>) => void,
   running?: (pid: number, handle: CommandHandle) => void,
 ): void {
-  new Execution(commission, settle, fail, running).begin();
+  if (!isWatched()) {
+    new Execution(commission, settle, fail, running).begin();
+    return;
+  }
+  const { text: command, directory: cwd, timeoutMs } = commission.command;
+  traceCommand({ command, cwd, timeoutMs, detached: false }, (ended) => {
+    const told =
+      <T extends RunResult | Promise<RunResult>>(tell: (end: T) => void) =>
+      (end: T): void => {
+        tell(end);
+        ended(end);
+      };
+    new Execution(commission, told(settle), told(fail), running).begin();
+  });
 }
 
 /** What a command is refused with whose owner is disposed of. */
