@@ -72,9 +72,9 @@ interface ReceiptContext {
   readonly environment?: string | undefined;
   /** The streams of which the answer has not all. Default: those that were not kept whole. */
   readonly cut?: Readonly<Partial<Record<StreamName, boolean>>>;
-  /** Where the output is kept. Default: the spill file. */
+  /** Where the output is kept, if it is. Default, when it is left out: the spill file. */
   readonly kept?: KeptReceipt | undefined;
-  /** Why it is not. */
+  /** Why it is not, although it should have been. */
   readonly keptError?: string | undefined;
 }
 
@@ -93,11 +93,11 @@ export async function receiptOf(result: RunResult): Promise<Receipt> {
 }
 
 /** The receipt of a command of a contract. */
-async function makeReceipt(result: RunResult, context: ReceiptContext): Promise<Receipt> {
+export async function makeReceipt(result: RunResult, context: ReceiptContext): Promise<Receipt> {
   const { pid, outcome, outOfMemory, durationMs, cpu, peakMemory } = result;
   const { processes, troubles } = await lookAt(result.background);
   const exitCodeOf = await pipelineCodeOf(result, context);
-  const kept = context.kept ?? spilled(result);
+  const kept = 'kept' in context ? context.kept : spilled(result);
   return {
     pid,
     outcome,
@@ -125,7 +125,7 @@ async function pipelineCodeOf(
   // It is only help: without the parser there is none.
   const parser = await loadShellParser().catch(() => undefined);
   const script = parser && parseShell(parser, text);
-  return script && findPipelineCode(script, text, outcome.exitCode);
+  return script && findPipelineCode(parser, script, text, outcome.exitCode);
 }
 
 /** The longest that the kernel is waited for. */
@@ -167,6 +167,7 @@ function spilled({ spill }: RunResult): KeptReceipt | undefined {
 }
 
 function keepingTroubles({ spill }: RunResult, { keptError }: ReceiptContext): readonly string[] {
-  const error = keptError ?? (spill?.error && `${spill.error.code}: ${spill.error.message}`);
+  const { error: failed } = spill ?? {};
+  const error = keptError ?? (failed && `${failed.code}: ${failed.message}`);
   return error === undefined ? [] : [`the output is not kept whole: ${error}`];
 }

@@ -1,5 +1,13 @@
-import type { CommandNode, ParsedScript, PipelineNode, Statement } from 'unbash';
+import type {
+  Command,
+  CommandNode,
+  ParsedScript,
+  PipelineNode,
+  Statement,
+  SyntaxNode,
+} from 'unbash';
 import { firstBytes, visibleText } from '../support/text.js';
+import type { ShellParser } from './parser.js';
 import { findProgram, programName } from './wrappers.js';
 
 /** Whose exit code a command's is, when a pipeline ends in a filter. */
@@ -34,9 +42,11 @@ const WITH_SUBCOMMANDS: ReadonlySet<string> = new Set([
   ...['poetry', 'dotnet', 'mvn', 'bazel', 'terraform', 'systemctl', 'make', 'npx', 'deno'],
 ]);
 
-/** With these, a pipeline at the end may not be reached, or not have the last word. */
-const OTHER_WAY =
-  /\b(?:pipefail|PIPESTATUS|trap|exit)\b|(?:^|[;&|({\n]|then|else|do)[ \t]*exec[ \t]/;
+/** Builtins after which a pipeline may not be reached, or mean something else. */
+const OTHER_WAYS: ReadonlySet<string> = new Set(['exit', 'exec', 'trap', 'eval', 'return']);
+const SOURCE: ReadonlySet<string> = new Set(['source', '.']);
+/** Files that are sourced before half of all commands, and leave a shell's options alone. */
+const HARMLESS_FILE = /(?:^|\/)(?:activate|nvm\.sh)$/;
 const ERREXIT = /\bset[ \t]+-\w*e|\berrexit\b/;
 
 /** A longer text would keep the host's thread for what is only help. */
@@ -44,7 +54,7 @@ const MOST_CHARACTERS = 32 * 1024;
 
 /** Whether a text may end in a pipeline that counts: the parser need not be asked about most. */
 export function mayHavePipelineCode(text: string): boolean {
-  return text.includes('|') && text.length <= MOST_CHARACTERS && !OTHER_WAY.test(text);
+  return text.includes('|') && text.length <= MOST_CHARACTERS && !text.includes('pipefail');
 }
 
 /**
@@ -55,13 +65,38 @@ export function mayHavePipelineCode(text: string): boolean {
  * @param exitCode With which the shell ended.
  */
 export function findPipelineCode(
+  parser: ShellParser,
   script: ParsedScript,
   text: string,
   exitCode: number,
 ): PipelineCode | undefined {
   // A failure before the pipeline would have ended it.
   if (exitCode !== 0 && ERREXIT.test(text)) return undefined;
-  return inStatements(script.commands, exitCode);
+  const code = inStatements(script.commands, exitCode);
+  return code === undefined || goesOtherWays(parser, script) ? undefined : code;
+}
+
+/** Whether the shell itself, not a child of its, may go another way than from line to line. */
+function goesOtherWays(parser: ShellParser, node: SyntaxNode): boolean {
+  if (node.type === 'Command' && steers(node)) return true;
+  let found = false;
+  parser.forEachChild(node, (child) => {
+    found ||= !isOtherShell(child) && goesOtherWays(parser, child);
+  });
+  return found;
+}
+
+/** What is in there happens to a shell of its own. */
+function isOtherShell(node: SyntaxNode): boolean {
+  if (node.type === 'Pipeline') return node.commands.length > 1;
+  return node.type === 'Subshell' || node.type === 'Word';
+}
+
+function steers({ name, args }: Command): boolean {
+  const program = name?.value ?? '';
+  const [file] = args;
+  if (SOURCE.has(program)) return file?.type !== 'Word' || !HARMLESS_FILE.test(file.value);
+  return OTHER_WAYS.has(program);
 }
 
 function inStatements(statements: readonly Statement[], code: number): PipelineCode | undefined {
@@ -122,7 +157,7 @@ function nameOfLast(statements: readonly Statement[]): string {
 
 const SHOWN_BYTES = 40;
 
-function programOf({ name, args }: CommandNode & { readonly type: 'Command' }): string {
+function programOf({ name, args }: Command): string {
   const words = name === undefined ? [] : [name, ...args];
   const values = words.map((word) => (word.type === 'Word' ? word.value : word.text));
   const [word = 'the assignment', next] = values.slice(findProgram(values) ?? 0);

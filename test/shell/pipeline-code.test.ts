@@ -17,7 +17,7 @@ const parser = await loadShellParser();
 function codeOf(text: string, exitCode = 0) {
   if (!mayHavePipelineCode(text)) return undefined;
   const script = parseShell(parser, text);
-  return script && findPipelineCode(script, text, exitCode);
+  return script && findPipelineCode(parser, script, text, exitCode);
 }
 
 test.each([
@@ -37,6 +37,9 @@ test.each([
   ['env A=1 python -m pytest | tail', 0, 'tail', ['python']],
   ['docker exec web pytest | tail', 0, 'tail', ['docker exec']],
   ['make | tail # the end', 0, 'tail', ['make']],
+  ["sh -c 'exit 3' | tail", 0, 'tail', ['sh']],
+  ['(exit 3); (trap x EXIT; make) | tail', 0, 'tail', ['make']],
+  ['. .venv/bin/activate && pytest | tail', 0, 'tail', ['pytest']],
   ['$(pick) x | tail', 0, 'tail', ['$(pick)']],
 ] as const)('%s, with code %i, has the code of %s', (text, exitCode, program, before) => {
   expect(codeOf(text, exitCode)).toEqual({ program, before });
@@ -59,6 +62,10 @@ test.each([
   ["trap 'exit 3' EXIT; pytest | tail", 3],
   ['exec 3>&1; exec pytest | tail', 0],
   ['if a; then b | tail; fi', 0],
+  ['if a; then exit; fi; pytest | tail', 0],
+  ['f() { exit; }; f; pytest | tail', 0],
+  ['eval "$(setup)"; pytest | tail', 0],
+  ['source ./env.sh; pytest | tail', 0],
   ["echo 'a | tail'", 0],
   ['pytest | "$PAGER"', 0],
   ['pytest | (tail', 0],

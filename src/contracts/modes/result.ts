@@ -1,7 +1,8 @@
 import type { BackgroundProcess, MergedResult, Outcome } from '../../engine/outcome.js';
+import type { Receipt } from '../../receipt/receipt.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
-import { backgroundNotice, formatSeconds, outputText, stopCommand } from '../notices.js';
+import { formatSeconds, outputText, receiptNotices, stopCommand } from '../notices.js';
 import type { Mode, ModesSettings } from './options.js';
 import type { SnippedOutput } from './output.js';
 
@@ -20,6 +21,8 @@ export interface ForegroundDetails {
   totalBytes?: number;
   /** The file with all of it, until the tool is disposed of; present when it could be kept. */
   wholeOutput?: string;
+  /** All that is known of the command. */
+  receipt: Receipt;
 }
 
 /** Details of a command that goes on by itself. */
@@ -44,15 +47,16 @@ export type ModesDetails = ForegroundDetails | BackgroundDetails;
 export function foregroundResult(
   result: MergedResult,
   output: SnippedOutput,
+  receipt: Receipt,
   mode: ForegroundDetails['mode'],
   settings: ModesSettings,
 ): ToolResult<ModesDetails> {
   const timeoutSeconds = settings.timeouts[mode];
-  const details = foregroundDetails(result, mode, timeoutSeconds, output);
+  const details = foregroundDetails(result, mode, timeoutSeconds, output, receipt);
   const { outcome } = result;
   const shown = withLines(output.text, [
     output.path && `whole output: ${output.path}`,
-    backgroundNotice(result.background),
+    ...receiptNotices(receipt),
   ]);
   if (outcome.kind === 'cancelled') {
     throw new ToolAbortError(under('[command cancelled]', shown), { details });
@@ -75,6 +79,7 @@ function foregroundDetails(
   mode: ForegroundDetails['mode'],
   timeoutSeconds: number,
   { totalBytes, path }: SnippedOutput,
+  receipt: Receipt,
 ): ForegroundDetails {
   const { outcome, background, durationMs } = result;
   return {
@@ -85,6 +90,7 @@ function foregroundDetails(
     ...(background.length > 0 && { background }),
     ...(totalBytes !== undefined && { totalBytes }),
     ...(path !== undefined && { wholeOutput: path }),
+    receipt,
   };
 }
 

@@ -4,6 +4,7 @@ import { execute } from '../../command/execute.js';
 import type { ExecuteOptions } from '../../command/options.js';
 import type { MergedResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
+import { type KeptReceipt, makeReceipt } from '../../receipt/receipt.js';
 import { messageOf } from '../../support/errors.js';
 import { whileListened } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
@@ -46,22 +47,24 @@ export async function runForeground(
   const { cwd } = moment;
   const { signal } = call;
   const timeoutMs = milliseconds(settings.timeouts[mode]);
+  const environment = shellEnvironment(cwd, settings, moment);
   const keeper = await OutputKeeper.open(settings.outputs, TOOL);
   const spill = keeper.spill(settings.maxOutputBytes);
   const run = (onOutput: ExecuteOptions['onOutput']): Promise<MergedResult> => {
     const own = { cwd, timeoutMs, owner, signal, onOutput, spill };
     const options = commandOptions(settings, limitsToSnip(settings), own);
-    return execute(command, shellEnvironment(cwd, settings, moment), options).catch(
-      async (error) => {
-        keeper.abandon();
-        throw await explainLaunch(error, cwd);
-      },
-    );
+    return execute(command, environment, options).catch(async (error) => {
+      keeper.abandon();
+      throw await explainLaunch(error, cwd);
+    });
   };
   const result = await whileListened(call, run, { maxBytes: settings.snipBytes });
   const output = snipOutput(result.output, settings);
-  const path = await keep(result, keeper, output, settings);
-  return foregroundResult(result, { ...output, ...(path && { path }) }, mode, settings);
+  const kept = await keep(result, keeper, output, settings);
+  const cut = { output: output.totalBytes !== undefined };
+  const receipt = await makeReceipt(result, { environment, cut, kept });
+  const shown = { ...output, ...(kept && { path: kept.path }) };
+  return foregroundResult(result, shown, receipt, mode, settings);
 }
 
 /** Where all of a cut output is; undefined: it could not be kept, which is no reason to fail. */
@@ -70,13 +73,17 @@ async function keep(
   keeper: OutputKeeper,
   { totalBytes }: SnippedOutput,
   { outputs }: ModesSettings,
-): Promise<string | undefined> {
+): Promise<KeptReceipt | undefined> {
   const kept = await keeper.finish(spill);
-  if (kept.kind === 'kept') return kept.artifact.path;
+  if (kept.kind === 'kept') {
+    const { bytes, artifact } = kept;
+    return { path: artifact.path, bytes, missing: capture.total.bytes - bytes };
+  }
   // Not text, and too long only as it is shown: there is no file, and all of that is here.
   if (totalBytes === undefined || capture.kind === 'cut') return undefined;
   const artifact = await keepText(outputs, TOOL, capture.text);
-  return 'reason' in artifact ? undefined : artifact.path;
+  if ('reason' in artifact) return undefined;
+  return { path: artifact.path, bytes: artifact.bytes, missing: 0 };
 }
 
 /**

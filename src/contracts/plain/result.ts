@@ -1,9 +1,10 @@
 import type { BackgroundProcess, Capture, Outcome, SeparateResult } from '../../engine/outcome.js';
+import type { Receipt } from '../../receipt/receipt.js';
 import { signalExitCode } from '../../support/signals.js';
 import { firstBytes } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
-import { backgroundNotice, CANCELLED, NO_STATUS, signalNotice, timeoutNotice } from '../notices.js';
+import { CANCELLED, NO_STATUS, receiptNotices, signalNotice, timeoutNotice } from '../notices.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { PlainSettings } from './options.js';
 import type { PlainOutput, PlainSuccess } from './schema.js';
@@ -49,6 +50,8 @@ export interface PlainDetails {
   readonly signal?: NodeJS.Signals;
   /** Processes that still run; present when there are any. */
   readonly background?: readonly BackgroundProcess[];
+  /** All that is known of the command. */
+  readonly receipt?: Receipt;
 }
 
 const TIMEOUT_ADVICE =
@@ -70,6 +73,23 @@ export function failedResult(
   return answer({ error }, { timeoutSeconds, failure });
 }
 
+/** A stream as it is in the answer. */
+interface CappedText {
+  readonly text: string;
+  readonly truncated: boolean;
+}
+
+/** Both streams as they are in the answer. */
+type CappedStreams = Readonly<Record<'stdout' | 'stderr', CappedText>>;
+
+/** What of the streams is in the answer. */
+export function capStreams(result: SeparateResult, settings: PlainSettings): CappedStreams {
+  return {
+    stdout: capText(result.stdout, settings.maxStdoutBytes),
+    stderr: capText(result.stderr, settings.maxStderrBytes),
+  };
+}
+
 /**
  * The contract's answer to a command that ended.
  *
@@ -78,19 +98,20 @@ export function failedResult(
  */
 export function plainResult(
   result: SeparateResult,
+  { stdout, stderr }: CappedStreams,
+  receipt: Receipt,
   diagnosis: Diagnosis | undefined,
-  settings: PlainSettings,
+  { timeoutSeconds }: PlainSettings,
 ): ToolResult<PlainDetails> {
-  const stdout = shownText(result.stdout, settings.maxStdoutBytes);
-  const stderr = shownText(result.stderr, settings.maxStderrBytes);
-  const notice = backgroundNotice(result.background);
+  const notice = receiptNotices(receipt).join('\n');
   const output = { stdout: stdout.text, stderr: stderr.text, ...(notice && { notice }) };
   const details: PlainDetails = {
-    timeoutSeconds: settings.timeoutSeconds,
+    timeoutSeconds,
     wallTimeMs: result.durationMs,
     stdout: { bytes: result.stdout.total.bytes, truncated: stdout.truncated },
     stderr: { bytes: result.stderr.total.bytes, truncated: stderr.truncated },
     ...(result.background.length > 0 && { background: result.background }),
+    receipt,
   };
   const { outcome } = result;
   switch (outcome.kind) {
@@ -145,7 +166,7 @@ function answer(output: PlainOutput, details: PlainDetails): ToolResult<PlainDet
 }
 
 /** Cut at the end of a character. Text is never shorter than the bytes that it stands for. */
-function shownText(capture: Capture, maxBytes: number): { text: string; truncated: boolean } {
+function capText(capture: Capture, maxBytes: number): CappedText {
   const kept = capture.kind === 'complete' ? capture.text : capture.head;
   const text = firstBytes(kept, maxBytes);
   const truncated = capture.kind === 'cut' || text !== kept;

@@ -1,14 +1,15 @@
 import type { BackgroundProcess, Outcome, RunResult } from '../../engine/outcome.js';
+import { makeReceipt, type Receipt } from '../../receipt/receipt.js';
 import { showValue } from '../../support/errors.js';
 import { newestOf } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import {
-  backgroundNotice,
   CANCELLED,
   exitNotice,
   NO_STATUS,
   outputText,
+  receiptNotices,
   signalNotice,
   timeoutNotice,
 } from '../notices.js';
@@ -38,6 +39,8 @@ export interface SessionDetails {
   outcome?: Outcome;
   /** Processes that still run; present when there are any. */
   background?: readonly BackgroundProcess[];
+  /** All that is known of the command; absent while it runs in the background. */
+  receipt?: Receipt;
   /** The task that a command in the background is. */
   task?: { readonly id: string; readonly status: TaskStatus };
 }
@@ -51,6 +54,7 @@ export interface TaskDetails {
   outcome?: Outcome;
   durationMs?: number;
   background?: readonly BackgroundProcess[];
+  receipt?: Receipt;
 }
 
 /** Both streams as they are shown. */
@@ -71,6 +75,19 @@ export function shownStreams(result: RunResult, maxCharacters: number): ShownStr
 }
 
 /**
+ * The receipt of a command with these streams.
+ *
+ * @param environment Its environment block.
+ */
+export function sessionReceipt(
+  result: RunResult,
+  { stdout, stderr }: ShownStreams,
+  environment: string,
+): Promise<Receipt> {
+  return makeReceipt(result, { environment, cut: { stdout: stdout.isCut, stderr: stderr.isCut } });
+}
+
+/**
  * The answer to a command that ended.
  *
  * @param notices What else there is to say.
@@ -79,10 +96,10 @@ export function shownStreams(result: RunResult, maxCharacters: number): ShownStr
 export function sessionResult(
   result: RunResult,
   streams: ShownStreams,
-  details: SessionDetails,
+  details: SessionDetails & { readonly receipt: Receipt },
   notices: readonly (string | undefined)[],
 ): ToolResult<SessionDetails> {
-  const given = withBackground(notices, result);
+  const given = withReceipt(notices, details.receipt);
   const text = reportText(streams, result.outcome, given);
   if (result.outcome.kind === 'cancelled') throw new ToolAbortError(text, { details });
   const structured = {
@@ -138,9 +155,10 @@ export function completedTaskResult(
   taskId: string,
   result: RunResult,
   streams: ShownStreams,
+  receipt: Receipt,
 ): ToolResult<TaskDetails> {
   const { outcome, durationMs, background } = result;
-  const notices = withBackground([], result);
+  const notices = withReceipt([], receipt);
   const report = reportText(streams, outcome, notices);
   const text = sections([taskLines(taskId, 'completed'), report]);
   return {
@@ -151,6 +169,7 @@ export function completedTaskResult(
       outcome,
       durationMs,
       ...(background.length > 0 && { background }),
+      receipt,
     },
     structured: {
       task_id: taskId,
@@ -186,12 +205,12 @@ function reportText(streams: ShownStreams, outcome: Outcome, notices: readonly s
   return sections([streamsText(streams), notices.join('\n'), endingText(outcome)]);
 }
 
-/** What there is to say, and which processes still run. */
-function withBackground(
+/** What there is to say, with what the receipt says, such as which processes still run. */
+function withReceipt(
   notices: readonly (string | undefined)[],
-  { background }: RunResult,
+  receipt: Receipt,
 ): readonly string[] {
-  return [...notices, backgroundNotice(background)].filter((one) => one !== undefined);
+  return [...notices, ...receiptNotices(receipt)].filter((one) => one !== undefined);
 }
 
 function streamsText({ stdout, stderr }: ShownStreams, state?: 'running'): string {

@@ -13,6 +13,7 @@ import { streamLimits } from './output.js';
 import {
   type CallTimeout,
   type SessionDetails,
+  sessionReceipt,
   sessionResult,
   shownStreams,
   startedResult,
@@ -44,10 +45,11 @@ export async function runInSession(
   const { settings, directory } = session;
   const timeout = clampTimeout(asked ?? settings.timeoutMs, settings);
   const from = await directory.here();
+  const environment = shellEnvironment(from.path, settings, moment);
   const { signal } = call;
   const result = await whileListened(call, (onOutput) =>
     inPlace(session, from, () =>
-      execute(command, shellEnvironment(from.path, settings, moment), {
+      execute(command, environment, {
         ...sessionOptions(session, from, timeout, { signal, onOutput }),
         followDirectory: true,
       }),
@@ -57,14 +59,16 @@ export async function runInSession(
   const endedItself = kind !== 'timedOut' && kind !== 'cancelled';
   if (endedItself) await directory.follow(from, result.directory);
   const lost = endedItself && result.directory === undefined;
-  const details: SessionDetails = {
+  const streams = shownStreams(result, settings.maxCharacters);
+  const details = {
     cwd: directory.path,
     ...timeoutDetails(timeout),
     durationMs: result.durationMs,
     outcome: result.outcome,
     ...(result.background.length > 0 && { background: result.background }),
+    receipt: await sessionReceipt(result, streams, environment),
   };
-  return sessionResult(result, shownStreams(result, settings.maxCharacters), details, [
+  return sessionResult(result, streams, details, [
     clampNotice(timeout, settings),
     lost ? `The working directory could not be followed; it stays ${directory.path}.` : undefined,
   ]);
@@ -78,7 +82,7 @@ export async function runInSession(
  */
 export async function startTask(
   session: Session,
-  { command, timeout: asked }: SessionInput,
+  { command: text, timeout: asked }: SessionInput,
   moment: CallMoment,
 ): Promise<ToolResult<SessionDetails>> {
   const { settings, directory, tasks } = session;
@@ -87,9 +91,9 @@ export async function startTask(
     const from = await directory.here();
     const options = sessionOptions(session, from, timeout);
     if (session.owner.isDisposed) throw new ToolAbortError(CANCELLED);
-    return inPlace(session, from, () =>
-      startCommand(command, shellEnvironment(from.path, settings, moment), options),
-    );
+    const environment = shellEnvironment(from.path, settings, moment);
+    const command = await inPlace(session, from, () => startCommand(text, environment, options));
+    return { command, environment };
   });
   const details: SessionDetails = {
     cwd: directory.path,

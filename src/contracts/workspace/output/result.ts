@@ -1,20 +1,21 @@
 import type { KeptOutput } from '../../../artifacts/keep-output.js';
 import type { BackgroundProcess, MergedResult, Outcome } from '../../../engine/outcome.js';
 import type { JobState } from '../../../jobs/job.js';
+import { type KeptReceipt, makeReceipt, type Receipt } from '../../../receipt/receipt.js';
 import type { ToolResult } from '../../contract.js';
 import { ToolAbortError, ToolError } from '../../errors.js';
 import {
-  backgroundNotice,
   CANCELLED,
   DISMISSED,
   exitNotice,
   joinSections,
   NO_STATUS,
   outputText,
+  receiptNotices,
   timeoutNotice,
   wallTimeNotice,
 } from '../../notices.js';
-import type { Timeout } from '../input/prepare.js';
+import type { PreparedCommand, Timeout } from '../input/prepare.js';
 import type { TimeoutLimits, WorkspaceSettings } from '../options.js';
 import type { EndedOutput, MinimizerReport } from './minimize.js';
 import { type ShownOutput, showCapture, type Truncation, type WholeOutput } from './show.js';
@@ -53,12 +54,18 @@ export interface WorkspaceDetails {
   meta?: { truncation?: Truncation; minimizer?: MinimizerReport };
   /** Why the whole output was not kept; present when it should have been. */
   artifactError?: string;
+  /** All that is known of the command; absent while it runs in the background. */
+  receipt?: Receipt;
+}
+
+/** An output as it is in the answer. */
+interface AnsweredOutput extends EndedOutput {
+  readonly shown: ShownOutput;
+  readonly receipt: Receipt;
 }
 
 /** What else there is to say of a command. */
 interface ResultExtras {
-  /** In place of {@link shownOutput}. */
-  readonly shown?: ShownOutput;
   /** Why it did not run in the way that was asked for. */
   readonly notice?: string | undefined;
   /** A person has ended it. */
@@ -76,6 +83,34 @@ export function shownOutput(
 }
 
 /**
+ * The receipt of a command that ended.
+ *
+ * @param environment Its environment block.
+ */
+export function workspaceReceipt(
+  result: MergedResult,
+  { ownText: text }: Pick<PreparedCommand, 'ownText'>,
+  environment: string,
+  { cut }: ShownOutput,
+  { kept, shortened }: EndedOutput,
+): Promise<Receipt> {
+  const isCut = cut !== undefined || shortened !== undefined;
+  const more = {
+    kept: kept.kind === 'kept' ? keptReceipt(kept, result.output.total.bytes) : undefined,
+    keptError: isCut && kept.kind === 'failed' ? kept.reason : undefined,
+  };
+  return makeReceipt(result, { text, environment, cut: { output: isCut }, ...more });
+}
+
+function keptReceipt(
+  { artifact, complete, bytes }: KeptOutput & { readonly kind: 'kept' },
+  totalBytes: number,
+): KeptReceipt {
+  const missing = complete ? 0 : Math.max(0, totalBytes - bytes);
+  return { path: artifact.path, artifactId: artifact.id, bytes, missing };
+}
+
+/**
  * The contract's answer to a command that ended.
  *
  * @throws {ToolError} It timed out, ended without an exit code, or a person has ended it.
@@ -85,25 +120,24 @@ export function workspaceResult(
   result: MergedResult,
   timeout: Timeout,
   settings: WorkspaceSettings,
-  ended: EndedOutput,
-  extras: ResultExtras = {},
+  { kept, shortened, shown, receipt }: AnsweredOutput,
+  { notice, dismissed = false }: ResultExtras = {},
 ): ToolResult<WorkspaceDetails> {
-  const { shown = shownOutput(result, settings, ended), notice, dismissed = false } = extras;
-  const { kept, shortened } = ended;
   const details = workspaceDetails(result, timeout, shown, shortened?.report);
+  details.receipt = receipt;
   if (details.meta !== undefined && kept.kind === 'failed') details.artifactError = kept.reason;
   const raw = rawOutputNotice(shortened?.report);
   const clamped = clampNotice(timeout, settings.timeout);
-  const background = backgroundNotice(result.background);
+  const told = receiptNotices(receipt);
   const { outcome } = result;
   if (outcome.kind === 'exited') {
     const wallTime = wallTimeNotice(result.durationMs);
-    const notices = [shown.cut?.notice, wallTime, clamped, notice, background, raw];
+    const notices = [shown.cut?.notice, wallTime, clamped, notice, ...told, raw];
     return exitedResult(shown.text, notices, outcome.exitCode, details);
   }
   const isStopped = outcome.kind === 'timedOut' || outcome.kind === 'cancelled';
   const wallTime = isStopped ? undefined : wallTimeNotice(result.durationMs);
-  const notices = [shown.cut?.notice, wallTime, clamped, notice, background, raw];
+  const notices = [shown.cut?.notice, wallTime, clamped, notice, ...told, raw];
   if (outcome.kind === 'cancelled' && dismissed) {
     const message = joinSections(shown.text, [...notices, DISMISSED], CANCELLED);
     throw new ToolError('dismissed', message, { details });
