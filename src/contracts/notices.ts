@@ -49,7 +49,12 @@ export const DISMISSED = 'The user ended it from the console.';
  * @param advice What to do about it, on a line of its own.
  */
 export function timeoutNotice(seconds: number, advice: string): string {
-  return `Command timed out after ${formatSeconds(seconds)}\n${advice}`;
+  return `${timedOut(seconds)}\n${advice}`;
+}
+
+/** The same, without what to do. */
+export function timedOut(seconds: number): string {
+  return `Command timed out after ${formatSeconds(seconds)}`;
 }
 
 /** `1 second`, `1.5 seconds`. */

@@ -10,11 +10,13 @@ import {
 import { compileNamePatterns } from '../command/secrets.js';
 import { inheritedEnvironment } from '../engine/environ.js';
 import type { Owner } from '../engine/owner.js';
+import type { InteractionLog } from '../interaction-log/log.js';
 import type { OptionNames } from '../support/checks.js';
 import { atLeast, checkMethod, checkSwitch } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Logger } from '../support/logger.js';
 import { absolutePath, isUrl } from '../support/paths.js';
+import { type CommandLog, resolveLog } from './command-log.js';
 import { nonInteractiveDefaults } from './non-interactive.js';
 
 /** Options that every contract has. */
@@ -42,6 +44,8 @@ export interface ShellOptions {
   readonly graceMs?: number | undefined;
   /** Shells to try, in this order. Default: `/bin/bash`, `bash` on PATH, `/bin/sh`. */
   readonly shell?: readonly string[] | undefined;
+  /** Where each command is noted: a file's path, or a log. Default: nowhere. */
+  readonly log?: string | InteractionLog | undefined;
   /** Told what is wrong but no reason to fail. Default: process warnings. */
   readonly logger?: Logger | undefined;
 }
@@ -56,6 +60,7 @@ export const SHELL_OPTION_NAMES: OptionNames<ShellOptions> & { readonly contract
   ci: true,
   graceMs: true,
   shell: true,
+  log: true,
   logger: true,
 };
 
@@ -70,6 +75,7 @@ export interface ShellSettings {
   readonly defaults: Readonly<Record<string, string>>;
   readonly graceMs: number;
   readonly shell: readonly string[] | undefined;
+  readonly log: CommandLog | undefined;
 }
 
 /** What a call finds of the host at its moment, and keeps, however long it waits for its turn. */
@@ -127,6 +133,7 @@ export function resolveShellOptions(
     defaults: nonInteractiveDefaults(options.ci ?? true),
     graceMs: atLeast('graceMs', 0, options.graceMs ?? defaults.graceMs),
     shell: options.shell && [...options.shell],
+    log: resolveLog(options.log, options.logger),
   };
 }
 

@@ -9,6 +9,7 @@ import { messageOf } from '../../support/errors.js';
 import { whileListened } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
+import type { PendingEntry } from '../log-entry.js';
 import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
 import { explainLaunch } from '../workdir.js';
 import type { ModesSettings } from './options.js';
@@ -25,7 +26,7 @@ import {
 const TOOL = 'bash';
 
 /** The host at the moment of a call, and where the conversation is. */
-interface ModesMoment extends CallMoment {
+export interface ModesMoment extends CallMoment {
   readonly cwd: string;
 }
 
@@ -96,6 +97,7 @@ export async function runInBackground(
   command: string,
   settings: ModesSettings,
   moment: ModesMoment,
+  entry: PendingEntry | undefined,
 ): Promise<ToolResult<ModesDetails>> {
   const { cwd } = moment;
   const environment = shellEnvironment(cwd, settings, moment);
@@ -105,6 +107,7 @@ export async function runInBackground(
   try {
     const options = { cwd, outputPath, timeoutMs, graceMs, shell };
     const pid = await executeDetached(command, environment, options);
+    entry?.ofDetached(pid);
     return backgroundResult(pid, outputPath, settings);
   } catch (error) {
     await removeOutputFile(outputPath);

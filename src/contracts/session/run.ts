@@ -1,9 +1,12 @@
 import { execute, startCommand } from '../../command/execute.js';
 import type { ExecuteOptions } from '../../command/options.js';
+import type { RunResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
+import type { Receipt } from '../../receipt/receipt.js';
 import { whileListened } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolAbortError, ToolError } from '../errors.js';
+import type { PendingEntry } from '../log-entry.js';
 import { CANCELLED } from '../notices.js';
 import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
 import { explainLaunch } from '../workdir.js';
@@ -19,7 +22,7 @@ import {
   startedResult,
 } from './result.js';
 import type { SessionInput } from './schema.js';
-import type { Tasks } from './tasks.js';
+import type { Task, Tasks } from './tasks.js';
 
 /** What the calls of a session share. */
 export interface Session {
@@ -84,6 +87,7 @@ export async function startTask(
   session: Session,
   { command: text, timeout: asked }: SessionInput,
   moment: CallMoment,
+  entry: PendingEntry | undefined,
 ): Promise<ToolResult<SessionDetails>> {
   const { settings, directory, tasks } = session;
   const timeout = clampTimeout(asked, settings);
@@ -95,12 +99,21 @@ export async function startTask(
     const command = await inPlace(session, from, () => startCommand(text, environment, options));
     return { command, environment };
   });
+  entry?.ofReceipt(task.command.result.then((end) => receiptOfTask(end, task, settings)));
   const details: SessionDetails = {
     cwd: directory.path,
     ...timeoutDetails(timeout),
     task: { id: task.id, status: 'running' },
   };
   return startedResult(task.id, details, clampNotice(timeout, settings));
+}
+
+function receiptOfTask(
+  end: RunResult,
+  { environment }: Task,
+  { maxCharacters }: SessionSettings,
+): Promise<Receipt> {
+  return sessionReceipt(end, shownStreams(end, maxCharacters), environment);
 }
 
 /** Takes the session back to its start when its directory turns out to be gone. */
