@@ -54,15 +54,14 @@ export function foregroundResult(
   const timeoutSeconds = settings.timeouts[mode];
   const details = foregroundDetails(result, mode, timeoutSeconds, output, receipt);
   const { outcome } = result;
-  const shown = withLines(output.text, [
-    output.path && `whole output: ${output.path}`,
-    ...receiptNotices(receipt),
-  ]);
+  const lines = [output.path && `whole output: ${output.path}`, ...receiptNotices(receipt)];
+  if (outcome.kind === 'exited' && outcome.exitCode === 0) {
+    const text = withLines(outputText(output.text), lines);
+    return { content: [{ type: 'text', text }], details };
+  }
+  const shown = withLines(output.text, lines);
   if (outcome.kind === 'cancelled') {
     throw new ToolAbortError(under('[command cancelled]', shown), { details });
-  }
-  if (outcome.kind === 'exited' && outcome.exitCode === 0) {
-    return { content: [{ type: 'text', text: outputText(shown) }], details };
   }
   const text =
     outcome.kind === 'timedOut'
