@@ -4,11 +4,13 @@ import type { Receipt } from '../receipt/receipt.js';
 import { messageOf } from '../support/errors.js';
 import { signalExitCode } from '../support/signals.js';
 import type { ToolResult } from './contract.js';
-import { ToolAbortError, ToolError, toToolError } from './errors.js';
+import { receiptIn, receiptOfError, ToolAbortError, toToolError } from './errors.js';
 import { CANCELLED, NO_STATUS, signalNotice, timedOut } from './notices.js';
 
 /** What is known of a command when its entry is written. */
-type Known = Pick<InteractionEntry, 'receipt' | 'error' | 'detachedPid'>;
+type Known = {
+  readonly [Name in 'receipt' | 'error' | 'detachedPid']?: InteractionEntry[Name] | undefined;
+};
 
 /** Takes an entry, at once or when it is there; the promise is never rejected. */
 type Append = (entry: InteractionEntry | Promise<InteractionEntry>) => void;
@@ -35,8 +37,8 @@ export class PendingEntry {
     const { details, structured } = answer;
     const { error } = structured ?? {};
     this.#note({
-      ...receiptIn(details),
-      ...(typeof error === 'string' && { error }),
+      receipt: receiptIn(details),
+      error: typeof error === 'string' ? error : undefined,
     });
     return answer;
   }
@@ -86,17 +88,10 @@ export class PendingEntry {
 }
 
 function knownOf(error: unknown): Known {
-  const isTool = error instanceof ToolError || error instanceof ToolAbortError;
-  const known = isTool && typeof error.details === 'object' ? receiptIn(error.details) : {};
-  if (error instanceof ToolAbortError) return { ...known, error: CANCELLED };
+  const receipt = receiptOfError(error);
+  if (error instanceof ToolAbortError) return { receipt, error: CANCELLED };
   // Its message has the output, which is not for the log; what the receipt says is.
-  return known.receipt === undefined ? { error: messageOf(error) } : known;
-}
-
-function receiptIn(details: object | null): Pick<Known, 'receipt'> {
-  if (details === null || !('receipt' in details)) return {};
-  // Contracts put nothing else there.
-  return { receipt: details.receipt as Receipt };
+  return receipt === undefined ? { error: messageOf(error) } : { receipt };
 }
 
 /** A signal has the exit code that shells give it. */

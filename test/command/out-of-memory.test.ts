@@ -1,8 +1,14 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
 import type { OutOfMemory } from '../../src/index.js';
 import { type Host, namespaces, startHost } from '../support/hosts.js';
+import { root } from '../support/house.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { failureOf } from '../support/results.js';
 
+const execute = promisify(execFile);
 leavesNothingBehind();
 const hosts: Host[] = [];
 afterEach(async () => {
@@ -12,13 +18,17 @@ afterEach(async () => {
   }
 });
 
-/** A host that sees control groups of ours in place of the machine's. */
-function hostIn(groups: string): Host {
+/** What starts a program that sees control groups of ours in place of the machine's. */
+function seeing(groups: string): string[] {
   const mount = `
     mount -t tmpfs none /sys/fs/cgroup && mkdir -p /sys/fs/cgroup/memory/own /sys/fs/cgroup/own &&
     printf '${groups}' >/sys/fs/cgroup/self &&
     mount --bind /sys/fs/cgroup/self /proc/$$/cgroup && exec "$@"`;
-  const host = startHost('commands', { under: [...namespaces('-m'), 'sh', '-c', mount, 'sh'] });
+  return [...namespaces('-m'), 'sh', '-c', mount, 'sh'];
+}
+
+function hostIn(groups: string): Host {
+  const host = startHost('commands', { under: seeing(groups) });
   hosts.push(host);
   return host;
 }
@@ -60,4 +70,23 @@ test('a command that was ended by its deadline was not ended for want of memory'
   const { result } = await host.run(command, { timeoutMs: 100, graceMs: 100 });
   expect(result?.outcome).toMatchObject({ kind: 'timedOut', forced: true });
   expect(result?.outOfMemory).toBeUndefined();
+});
+
+test('people and models are told in a line that memory ran out, probably', async () => {
+  const [program = '', ...under] = seeing('0::/own\\n');
+  const command = counting('memory.events', 1);
+  const started = (...args: string[]) => execute(program, [...under, process.execPath, ...args]);
+  const failed = await failureOf(started(join(root, 'dist/cli.js'), 'run', command));
+  expect(failed).toMatchObject({
+    code: 137,
+    stderr: expect.stringMatching(/^forkline: probably out of memory: /m),
+  });
+  const script = `
+    import { createBashTool } from '${join(root, 'dist/index.js')}';
+    const tool = createBashTool({ contract: 'session', cwd: '/' });
+    const { content } = await tool.execute({ command: process.argv[1] });
+    console.log(content[0].text);
+    await tool.dispose();`;
+  const { stdout } = await started('--input-type=module', '-e', script, command);
+  expect(stdout).toMatch(/^Out of memory, probably: .*\n\nKilled by SIGKILL\.$/m);
 });
