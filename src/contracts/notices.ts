@@ -68,6 +68,8 @@ export function formatSeconds(seconds: number): string {
  */
 export function receiptNotices(receipt: Receipt): readonly string[] {
   const { outcome, exitCodeOf, outOfMemory, background } = receipt;
+  // On every call's way.
+  if (exitCodeOf === undefined && outOfMemory === undefined && background.length === 0) return [];
   const exitCode = outcome.kind === 'exited' ? outcome.exitCode : undefined;
   return [
     exitCodeOf && exitCode !== undefined ? pipelineNotice(exitCodeOf, exitCode) : undefined,

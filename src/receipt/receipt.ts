@@ -5,6 +5,8 @@ import type {
   Counts,
   Outcome,
   RunResult,
+  SpillError,
+  SpillReport,
   StreamName,
 } from '../engine/outcome.js';
 import { loadShellParser, parseShell } from '../shell/parser.js';
@@ -92,25 +94,58 @@ export async function receiptOf(result: RunResult): Promise<Receipt> {
   return makeReceipt(result, {});
 }
 
-/** The receipt of a command of a contract. */
-export async function makeReceipt(result: RunResult, context: ReceiptContext): Promise<Receipt> {
-  const { pid, outcome, outOfMemory, durationMs, cpu, peakMemory } = result;
-  const { processes, troubles } = await lookAt(result.background);
+/**
+ * The receipt of a command of a contract. On every call's way: nearly always nothing has to be looked
+ * up, and it is there at once.
+ */
+export function makeReceipt(
+  result: RunResult,
+  context: ReceiptContext,
+): Receipt | Promise<Receipt> {
+  const { background, outcome, command } = result;
+  const { text = command } = context;
+  const isOpen = background.length > 0 || (outcome.kind === 'exited' && mayHavePipelineCode(text));
+  return isOpen ? lookAndMake(result, context) : receiptWith(result, context, NOTHING_FOUND);
+}
+
+/** What had to be looked up. */
+interface Findings {
+  readonly exitCodeOf: PipelineCode | undefined;
+  readonly background: readonly RunningProcess[];
+  readonly troubles: readonly string[];
+}
+
+const NOTHING_FOUND: Findings = { exitCodeOf: undefined, background: [], troubles: [] };
+
+async function lookAndMake(result: RunResult, context: ReceiptContext): Promise<Receipt> {
+  const running = await lookAt(result.background);
   const exitCodeOf = await pipelineCodeOf(result, context);
-  const kept = 'kept' in context ? context.kept : spilled(result);
-  return {
+  return receiptWith(result, context, { ...running, exitCodeOf });
+}
+
+function receiptWith(result: RunResult, context: ReceiptContext, found: Findings): Receipt {
+  const { pid, outcome, outOfMemory, durationMs, cpu, peakMemory, spill } = result;
+  const { exitCodeOf, background } = found;
+  const kept = 'kept' in context ? context.kept : spill && keptBySpill(spill);
+  const keptError = context.keptError ?? (spill?.error && describeSpillError(spill.error));
+  const notKept = keptError === undefined ? [] : [`the output is not kept whole: ${keptError}`];
+  const troubles = [...found.troubles, ...notKept];
+  const streams = streamsOf(result, context.cut);
+  // One literal: what is nearly never there is put in afterwards.
+  const receipt: { -readonly [Name in keyof Receipt]: Receipt[Name] } = {
     pid,
     outcome,
-    ...(outOfMemory !== undefined && { outOfMemory }),
-    ...(exitCodeOf !== undefined && { exitCodeOf }),
-    background: processes,
-    streams: streamsOf(result, context.cut),
-    ...(kept !== undefined && { kept }),
-    troubles: [...troubles, ...keepingTroubles(result, context)],
+    background,
+    streams,
+    troubles,
     durationMs,
     cpu,
     peakMemory,
   };
+  if (outOfMemory !== undefined) receipt.outOfMemory = outOfMemory;
+  if (exitCodeOf !== undefined) receipt.exitCodeOf = exitCodeOf;
+  if (kept !== undefined) receipt.kept = kept;
+  return receipt;
 }
 
 /** A variable with which the shell may have `pipefail` set before the text begins. */
@@ -131,22 +166,16 @@ async function pipelineCodeOf(
 /** The longest that the kernel is waited for. */
 const LOOK_MS = 1000;
 
-interface Running {
-  readonly processes: readonly RunningProcess[];
-  readonly troubles: readonly string[];
-}
-
-const NOTHING_RUNS: Running = { processes: [], troubles: [] };
-
-async function lookAt(background: readonly BackgroundProcess[]): Promise<Running> {
-  if (background.length === 0) return NOTHING_RUNS;
+async function lookAt(
+  background: readonly BackgroundProcess[],
+): Promise<Pick<Findings, 'background' | 'troubles'>> {
   const looking = listeningPorts(background.map(({ pid }) => pid));
   const found: readonly ProcessPorts[] = (await settlesWithin(looking, LOOK_MS))
     ? await looking
     : [];
   const hidden = background.filter((_, index) => found[index] === undefined);
   return {
-    processes: background.map((process, index) => ({ ...process, ports: found[index] ?? [] })),
+    background: background.map((process, index) => ({ ...process, ports: found[index] ?? [] })),
     troubles: hidden.map(({ pid }) => `the ports of process ${pid} could not be looked at`),
   };
 }
@@ -158,16 +187,14 @@ function streamsOf(result: RunResult, cut: ReceiptContext['cut']): Receipt['stre
 }
 
 function streamOf({ kind, total, lossy }: Capture, cut = kind === 'cut'): StreamReceipt {
-  return { ...total, cut, lossy };
+  const { bytes, characters, lines } = total;
+  return { bytes, characters, lines, cut, lossy };
 }
 
-function spilled({ spill }: RunResult): KeptReceipt | undefined {
-  if (spill === undefined) return undefined;
-  return { path: spill.path, bytes: spill.bytes, missing: spill.dropped };
+function keptBySpill({ path, bytes, dropped }: SpillReport): KeptReceipt {
+  return { path, bytes, missing: dropped };
 }
 
-function keepingTroubles({ spill }: RunResult, { keptError }: ReceiptContext): readonly string[] {
-  const { error: failed } = spill ?? {};
-  const error = keptError ?? (failed && `${failed.code}: ${failed.message}`);
-  return error === undefined ? [] : [`the output is not kept whole: ${error}`];
+function describeSpillError({ code, message }: SpillError): string {
+  return `${code}: ${message}`;
 }

@@ -83,7 +83,7 @@ export function sessionReceipt(
   result: RunResult,
   { stdout, stderr }: ShownStreams,
   environment: string,
-): Promise<Receipt> {
+): Receipt | Promise<Receipt> {
   return makeReceipt(result, { environment, cut: { stdout: stdout.isCut, stderr: stderr.isCut } });
 }
 

@@ -112,7 +112,7 @@ function receiptOfTask(
   end: RunResult,
   { environment }: Task,
   { maxCharacters }: SessionSettings,
-): Promise<Receipt> {
+): Receipt | Promise<Receipt> {
   return sessionReceipt(end, shownStreams(end, maxCharacters), environment);
 }
 

@@ -93,13 +93,15 @@ export function workspaceReceipt(
   environment: string,
   { cut }: ShownOutput,
   { kept, shortened }: EndedOutput,
-): Promise<Receipt> {
+): Receipt | Promise<Receipt> {
   const isCut = cut !== undefined || shortened !== undefined;
-  const more = {
+  return makeReceipt(result, {
+    text,
+    environment,
+    cut: { output: isCut },
     kept: kept.kind === 'kept' ? keptReceipt(kept, result.output.total.bytes) : undefined,
     keptError: isCut && kept.kind === 'failed' ? kept.reason : undefined,
-  };
-  return makeReceipt(result, { text, environment, cut: { output: isCut }, ...more });
+  });
 }
 
 function keptReceipt(
