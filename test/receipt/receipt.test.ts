@@ -1,6 +1,11 @@
+import { execFile } from 'node:child_process';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { InputError, receiptOf, run, spawn } from '../../src/index.js';
 import { longSleep } from '../support/commands.js';
+import { publicCopy } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder, useOwners } from '../support/leftovers.js';
 import { failureOf } from '../support/results.js';
 
@@ -113,6 +118,24 @@ test('what has ended by the time of the receipt listens nowhere', async () => {
   const { background, troubles } = await receiptOf(result);
   expect(background).toMatchObject([{ ports: [] }]);
   expect(troubles).toEqual([]);
+});
+
+test('a receipt says of which process the ports could not be looked at', async () => {
+  chmodSync(folder.path, 0o755);
+  const from = publicCopy(folder.file('package'));
+  const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+  const [program = '', ...args] = [
+    ...(process.getuid?.() === 0 ? nobody : []),
+    ...[process.execPath, '--input-type=module', '-e'],
+    `import { receiptOf, run } from '${join(from, 'dist/index.js')}';
+    const background = [{ pid: 1, processGroup: 1, command: 'init' }];
+    console.log(JSON.stringify(await receiptOf({ ...(await run('true')), background })));`,
+  ];
+  const { stdout } = await promisify(execFile)(program, args, { cwd: '/' });
+  expect(JSON.parse(stdout)).toMatchObject({
+    background: [{ pid: 1, ports: [] }],
+    troubles: ['the ports of process 1 could not be looked at'],
+  });
 });
 
 test('a receipt is of a result and of nothing else', async () => {
