@@ -60,7 +60,7 @@ test.each(CONTRACT_NAMES)('B20: %s says that a text is not all UTF-8', async (co
   const text = await answerTo(contract, `printf 'caf\\351\\n'`);
   expect(text).toContain('caf�\n');
   expect(text).toMatch(
-    /\bNot all of (it|stdout) is valid text: � stands for other bytes, ␀ for NUL\. For the exact bytes, send it through xxd, or through iconv if it is in another encoding\./,
+    /\bNot all of (the output|stdout) is valid text: � stands for other bytes, ␀ for NUL\. For the exact bytes, send it through xxd, or through iconv if it is in another encoding\./,
   );
   expect(await answerTo(contract, `printf 'café\\n'`)).not.toContain('valid text');
 });
