@@ -48,7 +48,8 @@ const SITUATIONS = [
   { title: 'It was cancelled', input: 'echo early; sleep 30', cancelled: 'onOutput' },
   { title: 'It left something running', input: 'sleep 300 >/dev/null 2>&1 & sleep 0.5' },
   { title: 'Its output is longer than is shown', input: 'seq 1 30', options: little },
-  { title: 'Its output is not text', input: "printf 'a\\377b\\0c\\n'" },
+  { title: 'Not all of its output is text', input: "printf 'a\\377b\\0c\\n'" },
+  { title: 'Its output is not text', input: 'head -c 200000 /dev/zero' },
   { title: 'The shell did not find the program', input: 'no-such-program' },
   {
     title: 'It goes on in the background',
