@@ -1,8 +1,9 @@
+import type { KeptOutput } from '../artifacts/keep-output.js';
 import type { BackgroundProcess } from '../engine/outcome.js';
 import type { ListeningPort } from '../receipt/ports.js';
 import type { Receipt } from '../receipt/receipt.js';
 import { hiddenPrograms, type PipelineCode } from '../shell/pipeline-code.js';
-import { firstBytes, visibleText } from '../support/text.js';
+import { firstBytes, formatSize, visibleText } from '../support/text.js';
 
 /** Stands where a command printed nothing. */
 const NO_OUTPUT = '(no output)';
@@ -17,6 +18,18 @@ const NO_OUTPUT_YET = '(no output yet)';
 export function outputText(text: string, state: 'ended' | 'running' = 'ended'): string {
   if (text.trim() !== '') return text;
   return state === 'ended' ? NO_OUTPUT : NO_OUTPUT_YET;
+}
+
+/**
+ * Where an output is: `/tmp/x`, or `/tmp/x (only the first 256.0MB)`.
+ *
+ * @param place What a model calls it.
+ */
+export function placeNotice(
+  place: string,
+  { complete, bytes }: KeptOutput & { readonly kind: 'kept' },
+): string {
+  return complete ? place : `${place} (only the first ${formatSize(bytes)})`;
 }
 
 /** How long the command took. */

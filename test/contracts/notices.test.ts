@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   backgroundNotice,
   joinSections,
+  noticesOf,
   receiptNotices,
   wallTimeNotice,
 } from '../../src/contracts/notices.js';
@@ -74,6 +75,16 @@ test('of a receipt a model is told what it must know, and nothing else', () => {
   expect(receiptNotices({ ...receipt, outOfMemory: 'no', troubles: ['x'] })).toEqual([]);
   const quiet = { program: 'wc', before: ['cat', 'grep'] };
   expect(receiptNotices({ ...receipt, exitCodeOf: quiet })).toEqual([]);
+});
+
+test('lines on the output come first, then those on the call, and those on the command last', () => {
+  const background = [{ pid: 2, processGroup: 2, command: 'yes', ports: [] }];
+  const output = ['cut', undefined, 'no text'];
+  expect(noticesOf(output, [undefined, 'clamped'], { ...receipt, background })).toEqual([
+    ...['cut', 'no text', 'clamped'],
+    'Still running in the background: 2 (yes). To stop: kill -9 -- -2',
+  ]);
+  expect(noticesOf([], [], receipt)).toEqual([]);
 });
 
 test('a filter’s exit code, the end of memory and what still runs are a line each', () => {

@@ -26,6 +26,10 @@ interface Answer {
   readonly receipt: Receipt | undefined;
 }
 
+/** Of the only stream, or of stdout. */
+const streamOf = (receipt: Receipt | undefined) =>
+  receipt?.streams.output ?? receipt?.streams.stdout;
+
 const receiptIn = (details: unknown) => (details as { receipt?: Receipt }).receipt;
 
 /** What a call has come to, whether its contract has an answer for that or throws. */
@@ -129,13 +133,28 @@ describe.each(CONTRACT_NAMES)('a tool of the contract %s', (contract) => {
 
   test('says in the receipt what is not in the answer, and where it is', async () => {
     const { receipt } = await answerTo('seq 200000');
-    const { output, stdout } = receipt?.streams ?? {};
-    expect(output ?? stdout).toMatchObject({ bytes: 1_288_895, lines: 200_000, cut: true });
+    expect(streamOf(receipt)).toMatchObject({ bytes: 1_288_895, lines: 200_000, cut: true });
     const isKept = contract === 'workspace' || contract === 'modes';
     const kept = { path: expect.stringMatching(/^\//), bytes: 1_288_895, missing: 0 };
     expect(receipt?.kept).toEqual(
       isKept ? { ...kept, ...(contract === 'workspace' && { artifactId: '0' }) } : undefined,
     );
+  });
+
+  test('B20: says that not all is in the answer when lines are left out for being no text', async () => {
+    const { receipt } = await answerTo('echo text; head -c 999 /dev/zero');
+    expect(streamOf(receipt)).toMatchObject({ bytes: 1004, cut: true, lossy: true });
+    const little = await answerTo("printf 'a\\377b'");
+    expect(streamOf(little.receipt)).toMatchObject({ cut: false, lossy: true });
+  });
+
+  test('B20: misses no bytes of output in another encoding than UTF-8', async () => {
+    writeFileSync(folder.file('gbk'), Buffer.from('c4e3'.repeat(100_000), 'hex'));
+    const { receipt } = await answerTo('cat gbk', { encoding: 'gbk' });
+    const printed = { bytes: 300_000, characters: 100_000, lossy: false };
+    expect(streamOf(receipt)).toMatchObject(printed);
+    const isKept = contract === 'workspace' || contract === 'modes';
+    if (isKept) expect(receipt?.kept).toMatchObject({ bytes: 200_000, missing: 0 });
   });
 
   test('has no receipt of what was never started', async () => {

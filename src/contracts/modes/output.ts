@@ -1,7 +1,9 @@
+import type { KeptOutput } from '../../artifacts/keep-output.js';
 import type { OutputLimits } from '../../command/options.js';
 import type { Capture, MergedResult } from '../../engine/outcome.js';
 import { firstBytes, formatSize, formatSizeBeside, lastBytes } from '../../support/text.js';
 import { readableOutput } from '../lossy.js';
+import { placeNotice } from '../notices.js';
 
 /** How much is returned, in bytes. */
 interface SnipLimits {
@@ -50,27 +52,25 @@ export interface SnippedOutput extends SnippedText {
   readonly notices: readonly (string | undefined)[];
 }
 
-/**
- * What there is to show of an output, and to say of it.
- *
- * @param path Where all of it is, if it was kept.
- */
+/** What there is to show of an output, and to say of it. */
 export function showOutput(
   snipped: SnippedText,
   { output, spill }: MergedResult,
-  path: string | undefined,
+  kept: KeptOutput,
 ): SnippedOutput {
   const isSnipped = snipped.totalBytes !== undefined;
-  const whole = isSnipped && path !== undefined ? `whole output: ${path}` : undefined;
-  const kept = path === undefined ? snipped : { ...snipped, path };
-  if (!output.lossy) return { ...kept, isCut: isSnipped, notices: [whole] };
+  const path = kept.kind === 'kept' ? kept.artifact.path : undefined;
+  const place = kept.kind === 'kept' ? placeNotice(kept.artifact.path, kept) : undefined;
+  const whole = isSnipped && place !== undefined ? `whole output: ${place}` : undefined;
+  const found = path === undefined ? snipped : { ...snipped, path };
+  if (!output.lossy) return { ...found, isCut: isSnipped, notices: [whole] };
   // Only a file of the engine's has the exact bytes.
-  const place = spill && path;
-  const readable = readableOutput(snipped.text, output, 'the output', place);
+  const exact = spill && place;
+  const readable = readableOutput(snipped.text, output, 'the output', exact);
   const { text, notice, isCut, isBinary } = readable;
   // Of what is not text, the line that stands for it says where it is.
   const notices = [isBinary ? undefined : whole, notice];
-  return { ...kept, text, isCut: isSnipped || isCut, notices };
+  return { ...found, text, isCut: isSnipped || isCut, notices };
 }
 
 function snip(

@@ -63,8 +63,7 @@ export async function runForeground(
   const snipped = snipOutput(result.output, settings);
   const isWhole = snipped.totalBytes === undefined;
   const kept = await keep(result, keeper, isWhole, settings);
-  const path = kept.kind === 'kept' ? kept.artifact.path : undefined;
-  const shown = showOutput(snipped, result, path);
+  const shown = showOutput(snipped, result, kept);
   const receipt = await modesReceipt(result, environment, shown, kept);
   return foregroundResult(result, shown, receipt, mode, settings);
 }

@@ -13,6 +13,7 @@ import {
   NO_STATUS,
   noticesOf,
   outputText,
+  placeNotice,
   timeoutNotice,
   wallTimeNotice,
 } from '../../notices.js';
@@ -87,7 +88,7 @@ export function shownOutput(
 /** Only what was spilled has the exact bytes: what was kept of the memory is text. */
 function showLossy(shown: ShownOutput, result: MergedResult, kept: KeptOutput): ShownOutput {
   const hasBytes = result.spill !== undefined && kept.kind === 'kept';
-  const place = hasBytes ? `artifact://${kept.artifact.id}` : undefined;
+  const place = hasBytes ? placeNotice(`artifact://${kept.artifact.id}`, kept) : undefined;
   const readable = readableOutput(shown.text, result.output, 'the output', place);
   const { text, notice, isCut, isBinary } = readable;
   const { parts, cut } = shown;
