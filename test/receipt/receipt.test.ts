@@ -47,7 +47,8 @@ test('a receipt has each stream, and says which is not whole and where it is', a
 
 test('a receipt says what went wrong with the file for the output', async () => {
   const spill = folder.file('removed');
-  const { troubles } = await receiptFor(`seq 9; rm ${spill}`, { spill });
+  const removing = `seq 9; until rm ${spill} 2>/dev/null; do sleep 0.01; done`;
+  const { troubles } = await receiptFor(removing, { spill });
   expect(troubles).toEqual([
     'the output is not kept whole: ENOENT: the file was removed meanwhile',
   ]);
