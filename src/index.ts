@@ -69,11 +69,13 @@ export type {
   BackgroundProcess,
   BaseResult,
   BytesChunk,
+  Canceller,
   Capture,
   Counts,
   Ending,
   MergedResult,
   Outcome,
+  OutOfMemory,
   OutputChunk,
   PeakMemory,
   RunResult,
@@ -106,6 +108,16 @@ export {
   type NoiseRule,
 } from './minimizer/line-filter.js';
 export type { MinimizerOptions } from './minimizer/options.js';
+export type { ListeningPort } from './receipt/ports.js';
+export {
+  type KeptReceipt,
+  type Receipt,
+  type RunningProcess,
+  receiptOf,
+  type StreamReceipt,
+} from './receipt/receipt.js';
+export type { CommandTrace } from './receipt/trace.js';
+export type { PipelineCode } from './shell/pipeline-code.js';
 export { InputError } from './support/errors.js';
 export type { Logger } from './support/logger.js';
 export type {

@@ -29,6 +29,7 @@ test('the package exports this and nothing else', () => {
     'createUrlRegistry',
     'explainErrorLine',
     'isErrorLine',
+    'receiptOf',
     'run',
     'runInConsole',
     'spawn',

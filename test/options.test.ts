@@ -91,6 +91,8 @@ for (const contract of ['workspace', 'modes', 'session', 'plain']) {
     [{ scrub: 'x' }, 'scrub'],
     [{ shell: 'bash' }, 'shell'],
     [{ inheritEnv: 'some' }, 'inheritEnv'],
+    [{ log: 5 }, 'log'],
+    [{ log: {} }, 'log'],
     [{ logger: {} }, 'logger'],
   );
 }
@@ -112,7 +114,6 @@ refuses(
   makeTool('plain') as Loose,
   [{ timeout: Number.NaN }, 'timeout'],
   [{ nonInteractive: 'yes' }, 'nonInteractive'],
-  [{ log: 5 }, 'log'],
 );
 refuses(
   'serveHttp',

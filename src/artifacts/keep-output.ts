@@ -10,12 +10,13 @@ import type { Artifact, ArtifactDraft, ArtifactStore } from './store.js';
 export type KeptOutput =
   /** It was short enough, or no store was there to keep it. */
   | { readonly kind: 'none' }
-  /** `bytes` are in the artifact; they are all of them, or the first. */
+  /** `bytes` are in the artifact; they are all of them, or the first, and `missing` are not. */
   | {
       readonly kind: 'kept';
       readonly artifact: Artifact;
       readonly complete: boolean;
       readonly bytes: number;
+      readonly missing: number;
     }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -77,7 +78,8 @@ export class OutputKeeper {
         const isAsWritten = report.error === undefined;
         const complete = isAsWritten && report.dropped === 0;
         const bytes = isAsWritten ? report.bytes : Math.min(report.bytes, artifact.bytes);
-        return { kind: 'kept', artifact, complete, bytes };
+        const missing = report.bytes + report.dropped - bytes;
+        return { kind: 'kept', artifact, complete, bytes, missing };
       }
       const { error } = report;
       return { kind: 'failed', reason: error ? `${error.code}: ${error.message}` : 'not kept' };
@@ -97,13 +99,16 @@ export async function keepText(
   store: ArtifactStore,
   tool: string,
   text: string,
-): Promise<Artifact | { readonly reason: string }> {
+): Promise<KeptOutput> {
   try {
     const artifact = await answerOf(store.save(tool, text), KEEP_MS);
     checkArtifact(artifact);
-    return artifact;
+    const total = Buffer.byteLength(text);
+    const bytes = Math.min(total, artifact.bytes);
+    const complete = artifact.bytes === total;
+    return { kind: 'kept', artifact, complete, bytes, missing: total - bytes };
   } catch (error) {
-    return { reason: messageOf(error) };
+    return { kind: 'failed', reason: messageOf(error) };
   }
 }
 

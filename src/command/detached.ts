@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { startDetached } from '../engine/detached.js';
+import { isWatched, traceCommand } from '../receipt/trace.js';
 import { checkExecuteOptions, type ExecuteOptions } from './options.js';
 
 /** Options of a command that outlives the host. Times in milliseconds. */
@@ -29,7 +30,7 @@ export async function executeDetached(
 ): Promise<number> {
   const { outputPath, ...rest } = options;
   checkExecuteOptions(command, rest);
-  return startDetached({
+  const detached = {
     text: command,
     shells: rest.shell?.join('\0') ?? '',
     environment,
@@ -37,5 +38,12 @@ export async function executeDetached(
     outputPath: resolve(outputPath),
     timeoutMs: rest.timeoutMs,
     graceMs: rest.graceMs,
+  };
+  if (!isWatched()) return startDetached(detached);
+  const { directory: cwd, timeoutMs } = detached;
+  return traceCommand({ command, cwd, timeoutMs, detached: true }, (ended) => {
+    const starting = startDetached(detached);
+    ended(starting.then(() => undefined));
+    return starting;
   });
 }

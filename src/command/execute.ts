@@ -4,7 +4,7 @@ import type { EngineCommand } from '../engine/message.js';
 import type { MergedResult, OutputChunk, RunResult, SeparateResult } from '../engine/outcome.js';
 import { neverStarted, type Requested } from '../engine/result.js';
 import { absolutePath } from '../support/paths.js';
-import { encodingOf } from './decoded-capture.js';
+import { encodingOf } from './encoding/decoded-capture.js';
 import { checkExecuteOptions, type ExecuteOptions } from './options.js';
 import { type Commission, onceStarted, type StartedCommand, untilEnded } from './promise.js';
 import { terminalSize } from './terminal.js';
@@ -43,7 +43,8 @@ export function execute(
   try {
     checkExecuteOptions(command, options);
     const asked = requested(command, options);
-    if (signal?.aborted || owner?.isDisposed) return Promise.resolve(neverStarted(asked));
+    if (signal?.aborted) return Promise.resolve(neverStarted(asked, 'signal'));
+    if (owner?.isDisposed) return Promise.resolve(neverStarted(asked, 'owner'));
     const stdin = input === undefined ? false : toBytes(input);
     const listen = onOutput && 'text';
     return untilEnded({

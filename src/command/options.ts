@@ -6,7 +6,7 @@ import { isMissing, type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { absolutePath, isUrl } from '../support/paths.js';
 import { signalNumber } from '../support/signals.js';
-import { encodingOf } from './decoded-capture.js';
+import { encodingOf } from './encoding/decoded-capture.js';
 import { type PtyOption, terminalSize } from './terminal.js';
 
 /** A file for the whole output, mode 0600. */

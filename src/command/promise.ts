@@ -1,13 +1,15 @@
 import { LaunchError } from '../engine/launch-error.js';
 import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../engine/message.js';
-import type { RunResult, StreamName } from '../engine/outcome.js';
+import type { Canceller, RunResult, StreamName } from '../engine/outcome.js';
 import { hostOwner, type Owner } from '../engine/owner.js';
 import { type CommandHandle, type CommandHost, EngineProcess } from '../engine/process.js';
 import { type Requested, toResult } from '../engine/result.js';
+import { isWatched, traceCommand } from '../receipt/trace.js';
 import { abortReason, onAbort } from '../support/abort.js';
 import { callOut, failing } from '../support/errors.js';
 import { settlesAtOnce, UnderWay } from '../support/timing.js';
-import { decoding } from './decoding.js';
+import { decoding } from './encoding/decoding.js';
+import { wasKilled, withMemoryChecked } from './out-of-memory.js';
 import { SpillFile, withSpillChecked } from './spill-check.js';
 
 /** Where commands run: whatever else is to run them one day takes its place here. */
@@ -47,9 +49,7 @@ export interface StartedCommand {
  * @throws What `output` threw, or what its promise was rejected with.
  */
 export function untilEnded(commission: Commission): Promise<RunResult> {
-  return new Promise((resolve) => {
-    new Execution(commission, resolve, resolve).begin();
-  });
+  return new Promise((resolve) => begin(commission, resolve, resolve));
 }
 
 /**
@@ -65,7 +65,30 @@ export function onceStarted(commission: Commission): Promise<StartedCommand> {
       settle = resolve;
     });
     const running = (pid: number, handle: CommandHandle): void => started({ pid, handle, result });
-    new Execution(commission, settle, started, running).begin();
+    begin(commission, settle, started, running);
+  });
+}
+
+/** Starts it, in sight of those who watch commands. */
+function begin(
+  commission: Commission,
+  settle: (result: RunResult | Promise<RunResult>) => void,
+  fail: (failure: Promise<never>) => void,
+  running?: (pid: number, handle: CommandHandle) => void,
+): void {
+  if (!isWatched()) {
+    new Execution(commission, settle, fail, running).begin();
+    return;
+  }
+  const { text: command, directory: cwd, timeoutMs } = commission.command;
+  traceCommand({ command, cwd, timeoutMs, detached: false }, (ended) => {
+    const told =
+      <T extends RunResult | Promise<RunResult>>(tell: (end: T) => void) =>
+      (end: T): void => {
+        tell(end);
+        ended(end);
+      };
+    new Execution(commission, told(settle), told(fail), running).begin();
   });
 }
 
@@ -154,8 +177,22 @@ class Execution implements CommandEvents {
     else if (end.kind === 'neverStarted' && this.started !== undefined) {
       this.#fail(failing(() => (signal?.aborted ? abortReason(signal) : ownerDisposed())));
     } else {
-      const result = toResult(end, asked);
-      this.#settle(result.spill === undefined ? result : withSpillChecked(result, isOwn));
+      const result = toResult(end, asked, this.#canceller());
+      const isKnown = result.spill === undefined && !wasKilled(result);
+      this.#settle(isKnown ? result : withChecks(result, isOwn));
     }
   }
+
+  /** Who cancelled it, if anybody did. */
+  #canceller(): Canceller {
+    const { signal, owner = hostOwner } = this.#commission;
+    if (signal?.aborted) return 'signal';
+    return owner.isDisposed ? 'owner' : 'kill';
+  }
+}
+
+/** The result with what only the system can tell, for the few that need it. */
+async function withChecks(result: RunResult, isOwn: boolean): Promise<RunResult> {
+  const checked = wasKilled(result) ? await withMemoryChecked(result) : result;
+  return withSpillChecked(checked, isOwn);
 }

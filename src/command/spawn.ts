@@ -4,7 +4,7 @@ import { throwIfAborted } from '../support/abort.js';
 import { type OptionNames, readOptions } from '../support/checks.js';
 import { InputError } from '../support/errors.js';
 import { ChunkQueue } from './chunk-queue.js';
-import { encodingOf } from './decoded-capture.js';
+import { encodingOf } from './encoding/decoded-capture.js';
 import { engineCommand, requested, toBytes } from './execute.js';
 import {
   checkData,

@@ -1,5 +1,6 @@
 import { LaunchError } from '../engine/launch-error.js';
 import { JobLimitError } from '../jobs/manager.js';
+import type { Receipt } from '../receipt/receipt.js';
 import { abortReason } from '../support/abort.js';
 import { InputError } from '../support/errors.js';
 import { CANCELLED } from './notices.js';
@@ -79,4 +80,17 @@ function withReason(error: ToolAbortError, signal: AbortSignal | undefined): Too
     Object.defineProperty(error, 'cause', { value, configurable: true, writable: true });
   }
   return error;
+}
+
+/** The receipt of the command that an error is about, if it was started. */
+export function receiptOfError(error: unknown): Receipt | undefined {
+  const isTool = error instanceof ToolError || error instanceof ToolAbortError;
+  return isTool ? receiptIn(error.details) : undefined;
+}
+
+/** The receipt in a contract's details. */
+export function receiptIn(details: unknown): Receipt | undefined {
+  if (typeof details !== 'object' || details === null || !('receipt' in details)) return undefined;
+  // Contracts put nothing else there.
+  return details.receipt as Receipt;
 }

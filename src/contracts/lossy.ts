@@ -2,11 +2,13 @@ import type { Capture } from '../engine/outcome.js';
 import { formatCount } from '../support/text.js';
 
 /** Output of which not all was text, as a model is given it. */
-export interface ReadableOutput {
+interface ReadableOutput {
   /** Without lines that nobody can read: one line stands for them and says where they are. */
   readonly text: string;
   /** One line on the characters that stand for bytes; undefined: `text` says it. */
   readonly notice?: string;
+  /** Lines are left out. */
+  readonly isCut: boolean;
   /** No line can be read, so there is no part of the output that `text` shows. */
   readonly isBinary: boolean;
 }
@@ -46,7 +48,7 @@ export function readableOutput(
         ? 'For the exact bytes, send it through xxd, or through iconv if it is in another encoding.'
         : `The exact bytes are in ${place}.`;
     const notice = `Not all of ${name} is valid text: � stands for other bytes, ␀ for NUL. ${bytes}`;
-    return { text: shown, notice, isBinary: false };
+    return { text: shown, notice, isCut: false, isBinary: false };
   }
   const where =
     place === undefined
@@ -54,7 +56,7 @@ export function readableOutput(
       : `: ${place}`;
   const line = `[binary output, ${formatCount(capture.total.bytes)} bytes${where}]`;
   const isBinary = withoutNoise(captured, line).trim() === line;
-  return { text: isBinary ? line : withoutNoise(shown, line), isBinary };
+  return { text: isBinary ? line : withoutNoise(shown, line), isCut: true, isBinary };
 }
 
 /** With one line for each run of lines that are none. */

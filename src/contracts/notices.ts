@@ -1,5 +1,9 @@
+import type { KeptOutput } from '../artifacts/keep-output.js';
 import type { BackgroundProcess } from '../engine/outcome.js';
-import { firstBytes, visibleText } from '../support/text.js';
+import type { ListeningPort } from '../receipt/ports.js';
+import type { Receipt } from '../receipt/receipt.js';
+import { hiddenPrograms, type PipelineCode } from '../shell/pipeline-code.js';
+import { firstBytes, formatSize, visibleText } from '../support/text.js';
 
 /** Stands where a command printed nothing. */
 const NO_OUTPUT = '(no output)';
@@ -14,6 +18,18 @@ const NO_OUTPUT_YET = '(no output yet)';
 export function outputText(text: string, state: 'ended' | 'running' = 'ended'): string {
   if (text.trim() !== '') return text;
   return state === 'ended' ? NO_OUTPUT : NO_OUTPUT_YET;
+}
+
+/**
+ * Where an output is: `/tmp/x`, or `/tmp/x (only the first 256.0MB)`.
+ *
+ * @param place What a model calls it.
+ */
+export function placeNotice(
+  place: string,
+  { complete, bytes }: KeptOutput & { readonly kind: 'kept' },
+): string {
+  return complete ? place : `${place} (only the first ${formatSize(bytes)})`;
 }
 
 /** How long the command took. */
@@ -46,7 +62,12 @@ export const DISMISSED = 'The user ended it from the console.';
  * @param advice What to do about it, on a line of its own.
  */
 export function timeoutNotice(seconds: number, advice: string): string {
-  return `Command timed out after ${formatSeconds(seconds)}\n${advice}`;
+  return `${timedOut(seconds)}\n${advice}`;
+}
+
+/** The same, without what to do. */
+export function timedOut(seconds: number): string {
+  return `Command timed out after ${formatSeconds(seconds)}`;
 }
 
 /** `1 second`, `1.5 seconds`. */
@@ -54,11 +75,61 @@ export function formatSeconds(seconds: number): string {
   return seconds === 1 ? '1 second' : `${seconds} seconds`;
 }
 
+/** Lines for a model; undefined: one that this answer does not need. */
+type Notices = readonly (string | undefined)[];
+
+/**
+ * The lines of an answer besides the output and how the command ended, in the order of every
+ * contract: on the output, on the call, on the command.
+ *
+ * @param output What of it is left out or no text, and where it is.
+ * @param call What was decided about it, and how it went.
+ */
+export function noticesOf(output: Notices, call: Notices, receipt: Receipt): readonly string[] {
+  const notices = [...output, ...call, ...receiptNotices(receipt)];
+  return notices.filter((notice) => notice !== undefined);
+}
+
+/**
+ * What a model must know of a command besides its output and how it ended, a line each: that the
+ * exit code is a filter's, that memory ran out, and what still runs.
+ */
+export function receiptNotices(receipt: Receipt): readonly string[] {
+  const { outcome, exitCodeOf, outOfMemory, background } = receipt;
+  // On every call's way.
+  if (exitCodeOf === undefined && outOfMemory === undefined && background.length === 0) return [];
+  const exitCode = outcome.kind === 'exited' ? outcome.exitCode : undefined;
+  return [
+    exitCodeOf && exitCode !== undefined ? pipelineNotice(exitCodeOf, exitCode) : undefined,
+    outOfMemory === 'likely' ? OUT_OF_MEMORY : undefined,
+    backgroundNotice(background),
+  ].filter((line) => line !== undefined);
+}
+
+/** What is said of a program that the kernel seems to have ended for want of memory. */
+const OUT_OF_MEMORY =
+  'Out of memory, probably: the kernel has ended a process here for that. Do less at a time.';
+
+const SHOWN_PROGRAMS = 3;
+
+/** Nothing, where the programs before the filter only show what is there. */
+function pipelineNotice(code: PipelineCode, exitCode: number): string | undefined {
+  const hidden = hiddenPrograms(code).slice(0, SHOWN_PROGRAMS);
+  if (hidden.length === 0) return undefined;
+  return (
+    `Exit code ${exitCode} is that of ${code.program}, not of ${hidden.join(' or ')}. ` +
+    'For that one, begin the command with: set -o pipefail;'
+  );
+}
+
 const SHOWN_PROCESSES = 5;
 const SHOWN_COMMAND_BYTES = 80;
 
+/** A process that still runs, with the ports on which it listens if somebody has looked. */
+type LeftProcess = BackgroundProcess & { readonly ports?: readonly ListeningPort[] };
+
 /** What still runs and how to stop it, if anything does. */
-export function backgroundNotice(processes: readonly BackgroundProcess[]): string | undefined {
+export function backgroundNotice(processes: readonly LeftProcess[]): string | undefined {
   if (processes.length === 0) return undefined;
   const shown = processes.slice(0, SHOWN_PROCESSES).map(describeProcess);
   const more = processes.length - shown.length;
@@ -78,11 +149,21 @@ export function stopCommand(groups: readonly number[]): string {
   return `kill -9 -- ${groups.map((group) => -group).join(' ')}`;
 }
 
-/** `4711 (sleep 300)`, on one line however the command was written. */
-function describeProcess({ pid, command }: BackgroundProcess): string {
+/** `4711 (node server.js) on port 3000`, on one line however the command was written. */
+function describeProcess({ pid, command, ports = [] }: LeftProcess): string {
   const line = visibleText(command.replace(/\s+/g, ' ').trim());
   const shown = firstBytes(line, SHOWN_COMMAND_BYTES);
-  return `${pid} (${shown === line ? line : `${shown}…`})`;
+  return `${pid} (${shown === line ? line : `${shown}…`})${describePorts(ports)}`;
+}
+
+const SHOWN_PORTS = 4;
+
+function describePorts(ports: readonly ListeningPort[]): string {
+  const [first, ...others] = new Set(ports.map(({ port }) => port));
+  if (first === undefined) return '';
+  if (others.length === 0) return ` on port ${first}`;
+  const shown = [first, ...others.slice(0, SHOWN_PORTS - 1)];
+  return ` on ports ${shown.join(', ')}${others.length < SHOWN_PORTS ? '' : ', …'}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { encodingOf } from '../command/decoded-capture.js';
+import { encodingOf } from '../command/encoding/decoded-capture.js';
 import {
   checkEnvironment,
   checkInherit,
@@ -15,11 +15,13 @@ import {
 import { compileNamePatterns } from '../command/secrets.js';
 import { inheritedEnvironment } from '../engine/environ.js';
 import type { Owner } from '../engine/owner.js';
+import type { InteractionLog } from '../interaction-log/log.js';
 import type { OptionNames } from '../support/checks.js';
 import { atLeast, checkMethod, checkSwitch, isMissing } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Logger } from '../support/logger.js';
 import { absolutePath, isUrl } from '../support/paths.js';
+import { type CommandLog, resolveLog } from './command-log.js';
 import { nonInteractiveDefaults } from './non-interactive.js';
 
 /** Options that every contract has. */
@@ -52,6 +54,8 @@ export interface ShellOptions {
    * have the exact bytes, and a terminal is always UTF-8. Default: `utf-8`.
    */
   readonly encoding?: string | undefined;
+  /** Where each command is noted: a file's path, or a log. Default: nowhere. */
+  readonly log?: string | InteractionLog | undefined;
   /** Told what is wrong but no reason to fail. Default: process warnings. */
   readonly logger?: Logger | undefined;
 }
@@ -67,6 +71,7 @@ export const SHELL_OPTION_NAMES: OptionNames<ShellOptions> & { readonly contract
   graceMs: true,
   shell: true,
   encoding: true,
+  log: true,
   logger: true,
 };
 
@@ -83,6 +88,7 @@ export interface ShellSettings {
   readonly shell: readonly string[] | undefined;
   /** Undefined: UTF-8. */
   readonly encoding: string | undefined;
+  readonly log: CommandLog | undefined;
 }
 
 /** What a call finds of the host at its moment, and keeps, however long it waits for its turn. */
@@ -141,6 +147,7 @@ export function resolveShellOptions(
     graceMs: atLeast('graceMs', 0, options.graceMs ?? defaults.graceMs),
     shell: options.shell && [...options.shell],
     encoding: isMissing(options.encoding) ? undefined : encodingOf(options.encoding),
+    log: resolveLog(options.log, options.logger),
   };
 }
 

@@ -27,8 +27,25 @@ export type Outcome =
       readonly forced: boolean;
       readonly ending: Ending;
     }
-  /** The caller's signal was aborted, or its owner was disposed. */
-  | { readonly kind: 'cancelled'; readonly forced: boolean; readonly ending: Ending };
+  /** Somebody has ended it. */
+  | {
+      readonly kind: 'cancelled';
+      readonly by: Canceller;
+      readonly forced: boolean;
+      readonly ending: Ending;
+    };
+
+/**
+ * Who ended a command: `signal`, the caller's AbortSignal; `owner`, which was disposed of (a tool's
+ * `dispose()` does that); `kill`, that of a live process.
+ */
+export type Canceller = 'signal' | 'owner' | 'kill';
+
+/**
+ * Whether a command that somebody else's SIGKILL ended was ended for want of memory: the control
+ * group of the host has counted such an end (`likely`), or none (`no`), or cannot be asked.
+ */
+export type OutOfMemory = 'likely' | 'no' | 'unknown';
 
 /** Sizes of a piece of output. */
 export interface Counts {
@@ -122,6 +139,11 @@ export interface BaseResult {
   readonly peakMemory: PeakMemory;
   /** Present when a spill file was asked for and, with `afterBytes`, made. */
   readonly spill?: SpillReport;
+  /**
+   * Present when a SIGKILL that nobody here sent has ended it, or the exit code (137) says so of its
+   * last program.
+   */
+  readonly outOfMemory?: OutOfMemory;
   /** What still runs. It is drained, and ended when the command's owner is disposed. */
   readonly background: readonly BackgroundProcess[];
   /**

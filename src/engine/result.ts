@@ -2,6 +2,7 @@ import { signalName } from '../support/signals.js';
 import type { EngineEnd, EngineOutcome } from './message.js';
 import type {
   BaseResult,
+  Canceller,
   Capture,
   Ending,
   MergedResult,
@@ -18,10 +19,18 @@ export interface Requested {
   readonly spillPath: string | undefined;
 }
 
-/** The result of a command that ran, or that was cancelled before it could. */
-export function toResult(end: Exclude<EngineEnd, { kind: 'failed' }>, asked: Requested): RunResult {
-  if (end.kind === 'neverStarted') return neverStarted(asked);
-  const result = asked.separate ? separateResult(end, asked) : mergedResult(end, asked);
+/**
+ * The result of a command that ran, or that was cancelled before it could.
+ *
+ * @param by Who cancelled it, if anybody did.
+ */
+export function toResult(
+  end: Exclude<EngineEnd, { kind: 'failed' }>,
+  asked: Requested,
+  by: Canceller,
+): RunResult {
+  if (end.kind === 'neverStarted') return neverStarted(asked, by);
+  const result = asked.separate ? separateResult(end, asked, by) : mergedResult(end, asked, by);
   if (end.spill === undefined && end.directory === undefined) return result;
   return {
     ...result,
@@ -32,11 +41,11 @@ export function toResult(end: Exclude<EngineEnd, { kind: 'failed' }>, asked: Req
 
 // Written out twice: a spread of one into the other costs as much as all the rest.
 
-function mergedResult(end: EngineOutcome, asked: Requested): MergedResult {
+function mergedResult(end: EngineOutcome, asked: Requested, by: Canceller): MergedResult {
   return {
     command: asked.command,
     pid: end.pid,
-    outcome: toOutcome(end, asked.timeoutMs),
+    outcome: toOutcome(end, asked.timeoutMs, by),
     durationMs: end.durationMs,
     cpu: { userMs: end.userMs, systemMs: end.systemMs },
     peakMemory: { kind: 'measured', bytes: end.peakBytes },
@@ -45,11 +54,11 @@ function mergedResult(end: EngineOutcome, asked: Requested): MergedResult {
   };
 }
 
-function separateResult(end: EngineOutcome, asked: Requested): SeparateResult {
+function separateResult(end: EngineOutcome, asked: Requested, by: Canceller): SeparateResult {
   return {
     command: asked.command,
     pid: end.pid,
-    outcome: toOutcome(end, asked.timeoutMs),
+    outcome: toOutcome(end, asked.timeoutMs, by),
     durationMs: end.durationMs,
     cpu: { userMs: end.userMs, systemMs: end.systemMs },
     peakMemory: { kind: 'measured', bytes: end.peakBytes },
@@ -60,11 +69,11 @@ function separateResult(end: EngineOutcome, asked: Requested): SeparateResult {
 }
 
 /** Nothing ran: the caller did not want it any more. */
-export function neverStarted(asked: Requested): RunResult {
+export function neverStarted(asked: Requested, by: Canceller): RunResult {
   const base: BaseResult = {
     command: asked.command,
     pid: 0,
-    outcome: { kind: 'cancelled', forced: false, ending: { kind: 'neverStarted' } },
+    outcome: { kind: 'cancelled', by, forced: false, ending: { kind: 'neverStarted' } },
     durationMs: 0,
     cpu: { userMs: 0, systemMs: 0 },
     peakMemory: { kind: 'measured', bytes: 0 },
@@ -81,10 +90,10 @@ const NO_OUTPUT: Capture = {
   lossy: false,
 };
 
-function toOutcome(end: EngineOutcome, timeoutMs: number | undefined): Outcome {
+function toOutcome(end: EngineOutcome, timeoutMs: number | undefined, by: Canceller): Outcome {
   const ending = toEnding(end);
   if (end.cause === 'itself') return ending;
-  if (end.cause === 'cancelled') return { kind: 'cancelled', forced: end.forced, ending };
+  if (end.cause === 'cancelled') return { kind: 'cancelled', by, forced: end.forced, ending };
   return { kind: 'timedOut', timeoutMs: timeoutMs ?? 0, forced: end.forced, ending };
 }
 

@@ -1,3 +1,5 @@
+import type { Receipt } from '../receipt/receipt.js';
+
 /**
  * What an interaction log keeps of one command: that it was run and how it ended, not its output.
  */
@@ -9,12 +11,18 @@ export interface InteractionEntry {
   readonly exitCode?: number;
   /** What the model was told went wrong; absent when it was told of no error. */
   readonly error?: string;
-  /** Everything it printed to stdout, shown or not. */
-  readonly stdoutBytes: number;
-  /** Everything it printed to stderr, shown or not. */
-  readonly stderrBytes: number;
+  /** The process of a command that outlives the host: it was started, and nothing else is known. */
+  readonly detachedPid?: number;
+  /** Everything it printed, shown or not, where stdout and stderr are one. */
+  readonly outputBytes?: number;
+  /** Everything it printed to stdout, shown or not, where they are two. */
+  readonly stdoutBytes?: number;
+  /** Everything it printed to stderr, likewise. */
+  readonly stderrBytes?: number;
   /** Time from the call to its end, in milliseconds. */
   readonly durationMs: number;
+  /** All that is known of the command; absent when it was not started, or is detached. */
+  readonly receipt?: Receipt;
 }
 
 /** Where a tool notes the commands that it ran. A runtime may give one of its own. */

@@ -31,6 +31,8 @@ export interface ReadySnapshot {
   readonly path: string;
   /** Variables that the rc file has exported. */
   readonly exported: Readonly<Record<string, string>>;
+  /** A pipeline fails when any of its programs does. */
+  readonly pipefail: boolean;
 }
 
 const PREFIX = 'snapshot-';
@@ -111,6 +113,12 @@ export class ShellSnapshot {
     const { exported, declarations } = keptVariables(captured, this.#source.mayKeep);
     const text = snapshotText(captured, declarations);
     await writeFile(file, text, { encoding: 'latin1', mode: 0o600 });
-    return { file, path: Buffer.from(captured.path, 'latin1').toString('utf8'), exported };
+    const pipefail = captured.optionsAfter.includes('set -o pipefail');
+    return {
+      file,
+      path: Buffer.from(captured.path, 'latin1').toString('utf8'),
+      exported,
+      pipefail,
+    };
   }
 }

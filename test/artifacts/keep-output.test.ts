@@ -58,7 +58,7 @@ test('a store that never keeps what it should is waited for thirty seconds', asy
   expect(await keptWith(async () => draftOf())).toEqual({ kind: 'failed', reason });
   const saving = keepText(storeOf({ save: never }), 'bash', 'text');
   await vi.advanceTimersByTimeAsync(30_000);
-  expect(await saving).toEqual({ reason });
+  expect(await saving).toEqual({ kind: 'failed', reason });
 });
 
 test.each([

@@ -137,6 +137,7 @@ test('B10: a command cancelled before its launch never starts', async () => {
   const result = await run(`touch ${file}`, { signal: AbortSignal.abort() });
   expect(result.outcome).toEqual({
     kind: 'cancelled',
+    by: 'signal',
     forced: false,
     ending: { kind: 'neverStarted' },
   });

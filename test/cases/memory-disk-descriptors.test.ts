@@ -179,6 +179,7 @@ test('D6: without descriptors a deadline still ends everything', async () => {
   const { killed } = await host.next<DescriptorReport>();
   expect(killed).toEqual({
     kind: 'cancelled',
+    by: 'kill',
     forced: true,
     ending: { kind: 'signaled', signal: 'SIGKILL' },
   });

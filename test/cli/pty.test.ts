@@ -4,7 +4,7 @@ import { readableText } from '../../src/terminal/readable.js';
 import { cli, program } from '../support/cli.js';
 import { longSleep, quote, sleeping } from '../support/commands.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { eventually } from '../support/processes.js';
+import { childrenOf, eventually } from '../support/processes.js';
 import { textUntil } from '../support/streams.js';
 
 leavesNothingBehind();
@@ -67,7 +67,9 @@ test('the command gets the new size when the window gets one', async () => {
 test('a timeout and a signal give the terminal back, too', async () => {
   const late = await onTerminal(longSleep(442), '--timeout', '0.5');
   expect(await shownBy(late)).toMatch(/^before\nforkline: timed out .*\nrestored, 124\n$/);
-  const killed = await onTerminal('kill $PPID; sleep 20');
+  const killed = await onTerminal(longSleep(443));
+  await eventually(() => expect(sleeping(443)).toHaveLength(1));
+  for (const pid of childrenOf(killed.pid)) process.kill(pid, 'SIGTERM');
   expect(await shownBy(killed)).toMatch(/^before\nrestored, 143\n$/);
 });
 

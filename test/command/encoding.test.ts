@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DecodedCapture } from '../../src/command/decoded-capture.js';
+import { DecodedCapture } from '../../src/command/encoding/decoded-capture.js';
 import { InputError, run, spawn } from '../../src/index.js';
 import { captureOf } from '../support/captures.js';
 import { quote } from '../support/commands.js';

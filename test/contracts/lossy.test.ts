@@ -7,6 +7,7 @@ import {
   type BashTool,
   CONTRACT_NAMES,
   type ContractName,
+  createArtifactStore,
   createBashTool,
 } from '../../src/index.js';
 import { captureOf } from '../support/captures.js';
@@ -60,7 +61,7 @@ test.each(CONTRACT_NAMES)('B20: %s says that a text is not all UTF-8', async (co
   const text = await answerTo(contract, `printf 'caf\\351\\n'`);
   expect(text).toContain('caf�\n');
   expect(text).toMatch(
-    /\bNot all of (it|stdout) is valid text: � stands for other bytes, ␀ for NUL\. For the exact bytes, send it through xxd, or through iconv if it is in another encoding\./,
+    /\bNot all of (the output|stdout) is valid text: � stands for other bytes, ␀ for NUL\. For the exact bytes, send it through xxd, or through iconv if it is in another encoding\./,
   );
   expect(await answerTo(contract, `printf 'café\\n'`)).not.toContain('valid text');
 });
@@ -79,6 +80,19 @@ test.each(['workspace', 'modes'] as const)(
     expect(readFileSync(folder.file('copy')).equals(bytes)).toBe(true);
   },
 );
+
+test('B20: where only the beginning of binary output is, workspace says so', async () => {
+  writeFileSync(folder.file('data'), data(200_000));
+  const artifacts = createArtifactStore({ maxBytes: 100 * 1024 });
+  const tool = keep(createBashTool({ contract: 'workspace', cwd: folder.path, artifacts }));
+  const line = '[binary output, 200,000 bytes: artifact://0 (only the first 100.0KB)]';
+  const answer = await tool.execute({ command: 'cat data' });
+  expect(textOf(answer)).toContain(line);
+  expect(answer.details.receipt).toMatchObject({
+    streams: { output: { cut: true } },
+    kept: { bytes: 102_400, missing: 97_600 },
+  });
+});
 
 test('B20: what a task of a session has printed so far is told likewise', async () => {
   const session = make('session');

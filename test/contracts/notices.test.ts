@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { backgroundNotice, joinSections, wallTimeNotice } from '../../src/contracts/notices.js';
+import {
+  backgroundNotice,
+  joinSections,
+  noticesOf,
+  receiptNotices,
+  wallTimeNotice,
+} from '../../src/contracts/notices.js';
+import type { Receipt } from '../../src/index.js';
 
 test('output, notices and ending are one blank line apart', () => {
   expect(joinSections('a\n\n\n', ['b', undefined, 'c'], 'd')).toBe('a\n\nb\nc\n\nd');
@@ -46,4 +53,51 @@ test('many processes, and long ones, are not all spelled out', () => {
   const notice = backgroundNotice(left) ?? '';
   expect(notice).toContain(`0 (${'中'.repeat(26)}…), 1 (`);
   expect(notice).toContain('3 more. To stop');
+});
+
+test('ports are named once, and not all of many', () => {
+  const left = (...ports: number[]) => ({
+    ...{ pid: 12, processGroup: 10, command: 'node server.js' },
+    ports: ports.map((port) => ({ port, address: '::' })),
+  });
+  expect(backgroundNotice([left(3000, 3000)])).toContain(': 12 (node server.js) on port 3000. To');
+  expect(backgroundNotice([left(1, 2, 3, 4)])).toContain(' on ports 1, 2, 3, 4. To');
+  expect(backgroundNotice([left(1, 2, 3, 4, 5)])).toContain(' on ports 1, 2, 3, 4, …. To');
+});
+
+const receipt: Receipt = {
+  ...{ pid: 1, outcome: { kind: 'exited', exitCode: 0 }, background: [], streams: {} },
+  ...{ troubles: [], durationMs: 1 },
+};
+
+test('of a receipt a model is told what it must know, and nothing else', () => {
+  expect(receiptNotices(receipt)).toEqual([]);
+  expect(receiptNotices({ ...receipt, outOfMemory: 'no', troubles: ['x'] })).toEqual([]);
+  const quiet = { program: 'wc', before: ['cat', 'grep'] };
+  expect(receiptNotices({ ...receipt, exitCodeOf: quiet })).toEqual([]);
+});
+
+test('lines on the output come first, then those on the call, and those on the command last', () => {
+  const background = [{ pid: 2, processGroup: 2, command: 'yes', ports: [] }];
+  const output = ['cut', undefined, 'no text'];
+  expect(noticesOf(output, [undefined, 'clamped'], { ...receipt, background })).toEqual([
+    ...['cut', 'no text', 'clamped'],
+    'Still running in the background: 2 (yes). To stop: kill -9 -- -2',
+  ]);
+  expect(noticesOf([], [], receipt)).toEqual([]);
+});
+
+test('a filter’s exit code, the end of memory and what still runs are a line each', () => {
+  const lines = receiptNotices({
+    ...receipt,
+    outOfMemory: 'likely',
+    exitCodeOf: { program: 'tail', before: ['make', 'cat', 'npm test', 'make', 'a', 'b'] },
+    background: [{ pid: 2, processGroup: 2, command: 'yes', ports: [] }],
+  });
+  expect(lines).toEqual([
+    'Exit code 0 is that of tail, not of make or npm test or a. ' +
+      'For that one, begin the command with: set -o pipefail;',
+    'Out of memory, probably: the kernel has ended a process here for that. Do less at a time.',
+    'Still running in the background: 2 (yes). To stop: kill -9 -- -2',
+  ]);
 });

@@ -66,6 +66,9 @@ const SURROUNDINGS: Readonly<Record<string, string>> = {
   signal: 'AbortSignal',
   skills: 'Map<string, string>',
   tellModel: '(what: string, text: string) => void',
+  tracer:
+    '{ startSpan(name: string): { end(): void; recordException(error: string): void; ' +
+    'setAttributes(attributes: Record<string, string | number | undefined>): unknown } }',
   transport: "import('@modelcontextprotocol/server').Transport",
 };
 const UNIMPORTED = ['createBashTool', 'JobManager', 'spawn'];

@@ -17,6 +17,7 @@ test('disposal cancels what runs, ends what was left, and resolves when all is g
   expect(sleeping(501)).toEqual([]);
   expect((await running).outcome).toEqual({
     kind: 'cancelled',
+    by: 'owner',
     forced: false,
     ending: { kind: 'signaled', signal: 'SIGTERM' },
   });
@@ -37,6 +38,7 @@ test('after disposal run() starts nothing, and spawn() rejects', async () => {
   const result = await run(longSleep(502), { owner });
   expect(result.outcome).toEqual({
     kind: 'cancelled',
+    by: 'owner',
     forced: false,
     ending: { kind: 'neverStarted' },
   });

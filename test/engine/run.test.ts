@@ -72,6 +72,7 @@ test('a signal aborted while the command runs ends it, with its output so far', 
   const result = await run(`echo before; ${longSleep(601)}`, { signal, onOutput });
   expect(result.outcome).toEqual({
     kind: 'cancelled',
+    by: 'signal',
     forced: false,
     ending: { kind: 'signaled', signal: 'SIGTERM' },
   });

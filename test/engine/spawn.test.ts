@@ -103,6 +103,7 @@ test('kill() ends it with all that it started, and says how', async () => {
   const result = await live.kill();
   expect(result.outcome).toEqual({
     kind: 'cancelled',
+    by: 'kill',
     forced: false,
     ending: { kind: 'signaled', signal: 'SIGTERM' },
   });

@@ -78,7 +78,7 @@ export const typescript: House = {
   files: filesIn('src'),
   imports: filesIn('src').flatMap(importsOf),
   order: [
-    ...['support', 'engine', 'command', 'shell'],
+    ...['support', 'engine', 'shell', 'receipt', 'command'],
     ...['urls', 'jobs', 'interaction-log', 'artifacts', 'minimizer', 'terminal', 'snapshot'],
     ...['contracts', 'index', 'adapters', 'mcp', 'cli'],
   ],

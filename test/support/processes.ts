@@ -28,12 +28,17 @@ export function processesOf(host: number = process.pid): string[] {
   const mark = `FORKLINE_MARK=${host}-`;
   return livingProcesses()
     .filter((pid) => readProc(pid, 'environ').some((entry) => entry.startsWith(mark)))
-    .map((pid) => `${pid} ${readProc(pid, 'cmdline').join(' ')}`);
+    .map((pid) => `${pid} ${commandLineOf(pid)}`);
 }
 
 /** Processes that run with exactly these arguments. */
 export function processesRunning(commandLine: string): number[] {
-  return livingProcesses().filter((pid) => readProc(pid, 'cmdline').join(' ') === commandLine);
+  return livingProcesses().filter((pid) => commandLineOf(pid) === commandLine);
+}
+
+/** Empty: there is no such process. */
+export function commandLineOf(pid: number): string {
+  return readProc(pid, 'cmdline').join(' ');
 }
 
 /** Its children, zombies too. */

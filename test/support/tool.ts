@@ -22,5 +22,10 @@ export function textOf(result: ToolResult<unknown>): string {
 
 /** The text for a command, with the wall time made the same each time. */
 export async function answerTo(tool: BashTool, input: unknown): Promise<string> {
-  return textOf(await tool.execute(input)).replace(/Wall time: \d+\.\d\d/, 'Wall time: T');
+  return withoutTime(textOf(await tool.execute(input)));
+}
+
+/** A text with its wall time made the same each time. */
+export function withoutTime(text: string): string {
+  return text.replace(/Wall time: \d+\.\d\d/, 'Wall time: T');
 }

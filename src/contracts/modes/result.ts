@@ -1,8 +1,8 @@
 import type { BackgroundProcess, MergedResult, Outcome } from '../../engine/outcome.js';
+import type { Receipt } from '../../receipt/receipt.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
-import { type ReadableOutput, readableOutput } from '../lossy.js';
-import { backgroundNotice, formatSeconds, outputText, stopCommand } from '../notices.js';
+import { formatSeconds, noticesOf, outputText, stopCommand } from '../notices.js';
 import type { Mode, ModesSettings } from './options.js';
 import type { SnippedOutput } from './output.js';
 
@@ -21,6 +21,8 @@ export interface ForegroundDetails {
   totalBytes?: number;
   /** The file with all of it, until the tool is disposed of; present when it could be kept. */
   wholeOutput?: string;
+  /** All that is known of the command. */
+  receipt: Receipt;
 }
 
 /** Details of a command that goes on by itself. */
@@ -45,48 +47,38 @@ export type ModesDetails = ForegroundDetails | BackgroundDetails;
 export function foregroundResult(
   result: MergedResult,
   output: SnippedOutput,
+  receipt: Receipt,
   mode: ForegroundDetails['mode'],
   settings: ModesSettings,
 ): ToolResult<ModesDetails> {
   const timeoutSeconds = settings.timeouts[mode];
-  const details = foregroundDetails(result, mode, timeoutSeconds, output);
+  const details = foregroundDetails(result, mode, timeoutSeconds, output, receipt);
   const { outcome } = result;
-  const { text = output.text, notice, isBinary } = readable(result, output);
-  const shown = withLines(text, [
-    notice,
-    // Of what is not text, the line that stands for it says where it is.
-    isBinary ? undefined : output.path && `whole output: ${output.path}`,
-    backgroundNotice(result.background),
-  ]);
+  const lines = noticesOf(output.notices, [], receipt);
+  if (outcome.kind === 'exited' && outcome.exitCode === 0) {
+    const text = withLines(outputText(output.text), lines);
+    return { content: [{ type: 'text', text }], details };
+  }
+  const shown = withLines(output.text, lines);
   if (outcome.kind === 'cancelled') {
     throw new ToolAbortError(under('[command cancelled]', shown), { details });
   }
-  if (outcome.kind === 'exited' && outcome.exitCode === 0) {
-    return { content: [{ type: 'text', text: outputText(shown) }], details };
-  }
-  const answer =
+  const text =
     outcome.kind === 'timedOut'
       ? under(
           `[command timed out after ${timeoutSeconds}s]`,
           `${ended(shown)}${advice(mode, settings)}`,
         )
       : `[command failed: exit code ${describeFailure(outcome)}]\n${shown}`;
-  return { content: [{ type: 'text', text: answer }], details, isError: true };
-}
-
-/** Of output that is not all text, what of it is; only a file of the engine's has the exact bytes. */
-function readable(
-  { output, spill }: MergedResult,
-  { text, path }: SnippedOutput,
-): Partial<ReadableOutput> {
-  return output.lossy ? readableOutput(text, output, 'it', spill && path) : {};
+  return { content: [{ type: 'text', text }], details, isError: true };
 }
 
 function foregroundDetails(
   result: MergedResult,
   mode: ForegroundDetails['mode'],
   timeoutSeconds: number,
-  { totalBytes, path }: SnippedOutput,
+  { totalBytes, path, isCut }: SnippedOutput,
+  receipt: Receipt,
 ): ForegroundDetails {
   const { outcome, background, durationMs } = result;
   return {
@@ -96,7 +88,8 @@ function foregroundDetails(
     outcome,
     ...(background.length > 0 && { background }),
     ...(totalBytes !== undefined && { totalBytes }),
-    ...(path !== undefined && { wholeOutput: path }),
+    ...(isCut && path !== undefined && { wholeOutput: path }),
+    receipt,
   };
 }
 
@@ -125,9 +118,9 @@ function advice(mode: ForegroundDetails['mode'], { timeouts }: ModesSettings): s
 }
 
 /** On lines of their own, whatever the output ends with. */
-function withLines(output: string, notices: readonly (string | undefined)[]): string {
-  const lines = notices.flatMap((notice) => (notice ? [`[${notice}]`] : []));
-  return lines.length === 0 ? output : ended(output) + lines.join('\n');
+function withLines(output: string, notices: readonly string[]): string {
+  if (notices.length === 0) return output;
+  return ended(output) + notices.map((notice) => `[${notice}]`).join('\n');
 }
 
 /** Its last line has ended. */

@@ -1,17 +1,19 @@
-import { keepText, OutputKeeper } from '../../artifacts/keep-output.js';
+import { type KeptOutput, keepText, OutputKeeper } from '../../artifacts/keep-output.js';
 import { executeDetached } from '../../command/detached.js';
 import { execute } from '../../command/execute.js';
 import type { ExecuteOptions } from '../../command/options.js';
 import type { MergedResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
+import { makeReceipt, type Receipt } from '../../receipt/receipt.js';
 import { messageOf } from '../../support/errors.js';
 import { whileListened } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
+import type { PendingEntry } from '../log-entry.js';
 import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
 import { explainLaunch } from '../workdir.js';
 import type { ModesSettings } from './options.js';
-import { limitsToSnip, type SnippedOutput, snipOutput } from './output.js';
+import { limitsToSnip, type SnippedOutput, showOutput, snipOutput } from './output.js';
 import { makeOutputFile, removeOutputFile } from './output-file.js';
 import {
   backgroundResult,
@@ -24,7 +26,7 @@ import {
 const TOOL = 'bash';
 
 /** The host at the moment of a call, and where the conversation is. */
-interface ModesMoment extends CallMoment {
+export interface ModesMoment extends CallMoment {
   readonly cwd: string;
 }
 
@@ -46,37 +48,53 @@ export async function runForeground(
   const { cwd } = moment;
   const { signal } = call;
   const timeoutMs = milliseconds(settings.timeouts[mode]);
+  const environment = shellEnvironment(cwd, settings, moment);
   const keeper = await OutputKeeper.open(settings.outputs, TOOL);
   const spill = keeper.spill(settings.maxOutputBytes);
   const run = (onOutput: ExecuteOptions['onOutput']): Promise<MergedResult> => {
     const own = { cwd, timeoutMs, owner, signal, onOutput, spill };
     const options = commandOptions(settings, limitsToSnip(settings), own);
-    return execute(command, shellEnvironment(cwd, settings, moment), options).catch(
-      async (error) => {
-        keeper.abandon();
-        throw await explainLaunch(error, cwd);
-      },
-    );
+    return execute(command, environment, options).catch(async (error) => {
+      keeper.abandon();
+      throw await explainLaunch(error, cwd);
+    });
   };
   const result = await whileListened(call, run, { maxBytes: settings.snipBytes });
-  const output = snipOutput(result.output, settings);
-  const path = await keep(result, keeper, output, settings);
-  return foregroundResult(result, { ...output, ...(path && { path }) }, mode, settings);
+  const snipped = snipOutput(result.output, settings);
+  const isWhole = snipped.totalBytes === undefined;
+  const kept = await keep(result, keeper, isWhole, settings);
+  const shown = showOutput(snipped, result, kept);
+  const receipt = await modesReceipt(result, environment, shown, kept);
+  return foregroundResult(result, shown, receipt, mode, settings);
 }
 
-/** Where all of a cut output is; undefined: it could not be kept, which is no reason to fail. */
+/** Keeps an output that is not in the answer as it was printed. */
 async function keep(
   { output: capture, spill }: MergedResult,
   keeper: OutputKeeper,
-  { totalBytes }: SnippedOutput,
+  isWhole: boolean,
   { outputs }: ModesSettings,
-): Promise<string | undefined> {
+): Promise<KeptOutput> {
   const kept = await keeper.finish(spill);
-  if (kept.kind === 'kept') return totalBytes === undefined ? undefined : kept.artifact.path;
+  if (kept.kind === 'kept' || isWhole || capture.kind === 'cut') return kept;
   // Not text, and too long only as it is shown: there is no file, and all of that is here.
-  if (totalBytes === undefined || capture.kind === 'cut') return undefined;
-  const artifact = await keepText(outputs, TOOL, capture.text);
-  return 'reason' in artifact ? undefined : artifact.path;
+  return keepText(outputs, TOOL, capture.text);
+}
+
+/** Without an id: a model of this contract knows files, not artifacts. */
+function modesReceipt(
+  result: MergedResult,
+  environment: string,
+  { isCut }: SnippedOutput,
+  kept: KeptOutput,
+): Receipt | Promise<Receipt> {
+  const context = { environment, cut: { output: isCut } };
+  if (kept.kind === 'kept') {
+    const { artifact, bytes, missing } = kept;
+    return makeReceipt(result, { ...context, kept: { path: artifact.path, bytes, missing } });
+  }
+  const keptError = isCut && kept.kind === 'failed' ? kept.reason : undefined;
+  return makeReceipt(result, { ...context, kept: undefined, keptError });
 }
 
 /**
@@ -89,6 +107,7 @@ export async function runInBackground(
   command: string,
   settings: ModesSettings,
   moment: ModesMoment,
+  entry: PendingEntry | undefined,
 ): Promise<ToolResult<ModesDetails>> {
   const { cwd } = moment;
   const environment = shellEnvironment(cwd, settings, moment);
@@ -98,6 +117,7 @@ export async function runInBackground(
   try {
     const options = { cwd, outputPath, timeoutMs, graceMs, shell };
     const pid = await executeDetached(command, environment, options);
+    entry?.ofDetached(pid);
     return backgroundResult(pid, outputPath, settings);
   } catch (error) {
     await removeOutputFile(outputPath);

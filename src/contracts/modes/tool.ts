@@ -2,11 +2,17 @@ import { checkCommand } from '../../command/options.js';
 import { InputError } from '../../support/errors.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { Lifetime } from '../lifetime.js';
+import type { PendingEntry } from '../log-entry.js';
 import { momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
-import { type ModesOptions, type ModesSettings, resolveModesOptions } from './options.js';
+import {
+  type Mode,
+  type ModesOptions,
+  type ModesSettings,
+  resolveModesOptions,
+} from './options.js';
 import type { ModesDetails } from './result.js';
-import { runForeground, runInBackground } from './run.js';
+import { type ModesMoment, runForeground, runInBackground } from './run.js';
 import { type ModesInput, modesDescription, modesSchema } from './schema.js';
 
 /** A tool of the `modes` contract. */
@@ -31,14 +37,24 @@ export function createModesTool(options: ModesOptions): ModesTool {
     // First of all, since waiting is what comes next.
     const moment = { ...momentOf(settings), cwd: settings.directory() };
     const { command, mode = 'default' } = await validate(input);
+    const entry = settings.log?.begin(command, call.signal);
+    const running = run(command, mode, call, moment, entry);
+    return entry?.ofCall(running) ?? running;
+  }
+
+  async function run(
+    command: string,
+    mode: Mode,
+    call: ToolCall<ModesDetails>,
+    moment: ModesMoment,
+    entry: PendingEntry | undefined,
+  ): Promise<ToolResult<ModesDetails>> {
     checkCommand(command);
     checkLength(command, settings);
     life.checkStart(call.signal);
-    return life.add(
-      mode === 'background'
-        ? runInBackground(command, settings, moment)
-        : runForeground(command, mode, call, life.owner, settings, moment),
-    );
+    if (mode === 'background') return life.add(runInBackground(command, settings, moment, entry));
+    const running = runForeground(command, mode, call, life.owner, settings, moment);
+    return life.add(entry?.ofRun(running) ?? running);
   }
 
   return {
@@ -58,6 +74,7 @@ export function createModesTool(options: ModesOptions): ModesTool {
     async dispose() {
       await life.end(settings.graceMs);
       await settings.outputs.dispose();
+      await settings.log?.flush();
     },
   };
 }

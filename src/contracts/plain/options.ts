@@ -1,6 +1,4 @@
 import { MOST_KEPT_BYTES } from '../../command/options.js';
-import { createInteractionLog } from '../../interaction-log/file-log.js';
-import type { InteractionLog } from '../../interaction-log/log.js';
 import {
   atLeast,
   checkSwitch,
@@ -8,8 +6,6 @@ import {
   readOptions,
   wholeFrom,
 } from '../../support/checks.js';
-import { InputError, showValue } from '../../support/errors.js';
-import { type Logger, warnTo } from '../../support/logger.js';
 import { hostDirectory } from '../../support/paths.js';
 import { nonInteractiveDefaults } from '../non-interactive.js';
 import {
@@ -18,7 +14,6 @@ import {
   type ShellOptions,
   type ShellSettings,
 } from '../options.js';
-import { CommandLog } from './command-log.js';
 
 /** Options of a tool of the `plain` contract. */
 export interface PlainOptions extends Omit<ShellOptions, 'cwd' | 'ci'> {
@@ -35,8 +30,6 @@ export interface PlainOptions extends Omit<ShellOptions, 'cwd' | 'ci'> {
   readonly maxStdoutBytes?: number | undefined;
   /** Bytes of stderr, likewise. Default: 1,048,576 (1 MiB). */
   readonly maxStderrBytes?: number | undefined;
-  /** Where each command is noted: a file's path, or a log. Default: nowhere. */
-  readonly log?: string | InteractionLog | undefined;
 }
 
 const { ci: _, ...SHARED_NAMES } = SHELL_OPTION_NAMES;
@@ -46,7 +39,6 @@ const NAMES: OptionNames<PlainOptions> = {
   timeout: true,
   maxStdoutBytes: true,
   maxStderrBytes: true,
-  log: true,
 };
 /** It is another contract's option, and a part of one of this. */
 const MISTAKES = { ci: 'nonInteractive has it' };
@@ -58,7 +50,6 @@ export interface PlainSettings extends Omit<ShellSettings, 'cwd'> {
   readonly timeoutSeconds: number;
   readonly maxStdoutBytes: number;
   readonly maxStderrBytes: number;
-  readonly log: CommandLog | undefined;
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 30;
@@ -84,25 +75,9 @@ export function resolvePlainOptions(given: PlainOptions): PlainSettings {
     timeoutSeconds: atLeast('timeout', 0.001, timeout),
     maxStdoutBytes: resolveLimit('maxStdoutBytes', maxStdoutBytes),
     maxStderrBytes: resolveLimit('maxStderrBytes', maxStderrBytes),
-    log: resolveLog(options.log, options.logger),
   };
 }
 
 function resolveLimit(name: string, bytes = DEFAULT_MAX_BYTES): number {
   return wholeFrom(name, 1, bytes, MOST_KEPT_BYTES);
-}
-
-function resolveLog(
-  given: PlainOptions['log'],
-  logger: Logger | undefined,
-): CommandLog | undefined {
-  if (given === undefined) return undefined;
-  const warn = warnTo(logger);
-  if (typeof given === 'string' && given !== '') {
-    return new CommandLog(createInteractionLog({ path: given, logger }), warn);
-  }
-  if (typeof given === 'object' && given !== null && typeof given.append === 'function') {
-    return new CommandLog(given, warn);
-  }
-  throw new InputError(`log: expected a path or an interaction log, got ${showValue(given)}`);
 }

@@ -1,10 +1,11 @@
 import type { BackgroundProcess, Capture, Outcome, SeparateResult } from '../../engine/outcome.js';
+import type { Receipt } from '../../receipt/receipt.js';
 import { signalExitCode } from '../../support/signals.js';
 import { firstBytes } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import { readableOutput } from '../lossy.js';
-import { backgroundNotice, CANCELLED, NO_STATUS, signalNotice, timeoutNotice } from '../notices.js';
+import { CANCELLED, NO_STATUS, noticesOf, signalNotice, timeoutNotice } from '../notices.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { PlainSettings } from './options.js';
 import type { PlainOutput, PlainSuccess } from './schema.js';
@@ -50,6 +51,8 @@ export interface PlainDetails {
   readonly signal?: NodeJS.Signals;
   /** Processes that still run; present when there are any. */
   readonly background?: readonly BackgroundProcess[];
+  /** All that is known of the command. */
+  readonly receipt?: Receipt;
 }
 
 const TIMEOUT_ADVICE =
@@ -71,6 +74,25 @@ export function failedResult(
   return answer({ error }, { timeoutSeconds, failure });
 }
 
+/** A stream as it is in the answer. */
+interface ShownText {
+  readonly text: string;
+  readonly truncated: boolean;
+  /** One line about what of it is no text; absent when all is. */
+  readonly notice?: string;
+}
+
+/** Both streams as they are in the answer. */
+type ShownStreams = Readonly<Record<'stdout' | 'stderr', ShownText>>;
+
+/** What of the streams is in the answer. */
+export function showStreams(result: SeparateResult, settings: PlainSettings): ShownStreams {
+  return {
+    stdout: showText('stdout', result.stdout, settings.maxStdoutBytes),
+    stderr: showText('stderr', result.stderr, settings.maxStderrBytes),
+  };
+}
+
 /**
  * The contract's answer to a command that ended.
  *
@@ -79,20 +101,20 @@ export function failedResult(
  */
 export function plainResult(
   result: SeparateResult,
+  { stdout, stderr }: ShownStreams,
+  receipt: Receipt,
   diagnosis: Diagnosis | undefined,
-  settings: PlainSettings,
+  { timeoutSeconds }: PlainSettings,
 ): ToolResult<PlainDetails> {
-  const stdout = shownText('stdout', result.stdout, settings.maxStdoutBytes);
-  const stderr = shownText('stderr', result.stderr, settings.maxStderrBytes);
-  const notices = [stdout.notice, stderr.notice, backgroundNotice(result.background)];
-  const notice = notices.filter((one) => one !== undefined).join('\n');
+  const notice = noticesOf([stdout.notice, stderr.notice], [], receipt).join('\n');
   const output = { stdout: stdout.text, stderr: stderr.text, ...(notice && { notice }) };
   const details: PlainDetails = {
-    timeoutSeconds: settings.timeoutSeconds,
+    timeoutSeconds,
     wallTimeMs: result.durationMs,
     stdout: { bytes: result.stdout.total.bytes, truncated: stdout.truncated },
     stderr: { bytes: result.stderr.total.bytes, truncated: stderr.truncated },
     ...(result.background.length > 0 && { background: result.background }),
+    receipt,
   };
   const { outcome } = result;
   switch (outcome.kind) {
@@ -146,20 +168,13 @@ function answer(output: PlainOutput, details: PlainDetails): ToolResult<PlainDet
   };
 }
 
-/** A stream as it is shown. */
-interface ShownText {
-  readonly text: string;
-  readonly truncated: boolean;
-  /** One line about what of it is no text; absent when all is. */
-  readonly notice?: string;
-}
-
 /** Cut at the end of a character. Text is never shorter than the bytes that it stands for. */
-function shownText(name: string, capture: Capture, maxBytes: number): ShownText {
+function showText(name: string, capture: Capture, maxBytes: number): ShownText {
   const kept = capture.kind === 'complete' ? capture.text : capture.head;
   const text = firstBytes(kept, maxBytes);
   const truncated = capture.kind === 'cut' || text !== kept;
   const shown = truncated ? text + SUFFIX : text;
   if (!capture.lossy) return { text: shown, truncated };
-  return { truncated, ...readableOutput(shown, capture, name, undefined) };
+  const { text: readable, notice, isCut } = readableOutput(shown, capture, name, undefined);
+  return { text: readable, truncated: truncated || isCut, ...(notice && { notice }) };
 }

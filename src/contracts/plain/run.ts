@@ -2,6 +2,7 @@ import { execute } from '../../command/execute.js';
 import { checkCommand } from '../../command/options.js';
 import type { SeparateResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
+import { makeReceipt } from '../../receipt/receipt.js';
 import { whileListened } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
@@ -9,7 +10,7 @@ import { type CallMoment, commandOptions, shellEnvironment } from '../options.js
 import { directoryMissing, explainLaunch } from '../workdir.js';
 import { type Diagnosis, findDiagnosis, speaksForShell } from './diagnosis.js';
 import type { PlainSettings } from './options.js';
-import { KEPT_OF_END, type PlainDetails, plainResult } from './result.js';
+import { KEPT_OF_END, type PlainDetails, plainResult, showStreams } from './result.js';
 
 /** What a command is run with that is not its own. */
 interface PlainCall {
@@ -47,7 +48,11 @@ export async function runPlainCommand(
   const result = await executeIn(cwd, command, environment, context).catch(async (error) => {
     throw await explainLaunch(error, cwd);
   });
-  return plainResult(result, await diagnosisOf(result, environment, settings), settings);
+  const shown = showStreams(result, settings);
+  const cut = { stdout: shown.stdout.truncated, stderr: shown.stderr.truncated };
+  const receipt = await makeReceipt(result, { environment, cut });
+  const diagnosis = await diagnosisOf(result, environment, settings);
+  return plainResult(result, shown, receipt, diagnosis, settings);
 }
 
 function executeIn(

@@ -35,7 +35,7 @@ export interface PlainSuccess {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitCode: number;
-  /** What still runs and how to stop it, if anything does. */
+  /** What still runs and how to stop it, and what else there is to know; a line each. */
   readonly notice?: string;
 }
 
@@ -55,7 +55,7 @@ export const PLAIN_OUTPUT_SCHEMA: JsonSchema = {
     stderr: { type: 'string', description: 'Standard error' },
     exitCode: { type: 'integer', description: 'Exit code of the command' },
     error: { type: 'string', description: 'What went wrong, if anything did' },
-    notice: { type: 'string', description: 'What still runs, if anything does' },
+    notice: { type: 'string', description: 'What else to know, such as what still runs' },
   },
   anyOf: [{ required: ['stdout', 'stderr', 'exitCode'] }, { required: ['error'] }],
   additionalProperties: false,

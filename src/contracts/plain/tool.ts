@@ -3,7 +3,6 @@ import { ToolError, toToolError } from '../errors.js';
 import { Lifetime } from '../lifetime.js';
 import { momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
-import { PendingEntry } from './entry.js';
 import { type PlainOptions, resolvePlainOptions } from './options.js';
 import { failedResult, type PlainDetails } from './result.js';
 import { type PlainMoment, runPlainCommand } from './run.js';
@@ -35,15 +34,9 @@ export function createPlainTool(options: PlainOptions): PlainTool {
     const moment = { ...momentOf(settings), cwd: settings.cwd() };
     const checked = await attempt(async () => (await validate(input)).command, call);
     if (typeof checked !== 'string') return checked;
-    const pending = new PendingEntry(checked);
-    try {
-      const ended = await attempt(() => run(checked, call, moment), call);
-      settings.log?.append(pending.answered(ended));
-      return ended;
-    } catch (error) {
-      settings.log?.append(pending.thrown(error));
-      throw error;
-    }
+    const entry = settings.log?.begin(checked, call.signal);
+    const running = attempt(() => run(checked, call, moment), call);
+    return entry?.ofRun(running) ?? running;
   }
 
   async function run(

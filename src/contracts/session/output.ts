@@ -4,10 +4,11 @@ import { readableOutput } from '../lossy.js';
 
 /** One stream as it is shown. */
 export interface ShownStream {
-  /** All of it, or its beginning and a note that says how long it was. */
+  /** All of it, or its beginning and a note that says how long it was; without lines that are no text. */
   readonly text: string;
   /** Characters (Unicode code points) of all of it. */
   readonly characters: number;
+  /** Not all of it is in `text`. */
   readonly isCut: boolean;
   /** One line about what of it is no text; absent when all is. */
   readonly lossy?: string;
@@ -32,8 +33,8 @@ export function showStream(
 ): ShownStream {
   const shown = beginningOf(name, capture, maxCharacters);
   if (!capture.lossy) return shown;
-  const { text, notice } = readableOutput(shown.text, capture, name, undefined);
-  return { ...shown, text, ...(notice !== undefined && { lossy: notice }) };
+  const { text, notice, isCut } = readableOutput(shown.text, capture, name, undefined);
+  return { ...shown, text, isCut: shown.isCut || isCut, ...(notice && { lossy: notice }) };
 }
 
 function beginningOf(

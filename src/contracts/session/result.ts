@@ -1,13 +1,14 @@
 import type { BackgroundProcess, Outcome, RunResult } from '../../engine/outcome.js';
+import { makeReceipt, type Receipt } from '../../receipt/receipt.js';
 import { showValue } from '../../support/errors.js';
 import { newestOf } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import {
-  backgroundNotice,
   CANCELLED,
   exitNotice,
   NO_STATUS,
+  noticesOf,
   outputText,
   signalNotice,
   timeoutNotice,
@@ -38,6 +39,8 @@ export interface SessionDetails {
   outcome?: Outcome;
   /** Processes that still run; present when there are any. */
   background?: readonly BackgroundProcess[];
+  /** All that is known of the command; absent while it runs in the background. */
+  receipt?: Receipt;
   /** The task that a command in the background is. */
   task?: { readonly id: string; readonly status: TaskStatus };
 }
@@ -51,6 +54,7 @@ export interface TaskDetails {
   outcome?: Outcome;
   durationMs?: number;
   background?: readonly BackgroundProcess[];
+  receipt?: Receipt;
 }
 
 /** Both streams as they are shown. */
@@ -71,6 +75,19 @@ export function shownStreams(result: RunResult, maxCharacters: number): ShownStr
 }
 
 /**
+ * The receipt of a command with these streams.
+ *
+ * @param environment Its environment block.
+ */
+export function sessionReceipt(
+  result: RunResult,
+  { stdout, stderr }: ShownStreams,
+  environment: string,
+): Receipt | Promise<Receipt> {
+  return makeReceipt(result, { environment, cut: { stdout: stdout.isCut, stderr: stderr.isCut } });
+}
+
+/**
  * The answer to a command that ended.
  *
  * @param notices What else there is to say.
@@ -79,10 +96,10 @@ export function shownStreams(result: RunResult, maxCharacters: number): ShownStr
 export function sessionResult(
   result: RunResult,
   streams: ShownStreams,
-  details: SessionDetails,
+  details: SessionDetails & { readonly receipt: Receipt },
   notices: readonly (string | undefined)[],
 ): ToolResult<SessionDetails> {
-  const given = withBackground([...lossyNotices(streams), ...notices], result);
+  const given = noticesOf(lossyNotices(streams), notices, details.receipt);
   const text = reportText(streams, result.outcome, given);
   if (result.outcome.kind === 'cancelled') throw new ToolAbortError(text, { details });
   const structured = {
@@ -144,9 +161,10 @@ export function completedTaskResult(
   taskId: string,
   result: RunResult,
   streams: ShownStreams,
+  receipt: Receipt,
 ): ToolResult<TaskDetails> {
   const { outcome, durationMs, background } = result;
-  const notices = withBackground(lossyNotices(streams), result);
+  const notices = noticesOf(lossyNotices(streams), [], receipt);
   const report = reportText(streams, outcome, notices);
   const text = sections([taskLines(taskId, 'completed'), report]);
   return {
@@ -157,6 +175,7 @@ export function completedTaskResult(
       outcome,
       durationMs,
       ...(background.length > 0 && { background }),
+      receipt,
     },
     structured: {
       task_id: taskId,
@@ -194,14 +213,6 @@ function reportText(streams: ShownStreams, outcome: Outcome, notices: readonly s
 
 function lossyNotices({ stdout, stderr }: ShownStreams): readonly string[] {
   return [stdout.lossy, stderr.lossy].filter((one) => one !== undefined);
-}
-
-/** What there is to say, and which processes still run. */
-function withBackground(
-  notices: readonly (string | undefined)[],
-  { background }: RunResult,
-): readonly string[] {
-  return [...notices, backgroundNotice(background)].filter((one) => one !== undefined);
 }
 
 function streamsText({ stdout, stderr }: ShownStreams, state?: 'running'): string {

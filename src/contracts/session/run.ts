@@ -1,9 +1,12 @@
 import { execute, startCommand } from '../../command/execute.js';
 import type { ExecuteOptions } from '../../command/options.js';
+import type { RunResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
+import type { Receipt } from '../../receipt/receipt.js';
 import { whileListened } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolAbortError, ToolError } from '../errors.js';
+import type { PendingEntry } from '../log-entry.js';
 import { CANCELLED } from '../notices.js';
 import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
 import { explainLaunch } from '../workdir.js';
@@ -13,12 +16,13 @@ import { streamLimits } from './output.js';
 import {
   type CallTimeout,
   type SessionDetails,
+  sessionReceipt,
   sessionResult,
   shownStreams,
   startedResult,
 } from './result.js';
 import type { SessionInput } from './schema.js';
-import type { Tasks } from './tasks.js';
+import type { Task, Tasks } from './tasks.js';
 
 /** What the calls of a session share. */
 export interface Session {
@@ -44,10 +48,11 @@ export async function runInSession(
   const { settings, directory } = session;
   const timeout = clampTimeout(asked ?? settings.timeoutMs, settings);
   const from = await directory.here();
+  const environment = shellEnvironment(from.path, settings, moment);
   const { signal } = call;
   const result = await whileListened(call, (onOutput) =>
     inPlace(session, from, () =>
-      execute(command, shellEnvironment(from.path, settings, moment), {
+      execute(command, environment, {
         ...sessionOptions(session, from, timeout, { signal, onOutput }),
         followDirectory: true,
       }),
@@ -57,14 +62,16 @@ export async function runInSession(
   const endedItself = kind !== 'timedOut' && kind !== 'cancelled';
   if (endedItself) await directory.follow(from, result.directory);
   const lost = endedItself && result.directory === undefined;
-  const details: SessionDetails = {
+  const streams = shownStreams(result, settings.maxCharacters);
+  const details = {
     cwd: directory.path,
     ...timeoutDetails(timeout),
     durationMs: result.durationMs,
     outcome: result.outcome,
     ...(result.background.length > 0 && { background: result.background }),
+    receipt: await sessionReceipt(result, streams, environment),
   };
-  return sessionResult(result, shownStreams(result, settings.maxCharacters), details, [
+  return sessionResult(result, streams, details, [
     clampNotice(timeout, settings),
     lost ? `The working directory could not be followed; it stays ${directory.path}.` : undefined,
   ]);
@@ -78,8 +85,9 @@ export async function runInSession(
  */
 export async function startTask(
   session: Session,
-  { command, timeout: asked }: SessionInput,
+  { command: text, timeout: asked }: SessionInput,
   moment: CallMoment,
+  entry: PendingEntry | undefined,
 ): Promise<ToolResult<SessionDetails>> {
   const { settings, directory, tasks } = session;
   const timeout = clampTimeout(asked, settings);
@@ -87,16 +95,25 @@ export async function startTask(
     const from = await directory.here();
     const options = sessionOptions(session, from, timeout);
     if (session.owner.isDisposed) throw new ToolAbortError(CANCELLED);
-    return inPlace(session, from, () =>
-      startCommand(command, shellEnvironment(from.path, settings, moment), options),
-    );
+    const environment = shellEnvironment(from.path, settings, moment);
+    const command = await inPlace(session, from, () => startCommand(text, environment, options));
+    return { command, environment };
   });
+  entry?.ofReceipt(task.command.result.then((end) => receiptOfTask(end, task, settings)));
   const details: SessionDetails = {
     cwd: directory.path,
     ...timeoutDetails(timeout),
     task: { id: task.id, status: 'running' },
   };
   return startedResult(task.id, details, clampNotice(timeout, settings));
+}
+
+function receiptOfTask(
+  end: RunResult,
+  { environment }: Task,
+  { maxCharacters }: SessionSettings,
+): Receipt | Promise<Receipt> {
+  return sessionReceipt(end, shownStreams(end, maxCharacters), environment);
 }
 
 /** Takes the session back to its start when its directory turns out to be gone. */

@@ -6,6 +6,7 @@ import { showStream } from './output.js';
 import {
   completedTaskResult,
   runningTaskResult,
+  sessionReceipt,
   shownStreams,
   type TaskDetails,
   unknownTaskResult,
@@ -16,7 +17,7 @@ import {
   TASK_OUTPUT_SCHEMA,
   type TaskOutputInput,
 } from './schema.js';
-import type { Tasks } from './tasks.js';
+import type { Task, Tasks } from './tasks.js';
 
 /**
  * The tool with which a model reads what its commands in the background have printed.
@@ -34,11 +35,11 @@ export function createTaskOutputTool(
     const { task_id: taskId } = await validate(input);
     const task = tasks.find(taskId);
     if (task === undefined) return unknownTaskResult(taskId, tasks.ids);
-    if (task.end !== undefined) return completed(taskId, task.end);
+    if (task.end !== undefined) return completed(task, task.end);
     const [stdout, stderr] = (await task.command.handle.snapshot()) ?? [];
     // It has ended meanwhile.
     if (stdout === undefined || stderr === undefined) {
-      return completed(taskId, await task.command.result);
+      return completed(task, await task.command.result);
     }
     return runningTaskResult(taskId, {
       stdout: showStream('stdout', stdout, maxCharacters),
@@ -46,10 +47,14 @@ export function createTaskOutputTool(
     });
   }
 
-  function completed(taskId: string, end: RunResult): ToolResult<TaskDetails> {
+  async function completed(
+    { id, environment }: Task,
+    end: RunResult,
+  ): Promise<ToolResult<TaskDetails>> {
     // Of two who ask at once, one gets it.
-    if (!tasks.forget(taskId)) return unknownTaskResult(taskId, tasks.ids);
-    return completedTaskResult(taskId, end, shownStreams(end, maxCharacters));
+    if (!tasks.forget(id)) return unknownTaskResult(id, tasks.ids);
+    const streams = shownStreams(end, maxCharacters);
+    return completedTaskResult(id, end, streams, await sessionReceipt(end, streams, environment));
   }
 
   return {

@@ -4,10 +4,16 @@ import { randomBytes } from '../../support/random.js';
 import { ToolError } from '../errors.js';
 import type { SessionSettings } from './options.js';
 
-/** A command in the background. */
-interface Task {
-  readonly id: string;
+/** A command on its way into the background. */
+interface StartedTask {
   readonly command: StartedCommand;
+  /** Its environment block. */
+  readonly environment: string;
+}
+
+/** A command in the background. */
+export interface Task extends StartedTask {
+  readonly id: string;
   /** How it ended; undefined while it runs. */
   readonly end: RunResult | undefined;
 }
@@ -16,7 +22,7 @@ interface Task {
 export class Tasks {
   readonly #limits: Pick<SessionSettings, 'maxRunningTasks' | 'maxEndedTasks'>;
   /** All tasks that can be asked for, in the order in which they were started. */
-  readonly #tasks = new Map<string, { id: string; command: StartedCommand; end?: RunResult }>();
+  readonly #tasks = new Map<string, StartedTask & { id: string; end: RunResult | undefined }>();
   /** Commands on their way to be started. */
   #starting = 0;
 
@@ -35,15 +41,15 @@ export class Tasks {
    * @throws {ToolError} As many run as may; nothing was started.
    * @throws What `start` throws.
    */
-  async add(start: () => Promise<StartedCommand>): Promise<Task> {
+  async add(start: () => Promise<StartedTask>): Promise<Task> {
     this.#checkRoom();
     this.#starting += 1;
     try {
-      const command = await start();
-      const task = { id: this.#newId(), command };
+      const started = await start();
+      const task = { ...started, id: this.#newId(), end: undefined };
       this.#tasks.set(task.id, task);
-      command.result.then((end) => this.#ended(task.id, end));
-      return { ...task, end: undefined };
+      started.command.result.then((end) => this.#ended(task.id, end));
+      return { ...task };
     } finally {
       this.#starting -= 1;
     }
@@ -52,7 +58,7 @@ export class Tasks {
   /** Undefined: there is no such task, or no longer. */
   find(id: string): Task | undefined {
     const task = this.#tasks.get(id);
-    return task && { id, command: task.command, end: task.end };
+    return task && { ...task };
   }
 
   /** Its end has been read. False: somebody else was first. */

@@ -1,7 +1,8 @@
 import { checkCommand } from '../../command/options.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { Lifetime } from '../lifetime.js';
-import { momentOf } from '../options.js';
+import type { PendingEntry } from '../log-entry.js';
+import { type CallMoment, momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
 import { SessionDirectory } from './directory.js';
 import { resolveSessionOptions, type SessionOptions } from './options.js';
@@ -50,13 +51,22 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     // First of all, since waiting is what comes next. Only the directory is that of its turn.
     const moment = momentOf(settings);
     const fields = await validate(input);
+    const entry = settings.log?.begin(fields.command, call.signal);
+    const running = run(fields, call, moment, entry);
+    return entry?.ofCall(running) ?? running;
+  }
+
+  async function run(
+    fields: SessionInput,
+    call: ToolCall<SessionDetails>,
+    moment: CallMoment,
+    entry: PendingEntry | undefined,
+  ): Promise<ToolResult<SessionDetails>> {
     checkCommand(fields.command);
     life.checkStart(call.signal);
-    return life.add(
-      fields.run_in_background
-        ? startTask(session, fields, moment)
-        : runInSession(session, fields, call, moment),
-    );
+    if (fields.run_in_background) return life.add(startTask(session, fields, moment, entry));
+    const running = runInSession(session, fields, call, moment);
+    return life.add(entry?.ofRun(running) ?? running);
   }
 
   return {
@@ -79,6 +89,7 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     async dispose() {
       await life.end(settings.graceMs);
       await session.tasks.settled();
+      await settings.log?.flush();
     },
   };
 }

@@ -6,7 +6,12 @@ import { explainLaunch } from '../workdir.js';
 import { type PreparedCommand, workspaceOptions } from './input/prepare.js';
 import type { RunContext } from './options.js';
 import { endOutput } from './output/minimize.js';
-import { type WorkspaceDetails, workspaceResult } from './output/result.js';
+import {
+  shownOutput,
+  type WorkspaceDetails,
+  workspaceReceipt,
+  workspaceResult,
+} from './output/result.js';
 import { finishOutput, TOOL } from './output/show.js';
 import { openConsole, runInOverlay } from './terminal/overlay.js';
 
@@ -38,7 +43,10 @@ export async function runPrepared(
     minimizer === undefined
       ? { kept: await finishOutput(result, keeper, settings) }
       : await endOutput(result, keeper, prepared.command, minimizer, settings);
-  return workspaceResult(result, prepared.timeout, settings, ended, { notice });
+  const shown = shownOutput(result, settings, ended);
+  const receipt = await workspaceReceipt(result, prepared, prepared.environment, shown, ended);
+  const answered = { ...ended, shown, receipt };
+  return workspaceResult(result, prepared.timeout, settings, answered, { notice });
 }
 
 async function executeWith(

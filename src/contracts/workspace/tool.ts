@@ -5,6 +5,7 @@ import { listenTo } from '../call-listeners.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import { Lifetime } from '../lifetime.js';
+import type { PendingEntry } from '../log-entry.js';
 import { CANCELLED } from '../notices.js';
 import { momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
@@ -62,39 +63,45 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     const [offered, asked] = splitAsync(input, settings);
     const valid = await validate(offered);
     const fields = asked === undefined ? valid : { ...valid, async: asked };
+    const entry = settings.log?.begin(fields.command, call.signal);
     // Everything else waits for its turn: the command before may make the directory of this one.
-    return queue.run(async () => {
+    const running = queue.run(async () => {
       // What the runtime gives for it, such as resolvers, may take its time.
       const preparing = prepare(fields, settings, moment);
       const command = await unlessAborted(preparing, call.signal, life.disposal);
       life.checkStart(call.signal);
-      return start(command, fields.async ?? false, call);
+      return start(command, fields.async ?? false, call, entry);
     }, call.signal);
+    return entry?.ofCall(running) ?? running;
   }
 
   function start(
     command: PreparedCommand,
     async: boolean,
     call: ToolCall<WorkspaceDetails>,
+    entry: PendingEntry | undefined,
   ): Answer | Promise<Answer> {
+    // Also of a job, whose end comes after that of the call.
+    const noted = (running: Promise<Answer>) => life.add(entry?.ofRun(running) ?? running);
     const run: Run = (signal, onOutput) =>
-      life.add(runPrepared(command, { ...context, signal, onOutput }));
+      noted(runPrepared(command, { ...context, signal, onOutput }));
     const { jobs, autoBackgroundMs, clientTerminals } = settings;
     if (async && jobs) return runAsJob(jobs, command, call, settings, run);
     // What a person looks at is shown here, and stays where it is.
-    if (command.terminal !== undefined) return runUpdating(command, call);
+    if (command.terminal !== undefined) return runUpdating(command, call, noted);
     if (clientTerminals) {
-      return life.add(runInClientTerminal(clientTerminals, command, settings, call));
+      return noted(runInClientTerminal(clientTerminals, command, settings, call));
     }
     if (autoBackgroundMs !== undefined && jobs) {
       return runUntilBackground(jobs, autoBackgroundMs, command, call, settings, run);
     }
-    return runUpdating(command, call);
+    return runUpdating(command, call, noted);
   }
 
   async function runUpdating(
     command: PreparedCommand,
     call: ToolCall<WorkspaceDetails>,
+    noted: (running: Promise<Answer>) => Promise<Answer>,
   ): Promise<Answer> {
     const { signal } = call;
     const listeners = listenTo(call, settings.updates);
@@ -102,7 +109,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     const onTerminal = listeners && { onOutput: listeners.pass, onScreen: listeners.show };
     const told = { ...context, signal, onOutput: listeners?.tell, onTerminal };
     try {
-      return await life.add(runPrepared(command, told));
+      return await noted(runPrepared(command, told));
     } finally {
       listeners?.stop();
     }
@@ -133,6 +140,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
       if (settings.ownsJobs) settings.jobs?.dispose();
       await settings.snapshot?.dispose();
       if (settings.ownsArtifacts) await settings.artifacts?.dispose();
+      await settings.log?.flush();
     },
   };
 }

@@ -87,7 +87,7 @@ test('bytes that are not UTF-8 count as the text that they become', async () => 
   );
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(2 * LIMITS.snipBytes + 400);
   const short = await makeTool().execute({ command: "printf 'a\\x80b'" });
-  expect(textOf(short)).toMatch(/^a\uFFFDb\n\[Not all of it is valid text: /);
+  expect(textOf(short)).toMatch(/^a\uFFFDb\n\[Not all of the output is valid text: /);
 });
 
 test('a failing command with long output has its exit code first', async () => {

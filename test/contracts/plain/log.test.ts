@@ -22,7 +22,7 @@ test('each command is a line with its exit code and sizes, and without its outpu
   await tool.execute({ command: 'printf secret; printf é >&2; exit 3' });
   await tool.dispose();
   const text = readFileSync(path, 'utf8');
-  const [{ time, durationMs, ...entry }] = entriesIn(path) as [InteractionEntry];
+  const [{ time, durationMs, receipt, ...entry }] = entriesIn(path) as [InteractionEntry];
   expect(entry).toEqual({
     command: 'printf secret; printf é >&2; exit 3',
     exitCode: 3,
@@ -54,7 +54,7 @@ test('all commands are logged: what failed, timed out, was cancelled or never ra
   await tool.dispose();
   const none = { stdoutBytes: 0, stderrBytes: 0 };
   const notFound = 'bash: line 1: no-such-program: command not found';
-  expect(entriesIn(path).map(({ time, durationMs, ...entry }) => entry)).toEqual([
+  expect(entriesIn(path).map(({ time, durationMs, receipt, ...entry }) => entry)).toEqual([
     {
       command: 'no-such-program',
       exitCode: 127,

@@ -37,7 +37,11 @@ test('the answer is the output, a blank line and the wall time', async () => {
 
 test('success has neither an exit code nor an error flag', async () => {
   const result = await makeTool().execute({ command: 'true' });
-  expect(result.details).toEqual({ timeoutSeconds: 300, wallTimeMs: expect.any(Number) });
+  expect(result.details).toEqual({
+    timeoutSeconds: 300,
+    wallTimeMs: expect.any(Number),
+    receipt: expect.any(Object),
+  });
   expect(result).not.toHaveProperty('isError');
 });
 

@@ -1,12 +1,13 @@
 import type { OutputChunk } from '../../../engine/outcome.js';
 import type { JobEnd } from '../../../jobs/job.js';
 import type { JobManager } from '../../../jobs/manager.js';
+import type { Receipt } from '../../../receipt/receipt.js';
 import { abortReason, onAbort } from '../../../support/abort.js';
 import { messageOf } from '../../../support/errors.js';
 import { settlesWithin } from '../../../support/timing.js';
 import { CallListeners, type LastUpdate } from '../../call-listeners.js';
 import type { ToolCall, ToolResult } from '../../contract.js';
-import { ToolAbortError, toToolError } from '../../errors.js';
+import { receiptOfError, ToolAbortError, toToolError } from '../../errors.js';
 import { joinSections } from '../../notices.js';
 import type { PreparedCommand } from '../input/prepare.js';
 import type { WorkspaceSettings } from '../options.js';
@@ -32,6 +33,8 @@ class JobCandidate {
   readonly #listeners: CallListeners<WorkspaceDetails>;
   readonly #startedAt = performance.now();
   #jobId: string | undefined;
+  /** Of its end. */
+  #receipt: Receipt | undefined;
   /** The call's signal is nothing to it any more. */
   readonly #letGo: () => void;
 
@@ -93,11 +96,13 @@ class JobCandidate {
 
   async #end(): Promise<JobEnd> {
     try {
-      const { content, isError } = await this.answer;
+      const { content, details, isError } = await this.answer;
+      this.#receipt = details.receipt;
       const text = content.map((part) => part.text).join('');
       return { state: isError ? 'failed' : 'completed', text };
     } catch (reason) {
       const error = toToolError(reason, this.#controller.signal);
+      this.#receipt = receiptOfError(error);
       const state = error instanceof ToolAbortError ? 'cancelled' : 'failed';
       return { state, text: messageOf(error) };
     }
@@ -105,7 +110,8 @@ class JobCandidate {
 
   #lastUpdate({ text, state }: JobEnd): LastUpdate<WorkspaceDetails> | undefined {
     if (this.#jobId === undefined) return undefined;
-    return { text, details: { async: asyncDetails(this.#jobId, state) } };
+    const receipt = this.#receipt && { receipt: this.#receipt };
+    return { text, details: { async: asyncDetails(this.#jobId, state), ...receipt } };
   }
 }
 

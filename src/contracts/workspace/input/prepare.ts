@@ -27,6 +27,8 @@ export interface PreparedCommand {
   readonly command: string;
   /** The command with what the tool puts around it: this is what the shell gets. */
   readonly text: string;
+  /** As far as it says whose the exit code is: without a snapshot, but with its `pipefail`. */
+  readonly ownText: string;
   readonly cwd: string;
   readonly timeout: Timeout;
   readonly environment: string;
@@ -72,9 +74,11 @@ export async function prepare(
   const snapshot = source && (await onBehalfOfNobody(() => source.ready()));
   const overrides =
     snapshot === undefined ? variables : withExported(settings.env, snapshot, expanded.env);
+  const own = withPrefix(expanded.command, settings.commandPrefix);
   return {
     command: expanded.command,
     text: shellText(expanded.command, settings.commandPrefix, snapshot, variables),
+    ownText: snapshot?.pipefail ? `set -o pipefail; ${own}` : own,
     cwd,
     timeout: clampTimeout(input.timeout, settings.timeout),
     environment: shellEnvironment(cwd, settings, moment, overrides),

@@ -79,11 +79,7 @@ async function keepShort(
   if (output.kind !== 'complete' || output.lossy || encoding !== undefined) {
     return { kind: 'failed', reason: 'its bytes are not all text' };
   }
-  const artifact = await keepText(artifacts, ORIGINAL, output.text);
-  if ('reason' in artifact) return { kind: 'failed', reason: artifact.reason };
-  const { bytes } = output.total;
-  const complete = artifact.bytes === bytes;
-  return { kind: 'kept', artifact, complete, bytes: Math.min(bytes, artifact.bytes) };
+  return keepText(artifacts, ORIGINAL, output.text);
 }
 
 function shorten(

@@ -1,21 +1,23 @@
 import type { KeptOutput } from '../../../artifacts/keep-output.js';
 import type { BackgroundProcess, MergedResult, Outcome } from '../../../engine/outcome.js';
 import type { JobState } from '../../../jobs/job.js';
+import { type KeptReceipt, makeReceipt, type Receipt } from '../../../receipt/receipt.js';
 import type { ToolResult } from '../../contract.js';
 import { ToolAbortError, ToolError } from '../../errors.js';
 import { readableOutput } from '../../lossy.js';
 import {
-  backgroundNotice,
   CANCELLED,
   DISMISSED,
   exitNotice,
   joinSections,
   NO_STATUS,
+  noticesOf,
   outputText,
+  placeNotice,
   timeoutNotice,
   wallTimeNotice,
 } from '../../notices.js';
-import type { Timeout } from '../input/prepare.js';
+import type { PreparedCommand, Timeout } from '../input/prepare.js';
 import type { TimeoutLimits, WorkspaceSettings } from '../options.js';
 import type { EndedOutput, MinimizerReport } from './minimize.js';
 import { type ShownOutput, showCapture, type Truncation, type WholeOutput } from './show.js';
@@ -54,12 +56,18 @@ export interface WorkspaceDetails {
   meta?: { truncation?: Truncation; minimizer?: MinimizerReport };
   /** Why the whole output was not kept; present when it should have been. */
   artifactError?: string;
+  /** All that is known of the command; absent while it runs in the background. */
+  receipt?: Receipt;
+}
+
+/** An output as it is in the answer. */
+interface AnsweredOutput extends EndedOutput {
+  readonly shown: ShownOutput;
+  readonly receipt: Receipt;
 }
 
 /** What else there is to say of a command. */
 interface ResultExtras {
-  /** In place of {@link shownOutput}. */
-  readonly shown?: ShownOutput;
   /** Why it did not run in the way that was asked for. */
   readonly notice?: string | undefined;
   /** A person has ended it. */
@@ -80,15 +88,47 @@ export function shownOutput(
 /** Only what was spilled has the exact bytes: what was kept of the memory is text. */
 function showLossy(shown: ShownOutput, result: MergedResult, kept: KeptOutput): ShownOutput {
   const hasBytes = result.spill !== undefined && kept.kind === 'kept';
-  const place = hasBytes ? `artifact://${kept.artifact.id}` : undefined;
-  const { text, notice, isBinary } = readableOutput(shown.text, result.output, 'it', place);
+  const place = hasBytes ? placeNotice(`artifact://${kept.artifact.id}`, kept) : undefined;
+  const readable = readableOutput(shown.text, result.output, 'the output', place);
+  const { text, notice, isCut, isBinary } = readable;
   const { parts, cut } = shown;
   return {
     text,
     ...(parts && text === shown.text && { parts }),
     ...(cut && { cut: isBinary ? { truncation: cut.truncation } : cut }),
     ...(notice !== undefined && { lossy: notice }),
+    ...(isCut && { unreadable: true }),
   };
+}
+
+/**
+ * The receipt of a command that ended.
+ *
+ * @param environment Its environment block.
+ */
+export function workspaceReceipt(
+  result: MergedResult,
+  { ownText: text }: Pick<PreparedCommand, 'ownText'>,
+  environment: string,
+  { cut, unreadable = false }: ShownOutput,
+  { kept, shortened }: EndedOutput,
+): Receipt | Promise<Receipt> {
+  const isCut = cut !== undefined || shortened !== undefined || unreadable;
+  return makeReceipt(result, {
+    text,
+    environment,
+    cut: { output: isCut },
+    kept: kept.kind === 'kept' ? keptReceipt(kept) : undefined,
+    keptError: isCut && kept.kind === 'failed' ? kept.reason : undefined,
+  });
+}
+
+function keptReceipt({
+  artifact,
+  bytes,
+  missing,
+}: KeptOutput & { readonly kind: 'kept' }): KeptReceipt {
+  return { path: artifact.path, artifactId: artifact.id, bytes, missing };
 }
 
 /**
@@ -101,26 +141,22 @@ export function workspaceResult(
   result: MergedResult,
   timeout: Timeout,
   settings: WorkspaceSettings,
-  ended: EndedOutput,
-  extras: ResultExtras = {},
+  { kept, shortened, shown, receipt }: AnsweredOutput,
+  { notice, dismissed = false }: ResultExtras = {},
 ): ToolResult<WorkspaceDetails> {
-  const { shown = shownOutput(result, settings, ended), notice, dismissed = false } = extras;
-  const { kept, shortened } = ended;
   const details = workspaceDetails(result, timeout, shown, shortened?.report);
+  details.receipt = receipt;
   if (details.meta !== undefined && kept.kind === 'failed') details.artifactError = kept.reason;
   const raw = rawOutputNotice(shortened?.report);
   const clamped = clampNotice(timeout, settings.timeout);
-  const background = backgroundNotice(result.background);
-  const said = [shown.cut?.notice, shown.lossy];
   const { outcome } = result;
-  if (outcome.kind === 'exited') {
-    const wallTime = wallTimeNotice(result.durationMs);
-    const notices = [...said, wallTime, clamped, notice, background, raw];
-    return exitedResult(shown.text, notices, outcome.exitCode, details);
-  }
   const isStopped = outcome.kind === 'timedOut' || outcome.kind === 'cancelled';
   const wallTime = isStopped ? undefined : wallTimeNotice(result.durationMs);
-  const notices = [...said, wallTime, clamped, notice, background, raw];
+  const onOutput = [shown.cut?.notice, shown.lossy];
+  const notices = [...noticesOf(onOutput, [wallTime, clamped, notice], receipt), raw];
+  if (outcome.kind === 'exited') {
+    return exitedResult(shown.text, notices, outcome.exitCode, details);
+  }
   if (outcome.kind === 'cancelled' && dismissed) {
     const message = joinSections(shown.text, [...notices, DISMISSED], CANCELLED);
     throw new ToolError('dismissed', message, { details });

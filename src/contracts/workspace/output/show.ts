@@ -57,6 +57,8 @@ export interface ShownOutput {
   readonly cut?: { readonly notice?: string; readonly truncation: Truncation };
   /** One line about what is not text; absent when all is. */
   readonly lossy?: string;
+  /** Lines that are no text are left out. */
+  readonly unreadable?: boolean;
 }
 
 /**
@@ -277,8 +279,5 @@ export async function finishOutput(
   const { output: capture } = result;
   if (kept.kind !== 'none' || artifacts === undefined || capture.kind === 'cut') return kept;
   if (isShownWhole(capture, output)) return kept;
-  const artifact = await keepText(artifacts, TOOL, capture.text);
-  if ('reason' in artifact) return { kind: 'failed', reason: artifact.reason };
-  const bytes = Buffer.byteLength(capture.text);
-  return { kind: 'kept', artifact, complete: artifact.bytes === bytes, bytes: artifact.bytes };
+  return keepText(artifacts, TOOL, capture.text);
 }

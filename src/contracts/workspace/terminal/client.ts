@@ -21,6 +21,7 @@ import {
   type WorkspaceDetails,
 } from '../output/result.js';
 import { limitsToShow, showCapture, type Truncation } from '../output/show.js';
+import { clientReceipt, troublesOf } from './client-receipt.js';
 import { captureText } from './text-capture.js';
 
 type Answer = ToolResult<WorkspaceDetails>;
@@ -55,7 +56,7 @@ export async function runInClientTerminal(
       updates,
       call.signal,
     );
-    return clientResult(result, command, settings);
+    return clientResult(result, command, settings, call.signal);
   } catch (error) {
     if (!(error instanceof ClientTerminalError)) throw error;
     const message = `Command could not be started: the client gave no terminal (${error.message})`;
@@ -85,18 +86,17 @@ function clientResult(
   result: ClientResult,
   { timeout, notice }: PreparedCommand,
   settings: WorkspaceSettings,
+  signal: AbortSignal | undefined,
 ): Answer {
   const { outcome, terminalId, durationMs } = result;
   const shown = showScreen(result, settings.output);
   const details: WorkspaceDetails = { ...timeoutDetails(timeout), wallTimeMs: durationMs };
   if (terminalId !== undefined) details.terminalId = terminalId;
   if (result.truncated) details.terminalTruncated = true;
+  details.receipt = clientReceipt(result, timeout, shown.truncation !== undefined, signal);
   if (shown.truncation !== undefined) details.meta = { truncation: shown.truncation };
   const clamped = clampNotice(timeout, settings.timeout);
-  const troubles = [
-    result.stale ? 'The client did not show the end of the output.' : undefined,
-    result.mayStillRun ? 'The client did not end the command: it may still run.' : undefined,
-  ];
+  const troubles = troublesOf(result);
   if (outcome.kind === 'exited' || outcome.kind === 'signaled') {
     const killed =
       outcome.kind === 'signaled' ? `Killed by ${oneWord(outcome.signal)}.` : undefined;

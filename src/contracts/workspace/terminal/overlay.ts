@@ -14,7 +14,12 @@ import { explainLaunch } from '../../workdir.js';
 import { type PreparedCommand, workspaceOptions } from '../input/prepare.js';
 import { noTerminal } from '../input/terminal-choice.js';
 import type { RunContext, WorkspaceSettings } from '../options.js';
-import { shownOutput, type WorkspaceDetails, workspaceResult } from '../output/result.js';
+import {
+  shownOutput,
+  type WorkspaceDetails,
+  workspaceReceipt,
+  workspaceResult,
+} from '../output/result.js';
 import { finishOutput, limitsToShow, type ShownOutput, TOOL } from '../output/show.js';
 
 /** A command's overlay, or why there is none. */
@@ -66,16 +71,10 @@ export async function runInOverlay(
   const { result, dismissed, size } = await runIn(console, prepared, environment, context, keeper);
   const kept = await finishOutput(result, keeper, settings);
   const shown = await readable(shownOutput(result, settings, { kept }), size, settings);
-  return workspaceResult(
-    result,
-    prepared.timeout,
-    settings,
-    { kept },
-    {
-      shown,
-      dismissed: dismissed && !signal?.aborted,
-    },
-  );
+  const receipt = await workspaceReceipt(result, prepared, environment, shown, { kept });
+  const extras = { dismissed: dismissed && !signal?.aborted };
+  const answered = { kept, shown, receipt };
+  return workspaceResult(result, prepared.timeout, settings, answered, extras);
 }
 
 async function runIn(

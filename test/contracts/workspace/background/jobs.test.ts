@@ -61,7 +61,10 @@ test('updates go on after the answer, say whose they are, and end with the end',
   await bash.execute({ command, async: true }, { onUpdate: (update) => updates.push(update) });
   await job({ poll: ['bg_1'] });
   const last = updates.at(-1);
-  expect(last?.details).toEqual({ async: { state: 'failed', jobId: 'bg_1', type: 'bash' } });
+  expect(last?.details).toEqual({
+    async: { state: 'failed', jobId: 'bg_1', type: 'bash' },
+    receipt: expect.objectContaining({ outcome: { kind: 'exited', exitCode: 4 } }),
+  });
   expect(last && textOf(last)).toMatch(/^one\ntwo\n\n.*\n\nCommand exited with code 4$/);
   const before = updates.slice(0, -1);
   expect(before.map(textOf)).toContain('one\n');

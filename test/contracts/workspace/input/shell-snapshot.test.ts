@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { WorkspaceOptions } from '../../../../src/index.js';
 import { longSleep, sleeping } from '../../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../../support/leftovers.js';
-import { answerTo, textOf, useWorkspaceTools } from '../../../support/tool.js';
+import { answerTo, textOf, useWorkspaceTools, withoutTime } from '../../../support/tool.js';
 
 leavesNothingBehind();
 const folder = useFolder();
@@ -137,7 +137,7 @@ test.each([
 ])('with a snapshot, this does what it does without: %j', async (command) => {
   const { tool } = toolWith('x() { :; }\n');
   const answer = async (of: typeof tool) =>
-    answerTo(of, { command }).catch((error: unknown) => String(error));
+    answerTo(of, { command }).catch((error: unknown) => withoutTime(String(error)));
   expect(await answer(tool)).toBe(await answer(toolOf()));
 });
 

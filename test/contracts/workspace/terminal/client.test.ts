@@ -104,6 +104,14 @@ test('the first update names the terminal before there is output, later ones hav
     timeoutSeconds: 300,
     wallTimeMs: expect.any(Number),
     terminalId: 'term-1',
+    receipt: {
+      pid: 0,
+      outcome: { kind: 'exited', exitCode: 0 },
+      background: [],
+      streams: { output: { bytes: 8, characters: 8, lines: 2, cut: false, lossy: false } },
+      troubles: [],
+      durationMs: expect.any(Number),
+    },
   });
 });
 

@@ -1,7 +1,7 @@
-import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../engine/message.js';
-import type { Capture, StreamName } from '../engine/outcome.js';
-import type { Owner } from '../engine/owner.js';
-import type { CommandHandle, CommandHost } from '../engine/process.js';
+import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../../engine/message.js';
+import type { Capture, StreamName } from '../../engine/outcome.js';
+import type { Owner } from '../../engine/owner.js';
+import type { CommandHandle, CommandHost } from '../../engine/process.js';
 import { DecodedCapture } from './decoded-capture.js';
 
 /** Characters that wait for a listener that does not hold the command up. */

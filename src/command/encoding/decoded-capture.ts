@@ -1,7 +1,7 @@
 import { TextDecoder } from 'node:util';
-import type { Capture, Counts } from '../engine/outcome.js';
-import { InputError, showValue } from '../support/errors.js';
-import { isContinuation } from '../support/text.js';
+import type { Capture, Counts } from '../../engine/outcome.js';
+import { InputError, showValue } from '../../support/errors.js';
+import { isContinuation } from '../../support/text.js';
 
 /** How much of a stream is kept, in bytes of its text as UTF-8. */
 interface Limits {
