@@ -14,6 +14,7 @@ use forkline_protocol::{Detached, Status, encode_report};
 use crate::ending::Ending;
 use crate::line::{End, completion_line};
 use crate::members::Members;
+use crate::room::Room;
 use crate::signals;
 use crate::wait::{self, Change, Family};
 
@@ -83,6 +84,8 @@ struct Kept {
     ended: Option<Status>,
     /// Ours alone: what the command does to its own descriptor (flags, position) does not matter.
     output: File,
+    /// For the line, when the disk is full by then.
+    room: Option<Room>,
     members: Members,
     started: Instant,
     timeout: Duration,
@@ -105,6 +108,7 @@ fn start(mut order: File, null: &File) -> Result<Kept, Failure> {
     let of_output = descriptors("the output file");
     let theirs = append().create_new(true).open(path).map_err(&of_output)?;
     let output = append().open(path).map_err(&of_output)?;
+    let room = Room::beside(path);
     let script = script.as_deref().map(script_file).transpose();
     let script = script.map_err(descriptors("the script's file"))?;
     let launch_request = Launch {
@@ -125,7 +129,7 @@ fn start(mut order: File, null: &File) -> Result<Kept, Failure> {
         (failure.step, failure.error.raw_os_error().unwrap_or(0), String::new())
     })?;
     let members = Members::new(leader);
-    Ok(Kept { leader, ended: None, output, members, started, timeout, grace })
+    Ok(Kept { leader, ended: None, output, room, members, started, timeout, grace })
 }
 
 fn script_file(text: &[u8]) -> io::Result<OwnedFd> {
@@ -151,8 +155,12 @@ impl Kept {
                 End::TimedOut(self.timeout)
             }
         };
-        // One write, so that nobody who still writes can come in between. A full disk, or a file
-        // that is gone, leaves nobody to tell.
+        // One write, so that nobody who still writes can come in between; so its room is there
+        // before it is known to be needed.
+        if let Some(room) = self.room.take() {
+            room.release();
+        }
+        // A file that is gone leaves nobody to tell.
         let _ = self.output.write_all(completion_line(end).as_bytes());
     }
 
