@@ -8,6 +8,8 @@ interface DetachedOptions extends Pick<ExecuteOptions, 'shell'> {
   readonly cwd: string;
   /** The file for its output; must not exist. */
   readonly outputPath: string;
+  /** The most bytes of output that are kept; what is over that is cut off. */
+  readonly outputQuota: number;
   /** Time that it may take from its start; then it is ended like any command. */
   readonly timeoutMs: number;
   /** Time from SIGTERM to SIGKILL. */
@@ -28,7 +30,7 @@ export async function executeDetached(
   environment: string,
   options: DetachedOptions,
 ): Promise<number> {
-  const { outputPath, ...rest } = options;
+  const { outputPath, outputQuota, ...rest } = options;
   checkExecuteOptions(command, rest);
   const detached = {
     text: command,
@@ -36,6 +38,7 @@ export async function executeDetached(
     environment,
     directory: resolve(rest.cwd),
     outputPath: resolve(outputPath),
+    outputQuota,
     timeoutMs: rest.timeoutMs,
     graceMs: rest.graceMs,
   };

@@ -12,6 +12,8 @@ interface DetachedCommand {
   readonly directory: string;
   /** The file for its output, absolute; must not exist. Made with mode 0600. */
   readonly outputPath: string;
+  /** The most bytes of output that are kept; what is over that is cut off. */
+  readonly outputQuota: number;
   /** Time that it may take from its start, in milliseconds; then it is ended. */
   readonly timeoutMs: number;
   /** Time from SIGTERM to SIGKILL, in milliseconds. */
@@ -35,6 +37,7 @@ export async function startDetached(command: DetachedCommand): Promise<number> {
       command.environment,
       command.directory,
       command.outputPath,
+      command.outputQuota,
       command.timeoutMs,
       command.graceMs,
     );

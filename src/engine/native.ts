@@ -32,6 +32,7 @@ export interface NativeChannel {
     environment: string,
     directory: string,
     outputPath: string,
+    outputQuota: number,
     timeoutMs: number,
     graceMs: number,
   ): void;

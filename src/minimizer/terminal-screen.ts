@@ -11,9 +11,11 @@ class Row {
   /** Its characters, once one of them was written over: a string would be copied each time. */
   #cells: string[] | undefined;
   #superseded: SupersededFrames | undefined;
+  readonly #mostKeptWhole: number;
 
-  constructor(line: number) {
+  constructor(line: number, mostKeptWhole: number) {
     this.line = line;
+    this.#mostKeptWhole = mostKeptWhole;
   }
 
   get text(): string {
@@ -49,7 +51,7 @@ class Row {
     if (column === 0) this.supersede();
     if (column >= this.length) return;
     const cells = this.#toCells();
-    this.#keepIfError(cells.slice(column));
+    this.#keepIfError(cells, column, this.length);
     if (isSecondUnit(cells[column])) cells[column - 1] = ' ';
     cells.length = column;
     this.isRedrawn = true;
@@ -80,9 +82,9 @@ class Row {
   #overwrite(column: number, text: string): void {
     const cells = this.#toCells();
     // A single character is no error, and is how spinners turn.
-    if (text.length > 1) this.#keepIfError(cells.slice(column, column + text.length));
-    // Of a character in two units, never one alone.
     const end = column + text.length;
+    if (text.length > 1) this.#keepIfError(cells, column, end);
+    // Of a character in two units, never one alone.
     if (isSecondUnit(cells[column])) cells[column - 1] = ' ';
     if (isSecondUnit(cells[end])) cells[end] = '';
     for (let at = 0; at < text.length; at += 1) cells[column + at] = text[at] ?? '';
@@ -93,10 +95,12 @@ class Row {
    * Keeps a line that tells of an error. Looks at what goes alone, so that it takes no longer than
    * writing it did.
    */
-  #keepIfError(cells: readonly string[]): void {
-    const gone = cells.join('');
+  #keepIfError(cells: readonly string[], from: number, to: number): void {
+    const first = isSecondUnit(cells[from]) ? from + 1 : from;
+    const end = isSecondUnit(cells[to]) ? to - 1 : to;
+    const gone = cells.slice(first, end).join('');
     if (!isErrorLine(gone)) return;
-    this.keep([this.length <= MOST_KEPT_WHOLE ? this.text : gone]);
+    this.keep([this.length <= this.#mostKeptWhole ? this.text : gone]);
   }
 
   #toCells(): string[] {
@@ -110,6 +114,7 @@ function isSecondUnit(cell: string | undefined): boolean {
   return cell !== undefined && cell >= '\uDC00' && cell <= '\uDFFF';
 }
 
+/** Of an error in a longer row, the part that is drawn over is kept alone. */
 const MOST_KEPT_WHOLE = 400;
 /** So many rows can be reached by moving up: no terminal here has more. */
 const HEIGHT = 200;
@@ -121,7 +126,8 @@ const HEIGHT = 200;
  * clearing the screen takes nothing away: what follows comes below.
  */
 export class TerminalScreen {
-  readonly #rows = [new Row(1)];
+  readonly #rows: Row[];
+  readonly #mostKeptWhole: number;
   #at = 0;
   #column = 0;
   /** The next text in this row is a frame of its own. */
@@ -129,6 +135,15 @@ export class TerminalScreen {
   /** A blank for the cells that were skipped. */
   #gap = false;
   #line = 1;
+
+  /**
+   * @param kept What is kept of a row when an error in a part of it is drawn over: all of the row,
+   *   for a reader to see what the error is about, or the part, which can't make the text longer.
+   */
+  constructor(kept: 'row' | 'part') {
+    this.#mostKeptWhole = kept === 'row' ? MOST_KEPT_WHOLE : 0;
+    this.#rows = [new Row(1, this.#mostKeptWhole)];
+  }
 
   /** Writes text without controls other than tabs. */
   write(text: string): void {
@@ -150,7 +165,9 @@ export class TerminalScreen {
   /** @param isLine It ends a line of the source too. */
   newline(isLine: boolean): void {
     if (isLine) this.#line += 1;
-    if (this.#at === this.#rows.length - 1) this.#rows.push(new Row(this.#line));
+    if (this.#at === this.#rows.length - 1) {
+      this.#rows.push(new Row(this.#line, this.#mostKeptWhole));
+    }
     this.#at += 1;
     this.return();
   }

@@ -13,15 +13,23 @@ const STEP = 16_384;
  *
  * For output of a command on a pipe, each line with its number in it. What had a terminal, with a
  * size and programs that fill the screen, is for `readableText()` of src/terminal.
+ *
+ * @returns Never more characters or bytes than `text` has.
  */
 export function* renderTerminal(text: string): Generator<void, NumberedText> {
-  let at = nextControl(text, 0, true);
   // Most output is nothing but text.
-  if (at === text.length) return numberedText(text);
-  const screen = new TerminalScreen();
+  if (nextControl(text, 0, true) === text.length) return numberedText(text);
+  const drawn = yield* draw(text, new TerminalScreen('row'));
+  const shown = toText(drawn);
+  const isLonger = shown.length > text.length || Buffer.byteLength(shown) > Buffer.byteLength(text);
+  return isLonger ? yield* draw(text, new TerminalScreen('part')) : drawn;
+}
+
+/** What a screen shows of a text. */
+function* draw(text: string, screen: TerminalScreen): Generator<void, NumberedText> {
   let start = 0;
   let pause = STEP;
-  at = nextControl(text, 0, false);
+  let at = nextControl(text, 0, false);
   while (at < text.length) {
     if (at > pause) {
       yield;

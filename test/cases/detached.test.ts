@@ -3,7 +3,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type Background, endingOf, outputOf, useBackground } from '../support/background.js';
+import {
+  type Background,
+  backgroundIn,
+  endingOf,
+  outputOf,
+  useBackground,
+} from '../support/background.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { type Host, type HostOptions, namespaces, startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
@@ -47,6 +53,31 @@ const upTo = (file: string, then: string): string =>
   `echo begin; until [ -e ${file} ]; do sleep 0.05; done; ${then}`;
 
 const go = (file: string): void => writeFileSync(background.folder.file(file), '');
+
+/** What makes a small disk for a folder that is to be made first. */
+function onSmallDisk(disk: string): readonly string[] {
+  mkdirSync(disk);
+  const mount = `mount -t tmpfs -o size=64k none ${disk} && exec "$@"`;
+  return namespaces('-m', 'sh', '-c', mount, 'sh');
+}
+
+test.each([
+  ['by its output', () => "head -c 300000 /dev/zero | tr '\\0' x; exit 3"],
+  ['by other files', (disk: string) => `cat /dev/zero >${disk}/other; exit 3`],
+])('D7: a disk that is filled %s has room for the line', async (how, fill) => {
+  const disk = background.folder.file(how.replaceAll(' ', '-'));
+  const agent = startAgent({}, { under: onSmallDisk(disk), env: { TMPDIR: disk } });
+  send(agent, fill(disk), 'background');
+  const { text = '' } = await agent.next<Answer>();
+  const { outputFile } = backgroundIn(text);
+  // The disk is there for the agent alone.
+  send(agent, `until grep -a 'background process' ${outputFile}; do sleep 0.05; done`);
+  expect(await agent.next<Answer>()).toEqual({
+    text: '[background process failed: exit status: 3]\n',
+  });
+  agent.child.stdin?.end();
+  await agent.ended;
+});
 
 test('there being no place for its output is told for what it is', async () => {
   const place = background.folder.file('read-only');
@@ -144,8 +175,8 @@ test('a detached command does not keep the agent from ending, nor hold anything 
   const agent = startAgent();
   const started = await startIn(agent, longSleep(341));
   const keeper = parentOf(started.pid);
-  // stdio and the output; of the agent's pipes, none.
-  await eventually(() => expect(openDescriptors(keeper)).toHaveLength(4));
+  // stdio, the output, and room for the line; of the agent's pipes, none.
+  await eventually(() => expect(openDescriptors(keeper)).toHaveLength(5));
   agent.child.stdin?.end();
   expect(await agent.ended).toEqual({ code: 0, signal: null });
   expect(lives(started.pid)).toBe(true);

@@ -1,6 +1,6 @@
 import { openSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { cli, endOf, startCliOn } from '../support/cli.js';
+import { cli, endOf, startCli, startCliOn } from '../support/cli.js';
 import { useFolder } from '../support/leftovers.js';
 
 const folder = useFolder();
@@ -57,6 +57,21 @@ test.each([
   const end = await endOf(startCliOn(['ignore', full, 'pipe'], 'run', command));
   expect(end.code).toBe(code);
   expect(end.stderr).toMatch(/^forkline: cannot write the output: ENOSPC.*\n$/);
+});
+
+test.each([
+  ['seq 1 3; exit 7', 7],
+  ['seq 1 3', 141],
+  ['echo one; sleep 0.5; exit 7', 7],
+  ['echo one; sleep 0.01; echo two; exit 7', 7],
+  ['echo one; sleep 0.5; echo two; sleep 30; exit 7', 141],
+  ['yes', 141],
+])('E3: without a reader the exit code is always the same: %s', async (command, code) => {
+  for (const flags of [[], ['--max-output', '10']]) {
+    const child = startCli('run', ...flags, command);
+    child.stdout?.destroy();
+    expect(await endOf(child)).toMatchObject({ code });
+  }
 });
 
 test('E3: so is a result that cannot be written', async () => {

@@ -135,11 +135,12 @@ impl Channel {
         environment: Latin1String,
         directory: String,
         output: String,
+        quota: f64,
         timeout_ms: f64,
         grace_ms: f64,
     ) -> Result<()> {
         let paths = Paths { shells: &shells, directory: &directory, output: &output };
-        let command = detached(text, environment, &paths, timeout_ms, grace_ms)?;
+        let command = detached(text, environment, &paths, quota, timeout_ms, grace_ms)?;
         let events = self.events.clone();
         let answer = Box::new(move |started| {
             events.push(Event::Reply { request, reply: Reply::Detached(started) });

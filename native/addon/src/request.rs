@@ -131,6 +131,7 @@ pub fn detached(
     text: String,
     environment: Latin1String,
     given: &Paths,
+    quota: f64,
     timeout_ms: f64,
     grace_ms: f64,
 ) -> Result<DetachedCommand> {
@@ -143,6 +144,7 @@ pub fn detached(
         environment: environment.to_vec(),
         directory: Some(path(given.directory)?),
         output: path(given.output)?,
+        quota: quota as u64,
         timeout: milliseconds(timeout_ms),
         grace: milliseconds(grace_ms),
     })

@@ -14,6 +14,8 @@ use forkline_protocol::{Detached, Status, encode_report};
 use crate::ending::Ending;
 use crate::line::{End, completion_line};
 use crate::members::Members;
+use crate::quota::Quota;
+use crate::room::Room;
 use crate::signals;
 use crate::wait::{self, Change, Family};
 
@@ -83,6 +85,9 @@ struct Kept {
     ended: Option<Status>,
     /// Ours alone: what the command does to its own descriptor (flags, position) does not matter.
     output: File,
+    quota: Quota,
+    /// For the line, when the disk is full by then.
+    room: Option<Room>,
     members: Members,
     started: Instant,
     timeout: Duration,
@@ -93,7 +98,7 @@ fn start(mut order: File, null: &File) -> Result<Kept, Failure> {
     let mut bytes = Vec::new();
     let read = order.read_to_end(&mut bytes).ok().and_then(|_| Detached::decode(&bytes));
     drop((order, bytes));
-    let Some(Detached { request, script, output, timeout, grace }) = read else {
+    let Some(Detached { request, script, output, quota, timeout, grace }) = read else {
         return Err((Step::Keeper, libc::EBADMSG, "forkline-keeper".to_owned()));
     };
     let path = Path::new(std::ffi::OsStr::from_bytes(output.as_bytes()));
@@ -105,6 +110,7 @@ fn start(mut order: File, null: &File) -> Result<Kept, Failure> {
     let of_output = descriptors("the output file");
     let theirs = append().create_new(true).open(path).map_err(&of_output)?;
     let output = append().open(path).map_err(&of_output)?;
+    let room = Room::beside(path);
     let script = script.as_deref().map(script_file).transpose();
     let script = script.map_err(descriptors("the script's file"))?;
     let launch_request = Launch {
@@ -124,8 +130,8 @@ fn start(mut order: File, null: &File) -> Result<Kept, Failure> {
     let leader = launch(&launch_request, &mut stack).map_err(|failure| {
         (failure.step, failure.error.raw_os_error().unwrap_or(0), String::new())
     })?;
-    let members = Members::new(leader);
-    Ok(Kept { leader, ended: None, output, members, started, timeout, grace })
+    let (members, quota) = (Members::new(leader), Quota::new(quota));
+    Ok(Kept { leader, ended: None, output, quota, room, members, started, timeout, grace })
 }
 
 fn script_file(text: &[u8]) -> io::Result<OwnedFd> {
@@ -151,9 +157,15 @@ impl Kept {
                 End::TimedOut(self.timeout)
             }
         };
-        // One write, so that nobody who still writes can come in between. A full disk, or a file
-        // that is gone, leaves nobody to tell.
-        let _ = self.output.write_all(completion_line(end).as_bytes());
+        self.quota.hold(&self.output);
+        let line = completion_line(end, self.quota.line().as_deref());
+        // One write, so that nobody who still writes can come in between; so its room is there
+        // before it is known to be needed.
+        if let Some(room) = self.room.take() {
+            room.release();
+        }
+        // A file that is gone leaves nobody to tell.
+        let _ = self.output.write_all(line.as_bytes());
     }
 
     /// None: its time was up.
@@ -168,7 +180,8 @@ impl Kept {
             if left.is_zero() {
                 return None;
             }
-            signals::wait([None], Some(left.min(LONGEST_SLEEP)));
+            let next_look = self.quota.hold(&self.output);
+            signals::wait([None], Some(left.min(next_look)));
         }
     }
 
@@ -198,10 +211,9 @@ impl Kept {
             if ending.act(&self.members, leader, now) {
                 return;
             }
-            signals::wait([None], Some(ending.due().saturating_duration_since(Instant::now())));
+            let next_look = self.quota.hold(&self.output);
+            let left = ending.due().saturating_duration_since(Instant::now());
+            signals::wait([None], Some(left.min(next_look)));
         }
     }
 }
-
-/// From one look at the clock to the next.
-const LONGEST_SLEEP: Duration = Duration::from_secs(24 * 3600);

@@ -15,8 +15,8 @@ pub enum End {
     TimedOut(Duration),
 }
 
-/// The line, with the blank line that sets it off from the output.
-pub fn completion_line(end: End) -> String {
+/// The line, with the blank line that sets it off from the output, and one on the output before it.
+pub fn completion_line(end: End, output: Option<&str>) -> String {
     let what = match end {
         End::Itself(Status::Exited(0)) => "completed".to_owned(),
         End::Itself(Status::Exited(code)) => format!("failed: exit status: {code}"),
@@ -27,7 +27,8 @@ pub fn completion_line(end: End) -> String {
         End::Itself(Status::Unknown) => "error: its exit status is not known".to_owned(),
         End::TimedOut(limit) => format!("timed out after {}", in_hours_or_seconds(limit)),
     };
-    format!("\n\n[background process {what}]\n")
+    let output = output.map(|line| format!("{line}\n")).unwrap_or_default();
+    format!("\n\n{output}[background process {what}]\n")
 }
 
 /// Whole hours as `24h`, all else in seconds: `90s`, `0.5s`.
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     fn line_of(end: End) -> String {
-        let line = completion_line(end);
+        let line = completion_line(end, None);
         line.strip_prefix("\n\n[background process ").unwrap().strip_suffix("]\n").unwrap().into()
     }
 

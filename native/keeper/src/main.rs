@@ -14,6 +14,8 @@ mod line;
 mod looking;
 mod members;
 mod proc;
+mod quota;
+mod room;
 mod signals;
 mod wait;
 

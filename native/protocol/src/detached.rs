@@ -17,6 +17,8 @@ pub struct Detached {
     pub script: Option<Vec<u8>>,
     /// The file for its output; must not exist.
     pub output: CString,
+    /// The most bytes of output that are kept.
+    pub quota: u64,
     /// The time it may take from its start.
     pub timeout: Duration,
     /// From SIGTERM to SIGKILL.
@@ -30,6 +32,7 @@ impl Detached {
         fields.bytes(&self.request.encode()).bytes(self.output.as_bytes());
         fields.number(self.script.is_some().into());
         fields.bytes(self.script.as_deref().unwrap_or_default());
+        fields.number(self.quota);
         fields.number(milliseconds(self.timeout)).number(milliseconds(self.grace));
         fields.finish()
     }
@@ -45,6 +48,7 @@ impl Detached {
             request,
             script: has_script.then_some(script),
             output,
+            quota: fields.number()?,
             timeout: Duration::from_millis(fields.number()?),
             grace: Duration::from_millis(fields.number()?),
         })
@@ -92,12 +96,13 @@ mod tests {
         fn an_order_arrives_as_it_was_sent(
             environment: Vec<u8>,
             script: Option<Vec<u8>>,
+            quota: u64,
             timeout: u64,
             grace: u64,
         ) {
             let (timeout, grace) = (Duration::from_millis(timeout), Duration::from_millis(grace));
             let request = Request { environment, ..Request::default() };
-            let order = Detached { request, script, output: c"/o".into(), timeout, grace };
+            let order = Detached { request, script, output: c"/o".into(), quota, timeout, grace };
             prop_assert_eq!(Detached::decode(&order.encode()), Some(order));
         }
 

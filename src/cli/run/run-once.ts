@@ -132,6 +132,7 @@ async function printLive(
   const { write } = output;
   const bounded = maxOutput === undefined ? undefined : new BoundedOutput(write, maxOutput);
   for await (const { bytes } of live) {
+    output.printed();
     await (bounded === undefined ? write(bytes) : bounded.push(bytes));
   }
   const dropped = (await bounded?.finish()) ?? 0;

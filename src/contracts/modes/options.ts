@@ -30,6 +30,8 @@ export interface ModesOptions extends Omit<ShellOptions, 'cwd'> {
   readonly maxOutputBytes?: number | undefined;
   /** Bytes returned of each end of longer output. Default: 4,096. */
   readonly snipBytes?: number | undefined;
+  /** The most that is kept of the output of a command in the background, in bytes. Default: 1 GiB. */
+  readonly maxBackgroundBytes?: number | undefined;
   /** The longest command, in bytes. Default: 240,000, about 60,000 tokens. */
   readonly maxCommandBytes?: number | undefined;
 }
@@ -39,6 +41,7 @@ const NAMES: OptionNames<ModesOptions> = {
   timeouts: true,
   maxOutputBytes: true,
   snipBytes: true,
+  maxBackgroundBytes: true,
   maxCommandBytes: true,
 };
 const TIMEOUT_NAMES: OptionNames<ModeTimeouts> = { default: true, slow: true, background: true };
@@ -50,6 +53,7 @@ export interface ModesSettings extends Omit<ShellSettings, 'cwd'> {
   readonly timeouts: ModeTimeouts;
   readonly maxOutputBytes: number;
   readonly snipBytes: number;
+  readonly maxBackgroundBytes: number;
   readonly maxCommandBytes: number;
   /** Where outputs that are cut are kept whole, until the tool is disposed of. */
   readonly outputs: ArtifactStore;
@@ -59,6 +63,7 @@ const DEFAULT_TIMEOUTS: ModeTimeouts = { default: 30, slow: 15 * 60, background:
 const DEFAULT_GRACE_MS = 15_000;
 const DEFAULT_MAX_OUTPUT_BYTES = 128 * 1024;
 const DEFAULT_SNIP_BYTES = 4 * 1024;
+const DEFAULT_MAX_BACKGROUND_BYTES = 1024 ** 3;
 // A token is about four bytes.
 const DEFAULT_MAX_COMMAND_BYTES = 60_000 * 4;
 
@@ -85,6 +90,11 @@ export function resolveModesOptions(given: ModesOptions): ModesSettings {
     timeouts: resolveTimeouts(options.timeouts),
     ...resolveSizes(options),
     outputs: createArtifactStore(),
+    maxBackgroundBytes: wholeFrom(
+      'maxBackgroundBytes',
+      1,
+      options.maxBackgroundBytes ?? DEFAULT_MAX_BACKGROUND_BYTES,
+    ),
     maxCommandBytes: wholeFrom(
       'maxCommandBytes',
       1,

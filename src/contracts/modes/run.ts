@@ -112,10 +112,10 @@ export async function runInBackground(
   const { cwd } = moment;
   const environment = shellEnvironment(cwd, settings, moment);
   const timeoutMs = milliseconds(settings.timeouts.background);
-  const { graceMs, shell } = settings;
+  const { graceMs, shell, maxBackgroundBytes: outputQuota } = settings;
   const outputPath = await makeOutputFile(timeoutMs + graceMs).catch(noPlace);
   try {
-    const options = { cwd, outputPath, timeoutMs, graceMs, shell };
+    const options = { cwd, outputPath, outputQuota, timeoutMs, graceMs, shell };
     const pid = await executeDetached(command, environment, options);
     entry?.ofDetached(pid);
     return backgroundResult(pid, outputPath, settings);

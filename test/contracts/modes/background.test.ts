@@ -46,6 +46,27 @@ test('at its limit it is ended like any command, and the line says so', async ()
   expect(sleeping(331)).toEqual([]);
 });
 
+test('D7: of an output over the limit the beginning is kept, and it is said how much is not', async () => {
+  const tool = makeTool({ maxBackgroundBytes: 1000 });
+  const started = await background.start(tool, 'yes | head -c 300000; sleep 2; echo late; exit 3');
+  await eventually(() => expect(statSync(started.outputFile).size).toBe(1000));
+  const ending = await endingOf(started);
+  const [output, cut = ''] = ending.split('\n\n\n');
+  const line =
+    /^\[output cut off after 1000 bytes, at least (\d+) bytes are left out\]\n\[.*: 3\]\n$/;
+  expect(cut).toMatch(line);
+  const bytes = Number(line.exec(cut)?.[1]);
+  expect(`${output}\n`).toBe('y\n'.repeat(500));
+  expect(bytes).toBeGreaterThan(5);
+  expect(bytes).toBeLessThanOrEqual(300_005 - 1000);
+});
+
+test('D7: an output that is as long as the limit is all there, and nothing is said', async () => {
+  const tool = makeTool({ maxBackgroundBytes: 4 });
+  const started = await background.start(tool, 'echo abc');
+  expect(await endingOf(started)).toBe('abc\n\n\n[background process completed]\n');
+});
+
 test('disposing of the tool does not end it', async () => {
   const tool = makeTool();
   const started = await background.start(tool, `sleep 0.5; echo still; ${longSleep(332)}`);

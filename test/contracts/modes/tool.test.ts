@@ -170,6 +170,7 @@ test.each<[Partial<ModesOptions>, string]>([
     { maxOutputBytes: 100, snipBytes: 51 },
     'snipBytes: expected at most half of maxOutputBytes (50), got 51',
   ],
+  [{ maxBackgroundBytes: 0.5 }, 'maxBackgroundBytes: expected a whole number from 1, got 0.5'],
   [{ maxCommandBytes: 0 }, 'maxCommandBytes: expected a whole number from 1, got 0'],
   [{ graceMs: -1 }, 'graceMs: expected a number from 0, got -1'],
 ])('the options %j are refused', (options, message) => {

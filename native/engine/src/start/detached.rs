@@ -41,6 +41,8 @@ pub struct DetachedCommand {
     pub directory: Option<CString>,
     /// The file for its output; must not exist.
     pub output: CString,
+    /// The most bytes of output that are kept.
+    pub quota: u64,
     /// The time it may take from its start.
     pub timeout: Duration,
     /// From SIGTERM to SIGKILL.
@@ -86,7 +88,7 @@ fn start_now(
     reap_group: &dyn Fn(i32),
 ) -> Result<i32, LaunchError> {
     let program = program.ok_or_else(|| no_keeper(Errno::NOENT.into()))?;
-    let DetachedCommand { text, mut shells, environment, directory, output, timeout, grace } =
+    let DetachedCommand { text, mut shells, environment, directory, output, quota, timeout, grace } =
         command;
     if shells.is_empty() {
         shells = usual(&environment);
@@ -103,6 +105,7 @@ fn start_now(
         },
         script: invocation.script_text()?,
         output,
+        quota,
         timeout,
         grace,
     };

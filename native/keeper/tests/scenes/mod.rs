@@ -34,6 +34,7 @@ pub fn scene(text: &str) -> Scene {
         environment: format!("PATH={}", std::env::var("PATH").unwrap()).into_bytes(),
         directory: Some(path(folder.path().to_owned())),
         output: path(folder.path().join("output")),
+        quota: 1 << 30,
         timeout: Duration::from_secs(60),
         grace: Duration::from_secs(5),
     };
