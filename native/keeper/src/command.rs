@@ -128,7 +128,7 @@ impl Command<'_> {
 
     /// Reaps whoever has ended; whether nobody is left, which has been told.
     fn reap(&mut self) -> bool {
-        let mut exit = None;
+        let (mut exit, mut ended_one) = (None, false);
         let empty = loop {
             match wait::next() {
                 Family::Change(Change::Ended(ended)) => {
@@ -136,18 +136,16 @@ impl Command<'_> {
                         (self.leader, self.to_announce) = (None, None);
                         exit = Some(self.exit(&ended));
                     }
-                    if let Some(ending) = &mut self.ending {
-                        ending.somebody_ended(&self.members, Instant::now());
-                    }
-                    if let Some(looking) = &mut self.looking {
-                        looking.somebody_ended(Instant::now());
-                    }
+                    ended_one = true;
                 }
                 Family::Change(Change::Stopped(_)) => {}
                 Family::Lives => break false,
                 Family::Empty => break true,
             }
         };
+        if ended_one && !empty {
+            self.somebody_ended();
+        }
         let told = exit.is_some();
         if let Some(mut exit) = exit {
             exit.empty = empty && self.ending.is_none();
@@ -162,6 +160,15 @@ impl Command<'_> {
             None => self.tell(&Answer::Empty),
         }
         empty
+    }
+
+    fn somebody_ended(&mut self) {
+        if let Some(ending) = &mut self.ending {
+            ending.somebody_ended(&self.members, Instant::now());
+        }
+        if let Some(looking) = &mut self.looking {
+            looking.somebody_ended(Instant::now());
+        }
     }
 
     fn exit(&self, ended: &Ended) -> Exit {

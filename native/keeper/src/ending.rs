@@ -20,6 +20,8 @@ pub struct Ending {
     group: Option<i32>,
     /// How often it was looked for somebody to ask.
     looks: u32,
+    /// Whether SIGKILL has been sent.
+    has_struck: bool,
     next: Instant,
     interval: Duration,
 }
@@ -40,6 +42,7 @@ impl Ending {
             asked: HashSet::new(),
             group: None,
             looks: 0,
+            has_struck: false,
             next: now,
             interval: FIRST,
         }
@@ -65,9 +68,7 @@ impl Ending {
     pub fn somebody_ended(&mut self, members: &Members, now: Instant) {
         if self.forced.is_some() {
             // Before they can go on.
-            for pid in members.children() {
-                kill(pid, libc::SIGKILL);
-            }
+            kill_all(&members.children());
         } else {
             self.next = self.next.min(later(now, FIRST));
         }
@@ -85,7 +86,7 @@ impl Ending {
         match self.forced {
             None => self.ask(members, leader),
             Some(since) if now.duration_since(since) >= UNKILLABLE => return true,
-            Some(_) => force(&members.all(), leader),
+            Some(_) => self.force(members, leader),
         }
         self.next = later(Instant::now(), self.interval);
         self.interval = (self.interval * 2).min(LAST);
@@ -114,14 +115,25 @@ impl Ending {
             }
         }
     }
+
+    /// The leader's group and our own children at once, which is most often all there are: the others
+    /// become our children as their parents die. Who is still there then is looked for.
+    fn force(&mut self, members: &Members, leader: Option<i32>) {
+        if let Some(leader) = leader {
+            kill(-leader, libc::SIGKILL);
+        }
+        if self.has_struck {
+            members.all().iter().for_each(|member| member.signal(libc::SIGKILL));
+        } else {
+            kill_all(&members.children());
+        }
+        self.has_struck = true;
+    }
 }
 
-fn force(members: &[Member], leader: Option<i32>) {
-    if let Some(leader) = leader {
-        kill(-leader, libc::SIGKILL);
-    }
-    for member in members {
-        member.signal(libc::SIGKILL);
+fn kill_all(children: &[i32]) {
+    for pid in children {
+        kill(*pid, libc::SIGKILL);
     }
 }
 
