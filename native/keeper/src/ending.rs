@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use crate::members::{Member, Members, kill};
+use crate::proc;
 
 /// A command that is being ended.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub struct Ending {
     group: Option<i32>,
     /// How often it was looked for somebody to ask.
     looks: u32,
+    /// When that began, in clock ticks since boot.
+    since: u64,
     /// Whether SIGKILL has been sent.
     has_struck: bool,
     next: Instant,
@@ -30,6 +33,8 @@ type Name = (i32, u64);
 
 const FIRST: Duration = Duration::from_millis(1);
 const LAST: Duration = Duration::from_millis(50);
+/// So many looks take some hundred milliseconds: by then nobody is on his way from parent to parent.
+const LOOKS: u32 = 8;
 /// What survives SIGKILL this long sleeps uninterruptibly or is another user's.
 const UNKILLABLE: Duration = Duration::from_secs(10);
 
@@ -42,6 +47,7 @@ impl Ending {
             asked: HashSet::new(),
             group: None,
             looks: 0,
+            since: 0,
             has_struck: false,
             next: now,
             interval: FIRST,
@@ -94,14 +100,18 @@ impl Ending {
     }
 
     /// Each once: a second SIGTERM is a request of its own to many programs. A signal to a group misses
-    /// who leaves it between the look and the signal, so there is a second look; who comes later is
-    /// started by somebody who is tidying up.
+    /// who leaves it between the look and the signal, and a look misses who is just handed up because
+    /// its parent dies: so there are more looks. Who is started later is started by somebody who is
+    /// tidying up.
     fn ask(&mut self, members: &Members, leader: Option<i32>) {
         self.looks += 1;
-        if self.looks > 2 {
+        if self.looks > LOOKS {
             return;
         }
         let all = members.all();
+        if self.looks == 1 {
+            self.since = proc::ticks();
+        }
         if let (Some(leader), 1) = (leader, self.looks) {
             self.group = Some(leader);
             kill(-leader, libc::SIGTERM);
@@ -109,7 +119,8 @@ impl Ending {
             kill(-leader, libc::SIGCONT);
         }
         for member in all.iter().filter(|member| self.group != Some(member.group)) {
-            if self.asked.insert(name(member)) {
+            let was_there = self.looks <= 2 || (1..=self.since).contains(&member.started);
+            if was_there && self.asked.insert(name(member)) {
                 member.signal(libc::SIGTERM);
                 member.signal(libc::SIGCONT);
             }

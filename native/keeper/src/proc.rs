@@ -28,6 +28,17 @@ impl Stat {
     }
 }
 
+/// The time, as [`Stat::started`] tells it.
+pub fn ticks() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: fills the structure; the other takes a number.
+    let a_second = unsafe {
+        libc::clock_gettime(libc::CLOCK_BOOTTIME, &mut time);
+        libc::sysconf(libc::_SC_CLK_TCK) as u64
+    };
+    time.tv_sec as u64 * a_second + time.tv_nsec as u64 * a_second / 1_000_000_000
+}
+
 /// Whether `/proc` shows the processes by the numbers that we know them by: it may be empty, or that of
 /// another PID namespace.
 pub fn is_ours() -> bool {
@@ -118,6 +129,7 @@ mod tests {
     fn this_process_is_seen_alive_with_its_children() {
         let own = std::process::id() as i32;
         assert!(is_ours() && stat(own).is_some_and(|own| own.is_alive()));
+        assert!(stat(own).is_some_and(|own| (1..=ticks()).contains(&own.started)));
         let mut child = std::process::Command::new("sleep").arg("10").spawn().unwrap();
         let seen = children(own, 2);
         assert!(seen.is_none_or(|seen| seen.contains(&(child.id() as i32))));
