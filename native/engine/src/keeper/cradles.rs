@@ -69,20 +69,28 @@ impl Cradles {
         let is_short = || self.idle.lock().as_ref().is_some_and(|idle| idle.cradles.len() < ENOUGH);
         while is_short() {
             let Ok(cradle) = self.make(lifeline) else { return };
-            self.give_back(cradle);
+            self.add(cradle);
         }
     }
 
     /// A cradle is free. Whether there are more than needed, which is said once until [`Cradles::shed`].
     pub fn give_back(&self, cradle: Cradle) -> bool {
+        self.add(cradle);
         let mut waiting = self.idle.lock();
-        let Some(idle) = waiting.as_mut().filter(|idle| idle.cradles.len() < MOST) else {
-            drop(waiting);
-            self.dismiss(cradle);
-            return false;
-        };
-        idle.cradles.push(cradle);
+        let Some(idle) = waiting.as_mut() else { return false };
         idle.cradles.len() > ENOUGH && !std::mem::replace(&mut idle.too_many, true)
+    }
+
+    /// It waits, unless there is no use for it.
+    fn add(&self, cradle: Cradle) {
+        let mut waiting = self.idle.lock();
+        match waiting.as_mut().filter(|idle| idle.cradles.len() < MOST) {
+            Some(idle) => idle.cradles.push(cradle),
+            None => {
+                drop(waiting);
+                self.dismiss(cradle);
+            }
+        }
     }
 
     /// Sends away those that nobody has needed since the last time; whether to come again.
@@ -136,5 +144,23 @@ impl Cradles {
                 Err(error)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_too_many_is_told_once_whoever_has_made_the_others() {
+        let cradles = Cradles::new(Watch::new().unwrap());
+        let one = |id| Cradle { id, channel: Arc::new(pair().unwrap().0) };
+        // Those that were made ahead while others came back.
+        (1..=3).for_each(|id| cradles.add(one(id)));
+        assert!(cradles.give_back(one(4)));
+        assert!(!cradles.give_back(one(5)));
+        assert!(cradles.shed());
+        assert!(!cradles.shed());
+        assert!(cradles.give_back(one(6)));
     }
 }

@@ -66,12 +66,6 @@ impl Turn {
     }
 }
 
-impl Clone for Turn {
-    fn clone(&self) -> Turn {
-        Turn::of(self.0.clone())
-    }
-}
-
 impl Deref for Turn {
     type Target = Keeper;
 
