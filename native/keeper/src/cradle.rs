@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use forkline_launch::{Attributes, Limit, Stack, Step, bounding_set};
+use forkline_launch::{Attributes, Limit, Stack, Step, bounding_set, limits, processors};
 use forkline_protocol::{Answer, Descriptors, Order, Received, Request, receive, send, take};
 
 use crate::command;
@@ -131,33 +131,21 @@ pub fn tell(channel: BorrowedFd, answer: &Answer) {
     let _ = send(channel, [&answer.encode(), b""], &[]);
 }
 
-/// Resources with a limit; the kernel numbers them from 0.
-const LIMITS: i32 = 16;
-
 /// What this process has, which is what its children get unless they are told otherwise.
 pub fn own_attributes() -> Attributes {
-    let mut limits = Vec::new();
-    for resource in 0..LIMITS {
-        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: fills the structure.
-        if unsafe { libc::getrlimit(resource as _, &mut limit) } == 0 {
-            limits.push(Limit { resource, soft: limit.rlim_cur, hard: limit.rlim_max });
-        }
-    }
     // SAFETY: takes numbers; there is one thread, so nobody makes a file in between.
     let mask = unsafe {
         let mask = libc::umask(0o077);
         libc::umask(mask);
         mask
     };
-    let mut affinity = vec![0; 128];
-    // SAFETY: fills as much of the buffer as it says.
-    let length = unsafe {
-        libc::syscall(libc::SYS_sched_getaffinity, 0, affinity.len(), affinity.as_mut_ptr())
-    };
-    affinity.truncate(usize::try_from(length).unwrap_or(0));
     // SAFETY: takes numbers; a priority of -1 can't be told from an error, of which there is none.
     let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
-    let bounding = Some(bounding_set());
-    Attributes { limits, mask: Some(mask), nice: Some(nice), affinity, bounding }
+    Attributes {
+        limits: limits(),
+        mask: Some(mask),
+        nice: Some(nice),
+        affinity: processors(0),
+        bounding: Some(bounding_set()),
+    }
 }

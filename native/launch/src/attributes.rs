@@ -54,6 +54,30 @@ pub struct Limit {
     pub hard: u64,
 }
 
+/// The calling process's limits.
+pub fn limits() -> Vec<Limit> {
+    /// The kernel numbers resources from 0.
+    const RESOURCES: c_int = 16;
+    let limit = |resource: c_int| {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: fills the structure.
+        let result = unsafe { libc::getrlimit(resource as _, &mut limit) };
+        (result == 0).then_some(Limit { resource, soft: limit.rlim_cur, hard: limit.rlim_max })
+    };
+    (0..RESOURCES).filter_map(limit).collect()
+}
+
+/// The processors that a thread may run on, as a mask; 0: the calling thread. Empty: not known.
+pub fn processors(thread: c_int) -> Vec<u8> {
+    let mut mask = vec![0; 128];
+    // SAFETY: fills as much of the buffer as it says.
+    let length = unsafe {
+        libc::syscall(libc::SYS_sched_getaffinity, thread, mask.len(), mask.as_mut_ptr())
+    };
+    mask.truncate(usize::try_from(length).unwrap_or(0));
+    mask
+}
+
 /// The capabilities that a program can give the calling thread at most, asked for one by one: some
 /// microseconds.
 pub fn bounding_set() -> u64 {

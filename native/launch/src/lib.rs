@@ -10,7 +10,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::null;
 
-pub use attributes::{Attributes, Limit, Signals, bounding_set};
+pub use attributes::{Attributes, Limit, Signals, bounding_set, limits, processors};
 pub use stack::Stack;
 pub use step::Step;
 

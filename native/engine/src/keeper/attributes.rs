@@ -2,44 +2,23 @@
 
 use std::fs::File;
 use std::io;
-use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
-use forkline_launch::{Attributes, Limit};
+use forkline_launch::{Attributes, limits, processors};
 use rustix::io::Errno;
 
 use crate::keeper::status::{number_in, read};
 
-/// Resources with a limit; the kernel numbers them from 0.
-const LIMITS: i32 = 16;
-
 /// The host's limits; of one of its threads umask, niceness, processors and bounding set. The error: the
 /// thread is gone, and what it was denied can't be told.
 pub fn of_thread(thread: i32) -> io::Result<Attributes> {
-    let mut affinity = vec![0; 128];
-    // SAFETY: fills as much of the buffer as it says.
-    let length = unsafe {
-        libc::syscall(libc::SYS_sched_getaffinity, thread, affinity.len(), affinity.as_mut_ptr())
-    };
-    affinity.truncate(usize::try_from(length).unwrap_or(0));
     // SAFETY: takes numbers. The call itself counts from 40 down to 1, so that errors can be told.
     let priority = unsafe { libc::syscall(libc::SYS_getpriority, libc::PRIO_PROCESS, thread) };
     let nice = (priority > 0).then_some(20 - priority as i32);
     let status = status_of(thread)?;
     let mask = number_in(&status, "Umask:", 8).map(|mask| mask as u32);
     let bounding = number_in(&status, "CapBnd:", 16);
-    Ok(Attributes { limits: limits(), mask, nice, affinity, bounding })
-}
-
-fn limits() -> Vec<Limit> {
-    let limit = |resource: i32| {
-        let mut limit = MaybeUninit::<libc::rlimit>::zeroed();
-        // SAFETY: fills the structure, which is valid as zeros too.
-        let (result, limit) =
-            unsafe { (libc::getrlimit(resource as _, limit.as_mut_ptr()), limit.assume_init()) };
-        (result == 0).then_some(Limit { resource, soft: limit.rlim_cur, hard: limit.rlim_max })
-    };
-    (0..LIMITS).filter_map(limit).collect()
+    Ok(Attributes { limits: limits(), mask, nice, affinity: processors(thread), bounding })
 }
 
 /// The kernel has no call that tells the umask and changes nothing, which other threads would notice.
