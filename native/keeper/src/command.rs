@@ -92,8 +92,11 @@ pub fn run(
     command.keep() && !request.follow
 }
 
-fn launch_line(image: &Image) -> Vec<u8> {
-    image.argv.iter().map(|argument| argument.as_bytes_with_nul()).collect::<Vec<_>>().concat()
+fn launch_lines(images: &[Image]) -> Vec<Vec<u8>> {
+    let line = |image: &Image| {
+        image.argv.iter().map(|argument| argument.as_bytes_with_nul()).collect::<Vec<_>>().concat()
+    };
+    images.iter().map(line).collect()
 }
 
 impl Command<'_> {
@@ -195,17 +198,14 @@ impl Command<'_> {
             None => false,
         };
         if given_up {
-            let left = tell_at_once(&self.members, &self.launch_lines());
+            let left = tell_at_once(&self.members, &launch_lines(&self.images));
             members_in_parts(&left).iter().for_each(|part| self.tell(part));
             self.tell(&Answer::Over { forced: true, cleared: false });
             self.ending = None;
         }
-        if self.looking.as_ref().is_none_or(|looking| now < looking.due()) {
-            return given_up;
-        }
-        let launch_lines = self.launch_lines();
-        let Some(looking) = &mut self.looking else { return given_up };
-        if let Some(left) = looking.look(&self.members, &launch_lines, now) {
+        let due = self.looking.as_mut().filter(|looking| looking.due() <= now);
+        let Some(looking) = due else { return given_up };
+        if let Some(left) = looking.look(&self.members, &launch_lines(&self.images), now) {
             // Somebody is there, shown or not: else we would not be here.
             self.looking = None;
             if left.is_empty() {
@@ -214,10 +214,6 @@ impl Command<'_> {
             members_in_parts(&left).iter().for_each(|part| self.tell(part));
         }
         given_up
-    }
-
-    fn launch_lines(&self) -> Vec<Vec<u8>> {
-        self.images.iter().map(launch_line).collect()
     }
 
     fn read_orders(&mut self) {

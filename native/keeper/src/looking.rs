@@ -49,20 +49,15 @@ impl Looking {
         self.next
     }
 
-    /// Looks; None: not yet. `launch_lines`: arguments with which nothing has been run but our shells.
-    /// An empty answer proves nothing.
+    /// Looks, when it is due; None: not yet. `launch_lines`: arguments with which nothing has been run
+    /// but our shells. An empty answer proves nothing.
     pub fn look(
         &mut self,
         members: &Members,
         launch_lines: &[Vec<u8>],
         now: Instant,
     ) -> Option<Vec<Told>> {
-        if now < self.next {
-            return None;
-        }
-        let mut all = members.all();
-        all.sort_by_key(|member| member.pid);
-        let seen: Vec<Seen> = all.iter().map(see).collect();
+        let (all, seen) = see_all(members);
         if seen != self.seen {
             self.same_since = now;
         }
@@ -81,10 +76,15 @@ impl Looking {
 
 /// Who is left now, without waiting.
 pub fn tell_at_once(members: &Members, launch_lines: &[Vec<u8>]) -> Vec<Told> {
+    let (all, seen) = see_all(members);
+    all.iter().zip(&seen).map(|both| tell(both, launch_lines)).collect()
+}
+
+fn see_all(members: &Members) -> (Vec<Member>, Vec<Seen>) {
     let mut all = members.all();
     all.sort_by_key(|member| member.pid);
-    let seen: Vec<Seen> = all.iter().map(see).collect();
-    all.iter().zip(&seen).map(|both| tell(both, launch_lines)).collect()
+    let seen = all.iter().map(see).collect();
+    (all, seen)
 }
 
 fn see(member: &Member) -> Seen {
