@@ -1,15 +1,15 @@
 //! The keeper of one detached command, in its own process: single-threaded and mostly asleep.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, Write};
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use forkline_launch::{Place, Request as Launch, Stack, Step, launch};
-use forkline_protocol::{Detached, Status, encode_report};
+use forkline_protocol::{Detached, Status, encode_report, memory_file};
 
 use crate::ending::Ending;
 use crate::line::{End, completion_line};
@@ -111,7 +111,7 @@ fn start(mut order: File, null: &File) -> Result<Kept, Failure> {
     let theirs = append().create_new(true).open(path).map_err(&of_output)?;
     let output = append().open(path).map_err(&of_output)?;
     let room = Room::beside(path);
-    let script = script.as_deref().map(script_file).transpose();
+    let script = script.as_deref().map(|text| memory_file(c"forkline-script", text)).transpose();
     let script = script.map_err(descriptors("the script's file"))?;
     let launch_request = Launch {
         images: &request.images,
@@ -132,19 +132,6 @@ fn start(mut order: File, null: &File) -> Result<Kept, Failure> {
     })?;
     let (members, quota) = (Members::new(leader), Quota::new(quota));
     Ok(Kept { leader, ended: None, output, quota, room, members, started, timeout, grace })
-}
-
-fn script_file(text: &[u8]) -> io::Result<OwnedFd> {
-    // SAFETY: a name that ends with NUL, and a number.
-    let file = unsafe { libc::memfd_create(c"forkline-script".as_ptr(), libc::MFD_CLOEXEC) };
-    if file < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: just made, and nobody else's.
-    let mut file = unsafe { File::from_raw_fd(file) };
-    file.write_all(text)?;
-    file.rewind()?;
-    Ok(file.into())
 }
 
 impl Kept {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
 use forkline_launch::{Failure, Image, Place, Request, Signals, Stack, Step, launch};
-use forkline_protocol::{Call, VERSION, pair, role};
+use forkline_protocol::{Call, VERSION, memory_file, pair, role};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
@@ -26,7 +26,6 @@ use crate::command::errors::LaunchError;
 use crate::keeper::cradles::{Cradle, Cradles};
 use crate::keeper::identity::Identity;
 use crate::keeper::lifeline::Lifeline;
-use crate::os::memfd::memory_file;
 use crate::os::watch::Watch;
 
 /// A keeper at work.
@@ -241,7 +240,7 @@ pub fn launch_keeper(
         // It may be there and not be executed: on a file system mounted so, or without its mode.
         Err(Failure { step: Step::Exec, error }) if is_refused(&error) => {
             let Ok(program) = std::fs::read(path) else { return Err(error) };
-            let Ok(copy) = memory_file("forkline-keeper", &program) else { return Err(error) };
+            let Ok(copy) = memory_file(c"forkline-keeper", &program) else { return Err(error) };
             launch(CString::default(), copy.as_fd(), stack).map_err(|failure| failure.error)
         }
         Err(failure) => Err(failure.error),

@@ -1,6 +1,5 @@
 //! What the kernel gives: threads, memory, terminals, and one wait for all descriptors.
 
-pub mod memfd;
 pub mod page;
 pub mod pty;
 pub mod queue;

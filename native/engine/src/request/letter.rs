@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use forkline_launch::Attributes;
-use forkline_protocol::{Descriptors, Order, Request, send};
+use forkline_protocol::{Descriptors, Order, Request, memory_file, send};
 use parking_lot::Mutex;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -15,7 +15,6 @@ use rustix::io::Errno;
 use crate::command::directory::Directory;
 use crate::command::errors::{LaunchError, Step};
 use crate::command::{Command, Stdin, Streams};
-use crate::os::memfd::memory_file;
 use crate::request::invocation::Invocation;
 use crate::request::plumbing::descriptors;
 
@@ -81,7 +80,7 @@ impl Letter {
         invocation.environment = std::mem::take(&mut request.environment);
         let mut file = None;
         if body.len() > LONGEST {
-            let written = memory_file("forkline-request", &body);
+            let written = memory_file(c"forkline-request", &body);
             file = Some(written.map_err(descriptors("the request's file"))?);
             body = Vec::new();
         }

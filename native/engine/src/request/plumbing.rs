@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use forkline_protocol::memory_file;
 use parking_lot::Mutex;
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -13,7 +14,6 @@ use crate::command::errors::{LaunchError, Step};
 use crate::command::sink::Label;
 use crate::command::{Command, Stdin, Streams};
 use crate::drain::stream::{Output, SHORT_OF_PIPE, SHORT_OF_TERMINAL, Stream, Tap};
-use crate::os::memfd::memory_file;
 use crate::os::pty::{Size, Terminal};
 
 /// The pipes of one command, both ends.
@@ -96,7 +96,7 @@ fn input_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 
 /// A file in memory with the command's text, to be read from its start.
 pub fn script_file(text: &[u8]) -> io::Result<OwnedFd> {
-    memory_file("forkline-script", text)
+    memory_file(c"forkline-script", text)
 }
 
 /// A shortage of descriptors, told as a launch error.

@@ -14,7 +14,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use forkline_launch::{Place, Stack, Step};
-use forkline_protocol::{Detached, Request, decode_report, role};
+use forkline_protocol::{Detached, Request, decode_report, memory_file, role};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -22,7 +22,6 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use crate::command::errors::LaunchError;
 use crate::command::mark::Mark;
 use crate::keeper::{launch_keeper, no_keeper};
-use crate::os::memfd::memory_file;
 use crate::os::threads;
 use crate::request::invocation::Invocation;
 use crate::request::plumbing::descriptors;
@@ -109,7 +108,7 @@ fn start_now(
         timeout,
         grace,
     };
-    let order = memory_file("forkline-order", &order.encode())
+    let order = memory_file(c"forkline-order", &order.encode())
         .map_err(descriptors("the keeper's order"))?;
     let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
         .map_err(descriptors("/dev/null"))?;
