@@ -171,7 +171,8 @@ test('A14: a command that starts its own siblings leaves none to the host', asyn
 test('A16: ending a command that has ended waits for nobody, and its owner ends what is left', async () => {
   const owner = newOwner();
   const live = await spawn(`${longSleep(561)} & echo up`, { owner });
-  await eventually(() => expect(isGone(live.pid)).toBe(true));
+  // Until the host knows of its end, an end is one of everything.
+  await eventually(async () => expect(await live.signal('SIGCONT')).toBe(false));
   const { background } = await live.kill();
   expect(background).toMatchObject([{ command: longSleep(561) }]);
   await owner.dispose();
