@@ -1,12 +1,20 @@
 import { warnHost } from '../support/logger.js';
 import { loadBinding } from './binding.js';
 import { onBehalfOfNobody } from './caller.js';
-import { decodeChunk, decodeRan, decodeReply, decodeStream, encodeNumbers } from './codec.js';
+import {
+  decodeChunk,
+  decodeMembers,
+  decodeRan,
+  decodeReply,
+  decodeStream,
+  encodeNumbers,
+} from './codec.js';
 import { LaunchError } from './launch-error.js';
 import type { CommandEvents, EngineCommand, EngineReply } from './message.js';
 import {
   FAILED,
   KEEPER_DIED,
+  MEMBERS,
   type NativeBinding,
   type NativeChannel,
   type NativeRecord,
@@ -58,6 +66,10 @@ class Channel {
   readonly #requests = new Map<number, (reply: EngineReply) => void>();
   /** Commands until whose end nobody stays. */
   readonly #unheld = new Set<number>();
+  /** What is asked without keeping the host for it. */
+  readonly #unheldRequests = new Set<number>();
+  /** Commands that are followed until nobody of them is left: only then the addon may forget them. */
+  readonly #followed = new Set<number>();
   #lastId = 0;
   // The engine does not keep Node's event loop alive; what is awaited must.
   readonly #keepAlive = setInterval(() => {}, 2 ** 31 - 1).unref();
@@ -89,9 +101,29 @@ class Channel {
   }
 
   #weigh(): void {
-    const isIdle = this.#commands.size === this.#unheld.size && this.#requests.size === 0;
-    if (isIdle) this.#keepAlive.unref();
+    if (this.#isIdle()) this.#keepAlive.unref();
     else this.#keepAlive.ref();
+  }
+
+  #isIdle(): boolean {
+    return (
+      this.#commands.size === this.#unheld.size && this.#requests.size === this.#unheldRequests.size
+    );
+  }
+
+  /** Resolves when nobody of a command is left; false: nobody can tell any more. Holds no host. */
+  whenGone(id: number): Promise<boolean> {
+    const request = this.#nextId();
+    this.#unheldRequests.add(request);
+    this.#followed.add(id);
+    return new Promise((resolve) => {
+      this.#requests.set(request, (reply) => {
+        this.#followed.delete(id);
+        if (!this.#commands.has(id)) this.native.forget(id);
+        resolve(reply.kind === 'done' && reply.value);
+      });
+      this.native.whenGone(id, request);
+    });
   }
 
   /** Asks something whose answer comes later. */
@@ -111,9 +143,7 @@ class Channel {
 
   #dispatch(records: readonly NativeRecord[]): void {
     for (const record of records) this.#tell(record);
-    if (this.#commands.size === this.#unheld.size && this.#requests.size === 0) {
-      this.#keepAlive.unref();
-    }
+    if (this.#isIdle()) this.#keepAlive.unref();
   }
 
   #tell(record: NativeRecord): void {
@@ -145,19 +175,26 @@ class Channel {
           'FORKLINE_KEEPER_KILLED',
         );
         break;
-      case REPLY: {
-        const answer = this.#requests.get(id);
-        this.#requests.delete(id);
-        answer?.(decodeReply(record));
-      }
+      case REPLY:
+        this.#answer(id, decodeReply(record));
+        break;
+      case MEMBERS:
+        this.#answer(id, decodeMembers(record));
     }
+  }
+
+  #answer(request: number, reply: EngineReply): void {
+    const answer = this.#requests.get(request);
+    this.#requests.delete(request);
+    if (this.#unheldRequests.size > 0) this.#unheldRequests.delete(request);
+    answer?.(reply);
   }
 
   #end(id: number): CommandEvents | undefined {
     const command = this.#commands.get(id);
     this.#commands.delete(id);
     if (this.#unheld.size > 0) this.#unheld.delete(id);
-    this.native.forget(id);
+    if (this.#followed.size === 0 || !this.#followed.has(id)) this.native.forget(id);
     return command;
   }
 }

@@ -3,6 +3,7 @@ import type {
   BackgroundRecord,
   CaptureRecord,
   ChunkRecord,
+  MembersRecord,
   RanRecord,
   RanText,
   ReplyRecord,
@@ -128,6 +129,10 @@ export function decodeReply(record: ReplyRecord): EngineReply {
   if (typeof value === 'number') return { kind: 'detached', pid: value };
   if (typeof value === 'boolean') return { kind: 'done', value };
   return { kind: 'captures', captures: value?.map(decodeCapture) };
+}
+
+export function decodeMembers([, , members]: MembersRecord): EngineReply {
+  return { kind: 'members', members: members?.map(decodeBackground) };
 }
 
 function decodeBackground([pid, processGroup, command]: BackgroundRecord): BackgroundProcess {

@@ -84,6 +84,7 @@ export interface EngineOutcome {
 export type EngineReply =
   | { readonly kind: 'done'; readonly value: boolean }
   | { readonly kind: 'captures'; readonly captures: readonly Capture[] | undefined }
+  | { readonly kind: 'members'; readonly members: readonly BackgroundProcess[] | undefined }
   | { readonly kind: 'detached'; readonly pid: number }
   | ({ readonly kind: 'notDetached' } & EngineFailure)
   | { readonly kind: 'failed'; readonly errno: number; readonly message: string };

@@ -45,6 +45,8 @@ export interface NativeChannel {
   resize(id: number, columns: number, rows: number): void;
   signal(id: number, request: number, signal: number): void;
   snapshot(id: number, request: number): void;
+  members(id: number, request: number): void;
+  whenGone(id: number, request: number): void;
   dispose(owner: number, request: number, graceMs: number): void;
 }
 
@@ -58,6 +60,7 @@ export const NEVER_STARTED = 3;
 export const FAILED = 4;
 export const REPLY = 5;
 export const KEEPER_DIED = 6;
+export const MEMBERS = 7;
 
 export type NativeRecord =
   | readonly [kind: typeof STARTED, id: number, pid: number]
@@ -73,7 +76,8 @@ export type NativeRecord =
       message: string,
     ]
   | readonly [kind: typeof KEEPER_DIED, id: number]
-  | ReplyRecord;
+  | ReplyRecord
+  | MembersRecord;
 
 export type RanRecord = readonly [
   kind: typeof RAN,
@@ -122,4 +126,11 @@ export type ReplyRecord = readonly [
   message?: string,
   step?: string,
   subject?: string,
+];
+
+/** Who of a command runs; null when that could not be looked at. */
+export type MembersRecord = readonly [
+  kind: typeof MEMBERS,
+  request: number,
+  members: readonly BackgroundRecord[] | null,
 ];

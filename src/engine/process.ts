@@ -1,7 +1,7 @@
 import { signalNumber } from '../support/signals.js';
 import { channel } from './channel.js';
 import type { CommandEvents, EngineCommand, EngineReply } from './message.js';
-import type { Capture } from './outcome.js';
+import type { BackgroundProcess, Capture } from './outcome.js';
 import type { Owner } from './owner.js';
 import { errorCode } from './system-error.js';
 
@@ -34,6 +34,13 @@ export interface CommandHandle {
   holdHost(holds: boolean): void;
   /** What it has printed so far; undefined when it is over. */
   snapshot(): Promise<readonly Capture[] | undefined>;
+  /** Who of it runs now; undefined: that could not be looked at. */
+  members(): Promise<readonly BackgroundProcess[] | undefined>;
+  /**
+   * Resolves when nobody of it is left, and does not keep the host alive for that; false: nobody can
+   * tell any more. To be asked while it runs; `members()` and `cancel()` then work until it resolves.
+   */
+  gone(): Promise<boolean>;
 }
 
 /** A command in the engine of this process, from its start to its end. */
@@ -88,6 +95,16 @@ export class EngineProcess implements CommandHandle {
     const { native } = channel();
     const reply = await channel().request((request) => native.snapshot(this.#id, request));
     return reply.kind === 'captures' ? reply.captures : undefined;
+  }
+
+  async members(): Promise<readonly BackgroundProcess[] | undefined> {
+    const { native } = channel();
+    const reply = await channel().request((request) => native.members(this.#id, request));
+    return reply.kind === 'members' ? reply.members : undefined;
+  }
+
+  gone(): Promise<boolean> {
+    return channel().whenGone(this.#id);
   }
 }
 

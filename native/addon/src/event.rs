@@ -33,6 +33,8 @@ pub enum Reply {
     Failed(Errno),
     /// What a command has printed so far.
     Snapshot(Snapshot),
+    /// Who of a command runs.
+    Members(Option<Vec<BackgroundProcess>>),
     /// The process id of a detached command, or why it could not be started.
     Detached(std::result::Result<i32, LaunchError>),
 }
@@ -45,6 +47,7 @@ const NEVER_STARTED: u32 = 3;
 const FAILED: u32 = 4;
 const REPLY: u32 = 5;
 const KEEPER_DIED: u32 = 6;
+const MEMBERS: u32 = 7;
 
 impl Event {
     /// Figures that one event needs at most.
@@ -73,6 +76,14 @@ impl Event {
             Event::KeeperDied => {
                 record.push(KEEPER_DIED)?;
                 record.push(0)
+            }
+            Event::Reply { request, reply: Reply::Members(members) } => {
+                record.push(MEMBERS)?;
+                record.push(request)?;
+                match members {
+                    None => record.push(Null),
+                    Some(members) => record.push_each(members, background),
+                }
             }
             Event::Reply { request, reply } => {
                 record.push(REPLY)?;
@@ -179,7 +190,8 @@ fn replied(record: &mut Record, reply: Reply) -> Result<()> {
             record.push(error.step.name())?;
             record.push(error.subject)
         }
-        Reply::Snapshot(None) => record.push(Null),
+        // Told in a record of their own.
+        Reply::Snapshot(None) | Reply::Members(_) => record.push(Null),
         Reply::Snapshot(Some(captures)) => record.push_each(captures, capture),
     }
 }

@@ -227,6 +227,26 @@ impl Channel {
         self.engine.snapshot(self.engine_id(id), answer);
     }
 
+    /// Who of it runs; the reply is null when that could not be looked at.
+    #[napi]
+    pub fn members(&self, id: f64, request: f64) {
+        let events = self.events.clone();
+        let asked = Box::new(move |members| {
+            events.push(Event::Reply { request, reply: Reply::Members(members) });
+        });
+        self.engine.members(self.engine_id(id), asked);
+    }
+
+    /// The reply comes when nobody of it is left; false: nobody can tell any more.
+    #[napi]
+    pub fn when_gone(&self, id: f64, request: f64) {
+        let events = self.events.clone();
+        let gone = Box::new(move |known| {
+            events.push(Event::Reply { request, reply: Reply::Done(known) });
+        });
+        self.engine.when_gone(self.engine_id(id), gone);
+    }
+
     /// Ends all that an owner started; the reply comes when it is gone.
     #[napi]
     pub fn dispose(&mut self, owner: f64, request: f64, grace_ms: f64) -> Result<()> {

@@ -1,5 +1,5 @@
 import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../../engine/message.js';
-import type { Capture, StreamName } from '../../engine/outcome.js';
+import type { BackgroundProcess, Capture, StreamName } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import type { CommandHandle, CommandHost } from '../../engine/process.js';
 import { DecodedCapture } from './decoded-capture.js';
@@ -96,6 +96,14 @@ class DecodedProcess implements CommandHandle, CommandEvents {
     this.#waiting = [];
     this.#waitingSize = 0;
     this.#inner.resume();
+  }
+
+  members(): Promise<readonly BackgroundProcess[] | undefined> {
+    return this.#inner.members();
+  }
+
+  gone(): Promise<boolean> {
+    return this.#inner.gone();
   }
 
   async snapshot(): Promise<readonly Capture[] | undefined> {

@@ -70,9 +70,10 @@ impl Reactor {
             }
             Answer::Left { members, more } => {
                 let label = process.label();
-                let members = members.into_iter().map(|member| described(member, &label));
-                process.members.extend(members);
-                if !more && process.rest == Rest::Unknown {
+                process.are_left(&members, &label, more);
+                let settles = !more && process.rest == Rest::Unknown;
+                self.members_told(id, &members, &label, more);
+                if settles {
                     self.settle(id);
                 }
             }
@@ -101,6 +102,7 @@ impl Reactor {
         process.directory = Some(directory).filter(|path| path.is_absolute());
         if told.empty {
             process.rest = Rest::Gone;
+            process.members.clear();
         }
         let usage = Usage {
             user: Duration::from_micros(told.user),
@@ -160,7 +162,7 @@ pub(super) fn killed(step: Step, errno: i32) -> LaunchError {
     LaunchError { step, errno, subject: "the command, whose parent was killed".to_owned() }
 }
 
-fn described(member: Member, label: &str) -> BackgroundProcess {
+pub(super) fn described(member: Member, label: &str) -> BackgroundProcess {
     let command = match member.command {
         Some(words) => String::from_utf8_lossy(&words).into_owned(),
         None => label.to_owned(),

@@ -30,6 +30,7 @@ impl Reactor {
     pub(super) fn channel_ended(&mut self, id: u64, not_taken: bool) {
         if let Some(leftover) = self.leftovers.remove(&id) {
             self.forget(&leftover.cradle);
+            self.followed_to_the_end(id, false);
             return self.advance_disposals();
         }
         let Some(process) = self.processes.get_mut(&id) else { return };

@@ -18,12 +18,16 @@ pub type Done = Box<dyn FnOnce() + Send>;
 pub struct Leftover {
     /// Whose.
     pub owner: u64,
+    /// What those of them are called that have no other name.
+    pub label: String,
     /// Whose cradle it is.
     pub keeper: Arc<Keeper>,
     /// The way to it.
     pub cradle: Cradle,
     /// Its process id.
     pub parent: i32,
+    /// From SIGTERM to SIGKILL.
+    pub grace: Duration,
     /// They can't be ended.
     pub given_up: bool,
 }
@@ -61,6 +65,12 @@ impl Reactor {
                 if let Some(leftover) = self.leftovers.remove(&id) {
                     self.free(&leftover.keeper, leftover.cradle);
                 }
+                self.followed_to_the_end(id, true);
+            }
+            Answer::Left { members, more } => {
+                let Some(leftover) = self.leftovers.get(&id) else { return };
+                let label = leftover.label.clone();
+                return self.members_told(id, members, &label, *more);
             }
             Answer::Over { cleared: false, .. } => {
                 if let Some(leftover) = self.leftovers.get_mut(&id) {
@@ -70,6 +80,15 @@ impl Reactor {
             _ => return,
         }
         self.advance_disposals();
+    }
+
+    /// Ends those who outlived their command: only who follows it still has its id.
+    pub(super) fn end_leftover(&mut self, id: u64, grace: Option<Duration>) {
+        let Some(leftover) = self.leftovers.get_mut(&id) else { return };
+        leftover.given_up = false;
+        let grace = grace.unwrap_or(leftover.grace);
+        tell(&leftover.cradle.channel, Order::End(grace.as_millis() as u64));
+        self.expect_an_answer(id);
     }
 
     /// Goes on with those disposals whose commands have all ended.

@@ -47,7 +47,9 @@ impl Reactor {
     /// Ends a command; one that has ended already is no longer waited for, and what it has left is its
     /// owner's to end.
     pub(super) fn cancel(&mut self, id: u64, grace: Option<Duration>) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
+        let Some(process) = self.processes.get_mut(&id) else {
+            return self.end_leftover(id, grace);
+        };
         if let Some(grace) = grace {
             process.grace = grace;
         }
@@ -188,6 +190,8 @@ impl Reactor {
         for output in &process.outputs {
             deliver_rest(&output.tap, output.label, process.form, &*process.sink);
         }
+        // Only those who outlive it need one.
+        let label = if process.cradle.is_some() { process.label() } else { String::new() };
         let captures = process.outputs.iter();
         let captures = captures.filter_map(|output| output.tap.lock().capture.take());
         let outcome = Outcome {
@@ -208,12 +212,16 @@ impl Reactor {
         for sent in process.signals {
             sent(false);
         }
-        let Process { streams, keeper, cradle, parent, owner, sink, input, .. } = process;
+        let Process { streams, keeper, cradle, parent, owner, sink, input, rest, grace, .. } =
+            process;
         self.hold(id, streams);
         // One that has still to do with it looks after who is left.
         if let Some(cradle) = cradle {
-            let leftover = Leftover { owner: owner.id, keeper, cradle, parent, given_up: false };
+            let leftover =
+                Leftover { owner: owner.id, label, keeper, cradle, parent, grace, given_up: false };
             self.leftovers.insert(id, leftover);
+        } else {
+            self.followed_to_the_end(id, rest == Rest::Gone);
         }
         drop(input);
         // Last: whoever is told finds every descriptor closed.

@@ -21,6 +21,7 @@ use crate::keeper::{Keeper, Turn};
 use crate::os::pty::Size;
 use crate::os::watch::{FIRST_ID, Source, Watch};
 use crate::reactor::disposal::Done;
+use crate::reactor::followers::{Asked, Gone};
 use crate::reactor::input::Written;
 use crate::reactor::process::Process;
 
@@ -57,6 +58,10 @@ pub enum Message {
     Cancel(u64, Option<Duration>),
     /// What it has printed so far.
     Snapshot(u64, Box<dyn FnOnce(Snapshot) + Send>),
+    /// Who of it runs.
+    Members(u64, Asked),
+    /// Tell when nobody of it is left.
+    WhenGone(u64, Gone),
     /// Its listener can take more.
     Resume(u64),
     /// Its listener has left.

@@ -6,6 +6,7 @@ mod answers;
 mod cradles;
 mod disk;
 pub mod disposal;
+pub mod followers;
 pub mod input;
 mod keepers;
 mod lifecycle;
@@ -35,6 +36,7 @@ use crate::os::threads;
 use crate::os::watch::{Source, Watch};
 use crate::reactor::disk::Disk;
 use crate::reactor::disposal::{Disposal, Leftover};
+use crate::reactor::followers::Followers;
 use crate::reactor::keepers::Group;
 use crate::reactor::mailbox::{BELL, Mailbox, Message};
 use crate::reactor::process::Process;
@@ -52,6 +54,8 @@ pub struct Reactor {
     pub(super) held: HashMap<u64, Vec<Stream>>,
     /// Those who outlived their command.
     pub(super) leftovers: HashMap<u64, Leftover>,
+    /// Those who follow a command, running or left.
+    pub(super) followers: HashMap<u64, Followers>,
     pub(super) timers: Timers,
     pub(super) disk: Disk,
     pub(super) disposals: Vec<Disposal>,
@@ -86,6 +90,7 @@ pub fn start(
         cradles: HashMap::new(),
         held: HashMap::new(),
         leftovers: HashMap::new(),
+        followers: HashMap::new(),
         timers: Timers::default(),
         disposals: Vec::new(),
         keepers: Vec::new(),
@@ -174,6 +179,8 @@ impl Reactor {
             Message::Signal(id, signal, sent) => self.signal(id, signal, sent),
             Message::Cancel(id, grace) => self.cancel(id, grace),
             Message::Snapshot(id, answer) => answer(self.snapshot(id)),
+            Message::Members(id, asked) => self.members(id, asked),
+            Message::WhenGone(id, gone) => self.when_gone(id, gone),
             Message::Resume(id) => self.resume(id),
             Message::Detach(id) => self.detach(id),
             Message::FlushAt(id, at) => self.timers.set(id, Alarm::Flush, at),

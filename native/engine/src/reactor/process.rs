@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forkline_protocol::Order;
+use forkline_protocol::{Member, Order};
 
 use crate::capture::live::Live;
 use crate::command::outcome::{BackgroundProcess, Cause, SpillReport, Status, Usage};
@@ -21,6 +21,7 @@ use crate::command::{Form, SpillTarget};
 use crate::drain::stream::{Output, Stream};
 use crate::keeper::cradles::Cradle;
 use crate::keeper::{Keeper, Turn};
+use crate::reactor::answers::described;
 use crate::reactor::input::Input;
 use crate::request::letter::{Letter, tell};
 
@@ -72,8 +73,10 @@ pub struct Process {
     pub terminal: Option<OwnedFd>,
     /// Who waits to hear whether a signal was sent, in order.
     pub signals: VecDeque<Box<dyn FnOnce(bool) + Send>>,
-    /// Those who are left, as far as they have been told.
+    /// Those who are left, as they were told last.
     pub members: Vec<BackgroundProcess>,
+    /// Whether these are all; the next ones are then told in their place.
+    pub all_told: bool,
     /// What is known of those who are left.
     pub rest: Rest,
     /// Where it stands.
@@ -152,6 +155,15 @@ impl Process {
         let words = String::from_utf8_lossy(&self.beginning);
         let line = words.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
         line.chars().take(LONGEST_LABEL).collect()
+    }
+
+    /// These are left; `more`: others too, who are told next.
+    pub fn are_left(&mut self, members: &[Member], label: &str, more: bool) {
+        if self.all_told {
+            self.members.clear();
+        }
+        self.members.extend(members.iter().map(|member| described(member.clone(), label)));
+        self.all_told = !more;
     }
 
     /// Tells its cradle something; one that is gone need not know.

@@ -72,6 +72,7 @@ impl Reactor {
             input.fail(Errno::PIPE);
         }
         drop((streams, letter));
+        self.followed_to_the_end(id, true);
         sink.ended(ended);
         self.advance_disposals();
     }

@@ -35,7 +35,7 @@ impl Reactor {
         if let Some(cradle) = cradle {
             have_go_on(pid, cradle.channel.as_fd());
         }
-        if again {
+        if again || self.is_asked_for_members(id) {
             self.expect_an_answer(id);
         }
     }

@@ -19,6 +19,7 @@ use crate::os::threads;
 use crate::os::watch::Watch;
 use crate::reactor;
 use crate::reactor::disposal::Done;
+use crate::reactor::followers::{Asked, Gone};
 use crate::reactor::input::Written;
 use crate::reactor::mailbox::{Mailbox, Message, Snapshot};
 use crate::request::order::{Order, Start};
@@ -128,6 +129,16 @@ impl Engine {
     /// What a command has printed so far; None when it is over.
     pub fn snapshot(&self, id: u64, answer: Box<dyn FnOnce(Snapshot) + Send>) {
         self.reactor.send(Message::Snapshot(id, answer));
+    }
+
+    /// Who of a command runs: its leader, and what that has started.
+    pub fn members(&self, id: u64, asked: Asked) {
+        self.reactor.send(Message::Members(id, asked));
+    }
+
+    /// Tells when nobody of a command is left. It has to be asked for while it runs.
+    pub fn when_gone(&self, id: u64, gone: Gone) {
+        self.reactor.send(Message::WhenGone(id, gone));
     }
 
     /// A command's listener can take more output.

@@ -188,6 +188,7 @@ impl Launcher {
             terminal: plumbing.kept,
             signals: Default::default(),
             members: Vec::new(),
+            all_told: true,
             rest: Rest::Unknown,
             phase: Phase::Starting { cancelled: false },
         }))

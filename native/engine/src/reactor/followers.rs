@@ -1,0 +1,83 @@
+//! Those who follow a command: who of it runs now, and when nobody is left.
+//!
+//! Few commands have any, so what they wait for is kept beside the commands.
+
+use forkline_protocol::{Member, Order};
+
+use crate::command::outcome::BackgroundProcess;
+use crate::reactor::Reactor;
+use crate::reactor::answers::described;
+use crate::reactor::process::{Phase, Rest};
+use crate::request::letter::tell;
+
+/// Told who of a command runs; None: it could not be looked at.
+pub type Asked = Box<dyn FnOnce(Option<Vec<BackgroundProcess>>) + Send>;
+/// Told that nobody of a command is left; false: nobody can tell any more.
+pub type Gone = Box<dyn FnOnce(bool) + Send>;
+
+/// Who waits for what, of one command.
+#[derive(Default)]
+pub struct Followers {
+    asked: Vec<Asked>,
+    gone: Vec<Gone>,
+    /// The answer so far.
+    members: Vec<BackgroundProcess>,
+}
+
+impl Reactor {
+    /// Asks who of a command runs: its leader, and what that has started.
+    pub(super) fn members(&mut self, id: u64, asked: Asked) {
+        let channel = match (self.processes.get(&id), self.leftovers.get(&id)) {
+            (Some(process), _) => match (&process.cradle, process.phase) {
+                // The cradle hears of the command first.
+                (_, Phase::Starting { .. }) => return asked(None),
+                (Some(cradle), _) => &cradle.channel,
+                (None, _) => return asked((process.rest == Rest::Gone).then(Vec::new)),
+            },
+            (None, Some(leftover)) => &leftover.cradle.channel,
+            (None, None) => return asked(None),
+        };
+        tell(channel, Order::Who);
+        self.followers.entry(id).or_default().asked.push(asked);
+        self.expect_an_answer(id);
+    }
+
+    /// Tells when nobody of a command is left.
+    pub(super) fn when_gone(&mut self, id: u64, gone: Gone) {
+        if self.processes.contains_key(&id) || self.leftovers.contains_key(&id) {
+            self.followers.entry(id).or_default().gone.push(gone);
+        } else {
+            gone(false);
+        }
+    }
+
+    /// Whether somebody waits to be told who runs.
+    pub(super) fn is_asked_for_members(&self, id: u64) -> bool {
+        self.followers.get(&id).is_some_and(|followers| !followers.asked.is_empty())
+    }
+
+    /// The cradle has named some of them.
+    pub(super) fn members_told(&mut self, id: u64, told: &[Member], label: &str, more: bool) {
+        let Some(followers) = self.followers.get_mut(&id) else { return };
+        let told = told.iter().map(|member| described(member.clone(), label));
+        followers.members.extend(told);
+        if more {
+            return;
+        }
+        let members = std::mem::take(&mut followers.members);
+        for asked in std::mem::take(&mut followers.asked) {
+            asked(Some(members.clone()));
+        }
+    }
+
+    /// Nobody is left; `known`: the kernel has said so.
+    pub(super) fn followed_to_the_end(&mut self, id: u64, known: bool) {
+        let Some(followers) = self.followers.remove(&id) else { return };
+        for asked in followers.asked {
+            asked(known.then(Vec::new));
+        }
+        for gone in followers.gone {
+            gone(known);
+        }
+    }
+}
