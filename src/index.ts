@@ -47,7 +47,8 @@ export type { PlainDetails, PlainFailureKind, StreamDetails } from './contracts/
 export type { PlainFailure, PlainOutput, PlainSuccess } from './contracts/plain/schema.js';
 export type { PlainTool } from './contracts/plain/tool.js';
 export type { SessionOptions } from './contracts/session/options.js';
-export type { SessionDetails, TaskDetails, TaskStatus } from './contracts/session/result.js';
+export type { SessionDetails } from './contracts/session/result.js';
+export type { TaskDetails, TaskListDetails, TaskPhase } from './contracts/session/tasks/result.js';
 export type { SessionTool } from './contracts/session/tool.js';
 export type { JsonSchema } from './contracts/validate.js';
 export type { JobDetails } from './contracts/workspace/background/job-tool.js';
@@ -88,13 +89,6 @@ export { createOwner, type Owner } from './engine/owner.js';
 export { createInteractionLog, type InteractionLogFile } from './interaction-log/file-log.js';
 export type { InteractionEntry, InteractionLog } from './interaction-log/log.js';
 export type { InteractionLogOptions } from './interaction-log/options.js';
-export type { Job, JobEnd, JobState, JobStatus, JobWork } from './jobs/job.js';
-export {
-  JobLimitError,
-  JobManager,
-  type JobManagerOptions,
-  UnknownJobError,
-} from './jobs/manager.js';
 export { DEFAULT_OUTPUT_FILTERS } from './minimizer/default-filters.js';
 export {
   type ErrorLineReason,
@@ -120,6 +114,21 @@ export type { CommandTrace } from './receipt/trace.js';
 export type { PipelineCode } from './shell/pipeline-code.js';
 export { InputError } from './support/errors.js';
 export type { Logger } from './support/logger.js';
+export type { TaskEvent, TaskListener } from './tasks/events.js';
+export type { FoundLine, LinePattern } from './tasks/lookout/lines.js';
+export type { LookoutConditions, TaskNews } from './tasks/lookout/lookout.js';
+export type { InputWait } from './tasks/lookout/stdin-wait.js';
+export {
+  TaskLimitError,
+  TaskManager,
+  type TaskManagerOptions,
+  UnknownTaskError,
+} from './tasks/manager.js';
+export type { TaskOutput } from './tasks/output.js';
+export type { TaskEnd, TaskLifetime, TaskResult, TaskState, TaskStatus } from './tasks/status.js';
+export type { OutputStretch, SubjectState, TaskSubject } from './tasks/subject.js';
+export type { ReadOptions, Task, TaskWork, WaitOptions } from './tasks/task.js';
+export type { Awaited, Until } from './tasks/wait.js';
 export type {
   ClientExitStatus,
   ClientTerminalConnection,

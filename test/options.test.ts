@@ -10,10 +10,10 @@ import {
   createTtyUi,
   createUrlRegistry,
   InputError,
-  JobManager,
   run,
   runInConsole,
   spawn,
+  TaskManager,
 } from '../src/index.js';
 import { createMcpServer, openCallLog, serveHttp, serveStdio } from '../src/mcp/index.js';
 import { toolOf } from './support/mcp-tool.js';
@@ -71,7 +71,7 @@ refuses(
   [{ async: 'yes' }, 'async'],
   [{ autoBackground: 5 }, 'autoBackground'],
   [{ autoBackground: { afterMs: 'soon' } }, 'autoBackground.afterMs'],
-  [{ jobs: {} }, 'jobs'],
+  [{ tasks: 1 }, 'tasks'],
   [{ urls: {} }, 'urls'],
   [{ clientTerminal: 5 }, 'clientTerminal'],
   [{ interceptor: 5 }, 'interceptor'],
@@ -143,8 +143,8 @@ refuses('createMcpServer', (options) => loose(createMcpServer)(tool, options), .
 refuses('createMcpServer of', loose(createMcpServer), [null, 'tool'], [{}, 'tool']);
 refuses('openCallLog', loose(openCallLog), [undefined, 'path'], [5, 'path'], ['/x', 'warn']);
 refuses(
-  'JobManager',
-  (options) => new JobManager(options as object),
+  'TaskManager',
+  (options) => new TaskManager(options as object),
   ...NOT_OPTIONS,
   [{ keepMs: 'long' }, 'keepMs'],
   [{ maxRunning: 0 }, 'maxRunning'],

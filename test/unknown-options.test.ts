@@ -7,10 +7,10 @@ import {
   createLineFilter,
   createLocalResolver,
   InputError,
-  JobManager,
   run,
   runInConsole,
   spawn,
+  TaskManager,
 } from '../src/index.js';
 import { createMcpServer, serveHttp, serveStdio } from '../src/mcp/index.js';
 import { cli } from './support/cli.js';
@@ -155,10 +155,10 @@ const cases: readonly (readonly [string, (options: object) => unknown, object, s
     'range.End: not known here, did you mean end?',
   ],
   [
-    'JobManager',
-    (given) => new JobManager(given),
+    'TaskManager',
+    (given) => new TaskManager(given),
     { maxJobs: 3 },
-    'maxJobs: not known here, expected one of maxRunning, keepMs, onEnd',
+    'maxJobs: not known here, expected one of maxRunning, keepMs, maxEnded, onEnd, onEvent, watch, ids',
   ],
   [
     'createMcpServer',
@@ -272,7 +272,7 @@ test('B18: an option that is null is left out, as undefined is', async () => {
     minimizer: null,
     clientTerminal: null,
     ui: null,
-    jobs: null,
+    tasks: null,
     autoBackground: null,
     interceptor: null,
     urls: null,

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { inCallersContext } from '../engine/caller.js';
 import type { EngineCommand } from '../engine/message.js';
 import type { MergedResult, OutputChunk, RunResult, SeparateResult } from '../engine/outcome.js';
+import type { CommandHandle } from '../engine/process.js';
 import { neverStarted, type Requested } from '../engine/result.js';
 import { absolutePath } from '../support/paths.js';
 import { encodingOf } from './encoding/decoded-capture.js';
@@ -12,10 +13,19 @@ import { terminalSize } from './terminal.js';
 const DEFAULT_KEPT_BYTES = 128 * 1024;
 const DEFAULT_GRACE_MS = 5000;
 
+/** Whoever has to do with a command while it runs. */
+export interface CommandFollower {
+  /** Its stdin stays open, to be written to. */
+  readonly takesInput: boolean;
+  /** Told once it runs. */
+  readonly started: (started: Pick<StartedCommand, 'pid' | 'handle'>) => void;
+}
+
 /**
  * Runs a command to its end. A command that fails is a result.
  *
  * @param environment The environment block, as `resolveEnvironment` makes it.
+ * @param follower Has to do with it while it runs.
  * @throws {InputError} An option is not valid; nothing was started.
  * @throws {LaunchError} It could not be started.
  */
@@ -23,21 +33,25 @@ export function execute(
   command: string,
   environment: string,
   options: ExecuteOptions & { readonly streams: 'separate' },
+  follower?: CommandFollower,
 ): Promise<SeparateResult>;
 export function execute(
   command: string,
   environment: string,
   options: ExecuteOptions & { readonly streams?: 'merged' },
+  follower?: CommandFollower,
 ): Promise<MergedResult>;
 export function execute(
   command: string,
   environment: string,
   options: ExecuteOptions,
+  follower?: CommandFollower,
 ): Promise<RunResult>;
 export function execute(
   command: string,
   environment: string,
   options: ExecuteOptions,
+  follower?: CommandFollower,
 ): Promise<RunResult> {
   const { signal, owner, onOutput, input } = options;
   try {
@@ -45,17 +59,18 @@ export function execute(
     const asked = requested(command, options);
     if (signal?.aborted) return Promise.resolve(neverStarted(asked, 'signal'));
     if (owner?.isDisposed) return Promise.resolve(neverStarted(asked, 'owner'));
-    const stdin = input === undefined ? false : toBytes(input);
+    const stdin = input === undefined ? (follower?.takesInput ?? false) : toBytes(input);
     const listen = onOutput && 'text';
-    return untilEnded({
+    const commission = {
       command: engineCommand(asked, environment, options, stdin, listen, false),
       asked,
       owner,
       signal,
       output: onOutput && telling(inCallersContext(onOutput, options)),
       // It gets no more before it has returned.
-      delivered: (handle) => handle.resume(),
-    });
+      delivered: (handle: CommandHandle) => handle.resume(),
+    };
+    return untilEnded(commission, follower && ((pid, handle) => follower.started({ pid, handle })));
   } catch (error) {
     return Promise.reject(error);
   }
@@ -72,17 +87,22 @@ function telling(onOutput: (chunk: OutputChunk) => unknown): NonNullable<Commiss
  * @throws {LaunchError} It could not be started.
  * @throws Error Its owner was disposed of before it could start.
  */
-export function startCommand(
+export async function startCommand(
   command: string,
   environment: string,
   options: Omit<ExecuteOptions, 'signal' | 'onOutput' | 'input'>,
+  follower: CommandFollower & { readonly tell: (chunk: OutputChunk) => void },
 ): Promise<StartedCommand> {
   const asked = requested(command, options);
-  return onceStarted({
-    command: engineCommand(asked, environment, options, false, undefined, false),
+  const started = await onceStarted({
+    command: engineCommand(asked, environment, options, follower.takesInput, 'text', false),
     asked,
     owner: options.owner,
+    output: telling(follower.tell),
+    delivered: (handle) => handle.resume(),
   });
+  follower.started(started);
+  return started;
 }
 
 /** What the result will repeat of the request. */

@@ -42,14 +42,23 @@ export interface StartedCommand {
   readonly result: Promise<RunResult>;
 }
 
+/** Who is told that it runs. */
+interface Start {
+  readonly running: (pid: number, handle: CommandHandle) => void;
+  /** That it never starts is a failure. */
+  readonly isAwaited: boolean;
+}
+
 /**
  * Runs a command to its end.
  *
+ * @param running Told once it runs.
  * @throws {LaunchError} It could not be started.
  * @throws What `output` threw, or what its promise was rejected with.
  */
-export function untilEnded(commission: Commission): Promise<RunResult> {
-  return new Promise((resolve) => begin(commission, resolve, resolve));
+export function untilEnded(commission: Commission, running?: Start['running']): Promise<RunResult> {
+  const start = running && { running, isAwaited: false };
+  return new Promise((resolve) => begin(commission, resolve, resolve, start));
 }
 
 /**
@@ -64,8 +73,8 @@ export function onceStarted(commission: Commission): Promise<StartedCommand> {
     const result = new Promise<RunResult>((resolve) => {
       settle = resolve;
     });
-    const running = (pid: number, handle: CommandHandle): void => started({ pid, handle, result });
-    begin(commission, settle, started, running);
+    const running: Start['running'] = (pid, handle) => started({ pid, handle, result });
+    begin(commission, settle, started, { running, isAwaited: true });
   });
 }
 
@@ -74,10 +83,10 @@ function begin(
   commission: Commission,
   settle: (result: RunResult | Promise<RunResult>) => void,
   fail: (failure: Promise<never>) => void,
-  running?: (pid: number, handle: CommandHandle) => void,
+  start?: Start,
 ): void {
   if (!isWatched()) {
-    new Execution(commission, settle, fail, running).begin();
+    new Execution(commission, settle, fail, start).begin();
     return;
   }
   const { text: command, directory: cwd, timeoutMs } = commission.command;
@@ -88,7 +97,7 @@ function begin(
         tell(end);
         ended(end);
       };
-    new Execution(commission, told(settle), told(fail), running).begin();
+    new Execution(commission, told(settle), told(fail), start).begin();
   });
 }
 
@@ -104,6 +113,7 @@ class Execution implements CommandEvents {
   readonly #commission: Commission;
   readonly #settle: (result: RunResult | Promise<RunResult>) => void;
   readonly #fail: (failure: Promise<never>) => void;
+  readonly #isStartAwaited: boolean;
   #handle: CommandHandle | undefined;
   #offAbort: (() => void) | undefined;
   /** A file that is written from the start on. */
@@ -117,14 +127,15 @@ class Execution implements CommandEvents {
     commission: Commission,
     settle: (result: RunResult | Promise<RunResult>) => void,
     fail: (failure: Promise<never>) => void,
-    running?: (pid: number, handle: CommandHandle) => void,
+    start?: Start,
   ) {
     this.#commission = commission;
     this.#settle = settle;
     this.#fail = fail;
-    if (running !== undefined) {
+    this.#isStartAwaited = start?.isAwaited ?? false;
+    if (start !== undefined) {
       this.started = (pid) => {
-        if (this.#handle !== undefined) running(pid, this.#handle);
+        if (this.#handle !== undefined) start.running(pid, this.#handle);
       };
     }
   }
@@ -174,7 +185,7 @@ class Execution implements CommandEvents {
     const isOwn = this.#spill?.close() ?? true;
     if (this.#thrown !== undefined) this.#fail(Promise.reject(this.#thrown.reason));
     else if (end.kind === 'failed') this.#fail(failing(() => new LaunchError(end)));
-    else if (end.kind === 'neverStarted' && this.started !== undefined) {
+    else if (end.kind === 'neverStarted' && this.#isStartAwaited) {
       this.#fail(failing(() => (signal?.aborted ? abortReason(signal) : ownerDisposed())));
     } else {
       const result = toResult(end, asked, this.#canceller());

@@ -1,8 +1,8 @@
 import { LaunchError } from '../engine/launch-error.js';
-import { JobLimitError } from '../jobs/manager.js';
 import type { Receipt } from '../receipt/receipt.js';
 import { abortReason } from '../support/abort.js';
 import { InputError } from '../support/errors.js';
+import { TaskLimitError } from '../tasks/manager.js';
 import { CANCELLED } from './notices.js';
 
 /** Why a tool call failed. */
@@ -62,7 +62,7 @@ export function toToolError(error: unknown, signal: AbortSignal | undefined): un
   if (error instanceof ToolError) return error;
   if (error instanceof ToolAbortError) return withReason(error, signal);
   if (error instanceof InputError) return new ToolError('input', error.message, { cause: error });
-  if (error instanceof JobLimitError) {
+  if (error instanceof TaskLimitError) {
     return new ToolError('jobLimit', error.message, { cause: error });
   }
   if (error instanceof LaunchError) {

@@ -5,9 +5,9 @@ import { afterEach, expect, test } from 'vitest';
 import {
   type BashTool,
   createBashTool,
-  JobManager,
   run,
   spawn,
+  TaskManager,
   type ToolCall,
 } from '../../src/index.js';
 import { useAcpClients } from '../support/acp.js';
@@ -82,8 +82,8 @@ test('H1: a call that waits for its turn keeps its context', async () => {
 
 test('H1: background jobs tell their end in the context of their call', async () => {
   const ended: unknown[] = [];
-  const jobs = new JobManager({ onEnd: () => ended.push(request.getStore()) });
-  const tool = keep(createBashTool({ contract: 'workspace', cwd: '/', async: true, jobs }));
+  const tasks = new TaskManager({ onEnd: () => ended.push(request.getStore()) });
+  const tool = keep(createBashTool({ contract: 'workspace', cwd: '/', async: true, tasks }));
   const whenEnded = async (who: string): Promise<void> => {
     await tool.execute(
       { command: SLOW, async: true },

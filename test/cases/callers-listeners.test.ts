@@ -4,9 +4,9 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import {
   type BashTool,
   createBashTool,
-  JobManager,
   type OutputChunk,
   run,
+  TaskManager,
   type ToolCall,
 } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
@@ -126,8 +126,8 @@ test.each(TOOLS)(
 
 test("H4: a job manager's onEnd may fail in any way", async () => {
   const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
-  const jobs = new JobManager({ onEnd: listener(() => thenable(nothing)) as () => void });
-  const tool = keep(createBashTool({ contract: 'workspace', cwd: '/', async: true, jobs }));
+  const tasks = new TaskManager({ onEnd: listener(() => thenable(nothing)) as () => void });
+  const tool = keep(createBashTool({ contract: 'workspace', cwd: '/', async: true, tasks }));
   await tool.execute({ command: 'true', async: true });
   await eventually(() => expect(warn).toHaveBeenCalledOnce());
   expect(String(warn.mock.calls[0]?.[0])).toBe('onEnd threw for job bg_1: an object');

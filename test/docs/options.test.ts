@@ -27,7 +27,7 @@ test.each([
   ['ShellOptions', 'docs/modes.md'],
   ['WorkspaceOptions', 'docs/workspace.md'],
   ['ArtifactStoreOptions', 'docs/workspace.md'],
-  ['JobManagerOptions', 'docs/workspace.md'],
+  ['TaskManagerOptions', 'docs/workspace.md'],
   ['ClientTerminalOptions', 'docs/workspace.md'],
   ['ShellSnapshotOptions', 'docs/workspace.md'],
   ['MinimizerOptions', 'docs/workspace.md'],

@@ -71,7 +71,7 @@ const SURROUNDINGS: Readonly<Record<string, string>> = {
     'setAttributes(attributes: Record<string, string | number | undefined>): unknown } }',
   transport: "import('@modelcontextprotocol/server').Transport",
 };
-const UNIMPORTED = ['createBashTool', 'JobManager', 'spawn'];
+const UNIMPORTED = ['createBashTool', 'TaskManager', 'spawn'];
 
 /** An example as a module: with what it uses and does not say where from. */
 function toModule(example: string): string {

@@ -79,7 +79,7 @@ export const typescript: House = {
   imports: filesIn('src').flatMap(importsOf),
   order: [
     ...['support', 'engine', 'shell', 'receipt', 'command'],
-    ...['urls', 'jobs', 'interaction-log', 'artifacts', 'minimizer', 'terminal', 'snapshot'],
+    ...['urls', 'interaction-log', 'artifacts', 'minimizer', 'terminal', 'snapshot', 'tasks'],
     ...['contracts', 'index', 'adapters', 'mcp', 'cli'],
   ],
   roomOf: (file) => basename(relative('src', file).split('/')[0] ?? '', '.ts'),

@@ -1,5 +1,8 @@
-import { type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
+import { createArtifactStore } from '../../artifacts/directory-store.js';
+import type { ArtifactStore } from '../../artifacts/store.js';
+import { atLeast, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
+import { TaskManager, type TaskManagerOptions, taskManagerOf } from '../../tasks/manager.js';
 import {
   resolveShellOptions,
   SHELL_OPTION_NAMES,
@@ -25,6 +28,16 @@ export interface SessionOptions extends ShellOptions {
    * forgotten. Default: 100.
    */
   readonly maxEndedTasks?: number | undefined;
+  /**
+   * Keeps the commands in the background, and tells of them; or what the session's own manager is to
+   * do. Default: a manager of its own, with the two limits above.
+   */
+  readonly tasks?: TaskManager | TaskManagerOptions | undefined;
+  /**
+   * A command that takes longer goes on as a task, in milliseconds; at the latest a second before its
+   * timeout. Default: none does.
+   */
+  readonly autoBackgroundMs?: number | undefined;
 }
 
 const NAMES: OptionNames<SessionOptions> = {
@@ -34,6 +47,8 @@ const NAMES: OptionNames<SessionOptions> = {
   maxCharacters: true,
   maxRunningTasks: true,
   maxEndedTasks: true,
+  tasks: true,
+  autoBackgroundMs: true,
 };
 
 /** The options with everything decided. */
@@ -42,7 +57,12 @@ export interface SessionSettings extends ShellSettings {
   readonly maxTimeoutMs: number;
   readonly maxCharacters: number;
   readonly maxRunningTasks: number;
-  readonly maxEndedTasks: number;
+  readonly tasks: TaskManager;
+  /** Whether the tool disposes of it. */
+  readonly ownsTasks: boolean;
+  readonly autoBackgroundMs: number | undefined;
+  /** Whole outputs of tasks. */
+  readonly outputs: ArtifactStore;
 }
 
 /** What two streams can be kept of, four bytes a character, without a string being too long. */
@@ -67,7 +87,38 @@ export function resolveSessionOptions(given: SessionOptions): SessionSettings {
     timeoutMs: Math.min(timeoutMs, maxTimeoutMs),
     maxTimeoutMs,
     maxCharacters,
-    maxRunningTasks: wholeFrom('maxRunningTasks', 1, options.maxRunningTasks ?? 10),
-    maxEndedTasks: wholeFrom('maxEndedTasks', 1, options.maxEndedTasks ?? 100),
+    ...resolveTasks(options),
+    outputs: createArtifactStore(),
+  };
+}
+
+type TaskSettings = Pick<
+  SessionSettings,
+  'maxRunningTasks' | 'tasks' | 'ownsTasks' | 'autoBackgroundMs'
+>;
+
+function resolveTasks({
+  maxRunningTasks = 10,
+  maxEndedTasks = 100,
+  tasks,
+  autoBackgroundMs,
+}: SessionOptions): TaskSettings {
+  wholeFrom('maxRunningTasks', 1, maxRunningTasks);
+  wholeFrom('maxEndedTasks', 1, maxEndedTasks);
+  // As many are kept as may be, and not for a time.
+  const keepMs = Number.MAX_SAFE_INTEGER;
+  const own = {
+    ids: 'random',
+    maxRunning: maxRunningTasks,
+    maxEnded: maxEndedTasks,
+    keepMs,
+  } as const;
+  const manager = taskManagerOf(tasks, own);
+  if (autoBackgroundMs !== undefined) atLeast('autoBackgroundMs', 0, autoBackgroundMs);
+  return {
+    maxRunningTasks: manager.maxRunning,
+    tasks: manager,
+    ownsTasks: !(tasks instanceof TaskManager),
+    autoBackgroundMs,
   };
 }

@@ -1,7 +1,6 @@
+import type { KeptOutput } from '../../artifacts/keep-output.js';
 import type { BackgroundProcess, Outcome, RunResult } from '../../engine/outcome.js';
 import { makeReceipt, type Receipt } from '../../receipt/receipt.js';
-import { showValue } from '../../support/errors.js';
-import { newestOf } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import {
@@ -14,9 +13,6 @@ import {
   timeoutNotice,
 } from '../notices.js';
 import { NOTHING_SHOWN, type ShownStream, showStream } from './output.js';
-
-/** How a task in the background stands. */
-export type TaskStatus = 'running' | 'completed';
 
 /** The timeout of a call, in milliseconds; undefined: it may take as long as it wants. */
 export interface CallTimeout {
@@ -42,23 +38,11 @@ export interface SessionDetails {
   /** All that is known of the command; absent while it runs in the background. */
   receipt?: Receipt;
   /** The task that a command in the background is. */
-  task?: { readonly id: string; readonly status: TaskStatus };
-}
-
-/** Details of an answer of `task_output`. */
-export interface TaskDetails {
-  taskId: string;
-  /** Undefined: there is no such task. */
-  status: TaskStatus | undefined;
-  /** How the command ended; absent while it runs. */
-  outcome?: Outcome;
-  durationMs?: number;
-  background?: readonly BackgroundProcess[];
-  receipt?: Receipt;
+  task?: { readonly id: string; readonly status: 'running' | 'completed' };
 }
 
 /** Both streams as they are shown. */
-interface ShownStreams {
+export interface ShownStreams {
   readonly stdout: ShownStream;
   readonly stderr: ShownStream;
 }
@@ -78,13 +62,18 @@ export function shownStreams(result: RunResult, maxCharacters: number): ShownStr
  * The receipt of a command with these streams.
  *
  * @param environment Its environment block.
+ * @param kept Of a task: a model of this contract knows files, not artifacts.
  */
 export function sessionReceipt(
   result: RunResult,
   { stdout, stderr }: ShownStreams,
   environment: string,
+  kept: KeptOutput = { kind: 'none' },
 ): Receipt | Promise<Receipt> {
-  return makeReceipt(result, { environment, cut: { stdout: stdout.isCut, stderr: stderr.isCut } });
+  const cut = { stdout: stdout.isCut, stderr: stderr.isCut };
+  if (kept.kind !== 'kept') return makeReceipt(result, { environment, cut, kept: undefined });
+  const { artifact, bytes, missing } = kept;
+  return makeReceipt(result, { environment, cut, kept: { path: artifact.path, bytes, missing } });
 }
 
 /**
@@ -134,94 +123,25 @@ export function startedResult(
   return { content: [{ type: 'text', text }], details, structured };
 }
 
-/** The answer about a task that runs. */
-export function runningTaskResult(taskId: string, streams: ShownStreams): ToolResult<TaskDetails> {
-  const notices = lossyNotices(streams);
-  const text = sections([
-    taskLines(taskId, 'running'),
-    streamsText(streams, 'running'),
-    notices.join('\n'),
-  ]);
-  return {
-    content: [{ type: 'text', text }],
-    details: { taskId, status: 'running' },
-    structured: {
-      task_id: taskId,
-      status: 'running',
-      ...structuredStreams(streams),
-      exit_code: null,
-      timed_out: false,
-      ...structuredNotices(notices),
-    },
-  };
-}
-
-/** The answer about a task that has ended. */
-export function completedTaskResult(
-  taskId: string,
-  result: RunResult,
+export function reportText(
   streams: ShownStreams,
-  receipt: Receipt,
-): ToolResult<TaskDetails> {
-  const { outcome, durationMs, background } = result;
-  const notices = noticesOf(lossyNotices(streams), [], receipt);
-  const report = reportText(streams, outcome, notices);
-  const text = sections([taskLines(taskId, 'completed'), report]);
-  return {
-    content: [{ type: 'text', text }],
-    details: {
-      taskId,
-      status: 'completed',
-      outcome,
-      durationMs,
-      ...(background.length > 0 && { background }),
-      receipt,
-    },
-    structured: {
-      task_id: taskId,
-      status: 'completed',
-      ...structuredStreams(streams),
-      ...structuredEnd(outcome),
-      ...structuredNotices([...notices, ...limitNotices(outcome)]),
-    },
-  };
-}
-
-/** The answer about a task that nobody knows. */
-export function unknownTaskResult(
-  taskId: string,
-  known: readonly string[],
-): ToolResult<TaskDetails> {
-  const which = known.length === 0 ? 'There are no tasks.' : `Known tasks: ${newestOf(known)}.`;
-  const text = `Task not found: ${shownId(taskId)}. ${which} A task that has been returned as completed is forgotten.`;
-  const details = { taskId, status: undefined };
-  return { content: [{ type: 'text', text }], details, isError: true };
-}
-
-/** Whatever a model has made up stays on its line. */
-function shownId(taskId: string): string {
-  return /^\w{1,80}$/.test(taskId) ? taskId : showValue(taskId);
-}
-
-function taskLines(taskId: string, status: TaskStatus): string {
-  return `task_id: ${taskId}\nstatus: ${status}`;
-}
-
-function reportText(streams: ShownStreams, outcome: Outcome, notices: readonly string[]): string {
+  outcome: Outcome,
+  notices: readonly string[],
+): string {
   return sections([streamsText(streams), notices.join('\n'), endingText(outcome)]);
 }
 
-function lossyNotices({ stdout, stderr }: ShownStreams): readonly string[] {
+export function lossyNotices({ stdout, stderr }: ShownStreams): readonly string[] {
   return [stdout.lossy, stderr.lossy].filter((one) => one !== undefined);
 }
 
-function streamsText({ stdout, stderr }: ShownStreams, state?: 'running'): string {
+export function streamsText({ stdout, stderr }: ShownStreams, state?: 'running'): string {
   const text = sections([stdout.text, stderr.text === '' ? '' : `stderr:\n${stderr.text}`]);
   return outputText(text, state);
 }
 
 /** Those that are not empty, one blank line between them, whatever newlines they end in. */
-function sections(texts: readonly string[]): string {
+export function sections(texts: readonly string[]): string {
   const trimmed = texts.map((text) => text.replace(/(?<!\n)\n+$/, ''));
   return trimmed.filter((text) => text !== '').join('\n\n');
 }
@@ -249,7 +169,7 @@ function timeoutAdvice(forced: boolean): string {
   );
 }
 
-function structuredStreams({ stdout, stderr }: ShownStreams) {
+export function structuredStreams({ stdout, stderr }: ShownStreams) {
   return {
     stdout: stdout.text,
     stderr: stderr.text,
@@ -259,16 +179,16 @@ function structuredStreams({ stdout, stderr }: ShownStreams) {
 }
 
 /** Some clients show a model the structured answer alone. */
-function structuredNotices(notices: readonly string[]) {
+export function structuredNotices(notices: readonly string[]) {
   return notices.length > 0 ? { notices } : {};
 }
 
 /** Which limit it was, the fields do not say. */
-function limitNotices(outcome: Outcome): readonly string[] {
+export function limitNotices(outcome: Outcome): readonly string[] {
   return outcome.kind === 'timedOut' ? [endingText(outcome)] : [];
 }
 
-function structuredEnd(outcome: Outcome) {
+export function structuredEnd(outcome: Outcome) {
   const ended = 'ending' in outcome ? outcome.ending : outcome;
   return {
     exit_code: ended.kind === 'exited' ? ended.exitCode : null,

@@ -1,14 +1,15 @@
+import { OutputKeeper } from '../../artifacts/keep-output.js';
 import { execute, startCommand } from '../../command/execute.js';
 import type { ExecuteOptions } from '../../command/options.js';
-import type { RunResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
-import type { Receipt } from '../../receipt/receipt.js';
+import { CommandSubject } from '../../tasks/command-subject.js';
 import { whileListened } from '../call-listeners.js';
 import type { ToolCall, ToolResult } from '../contract.js';
 import { ToolAbortError, ToolError } from '../errors.js';
 import type { PendingEntry } from '../log-entry.js';
 import { CANCELLED } from '../notices.js';
 import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
+import { taskLabel } from '../tasks/task-text.js';
 import { explainLaunch } from '../workdir.js';
 import type { Place, SessionDirectory } from './directory.js';
 import type { SessionSettings } from './options.js';
@@ -22,14 +23,17 @@ import {
   startedResult,
 } from './result.js';
 import type { SessionInput } from './schema.js';
-import type { Task, Tasks } from './tasks.js';
+import type { SessionTasks } from './tasks/session-tasks.js';
+
+/** The name under which outputs are kept. */
+const TOOL = 'bash';
 
 /** What the calls of a session share. */
 export interface Session {
   readonly settings: SessionSettings;
   readonly owner: Owner;
   readonly directory: SessionDirectory;
-  readonly tasks: Tasks;
+  readonly tasks: SessionTasks;
 }
 
 /**
@@ -85,35 +89,36 @@ export async function runInSession(
  */
 export async function startTask(
   session: Session,
-  { command: text, timeout: asked }: SessionInput,
+  { command: text, timeout: asked, stdin = false }: SessionInput,
   moment: CallMoment,
   entry: PendingEntry | undefined,
 ): Promise<ToolResult<SessionDetails>> {
   const { settings, directory, tasks } = session;
   const timeout = clampTimeout(asked, settings);
-  const task = await tasks.add(async () => {
+  const { task, ended } = await tasks.begin(async () => {
     const from = await directory.here();
-    const options = sessionOptions(session, from, timeout);
+    const keeper = await OutputKeeper.open(settings.outputs, TOOL);
+    const spill = keeper.spill(0);
+    const options = { ...sessionOptions(session, from, timeout), spill };
     if (session.owner.isDisposed) throw new ToolAbortError(CANCELLED);
     const environment = shellEnvironment(from.path, settings, moment);
-    const command = await inPlace(session, from, () => startCommand(text, environment, options));
-    return { command, environment };
+    const subject = new CommandSubject({ takesInput: stdin, outputFile: spill?.path });
+    const started = await inPlace(session, from, () =>
+      startCommand(text, environment, options, subject),
+    ).catch((error: unknown) => {
+      keeper.abandon();
+      throw error;
+    });
+    const { handle, result } = started;
+    return { label: taskLabel(text), subject, handle, result, environment, keeper };
   });
-  entry?.ofReceipt(task.command.result.then((end) => receiptOfTask(end, task, settings)));
+  entry?.ofReceipt(ended.then(({ receipt }) => receipt));
   const details: SessionDetails = {
     cwd: directory.path,
     ...timeoutDetails(timeout),
     task: { id: task.id, status: 'running' },
   };
   return startedResult(task.id, details, clampNotice(timeout, settings));
-}
-
-function receiptOfTask(
-  end: RunResult,
-  { environment }: Task,
-  { maxCharacters }: SessionSettings,
-): Receipt | Promise<Receipt> {
-  return sessionReceipt(end, shownStreams(end, maxCharacters), environment);
 }
 
 /** Takes the session back to its start when its directory turns out to be gone. */

@@ -7,11 +7,7 @@ export interface SessionInput {
   readonly command: string;
   readonly timeout?: number;
   readonly run_in_background?: boolean;
-}
-
-/** Input of its `task_output` tool, once it is valid. */
-export interface TaskOutputInput {
-  readonly task_id: string;
+  readonly stdin?: boolean;
 }
 
 /** The schema of a tool's input; limits and defaults are told in the descriptions. */
@@ -29,23 +25,18 @@ export function sessionSchema({ timeoutMs, maxTimeoutMs }: SessionSettings): Jso
         type: 'boolean',
         description: 'Start the command, return a task_id at once and let it go on; default false',
       },
+      stdin: {
+        type: 'boolean',
+        description: 'In the background: its stdin stays open for `write_task`',
+      },
     },
     required: ['command'],
     additionalProperties: false,
   };
 }
 
-/** The schema of `task_output`'s input. */
-export const TASK_OUTPUT_SCHEMA: JsonSchema = {
-  type: 'object',
-  properties: {
-    task_id: { type: 'string', description: 'Id of the task, as `bash` gave it' },
-  },
-  required: ['task_id'],
-  additionalProperties: false,
-};
-
-const OUTPUT_PROPERTIES = {
+/** How a command has ended, and what it has printed. */
+export const END_PROPERTIES = {
   stdout: { type: 'string', description: 'What it printed, cut after the first characters' },
   stderr: { type: 'string', description: 'What it printed to stderr, likewise' },
   exit_code: {
@@ -76,24 +67,12 @@ const REQUIRED = [
 export const SESSION_OUTPUT_SCHEMA: JsonSchema = {
   type: 'object',
   properties: {
-    ...OUTPUT_PROPERTIES,
+    ...END_PROPERTIES,
     cwd: { type: 'string', description: 'Where the next command will start' },
     task_id: { type: 'string', description: 'Of a command in the background' },
     status: { type: 'string', enum: ['running', 'completed'] },
   },
   required: [...REQUIRED, 'cwd', 'status'],
-  additionalProperties: false,
-};
-
-/** The schema of the structured result of `task_output`. */
-export const TASK_OUTPUT_OUTPUT_SCHEMA: JsonSchema = {
-  type: 'object',
-  properties: {
-    ...OUTPUT_PROPERTIES,
-    task_id: { type: 'string' },
-    status: { type: 'string', enum: ['running', 'completed'] },
-  },
-  required: [...REQUIRED, 'task_id', 'status'],
   additionalProperties: false,
 };
 
@@ -113,15 +92,10 @@ export function sessionDescription(settings: SessionSettings): string {
       'longer output to a file and read the part that matters.',
     '- An exit code other than 0 is part of the answer, not an error of the tool.',
     '- With `run_in_background: true` the answer is a `task_id`, at once, and the command goes on: ' +
-      `without a time limit unless \`timeout\` is given, at most ${maxRunningTasks} at a time. Ask ` +
-      'for its output with the `task_output` tool. It does not change the working directory.',
+      `without a time limit unless \`timeout\` is given, at most ${maxRunningTasks} at a time. Follow ` +
+      'it with `task_output`, `write_task`, `kill_task` and `list_tasks`. It does not change the ' +
+      'working directory.',
     '- A process started with `&` goes on after the command; the result names it and says how to ' +
       'stop it.',
   ].join('\n');
 }
-
-/** What the model is told about `task_output`. */
-export const TASK_OUTPUT_DESCRIPTION =
-  'Returns what a command in the background has printed so far, and whether it is running or ' +
-  'completed. It does not wait. Once a completed task has been returned, with its exit code and ' +
-  'all of its output, it is forgotten.';

@@ -6,7 +6,7 @@ import { type CallMoment, momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
 import { SessionDirectory } from './directory.js';
 import { resolveSessionOptions, type SessionOptions } from './options.js';
-import type { SessionDetails, TaskDetails } from './result.js';
+import type { SessionDetails } from './result.js';
 import { runInSession, type Session, startTask } from './run.js';
 import {
   SESSION_OUTPUT_SCHEMA,
@@ -14,8 +14,12 @@ import {
   sessionDescription,
   sessionSchema,
 } from './schema.js';
-import { createTaskOutputTool } from './task-output.js';
-import { Tasks } from './tasks.js';
+import { createKillTaskTool } from './tasks/kill-task.js';
+import { createListTasksTool } from './tasks/list-tasks.js';
+import type { TaskDetails, TaskListDetails } from './tasks/result.js';
+import { SessionTasks } from './tasks/session-tasks.js';
+import { createTaskOutputTool } from './tasks/task-output.js';
+import { createWriteTaskTool } from './tasks/write-task.js';
 
 /** A tool of the `session` contract. */
 export interface SessionTool extends BashTool<SessionDetails>, AsyncDisposable {
@@ -23,6 +27,12 @@ export interface SessionTool extends BashTool<SessionDetails>, AsyncDisposable {
   readonly cwd: string;
   /** The tool with which the model reads what commands in the background have printed. */
   readonly taskOutput: BashTool<TaskDetails>;
+  /** The tool with which the model writes to them. */
+  readonly writeTask: BashTool<TaskDetails>;
+  /** The tool with which the model ends them. */
+  readonly killTask: BashTool<TaskDetails>;
+  /** The tool with which the model sees which there are. */
+  readonly listTasks: BashTool<TaskListDetails>;
 }
 
 /**
@@ -40,9 +50,12 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     settings,
     owner: life.owner,
     directory: new SessionDirectory(settings.cwd),
-    tasks: new Tasks(settings),
+    tasks: new SessionTasks(settings.tasks, settings),
   };
   const taskOutput = createTaskOutputTool(session.tasks, settings.maxCharacters, life);
+  const writeTask = createWriteTaskTool(session.tasks, life);
+  const killTask = createKillTaskTool(session.tasks, life);
+  const listTasks = createListTasksTool(session.tasks, life);
 
   async function answer(
     input: unknown,
@@ -78,7 +91,10 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     concurrency: 'shared',
     hints: SHELL_HINTS,
     taskOutput,
-    companions: [taskOutput],
+    writeTask,
+    killTask,
+    listTasks,
+    companions: [taskOutput, writeTask, killTask, listTasks],
     get cwd() {
       return session.directory.path;
     },
@@ -88,7 +104,9 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     },
     async dispose() {
       await life.end(settings.graceMs);
-      await session.tasks.settled();
+      await Promise.all(session.tasks.list().map(({ ended }) => ended));
+      if (settings.ownsTasks) settings.tasks.dispose();
+      await settings.outputs.dispose();
       await settings.log?.flush();
     },
   };

@@ -1,9 +1,9 @@
 import { createArtifactStore } from '../../artifacts/directory-store.js';
 import type { ArtifactStore } from '../../artifacts/store.js';
+import type { CommandFollower } from '../../command/execute.js';
 import type { OutputLimits } from '../../command/options.js';
 import type { OutputChunk } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
-import { JobManager } from '../../jobs/manager.js';
 import { createMinimizer, type MinimizerOptions } from '../../minimizer/options.js';
 import { preloadShellParser } from '../../shell/parser.js';
 import type { ShellSnapshot } from '../../snapshot/shell-snapshot.js';
@@ -19,6 +19,7 @@ import {
 } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
 import { warnTo } from '../../support/logger.js';
+import { TaskManager, type TaskManagerOptions, taskManagerOf } from '../../tasks/manager.js';
 import { type ClientTerminalOptions, ClientTerminals } from '../../terminal/client-terminals.js';
 import type { ConsoleListeners } from '../../terminal/console.js';
 import { preloadTerminals } from '../../terminal/emulator.js';
@@ -68,10 +69,11 @@ export interface WorkspaceOptions extends ShellOptions {
    */
   readonly autoBackground?: boolean | { readonly afterMs: number } | undefined;
   /**
-   * Keeps the commands in the background; false: there is nobody to keep them. Default: a manager
-   * of the tool's own, when `async` or `autoBackground` asks for one.
+   * Keeps the commands in the background, and tells of them; or how the tool's own manager is to do
+   * so. false: there is nobody to keep them. Default: a manager of the tool's own, when `async` or
+   * `autoBackground` asks for one.
    */
-  readonly jobs?: JobManager | false | undefined;
+  readonly tasks?: TaskManager | TaskManagerOptions | false | undefined;
   /** Shows commands that run on a terminal (`pty: true`). Default: none, so they run on pipes. */
   readonly ui?: TerminalUi | undefined;
   /**
@@ -111,7 +113,7 @@ const NAMES: OptionNames<WorkspaceOptions> = {
   artifacts: true,
   async: true,
   autoBackground: true,
-  jobs: true,
+  tasks: true,
   ui: true,
   minimizer: true,
   interceptor: true,
@@ -133,9 +135,9 @@ export interface WorkspaceSettings extends ShellSettings, OutputSettings {
   readonly async: boolean;
   /** Milliseconds; undefined: nothing is put into the background by itself. */
   readonly autoBackgroundMs: number | undefined;
-  readonly jobs: JobManager | undefined;
+  readonly tasks: TaskManager | undefined;
   /** Whether the tool disposes of it. */
-  readonly ownsJobs: boolean;
+  readonly ownsTasks: boolean;
   readonly ui: TerminalUi | undefined;
   readonly intercept: Interceptor | undefined;
   readonly urls: UrlRegistry;
@@ -153,6 +155,8 @@ export interface RunContext {
   readonly disposal: AbortSignal;
   readonly signal?: AbortSignal | undefined;
   readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
+  /** Has to do with the command while it runs. */
+  readonly follower?: CommandFollower | undefined;
   /** In place of `onOutput`, when the command runs on a terminal. */
   readonly onTerminal?: ConsoleListeners | undefined;
 }
@@ -186,7 +190,7 @@ export function resolveWorkspaceOptions(given: WorkspaceOptions): WorkspaceSetti
     updates: updateOptions(minimizer, output),
     artifacts,
     ownsArtifacts: options.artifacts === undefined,
-    ...resolveJobs(options),
+    ...resolveTasks(options),
     ui: resolveUi(options.ui),
     intercept: createInterceptor(options.interceptor, warnTo(options.logger)),
     urls: withArtifacts(options.urls ?? createUrlRegistry(), artifacts),
@@ -221,13 +225,11 @@ function resolveUi(given: WorkspaceOptions['ui']): TerminalUi | undefined {
   throw new InputError(`ui: expected a terminal UI with openConsole(), got ${showValue(given)}`);
 }
 
-type JobSettings = Pick<WorkspaceSettings, 'async' | 'autoBackgroundMs' | 'jobs' | 'ownsJobs'>;
+type TaskSettings = Pick<WorkspaceSettings, 'async' | 'autoBackgroundMs' | 'tasks' | 'ownsTasks'>;
 
-function resolveJobs(options: WorkspaceOptions): JobSettings {
-  const { async = false, autoBackground = false, jobs } = options;
-  if (jobs !== undefined && jobs !== false && !(jobs instanceof JobManager)) {
-    throw new InputError(`jobs: expected a JobManager or false, got ${showValue(jobs)}`);
-  }
+function resolveTasks(options: WorkspaceOptions): TaskSettings {
+  const { async = false, autoBackground = false, tasks } = options;
+  if (tasks !== undefined && tasks !== false) checkObject('tasks', tasks);
   checkSwitch('async', async);
   if (typeof autoBackground !== 'boolean') {
     readOptions('autoBackground', autoBackground, { afterMs: true }, { within: 'autoBackground.' });
@@ -240,8 +242,8 @@ function resolveJobs(options: WorkspaceOptions): JobSettings {
       autoBackground === false
         ? undefined
         : atLeast('autoBackground.afterMs', 0, afterMs ?? DEFAULT_AUTO_BACKGROUND_MS),
-    jobs: jobs === false || !wanted ? undefined : (jobs ?? new JobManager()),
-    ownsJobs: jobs === undefined,
+    tasks: tasks === false || !wanted ? undefined : taskManagerOf(tasks),
+    ownsTasks: !(tasks instanceof TaskManager),
   };
 }
 

@@ -54,10 +54,10 @@ async function executeWith(
   prepared: PreparedCommand,
   context: RunContext,
 ): Promise<MergedResult> {
-  const { settings, onOutput } = context;
+  const { settings, onOutput, follower } = context;
   const options = { ...workspaceOptions(prepared, context, keeper, settings.captured), onOutput };
   try {
-    return await execute(prepared.text, prepared.environment, options);
+    return await execute(prepared.text, prepared.environment, options, follower);
   } catch (error) {
     keeper.abandon();
     throw await explainLaunch(error, prepared.cwd);

@@ -9,8 +9,8 @@ import type { PendingEntry } from '../log-entry.js';
 import { CANCELLED } from '../notices.js';
 import { momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
-import { type Run, runAsJob, runUntilBackground } from './background/job-candidate.js';
 import { createJobTool, type JobDetails } from './background/job-tool.js';
+import { type Run, runAsTask, runUntilBackground } from './background/task-candidate.js';
 import { type PreparedCommand, prepare } from './input/prepare.js';
 import { type WorkspaceInput, workspaceDescription, workspaceSchema } from './input/schema.js';
 import {
@@ -83,17 +83,17 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
   ): Answer | Promise<Answer> {
     // Also of a job, whose end comes after that of the call.
     const noted = (running: Promise<Answer>) => life.add(entry?.ofRun(running) ?? running);
-    const run: Run = (signal, onOutput) =>
-      noted(runPrepared(command, { ...context, signal, onOutput }));
-    const { jobs, autoBackgroundMs, clientTerminals } = settings;
-    if (async && jobs) return runAsJob(jobs, command, call, settings, run);
+    const run: Run = (signal, onOutput, follower) =>
+      noted(runPrepared(command, { ...context, signal, onOutput, follower }));
+    const { tasks, autoBackgroundMs, clientTerminals } = settings;
+    if (async && tasks) return runAsTask(tasks, command, call, settings, run);
     // What a person looks at is shown here, and stays where it is.
     if (command.terminal !== undefined) return runUpdating(command, call, noted);
     if (clientTerminals) {
       return noted(runInClientTerminal(clientTerminals, command, settings, call));
     }
-    if (autoBackgroundMs !== undefined && jobs) {
-      return runUntilBackground(jobs, autoBackgroundMs, command, call, settings, run);
+    if (autoBackgroundMs !== undefined && tasks) {
+      return runUntilBackground(tasks, autoBackgroundMs, command, call, settings, run);
     }
     return runUpdating(command, call, noted);
   }
@@ -115,7 +115,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     }
   }
 
-  const job = settings.jobs && createJobTool(settings.jobs);
+  const job = settings.tasks && createJobTool(settings.tasks);
   return {
     name: 'bash',
     // Schemes may be registered at any time.
@@ -137,7 +137,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
       const ended = life.end(settings.graceMs);
       queue.clear(new ToolAbortError(CANCELLED));
       await Promise.all([ended, settings.clientTerminals?.dispose()]);
-      if (settings.ownsJobs) settings.jobs?.dispose();
+      if (settings.ownsTasks) settings.tasks?.dispose();
       await settings.snapshot?.dispose();
       if (settings.ownsArtifacts) await settings.artifacts?.dispose();
       await settings.log?.flush();

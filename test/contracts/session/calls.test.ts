@@ -28,11 +28,13 @@ test('the tool describes itself for a model API', () => {
       command: { type: 'string', description: expect.any(String) },
       timeout: { type: 'integer', minimum: 1, description: expect.stringContaining('120000') },
       run_in_background: { type: 'boolean', description: expect.any(String) },
+      stdin: { type: 'boolean', description: expect.any(String) },
     },
     required: ['command'],
     additionalProperties: false,
   });
-  expect(tool.companions).toEqual([tool.taskOutput]);
+  const { taskOutput, writeTask, killTask, listTasks } = tool;
+  expect(tool.companions).toEqual([taskOutput, writeTask, killTask, listTasks]);
   expect(tool.taskOutput).toMatchObject({ name: 'task_output', strict: true });
   for (const word of ['600000', '30,000', 'run_in_background', 'task_output', folder.path]) {
     expect(tool.description).toContain(word);

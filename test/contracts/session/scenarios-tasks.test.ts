@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { unknownTaskResult } from '../../../src/contracts/session/result.js';
+import { unknownTaskResult } from '../../../src/contracts/session/tasks/result.js';
 import { ToolError } from '../../../src/index.js';
 import { longSleep, sleeping } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';

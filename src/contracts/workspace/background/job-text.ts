@@ -1,17 +1,10 @@
-import type { Job, JobStatus } from '../../../jobs/job.js';
 import { lastBytes } from '../../../support/text.js';
+import type { Task } from '../../../tasks/task.js';
 import { formatSeconds, joinSections, outputText } from '../../notices.js';
+import { newOutput, taskLine } from '../../tasks/task-text.js';
 
 /** Shown of the output of a job that runs: UTF-8 bytes. */
 const PREVIEW_BYTES = 4096;
-const LABEL_CHARACTERS = 120;
-
-/** A command as a job's label: on one line, of at most 120 characters. */
-export function jobLabel(command: string): string {
-  const characters = [...command.trim().replace(/\s+/g, ' ')];
-  if (characters.length <= LABEL_CHARACTERS) return characters.join('');
-  return `${characters.slice(0, LABEL_CHARACTERS - 1).join('')}…`;
-}
 
 /**
  * What is said when a command goes on in the background.
@@ -35,20 +28,30 @@ export function preview(tail: string): string {
   return end.slice(end.indexOf('\n') + 1) || end;
 }
 
-/** One job for a list. */
-export function jobLine({ id, state, label, durationMs }: JobStatus): string {
-  const time = `${(durationMs / 1000).toFixed(2)} seconds`;
-  return state === 'running'
-    ? `${id} running for ${time}: ${label}`
-    : `${id} ${state} after ${time}: ${label}`;
+/** A job with its output: that so far, or once all of it. */
+export function jobReport(task: Task): string {
+  const line = `Job ${taskLine(task)}`;
+  if (task.end === undefined) {
+    return joinSections(line, [outputText(preview(task.tail()).trimEnd(), 'running')]);
+  }
+  return endReport(line, task);
 }
 
-/** A job with its output: that so far, or once all of it. */
-export function jobReport(job: Job): string {
-  const line = `Job ${jobLine(job.status())}`;
-  if (job.end === undefined) {
-    return joinSections(line, [outputText(preview(job.tail()).trimEnd(), 'running')]);
-  }
-  const end = job.take();
-  return joinSections(line, [end?.text ?? 'Its output was delivered before.']);
+/**
+ * A job with what it has printed since the model has last looked.
+ *
+ * @param event What has happened.
+ */
+export async function jobNews(task: Task, event: string | undefined): Promise<string> {
+  const line = `Job ${taskLine(task)}`;
+  if (task.end !== undefined) return endReport(line, task);
+  return joinSections(line, [outputText(await newOutput(task), 'running'), event]);
+}
+
+function endReport(line: string, task: Task): string {
+  const end = task.take();
+  if (end !== undefined) return joinSections(line, [end.text]);
+  const kept = task.end?.kept;
+  const where = kept === undefined ? '' : ` It is kept: ${kept}`;
+  return joinSections(line, [`Its output was delivered before.${where}`]);
 }

@@ -1,27 +1,38 @@
-import type { Job, JobStatus } from '../../../jobs/job.js';
-import { type JobManager, UnknownJobError } from '../../../jobs/manager.js';
-import { waitForFirst } from '../../../jobs/wait.js';
 import { InputError } from '../../../support/errors.js';
 import { newestOf } from '../../../support/text.js';
+import { waitForFirst } from '../../../tasks/first-of.js';
+import { type TaskManager, UnknownTaskError } from '../../../tasks/manager.js';
+import type { TaskStatus } from '../../../tasks/status.js';
+import type { Task } from '../../../tasks/task.js';
 import { callOfNow } from '../../call-listeners.js';
 import type { BashTool, ToolCall, ToolResult } from '../../contract.js';
 import { ToolAbortError, ToolError } from '../../errors.js';
+import { taskLine } from '../../tasks/task-text.js';
+import {
+  awaitedText,
+  namesSomething,
+  UNTIL_PROPERTIES,
+  type UntilInput,
+  untilOf,
+} from '../../tasks/until.js';
+import { WRITE_WAIT, writeTo } from '../../tasks/write-and-wait.js';
 import { createValidator, type JsonSchema } from '../../validate.js';
-import { jobLine, jobReport } from './job-text.js';
+import { jobNews, jobReport } from './job-text.js';
 
 /** Details of an answer of the `job` tool. */
 export interface JobDetails {
   /** The jobs that it is about. */
-  readonly jobs: readonly JobStatus[];
+  readonly jobs: readonly TaskStatus[];
 }
 
-interface JobInput {
+interface JobInput extends UntilInput {
   readonly poll?: readonly string[];
   readonly cancel?: readonly string[];
+  readonly write?: { readonly id: string; readonly text: string };
   readonly list?: boolean;
 }
 
-const POLL_MS = 30_000;
+const POLL_SECONDS = 30;
 
 const ids = { type: 'array', items: { type: 'string' } };
 
@@ -30,24 +41,33 @@ const SCHEMA: JsonSchema = {
   properties: {
     poll: { ...ids, description: 'Ids of jobs to wait for; empty: all' },
     cancel: { ...ids, description: 'Ids of jobs to end' },
+    write: {
+      type: 'object',
+      properties: { id: { type: 'string' }, text: { type: 'string' } },
+      required: ['id', 'text'],
+      additionalProperties: false,
+      description: 'Text for the stdin of a job, as it is: a line ends with a newline',
+    },
     list: { type: 'boolean', description: 'true: show all jobs' },
+    ...UNTIL_PROPERTIES,
   },
   additionalProperties: false,
 };
 
 const DESCRIPTION = [
-  'Waits for, lists and ends commands that run in the background (`bg_1`, `bg_2`, …). Give exactly ' +
-    'one of these:',
+  'Follows commands that run in the background (`bg_1`, `bg_2`, …). Give exactly one of these:',
   '',
-  `- \`poll\`: waits until one of the jobs has ended, at most ${POLL_MS / 1000} seconds, and tells ` +
-    'how they stand. A job that has ended is told with its output, once; of one that runs the ' +
-    'last output is shown.',
+  `- \`poll\`: waits until one of the jobs has ended, ${POLL_SECONDS} seconds or \`seconds\`, and ` +
+    'tells how they stand. A job that has ended is told with its output, once; of one that runs the ' +
+    'last output is shown. With `line`, `port` or `silent`, it waits for that too, and shows what is ' +
+    'new since you looked.',
+  '- `write`: writes to its stdin (started with `stdin: true`), waits likewise, and shows what is new.',
   '- `cancel`: ends the jobs, with everything that they started.',
   '- `list`: shows all jobs. Those that have ended are forgotten after a few minutes.',
 ].join('\n');
 
 /** The tool with which a model follows the background jobs of a manager. */
-export function createJobTool(manager: JobManager): BashTool<JobDetails> {
+export function createJobTool(manager: TaskManager): BashTool<JobDetails> {
   const validate = createValidator<JobInput>(SCHEMA);
   return {
     name: 'job',
@@ -64,7 +84,7 @@ export function createJobTool(manager: JobManager): BashTool<JobDetails> {
         call = callOfNow(given);
         return await answer(await validate(input), manager, call);
       } catch (error) {
-        if (error instanceof InputError || error instanceof UnknownJobError) {
+        if (error instanceof InputError || error instanceof UnknownTaskError) {
           throw new ToolError('input', error.message, { cause: error });
         }
         if (call?.signal?.aborted) throw new ToolAbortError('Waiting cancelled', { cause: error });
@@ -77,33 +97,54 @@ export function createJobTool(manager: JobManager): BashTool<JobDetails> {
 
 async function answer(
   input: JobInput,
-  manager: JobManager,
+  manager: TaskManager,
   { signal }: ToolCall<JobDetails>,
 ): Promise<ToolResult<JobDetails>> {
-  const { poll, cancel, list = false } = input;
-  if (Number(poll !== undefined) + Number(cancel !== undefined) + Number(list) !== 1) {
-    throw new InputError('input: expected exactly one of poll, cancel and list');
+  const { poll, cancel, write, list = false } = input;
+  const asked = [poll, cancel, write, list || undefined].filter((one) => one !== undefined);
+  if (asked.length !== 1) {
+    throw new InputError('input: expected exactly one of poll, cancel, write and list');
+  }
+  if (write !== undefined) {
+    const task = manager.find(write.id);
+    const event = await writeTo(task, write.text, { ...WRITE_WAIT, ...input }, signal);
+    return result(await jobNews(task, event), [task]);
   }
   if (poll !== undefined) {
-    const jobs = poll.length === 0 ? untold(manager) : find(manager, poll);
-    await waitForFirst(jobs, POLL_MS, signal);
-    return reports(jobs);
+    return polled(poll.length === 0 ? untold(manager) : find(manager, poll), input, signal);
   }
   if (cancel !== undefined) {
-    const jobs = find(manager, cancel);
-    for (const job of jobs) job.cancel();
-    await Promise.all(jobs.map((job) => job.whileAwaited(() => job.ended)));
-    return reports(jobs);
+    const tasks = find(manager, cancel);
+    await Promise.all(tasks.map((task) => task.whileAwaited(() => task.stop())));
+    return reports(tasks);
   }
   return listed(manager.list());
 }
 
-function find(manager: JobManager, wanted: readonly string[]): Job[] {
+async function polled(
+  tasks: readonly Task[],
+  input: UntilInput,
+  signal: AbortSignal | undefined,
+): Promise<ToolResult<JobDetails>> {
+  const until = untilOf(input, POLL_SECONDS);
+  const first = await waitForFirst(tasks, until, signal);
+  if (!namesSomething(until)) return reports(tasks);
+  const news = tasks.map((task) => {
+    const isFirst = first === undefined || first.task === task;
+    return jobNews(
+      task,
+      isFirst ? awaitedText(first?.awaited ?? { kind: 'time' }, until) : undefined,
+    );
+  });
+  return result((await Promise.all(news)).join('\n\n'), tasks);
+}
+
+function find(manager: TaskManager, wanted: readonly string[]): Task[] {
   return [...new Set(wanted)].map((id) => manager.find(id));
 }
 
 /** Those that run, and those of whose end nobody has been told. */
-function untold(manager: JobManager): Job[] {
+function untold(manager: TaskManager): Task[] {
   return manager.list().filter(({ end, hasNews }) => end === undefined || hasNews);
 }
 
@@ -111,37 +152,37 @@ function untold(manager: JobManager): Job[] {
 const MOST_CHARACTERS = 100_000;
 
 /** How jobs stand, with their outputs: as many as the answer has room for. */
-function reports(jobs: readonly Job[]): ToolResult<JobDetails> {
+function reports(tasks: readonly Task[]): ToolResult<JobDetails> {
   const texts: string[] = [];
   let room = MOST_CHARACTERS;
-  for (const job of jobs) {
+  for (const task of tasks) {
     if (room <= 0) break;
-    const text = jobReport(job);
+    const text = jobReport(task);
     texts.push(text);
     room -= text.length;
   }
-  const left = jobs.slice(texts.length).map(({ id }) => id);
+  const left = tasks.slice(texts.length).map(({ id }) => id);
   if (left.length > 0) texts.push(`${left.length} more jobs: poll them next: ${newestOf(left)}`);
-  return result(texts.join('\n\n'), jobs);
+  return result(texts.join('\n\n'), tasks);
 }
 
 const LISTED = 50;
 
 /** The newest, and of them rather those that run. */
-function listed(jobs: readonly Job[]): ToolResult<JobDetails> {
-  const running = jobs.filter(({ end }) => end === undefined).slice(-LISTED);
-  const ended = jobs.filter(({ end }) => end !== undefined);
+function listed(tasks: readonly Task[]): ToolResult<JobDetails> {
+  const running = tasks.filter(({ end }) => end === undefined).slice(-LISTED);
+  const ended = tasks.filter(({ end }) => end !== undefined);
   const room = LISTED - running.length;
   const shown = new Set([...running, ...ended.slice(Math.max(0, ended.length - room))]);
-  const lines = jobs.filter((job) => shown.has(job)).map((job) => jobLine(job.status()));
-  const hidden = jobs.length - lines.length;
+  const lines = tasks.filter((task) => shown.has(task)).map((task) => taskLine(task));
+  const hidden = tasks.length - lines.length;
   if (hidden > 0) lines.unshift(`${hidden} older jobs are not listed.`);
-  return result(lines.join('\n'), jobs);
+  return result(lines.join('\n'), tasks);
 }
 
-function result(text: string, jobs: readonly Job[]): ToolResult<JobDetails> {
+function result(text: string, tasks: readonly Task[]): ToolResult<JobDetails> {
   return {
     content: [{ type: 'text', text: text || 'There are no background jobs.' }],
-    details: { jobs: jobs.map((job) => job.status()) },
+    details: { jobs: tasks.map((task) => task.status()) },
   };
 }

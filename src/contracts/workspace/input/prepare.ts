@@ -34,6 +34,8 @@ export interface PreparedCommand {
   readonly environment: string;
   /** Variables of the tool and of the call, without a snapshot's; `undefined` removes a name. */
   readonly variables: Overrides;
+  /** Its stdin is to stay open. */
+  readonly takesInput: boolean;
   /** It is to run on a terminal, with another environment. */
   readonly terminal?: { readonly ui: TerminalUi; readonly environment: string };
   /** Why it is not to, although that was asked for. */
@@ -58,6 +60,7 @@ export async function prepare(
   const cd =
     input.cwd === undefined ? takeLeadingCd(input.command, home, given?.CDPATH) : undefined;
   if (input.async) checkAsync(settings);
+  else if (input.stdin) throw new InputError('stdin: expected to come with `async: true`');
   if (settings.intercept) await intercept(input.command, cd?.command, settings.intercept);
   const texts = {
     ...input,
@@ -83,6 +86,7 @@ export async function prepare(
     timeout: clampTimeout(input.timeout, settings.timeout),
     environment: shellEnvironment(cwd, settings, moment, overrides),
     variables,
+    takesInput: input.stdin ?? false,
     ...(input.pty &&
       terminalOf(input, settings, moment, () => {
         const onTerminal = { ...settings, defaults: TERMINAL_DEFAULTS };
@@ -146,14 +150,14 @@ function checkNames(env: WorkspaceInput['env']): void {
   }
 }
 
-function checkAsync({ async, jobs }: WorkspaceSettings): void {
+function checkAsync({ async, tasks }: WorkspaceSettings): void {
   if (!async) {
     throw new InputError(
       'Async bash execution is disabled. Leave `async` out: the command is waited for then, as ' +
         'long as its `timeout` lets it run.',
     );
   }
-  if (jobs === undefined) throw new InputError('Async job manager unavailable for this session.');
+  if (tasks === undefined) throw new InputError('Async job manager unavailable for this session.');
 }
 
 /**

@@ -10,6 +10,7 @@ export interface WorkspaceInput {
   readonly cwd?: string;
   readonly pty?: boolean;
   readonly async?: boolean;
+  readonly stdin?: boolean;
 }
 
 /** The schema of a tool's input; limits and defaults are told in the descriptions. */
@@ -41,6 +42,10 @@ export function workspaceSchema({ timeout, async }: WorkspaceSettings): JsonSche
         async: {
           type: 'boolean',
           description: 'Run it in the background and return at once with a job id',
+        },
+        stdin: {
+          type: 'boolean',
+          description: 'With async: its stdin stays open for `write` of the `job` tool',
         },
       }),
     },
@@ -89,8 +94,8 @@ function describeTerminal({ ui }: WorkspaceSettings): string {
   );
 }
 
-function describeBackground({ async, autoBackgroundMs, jobs }: WorkspaceSettings): string[] {
-  if (jobs === undefined) return [];
+function describeBackground({ async, autoBackgroundMs, tasks }: WorkspaceSettings): string[] {
+  if (tasks === undefined) return [];
   const lines = [];
   if (async) lines.push('- With `async: true` it runs in the background, as a job.');
   if (autoBackgroundMs !== undefined) {

@@ -1,7 +1,7 @@
 import type { KeptOutput } from '../../../artifacts/keep-output.js';
 import type { BackgroundProcess, MergedResult, Outcome } from '../../../engine/outcome.js';
-import type { JobState } from '../../../jobs/job.js';
 import { type KeptReceipt, makeReceipt, type Receipt } from '../../../receipt/receipt.js';
+import type { TaskResult } from '../../../tasks/status.js';
 import type { ToolResult } from '../../contract.js';
 import { ToolAbortError, ToolError } from '../../errors.js';
 import { readableOutput } from '../../lossy.js';
@@ -24,13 +24,13 @@ import { type ShownOutput, showCapture, type Truncation, type WholeOutput } from
 
 /** A command in the background. */
 export interface AsyncDetails {
-  readonly state: JobState;
+  readonly state: TaskResult | 'running';
   readonly jobId: string;
   readonly type: 'bash';
 }
 
 /** What is said of a job in details. */
-export function asyncDetails(jobId: string, state: JobState): AsyncDetails {
+export function asyncDetails(jobId: string, state: AsyncDetails['state']): AsyncDetails {
   return { state, jobId, type: 'bash' };
 }
 

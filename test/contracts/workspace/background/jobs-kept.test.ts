@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { JobManager } from '../../../../src/index.js';
-import { useJobTools, workOf } from '../../../support/jobs.js';
+import { TaskManager } from '../../../../src/index.js';
 import { leavesNothingBehind } from '../../../support/leftovers.js';
 import { eventually } from '../../../support/processes.js';
+import { useJobTools, workOf } from '../../../support/tasks.js';
 import { textOf } from '../../../support/tool.js';
 
 leavesNothingBehind();
@@ -11,22 +11,22 @@ const makeTool = useJobTools();
 
 test('L6: a tool that is disposed of frees its jobs, but not those of a manager that was given', async () => {
   const { bash, job } = makeTool();
-  const jobs = new JobManager();
-  const other = makeTool({ jobs });
+  const tasks = new TaskManager();
+  const other = makeTool({ tasks });
   await bash.execute({ command: 'true', async: true });
   await other.bash.execute({ command: 'true', async: true });
   await bash.dispose();
   await other.bash.dispose();
   expect((await job({ list: true })).details.jobs).toEqual([]);
-  await eventually(() => expect(jobs.list()[0]?.end).toBeDefined());
+  await eventually(() => expect(tasks.list()[0]?.end).toBeDefined());
 });
 
 test('L7: the list has the newest, those that run among them, and a count of the others', async () => {
-  const jobs = new JobManager({ maxRunning: 3000 });
-  const { job } = makeTool({ jobs });
+  const tasks = new TaskManager({ maxRunning: 3000 });
+  const { job } = makeTool({ tasks });
   const works = Array.from({ length: 2000 }, (_, index) => workOf(`work ${index + 1}`));
-  const made = works.map((work) => jobs.add(work));
-  for (const work of works.slice(1)) work.end({ state: 'completed', text: 'x'.repeat(30_000) });
+  const made = works.map((work) => tasks.add(work));
+  for (const work of works.slice(1)) work.end({ result: 'completed', text: 'x'.repeat(30_000) });
   await Promise.all(made.slice(1).map(({ ended }) => ended));
   const lines = textOf(await job({ list: true })).split('\n');
   expect(lines).toHaveLength(51);

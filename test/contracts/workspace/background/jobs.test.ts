@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { JobManager, type ToolResult, type WorkspaceDetails } from '../../../../src/index.js';
+import { TaskManager, type ToolResult, type WorkspaceDetails } from '../../../../src/index.js';
 import { longSleep, sleeping } from '../../../support/commands.js';
-import { useJobTools } from '../../../support/jobs.js';
 import { leavesNothingBehind } from '../../../support/leftovers.js';
 import { eventually } from '../../../support/processes.js';
 import { failureOf } from '../../../support/results.js';
+import { useJobTools } from '../../../support/tasks.js';
 import { textOf } from '../../../support/tool.js';
 
 leavesNothingBehind();
@@ -36,9 +36,10 @@ test('a command in the background is answered at once, and polled for its result
       'hi\n\nWall time: T seconds\n' +
       'Timeout clamped to 3600s (requested 7200s; allowed range 1-3600s).',
   );
-  expect(ended.details.jobs).toMatchObject([{ id: 'bg_1', state: 'completed' }]);
+  expect(ended.details.jobs).toMatchObject([{ id: 'bg_1', state: 'ended', result: 'completed' }]);
   expect(withoutTimes(textOf(await job({ poll: ['bg_1'] })))).toBe(
-    'Job bg_1 completed after T seconds: sleep 0.3; echo hi\n\nIts output was delivered before.',
+    'Job bg_1 completed after T seconds: sleep 0.3; echo hi\n\n' +
+      'Its output was delivered before. It is kept: artifact://0',
   );
 });
 
@@ -99,7 +100,7 @@ test('a running job is listed, shown with its last output, and cancelled with al
   expect(textOf(cancelled)).toMatch(
     /^Job bg_1 cancelled after .*\n\nbusy\n\n.*Command cancelled$/s,
   );
-  expect(cancelled.details.jobs).toMatchObject([{ state: 'cancelled' }]);
+  expect(cancelled.details.jobs).toMatchObject([{ state: 'ended', result: 'cancelled' }]);
   expect(sleeping(41)).toEqual([]);
 }, 60_000);
 
@@ -148,14 +149,14 @@ test('a call that is cancelled before that ends its command', async () => {
 });
 
 test('no more jobs run than may; by itself a command then stays where it is', async () => {
-  const jobs = new JobManager({ maxRunning: 1 });
-  const { bash, job } = makeTool({ jobs, autoBackground: { afterMs: 50 } });
+  const tasks = new TaskManager({ maxRunning: 1 });
+  const { bash, job } = makeTool({ tasks, autoBackground: { afterMs: 50 } });
   await bash.execute({ command: 'sleep 30', async: true });
   const error = await failureOf(bash.execute({ command: 'echo x', async: true }));
   expect(error).toMatchObject({
     name: 'ToolError',
     kind: 'jobLimit',
-    message: expect.stringMatching(/^Too many background jobs: 1 are running/),
+    message: expect.stringMatching(/^Too many commands in the background: 1 run/),
   });
   const stays = await bash.execute({ command: 'sleep 0.3; echo stayed' });
   expect(textOf(stays)).toMatch(/^stayed\n\nWall time/);
@@ -164,25 +165,27 @@ test('no more jobs run than may; by itself a command then stays where it is', as
 
 test('the runtime is told of an end that nobody waits for', async () => {
   const told: unknown[] = [];
-  const jobs = new JobManager({
-    onEnd: ({ id, state }, { text }) => told.push({ id, state, text }),
+  const tasks = new TaskManager({
+    onEnd: ({ id, result }, { text }) => told.push({ id, result, text }),
   });
-  const { bash } = makeTool({ jobs });
+  const { bash } = makeTool({ tasks });
   await bash.execute({ command: 'echo hi', async: true });
   await eventually(() =>
     expect(told).toEqual([
-      { id: 'bg_1', state: 'completed', text: expect.stringMatching(/^hi\n\nWall time/) },
+      { id: 'bg_1', result: 'completed', text: expect.stringMatching(/^hi\n\nWall time/) },
     ]),
   );
 });
 
 test('disposal ends the jobs', async () => {
-  const { bash, job } = makeTool({ jobs: new JobManager() });
+  const { bash, job } = makeTool({ tasks: new TaskManager() });
   await bash.execute({ command: longSleep(42), async: true });
   await eventually(() => expect(sleeping(42)).toHaveLength(1));
   await bash.dispose();
   expect(sleeping(42)).toEqual([]);
-  expect((await job({ list: true })).details.jobs).toMatchObject([{ state: 'cancelled' }]);
+  expect((await job({ list: true })).details.jobs).toMatchObject([
+    { state: 'ended', result: 'cancelled' },
+  ]);
 });
 
 test('long output of a job is bounded and kept like that of any command', async () => {
@@ -204,7 +207,7 @@ test('B7: what is not on offer is not in the schema, and says what to do', async
       'as long as its `timeout` lets it run.',
   });
   expect(textOf(await bash.execute({ command: 'echo a', async: false }))).toMatch(/^a\n/);
-  const { bash: alone } = makeTool({ jobs: false });
+  const { bash: alone } = makeTool({ tasks: false });
   expect(alone.inputSchema.properties).toHaveProperty('async');
   expect(await failureOf(alone.execute({ command: 'true', async: true }))).toMatchObject({
     message: 'Async job manager unavailable for this session.',
@@ -212,11 +215,11 @@ test('B7: what is not on offer is not in the schema, and says what to do', async
 });
 
 test.each([
-  [{}, 'input: expected exactly one of poll, cancel and list'],
-  [{ poll: ['bg_1'], list: true }, 'input: expected exactly one of poll, cancel and list'],
-  [{ list: false }, 'input: expected exactly one of poll, cancel and list'],
+  [{}, 'input: expected exactly one of poll, cancel, write and list'],
+  [{ poll: ['bg_1'], list: true }, 'input: expected exactly one of poll, cancel, write and list'],
+  [{ list: false }, 'input: expected exactly one of poll, cancel, write and list'],
   [{ poll: 'bg_1' }, 'poll: expected an array, got "bg_1"'],
-  [{ poll: ['bg_7'] }, 'Unknown job id: bg_7. There are no background jobs.'],
+  [{ poll: ['bg_7'] }, 'Unknown id: bg_7. Nothing is in the background.'],
 ])('the job tool refuses %j', async (input, message) => {
   const { job } = makeTool();
   expect(await failureOf(job(input))).toMatchObject({ kind: 'input', message });

@@ -1,14 +1,18 @@
+import { keepText } from '../../../artifacts/keep-output.js';
+import type { CommandFollower } from '../../../command/execute.js';
 import type { OutputChunk } from '../../../engine/outcome.js';
-import type { JobEnd } from '../../../jobs/job.js';
-import type { JobManager } from '../../../jobs/manager.js';
 import type { Receipt } from '../../../receipt/receipt.js';
 import { abortReason, onAbort } from '../../../support/abort.js';
 import { messageOf } from '../../../support/errors.js';
 import { settlesWithin } from '../../../support/timing.js';
+import { CommandSubject } from '../../../tasks/command-subject.js';
+import type { TaskManager } from '../../../tasks/manager.js';
+import type { TaskEnd } from '../../../tasks/status.js';
 import { CallListeners, type LastUpdate } from '../../call-listeners.js';
 import type { ToolCall, ToolResult } from '../../contract.js';
 import { receiptOfError, ToolAbortError, toToolError } from '../../errors.js';
 import { joinSections } from '../../notices.js';
+import { taskLabel } from '../../tasks/task-text.js';
 import type { PreparedCommand } from '../input/prepare.js';
 import type { WorkspaceSettings } from '../options.js';
 import {
@@ -17,22 +21,28 @@ import {
   timeoutDetails,
   type WorkspaceDetails,
 } from '../output/result.js';
-import { jobLabel, preview, startedText } from './job-text.js';
+import { TOOL } from '../output/show.js';
+import { preview, startedText } from './job-text.js';
 
 type Answer = ToolResult<WorkspaceDetails>;
 
 /** What starts a command: it ends when the signal is aborted. */
-export type Run = (signal: AbortSignal, onOutput: (chunk: OutputChunk) => void) => Promise<Answer>;
+export type Run = (
+  signal: AbortSignal,
+  onOutput: (chunk: OutputChunk) => void,
+  follower: CommandFollower,
+) => Promise<Answer>;
 
-/** A command that may become, or is, a job. */
-class JobCandidate {
+/** A command that may become, or is, a task. */
+class TaskCandidate {
   readonly answer: Promise<Answer>;
   readonly #command: PreparedCommand;
   readonly #settings: WorkspaceSettings;
   readonly #controller = new AbortController();
   readonly #listeners: CallListeners<WorkspaceDetails>;
   readonly #startedAt = performance.now();
-  #jobId: string | undefined;
+  readonly #subject: CommandSubject;
+  #taskId: string | undefined;
   /** Of its end. */
   #receipt: Receipt | undefined;
   /** The call's signal is nothing to it any more. */
@@ -50,7 +60,12 @@ class JobCandidate {
     const { signal } = call;
     const abort = (): void => this.#controller.abort(signal && abortReason(signal));
     this.#letGo = signal === undefined ? () => {} : onAbort(signal, abort);
-    this.answer = run(this.#controller.signal, this.#listeners.tell);
+    this.#subject = new CommandSubject({ takesInput: command.takesInput });
+    const told = (chunk: OutputChunk): void => {
+      this.#subject.tell(chunk);
+      this.#listeners.tell(chunk);
+    };
+    this.answer = run(this.#controller.signal, told, this.#subject);
   }
 
   /** Waits for its end. */
@@ -60,24 +75,26 @@ class JobCandidate {
     } finally {
       this.#letGo();
       this.#listeners.stop();
+      this.#subject.conclude(undefined);
     }
   }
 
   /**
-   * Makes it a job, which goes on whatever becomes of the call.
+   * Makes it a task, which goes on whatever becomes of the call.
    *
    * @param afterMs How long it has run, when it was not started as one.
-   * @throws {JobLimitError} No other job may run.
+   * @throws {TaskLimitError} No other job may run.
    */
-  background(manager: JobManager, afterMs?: number): Answer {
+  background(manager: TaskManager, afterMs?: number): Answer {
     const { timeout, notice } = this.#command;
     const ended = this.#end().then((end) => {
       this.#listeners.stop(this.#lastUpdate(end));
       return end;
     });
-    const job = manager.add(
+    const task = manager.add(
       {
-        label: jobLabel(this.#command.command),
+        label: taskLabel(this.#command.command),
+        subject: this.#subject,
         ended,
         tail: () => this.#listeners.tail,
         cancel: () => this.#controller.abort(),
@@ -85,62 +102,75 @@ class JobCandidate {
       this.#startedAt,
     );
     this.#letGo();
-    this.#jobId = job.id;
-    this.#listeners.answered({ async: asyncDetails(job.id, 'running') });
+    this.#taskId = task.id;
+    this.#listeners.answered({ async: asyncDetails(task.id, 'running') });
     const clamped = clampNotice(timeout, this.#settings.timeout);
-    const started = startedText(job.id, job.label, afterMs);
+    const started = startedText(task.id, task.label, afterMs);
     const text = joinSections(preview(this.#listeners.tail), [clamped, notice], started);
-    const details = { ...timeoutDetails(timeout), async: asyncDetails(job.id, 'running') };
+    const details = { ...timeoutDetails(timeout), async: asyncDetails(task.id, 'running') };
     return { content: [{ type: 'text', text }], details };
   }
 
-  async #end(): Promise<JobEnd> {
+  async #end(): Promise<TaskEnd> {
     try {
       const { content, details, isError } = await this.answer;
       this.#receipt = details.receipt;
       const text = content.map((part) => part.text).join('');
-      return { state: isError ? 'failed' : 'completed', text };
+      return await this.#ended({ result: isError ? 'failed' : 'completed', text });
     } catch (reason) {
       const error = toToolError(reason, this.#controller.signal);
       this.#receipt = receiptOfError(error);
-      const state = error instanceof ToolAbortError ? 'cancelled' : 'failed';
-      return { state, text: messageOf(error) };
+      const result = error instanceof ToolAbortError ? 'cancelled' : 'failed';
+      return await this.#ended({ result, text: messageOf(error) });
     }
   }
 
-  #lastUpdate({ text, state }: JobEnd): LastUpdate<WorkspaceDetails> | undefined {
-    if (this.#jobId === undefined) return undefined;
+  /** The end is told once, so it is kept where it can be read again. */
+  async #ended(end: TaskEnd): Promise<TaskEnd> {
+    const receipt = this.#receipt;
+    this.#subject.conclude(receipt, receipt?.kept?.path);
+    if (receipt?.kept?.artifactId !== undefined) {
+      return { ...end, kept: `artifact://${receipt.kept.artifactId}` };
+    }
+    const { artifacts } = this.#settings;
+    if (this.#taskId === undefined || artifacts === undefined) return end;
+    const kept = await keepText(artifacts, TOOL, end.text);
+    return kept.kind === 'kept' ? { ...end, kept: `artifact://${kept.artifact.id}` } : end;
+  }
+
+  #lastUpdate({ text, result }: TaskEnd): LastUpdate<WorkspaceDetails> | undefined {
+    if (this.#taskId === undefined) return undefined;
     const receipt = this.#receipt && { receipt: this.#receipt };
-    return { text, details: { async: asyncDetails(this.#jobId, state), ...receipt } };
+    return { text, details: { async: asyncDetails(this.#taskId, result), ...receipt } };
   }
 }
 
 /**
  * Starts a command in the background.
  *
- * @throws {JobLimitError} No other job may run; nothing was started.
+ * @throws {TaskLimitError} No other job may run; nothing was started.
  */
-export function runAsJob(
-  manager: JobManager,
+export function runAsTask(
+  manager: TaskManager,
   command: PreparedCommand,
   call: ToolCall<WorkspaceDetails>,
   settings: WorkspaceSettings,
   run: Run,
 ): Answer {
   manager.checkRoom();
-  return new JobCandidate(command, call, settings, run).background(manager);
+  return new TaskCandidate(command, call, settings, run).background(manager);
 }
 
 /** Runs a command that goes on in the background when it takes longer than `afterMs`. */
 export async function runUntilBackground(
-  manager: JobManager,
+  manager: TaskManager,
   afterMs: number,
   command: PreparedCommand,
   call: ToolCall<WorkspaceDetails>,
   settings: WorkspaceSettings,
   run: Run,
 ): Promise<Answer> {
-  const candidate = new JobCandidate(command, call, settings, run);
+  const candidate = new TaskCandidate(command, call, settings, run);
   // A second before its time is up there is nothing left to put into the background.
   const waitMs = Math.min(afterMs, command.timeout.seconds * 1000 - 1000);
   if (waitMs <= 0) return candidate.finish();
@@ -148,7 +178,7 @@ export async function runUntilBackground(
     candidate.answer.catch(() => {}),
     waitMs,
   );
-  // With as many jobs as may run, it stays where it is.
+  // With as many tasks as may run, it stays where it is.
   if (over || call.signal?.aborted || !manager.hasRoom()) return candidate.finish();
   return candidate.background(manager, waitMs);
 }

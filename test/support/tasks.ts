@@ -1,17 +1,24 @@
 import { tmpdir } from 'node:os';
 import type { JobDetails, ToolResult, WorkspaceOptions } from '../../src/index.js';
 import { createBashTool } from '../../src/index.js';
-import type { JobEnd, JobWork } from '../../src/jobs/job.js';
+import { CommandSubject } from '../../src/tasks/command-subject.js';
+import type { TaskEnd } from '../../src/tasks/status.js';
+import type { TaskWork } from '../../src/tasks/task.js';
 import { useDisposal } from './disposal.js';
 
 /** Work that ends when it is told to. */
-export function workOf(label: string): JobWork & { readonly end: (end: JobEnd) => void } {
-  let end: (end: JobEnd) => void = () => {};
-  const ended = new Promise<JobEnd>((resolve) => {
-    end = resolve;
+export function workOf(label: string): TaskWork & { readonly end: (end: TaskEnd) => void } {
+  const subject = new CommandSubject({ takesInput: false });
+  let settle: (end: TaskEnd) => void = () => {};
+  const ended = new Promise<TaskEnd>((resolve) => {
+    settle = resolve;
   });
-  const cancel = (): void => end({ state: 'cancelled', text: 'Command cancelled' });
-  return { label, ended, tail: () => `tail of ${label}`, cancel, end };
+  const end = (how: TaskEnd): void => {
+    subject.conclude(undefined);
+    settle(how);
+  };
+  const cancel = (): void => end({ result: 'cancelled', text: 'Command cancelled' });
+  return { label, subject, ended, tail: () => `tail of ${label}`, cancel, end };
 }
 
 /** Makes `workspace` tools with jobs, disposed of after the test that asked for them. */

@@ -1,0 +1,163 @@
+import type { BackgroundProcess, Outcome } from '../../../engine/outcome.js';
+import type { Receipt } from '../../../receipt/receipt.js';
+import { showValue } from '../../../support/errors.js';
+import { newestOf } from '../../../support/text.js';
+import type { TaskStatus } from '../../../tasks/status.js';
+import type { ToolResult } from '../../contract.js';
+import { noticesOf, outputText } from '../../notices.js';
+import {
+  limitNotices,
+  lossyNotices,
+  reportText,
+  type ShownStreams,
+  sections,
+  streamsText,
+  structuredEnd,
+  structuredNotices,
+  structuredStreams,
+} from '../result.js';
+import type { EndedTask } from './session-tasks.js';
+
+/** How a task stands, to a model. `left`: its command has ended, and processes of it still run. */
+export type TaskPhase = 'running' | 'completed' | 'left';
+
+/** Details of an answer about a task. */
+export interface TaskDetails {
+  taskId: string;
+  /** Undefined: there is no such task. */
+  status: TaskPhase | undefined;
+  /** How the command ended; absent while it runs. */
+  outcome?: Outcome;
+  durationMs?: number;
+  background?: readonly BackgroundProcess[];
+  receipt?: Receipt;
+}
+
+/** Details of an answer of `list_tasks`. */
+export interface TaskListDetails {
+  readonly tasks: readonly TaskStatus[];
+}
+
+/** The answer about a task that runs: all that it has printed, as far as it is shown. */
+export function runningTaskResult(taskId: string, streams: ShownStreams): ToolResult<TaskDetails> {
+  const notices = lossyNotices(streams);
+  const text = sections([
+    taskLines(taskId, 'running'),
+    streamsText(streams, 'running'),
+    notices.join('\n'),
+  ]);
+  const told = { ...structuredStreams(streams), ...structuredNotices(notices) };
+  return running(taskId, text, told);
+}
+
+/**
+ * The answer about a task that runs: what is new.
+ *
+ * @param event What has happened, on one line.
+ */
+export function newOutputResult(
+  taskId: string,
+  output: string,
+  event: string | undefined,
+): ToolResult<TaskDetails> {
+  const shown = outputText(output, 'running');
+  const text = sections([taskLines(taskId, 'running'), shown, event ?? '']);
+  return running(taskId, text, {
+    output,
+    ...structuredNotices(event === undefined ? [] : [event]),
+  });
+}
+
+function running(taskId: string, text: string, told: object): ToolResult<TaskDetails> {
+  return {
+    content: [{ type: 'text', text }],
+    details: { taskId, status: 'running' },
+    structured: { task_id: taskId, status: 'running', ...told, exit_code: null, timed_out: false },
+  };
+}
+
+/**
+ * The answer about a task whose command has ended.
+ *
+ * @param phase What is left of it now.
+ */
+export function completedTaskResult(
+  taskId: string,
+  { result, streams, receipt, file }: EndedTask,
+  phase: Exclude<TaskPhase, 'running'>,
+): ToolResult<TaskDetails> {
+  const { outcome, durationMs, background } = result;
+  const isCut = streams.stdout.isCut || streams.stderr.isCut;
+  const whole = isCut && file !== undefined ? `All of its output: ${file}` : undefined;
+  const notices = noticesOf([...lossyNotices(streams), whole], [], receipt);
+  const report = reportText(streams, outcome, notices);
+  const text = sections([taskLines(taskId, phase), report]);
+  return {
+    content: [{ type: 'text', text }],
+    details: {
+      taskId,
+      status: phase,
+      outcome,
+      durationMs,
+      ...(background.length > 0 && { background }),
+      receipt,
+    },
+    structured: {
+      task_id: taskId,
+      status: phase,
+      ...structuredStreams(streams),
+      ...structuredEnd(outcome),
+      ...structuredNotices([...notices, ...limitNotices(outcome)]),
+    },
+  };
+}
+
+/** The answer about a task whose end has been read, and of which processes still run, or did. */
+export function readTaskResult(
+  taskId: string,
+  phase: Exclude<TaskPhase, 'running'>,
+  file: string | undefined,
+): ToolResult<TaskDetails> {
+  const where = file === undefined ? '' : ` All of its output: ${file}`;
+  const rest = phase === 'left' ? '' : ' Now nothing of it runs any more.';
+  const text = sections([
+    taskLines(taskId, phase),
+    `Its end has been returned before.${rest}${where}`,
+  ]);
+  return {
+    content: [{ type: 'text', text }],
+    details: { taskId, status: phase },
+    structured: { task_id: taskId, status: phase },
+  };
+}
+
+/**
+ * The answer about a task that nobody knows.
+ *
+ * @param file Where the output is of one that has been forgotten.
+ */
+export function unknownTaskResult(
+  taskId: string,
+  known: readonly string[],
+  file?: string,
+): ToolResult<TaskDetails> {
+  const which = known.length === 0 ? 'There are no tasks.' : `Known tasks: ${newestOf(known)}.`;
+  const forgotten =
+    file === undefined
+      ? 'A task that has been returned as completed is forgotten.'
+      : `It has been returned as completed. All of its output: ${file}`;
+  const text = `Task not found: ${shownId(taskId)}. ${which} ${forgotten}`;
+  const details = { taskId, status: undefined };
+  return { content: [{ type: 'text', text }], details, isError: true };
+}
+
+/** Whatever a model has made up stays on its line. */
+function shownId(taskId: string): string {
+  return /^\w{1,80}$/.test(taskId) ? taskId : showValue(taskId);
+}
+
+const WHAT_IS_LEFT = 'left: its command has ended, processes of it still run; kill_task ends them';
+
+function taskLines(taskId: string, phase: TaskPhase): string {
+  return `task_id: ${taskId}\nstatus: ${phase === 'left' ? WHAT_IS_LEFT : phase}`;
+}

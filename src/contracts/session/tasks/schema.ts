@@ -1,0 +1,80 @@
+import { UNTIL_PROPERTIES, type UntilInput } from '../../tasks/until.js';
+import type { JsonSchema } from '../../validate.js';
+import { END_PROPERTIES } from '../schema.js';
+
+/** Input of `kill_task`, once it is valid; and what that of the others has. */
+export interface TaskInput {
+  readonly task_id: string;
+}
+
+/** Input of `task_output`, once it is valid. */
+export interface TaskOutputInput extends TaskInput, UntilInput {
+  readonly new?: boolean;
+}
+
+/** Input of `write_task`, once it is valid. */
+export interface WriteTaskInput extends TaskInput, UntilInput {
+  readonly text: string;
+}
+
+const TASK_ID = { task_id: { type: 'string', description: 'Id of the task, as `bash` gave it' } };
+
+function schemaOf(properties: object, required: readonly string[]): JsonSchema {
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+/** The schema of `task_output`'s input. */
+export const TASK_OUTPUT_SCHEMA = schemaOf(
+  {
+    ...TASK_ID,
+    new: { type: 'boolean', description: 'Only what is new since you looked' },
+    ...UNTIL_PROPERTIES,
+  },
+  ['task_id'],
+);
+
+/** The schema of `write_task`'s input. */
+export const WRITE_TASK_SCHEMA = schemaOf(
+  {
+    ...TASK_ID,
+    text: { type: 'string', description: 'As it is: a line ends with a newline' },
+    ...UNTIL_PROPERTIES,
+  },
+  ['task_id', 'text'],
+);
+
+/** The schema of `kill_task`'s input. */
+export const KILL_TASK_SCHEMA = schemaOf(TASK_ID, ['task_id']);
+
+/** The schema of `list_tasks`' input. */
+export const LIST_TASKS_SCHEMA = schemaOf({}, []);
+
+/** The schema of the structured result of the tools that are about one task. */
+export const TASK_RESULT_SCHEMA = schemaOf(
+  {
+    ...END_PROPERTIES,
+    output: { type: 'string', description: 'What is new, stdout and stderr as they came' },
+    task_id: { type: 'string' },
+    status: { type: 'string', enum: ['running', 'completed', 'left'] },
+  },
+  ['task_id', 'status'],
+);
+
+/** What the model is told about `task_output`. */
+export const TASK_OUTPUT_DESCRIPTION =
+  'Returns what a command in the background has printed so far, and whether it is running or ' +
+  'completed. It waits only when told to: `line`, `port`, `silent`, `seconds`, for what comes first, ' +
+  'or the end; it then returns what is new. Once a completed task has been returned, with its exit ' +
+  'code and its output, it is forgotten.';
+
+/** What the model is told about `write_task`. */
+export const WRITE_TASK_DESCRIPTION =
+  'Writes text to the stdin of a command in the background (started with `stdin: true`), waits until ' +
+  'it is silent or for what you name, and returns what is new.';
+
+/** What the model is told about `kill_task`. */
+export const KILL_TASK_DESCRIPTION =
+  'Ends a command in the background, with everything that it has started, and returns its output.';
+
+/** What the model is told about `list_tasks`. */
+export const LIST_TASKS_DESCRIPTION = 'Lists the commands in the background.';

@@ -1,0 +1,74 @@
+import type { Awaited, Until } from '../../tasks/wait.js';
+import { formatSeconds } from '../notices.js';
+
+/** What a model may wait for; whatever happens first. All of it is optional. Times in seconds. */
+export interface UntilInput {
+  readonly line?: string;
+  readonly port?: number;
+  readonly silent?: number;
+  readonly seconds?: number;
+}
+
+/** The longest wait: most clients give up a call after 60 seconds. */
+const LONGEST_WAIT_SECONDS = 50;
+
+/** Fields of a tool's input for {@link UntilInput}. */
+export const UNTIL_PROPERTIES = {
+  line: { type: 'string', description: 'Wait until a line of its output has this in it' },
+  port: { type: 'integer', minimum: 1, description: 'Wait until it listens on this TCP port' },
+  silent: {
+    type: 'number',
+    minimum: 0,
+    description: 'Wait until it is silent for so many seconds',
+  },
+  seconds: {
+    type: 'number',
+    minimum: 0,
+    description: `Wait at most so long (at most ${LONGEST_WAIT_SECONDS})`,
+  },
+};
+
+/** What to wait for; its end always counts. */
+export function untilOf(
+  { line, port, silent, seconds }: UntilInput,
+  defaultSeconds: number,
+): Until & { readonly atMostMs: number } {
+  const atMost = Math.min(seconds ?? defaultSeconds, LONGEST_WAIT_SECONDS);
+  return {
+    ended: true,
+    ...(line !== undefined && line !== '' && { line }),
+    ...(port !== undefined && { port }),
+    ...(silent !== undefined && { silentMs: silent * 1000 }),
+    atMostMs: atMost * 1000,
+  };
+}
+
+/** Whether something else than the end is waited for. */
+export function namesSomething({ line, port, silentMs }: Until): boolean {
+  return line !== undefined || port !== undefined || silentMs !== undefined;
+}
+
+/** What ended a wait, on one line; undefined: its end, which tells itself. */
+export function awaitedText(awaited: Awaited, until: Until): string | undefined {
+  switch (awaited.kind) {
+    case 'line':
+      return `It has printed: ${awaited.line}`;
+    case 'listening':
+      return `It listens on port ${awaited.port} (${awaited.address}).`;
+    case 'silent': {
+      const seconds = Math.round(awaited.forMs / 100) / 10;
+      const quiet = `It has printed nothing for ${formatSeconds(seconds)}`;
+      if (awaited.waitsFor === undefined) return `${quiet}.`;
+      const where = awaited.waitsFor === 'stdin' ? 'its stdin' : 'its terminal';
+      return `${quiet}, and waits for input on ${where}.`;
+    }
+    case 'time': {
+      if (!namesSomething(until)) return undefined;
+      return `Nothing of that has happened within ${formatSeconds((until.atMostMs ?? 0) / 1000)}.`;
+    }
+    case 'ended':
+    case 'gone':
+    case 'lost':
+      return undefined;
+  }
+}

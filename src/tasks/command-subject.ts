@@ -1,0 +1,164 @@
+import { open } from 'node:fs/promises';
+import type { CommandFollower } from '../command/execute.js';
+import type { StartedCommand } from '../command/promise.js';
+import type { BackgroundProcess, OutputChunk } from '../engine/outcome.js';
+import type { CommandHandle } from '../engine/process.js';
+import type { Receipt } from '../receipt/receipt.js';
+import { InputError } from '../support/errors.js';
+import { settlesWithin } from '../support/timing.js';
+import { OutputRing } from './output-ring.js';
+import type { OutputStretch, SubjectState, TaskSubject } from './subject.js';
+
+/** Output of a command that is kept in memory for those who follow it, in bytes. */
+const RING_BYTES = 256 * 1024;
+
+/** The engine's own time from SIGTERM to SIGKILL, and how long it tries after it. */
+const GRACE_MS = 5000;
+const PATIENCE_MS = 5000;
+
+/** What is known of a command before it is started. */
+interface Prospect {
+  /** The file that its output is written to beside, from its first byte on, if it gets long. */
+  readonly outputFile?: string | undefined;
+  /** It has a stdin to write to, or a terminal. */
+  readonly takesInput: boolean;
+}
+
+/** A command of this process, followed from before its start until nobody of it is left. */
+export class CommandSubject implements TaskSubject, CommandFollower {
+  readonly takesInput: boolean;
+  readonly #ring = new OutputRing(RING_BYTES);
+  readonly #watchers = new Set<() => void>();
+  readonly #started: Promise<CommandHandle | undefined>;
+  #start: (handle: CommandHandle | undefined) => void = () => {};
+  #gone: Promise<boolean> = Promise.resolve(true);
+  #state: SubjectState = { kind: 'running' };
+  #quietSince = Date.now();
+  #outputFile: string | undefined;
+
+  constructor({ outputFile, takesInput }: Prospect) {
+    this.#outputFile = outputFile;
+    this.takesInput = takesInput;
+    this.#started = new Promise((resolve) => {
+      this.#start = resolve;
+    });
+  }
+
+  get state(): SubjectState {
+    return this.#state;
+  }
+
+  get quietSince(): number {
+    return this.#quietSince;
+  }
+
+  get outputFile(): string | undefined {
+    return this.#outputFile;
+  }
+
+  /** The command runs. */
+  readonly started = ({ handle }: Pick<StartedCommand, 'handle'>): void => {
+    // While it runs, or nobody could say later.
+    this.#gone = handle.gone();
+    this.#quietSince = Date.now();
+    this.#start(handle);
+    this.#tell();
+  };
+
+  /** It has printed this. */
+  readonly tell = (chunk: OutputChunk): void => {
+    this.#ring.push(chunk);
+    this.#quietSince = Date.now();
+    this.#tell();
+  };
+
+  /**
+   * It has ended.
+   *
+   * @param receipt Undefined: it was never started.
+   * @param outputFile Where all of its output is by now, if that is known.
+   */
+  conclude(receipt: Receipt | undefined, outputFile = this.#outputFile): void {
+    this.#outputFile = outputFile;
+    this.#start(undefined);
+    const endedAt = Date.now();
+    if (receipt === undefined || receipt.background.length === 0) {
+      this.#become({ kind: 'ended', receipt, endedAt });
+      return;
+    }
+    this.#become({ kind: 'left', receipt, endedAt });
+    this.#gone.then((known) => {
+      const reason = 'the process that kept count of its processes was killed';
+      this.#become(known ? { kind: 'ended', receipt, endedAt } : { kind: 'lost', reason });
+    });
+  }
+
+  watch(told: () => void): () => void {
+    const watcher = (): void => told();
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  async read(since: number, maxBytes: number): Promise<OutputStretch> {
+    const isForgotten = since < this.#ring.start && this.#ring.isExact;
+    if (isForgotten && this.#outputFile !== undefined) {
+      const room = Math.min(maxBytes, this.#ring.start - since);
+      const bytes = await readAt(this.#outputFile, since, room);
+      if (bytes.length > 0) return { bytes, from: since, total: this.#ring.total };
+    }
+    return this.#ring.read(since, maxBytes);
+  }
+
+  async members(): Promise<readonly BackgroundProcess[] | undefined> {
+    if (this.#state.kind === 'ended') return [];
+    return (await this.#started)?.members();
+  }
+
+  async write(data: Uint8Array): Promise<void> {
+    if (!this.takesInput) throw new InputError('write: expected a task with an open stdin');
+    const handle = await this.#started;
+    if (handle === undefined) throw new InputError('write: expected a task that was started');
+    await handle.write(data);
+  }
+
+  closeInput(): void {
+    if (!this.takesInput) throw new InputError('end: expected a task with an open stdin');
+    this.#started.then((handle) => handle?.endInput());
+  }
+
+  async signal(signal: NodeJS.Signals): Promise<boolean> {
+    return (await (await this.#started)?.signal(signal)) ?? false;
+  }
+
+  async end(graceMs?: number): Promise<void> {
+    const handle = await this.#started;
+    handle?.cancel(graceMs);
+    // Who survives SIGKILL is not waited for.
+    await settlesWithin(this.#gone, (graceMs ?? GRACE_MS) + PATIENCE_MS, 'keepsAlive');
+  }
+
+  #become(state: SubjectState): void {
+    this.#state = state;
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const watcher of this.#watchers) watcher();
+  }
+}
+
+/** What is in a file from a position on; nothing, if it can't be read. */
+async function readAt(path: string, position: number, maxBytes: number): Promise<Buffer> {
+  try {
+    const file = await open(path);
+    try {
+      const buffer = Buffer.alloc(maxBytes);
+      const { bytesRead } = await file.read(buffer, 0, maxBytes, position);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return Buffer.alloc(0);
+  }
+}

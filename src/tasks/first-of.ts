@@ -1,0 +1,58 @@
+import { abortReason, onAbort, throwIfAborted } from '../support/abort.js';
+import type { Task } from './task.js';
+import type { Awaited, Until } from './wait.js';
+
+/** What happened first, and to which task. */
+interface FirstOf {
+  readonly task: Task;
+  readonly awaited: Awaited;
+}
+
+/**
+ * Waits until something happens to one of the tasks, or its end is there already. Meanwhile their
+ * ends are for the caller. A line counts that no model has seen yet.
+ *
+ * @returns Undefined: the time was up, or there is nothing to wait for.
+ * @throws What the signal was aborted with.
+ */
+export async function waitForFirst(
+  tasks: readonly Task[],
+  until: Until,
+  signal: AbortSignal | undefined,
+): Promise<FirstOf | undefined> {
+  if (signal) throwIfAborted(signal);
+  const running = tasks.filter(({ end }) => end === undefined);
+  if (running.length === 0 || tasks.some(({ hasNews }) => hasNews)) return undefined;
+  // One each, and one listener on the caller's: Node warns of a leak at the eleventh.
+  const stops = running.map(() => new AbortController());
+  const stopAll = (): void => {
+    for (const stop of stops) stop.abort();
+  };
+  const offAbort = signal && onAbort(signal, stopAll);
+  const waits = running.map((task, index) =>
+    task.whileAwaited(() => waitFor(task, until, stops[index]?.signal)),
+  );
+  try {
+    const first = await Promise.race(waits);
+    return first.awaited.kind === 'time' ? undefined : first;
+  } catch (error) {
+    throw signal?.aborted ? abortReason(signal) : error;
+  } finally {
+    offAbort?.();
+    stopAll();
+    await Promise.allSettled(waits);
+  }
+}
+
+async function waitFor(
+  task: Task,
+  until: Until,
+  signal: AbortSignal | undefined,
+): Promise<FirstOf> {
+  const { receipt } = task;
+  const ended = task.ended.then((): Awaited => ({ kind: 'ended', receipt, running: 0 }));
+  const awaited = await Promise.race([ended, task.wait(until, { since: task.seen, signal })]);
+  // Its end is there a moment after that of its command.
+  if (awaited.kind === 'ended' || awaited.kind === 'lost') await task.ended;
+  return { task, awaited };
+}

@@ -1,0 +1,142 @@
+import type { ListeningPort } from '../../receipt/ports.js';
+import type { Receipt } from '../../receipt/receipt.js';
+import type { SubjectState, TaskSubject } from '../subject.js';
+import { type FoundLine, type LinePattern, LineSearch } from './lines.js';
+import { PortWatch } from './ports.js';
+import { type InputWait, waitsForInput } from './stdin-wait.js';
+
+/** What is looked out for, besides the end. */
+export interface LookoutConditions {
+  /** Lines of its output. */
+  readonly lines?: readonly LinePattern[] | undefined;
+  /** Ports on which its own processes begin to listen. */
+  readonly ports?: boolean | undefined;
+  /** No output for so many milliseconds. */
+  readonly silentMs?: number | undefined;
+}
+
+/** Something that happened to a task. */
+export type TaskNews =
+  | ({ readonly kind: 'line' } & FoundLine)
+  | ({ readonly kind: 'listening' } & ListeningPort)
+  /** A prompt, perhaps. `waitsFor`: what it was seen to wait for. */
+  | { readonly kind: 'silent'; readonly forMs: number; readonly waitsFor: InputWait | undefined }
+  /** The command itself has ended; `running` of its processes still run. Without a receipt it was never started. */
+  | { readonly kind: 'ended'; readonly receipt: Receipt | undefined; readonly running: number }
+  /** Nobody of it is left, says the kernel. */
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'lost'; readonly reason: string };
+
+/** Ports are looked for so often at first, and ever less often: each look reads `/proc`. Milliseconds. */
+const FIRST_PORT_LOOK_MS = 100;
+const LAST_PORT_LOOK_MS = 2000;
+const READ_BYTES = 64 * 1024;
+
+/** Sees what happens to one task. Nothing is told twice. */
+export class Lookout {
+  readonly #subject: TaskSubject;
+  readonly #search: LineSearch | undefined;
+  readonly #ports: PortWatch | undefined;
+  readonly #silentMs: number | undefined;
+  #position: number;
+  #state: SubjectState['kind'] = 'running';
+  #portLookMs = FIRST_PORT_LOOK_MS;
+  #portLookAt = 0;
+  /** Silence before that is not what is waited for. */
+  readonly #begunAt = Date.now();
+  /** The silence that has been told, by when it began. */
+  #toldSilence: number | undefined;
+
+  /** @param since Position of the output from which on lines count. */
+  constructor(subject: TaskSubject, conditions: LookoutConditions, since: number) {
+    const { lines, ports, silentMs } = conditions;
+    this.#subject = subject;
+    this.#search = lines === undefined || lines.length === 0 ? undefined : new LineSearch(lines);
+    this.#ports = ports ? new PortWatch() : undefined;
+    this.#silentMs = silentMs;
+    this.#position = since;
+  }
+
+  /** What has happened since the last look, oldest first. */
+  async look(): Promise<TaskNews[]> {
+    // What it printed before its end is seen before the end.
+    const { state } = this.#subject;
+    const lines = await this.#lines();
+    const ports = await this.#newPorts(state);
+    const silence = await this.#silence(state);
+    return [...lines, ...ports, ...silence, ...this.#ends(state)];
+  }
+
+  /** When to look although nothing is told, in milliseconds from now; undefined: never. */
+  nextLookMs(): number | undefined {
+    if (this.#state === 'ended' || this.#state === 'lost') return undefined;
+    const dues: number[] = [];
+    if (this.#ports !== undefined) dues.push(this.#portLookAt - Date.now());
+    if (this.#silentMs !== undefined && this.#state === 'running') {
+      const since = this.#quietSince();
+      if (this.#toldSilence !== since) dues.push(since + this.#silentMs - Date.now());
+    }
+    return dues.length === 0 ? undefined : Math.max(0, Math.min(...dues));
+  }
+
+  async #lines(): Promise<TaskNews[]> {
+    const news: TaskNews[] = [];
+    if (this.#search === undefined) return news;
+    for (;;) {
+      const { bytes, from } = await this.#subject.read(this.#position, READ_BYTES);
+      if (bytes.length === 0) return news;
+      if (from > this.#position) this.#search.gap();
+      this.#position = from + bytes.length;
+      for (const found of this.#search.push(bytes)) news.push({ kind: 'line', ...found });
+    }
+  }
+
+  async #newPorts({ kind }: SubjectState): Promise<TaskNews[]> {
+    if (this.#ports === undefined || Date.now() < this.#portLookAt) return [];
+    if (kind === 'ended' || kind === 'lost') return [];
+    const ports = await this.#ports.look(this.#subject);
+    // What has just opened one may open another.
+    this.#portLookMs =
+      ports.length > 0 ? FIRST_PORT_LOOK_MS : Math.min(this.#portLookMs * 1.5, LAST_PORT_LOOK_MS);
+    this.#portLookAt = Date.now() + this.#portLookMs;
+    return ports.map((port) => ({ kind: 'listening', ...port }));
+  }
+
+  async #silence({ kind }: SubjectState): Promise<TaskNews[]> {
+    if (this.#silentMs === undefined || kind !== 'running') return [];
+    const since = this.#quietSince();
+    const forMs = Date.now() - since;
+    if (forMs < this.#silentMs || this.#toldSilence === since) return [];
+    this.#toldSilence = since;
+    const pids = ((await this.#subject.members()) ?? []).map(({ pid }) => pid);
+    const waitsFor = await waitsForInput(pids);
+    // It has said something meanwhile, so it was not silent.
+    if (this.#quietSince() !== since) return [];
+    return [{ kind: 'silent', forMs, waitsFor }];
+  }
+
+  #quietSince(): number {
+    return Math.max(this.#subject.quietSince, this.#begunAt);
+  }
+
+  #ends(state: SubjectState): TaskNews[] {
+    const before = this.#state;
+    this.#state = state.kind;
+    if (before === state.kind) return [];
+    switch (state.kind) {
+      case 'running':
+        return [];
+      case 'left':
+        return [endedNews(state.receipt)];
+      case 'ended':
+        if (before === 'left') return [{ kind: 'gone' }];
+        return [{ ...endedNews(state.receipt), running: 0 }, { kind: 'gone' }];
+      case 'lost':
+        return [{ kind: 'lost', reason: state.reason }];
+    }
+  }
+}
+
+function endedNews(receipt: Receipt | undefined): TaskNews & { readonly kind: 'ended' } {
+  return { kind: 'ended', receipt, running: receipt?.background.length ?? 0 };
+}

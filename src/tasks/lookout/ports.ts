@@ -1,0 +1,32 @@
+import { type ListeningPort, listeningPorts } from '../../receipt/ports.js';
+import { settlesWithin } from '../../support/timing.js';
+import type { TaskSubject } from '../subject.js';
+
+/** The longest that the kernel is waited for, in milliseconds. */
+const LOOK_MS = 1000;
+
+/** The TCP ports on which a command's own processes listen now. */
+async function portsOf(subject: TaskSubject): Promise<readonly ListeningPort[]> {
+  const pids = ((await subject.members()) ?? []).map(({ pid }) => pid);
+  if (pids.length === 0) return [];
+  const looking = listeningPorts(pids);
+  if (!(await settlesWithin(looking, LOOK_MS))) return [];
+  return (await looking).flatMap((ports) => ports ?? []);
+}
+
+/** Ports as they are opened: each is told once, until it has been closed again. */
+export class PortWatch {
+  #known = new Set<string>();
+
+  /** Those on which the command listens since the last look. */
+  async look(subject: TaskSubject): Promise<ListeningPort[]> {
+    const open = await portsOf(subject);
+    const opened = open.filter((port) => !this.#known.has(keyOf(port)));
+    this.#known = new Set(open.map(keyOf));
+    return opened;
+  }
+}
+
+function keyOf({ address, port }: ListeningPort): string {
+  return `${address} ${port}`;
+}

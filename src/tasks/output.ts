@@ -1,0 +1,51 @@
+import type { TaskSubject } from './subject.js';
+
+/** What a task has printed from a cursor on. */
+export interface TaskOutput {
+  readonly text: string;
+  /** Where the next look begins. */
+  readonly cursor: number;
+  /** Bytes between the cursor that was given and the text that are no longer there. */
+  readonly missedBytes: number;
+  /** Bytes printed so far. */
+  readonly total: number;
+}
+
+/** UTF-8 begins a character with any byte but these. */
+const isContinuation = (byte: number | undefined): boolean =>
+  byte !== undefined && (byte & 0xc0) === 0x80;
+
+/**
+ * Output from a cursor on, at most so many bytes of it. A character is not split: its beginning
+ * waits for the rest, unless nothing follows any more.
+ */
+export async function readOutput(
+  subject: TaskSubject,
+  since: number,
+  maxBytes: number,
+): Promise<TaskOutput> {
+  const isRunning = subject.state.kind === 'running';
+  const { bytes, from, total } = await subject.read(since, maxBytes);
+  const isLast = from + bytes.length >= total;
+  const first = from > since ? firstWhole(bytes) : 0;
+  const end = isLast && !isRunning ? bytes.length : lastWhole(bytes);
+  const text = Buffer.from(bytes.subarray(first, Math.max(first, end))).toString('utf8');
+  return { text, cursor: from + Math.max(first, end), missedBytes: from + first - since, total };
+}
+
+function firstWhole(bytes: Uint8Array): number {
+  let first = 0;
+  while (first < 3 && isContinuation(bytes[first])) first += 1;
+  return first;
+}
+
+/** Where a last character begins that is not whole. */
+function lastWhole(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (isContinuation(byte)) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
