@@ -114,17 +114,15 @@ export type { CommandTrace } from './receipt/trace.js';
 export type { PipelineCode } from './shell/pipeline-code.js';
 export { InputError } from './support/errors.js';
 export type { Logger } from './support/logger.js';
+export { TaskLimitError, UnknownTaskError } from './tasks/errors.js';
 export type { TaskEvent, TaskListener } from './tasks/events.js';
 export type { FoundLine, LinePattern } from './tasks/lookout/lines.js';
 export type { LookoutConditions, TaskNews } from './tasks/lookout/lookout.js';
 export type { InputWait } from './tasks/lookout/stdin-wait.js';
-export {
-  TaskLimitError,
-  TaskManager,
-  type TaskManagerOptions,
-  UnknownTaskError,
-} from './tasks/manager.js';
+export { TaskManager } from './tasks/manager.js';
+export type { TaskManagerOptions } from './tasks/manager-options.js';
 export type { TaskOutput } from './tasks/output.js';
+export type { TaskOptions } from './tasks/start.js';
 export type { TaskEnd, TaskLifetime, TaskResult, TaskState, TaskStatus } from './tasks/status.js';
 export type { OutputStretch, SubjectState, TaskSubject } from './tasks/subject.js';
 export type { ReadOptions, Task, TaskWork, WaitOptions } from './tasks/task.js';

@@ -19,6 +19,19 @@ const defaultTimeouts: {
   workspace: (seconds, { timeout }) => ({ timeout: { ...objectOf(timeout), default: seconds } }),
 };
 
+/**
+ * What takes longer goes on as a task, and is answered before the client gives up: most do after 60
+ * seconds.
+ */
+const ANSWERED_WITHIN_MS = 50_000;
+
+const earlyAnswers: { readonly [Name in ContractName]: GivenOptions } = {
+  modes: {},
+  plain: {},
+  session: { autoBackgroundMs: ANSWERED_WITHIN_MS },
+  workspace: { autoBackground: { afterMs: ANSWERED_WITHIN_MS } },
+};
+
 function objectOf(value: unknown): object {
   return typeof value === 'object' && value !== null ? value : {};
 }
@@ -39,5 +52,12 @@ export function createContractTool(
   const timeout =
     timeoutMs === undefined ? {} : defaultTimeouts[contract](timeoutMs / 1000, options);
   // What the options are is checked there; a union of contracts loses sight of whose they are.
-  return createBashTool({ ...options, ...shell, ...timeout, contract } as BashToolOptions);
+  const early = earlyAnswers[contract];
+  return createBashTool({
+    ...early,
+    ...options,
+    ...shell,
+    ...timeout,
+    contract,
+  } as BashToolOptions);
 }

@@ -90,7 +90,7 @@ function telling(onOutput: (chunk: OutputChunk) => unknown): NonNullable<Commiss
 export async function startCommand(
   command: string,
   environment: string,
-  options: Omit<ExecuteOptions, 'signal' | 'onOutput' | 'input'>,
+  options: Omit<ExecuteOptions, 'onOutput' | 'input'>,
   follower: CommandFollower & { readonly tell: (chunk: OutputChunk) => void },
 ): Promise<StartedCommand> {
   const asked = requested(command, options);
@@ -98,6 +98,7 @@ export async function startCommand(
     command: engineCommand(asked, environment, options, follower.takesInput, 'text', false),
     asked,
     owner: options.owner,
+    signal: options.signal,
     output: telling(follower.tell),
     delivered: (handle) => handle.resume(),
   });

@@ -1,4 +1,5 @@
 import type { OutputChunk } from '../engine/outcome.js';
+import type { TaskManager } from '../tasks/manager.js';
 import type { JsonSchema } from './validate.js';
 
 /** Text for the model. */
@@ -37,6 +38,9 @@ export interface ToolCall<Details> {
   readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
 }
 
+/** What every contract calls its tool: outputs are kept under this name. */
+export const TOOL = 'bash';
+
 /** What a client may assume of a tool's calls before it makes one. */
 export interface ToolHints {
   /** It changes nothing. */
@@ -71,6 +75,8 @@ export interface BashTool<Details = unknown> {
   /** `exclusive`: calls of one tool run one after the other, in the order in which they came. */
   readonly concurrency: 'exclusive' | 'shared';
   readonly hints: ToolHints;
+  /** Keeps the commands that outlive their calls, and tells of them; absent: there are none. */
+  readonly tasks?: TaskManager | undefined;
   /** The tools that a model needs beside this one, such as that for background commands. */
   readonly companions: readonly BashTool[];
   /**

@@ -2,7 +2,7 @@ import { LaunchError } from '../engine/launch-error.js';
 import type { Receipt } from '../receipt/receipt.js';
 import { abortReason } from '../support/abort.js';
 import { InputError } from '../support/errors.js';
-import { TaskLimitError } from '../tasks/manager.js';
+import { TaskLimitError } from '../tasks/errors.js';
 import { CANCELLED } from './notices.js';
 
 /** Why a tool call failed. */

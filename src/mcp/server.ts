@@ -20,6 +20,7 @@ import {
 import { packageVersion } from '../support/version.js';
 import { type CallContext, callTool, type Delivery } from './call.js';
 import type { CallLog } from './call-log.js';
+import { logTasks } from './task-log.js';
 
 /** What a server tells its client of itself, and others of what it does. */
 export interface McpOptions {
@@ -104,10 +105,14 @@ export function buildServer(
   const tools = new Map(toolsOf(tool).map((each) => [each.name, each]));
   const server = new Server(
     { name: options.name ?? 'forkline', version: packageVersion() },
-    { capabilities: { tools: {} }, instructions: options.instructions ?? INSTRUCTIONS },
+    {
+      capabilities: { tools: {}, ...(tool.tasks && { logging: {} }) },
+      instructions: options.instructions ?? INSTRUCTIONS,
+    },
   );
   const context: CallContext = { session: randomUUID(), log, delivery };
   const opened = logConnection(server, context);
+  logTasks(server, tool);
 
   const isStructured = (): boolean => structured ?? !readsStructureAlone(server);
   server.setRequestHandler('tools/list', ({ params }) => {

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { CommandFollower } from '../command/execute.js';
 import type { StartedCommand } from '../command/promise.js';
+import type { TerminalSize } from '../command/terminal.js';
 import type { BackgroundProcess, OutputChunk } from '../engine/outcome.js';
 import type { CommandHandle } from '../engine/process.js';
 import type { Receipt } from '../receipt/receipt.js';
@@ -22,11 +23,13 @@ interface Prospect {
   readonly outputFile?: string | undefined;
   /** It has a stdin to write to, or a terminal. */
   readonly takesInput: boolean;
+  readonly terminal?: TerminalSize | undefined;
 }
 
 /** A command of this process, followed from before its start until nobody of it is left. */
 export class CommandSubject implements TaskSubject, CommandFollower {
   readonly takesInput: boolean;
+  readonly terminal: TerminalSize | undefined;
   readonly #ring = new OutputRing(RING_BYTES);
   readonly #watchers = new Set<() => void>();
   readonly #started: Promise<CommandHandle | undefined>;
@@ -36,7 +39,8 @@ export class CommandSubject implements TaskSubject, CommandFollower {
   #quietSince = Date.now();
   #outputFile: string | undefined;
 
-  constructor({ outputFile, takesInput }: Prospect) {
+  constructor({ outputFile, takesInput, terminal }: Prospect) {
+    this.terminal = terminal;
     this.#outputFile = outputFile;
     this.takesInput = takesInput;
     this.#started = new Promise((resolve) => {

@@ -29,13 +29,13 @@ const SHOWN_BYTES = 4096;
 interface Told {
   readonly subject: TaskSubject;
   readonly status: () => TaskStatus;
-  readonly listener: TaskListener;
   readonly conditions: LookoutConditions;
 }
 
 /** Tells a runtime what happens to one task, until nobody of it is left. */
 export class TaskEvents {
   readonly #told: Told;
+  readonly #listeners: Set<TaskListener>;
   readonly #lookout: Lookout;
   #stopWatching = (): void => {};
   #position = 0;
@@ -45,8 +45,10 @@ export class TaskEvents {
   /** Something has happened while it looked. */
   #isDue = false;
   #over = false;
-  constructor(told: Told) {
+  /** @param listeners Those who are told; there may come others, and who throws is taken out. */
+  constructor(told: Told, listeners: Set<TaskListener>) {
     this.#told = told;
+    this.#listeners = listeners;
     this.#lookout = new Lookout(told.subject, told.conditions, 0);
   }
 
@@ -76,10 +78,10 @@ export class TaskEvents {
 
   async #look(): Promise<void> {
     this.#isLooking = true;
-    this.#lastAt = performance.now();
     const news = await this.#lookout.look();
     const output = await this.#output();
     this.#isLooking = false;
+    this.#lastAt = performance.now();
     if (this.#over) return;
     if (output !== undefined || news.length > 0) this.#tell(news, output);
     if (news.some(({ kind }) => kind === 'gone' || kind === 'lost')) return this.stop();
@@ -102,14 +104,15 @@ export class TaskEvents {
   }
 
   #tell(news: readonly TaskNews[], output: TaskEvent['output']): void {
-    const { status, listener } = this.#told;
-    const event = { task: status(), ...(output && { output }), news };
-    callOut(
-      () => listener(event),
-      (error) => {
-        warnHost(`onEvent threw, it is not called again: ${describeThrown(error)}`);
-        this.stop();
-      },
-    );
+    const event = { task: this.#told.status(), ...(output && { output }), news };
+    for (const listener of this.#listeners) {
+      callOut(
+        () => listener(event),
+        (error) => {
+          if (!this.#listeners.delete(listener)) return;
+          warnHost(`onEvent threw, it is not called again: ${describeThrown(error)}`);
+        },
+      );
+    }
   }
 }

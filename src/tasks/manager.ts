@@ -1,89 +1,22 @@
-import {
-  atLeast,
-  checkFunction,
-  checkObject,
-  checkSwitch,
-  isMissing,
-  type OptionNames,
-  readOptions,
-  wholeFrom,
-} from '../support/checks.js';
-import { callOut, describeThrown, InputError, showValue } from '../support/errors.js';
+import { checkFunction, checkObject, isMissing } from '../support/checks.js';
+import { callOut, describeThrown } from '../support/errors.js';
 import { warnHost } from '../support/logger.js';
 import { randomBytes } from '../support/random.js';
 import { newestOf } from '../support/text.js';
 import { startTimer } from '../support/timing.js';
+import { TaskLimitError, UnknownTaskError } from './errors.js';
 import { TaskEvents, type TaskListener } from './events.js';
-import type { LookoutConditions } from './lookout/lookout.js';
-import type { TaskEnd, TaskStatus } from './status.js';
+import { resolveManagerOptions, type TaskManagerOptions } from './manager-options.js';
+import { startWork, type TaskOptions } from './start.js';
+import type { TaskEnd } from './status.js';
 import { Task, type TaskWork } from './task.js';
-
-/** Options of a task manager. Times in milliseconds. */
-export interface TaskManagerOptions {
-  /** How many tasks may run at once. Default: 15. */
-  readonly maxRunning?: number | undefined;
-  /** How long a task that has ended can still be asked for. Default: 300,000 (5 minutes). */
-  readonly keepMs?: number | undefined;
-  /** How many tasks that have ended can be asked for; of more, the oldest are forgotten. Default: no limit. */
-  readonly maxEnded?: number | undefined;
-  /**
-   * Is told the end of each task that no tool waits for, so that the runtime can tell the model. The
-   * tools do not give that end again.
-   */
-  readonly onEnd?: ((status: TaskStatus, end: TaskEnd) => void) | undefined;
-  /** Is told of everything that happens to each task, at most every 200 ms: output, news, ends. */
-  readonly onEvent?: TaskListener | undefined;
-  /** What counts as news for `onEvent`, besides the ends. Default: ports. */
-  readonly watch?: LookoutConditions | undefined;
-  /** `bg_1`, `bg_2`, … or `task_1f0c9a3b`, which nobody can guess. Default: 'counted'. */
-  readonly ids?: 'counted' | 'random' | undefined;
-}
-
-const NAMES: OptionNames<TaskManagerOptions> = {
-  maxRunning: true,
-  keepMs: true,
-  maxEnded: true,
-  onEnd: true,
-  onEvent: true,
-  watch: true,
-  ids: true,
-};
-const WATCH_NAMES: OptionNames<LookoutConditions> = { lines: true, ports: true, silentMs: true };
-
-/** As many tasks run as may. The message is for the model. */
-export class TaskLimitError extends Error {
-  override readonly name = 'TaskLimitError';
-  /** How many may run. */
-  readonly maxRunning: number;
-  /** Those that do; the ones on their way have no id yet. */
-  readonly running: readonly string[];
-
-  constructor(maxRunning: number, running: readonly string[]) {
-    const ids = newestOf(running);
-    super(
-      `Too many commands in the background: ${maxRunning} run, and no more may. This one was ` +
-        `not run. Wait for one or end one${ids === '' ? '' : `: ${ids}`}`,
-    );
-    this.maxRunning = maxRunning;
-    this.running = running;
-  }
-}
-
-/** There is no such task. The message is for the model: it says which there are. */
-export class UnknownTaskError extends Error {
-  override readonly name = 'UnknownTaskError';
-}
 
 /** Keeps the commands that outlive their calls, and for a while those that have ended. */
 export class TaskManager {
   /** How many tasks may run at once. */
   readonly maxRunning: number;
-  readonly #keepMs: number;
-  readonly #maxEnded: number;
-  readonly #onEnd: TaskManagerOptions['onEnd'];
-  readonly #onEvent: TaskManagerOptions['onEvent'];
-  readonly #watch: LookoutConditions;
-  readonly #hasRandomIds: boolean;
+  readonly #settings: ReturnType<typeof resolveManagerOptions>;
+  readonly #listeners = new Set<TaskListener>();
   readonly #tasks = new Map<string, Task>();
   /** By id: takes back that a task which has ended will be forgotten. */
   readonly #forgetting = new Map<string, () => void>();
@@ -97,16 +30,22 @@ export class TaskManager {
    * @throws {InputError} An option is not valid.
    */
   constructor(given: TaskManagerOptions = {}, within = '') {
-    const options = readOptions('options', given, NAMES, { within });
-    checkFunction('onEnd', options.onEnd);
-    checkFunction('onEvent', options.onEvent);
-    this.maxRunning = wholeFrom('maxRunning', 1, options.maxRunning ?? 15);
-    this.#keepMs = wholeFrom('keepMs', 1, options.keepMs ?? 300_000);
-    this.#maxEnded = wholeFrom('maxEnded', 1, options.maxEnded ?? Number.MAX_SAFE_INTEGER);
-    this.#onEnd = options.onEnd ?? undefined;
-    this.#onEvent = options.onEvent ?? undefined;
-    this.#watch = checkWatch(options.watch ?? { ports: true });
-    this.#hasRandomIds = checkIds(options.ids ?? 'counted') === 'random';
+    this.#settings = resolveManagerOptions(given, within);
+    const { maxRunning, onEvent } = this.#settings;
+    this.maxRunning = maxRunning;
+    if (onEvent) this.#listeners.add(onEvent);
+  }
+
+  /**
+   * Tells of tasks that are started from now on, as `onEvent` is told.
+   *
+   * @returns Stops it.
+   * @throws {InputError} It is no function.
+   */
+  subscribe(listener: TaskListener): () => void {
+    if (typeof listener !== 'function') checkFunction('listener', listener ?? 'nothing');
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Whether another task may run. */
@@ -121,6 +60,23 @@ export class TaskManager {
       this.maxRunning,
       this.#running().map(({ id }) => id),
     );
+  }
+
+  /**
+   * Starts a command that is followed, as `spawn()` starts one: until it ends, its `owner` is
+   * disposed of or its `signal` aborted, or the host ends.
+   *
+   * ```ts
+   * const tasks = new TaskManager({ onEvent: (event) => console.log(event.task.id, event.news) });
+   * const server = await tasks.start('npm run dev', { cwd });
+   * ```
+   *
+   * @throws {InputError} An option is not valid; nothing was started.
+   * @throws {TaskLimitError} No other task may run; nothing was started.
+   * @throws {LaunchError} It could not be started.
+   */
+  start(command: string, options: TaskOptions = {}): Promise<Task> {
+    return this.begin(() => startWork(command, options));
   }
 
   /**
@@ -193,17 +149,16 @@ export class TaskManager {
     const task = new Task(this.#newId(), work, startedAt);
     this.#tasks.set(task.id, task);
     task.ended.then((end) => this.#ended(task, end));
-    const listener = this.#onEvent;
-    if (listener !== undefined) {
+    if (this.#listeners.size > 0) {
       const { subject } = work;
-      const told = { subject, status: () => task.status(), listener, conditions: this.#watch };
-      new TaskEvents(told).start();
+      const told = { subject, status: () => task.status(), conditions: this.#settings.watch };
+      new TaskEvents(told, this.#listeners).start();
     }
     return task;
   }
 
   #newId(): string {
-    if (!this.#hasRandomIds) {
+    if (this.#settings.ids === 'counted') {
       this.#lastId += 1;
       return `bg_${this.#lastId}`;
     }
@@ -223,17 +178,17 @@ export class TaskManager {
       if (task.state === 'left') this.#forgetLater(task);
       else this.forget(task.id);
     };
-    this.#forgetting.set(task.id, startTimer(this.#keepMs, forget));
+    this.#forgetting.set(task.id, startTimer(this.#settings.keepMs, forget));
   }
 
   #ended(task: Task, end: TaskEnd): void {
     if (this.#disposed) this.#tasks.delete(task.id);
     else {
       this.#forgetLater(task);
-      const over = this.#forgetting.size - this.#maxEnded;
+      const over = this.#forgetting.size - this.#settings.maxEnded;
       for (const id of [...this.#forgetting.keys()].slice(0, Math.max(0, over))) this.forget(id);
     }
-    const onEnd = this.#onEnd;
+    const { onEnd } = this.#settings;
     if (onEnd === undefined || task.isAwaited || task.take() === undefined) return;
     callOut(
       () => onEnd(task.status(), end),
@@ -254,24 +209,4 @@ export function taskManagerOf(
   if (given instanceof TaskManager) return given;
   if (!isMissing(given)) checkObject('tasks', given);
   return new TaskManager({ ...defaults, ...given }, 'tasks.');
-}
-
-function checkWatch(given: LookoutConditions): LookoutConditions {
-  const watch = readOptions('watch', given, WATCH_NAMES, { within: 'watch.' });
-  const { lines, ports, silentMs } = watch;
-  checkSwitch('watch.ports', ports);
-  if (!isMissing(silentMs)) atLeast('watch.silentMs', 1, silentMs);
-  if (isMissing(lines)) return watch;
-  if (!Array.isArray(lines)) checkObject('watch.lines', lines);
-  for (const line of lines) {
-    if (line instanceof RegExp || (typeof line === 'string' && line !== '')) continue;
-    const wanted = 'a text that is not empty or a RegExp';
-    throw new InputError(`watch.lines: expected each to be ${wanted}, got ${showValue(line)}`);
-  }
-  return watch;
-}
-
-function checkIds(ids: string): string {
-  if (ids === 'counted' || ids === 'random') return ids;
-  throw new InputError(`ids: expected 'counted' or 'random', got ${showValue(ids)}`);
 }

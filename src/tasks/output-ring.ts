@@ -3,6 +3,8 @@ import type { OutputStretch } from './subject.js';
 
 /** Stretches shorter than this are joined: a command that prints by the byte costs no more. */
 const JOINED_BYTES = 4096;
+/** Longer ones are split: a piece is forgotten as a whole. */
+const PIECE_BYTES = 16 * 1024;
 
 interface Piece {
   readonly from: number;
@@ -48,8 +50,11 @@ export class OutputRing {
     const follows = last !== undefined && last.from + last.bytes.length === this.#total;
     if (follows && last.bytes.length + bytes.length <= JOINED_BYTES) {
       last.bytes = Buffer.concat([last.bytes, bytes]);
-    } else if (bytes.length > 0) {
-      this.#pieces.push({ from: this.#total, bytes });
+    } else {
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+        const piece = bytes.subarray(at, at + PIECE_BYTES);
+        this.#pieces.push({ from: this.#total + at, bytes: piece });
+      }
     }
     this.#total += bytes.length;
     this.#kept += bytes.length;

@@ -1,3 +1,4 @@
+import type { TerminalSize } from '../command/terminal.js';
 import type { BackgroundProcess } from '../engine/outcome.js';
 import type { Receipt } from '../receipt/receipt.js';
 
@@ -28,6 +29,8 @@ export interface TaskSubject {
   readonly state: SubjectState;
   /** When it last printed, or began. */
   readonly quietSince: number;
+  /** Its terminal's size, if it runs on one. */
+  readonly terminal: TerminalSize | undefined;
   /** The file with all of its output, if there is one. */
   readonly outputFile: string | undefined;
   /**

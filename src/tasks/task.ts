@@ -3,7 +3,9 @@ import { checkData, checkGrace, checkSignal } from '../command/options.js';
 import type { BackgroundProcess } from '../engine/outcome.js';
 import type { Receipt } from '../receipt/receipt.js';
 import { type OptionNames, readOptions, wholeFrom } from '../support/checks.js';
+import { InputError } from '../support/errors.js';
 import { readOutput, type TaskOutput } from './output.js';
+import { TaskScreen } from './screen.js';
 import type { TaskEnd, TaskLifetime, TaskState, TaskStatus } from './status.js';
 import type { TaskSubject } from './subject.js';
 import { type Awaited, checkUntil, type Until, waitUntil } from './wait.js';
@@ -56,6 +58,7 @@ export class Task {
   readonly #startedAt: number;
   #over: { readonly end: TaskEnd; readonly at: number } | undefined;
   #delivered = false;
+  #screen: TaskScreen | undefined;
   #waiting = 0;
   /** Up to where a model has seen its output. */
   #seen = 0;
@@ -141,11 +144,19 @@ export class Task {
     return readOutput(this.#subject, since, wholeFrom('maxBytes', 4, maxBytes));
   }
 
-  /** What it has printed since a model has last looked; it has been seen then. */
-  async readNew(maxBytes: number): Promise<TaskOutput> {
-    const output = await readOutput(this.#subject, this.#seen, maxBytes);
+  /**
+   * What it has printed since a model has last looked; it has been seen then.
+   *
+   * @param part Of more than so many bytes the beginning, with the rest for the next look, or the end.
+   */
+  async readNew(maxBytes: number, part: 'first' | 'last'): Promise<TaskOutput> {
+    const seen = this.#seen;
+    const first = await readOutput(this.#subject, seen, maxBytes);
+    const isAll = part === 'first' || first.cursor >= first.total;
+    const since = Math.max(seen, first.total - maxBytes);
+    const output = isAll ? first : await readOutput(this.#subject, since, maxBytes);
     this.#seen = Math.max(this.#seen, output.cursor);
-    return output;
+    return isAll ? output : { ...output, missedBytes: output.missedBytes + since - seen };
   }
 
   /** Up to where a model has seen its output. */
@@ -185,6 +196,18 @@ export class Task {
   async write(data: string | Uint8Array): Promise<void> {
     checkData('data', data);
     await this.#subject.write(toBytes(data));
+  }
+
+  /**
+   * What is on its terminal, as text, without the blank lines at its end.
+   *
+   * @throws {InputError} It was not started with `pty`.
+   */
+  async screen(): Promise<string> {
+    const { terminal } = this.#subject;
+    if (terminal === undefined) throw new InputError('screen: expected a task with a terminal');
+    this.#screen ??= new TaskScreen(this.#subject, terminal);
+    return this.#screen.text();
   }
 
   /** Closes its stdin, once everything is written. */

@@ -22,6 +22,7 @@ test.each(['legacy', 'auto'] as const)('an official client lists and calls (%s)'
         openWorldHint: true,
       },
     },
+    { name: 'job' },
   ]);
   const result = await client.callTool({ name: 'bash', arguments: { command: 'echo hi' } });
   expect(answerOf(result)).toMatch(/^hi\n/);

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
+import { TaskLimitError, UnknownTaskError } from '../../src/tasks/errors.js';
 import { waitForFirst } from '../../src/tasks/first-of.js';
-import { TaskLimitError, TaskManager, UnknownTaskError } from '../../src/tasks/manager.js';
+import { TaskManager } from '../../src/tasks/manager.js';
 import type { TaskEnd, TaskStatus } from '../../src/tasks/status.js';
 import { failureOf } from '../support/results.js';
 import { workOf } from '../support/tasks.js';

@@ -7,7 +7,7 @@ import type { Owner } from '../../engine/owner.js';
 import { makeReceipt, type Receipt } from '../../receipt/receipt.js';
 import { messageOf } from '../../support/errors.js';
 import { whileListened } from '../call-listeners.js';
-import type { ToolCall, ToolResult } from '../contract.js';
+import { TOOL, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
 import type { PendingEntry } from '../log-entry.js';
 import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
@@ -21,9 +21,6 @@ import {
   foregroundResult,
   type ModesDetails,
 } from './result.js';
-
-/** The name under which outputs are kept. */
-const TOOL = 'bash';
 
 /** The host at the moment of a call, and where the conversation is. */
 export interface ModesMoment extends CallMoment {

@@ -2,7 +2,8 @@ import { createArtifactStore } from '../../artifacts/directory-store.js';
 import type { ArtifactStore } from '../../artifacts/store.js';
 import { atLeast, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
-import { TaskManager, type TaskManagerOptions, taskManagerOf } from '../../tasks/manager.js';
+import { TaskManager, taskManagerOf } from '../../tasks/manager.js';
+import type { TaskManagerOptions } from '../../tasks/manager-options.js';
 import {
   resolveShellOptions,
   SHELL_OPTION_NAMES,

@@ -6,6 +6,7 @@ import { ToolAbortError } from '../errors.js';
 import {
   CANCELLED,
   exitNotice,
+  formatSeconds,
   NO_STATUS,
   noticesOf,
   outputText,
@@ -89,7 +90,7 @@ export function sessionResult(
   notices: readonly (string | undefined)[],
 ): ToolResult<SessionDetails> {
   const given = noticesOf(lossyNotices(streams), notices, details.receipt);
-  const text = reportText(streams, result.outcome, given);
+  const text = reportText(streamsText(streams), result.outcome, given);
   if (result.outcome.kind === 'cancelled') throw new ToolAbortError(text, { details });
   const structured = {
     ...structuredStreams(streams),
@@ -101,14 +102,23 @@ export function sessionResult(
   return { content: [{ type: 'text', text }], details, structured };
 }
 
-/** The answer to a command that goes on in the background. */
+/**
+ * The answer to a command that goes on in the background.
+ *
+ * @param afterMs How long it has run, when it was not started there.
+ */
 export function startedResult(
   taskId: string,
   details: SessionDetails,
   notice: string | undefined,
+  afterMs?: number,
 ): ToolResult<SessionDetails> {
+  const how =
+    afterMs === undefined
+      ? 'Started in the background with'
+      : `Still running after ${formatSeconds(afterMs / 1000)}; it goes on in the background with`;
   const started =
-    `Started in the background with task_id: ${taskId}\n` +
+    `${how} task_id: ${taskId}\n` +
     `For its output, call task_output with {"task_id": "${taskId}"}.`;
   const structured = {
     ...structuredStreams(NO_STREAMS),
@@ -123,12 +133,8 @@ export function startedResult(
   return { content: [{ type: 'text', text }], details, structured };
 }
 
-export function reportText(
-  streams: ShownStreams,
-  outcome: Outcome,
-  notices: readonly string[],
-): string {
-  return sections([streamsText(streams), notices.join('\n'), endingText(outcome)]);
+export function reportText(shown: string, outcome: Outcome, notices: readonly string[]): string {
+  return sections([shown, notices.join('\n'), endingText(outcome)]);
 }
 
 export function lossyNotices({ stdout, stderr }: ShownStreams): readonly string[] {

@@ -3,13 +3,13 @@ import { execute, startCommand } from '../../command/execute.js';
 import type { ExecuteOptions } from '../../command/options.js';
 import type { Owner } from '../../engine/owner.js';
 import { CommandSubject } from '../../tasks/command-subject.js';
+import { taskLabel } from '../../tasks/label.js';
 import { whileListened } from '../call-listeners.js';
-import type { ToolCall, ToolResult } from '../contract.js';
+import { TOOL, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolAbortError, ToolError } from '../errors.js';
 import type { PendingEntry } from '../log-entry.js';
 import { CANCELLED } from '../notices.js';
 import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
-import { taskLabel } from '../tasks/task-text.js';
 import { explainLaunch } from '../workdir.js';
 import type { Place, SessionDirectory } from './directory.js';
 import type { SessionSettings } from './options.js';
@@ -23,10 +23,8 @@ import {
   startedResult,
 } from './result.js';
 import type { SessionInput } from './schema.js';
+import { runOrGoOn, type StartInPlace } from './tasks/auto-background.js';
 import type { SessionTasks } from './tasks/session-tasks.js';
-
-/** The name under which outputs are kept. */
-const TOOL = 'bash';
 
 /** What the calls of a session share. */
 export interface Session {
@@ -53,15 +51,21 @@ export async function runInSession(
   const timeout = clampTimeout(asked ?? settings.timeoutMs, settings);
   const from = await directory.here();
   const environment = shellEnvironment(from.path, settings, moment);
-  const { signal } = call;
-  const result = await whileListened(call, (onOutput) =>
-    inPlace(session, from, () =>
-      execute(command, environment, {
-        ...sessionOptions(session, from, timeout, { signal, onOutput }),
-        followDirectory: true,
-      }),
-    ),
-  );
+  const result = await whileListened(call, (onOutput) => {
+    const { signal } = call;
+    const options = sessionOptions(session, from, timeout, { signal, onOutput });
+    const start: StartInPlace = (own, follower) =>
+      inPlace(session, from, () =>
+        execute(command, environment, { ...options, ...own, followDirectory: true }, follower),
+      );
+    return settings.autoBackgroundMs === undefined
+      ? start({})
+      : runOrGoOn(session, { command, environment, timeout, onOutput }, call, start);
+  });
+  if ('task' in result) {
+    const details = { cwd: directory.path, ...timeoutDetails(timeout), task: result.task };
+    return startedResult(result.task.id, details, clampNotice(timeout, settings), result.afterMs);
+  }
   const { kind } = result.outcome;
   const endedItself = kind !== 'timedOut' && kind !== 'cancelled';
   if (endedItself) await directory.follow(from, result.directory);

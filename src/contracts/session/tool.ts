@@ -94,6 +94,7 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     writeTask,
     killTask,
     listTasks,
+    tasks: settings.tasks,
     companions: [taskOutput, writeTask, killTask, listTasks],
     get cwd() {
       return session.directory.path;

@@ -3,15 +3,6 @@ import type { Task } from '../../tasks/task.js';
 
 /** What is shown at a time of what a task has newly printed: UTF-8 bytes. */
 const NEW_BYTES = 16 * 1024;
-const LABEL_CHARACTERS = 120;
-
-/** A command as the label of its task: on one line, of at most 120 characters. */
-export function taskLabel(command: string): string {
-  const characters = [...command.trim().replace(/\s+/g, ' ')];
-  if (characters.length <= LABEL_CHARACTERS) return characters.join('');
-  return `${characters.slice(0, LABEL_CHARACTERS - 1).join('')}…`;
-}
-
 /** One task for a list. */
 export function taskLine(task: Task): string {
   const { id, result = 'running', label, durationMs } = task.status();
@@ -31,10 +22,13 @@ export function taskLine(task: Task): string {
 
 /**
  * What a task has printed since a model has last looked, without the newlines at its end. Of more than
- * fits the rest is for the next look.
+ * fits the rest is for the next look; of one whose command has ended there is none, and the end is
+ * shown.
  */
 export async function newOutput(task: Task): Promise<string> {
-  const { text, cursor, missedBytes, total } = await task.readNew(NEW_BYTES);
+  const isRunning = task.end === undefined;
+  const part = isRunning ? 'first' : 'last';
+  const { text, cursor, missedBytes, total } = await task.readNew(NEW_BYTES, part);
   const gap = missedBytes > 0 ? `[… ${formatSize(missedBytes)} not shown …]\n` : '';
   const shown = `${gap}${text}`.trimEnd();
   const rest = total - cursor;

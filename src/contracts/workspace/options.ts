@@ -19,7 +19,8 @@ import {
 } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
 import { warnTo } from '../../support/logger.js';
-import { TaskManager, type TaskManagerOptions, taskManagerOf } from '../../tasks/manager.js';
+import { TaskManager, taskManagerOf } from '../../tasks/manager.js';
+import type { TaskManagerOptions } from '../../tasks/manager-options.js';
 import { type ClientTerminalOptions, ClientTerminals } from '../../terminal/client-terminals.js';
 import type { ConsoleListeners } from '../../terminal/console.js';
 import { preloadTerminals } from '../../terminal/emulator.js';

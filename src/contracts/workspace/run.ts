@@ -1,7 +1,7 @@
 import { OutputKeeper } from '../../artifacts/keep-output.js';
 import { execute } from '../../command/execute.js';
 import type { MergedResult } from '../../engine/outcome.js';
-import type { ToolResult } from '../contract.js';
+import { TOOL, type ToolResult } from '../contract.js';
 import { explainLaunch } from '../workdir.js';
 import { type PreparedCommand, workspaceOptions } from './input/prepare.js';
 import type { RunContext } from './options.js';
@@ -12,7 +12,7 @@ import {
   workspaceReceipt,
   workspaceResult,
 } from './output/result.js';
-import { finishOutput, TOOL } from './output/show.js';
+import { finishOutput } from './output/show.js';
 import { openConsole, runInOverlay } from './terminal/overlay.js';
 
 /**

@@ -128,6 +128,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     artifacts: settings.artifacts,
     hints: SHELL_HINTS,
     job,
+    tasks: settings.tasks,
     companions: job === undefined ? [] : [job],
     execute: (input, given) => life.call(input, given, answer),
     [Symbol.asyncDispose]() {

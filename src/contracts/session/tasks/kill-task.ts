@@ -24,7 +24,7 @@ export function createKillTaskTool(tasks: SessionTasks, life: Lifetime): BashToo
     const known = tasks.find(task_id);
     if (known === undefined) return unknownTask(tasks, task_id);
     await known.task.whileAwaited(() => known.task.stop());
-    return endedTask(tasks, known);
+    return endedTask(tasks, known, 'new');
   }
 
   return {

@@ -1,9 +1,10 @@
+import type { TaskStatus } from '../../../tasks/status.js';
 import type { BashTool, ToolResult } from '../../contract.js';
 import type { Lifetime } from '../../lifetime.js';
 import { taskLine } from '../../tasks/task-text.js';
 import { createValidator } from '../../validate.js';
 import type { TaskListDetails } from './result.js';
-import { LIST_TASKS_DESCRIPTION, LIST_TASKS_SCHEMA } from './schema.js';
+import { LIST_TASKS_DESCRIPTION, LIST_TASKS_SCHEMA, TASK_LIST_SCHEMA } from './schema.js';
 import type { SessionTasks } from './session-tasks.js';
 
 /** The newest are shown. */
@@ -27,9 +28,11 @@ export function createListTasksTool(
     const hidden = all.length - lines.length;
     if (hidden > 0) lines.unshift(`${hidden} older tasks are not listed.`);
     const text = lines.join('\n') || 'There are no tasks.';
+    const statuses = all.map((task) => task.status());
     return {
       content: [{ type: 'text', text }],
-      details: { tasks: all.map((task) => task.status()) },
+      details: { tasks: statuses },
+      structured: { tasks: statuses.slice(-LISTED).map(structuredStatus) },
     };
   }
 
@@ -37,6 +40,7 @@ export function createListTasksTool(
     name: 'list_tasks',
     description: LIST_TASKS_DESCRIPTION,
     inputSchema: LIST_TASKS_SCHEMA,
+    outputSchema: TASK_LIST_SCHEMA,
     strict: true,
     concurrency: 'shared',
     hints: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
@@ -44,4 +48,8 @@ export function createListTasksTool(
     execute: (input, given) => life.call(input, given, answer),
     async dispose() {},
   };
+}
+
+function structuredStatus({ id, state, label, durationMs }: TaskStatus) {
+  return { task_id: id, state, command: label, seconds: Math.round(durationMs / 10) / 100 };
 }

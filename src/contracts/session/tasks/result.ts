@@ -80,17 +80,20 @@ function running(taskId: string, text: string, told: object): ToolResult<TaskDet
  * The answer about a task whose command has ended.
  *
  * @param phase What is left of it now.
+ * @param output What of its output is new; undefined: all of it is shown.
  */
 export function completedTaskResult(
   taskId: string,
   { result, streams, receipt, file }: EndedTask,
   phase: Exclude<TaskPhase, 'running'>,
+  output?: string,
 ): ToolResult<TaskDetails> {
   const { outcome, durationMs, background } = result;
-  const isCut = streams.stdout.isCut || streams.stderr.isCut;
-  const whole = isCut && file !== undefined ? `All of its output: ${file}` : undefined;
+  const isAll = output === undefined && !streams.stdout.isCut && !streams.stderr.isCut;
+  const whole = isAll || file === undefined ? undefined : `All of its output: ${file}`;
   const notices = noticesOf([...lossyNotices(streams), whole], [], receipt);
-  const report = reportText(streams, outcome, notices);
+  const shown = output === undefined ? streamsText(streams) : outputText(output);
+  const report = reportText(shown, outcome, notices);
   const text = sections([taskLines(taskId, phase), report]);
   return {
     content: [{ type: 'text', text }],
@@ -105,7 +108,7 @@ export function completedTaskResult(
     structured: {
       task_id: taskId,
       status: phase,
-      ...structuredStreams(streams),
+      ...(output === undefined ? structuredStreams(streams) : { output }),
       ...structuredEnd(outcome),
       ...structuredNotices([...notices, ...limitNotices(outcome)]),
     },

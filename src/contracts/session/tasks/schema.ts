@@ -60,6 +60,26 @@ export const TASK_RESULT_SCHEMA = schemaOf(
   ['task_id', 'status'],
 );
 
+/** The schema of the structured result of `list_tasks`. */
+export const TASK_LIST_SCHEMA = schemaOf(
+  {
+    tasks: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          task_id: { type: 'string' },
+          state: { type: 'string', enum: ['running', 'left', 'ended', 'lost'] },
+          command: { type: 'string' },
+          seconds: { type: 'number' },
+        },
+        required: ['task_id', 'state', 'command', 'seconds'],
+      },
+    },
+  },
+  ['tasks'],
+);
+
 /** What the model is told about `task_output`. */
 export const TASK_OUTPUT_DESCRIPTION =
   'Returns what a command in the background has printed so far, and whether it is running or ' +

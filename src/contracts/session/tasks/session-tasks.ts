@@ -1,11 +1,13 @@
-import type { KeptOutput, OutputKeeper } from '../../../artifacts/keep-output.js';
+import { type KeptOutput, keepText, type OutputKeeper } from '../../../artifacts/keep-output.js';
 import type { RunResult } from '../../../engine/outcome.js';
 import type { CommandHandle } from '../../../engine/process.js';
 import type { Receipt } from '../../../receipt/receipt.js';
 import type { CommandSubject } from '../../../tasks/command-subject.js';
-import { TaskLimitError, type TaskManager } from '../../../tasks/manager.js';
+import { TaskLimitError } from '../../../tasks/errors.js';
+import type { TaskManager } from '../../../tasks/manager.js';
 import type { TaskEnd } from '../../../tasks/status.js';
 import type { Task, TaskWork } from '../../../tasks/task.js';
+import { TOOL } from '../../contract.js';
 import { ToolError } from '../../errors.js';
 import type { SessionSettings } from '../options.js';
 import { type ShownStreams, sessionReceipt, shownStreams } from '../result.js';
@@ -44,12 +46,12 @@ const REMEMBERED = 1000;
 /** The commands of a session that run in the background, and those whose end nobody has read. */
 export class SessionTasks {
   readonly #manager: TaskManager;
-  readonly #settings: Pick<SessionSettings, 'maxCharacters'>;
+  readonly #settings: Pick<SessionSettings, 'maxCharacters' | 'outputs'>;
   readonly #known = new WeakMap<Task, SessionTask>();
   /** The files of tasks that have been read to their end, by id. */
   readonly #files = new Map<string, string>();
 
-  constructor(manager: TaskManager, settings: Pick<SessionSettings, 'maxCharacters'>) {
+  constructor(manager: TaskManager, settings: Pick<SessionSettings, 'maxCharacters' | 'outputs'>) {
     this.#manager = manager;
     this.#settings = settings;
   }
@@ -141,15 +143,30 @@ export class SessionTasks {
     return known;
   }
 
+  /** What was too short for a file: its end is told once, and it can be read again from there. */
+  async #keepText(end: RunResult): Promise<KeptOutput> {
+    const text = wholeText(end);
+    if (text === undefined || text === '') return { kind: 'none' };
+    return keepText(this.#settings.outputs, TOOL, text);
+  }
+
   async #end({ subject, result, environment, keeper }: StartedTask): Promise<EndedTask> {
     const end = await result;
     const streams = shownStreams(end, this.#settings.maxCharacters);
-    const kept = await keeper.finish(end.spill);
+    const inFile = await keeper.finish(end.spill);
+    const kept = inFile.kind === 'none' ? await this.#keepText(end) : inFile;
     const receipt = await sessionReceipt(end, streams, environment, kept);
     const file = fileIn(kept);
     subject.conclude(receipt, file);
     return { result: end, streams, receipt, file };
   }
+}
+
+/** All that was printed; undefined: not all of it is here. */
+function wholeText(end: RunResult): string | undefined {
+  const captures = 'output' in end ? [end.output] : [end.stdout, end.stderr];
+  const texts = captures.map((capture) => (capture.kind === 'complete' ? capture.text : undefined));
+  return texts.includes(undefined) ? undefined : texts.join('');
 }
 
 function fileIn(kept: KeptOutput): string | undefined {

@@ -36,9 +36,10 @@ export function createTaskOutputTool(
     const known = tasks.find(fields.task_id);
     if (known === undefined) return unknownTask(tasks, fields.task_id);
     const { task } = known;
-    if (task.end !== undefined) return endedTask(tasks, known);
     const until = untilOf(fields, WAIT_SECONDS);
-    if (!namesSomething(until) && fields.seconds === undefined) {
+    const waits = namesSomething(until) || fields.seconds !== undefined;
+    if (task.end !== undefined) return endedTask(tasks, known, waits || fields.new ? 'new' : 'all');
+    if (!waits) {
       return fields.new ? newsOfTask(tasks, known, undefined) : outputSoFar(known);
     }
     const awaited = await task.whileAwaited(() => task.wait(until, { since: task.seen, signal }));
@@ -48,7 +49,7 @@ export function createTaskOutputTool(
   async function outputSoFar(known: SessionTask): Promise<ToolResult<TaskDetails>> {
     const [stdout, stderr] = (await known.handle.snapshot()) ?? [];
     // It has ended meanwhile.
-    if (stdout === undefined || stderr === undefined) return endedTask(tasks, known);
+    if (stdout === undefined || stderr === undefined) return endedTask(tasks, known, 'all');
     return runningTaskResult(known.task.id, {
       stdout: showStream('stdout', stdout, maxCharacters),
       stderr: showStream('stderr', stderr, maxCharacters),

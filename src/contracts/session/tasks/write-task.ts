@@ -28,7 +28,7 @@ export function createWriteTaskTool(tasks: SessionTasks, life: Lifetime): BashTo
     const known = tasks.find(task_id);
     if (known === undefined) return unknownTask(tasks, task_id);
     const { task } = known;
-    if (task.end !== undefined) return endedTask(tasks, known);
+    if (task.end !== undefined) return endedTask(tasks, known, 'new');
     const until = { ...WRITE_WAIT, ...asked };
     const event = await task.whileAwaited(() => writeTo(task, text, until, signal));
     return newsOfTask(tasks, known, event);

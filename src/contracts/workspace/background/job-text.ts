@@ -45,7 +45,7 @@ export function jobReport(task: Task): string {
 export async function jobNews(task: Task, event: string | undefined): Promise<string> {
   const line = `Job ${taskLine(task)}`;
   if (task.end !== undefined) return endReport(line, task);
-  return joinSections(line, [outputText(await newOutput(task), 'running'), event]);
+  return joinSections(line, [outputText(await newOutput(task), 'running')], event);
 }
 
 function endReport(line: string, task: Task): string {

@@ -1,7 +1,8 @@
 import { InputError } from '../../../support/errors.js';
 import { newestOf } from '../../../support/text.js';
+import { UnknownTaskError } from '../../../tasks/errors.js';
 import { waitForFirst } from '../../../tasks/first-of.js';
-import { type TaskManager, UnknownTaskError } from '../../../tasks/manager.js';
+import type { TaskManager } from '../../../tasks/manager.js';
 import type { TaskStatus } from '../../../tasks/status.js';
 import type { Task } from '../../../tasks/task.js';
 import { callOfNow } from '../../call-listeners.js';

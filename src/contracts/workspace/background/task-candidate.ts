@@ -6,13 +6,13 @@ import { abortReason, onAbort } from '../../../support/abort.js';
 import { messageOf } from '../../../support/errors.js';
 import { settlesWithin } from '../../../support/timing.js';
 import { CommandSubject } from '../../../tasks/command-subject.js';
+import { taskLabel } from '../../../tasks/label.js';
 import type { TaskManager } from '../../../tasks/manager.js';
 import type { TaskEnd } from '../../../tasks/status.js';
 import { CallListeners, type LastUpdate } from '../../call-listeners.js';
-import type { ToolCall, ToolResult } from '../../contract.js';
+import { TOOL, type ToolCall, type ToolResult } from '../../contract.js';
 import { receiptOfError, ToolAbortError, toToolError } from '../../errors.js';
 import { joinSections } from '../../notices.js';
-import { taskLabel } from '../../tasks/task-text.js';
 import type { PreparedCommand } from '../input/prepare.js';
 import type { WorkspaceSettings } from '../options.js';
 import {
@@ -21,7 +21,6 @@ import {
   timeoutDetails,
   type WorkspaceDetails,
 } from '../output/result.js';
-import { TOOL } from '../output/show.js';
 import { preview, startedText } from './job-text.js';
 
 type Answer = ToolResult<WorkspaceDetails>;

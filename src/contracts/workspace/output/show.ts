@@ -11,6 +11,7 @@ import {
   formatSizeBeside,
   lastBytes,
 } from '../../../support/text.js';
+import { TOOL } from '../../contract.js';
 import {
   beginPart,
   type CutOutput,
@@ -251,9 +252,6 @@ function rangeIn({ lineNumber }: Origin, { start, end, partial }: LineRange): Li
 function formatRange(range: LineRange): string {
   return `${range.start}-${range.end}`;
 }
-
-/** The name under which outputs are kept. */
-export const TOOL = 'bash';
 
 /** What a tool does with outputs. */
 export interface OutputSettings {

@@ -7,7 +7,7 @@ import { unlessAborted, withinTime } from '../../../support/timing.js';
 import { Console, type ConsoleRun } from '../../../terminal/console.js';
 import { readableText } from '../../../terminal/readable.js';
 import type { TerminalUi } from '../../../terminal/ui.js';
-import type { ToolResult } from '../../contract.js';
+import { TOOL, type ToolResult } from '../../contract.js';
 import { ToolAbortError } from '../../errors.js';
 import { CANCELLED } from '../../notices.js';
 import { explainLaunch } from '../../workdir.js';
@@ -20,7 +20,7 @@ import {
   workspaceReceipt,
   workspaceResult,
 } from '../output/result.js';
-import { finishOutput, limitsToShow, type ShownOutput, TOOL } from '../output/show.js';
+import { finishOutput, limitsToShow, type ShownOutput } from '../output/show.js';
 
 /** A command's overlay, or why there is none. */
 type OpenedConsole = Console | { readonly notice: string };

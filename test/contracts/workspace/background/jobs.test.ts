@@ -260,3 +260,37 @@ test('nothing of a job that has ended keeps the process alive', () => {
   const output = execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 30_000 });
   expect(output).toBe('true\n');
 });
+
+test('B9: a job is written to, waited for by what it prints, and shown by what is new', async () => {
+  const { bash, job } = makeTool();
+  await bash.execute({ command: 'echo up; read -r x; echo "got $x"', async: true, stdin: true });
+  expect(textOf(await job({ poll: ['bg_1'], line: 'up' }))).toMatch(
+    /^Job bg_1 running for .*\n\nup\n\nIt has printed: up$/,
+  );
+  expect(textOf(await job({ write: { id: 'bg_1', text: 'it\n' } }))).toMatch(
+    /^Job bg_1 completed after .*\n\nup\ngot it\n\nWall time/,
+  );
+});
+
+test('a job that has left processes is not told to be completed, and can be ended', async () => {
+  const { bash, job } = makeTool();
+  await bash.execute({ command: `${longSleep(7201)} & echo up`, async: true });
+  expect(textOf(await job({ poll: ['bg_1'] }))).toMatch(
+    /^Job bg_1 ended after [\d.]+ seconds, and processes of it still run: /,
+  );
+  const { details } = await job({ cancel: ['bg_1'] });
+  expect(details.jobs).toMatchObject([{ state: 'ended', result: 'completed' }]);
+  expect(sleeping(7201)).toEqual([]);
+});
+
+test('stdin is for what runs in the background', async () => {
+  const { bash, job } = makeTool();
+  expect(await failureOf(bash.execute({ command: 'cat', stdin: true }))).toMatchObject({
+    kind: 'input',
+    message: 'stdin: expected to come with `async: true`',
+  });
+  await bash.execute({ command: 'sleep 60', async: true });
+  expect(await failureOf(job({ write: { id: 'bg_1', text: 'x' } }))).toMatchObject({
+    message: 'write: expected a task with an open stdin',
+  });
+});

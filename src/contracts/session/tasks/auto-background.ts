@@ -1,0 +1,91 @@
+import { OutputKeeper } from '../../../artifacts/keep-output.js';
+import type { CommandFollower } from '../../../command/execute.js';
+import type { ExecuteOptions } from '../../../command/options.js';
+import type { OutputChunk, SeparateResult } from '../../../engine/outcome.js';
+import type { CommandHandle } from '../../../engine/process.js';
+import { abortReason, onAbort } from '../../../support/abort.js';
+import { settlesWithin } from '../../../support/timing.js';
+import { CommandSubject } from '../../../tasks/command-subject.js';
+import { taskLabel } from '../../../tasks/label.js';
+import { TOOL, type ToolCall } from '../../contract.js';
+import type { SessionSettings } from '../options.js';
+import type { CallTimeout, SessionDetails } from '../result.js';
+import type { SessionTasks } from './session-tasks.js';
+
+/** Output that is in memory alone, in bytes: less than is kept there for those who follow it. */
+const MEMORY_BYTES = 64 * 1024;
+
+/** Starts the command of a call, with options of one's own. */
+export type StartInPlace = (
+  own: Pick<ExecuteOptions, 'signal' | 'onOutput' | 'spill'>,
+  follower?: CommandFollower,
+) => Promise<SeparateResult>;
+
+/** A command that may go on in the background. */
+interface Candidate {
+  readonly command: string;
+  readonly environment: string;
+  readonly timeout: CallTimeout;
+  readonly onOutput: ExecuteOptions['onOutput'];
+}
+
+/** It goes on as a task. */
+interface WentOn {
+  readonly task: { readonly id: string; readonly status: 'running' };
+  readonly afterMs: number;
+}
+
+/**
+ * Runs a command that goes on in the background when it takes longer than `autoBackgroundMs`, unless
+ * as many do as may.
+ *
+ * @throws What `start` throws.
+ */
+export async function runOrGoOn(
+  { settings, tasks }: { readonly settings: SessionSettings; readonly tasks: SessionTasks },
+  { command, environment, timeout, onOutput }: Candidate,
+  { signal }: ToolCall<SessionDetails>,
+  start: StartInPlace,
+): Promise<SeparateResult | WentOn> {
+  const startedAt = performance.now();
+  const own = new AbortController();
+  const letGo = signal && onAbort(signal, () => own.abort(abortReason(signal)));
+  const keeper = await OutputKeeper.open(settings.outputs, TOOL);
+  // Most end soon, and need no file.
+  const spill = keeper.spill(MEMORY_BYTES);
+  const subject = new CommandSubject({ takesInput: false, outputFile: spill?.path });
+  let handle: CommandHandle | undefined;
+  const follower: CommandFollower = {
+    takesInput: false,
+    started: (started) => {
+      ({ handle } = started);
+      subject.started(started);
+    },
+  };
+  const told = (chunk: OutputChunk): unknown => {
+    subject.tell(chunk);
+    return onOutput?.(chunk);
+  };
+  const running = start({ signal: own.signal, onOutput: told, spill }, follower);
+  const { autoBackgroundMs = 0 } = settings;
+  // A second before its time is up there is nothing left to put into the background.
+  const afterMs = Math.min(autoBackgroundMs, (timeout.milliseconds ?? Infinity) - 1000);
+  const settled = running.then(
+    () => {},
+    () => {},
+  );
+  const isOver = afterMs <= 0 || (await settlesWithin(settled, afterMs));
+  if (isOver || handle === undefined || signal?.aborted || !tasks.hasRoom()) {
+    try {
+      return await running;
+    } finally {
+      letGo?.();
+      subject.conclude(undefined);
+      keeper.abandon();
+    }
+  }
+  letGo?.();
+  const work = { label: taskLabel(command), subject, handle, result: running, environment, keeper };
+  const { task } = tasks.adopt(work, startedAt);
+  return { task: { id: task.id, status: 'running' }, afterMs };
+}

@@ -1,0 +1,58 @@
+import type { Server } from '@modelcontextprotocol/server';
+import type { BashTool, TaskEvent, TaskNews } from '../index.js';
+
+/** What a client's log is told of a task: plain data, without its output. */
+interface TaskMessage {
+  readonly task: string;
+  readonly label: string;
+  /** One line each. */
+  readonly news: readonly string[];
+}
+
+/**
+ * Tells a client what happens to the tasks of a tool, as messages of its log. Nobody has to ask for
+ * it; who does not want it sets a level above `info`.
+ */
+export function logTasks(server: Server, { tasks }: BashTool): void {
+  if (tasks === undefined) return;
+  const stop = tasks.subscribe((event) => {
+    if (event.news.length === 0) return;
+    const data = messageOf(event);
+    // A client that is gone, or one that takes none, misses them.
+    server.sendLoggingMessage({ level: 'info', logger: 'tasks', data }).catch(() => {});
+  });
+  const { onclose } = server;
+  server.onclose = () => {
+    stop();
+    onclose?.();
+  };
+}
+
+function messageOf({ task, news }: TaskEvent): TaskMessage {
+  return { task: task.id, label: task.label, news: news.map(lineOf) };
+}
+
+function lineOf(news: TaskNews): string {
+  switch (news.kind) {
+    case 'line':
+      return `it has printed: ${news.line}`;
+    case 'listening':
+      return `it listens on port ${news.port} (${news.address})`;
+    case 'silent':
+      return `it has printed nothing for ${Math.round(news.forMs / 1000)} seconds`;
+    case 'ended':
+      return news.running === 0
+        ? `its command has ended${howOf(news)}`
+        : `its command has ended${howOf(news)}, and ${news.running} of its processes still run`;
+    case 'gone':
+      return 'nothing of it runs any more';
+    case 'lost':
+      return `lost: ${news.reason}`;
+  }
+}
+
+function howOf({ receipt }: TaskNews & { readonly kind: 'ended' }): string {
+  const outcome = receipt?.outcome;
+  if (outcome === undefined) return ': it was never started';
+  return outcome.kind === 'exited' ? ` with exit code ${outcome.exitCode}` : `: ${outcome.kind}`;
+}
