@@ -267,7 +267,7 @@ test('B9: a job is written to, waited for by what it prints, and shown by what i
   expect(textOf(await job({ poll: ['bg_1'], line: 'up' }))).toMatch(
     /^Job bg_1 running for .*\n\nup\n\nIt has printed: up$/,
   );
-  expect(textOf(await job({ write: { id: 'bg_1', text: 'it\n' } }))).toMatch(
+  expect(textOf(await job({ write: { id: 'bg_1', text: 'it\n' }, silent: 20 }))).toMatch(
     /^Job bg_1 completed after .*\n\nup\ngot it\n\nWall time/,
   );
 });
