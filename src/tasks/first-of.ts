@@ -52,7 +52,5 @@ async function waitFor(
   const { receipt } = task;
   const ended = task.ended.then((): Awaited => ({ kind: 'ended', receipt, running: 0 }));
   const awaited = await Promise.race([ended, task.wait(until, { since: task.seen, signal })]);
-  // Its end is there a moment after that of its command.
-  if (awaited.kind === 'ended' || awaited.kind === 'lost') await task.ended;
   return { task, awaited };
 }

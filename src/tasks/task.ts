@@ -179,7 +179,10 @@ export class Task {
   async wait(until: Until = {}, options: WaitOptions = {}): Promise<Awaited> {
     const { since = 0, signal } = readOptions('options', options, WAIT_NAMES);
     wholeFrom('since', 0, since);
-    return waitUntil(this.#subject, checkUntil(until), since, signal);
+    const awaited = await waitUntil(this.#subject, checkUntil(until), since, signal);
+    // Its end is there a moment after that of its command.
+    if (this.#subject.state.kind !== 'running') await this.#ended;
+    return awaited;
   }
 
   /** Its processes now, leader and all that it has started; undefined: they could not be looked at. */
