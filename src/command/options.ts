@@ -211,8 +211,8 @@ function checkTime(name: string, value: unknown, least = Number.MIN_VALUE): void
  * @throws {InputError} It has one.
  */
 export function checkWellFormed(name: string, text: string): void {
+  if (text.isWellFormed()) return;
   const at = /\p{Surrogate}/u.exec(text)?.index;
-  if (at === undefined) return;
   throw new InputError(`${name}: expected text without lone surrogates, got one at index ${at}`);
 }
 

@@ -175,9 +175,16 @@ export function joinSections(
   notices: readonly (string | undefined)[],
   ending?: string,
 ): string {
-  const given = notices.filter((notice) => notice !== undefined).join('\n');
-  const sections = [withoutFinalNewlines(output), given, ending ?? ''];
-  return sections.filter((section) => section !== '').join('\n\n');
+  // By hand: this is on every call's way.
+  let given = '';
+  for (const notice of notices) {
+    if (notice !== undefined) given = given === '' ? notice : `${given}\n${notice}`;
+  }
+  let text = withoutFinalNewlines(output);
+  for (const section of [given, ending ?? '']) {
+    if (section !== '') text = text === '' ? section : `${text}\n\n${section}`;
+  }
+  return text;
 }
 
 // A loop, because /\n+$/ takes quadratic time on long runs of newlines.

@@ -101,8 +101,15 @@ export interface CallMoment {
 
 /** The host as it is now. */
 export function momentOf({ inheritEnv }: Pick<ShellSettings, 'inheritEnv'>): CallMoment {
-  return { inherited: inheritEnv === 'none' ? '' : inheritedEnvironment(), home: homeOfNow() };
+  if (inheritEnv === 'none') return { inherited: '', home: homeOfNow() };
+  const inherited = inheritedEnvironment();
+  // Node asks the system for each variable, which takes as long as much else of a call.
+  if (last?.inherited !== inherited) last = { inherited, home: homeOfNow() };
+  return last;
 }
+
+/** The moment of the last call: as long as no variable has changed, it is that of the next one. */
+let last: CallMoment | undefined;
 
 /** `homedir()` would ask the process's own variables, which a runtime may have replaced. */
 function homeOfNow(): string {
@@ -157,13 +164,29 @@ interface CallOptions extends Pick<ExecuteOptions, 'timeoutMs' | 'signal' | 'onO
   readonly owner: Owner;
 }
 
-/** A command's options, as far as those of all contracts are alike. */
+/**
+ * A command's options, as far as those of all contracts are alike. One literal: it is on every call's
+ * way, and a spread takes several times as long.
+ */
 export function commandOptions(
   { graceMs, shell, encoding }: Pick<ShellSettings, 'graceMs' | 'shell' | 'encoding'>,
   { headBytes, tailBytes }: OutputLimits,
   call: CallOptions,
 ): Omit<ExecuteOptions, 'streams'> {
-  return { graceMs, shell, encoding, headBytes, tailBytes, ...call };
+  const { cwd, timeoutMs, owner, signal, onOutput, spill } = call;
+  return {
+    graceMs,
+    shell,
+    encoding,
+    headBytes,
+    tailBytes,
+    cwd,
+    timeoutMs,
+    owner,
+    signal,
+    onOutput,
+    spill,
+  };
 }
 
 /**

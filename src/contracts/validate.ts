@@ -41,9 +41,6 @@ function withoutLabel(value: unknown, schema: JsonSchema): unknown {
 /** The steps to a field: `['env', 'FOO']`; the whole value is `input`. */
 type Path = readonly string[];
 
-/** Of a character. */
-const HALF = /\p{Surrogate}/u;
-
 function readValue(value: unknown, schema: JsonSchema, path: Path): unknown {
   const { type, enum: choices, minimum } = schema;
   if (Array.isArray(choices) && !choices.includes(value)) {
@@ -53,7 +50,7 @@ function readValue(value: unknown, schema: JsonSchema, path: Path): unknown {
   if (typeof minimum === 'number' && Number(value) < minimum) {
     mismatch(path, `at least ${minimum}`, value);
   }
-  if (typeof value === 'string' && HALF.test(value)) checkWellFormed(nameOf(path), value);
+  if (typeof value === 'string' && !value.isWellFormed()) checkWellFormed(nameOf(path), value);
   if (Array.isArray(value)) {
     const items = recordOf(schema.items);
     return value.map((item, index) => readValue(item, items, [...path, String(index)]));
@@ -76,11 +73,18 @@ function readObject(
   const others = schema.additionalProperties;
   const given = Object.keys(value).filter((name) => (value[name] ?? undefined) !== undefined);
   if (others === false) checkKnown(given, properties, path);
-  const read = given.map((name): [string, unknown] => {
+  const read: Record<string, unknown> = {};
+  for (const name of given) {
     const own = Object.hasOwn(properties, name) ? properties[name] : others;
-    return [name, readValue(value[name], recordOf(own), [...path, name])];
-  });
-  return Object.fromEntries(read);
+    put(read, name, readValue(value[name], recordOf(own), [...path, name]));
+  }
+  return read;
+}
+
+/** As a field, whatever it is called. */
+function put(record: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') record[name] = value;
+  else Object.defineProperty(record, name, { value, enumerable: true, configurable: true });
 }
 
 function checkKnown(names: readonly string[], properties: object, path: Path): void {

@@ -25,6 +25,13 @@ test('B18: a field that is null and need not be there is left out', async () => 
   expect(await validate(given)).toEqual({ command: 'ls', env: { B: 'b' } });
 });
 
+test('a variable called __proto__ is a variable', async () => {
+  const { env } = (await validate(JSON.parse('{"command":"ls","env":{"__proto__":"x"}}'))) as {
+    env?: object;
+  };
+  expect(Object.entries(env ?? {})).toEqual([['__proto__', 'x']]);
+});
+
 test('B17: a description beside the command is left out, whatever it is', async () => {
   expect(await validate({ command: 'ls', description: 'lists files' })).toEqual({ command: 'ls' });
   expect(await validate({ command: 'ls', description: 5 })).toEqual({ command: 'ls' });

@@ -5,7 +5,7 @@ import { TOOL, type ToolResult } from '../contract.js';
 import { explainLaunch } from '../workdir.js';
 import { type PreparedCommand, workspaceOptions } from './input/prepare.js';
 import type { RunContext } from './options.js';
-import { endOutput } from './output/minimize.js';
+import { type EndedOutput, endOutput } from './output/minimize.js';
 import {
   shownOutput,
   type WorkspaceDetails,
@@ -39,13 +39,14 @@ export async function runPrepared(
   const keeper = await OutputKeeper.open(settings.artifacts, TOOL);
   const result = await executeWith(keeper, prepared, context);
   const { minimizer } = settings;
-  const ended =
+  const ended: EndedOutput =
     minimizer === undefined
       ? { kept: await finishOutput(result, keeper, settings) }
       : await endOutput(result, keeper, prepared.command, minimizer, settings);
   const shown = shownOutput(result, settings, ended);
   const receipt = await workspaceReceipt(result, prepared, prepared.environment, shown, ended);
-  const answered = { ...ended, shown, receipt };
+  const { kept, shortened } = ended;
+  const answered = { kept, shortened, shown, receipt };
   return workspaceResult(result, prepared.timeout, settings, answered, { notice });
 }
 
@@ -55,7 +56,7 @@ async function executeWith(
   context: RunContext,
 ): Promise<MergedResult> {
   const { settings, onOutput, follower } = context;
-  const options = { ...workspaceOptions(prepared, context, keeper, settings.captured), onOutput };
+  const options = workspaceOptions(prepared, context, keeper, settings.captured, onOutput);
   try {
     return await execute(prepared.text, prepared.environment, options, follower);
   } catch (error) {

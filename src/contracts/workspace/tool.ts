@@ -59,7 +59,8 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
 
   async function answer(input: unknown, call: ToolCall<WorkspaceDetails>): Promise<Answer> {
     // First of all, since waiting is what comes next.
-    const moment = { ...momentOf(settings), terminalsOff: switchOfNow(input) };
+    const { inherited, home } = momentOf(settings);
+    const moment = { inherited, home, terminalsOff: switchOfNow(input) };
     const [offered, asked] = splitAsync(input, settings);
     const valid = await validate(offered);
     const fields = asked === undefined ? valid : { ...valid, async: asked };
@@ -107,7 +108,9 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     const listeners = listenTo(call, settings.updates);
     // On a terminal, the screen is what there is to see, and not what was sent to draw it.
     const onTerminal = listeners && { onOutput: listeners.pass, onScreen: listeners.show };
-    const told = { ...context, signal, onOutput: listeners?.tell, onTerminal };
+    const { owner, disposal } = context;
+    const onOutput = listeners?.tell;
+    const told = { owner, settings, disposal, signal, onOutput, onTerminal };
     try {
       return await noted(runPrepared(command, told));
     } finally {

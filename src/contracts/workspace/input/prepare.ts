@@ -63,11 +63,11 @@ export async function prepare(
   else if (input.stdin) throw new InputError('stdin: expected to come with `async: true`');
   if (settings.intercept) await intercept(input.command, cd?.command, settings.intercept);
   const texts = {
-    ...input,
-    cwd: input.cwd ?? cd?.directory,
     command: cd?.command ?? input.command,
+    env: input.env,
+    cwd: input.cwd ?? cd?.directory,
   };
-  const expanded = await expandUrls({ env: undefined, ...texts }, settings.urls);
+  const expanded = await expandUrls(texts, settings.urls);
   const variables = layer(settings.env, expanded.env);
   const cwd = resolveWorkingDirectory(expanded.cwd, settings.cwd, home);
   // Everybody else is told by the launch.
@@ -78,7 +78,7 @@ export async function prepare(
   const overrides =
     snapshot === undefined ? variables : withExported(settings.env, snapshot, expanded.env);
   const own = withPrefix(expanded.command, settings.commandPrefix);
-  return {
+  const onPipes = {
     command: expanded.command,
     text: shellText(expanded.command, settings.commandPrefix, snapshot, variables),
     ownText: snapshot?.pipefail ? `set -o pipefail; ${own}` : own,
@@ -87,12 +87,13 @@ export async function prepare(
     environment: shellEnvironment(cwd, settings, moment, overrides),
     variables,
     takesInput: input.stdin ?? false,
-    ...(input.pty &&
-      terminalOf(input, settings, moment, () => {
-        const onTerminal = { ...settings, defaults: TERMINAL_DEFAULTS };
-        return shellEnvironment(cwd, onTerminal, moment, overTerminal(overrides));
-      })),
   };
+  if (!input.pty) return onPipes;
+  const terminal = terminalOf(input, settings, moment, () => {
+    const onTerminal = { ...settings, defaults: TERMINAL_DEFAULTS };
+    return shellEnvironment(cwd, onTerminal, moment, overTerminal(overrides));
+  });
+  return { ...onPipes, ...terminal };
 }
 
 /**
@@ -105,12 +106,13 @@ export function workspaceOptions(
   { owner, settings, signal }: RunContext,
   keeper: OutputKeeper,
   limits: OutputLimits,
-): Omit<ExecuteOptions, 'onOutput' | 'pty' | 'streams'> {
+  onOutput?: ExecuteOptions['onOutput'],
+): Omit<ExecuteOptions, 'pty' | 'streams'> {
   const { headBytes, tailBytes } = settings.output;
   const timeoutMs = Math.round(timeout.seconds * 1000);
   // A final newline is not shown, and does not count.
   const spill = keeper.spill(headBytes + tailBytes + 1);
-  return commandOptions(settings, limits, { cwd, timeoutMs, owner, signal, spill });
+  return commandOptions(settings, limits, { cwd, timeoutMs, owner, signal, spill, onOutput });
 }
 
 /** What is different on a terminal: programs may ask, page and draw there. */

@@ -39,7 +39,7 @@ interface ShortenedOutput {
 export interface EndedOutput {
   readonly kept: KeptOutput;
   /** Undefined: it is shown as it is. */
-  readonly shortened?: ShortenedOutput;
+  readonly shortened?: ShortenedOutput | undefined;
 }
 
 /** What the engine must keep of an output for it to be shown, or shortened first. */

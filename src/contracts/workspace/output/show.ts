@@ -71,9 +71,9 @@ export function limitsToShow(limits: OutputLimits): OutputLimits {
 }
 
 /** Whether a capture fits as text, whatever its bytes were: not text takes three times the room. */
-function isShownWhole({ total, ...capture }: Capture, limits: OutputLimits): boolean {
+function isShownWhole(capture: Capture, limits: OutputLimits): boolean {
   if (capture.kind === 'cut') return false;
-  const { text, lossy } = capture;
+  const { text, total, lossy } = capture;
   const bytes = lossy ? Buffer.byteLength(text) : total.bytes;
   return bytes <= limits.headBytes + limits.tailBytes + (text.endsWith('\n') ? 1 : 0);
 }
