@@ -1,13 +1,16 @@
 // Builds the TypeScript: `node scripts/build-ts.mjs [directory]`, into dist/ unless told.
 //
 // What package.json offers (its exports and programs) is bundled, with what they share in chunks:
-// a hundred small files take Node three times as long to load. Types stay a file each.
+// a hundred small files take Node three times as long to load. What is not needed at import is in
+// files of its own: see late-parts.mjs. Types stay a file each.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { builtinsUnlisted } from './builtins-unlisted.mjs';
+import { atOnce, lateEntries, lateParts } from './late-parts.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -23,7 +26,8 @@ const dependencies = Object.keys(manifest.dependencies);
 
 const bundle = await rolldown({
   cwd: root,
-  input: Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])),
+  input: { ...Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])), ...lateEntries },
+  plugins: [lateParts(root), builtinsUnlisted],
   platform: 'node',
   external: (/** @type {string} */ id) =>
     dependencies.some((name) => id === name || id.startsWith(`${name}/`)),
@@ -34,6 +38,10 @@ await bundle.write({
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name].js',
+  // One file for all that the face needs at once: each further one takes its time.
+  codeSplitting: {
+    groups: [{ name: atOnce(join(root, 'src/index.ts'), 'core'), debugName: 'core' }],
+  },
   // They are in the types; here they would only be read again at each start.
   comments: false,
 });

@@ -17,6 +17,23 @@ function loadedBy(expression: string): string[] {
   return printed.trim().split(',');
 }
 
+test('P13: a contract is loaded when the first tool of it is made', () => {
+  const script = `
+    const { createBashTool } = await import(${JSON.stringify(entry)});
+    const { Session } = await import('node:inspector');
+    const session = new Session();
+    session.connect();
+    const scripts = [];
+    session.on('Debugger.scriptParsed', ({ params }) => scripts.push(params.url));
+    session.post('Debugger.enable');
+    const parts = () => scripts.filter((url) => url.includes('/parts/')).length;
+    const before = parts();
+    createBashTool({ contract: 'plain', cwd: '/' });
+    console.log(before, parts());`;
+  const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script]);
+  expect(String(printed).trim()).toBe('0 1');
+});
+
 test('P13: importing the package loads nothing of Node that takes long and is not needed yet', () => {
   const loaded = loadedBy(`import(${JSON.stringify(entry)})`);
   for (const name of ['crypto', 'worker_threads', 'child_process', 'http', 'net', 'readline']) {

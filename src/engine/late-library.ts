@@ -1,4 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { onBehalfOfNobody } from './caller.js';
 import { LaunchError } from './launch-error.js';
 import { ERRNO } from './system-error.js';
@@ -17,8 +18,9 @@ const NEEDED = 20;
  */
 export function lateLibrary<T>(name: string, load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
+  const start = async (): Promise<T> => withDescriptors(name, load);
   return () => {
-    loading ??= onBehalfOfNobody(() => withDescriptors(name, load)).catch((error: unknown) => {
+    loading ??= onBehalfOfNobody(start).catch((error: unknown) => {
       loading = undefined;
       throw error;
     });
@@ -26,7 +28,24 @@ export function lateLibrary<T>(name: string, load: () => Promise<T>): () => Prom
   };
 }
 
-async function withDescriptors<T>(name: string, load: () => Promise<T>): Promise<T> {
+/**
+ * A part of this package in a file of its own, loaded when it is first needed, and then at once. The
+ * bundler puts this in the place of imports: see scripts/late-parts.mjs.
+ *
+ * @param from The URL of the file that needs it.
+ * @param path Relative to that file.
+ * @returns Loads it.
+ * @throws {LaunchError} (the made function, `EMFILE`) As with {@link lateLibrary}.
+ */
+export function latePart<T>(name: string, from: string, path: string): () => T {
+  let part: T | undefined;
+  return () => {
+    part ??= onBehalfOfNobody(() => withDescriptors<T>(name, () => createRequire(from)(path)));
+    return part;
+  };
+}
+
+function withDescriptors<T>(name: string, load: () => T): T {
   const open: number[] = [];
   try {
     while (open.length < NEEDED) open.push(openSync('/dev/null', 'r'));

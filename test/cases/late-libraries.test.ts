@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
+import { CONTRACT_NAMES } from '../../src/index.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually, openDescriptors } from '../support/processes.js';
@@ -9,7 +10,7 @@ leavesNothingBehind();
 
 const under = ['sh', '-c', 'ulimit -n 80; exec "$@"', 'sh'];
 
-async function answersOf(kind: 'told' | 'untold') {
+async function answersOf(kind: 'told' | 'untold' | 'unmade') {
   const host = startHost('late-libraries', { under, args: [kind] });
   const answers = await host.next<Record<'starved' | 'fed', Record<string, unknown>>>();
   host.child.stdin?.end();
@@ -43,6 +44,18 @@ test('C5: what a tool will need is loaded when the tool is made', async () => {
     urls: expect.stringMatching(/^\/x\n/),
     interceptor: { kind: 'blocked' },
   });
+});
+
+test('C5: a tool that cannot be made for want of descriptors can be made when there are some', async () => {
+  const { starved, fed } = await answersOf('unmade');
+  for (const contract of CONTRACT_NAMES) {
+    expect(starved[contract]).toMatchObject({
+      name: 'LaunchError',
+      code: 'EMFILE',
+      subject: 'the tool',
+    });
+    expect(JSON.stringify(fed[contract])).toContain('one');
+  }
 });
 
 test('L9: workers that end while their first tool is called leave no descriptor', async () => {

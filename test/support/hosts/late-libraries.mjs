@@ -1,8 +1,14 @@
 // Needs libraries that are loaded late while it has no descriptors left, and again when it has.
-// `told` makes tools that say beforehand what they will need.
+// `told` makes tools that say beforehand what they will need; `unmade` makes them only then.
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBashTool, createUrlRegistry, run, runInConsole } from '../../../dist/index.js';
+import {
+  CONTRACT_NAMES,
+  createBashTool,
+  createUrlRegistry,
+  run,
+  runInConsole,
+} from '../../../dist/index.js';
 
 /** @type {number[]} */
 let files = [];
@@ -39,6 +45,10 @@ if (process.argv[2] === 'told') {
   calls.urls = () => withUrls('echo local://x');
   const intercepted = make({ contract, cwd, interceptor: { enabled: true, tools: ['read'] } });
   calls.interceptor = () => intercepted('cat x');
+} else if (process.argv[2] === 'unmade') {
+  for (const each of CONTRACT_NAMES) {
+    calls[each] = async () => make({ contract: each, cwd })('echo one');
+  }
 } else {
   const plain = make({ contract, cwd });
   calls.warm = () => plain('echo one');

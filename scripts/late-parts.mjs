@@ -1,0 +1,104 @@
+// Parts of the package that are loaded when they are first called, and not when it is imported: the
+// time that V8 takes for a module grows with its text, and most programs use one contract or none.
+//
+// In the source these are plain imports. In the bundle each of those modules is a file of its own, and
+// what imports it gets functions of the same names that load it.
+
+/** @import { CodeSplittingNameFunction, Plugin } from 'rolldown' */
+import { readFileSync } from 'node:fs';
+import { dirname, join, posix, relative } from 'node:path';
+
+/** By the module that calls them, and what a user calls the part. All that they export is functions. */
+const PARTS = [
+  { by: 'contracts/create-bash-tool', part: 'contracts/workspace/tool', title: 'the tool' },
+  { by: 'contracts/create-bash-tool', part: 'contracts/modes/tool', title: 'the tool' },
+  { by: 'contracts/create-bash-tool', part: 'contracts/session/tool', title: 'the tool' },
+  { by: 'contracts/create-bash-tool', part: 'contracts/plain/tool', title: 'the tool' },
+  { by: 'index', part: 'artifacts/directory-store', title: 'the artifact store' },
+  { by: 'index', part: 'terminal/run-in-console', title: 'the terminal' },
+  { by: 'index', part: 'terminal/tty-ui', title: 'the terminal' },
+];
+
+/** The bundle's entries for them, by the name of their file. */
+export const lateEntries = Object.fromEntries(
+  PARTS.map(({ part }) => [fileOf(part), `src/${part}.ts`]),
+);
+
+/** @param {string} part */
+function fileOf(part) {
+  return `parts/${part.replaceAll('/', '-')}`;
+}
+
+/** @param {string} root of the checkout */
+export function lateParts(root) {
+  const source = join(root, 'src');
+  /** @param {string} path */
+  const nameOf = (path) => relative(source, path).replace(/\.[jt]s$/, '');
+
+  /** @type {Plugin} */
+  const plugin = {
+    name: 'late-parts',
+    resolveId(id, importer) {
+      if (importer === undefined || !id.startsWith('.')) return null;
+      const by = nameOf(importer);
+      const part = nameOf(join(dirname(importer), id));
+      const found = PARTS.find((one) => one.by === by && one.part === part);
+      return found === undefined ? null : `\0late:${part}`;
+    },
+    load(id) {
+      const found = PARTS.find(({ part }) => id === `\0late:${part}`);
+      if (found === undefined) return null;
+      const text = readFileSync(join(source, `${found.part}.ts`), 'utf8');
+      const library = JSON.stringify(join(source, 'engine/late-library.ts'));
+      return [
+        `import { latePart } from ${library};`,
+        `const load = latePart(${JSON.stringify(found.title)}, import.meta.url, 'late:${found.part}');`,
+        ...functionsOf(found.part, text),
+      ].join('\n');
+    },
+    // Only now it is known which file the functions are in.
+    renderChunk(code, chunk) {
+      return code.replace(/(["'`])late:([\w/-]+)\1/g, (_, __, part) => {
+        const path = posix.relative(posix.dirname(chunk.fileName), `${fileOf(part)}.js`);
+        return JSON.stringify(path.startsWith('.') ? path : `./${path}`);
+      });
+    },
+  };
+  return plugin;
+}
+
+/**
+ * What stands in their place: the same functions, which load them.
+ * @param {string} part
+ * @param {string} text
+ */
+function functionsOf(part, text) {
+  const exported = [...text.matchAll(/^export (?!type |interface )(.*)$/gm)];
+  return exported.map(([, declaration = '']) => {
+    const [, isAsync = '', name] = /^(async )?function (\w+)/.exec(declaration) ?? [];
+    if (name === undefined) throw new Error(`src/${part}.ts exports no function: ${declaration}`);
+    return `export ${isAsync}function ${name}(...given) { return load().${name}(...given); }`;
+  });
+}
+
+/**
+ * Names the chunk of all modules that are there as soon as one is, and of no others.
+ * @param {string} entry
+ * @param {string} name
+ * @returns {CodeSplittingNameFunction}
+ */
+export function atOnce(entry, name) {
+  /** @type {Set<string> | undefined} */
+  let needed;
+  return (id, modules) => {
+    if (needed === undefined) {
+      needed = new Set([entry]);
+      // A set goes on to what is added meanwhile.
+      for (const module of needed) {
+        for (const imported of modules.getModuleInfo(module)?.importedIds ?? [])
+          needed.add(imported);
+      }
+    }
+    return needed.has(id) ? name : null;
+  };
+}
