@@ -1,6 +1,7 @@
 import { checkWellFormed } from '../command/options.js';
 import { InputError, showValue } from '../support/errors.js';
 import { unknownName } from '../support/names.js';
+import { itsTurn } from './turns.js';
 
 /** A JSON Schema, as model APIs take it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -17,12 +18,18 @@ const LABEL = 'description';
  * each tool's first call, generates code, which some hosts forbid, and is one more thing to load
  * when the host is out of descriptors.
  *
- * @returns It answers in a later turn, so that a call that is cancelled at once begins nothing.
+ * @returns It answers in a later turn, so that a call that is cancelled at once begins nothing; and
+ *   when many calls begin together, some turns later.
  * @throws {InputError} (the made function) The first fault found, as one line.
  */
 export function createValidator<T>(schema: JsonSchema): (value: unknown) => Promise<T> {
-  // What the schema does not accept has been refused, so this is what it accepts.
-  return async (value) => readValue(withoutLabel(value, schema), schema, []) as T;
+  return async (value) => {
+    const read = readValue(withoutLabel(value, schema), schema, []);
+    const turn = itsTurn();
+    if (turn !== undefined) await turn;
+    // What the schema does not accept has been refused, so this is what it accepts.
+    return read as T;
+  };
 }
 
 /** The `description` that came with a command, for whoever shows it; undefined: none did. */
