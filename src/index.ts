@@ -10,6 +10,7 @@ export {
   type DraftReport,
 } from './artifacts/store.js';
 export type { SpillOptions } from './command/options.js';
+export type { Priority } from './command/priority.js';
 export { type CommandOptions, type EnvironmentOptions, run } from './command/run.js';
 export { SECRET_NAME_PATTERNS } from './command/secrets.js';
 export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './command/spawn.js';
@@ -75,6 +76,7 @@ export type {
   Counts,
   Ending,
   MergedResult,
+  NotLowered,
   Outcome,
   OutOfMemory,
   OutputChunk,

@@ -49,6 +49,8 @@ struct forkline_attributes {
   int mask;      // umask; -1: the caller's
   int has_nice;  // 0: the caller's
   int nice;
+  int has_session_nice;  // 0: that of a new session
+  int session_nice;      // where the kernel shares out processors by session
   const void *affinity;  // a mask of processors; NULL: the caller's
   size_t affinity_size;
   int has_bounding;   // 0: the caller's
@@ -79,6 +81,7 @@ struct forkline_launched {
   int pidfd;  // close-on-exec; the caller closes it; -1: none was wanted
   int step;   // FORKLINE_STEP_NONE, or the step that failed (pid and pidfd are -1)
   int error;  // errno of the failed step
+  int share;  // errno of why its session's share of the processors could not be changed; 0: it was
 };
 
 enum { FORKLINE_SCRIPT_FD = 3, FORKLINE_STACK_SIZE = 64 * 1024 };

@@ -120,6 +120,38 @@ void place_descriptors(const Child &child) {
   if (!forkline_close_from(count)) fail(child, FORKLINE_STEP_CLOSE);
 }
 
+// Whether a nice value counts within a session only, as far as that is known.
+bool processors_are_shared_by_session() {
+  int file = open("/proc/sys/kernel/sched_autogroup_enabled", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return true;
+  char answer = '1';
+  if (read(file, &answer, 1) < 0) answer = '1';
+  close(file);
+  return answer != '0';
+}
+
+// Gives the session of the caller a nice value of its own. Returns 0, or why it could not.
+int set_session_nice(int nice) {
+  int file = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+  // A kernel without the file has no such shares.
+  if (file < 0) return errno == ENOENT && access("/proc/self", F_OK) == 0 ? 0 : errno;
+  char text[4];
+  size_t length = 0;
+  if (nice < 0) text[length++] = '-';
+  const int digits = nice < 0 ? -nice : nice;
+  if (digits >= 10) text[length++] = static_cast<char>('0' + digits / 10 % 10);
+  text[length++] = static_cast<char>('0' + digits % 10);
+  int error = write(file, text, length) < 0 ? errno : 0;
+  close(file);
+  return error != 0 && processors_are_shared_by_session() ? error : 0;
+}
+
+// The caller has its own nice value already, if it could have it.
+int fall_behind(const forkline_attributes &attributes) {
+  if (attributes.has_nice && getpriority(PRIO_PROCESS, 0) != attributes.nice) return EPERM;
+  return set_session_nice(attributes.session_nice);
+}
+
 // What the caller may not give its child, the child does without: it could only be
 // more than the caller has itself.
 void take_attributes(const forkline_attributes &attributes) {
@@ -170,7 +202,11 @@ int run_child(void *argument) {
   enter_directory(child);
   place_descriptors(child);
   if (request.terminal && ioctl(0, TIOCSCTTY, 0) != 0) fail(child, FORKLINE_STEP_TERMINAL);
-  if (request.attributes != nullptr) take_attributes(*request.attributes);
+  if (request.attributes != nullptr) {
+    take_attributes(*request.attributes);
+    if (request.attributes->has_session_nice)
+      child.launched->share = fall_behind(*request.attributes);
+  }
   narrow(child);
   reset_signals(request.reset);
   // Only now: a signal that arrives from here on kills the child, not the parent's handler.
@@ -206,7 +242,7 @@ void start_child(Child &child) {
 }  // namespace
 
 extern "C" int forkline_launch(const forkline_request *request, forkline_launched *launched) {
-  *launched = forkline_launched{-1, -1, FORKLINE_STEP_NONE, 0};
+  *launched = forkline_launched{-1, -1, FORKLINE_STEP_NONE, 0, 0};
   Child child{request, launched, getpid()};
   // The first thing saved is the last restored: between the two, no handler of
   // the caller may run, in the parent on half-changed state or in the child at all.

@@ -132,6 +132,7 @@ export function engineCommand(
     environment,
     directory: cwd && absolute('cwd', cwd),
     follow: options.followDirectory ?? false,
+    behind: options.priority === 'low',
     stdin,
     separate: options.streams === 'separate',
     terminal: options.pty === undefined ? undefined : terminalSize(options.pty),

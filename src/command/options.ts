@@ -7,6 +7,7 @@ import { InputError, showValue } from '../support/errors.js';
 import { absolutePath, isUrl } from '../support/paths.js';
 import { signalNumber } from '../support/signals.js';
 import { encodingOf } from './encoding/decoded-capture.js';
+import { checkPriority, type Priority } from './priority.js';
 import { type PtyOption, terminalSize } from './terminal.js';
 
 /** A file for the whole output, mode 0600. */
@@ -69,6 +70,11 @@ export interface ExecuteOptions {
    * program that takes the shell's own place (`exec sudo …`) has no privileges then. Default: false.
    */
   readonly followDirectory?: boolean | undefined;
+  /**
+   * `low`: where both want the processors, the host gets about ten times as much as the command and
+   * what it starts. `result.notLowered` says when that could not be had. Default: 'normal'.
+   */
+  readonly priority?: Priority | undefined;
 }
 
 /** The names of those options. */
@@ -88,6 +94,7 @@ export const EXECUTE_OPTION_NAMES: OptionNames<ExecuteOptions> = {
   owner: true,
   shell: true,
   followDirectory: true,
+  priority: true,
 };
 
 const SPILL_NAMES: OptionNames<SpillOptions> = { path: true, maxBytes: true, afterBytes: true };
@@ -121,6 +128,7 @@ export function checkExecuteOptions(command: string, options: ExecuteOptions): v
   if (options.followDirectory !== undefined && typeof options.followDirectory !== 'boolean') {
     fail('followDirectory', 'true or false', options.followDirectory);
   }
+  checkPriority(options.priority);
   if (options.pty !== undefined) checkPty(options);
   if (options.onOutput !== undefined && typeof options.onOutput !== 'function') {
     fail('onOutput', 'a function', options.onOutput);

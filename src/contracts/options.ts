@@ -12,6 +12,7 @@ import {
   type ExecuteOptions,
   type OutputLimits,
 } from '../command/options.js';
+import { checkPriority, type Priority } from '../command/priority.js';
 import { compileNamePatterns } from '../command/secrets.js';
 import { inheritedEnvironment } from '../engine/environ.js';
 import type { Owner } from '../engine/owner.js';
@@ -54,6 +55,11 @@ export interface ShellOptions {
    * have the exact bytes, and a terminal is always UTF-8. Default: `utf-8`.
    */
   readonly encoding?: string | undefined;
+  /**
+   * `low`: where both want the processors, the host gets about ten times as much as a command. When
+   * that could not be had, the receipt's `troubles` say so. Default: `normal`.
+   */
+  readonly priority?: Priority | undefined;
   /** Where each command is noted: a file's path, or a log. Default: nowhere. */
   readonly log?: string | InteractionLog | undefined;
   /** Told what is wrong but no reason to fail. Default: process warnings. */
@@ -71,6 +77,7 @@ export const SHELL_OPTION_NAMES: OptionNames<ShellOptions> & { readonly contract
   graceMs: true,
   shell: true,
   encoding: true,
+  priority: true,
   log: true,
   logger: true,
 };
@@ -88,6 +95,7 @@ export interface ShellSettings {
   readonly shell: readonly string[] | undefined;
   /** Undefined: UTF-8. */
   readonly encoding: string | undefined;
+  readonly priority: Priority;
   readonly log: CommandLog | undefined;
 }
 
@@ -138,6 +146,7 @@ export function resolveShellOptions(
   // Kept as they are now, by the array itself: several tools may share one, and an environment.
   if (options.scrub !== undefined) compileNamePatterns(options.scrub);
   checkShell(options.shell);
+  checkPriority(options.priority);
   checkEnvironment(options.env);
   checkVariables(options.env);
   const path = absolutePath('cwd', cwd);
@@ -154,6 +163,7 @@ export function resolveShellOptions(
     graceMs: atLeast('graceMs', 0, options.graceMs ?? defaults.graceMs),
     shell: options.shell && [...options.shell],
     encoding: isMissing(options.encoding) ? undefined : encodingOf(options.encoding),
+    priority: options.priority ?? 'normal',
     log: resolveLog(options.log, options.logger),
   };
 }
@@ -169,15 +179,17 @@ interface CallOptions extends Pick<ExecuteOptions, 'timeoutMs' | 'signal' | 'onO
  * way, and a spread takes several times as long.
  */
 export function commandOptions(
-  { graceMs, shell, encoding }: Pick<ShellSettings, 'graceMs' | 'shell' | 'encoding'>,
+  settings: Pick<ShellSettings, 'graceMs' | 'shell' | 'encoding' | 'priority'>,
   { headBytes, tailBytes }: OutputLimits,
   call: CallOptions,
 ): Omit<ExecuteOptions, 'streams'> {
+  const { graceMs, shell, encoding, priority } = settings;
   const { cwd, timeoutMs, owner, signal, onOutput, spill } = call;
   return {
     graceMs,
     shell,
     encoding,
+    priority,
     headBytes,
     tailBytes,
     cwd,

@@ -13,7 +13,7 @@ import type { BackgroundProcess, Capture, Counts, StreamName } from './outcome.j
 import { errorCode } from './system-error.js';
 
 // Reused: the addon has read it when its call returns.
-const numbers = new Float64Array(14);
+const numbers = new Float64Array(15);
 
 /** The numbers of a command, as native/addon/src/request.rs takes them. */
 export function encodeNumbers(
@@ -35,6 +35,7 @@ export function encodeNumbers(
   numbers[11] = Number(command.follow);
   numbers[12] = command.terminal?.columns ?? 0;
   numbers[13] = command.terminal?.rows ?? 0;
+  numbers[14] = Number(command.behind);
   return numbers;
 }
 
@@ -50,7 +51,7 @@ export function decodeChunk([droppedBytes, data]: ChunkRecord): EngineChunk {
 
 const CAUSES = ['itself', 'timedOut', 'cancelled'] as const;
 
-const FIGURES_OF_OUTCOME = 9;
+const FIGURES_OF_OUTCOME = 10;
 const FIGURES_OF_CAPTURE = 9;
 
 /** @param figures Those of the whole batch, in the order of native/addon/src/event.rs. */
@@ -78,6 +79,7 @@ export function decodeRan(record: RanRecord, figures: Float64Array): EngineEnd &
     background: record[3]?.map(decodeBackground) ?? [],
     spill: record[4]?.map(decodeSpill)[0],
     directory: (record[5 + 2 * figure(8)] as RanText) ?? undefined,
+    share: figure(9),
   };
 }
 

@@ -11,6 +11,8 @@ export interface EngineCommand {
   readonly directory: string | undefined;
   /** Tell where it is at its end. */
   readonly follow: boolean;
+  /** It comes after its host at the processor. */
+  readonly behind: boolean;
   /** Bytes, a pipe to write to (true), or nothing (false). */
   readonly stdin: boolean | Uint8Array;
   readonly separate: boolean;
@@ -78,6 +80,8 @@ export interface EngineOutcome {
   readonly spill: Omit<SpillReport, 'path'> | undefined;
   /** Where it was at its end, if it was followed and that is known. */
   readonly directory: string | undefined;
+  /** Errno of why it has not come after its host; 0: it has, or was not to. */
+  readonly share: number;
 }
 
 /** The answer to a request. */

@@ -151,6 +151,15 @@ export interface BaseResult {
    * told. One that has been removed has ` (deleted)` after its name.
    */
   readonly directory?: string;
+  /** Why it has not, or not surely, come after its host; present when `priority: 'low'` could not be had. */
+  readonly notLowered?: NotLowered;
+}
+
+/** Why a command's priority may be its host's. */
+export interface NotLowered {
+  /** The system's name for the error: `EAGAIN` for a user who has started too many at once. */
+  readonly code: string;
+  readonly errno: number;
 }
 
 /** A result with stdout and stderr in one stream, in the order in which they were written. */

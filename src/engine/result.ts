@@ -10,6 +10,7 @@ import type {
   RunResult,
   SeparateResult,
 } from './outcome.js';
+import { errorCode } from './system-error.js';
 
 /** What a result needs to know of the request. */
 export interface Requested {
@@ -31,11 +32,12 @@ export function toResult(
 ): RunResult {
   if (end.kind === 'neverStarted') return neverStarted(asked, by);
   const result = asked.separate ? separateResult(end, asked, by) : mergedResult(end, asked, by);
-  if (end.spill === undefined && end.directory === undefined) return result;
+  if (end.spill === undefined && end.directory === undefined && end.share === 0) return result;
   return {
     ...result,
     ...(end.spill && { spill: { path: asked.spillPath ?? '', ...end.spill } }),
     ...(end.directory !== undefined && { directory: end.directory }),
+    ...(end.share !== 0 && { notLowered: { code: errorCode(end.share), errno: end.share } }),
   };
 }
 

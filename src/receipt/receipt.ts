@@ -3,6 +3,7 @@ import type {
   BaseResult,
   Capture,
   Counts,
+  NotLowered,
   Outcome,
   RunResult,
   SpillError,
@@ -124,12 +125,13 @@ async function lookAndMake(result: RunResult, context: ReceiptContext): Promise<
 }
 
 function receiptWith(result: RunResult, context: ReceiptContext, found: Findings): Receipt {
-  const { pid, outcome, outOfMemory, durationMs, cpu, peakMemory, spill } = result;
+  const { pid, outcome, outOfMemory, durationMs, cpu, peakMemory, spill, notLowered } = result;
   const { exitCodeOf, background } = found;
   const kept = 'kept' in context ? context.kept : spill && keptBySpill(spill);
   const keptError = context.keptError ?? (spill?.error && describeSpillError(spill.error));
   const notKept = keptError === undefined ? [] : [`the output is not kept whole: ${keptError}`];
   const troubles = [...found.troubles, ...notKept];
+  if (notLowered !== undefined) troubles.push(describeNotLowered(notLowered));
   const streams = streamsOf(result, context.cut);
   // One literal: what is nearly never there is put in afterwards.
   const receipt: { -readonly [Name in keyof Receipt]: Receipt[Name] } = {
@@ -193,6 +195,10 @@ function streamOf({ kind, total, lossy }: Capture, cut = kind === 'cut'): Stream
 
 function keptBySpill({ path, bytes, dropped }: SpillReport): KeptReceipt {
   return { path, bytes, missing: dropped };
+}
+
+function describeNotLowered({ code }: NotLowered): string {
+  return `the command's priority may not be lower than that of its host: ${code}`;
 }
 
 function describeSpillError({ code, message }: SpillError): string {

@@ -51,7 +51,7 @@ const MEMBERS: u32 = 7;
 
 impl Event {
     /// Figures that one event needs at most.
-    pub const FIGURES: usize = 9 + 2 * 9;
+    pub const FIGURES: usize = 10 + 2 * 9;
 
     /// Fills the event's record, and appends its figures.
     pub fn fill(self, record: &mut Record, figures: &mut Figures) -> Result<()> {
@@ -125,6 +125,7 @@ fn ran(record: &mut Record, figures: &mut Figures, id: f64, outcome: Outcome) ->
     figures.push(milliseconds(outcome.usage.system));
     figures.push(outcome.usage.peak as f64);
     figures.push(outcome.captures.len() as f64);
+    figures.push(f64::from(outcome.share));
     if outcome.background.is_empty() && outcome.spill.is_none() {
         record.push(Null)?;
         record.push(Null)?;

@@ -26,6 +26,7 @@ pub struct Numbers {
     spill_max_bytes: u64,
     opening: Opening,
     follow: bool,
+    behind: bool,
 }
 
 impl Numbers {
@@ -46,9 +47,10 @@ impl Numbers {
             follow,
             columns,
             rows,
+            behind,
         ] = *numbers
         else {
-            return Err(Error::new(Status::InvalidArg, "numbers: expected fourteen"));
+            return Err(Error::new(Status::InvalidArg, "numbers: expected fifteen"));
         };
         let overflow = if pause == 0.0 { Overflow::DropMiddle } else { Overflow::Pause };
         let form = match listen as u8 {
@@ -71,6 +73,7 @@ impl Numbers {
             spill_max_bytes: spill as u64,
             opening: if after < 0.0 { Opening::AtStart } else { Opening::After(after as u64) },
             follow: follow != 0.0,
+            behind: behind != 0.0,
         })
     }
 }
@@ -98,6 +101,7 @@ pub fn command(strings: Strings, directory: Option<Directory>, numbers: &Numbers
         directory,
         follow: numbers.follow,
         announce: numbers.announce,
+        behind: numbers.behind,
         stdin: match strings.stdin {
             Either::A(true) => Stdin::Pipe,
             Either::A(false) => Stdin::Null,

@@ -4,12 +4,13 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use forkline_launch::{Image, Place, Request as Launch, Stack, launch};
+use forkline_launch::{Image, Launched, Place, Request as Launch, Stack, launch_and_tell};
 use forkline_protocol::{Answer, Descriptors, Exit, Order, Request, Start, members_in_parts, take};
 
 use crate::cradle::tell;
 use crate::ending::Ending;
 use crate::looking::{Looking, tell_at_once};
+use crate::lowering::Lowering;
 use crate::members::{Members, kill};
 use crate::signals;
 use crate::wait::{self, Change, Ended, Family};
@@ -34,6 +35,7 @@ struct Command<'cradle> {
     members: Members,
     ending: Option<Ending>,
     looking: Option<Looking>,
+    lowering: Option<Lowering>,
 }
 
 /// Runs it; whether this process is as it was before.
@@ -60,19 +62,19 @@ pub fn run(
             attributes: Some(&request.attributes),
             reset: signals::NOT_DEFAULT,
         };
-        launch(&launch_request, stack)
+        launch_and_tell(&launch_request, stack)
     };
     // The rest is closed: whoever reads the command's pipes waits for their end.
     drop(descriptors);
-    let pid = match launched {
-        Ok(pid) => pid,
+    let Launched { pid, share } = match launched {
+        Ok(launched) => launched,
         Err(failure) => {
             let errno = failure.error.raw_os_error().unwrap_or(0);
             tell(channel, &Answer::Failed { step: failure.step, errno });
             return !request.follow;
         }
     };
-    let start = Start { pid, cradle: std::process::id() as i32, at };
+    let start = Start { pid, cradle: std::process::id() as i32, at, share };
     if request.announce {
         tell(channel, &Answer::Started(start));
     }
@@ -86,6 +88,7 @@ pub fn run(
         members: Members::new(pid),
         ending: None,
         looking: None,
+        lowering: Lowering::after(share, request.attributes.session_nice),
     };
     // A command may run for long.
     drop(request.environment);
@@ -118,6 +121,7 @@ impl Command<'_> {
                 self.to_announce,
                 self.ending.as_ref().map(Ending::due),
                 self.looking.as_ref().map(Looking::due),
+                self.lowering.as_ref().map(Lowering::due),
             ];
             let time = due.into_iter().flatten().min();
             let time = time.map(|due| due.saturating_duration_since(Instant::now()));
@@ -136,7 +140,7 @@ impl Command<'_> {
             match wait::next() {
                 Family::Change(Change::Ended(ended)) => {
                     if self.leader == Some(ended.pid) {
-                        (self.leader, self.to_announce) = (None, None);
+                        (self.leader, self.to_announce, self.lowering) = (None, None, None);
                         exit = Some(self.exit(&ended));
                     }
                     ended_one = true;
@@ -192,6 +196,10 @@ impl Command<'_> {
         if self.to_announce.is_some_and(|due| due <= now) {
             self.to_announce = None;
             self.tell(&Answer::Started(self.start));
+        }
+        let lowering = self.lowering.take_if(|lowering| lowering.due() <= now);
+        if let (Some(lowering), Some(leader)) = (lowering, self.leader) {
+            (self.start.share, self.lowering) = lowering.again(leader, now);
         }
         let given_up = match &mut self.ending {
             Some(ending) => ending.act(&self.members, self.leader, now),

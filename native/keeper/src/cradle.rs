@@ -145,6 +145,7 @@ pub fn own_attributes() -> Attributes {
         limits: limits(),
         mask: Some(mask),
         nice: Some(nice),
+        session_nice: None,
         affinity: processors(0),
         bounding: Some(bounding_set()),
     }

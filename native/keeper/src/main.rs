@@ -12,6 +12,7 @@ mod ending;
 mod keeper;
 mod line;
 mod looking;
+mod lowering;
 mod members;
 mod proc;
 mod quota;

@@ -35,6 +35,8 @@ pub struct Attributes {
     pub mask: Option<u32>,
     /// Its nice value.
     pub nice: Option<i32>,
+    /// The nice value of its session, where the kernel shares out processors by session first.
+    pub session_nice: Option<i32>,
     /// The processors it may run on, as a mask; empty: the caller's.
     pub affinity: Vec<u8>,
     /// The capabilities that a program can give it at most, by number, as bits. Those of its caller that

@@ -17,6 +17,8 @@ pub struct Attributes {
     pub mask: c_int,
     pub has_nice: c_int,
     pub nice: c_int,
+    pub has_session_nice: c_int,
+    pub session_nice: c_int,
     pub affinity: *const c_void,
     pub affinity_size: usize,
     pub has_bounding: c_int,
@@ -48,6 +50,7 @@ pub struct Launched {
     pub pidfd: c_int,
     pub step: c_int,
     pub error: c_int,
+    pub share: c_int,
 }
 
 unsafe extern "C" {

@@ -68,7 +68,22 @@ pub struct Failure {
 /// Starts a program; blocks this thread, and no other, until its exec. Returns its process id,
 /// which is also that of its group and session.
 pub fn launch(request: &Request, stack: &mut Stack) -> Result<i32, Failure> {
-    start(request, stack).map(|launched| launched.pid)
+    launch_and_tell(request, stack).map(|launched| launched.pid)
+}
+
+/// A program that was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Launched {
+    /// Its process id.
+    pub pid: i32,
+    /// The errno of why its session's nice value could not be set; 0: it was, or nobody wanted it.
+    pub share: i32,
+}
+
+/// As [`launch`], and tells what else came of it.
+pub fn launch_and_tell(request: &Request, stack: &mut Stack) -> Result<Launched, Failure> {
+    let ffi::Launched { pid, share, .. } = start(request, stack)?;
+    Ok(Launched { pid, share })
 }
 
 fn start(request: &Request, stack: &mut Stack) -> Result<ffi::Launched, Failure> {
@@ -98,7 +113,7 @@ fn start(request: &Request, stack: &mut Stack) -> Result<ffi::Launched, Failure>
         stack: stack.lowest(),
         stack_size: Stack::SIZE,
     };
-    let mut launched = ffi::Launched { pid: -1, pidfd: -1, step: 0, error: 0 };
+    let mut launched = ffi::Launched { pid: -1, pidfd: -1, step: 0, error: 0, share: 0 };
     // SAFETY: every pointer is to a NUL- or NULL-terminated array that outlives the call, which
     // returns only when the child has left this memory; `&mut stack` makes its stack ours alone.
     let failed = unsafe { ffi::forkline_launch(&raw, &mut launched) } != 0;
@@ -123,6 +138,8 @@ fn raw_attributes(attributes: &Attributes) -> ffi::Attributes {
         mask: attributes.mask.map_or(-1, |mask| mask as c_int),
         has_nice: attributes.nice.is_some().into(),
         nice: attributes.nice.unwrap_or(0),
+        has_session_nice: attributes.session_nice.is_some().into(),
+        session_nice: attributes.session_nice.unwrap_or(0),
         affinity: if affinity.is_empty() { null() } else { affinity.as_ptr().cast() },
         affinity_size: affinity.len(),
         has_bounding: attributes.bounding.is_some().into(),

@@ -65,6 +65,9 @@ pub struct Start {
     pub cradle: i32,
     /// When it was launched, by the monotonic clock, in nanoseconds.
     pub at: u64,
+    /// The errno of why it has no smaller share of the processors than it would have anyway; 0: it has,
+    /// or was to have none.
+    pub share: i32,
 }
 
 /// How the leader ended.
@@ -188,12 +191,13 @@ impl Answer {
 
 impl Start {
     fn encode<'a>(&self, fields: &'a mut Writer) -> &'a mut Writer {
-        fields.number(self.pid as u64).number(self.cradle as u64).number(self.at)
+        fields.number(self.pid as u64).number(self.cradle as u64).number(self.at);
+        fields.number(self.share as u64)
     }
 
     fn decode(fields: &mut Reader) -> Option<Start> {
         let (pid, cradle) = (fields.small()?, fields.small()?);
-        Some(Start { pid, cradle, at: fields.number()? })
+        Some(Start { pid, cradle, at: fields.number()?, share: fields.small()? })
     }
 }
 
@@ -257,7 +261,7 @@ mod tests {
 
     #[test]
     fn answers_and_orders_arrive_as_they_were_sent() {
-        let start = Start { pid: 1, cradle: 2, at: 3 };
+        let start = Start { pid: 1, cradle: 2, at: 3, share: 4 };
         let exit = Exit {
             start,
             status: Status::Signaled(9),

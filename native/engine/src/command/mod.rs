@@ -31,6 +31,8 @@ pub struct Command {
     pub follow: bool,
     /// Whether anybody waits for its start.
     pub announce: bool,
+    /// Whether it comes after its host at the processor.
+    pub behind: bool,
     /// What the command reads.
     pub stdin: Stdin,
     /// Where its output goes.

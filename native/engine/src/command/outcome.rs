@@ -43,6 +43,8 @@ pub struct Outcome {
     pub background: Vec<BackgroundProcess>,
     /// Where it was at its end, if it was followed and that can be told: see `Exit::directory` of the protocol.
     pub directory: Option<PathBuf>,
+    /// The errno of why it has not come after its host at the processor; 0: it has, or was not to.
+    pub share: i32,
 }
 
 /// Resources used by the command and the descendants it waited for.

@@ -98,6 +98,7 @@ impl Reactor {
     fn exited(&mut self, id: u64, told: Told) {
         self.start_told(id, told.start);
         let Some(process) = self.processes.get_mut(&id) else { return };
+        process.share = told.start.share;
         let directory = PathBuf::from(OsString::from_vec(told.directory));
         process.directory = Some(directory).filter(|path| path.is_absolute());
         if told.empty {

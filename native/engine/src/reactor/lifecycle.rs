@@ -208,6 +208,7 @@ impl Reactor {
             },
             background: process.members,
             directory: process.directory,
+            share: process.share,
         };
         for sent in process.signals {
             sent(false);

@@ -160,7 +160,8 @@ impl Launcher {
         }
         let (reader, input) = plumbing.input.unzip();
         let is_born_here = turn.identity.has_birthplace();
-        let attributes = attributes::of_thread(order.thread).map_err(no_keeper)?;
+        let attributes = attributes::of_thread(order.thread, command.behind);
+        let attributes = attributes.map_err(no_keeper)?;
         let letter = Letter::new(command, invocation, reader, writers, attributes, is_born_here)?;
         let (turn, cradle) = self.cradle_of(turn)?;
         Ok(Some(Process {
@@ -185,6 +186,7 @@ impl Launcher {
             input: input.map(|writer| Input::new(writer, &command.stdin)),
             follow: command.follow,
             directory: None,
+            share: 0,
             terminal: plumbing.kept,
             signals: Default::default(),
             members: Vec::new(),

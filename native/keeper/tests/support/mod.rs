@@ -31,6 +31,7 @@ pub fn command(text: &str) -> Command {
         directory: None,
         follow: false,
         announce: true,
+        behind: false,
         stdin: Stdin::Null,
         streams: Streams::Merged,
         limits: Limits { head: 64 * 1024, tail: 64 * 1024 },

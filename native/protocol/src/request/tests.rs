@@ -16,6 +16,7 @@ prop_compose! {
         limits in vec((0..16i32, any::<u64>(), any::<u64>()), 0..16),
         mask in proptest::option::of(0..0o777u32),
         nice in proptest::option::of(-20..20i32),
+        session_nice in proptest::option::of(-20..20i32),
         affinity in vec(any::<u8>(), 0..16),
         bounding: Option<u64>,
         terminal: bool,
@@ -25,7 +26,7 @@ prop_compose! {
         let images = images.into_iter().map(|(path, argv)| Image { path, argv }).collect();
         let limit = |(resource, soft, hard)| Limit { resource, soft, hard };
         let limits = limits.into_iter().map(limit).collect();
-        let attributes = Attributes { limits, mask, nice, affinity, bounding };
+        let attributes = Attributes { limits, mask, nice, session_nice, affinity, bounding };
         let directory = directory.filter(|path| !path.is_empty());
         Request { images, environment, directory, attributes, terminal, follow, announce }
     }

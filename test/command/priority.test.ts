@@ -1,0 +1,128 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
+import { expect, test } from 'vitest';
+import { CONTRACT_NAMES, createBashTool, receiptOf, run, spawn } from '../../src/index.js';
+import { type HostAnswer, startHost } from '../support/hosts.js';
+import { leavesNothingBehind } from '../support/leftovers.js';
+
+leavesNothingBehind();
+
+/** Its nice value, and that of its session where the kernel shares out processors by session. */
+const LOOK = 'nice; cat /proc/self/autogroup 2>/dev/null';
+
+const isShared = existsSync('/proc/self/autogroup');
+const isRoot = process.getuid?.() === 0;
+const nicer = Math.min(19, getPriority() + 10);
+
+const sessionOf = (text: string) => /^\/autogroup-\d+ nice (-?\d+)$/m.exec(text)?.[1];
+
+test("with priority: 'low' a command and what it starts come after the host", async () => {
+  const { output, notLowered } = await run(`bash -c '${LOOK}'`, { priority: 'low' });
+  const text = output.kind === 'complete' ? output.text : '';
+  expect(text).toMatch(new RegExp(`^${nicer}\n`));
+  if (isShared && notLowered === undefined) expect(Number(sessionOf(text))).toBeGreaterThan(0);
+  if (isRoot) expect(notLowered).toBeUndefined();
+});
+
+test.each([{}, { priority: 'normal' as const }, { priority: undefined }])(
+  'with %j it has the priority of the host',
+  async (options) => {
+    const result = await run(LOOK, options);
+    expect(result).not.toHaveProperty('notLowered');
+    const text = result.output.kind === 'complete' ? result.output.text : '';
+    expect(text).toMatch(new RegExp(`^${getPriority()}\n`));
+    if (isShared) expect(sessionOf(text)).toBe('0');
+  },
+);
+
+test('spawn() takes it too, on pipes and on a terminal', async () => {
+  for (const pty of [false, true]) {
+    const { result } = await spawn('nice', { priority: 'low', pty });
+    expect(await result).toMatchObject({
+      output: { text: expect.stringMatching(`^${nicer}\r?\n$`) },
+    });
+  }
+});
+
+test.each(CONTRACT_NAMES)('a tool of %s gives it to each of its commands', async (contract) => {
+  await using tool = createBashTool({ contract, cwd: '/', priority: 'low' });
+  const { content } = await tool.execute({ command: 'echo "is $(nice)"' });
+  expect(content[0]?.text).toContain(`is ${nicer}`);
+});
+
+test('whoever is no priority is refused, and told what is one', async () => {
+  const priority = 'high' as 'low';
+  const message = `priority: expected 'low' or 'normal', got "high"`;
+  await expect(run('true', { priority })).rejects.toThrow(message);
+  for (const contract of CONTRACT_NAMES) {
+    expect(() => createBashTool({ contract, cwd: '/', priority })).toThrow(message);
+  }
+});
+
+test('forkline in forkline: what comes after a host that comes after another comes last', async () => {
+  const code = `
+    import(${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)})
+      .then(({ run }) => run(${JSON.stringify(LOOK)}, { priority: 'low' }))
+      .then(({ output }) => process.stdout.write(output.text));`;
+  const command = `'${process.execPath}' -e "$CODE"`;
+  const { output } = await run(command, { priority: 'low', env: { CODE: code } });
+  const text = output.kind === 'complete' ? output.text : '';
+  expect(text).toMatch(/^19\n/);
+  if (isShared && isRoot) expect(sessionOf(text)).toBe('19');
+});
+
+// An ordinary user may change ten sessions a second.
+test.runIf(isRoot && isShared)(
+  'an ordinary user is told of each that was not lowered',
+  async () => {
+    const under = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+    const host = startHost('commands', { under });
+    const answers: HostAnswer[] = await Promise.all(
+      Array.from({ length: 24 }, () => host.run(LOOK, { priority: 'low' })),
+    );
+    for (const { result } of answers) {
+      const text = result?.output.kind === 'complete' ? result.output.text : '';
+      expect(text).toMatch(/^10\n/);
+      // It may have been lowered after its look.
+      if (sessionOf(text) === '10') expect(result?.notLowered).toBeUndefined();
+      if (result?.notLowered === undefined) continue;
+      expect(sessionOf(text)).toBe('0');
+      expect(result.notLowered).toEqual({ code: 'EAGAIN', errno: 11 });
+      expect((await receiptOf(result)).troubles).toEqual([
+        "the command's priority may not be lower than that of its host: EAGAIN",
+      ]);
+    }
+    host.child.stdin?.end();
+    await host.ended;
+  },
+);
+
+const isEnabled = () => readFileSync('/proc/sys/kernel/sched_autogroup_enabled', 'utf8')[0] === '1';
+
+test.runIf(isRoot && isShared)(
+  'commands of an ordinary user that last are lowered in turn',
+  async () => {
+    if (!isEnabled()) return;
+    const under = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+    const host = startHost('commands', { under });
+    const command = `until [[ $(cat /proc/self/autogroup) == *' 10' ]]; do sleep .05; done`;
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => host.run(command, { priority: 'low', timeoutMs: 20_000 })),
+    );
+    for (const { result } of answers) {
+      expect(result?.outcome).toEqual({ kind: 'exited', exitCode: 0 });
+      expect(result?.notLowered).toBeUndefined();
+    }
+    host.child.stdin?.end();
+    await host.ended;
+  },
+);
+
+test.runIf(isRoot)('in a PID namespace of its own a command comes after the host too', async () => {
+  const host = startHost('commands', { under: ['unshare', '--pid', '--fork', '--mount-proc'] });
+  const { result } = await host.run(LOOK, { priority: 'low' });
+  expect(result?.output).toMatchObject({ text: expect.stringMatching(`^${nicer}\n`) });
+  expect(result?.notLowered).toBeUndefined();
+  host.child.stdin?.end();
+  await host.ended;
+});
