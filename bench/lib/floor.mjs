@@ -8,7 +8,7 @@ import { FLOOR_FILE } from './build-floor.mjs';
 /**
  * @typedef {object} Addon
  * @property {(way: Way, program: Program, iterations: number) => Float64Array} latency
- * @property {(way: Way, program: Program, count: number, inFlight: number) => number} throughput
+ * @property {(way: Way, programs: Program[], count: number, inFlight: number) => number} throughput
  * @property {(way: Way, program: Program, path?: string) => { ns: number, bytes: number }} drain
  * @property {(program: Program, count: number) => number} killGroup
  */
@@ -49,7 +49,15 @@ export const latency = (way, command) =>
  * @param {number} inFlight
  */
 export const throughput = (way, command, count, inFlight) =>
-  addon.throughput(way, bash(command), count, inFlight) / NS_PER_MS;
+  addon.throughput(way, [bash(command)], count, inFlight) / NS_PER_MS;
+
+/**
+ * The same of these commands, one each.
+ * @param {readonly string[]} commands
+ * @param {number} inFlight
+ */
+export const throughputOf = (commands, inFlight) =>
+  addon.throughput('launch', commands.map(bash), commands.length, inFlight) / NS_PER_MS;
 
 /**
  * Milliseconds to read a command's output to the end, and to write it to a file where one is named.

@@ -1,6 +1,7 @@
 // The floor's face to JavaScript: arguments in, nanoseconds out.
 #include <napi.h>
 
+#include <deque>
 #include <exception>
 
 #include "measures.h"
@@ -57,8 +58,16 @@ Napi::Value latency(const Napi::CallbackInfo &info) {
 }
 
 Napi::Value throughput(const Napi::CallbackInfo &info) {
-  Command command = command_of(info[1]);
-  double ns = bench::throughput(way_of(info[0]), command, count_of(info[2]), count_of(info[3]));
+  Napi::Array given = info[1].As<Napi::Array>();
+  // Where one is, it stays: it points into itself.
+  std::deque<Command> held;
+  std::vector<const Command *> commands;
+  for (uint32_t index = 0; index < given.Length(); index++) {
+    Napi::Object one = given.Get(index).As<Napi::Object>();
+    commands.push_back(&held.emplace_back(one.Get("file").As<Napi::String>().Utf8Value(),
+                                          strings(one.Get("args")), strings(one.Get("env"))));
+  }
+  double ns = bench::throughput(way_of(info[0]), commands, count_of(info[2]), count_of(info[3]));
   return Napi::Number::New(info.Env(), ns);
 }
 

@@ -13,8 +13,10 @@ namespace bench {
 // Start, read to the end, wait; one time for each iteration.
 std::vector<double> latency(Way way, const Command &command, uint32_t iterations);
 
-// `count` commands, never more than `in_flight` at a time, by one thread on epoll: the whole time.
-double throughput(Way way, const Command &command, uint32_t count, uint32_t in_flight);
+// `count` commands, the given ones in turn, never more than `in_flight` at a time, by one thread on
+// epoll: the whole time.
+double throughput(Way way, const std::vector<const Command *> &commands, uint32_t count,
+                  uint32_t in_flight);
 
 struct Drained {
   double ns = 0;

@@ -16,8 +16,8 @@ struct Live {
 // One thread that starts, reads and reaps.
 class Loop {
  public:
-  Loop(Way way, const Command &command, uint32_t count)
-      : starter_(way), command_(command), buffer_(kReadSize), live_(count) {
+  Loop(Way way, const std::vector<const Command *> &commands, uint32_t count)
+      : starter_(way), commands_(commands), buffer_(kReadSize), live_(count) {
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_ < 0) fail("epoll_create1", errno);
   }
@@ -38,7 +38,7 @@ class Loop {
  private:
   void start() {
     Live &live = live_[started_];
-    live.started = starter_.start(command_);
+    live.started = starter_.start(*commands_[started_ % commands_.size()]);
     live.open_pipes = live.started.pipe_count;
     for (int pipe = 0; pipe < live.started.pipe_count; pipe++) {
       epoll_event event = {};
@@ -68,7 +68,7 @@ class Loop {
   }
 
   Starter starter_;
-  const Command &command_;
+  const std::vector<const Command *> &commands_;
   PageBuffer buffer_;
   std::vector<Live> live_;
   int epoll_ = -1;
@@ -78,8 +78,9 @@ class Loop {
 
 }  // namespace
 
-double throughput(Way way, const Command &command, uint32_t count, uint32_t in_flight) {
-  Loop loop(way, command, count);
+double throughput(Way way, const std::vector<const Command *> &commands, uint32_t count,
+                  uint32_t in_flight) {
+  Loop loop(way, commands, count);
   uint64_t begin = now_ns();
   loop.run(in_flight);
   return static_cast<double>(now_ns() - begin);

@@ -1,0 +1,4 @@
+import { workerData } from 'node:worker_threads';
+import { throughputOf } from '../floor.mjs';
+
+throughputOf(workerData.list, workerData.agents);

@@ -1,0 +1,177 @@
+// P18: many agents in one process: a mix of real commands over a small repository, and a server that
+// answers meanwhile.
+/** @import { Suite } from '../lib/types.d.ts' */
+/** @import { Found, Setting } from '../lib/rollouts/host.mjs' */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { availableBytes } from '../lib/proc.mjs';
+import { makeRepository, references } from '../lib/rollouts/repository.mjs';
+import { atLeast, atMost, figureRow, milliseconds, ratioRow, times } from '../lib/rows.mjs';
+import { median } from '../lib/statistics.mjs';
+
+const GIB = 2 ** 30;
+const AGENTS = 64;
+const HOST = fileURLToPath(new URL('../lib/rollouts/host.mjs', import.meta.url));
+const execute = promisify(execFile);
+
+/** What is compared, by a name. `slow`: it takes so long that it gets a quarter of the commands. */
+const BURSTS = [
+  { name: 'floor', program: 'floor' },
+  { name: 'forkline', program: 'forkline' },
+  { name: 'forkline, low', program: 'forkline, low' },
+  { name: 'child_process', program: 'child_process', slow: true },
+  { name: 'execa', program: 'execa', slow: true },
+];
+const PACED = ['forkline', 'forkline, low', 'child_process'];
+
+/**
+ * @param {Setting} setting
+ * @returns {Promise<Found>}
+ */
+async function inHost(setting) {
+  const { stdout } = await execute(process.execPath, [HOST, JSON.stringify(setting)], {
+    maxBuffer: GIB,
+  });
+  return JSON.parse(stdout);
+}
+
+/**
+ * @param {readonly Found[]} all
+ * @param {keyof Found} figure
+ */
+const middle = (all, figure) => median(all.map((found) => found[figure]));
+
+/** @type {Suite} */
+export const suite = {
+  async measure({ quick }) {
+    const bytes = availableBytes() > 4 * GIB ? GIB : GIB / 4;
+    const directory = mkdtempSync(join(tmpdir(), 'forkline-rollouts-'));
+    try {
+      makeRepository(directory);
+      const given = { agents: AGENTS, bytes, directory, references: references(directory) };
+      const count = quick ? 128 : 512;
+      /** @type {Map<string, Found[]>} */
+      const found = new Map();
+      /** @param {string} name @param {Setting} setting */
+      const add = async (name, setting) =>
+        found.set(name, [...(found.get(name) ?? []), await inHost(setting)]);
+      for (let round = 0; round < (quick ? 1 : 3); round++) {
+        for (const { name, program, slow } of BURSTS) {
+          if (slow && round > 0) continue;
+          const some = slow ? count / 4 : count;
+          await add(name, { ...given, program, arrivals: 'burst', count: some });
+        }
+      }
+      for (const program of PACED) {
+        await add(`${program}, paced`, { ...given, program, arrivals: 'paced', count: count / 8 });
+      }
+      return summary(found, bytes);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  },
+};
+
+/**
+ * @param {ReadonlyMap<string, readonly Found[]>} found
+ * @param {number} bytes
+ */
+function summary(found, bytes) {
+  /** @param {string} name @param {keyof Found} figure */
+  const of = (name, figure) => middle(found.get(name) ?? [], figure);
+  /** @param {readonly string[]} names @param {keyof Found} figure */
+  const others = (names, figure) =>
+    Object.fromEntries(names.map((name) => [name, milliseconds(of(name, figure))]));
+  const held = `${(bytes / GIB).toFixed(bytes < GIB ? 2 : 0)} GiB touched`;
+  const speed = `${of('forkline', 'perSecond').toFixed(0)}/s`;
+  /** @param {string} name */
+  const toFloor = (name) => of(name, 'perSecond') / of('floor', 'perSecond');
+  const rows = [
+    ratioRow({
+      id: 'P18',
+      what: `rollouts, ${AGENTS} agents, ${held}: commands`,
+      figure: speed,
+      to: `floor's host ${of('floor', 'perSecond').toFixed(0)}/s`,
+      value: toFloor('forkline'),
+      target: atLeast(0.9),
+      others: Object.fromEntries(
+        ['forkline, low', 'child_process', 'execa'].map((name) => [name, times(toFloor(name))]),
+      ),
+    }),
+    ratioRow({
+      id: 'P18',
+      what: 'the same',
+      figure: speed,
+      to: `child_process ${of('child_process', 'perSecond').toFixed(0)}/s`,
+      value: of('forkline', 'perSecond') / of('child_process', 'perSecond'),
+      target: atLeast(4),
+    }),
+    ratioRow({
+      id: 'P18',
+      what: 'burst: event loop delay, p99',
+      figure: milliseconds(of('forkline', 'loopP99')),
+      to: `floor's host ${milliseconds(of('floor', 'loopP99'))}`,
+      value: of('forkline', 'loopP99') / of('floor', 'loopP99'),
+      target: atMost(1.5),
+      others: others(['forkline, low', 'child_process', 'execa'], 'loopP99'),
+    }),
+    figureRow({
+      id: 'P18',
+      what: "burst, priority: 'low': answers of the server, p99",
+      figure: milliseconds(of('forkline, low', 'httpP99')),
+      value: of('forkline, low', 'httpP99'),
+      target: atMost(10, '≤ 10 ms'),
+      others: others(['floor', 'forkline', 'child_process', 'execa'], 'httpP99'),
+    }),
+    figureRow({
+      id: 'P18',
+      what: 'paced: event loop delay, p99',
+      figure: milliseconds(of('forkline, paced', 'loopP99')),
+      value: of('forkline, paced', 'loopP99'),
+      target: atMost(3, '≤ 3 ms'),
+      others: others(['forkline, low, paced', 'child_process, paced'], 'loopP99'),
+    }),
+    figureRow({
+      id: 'P18',
+      what: 'paced: answers of the server, p99',
+      figure: milliseconds(of('forkline, paced', 'httpP99')),
+      value: of('forkline, paced', 'httpP99'),
+      target: atMost(5, '≤ 5 ms'),
+      others: others(['forkline, low, paced', 'child_process, paced'], 'httpP99'),
+    }),
+    wrongRow(found),
+  ];
+  /** @param {readonly Found[]} all */
+  const speeds = (all) => all.map(({ perSecond }) => perSecond);
+  return {
+    rows,
+    medians: Object.fromEntries([...found].map(([name, all]) => [name, speeds(all)])),
+  };
+}
+
+/** @param {ReadonlyMap<string, readonly Found[]>} found */
+function wrongRow(found) {
+  /** @param {(name: string) => boolean} isOf */
+  const wrong = (isOf) =>
+    [...found]
+      .flatMap(([name, all]) => (isOf(name) ? all : []))
+      .reduce((n, one) => n + one.wrong, 0);
+  const own = wrong((name) => name.startsWith('forkline'));
+  return figureRow({
+    id: 'P18',
+    what: 'wrong outputs, by their hash',
+    figure: String(own),
+    value: own,
+    target: atMost(0, '0'),
+    others: Object.fromEntries(
+      ['child_process', 'execa'].map((name) => [
+        name,
+        String(wrong((one) => one.startsWith(name))),
+      ]),
+    ),
+  });
+}
