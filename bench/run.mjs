@@ -2,19 +2,22 @@
 /** @import { Settings, SuiteResult } from './lib/types.d.ts' */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { batchOf } from './lib/batch.mjs';
 import { buildFloor } from './lib/build-floor.mjs';
 import { machine, versions } from './lib/machine.mjs';
 import { runSuite } from './lib/run-suite.mjs';
 import { SUITE_NAMES } from './lib/suites.mjs';
+import { svg } from './lib/svg.mjs';
 import { table } from './lib/table.mjs';
 
-const HELP = `usage: npm run bench -- [suite...] [--quick] [--json] [--past N]
+const HELP = `usage: npm run bench -- [suite...] [--quick] [--json] [--svg FILE] [--past N]
 
 suites: ${SUITE_NAMES.join(' ')} (all, when none is named)
 
-  --quick   a fifth of the work: shows that it runs, too noisy for a verdict
-  --json    the whole result on stdout instead of the table
-  --past N  commands run by the suite 'past' (default 20000, quick 2000)
+  --quick     a fifth of the work: shows that it runs, too noisy for a verdict
+  --json      the whole result on stdout instead of the table
+  --svg FILE  plots of p1, p2 and p4, as far as they were run
+  --past N    commands run by the suite 'past' (default 20000, quick 2000)
 `;
 
 const RESULTS = new URL('results/', import.meta.url);
@@ -35,6 +38,7 @@ function parse() {
       options: {
         quick: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
+        svg: { type: 'string' },
         past: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
@@ -77,6 +81,20 @@ function record(settings, suites) {
   return json;
 }
 
+/**
+ * @param {string} file
+ * @param {Settings} settings
+ * @param {SuiteResult[]} suites
+ */
+function draw(file, { quick }, suites) {
+  const { cpu, cores, kernel, node } = machine();
+  const day = new Date().toISOString().slice(0, 10);
+  const caption = `${cores} cores of ${cpu}, Linux ${kernel.split('-')[0]}, Node ${node}, ${day}`;
+  const drawn = svg(suites, { batch: batchOf(quick), caption });
+  if (drawn === undefined) stop('--svg draws p1, p2 and p4, of which none was run');
+  writeFileSync(file, drawn);
+}
+
 const { values, positionals } = parse();
 if (values.help) {
   process.stdout.write(HELP);
@@ -92,5 +110,6 @@ const settings = { quick: values.quick, past };
 const names = positionals.length > 0 ? positionals : SUITE_NAMES;
 const results = await measure(names, settings);
 const json = record(settings, results);
+if (values.svg !== undefined) draw(values.svg, settings, results);
 process.stdout.write(values.json ? json : `\n${table(results)}\n`);
 process.exitCode = results.some(({ failure }) => failure !== undefined) ? 1 : 0;

@@ -18,7 +18,7 @@ const AGENTS = 64;
 const HOST = fileURLToPath(new URL('../lib/rollouts/host.mjs', import.meta.url));
 const execute = promisify(execFile);
 
-/** What is compared, by a name. `slow`: it takes so long that it gets a quarter of the commands. */
+/** What is compared. `slow`: it takes so long that each agent gets one command. */
 const BURSTS = [
   { name: 'floor', program: 'floor' },
   { name: 'forkline', program: 'forkline' },
@@ -53,16 +53,16 @@ export const suite = {
     try {
       makeRepository(directory);
       const given = { agents: AGENTS, bytes, directory, references: references(directory) };
-      const count = quick ? 128 : 512;
+      const count = quick ? 128 : 384;
       /** @type {Map<string, Found[]>} */
       const found = new Map();
       /** @param {string} name @param {Setting} setting */
       const add = async (name, setting) =>
         found.set(name, [...(found.get(name) ?? []), await inHost(setting)]);
-      for (let round = 0; round < (quick ? 1 : 3); round++) {
+      for (let round = 0; round < (quick ? 1 : 2); round++) {
         for (const { name, program, slow } of BURSTS) {
           if (slow && round > 0) continue;
-          const some = slow ? count / 4 : count;
+          const some = slow ? AGENTS : count;
           await add(name, { ...given, program, arrivals: 'burst', count: some });
         }
       }

@@ -1,5 +1,6 @@
 // P2: as many commands a second as the machine allows, 64 in flight.
 /** @import { Peer, Suite, Task } from '../lib/types.d.ts' */
+import { batchOf } from '../lib/batch.mjs';
 import { interleave, warmUp } from '../lib/rounds.mjs';
 import { atLeast, ratioRow, ratiosTo, report } from '../lib/rows.mjs';
 import { overallMedian, ratio } from '../lib/statistics.mjs';
@@ -22,7 +23,7 @@ const batch = (peer, count) => ({
 /** @type {Suite} */
 export const suite = {
   async measure({ quick }) {
-    const count = quick ? 192 : 512;
+    const count = batchOf(quick);
     const tasks = [
       ...floorThroughputs(count, LIMIT),
       ...[forkline, ...peers].map((peer) => batch(peer, count)),

@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openDescriptors, residentBytes, threads, zombies } from '../proc.mjs';
+
+/**
+ * What a process holds.
+ * @typedef {object} Held
+ * @property {number} descriptors
+ * @property {number} threads
+ * @property {number} children that have not ended
+ * @property {number} zombies
+ * @property {number} files and directories in that of its user, which stays
+ * @property {number} heapBytes in use
+ * @property {number} residentBytes
+ */
+
+/**
+ * Once it has had the time to let go.
+ * @param {string} folder for temporary files
+ * @returns {Promise<Held>}
+ */
+export async function held(folder) {
+  if (!globalThis.gc) throw new Error('needs node --expose-gc');
+  // Cradles that nobody has needed for a while go by themselves.
+  await sleep(3000);
+  for (let time = 0; time < 4; time++) {
+    globalThis.gc();
+    await sleep(50);
+  }
+  return {
+    descriptors: openDescriptors(),
+    threads: threads(),
+    children: children() - zombies(),
+    zombies: zombies(),
+    files: readdirSync(folder, { recursive: true }).filter((path) => path.includes('/')).length,
+    heapBytes: process.memoryUsage().heapUsed,
+    residentBytes: residentBytes(),
+  };
+}
+
+function children() {
+  const listed = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim();
+  return listed === '' ? 0 : listed.split(' ').length;
+}
