@@ -1,17 +1,20 @@
 /** Functions by these names would come between the snapshot and the command. */
 export const RESERVED: ReadonlySet<string> = new Set(['builtin', 'command', 'eval']);
 
-const HANDLER = 'command_not_found_handle';
+/** What bash calls for a command that is not found. */
+export const HANDLER = 'command_not_found_handle';
 
 /**
  * The functions that are for the user, and those private ones (`_x`) that these or the aliases may
  * call: without them they would be there and fail. Where a name is only made when it is called, that
  * is any private function which does not serve completion.
+ *
+ * @returns Their definitions, by name.
  */
 export function keptFunctions(
   functions: ReadonlyMap<string, string>,
   aliases: Iterable<string>,
-): string[] {
+): ReadonlyMap<string, string> {
   const named = (name: string): boolean => functions.has(name) && isFunctionName(name);
   const kept = new Set<string>();
   const open = [...functions.keys()].filter((name) => !isPrivate(name));
@@ -22,7 +25,7 @@ export function keptFunctions(
     const others = [...functions.keys()].filter((name) => isPrivate(name) && !completes.has(name));
     addReachable(functions, kept, others.filter(named));
   }
-  return [...kept].map((name) => withGuard(name, functions.get(name) ?? ''));
+  return withGuard(new Map([...kept].map((name) => [name, functions.get(name) ?? ''])));
 }
 
 /** A command whose name, or a part of it, is a value. */
@@ -66,24 +69,29 @@ function mentioned(text: string): string[] {
  * bash calls the handler in a process of its own for each command that is not found. One that calls
  * such a command itself would go on without end.
  */
-function withGuard(name: string, definition: string): string {
-  if (name !== HANDLER) return definition;
+function withGuard(kept: Map<string, string>): ReadonlyMap<string, string> {
+  const handler = kept.get(HANDLER);
+  if (handler === undefined) return kept;
   const own = 'forkline_not_found';
-  return `${definition.replace(HANDLER, own)}
-${HANDLER} () {
+  return kept.set(own, handler.replace(HANDLER, own)).set(
+    HANDLER,
+    `${HANDLER} () {
   if [[ -v forkline_not_found_within ]]; then
     builtin printf 'bash: %s: command not found\\n' "$1" 1>&2
     return 127
   fi
   local forkline_not_found_within=1
   ${own} "$@"
-}`;
+}
+`,
+  );
 }
 
 function isPrivate(name: string): boolean {
   return name.startsWith('_');
 }
 
+/** Its definition lies in a file of this name. */
 function isFunctionName(name: string): boolean {
-  return /^[A-Za-z_][\w.:+-]*$/.test(name) && !RESERVED.has(name);
+  return /^[A-Za-z_][\w.:+-]{0,199}$/.test(name) && !RESERVED.has(name);
 }

@@ -1,15 +1,20 @@
-import { access, constants, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   makeTemporaryDirectory,
   removeTemporaryDirectory,
 } from '../artifacts/temporary-directory.js';
 import { execute } from '../command/execute.js';
-import { createOwner } from '../engine/owner.js';
+import { isShellVariable, runsCodeFirst } from '../command/shell-variables.js';
+import { createOwner, type Owner } from '../engine/owner.js';
 import { messageOf } from '../support/errors.js';
-import { captureCommand, parseCapture } from './capture-script.js';
+import { type CapturedShell, captureCommand, parseCapture } from './capture-script.js';
+import { EVERY, FUNCTIONS, filesForAll, type Selection } from './function-files.js';
+import { keptFunctions } from './kept-functions.js';
 import { keptVariables } from './kept-variables.js';
-import { snapshotText } from './snapshot-text.js';
+import { NeededFunctions } from './needed-functions.js';
+import { readableFunctions, readBackCommand } from './readable-functions.js';
+import { allowsStubs, keptAliases, snapshotText, withSnapshot } from './snapshot-text.js';
 
 /** How a snapshot is made. */
 interface SnapshotSource {
@@ -23,10 +28,16 @@ interface SnapshotSource {
   readonly mayKeep: (name: string, declaration: string) => boolean;
 }
 
+type Variables = Readonly<Record<string, string | undefined>> | undefined;
+
 /** What commands take from a snapshot. */
 export interface ReadySnapshot {
-  /** To be sourced before a command. */
-  readonly file: string;
+  /**
+   * What a shell is given for a command.
+   *
+   * @param variables Those that the tool's owner and the call have set.
+   */
+  readonly textFor: (command: string, variables: Variables) => string;
   /** `PATH` after the rc file. */
   readonly path: string;
   /** Variables that the rc file has exported. */
@@ -49,10 +60,10 @@ export class ShellSnapshot {
   readonly #source: SnapshotSource;
   readonly #warn: (message: string) => void;
   /**
-   * An owner of its own: what the rc file starts, such as an agent for keys, goes when it has been
-   * read.
+   * Of the command under way: what the rc file starts, such as an agent for keys, goes when it has
+   * been read.
    */
-  readonly #owner = createOwner();
+  #owner: Owner | undefined;
   #captured: Promise<ReadySnapshot | undefined> | undefined;
   #directory: string | undefined;
   #disposed = false;
@@ -71,7 +82,7 @@ export class ShellSnapshot {
   /** Removes it. */
   async dispose(): Promise<void> {
     this.#disposed = true;
-    await this.#owner.dispose(GRACE_MS);
+    await this.#owner?.dispose(GRACE_MS);
     await this.#captured;
     if (this.#directory !== undefined) await removeTemporaryDirectory(this.#directory);
   }
@@ -89,36 +100,89 @@ export class ShellSnapshot {
   }
 
   async #captureInto(directory: string): Promise<ReadySnapshot> {
-    const { rcFile, timeoutMs, environment, shell } = this.#source;
+    const { rcFile, mayKeep } = this.#source;
     // Not found is better told by the system than by a shell that says nothing.
     await access(rcFile, constants.R_OK);
+    const captured = parseCapture(await this.#dumpOf(captureCommand(rcFile), directory));
+    if (captured === undefined) throw new Error('it ended the shell, or that is not bash');
+    const { exported, declarations } = keptVariables(captured, mayKeep);
+    const aliases = keptAliases(captured.aliases);
+    const file = join(directory, 'snapshot');
+    await write(file, snapshotText(directory, { ...captured, aliases }, declarations));
+    const selectionFor = await this.#writeFunctions(directory, { ...captured, aliases });
+    return {
+      textFor: (command, variables) => {
+        const selection = steersShell(variables) ? EVERY : selectionFor(command);
+        return withSnapshot(file, selection, command, runsCodeFirst(variables));
+      },
+      path: Buffer.from(captured.path, 'latin1').toString('utf8'),
+      exported,
+      pipefail: captured.optionsAfter.includes('set -o pipefail'),
+    };
+  }
+
+  async #writeFunctions(
+    directory: string,
+    captured: CapturedShell,
+  ): Promise<(command: string) => Selection> {
+    const { aliases } = captured;
+    const functions = keptFunctions(captured.functions, aliases.values());
+    await mkdir(join(directory, FUNCTIONS), { mode: 0o700 });
+    // One by one: all at once they would take a descriptor each.
+    for (const [name, text] of functions) await write(join(directory, FUNCTIONS, name), text);
+    const names = [...functions.keys()];
+    const { every } = filesForAll(directory, names, new Set());
+    await write(join(directory, 'every'), every);
+    if (!allowsStubs(captured)) return () => EVERY;
+    const found = await this.#readBack(directory);
+    const needed = new NeededFunctions(functions, aliases, readableFunctions(functions, found));
+    await write(join(directory, 'stubs'), filesForAll(directory, names, needed.stubs).stubs);
+    return (command) => needed.selectionFor(command);
+  }
+
+  /** The functions as bash reads them; undefined: that could not be seen. */
+  async #readBack(directory: string): Promise<CapturedShell['functions'] | undefined> {
+    try {
+      const dump = await this.#dumpOf(readBackCommand(join(directory, 'every')), directory);
+      return parseCapture(dump)?.functions;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** What a command prints. Text is one character a byte. */
+  async #dumpOf(command: string, directory: string): Promise<string> {
+    if (this.#disposed) throw new Error('the tool has been disposed of');
+    const { timeoutMs, environment, shell } = this.#source;
+    const owner = createOwner();
+    this.#owner = owner;
     const dump = join(directory, 'dump');
-    const { outcome, spill } = await execute(captureCommand(rcFile), environment(), {
+    const { outcome, spill } = await execute(command, environment(), {
       cwd: '/',
       timeoutMs,
       graceMs: GRACE_MS,
       headBytes: 0,
       tailBytes: 0,
       spill: { path: dump, maxBytes: MAX_DUMP_BYTES },
-      owner: this.#owner,
+      owner,
       shell,
     });
-    await this.#owner.dispose(GRACE_MS);
+    await owner.dispose(GRACE_MS);
     if (outcome.kind === 'timedOut') throw new Error(`not read within ${timeoutMs} ms`);
     if ((spill?.dropped ?? 0) > 0) throw new Error(`leaves more than ${MAX_DUMP_BYTES} bytes`);
-    const captured = parseCapture(await readFile(dump, 'latin1'));
+    const text = await readFile(dump, 'latin1');
     await rm(dump);
-    if (captured === undefined) throw new Error('it ended the shell, or that is not bash');
-    const file = join(directory, 'snapshot');
-    const { exported, declarations } = keptVariables(captured, this.#source.mayKeep);
-    const text = snapshotText(captured, declarations);
-    await writeFile(file, text, { encoding: 'latin1', mode: 0o600 });
-    const pipefail = captured.optionsAfter.includes('set -o pipefail');
-    return {
-      file,
-      path: Buffer.from(captured.path, 'latin1').toString('utf8'),
-      exported,
-      pipefail,
-    };
+    return text;
   }
+}
+
+/** Code of the caller's may have run before, or the shell reads what it is given by other rules. */
+function steersShell(variables: Variables): boolean {
+  return Object.entries(variables ?? {}).some(
+    ([name, value]) => value !== undefined && isShellVariable(name),
+  );
+}
+
+function write(file: string, text: string): Promise<void> {
+  return writeFile(file, text, { encoding: 'latin1', mode: 0o600 });
 }

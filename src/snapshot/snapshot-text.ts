@@ -1,6 +1,7 @@
 import { quoteWord } from '../support/quote.js';
 import type { CapturedShell } from './capture-script.js';
-import { keptFunctions, RESERVED } from './kept-functions.js';
+import type { Selection } from './function-files.js';
+import { RESERVED } from './kept-functions.js';
 
 /** Options that make a shell something else than a runner of commands, or only fit a terminal. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
@@ -11,31 +12,27 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What is sourced before a command: variables, functions, options, aliases. Aliases come last, or they would be
- * expanded in the functions; each function is parsed on its own, so that one that bash cannot read
- * again takes no other with it.
+ * What is sourced before a command: variables, functions, options, aliases. Aliases come last, or
+ * they would be expanded in the functions.
  *
+ * @param directory Of the snapshot, where the functions are.
  * @param declarations Of variables, as `keptVariables` makes them.
  */
 export function snapshotText(
-  captured: Omit<CapturedShell, 'path' | 'variables'>,
+  directory: string,
+  captured: Pick<CapturedShell, 'aliases' | 'optionsBefore' | 'optionsAfter'>,
   declarations: readonly string[] = [],
 ): string {
-  const aliases = [...captured.aliases].filter(([name]) => isAliasName(name));
-  const functions = keptFunctions(
-    captured.functions,
-    aliases.map(([, value]) => value),
-  );
   return [
     // Code of the caller's may have run before: see `runsCodeFirst`.
     `\\unset -f ${[...RESERVED].join(' ')}`,
     ...declarations,
     // Patterns in functions may need extglob to be parsed at all.
-    '\\shopt -s expand_aliases extglob',
-    ...functions.map((definition) => `\\eval -- ${quoteWord(definition, 'plain')}`),
-    'shopt -u extglob',
-    ...changedOptions(captured),
-    ...aliases.map(([name, value]) => `alias -- ${quoteWord(`${name}=${value}`, 'plain')}`),
+    '\\builtin shopt -s expand_aliases extglob',
+    `\\builtin command . ${quoteWord(`${directory}/`, 'plain')}"$1"`,
+    '\\builtin shopt -u extglob',
+    ...changedOptions(captured).map((line) => `\\builtin ${line}`),
+    ...aliasLine(captured.aliases),
     '',
   ].join('\n');
 }
@@ -45,13 +42,19 @@ export function snapshotText(
  * known, so the command is parsed by an `eval` of its own; on the same line, so that its lines keep
  * their numbers. Without the file it runs all the same.
  *
+ * @param selection Of functions: see `NeededFunctions`.
  * @param runsCodeFirst Code of the caller's runs before, which may have put a function in place of
  *   `eval`, or an alias in place of any word. Then the command stands as it is, on a line of its own.
  */
-export function withSnapshot(file: string, command: string, runsCodeFirst = false): string {
-  const path = quoteWord(file, 'plain');
-  if (runsCodeFirst) return `\\. ${path} >/dev/null 2>&1\n${command}`;
-  return `command . ${path} >/dev/null 2>&1; eval -- ${quoteWord(command, 'plain')}`;
+export function withSnapshot(
+  file: string,
+  selection: Selection,
+  command: string,
+  runsCodeFirst = false,
+): string {
+  const source = `. ${quoteWord(file, 'plain')} ${selection.join(' ')} >/dev/null 2>&1`;
+  if (runsCodeFirst) return `\\${source}\n${command}`;
+  return `command ${source}; eval -- ${quoteWord(command, 'plain')}`;
 }
 
 /** The lines that an rc file has changed: the rest is as in every shell, or as in every terminal. */
@@ -66,7 +69,24 @@ function changedOptions({
   });
 }
 
-/** What `alias` takes for a name; a blank or an operator in one could not be called anyhow. */
-function isAliasName(name: string): boolean {
-  return /^[^ \t\n/$`='"\\|&;()<>]+$/.test(name) && !RESERVED.has(name);
+/** Whether functions may be stubs with the options of an rc file: see `NeededFunctions`. */
+export function allowsStubs(captured: Parameters<typeof changedOptions>[0]): boolean {
+  return changedOptions(captured).every((line) =>
+    /^(?:shopt -[su] (?!extdebug|compat)|set [-+]o (?:pipefail|no(?:clobber|glob|unset)|physical)$)/.test(
+      line,
+    ),
+  );
+}
+
+function aliasLine(aliases: ReadonlyMap<string, string>): string[] {
+  if (aliases.size === 0) return [];
+  const words = [...aliases].map(([name, value]) => quoteWord(`${name}=${value}`, 'plain'));
+  return [`\\builtin alias -- ${words.join(' ')}`];
+}
+
+/** Those whose names `alias` takes; with a blank or an operator one could not be called anyhow. */
+export function keptAliases(aliases: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  return new Map(
+    [...aliases].filter(([name]) => /^[^ \t\n/$`='"\\|&;()<>]+$/.test(name) && !RESERVED.has(name)),
+  );
 }

@@ -87,7 +87,7 @@ describe.each(Object.entries(ENDINGS))('Z2: BASH_ENV names a file that ends in %
       const seen: Record<string, string> = {};
       for (const [name, way] of ways()) {
         // A shell that ends at once reads no snapshot, which this way waits to see.
-        if (name === 'workspace with a snapshot' && !expected.includes('one')) continue;
+        if (name.startsWith('workspace with a snapshot') && !expected.includes('one')) continue;
         seen[name] = await way(text, env);
       }
       expect(seen).toEqual(Object.fromEntries(Object.keys(seen).map((name) => [name, expected])));

@@ -48,7 +48,8 @@ export function waysIn(folder: string): readonly (readonly [string, Way])[] {
         ),
     ],
     ['workspace with a job', job(folder)],
-    ['workspace with a snapshot', snapshotted(folder)],
+    ['workspace with a snapshot', snapshotted(folder, 'greet')],
+    ['workspace with a snapshot of stubs', snapshotted(folder, 'greet_by=greet; $greet_by')],
     [
       'workspace with a prefix',
       (text, env) =>
@@ -103,7 +104,8 @@ function bare(text: string): string {
   return `${output.replace(/\n$/, '')}\n`;
 }
 
-function snapshotted(folder: string): Way {
+/** @param call Of the function of the rc file. */
+function snapshotted(folder: string, call: string): Way {
   // Captured from a file of its own: that of `HOME` is not to be read.
   const home = join(folder, 'home with a snapshot');
   mkdirSync(home, { recursive: true });
@@ -112,7 +114,7 @@ function snapshotted(folder: string): Way {
   return (text, env) =>
     answered(
       { contract: 'workspace', cwd: folder, env, shellSnapshot: { rcFile } },
-      `ll; greet; ${text}`,
+      `ll; ${call}; ${text}`,
     ).then((output) => {
       const begin = output.indexOf('listing\nhello\n');
       if (begin === -1) throw new Error(`expected alias and function to be there, got ${output}`);

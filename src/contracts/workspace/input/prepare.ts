@@ -1,10 +1,8 @@
 import type { OutputKeeper } from '../../../artifacts/keep-output.js';
 import { checkCommand, type ExecuteOptions, type OutputLimits } from '../../../command/options.js';
-import { runsCodeFirst } from '../../../command/shell-variables.js';
 import { overTerminal, TERMINAL_DEFAULTS } from '../../../command/terminal.js';
 import { onBehalfOfNobody } from '../../../engine/caller.js';
 import type { ReadySnapshot } from '../../../snapshot/shell-snapshot.js';
-import { withSnapshot } from '../../../snapshot/snapshot-text.js';
 import { InputError } from '../../../support/errors.js';
 import type { TerminalUi } from '../../../terminal/ui.js';
 import { ToolError } from '../../errors.js';
@@ -208,6 +206,5 @@ function shellText(
   variables: Overrides,
 ): string {
   const text = withPrefix(command, prefix);
-  if (snapshot === undefined) return text;
-  return withSnapshot(snapshot.file, text, runsCodeFirst(variables));
+  return snapshot === undefined ? text : snapshot.textFor(text, variables);
 }

@@ -135,10 +135,14 @@ test.each([
   "echo 'it'\"'\"'s' \\\\ `echo \\`echo x\\``",
   'kill -9 $$',
 ])('with a snapshot, this does what it does without: %j', async (command) => {
-  const { tool } = toolWith('x() { :; }\n');
-  const answer = async (of: typeof tool) =>
+  const answer = async (of: ReturnType<typeof toolOf>) =>
     answerTo(of, { command }).catch((error: unknown) => withoutTime(String(error)));
+  const { tool } = toolWith('x() { :; }\n');
+  // Beside a variable that steers the shell, no function is a stub.
+  const env = { PS4: '+ ' };
+  const { tool: withoutStubs } = toolWith('x() { :; }\n', { env });
   expect(await answer(tool)).toBe(await answer(toolOf()));
+  expect(await answer(withoutStubs)).toBe(await answer(toolOf({ env })));
 });
 
 test.each([
@@ -177,13 +181,16 @@ test('the rc file is read once, by the first command, without input or history',
 });
 
 test('the file is for its owner alone, and gone with the tool', async () => {
-  const { tool } = toolWith('alias a=b\n');
+  const { tool } = toolWith('alias a=b; f() { :; }\n');
   expect(snapshots()).toEqual([]);
   await tool.execute({ command: 'true' });
   const [name = ''] = snapshots();
   expect(statSync(join(kept, name)).mode & 0o777).toBe(0o700);
-  expect(readdirSync(join(kept, name))).toEqual(['snapshot']);
-  expect(statSync(join(kept, name, 'snapshot')).mode & 0o777).toBe(0o600);
+  expect(readdirSync(join(kept, name))).toEqual(['every', 'functions', 'snapshot', 'stubs']);
+  expect(statSync(join(kept, name, 'functions')).mode & 0o777).toBe(0o700);
+  for (const file of ['every', 'functions/f', 'snapshot', 'stubs']) {
+    expect(statSync(join(kept, name, file)).mode & 0o777).toBe(0o600);
+  }
   // Somebody cleans up: commands go on.
   rmSync(join(kept, name, 'snapshot'));
   expect(await outputOf(tool, 'echo still')).toBe('still');

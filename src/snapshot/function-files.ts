@@ -1,0 +1,109 @@
+import { quoteWord } from '../support/quote.js';
+
+/**
+ * How the functions of a snapshot lie in its directory: each in a file of its own, by its name, and
+ * two that are sourced for all of them. One of these has every function read; in the other most are
+ * stubs, which are read when they are called for the first time. Both are read before any alias is
+ * known.
+ *
+ * The shell's own words are behind `builtin`, since functions of the user may have their names.
+ */
+
+/** What is in the files for all functions, by name. */
+type FilesForAll = Readonly<Record<'every' | 'stubs', string>>;
+
+/** Where in a snapshot's directory the functions are. */
+export const FUNCTIONS = 'functions';
+
+/** Which file is sourced, and then the functions to be read at once beside it. */
+export type Selection = readonly ['every'] | readonly ['stubs', ...string[]];
+
+export const EVERY: Selection = ['every'];
+
+/**
+ * @param directory Of the snapshot.
+ * @param names All functions.
+ * @param stubs Those of them that may be stubs.
+ */
+export function filesForAll(
+  directory: string,
+  names: Iterable<string>,
+  stubs: ReadonlySet<string>,
+): FilesForAll {
+  const all = [...names];
+  const [plain, odd] = [all.filter(isPosixName), all.filter((name) => !isPosixName(name))];
+  const functions = quoteWord(`${directory}/${FUNCTIONS}/`, 'plain');
+  const some = (of: readonly string[]): string[] => of.filter((name) => stubs.has(name)).map(stub);
+  const others = (of: readonly string[]): string[] => of.filter((name) => !stubs.has(name));
+  return {
+    every: lines(
+      reader(functions),
+      `forkline_read ${plain.join(' ')}`,
+      `[[ -o posix ]] || forkline_read ${odd.join(' ')}`,
+      'builtin unset -f forkline_read',
+    ),
+    stubs: lines(
+      reader(functions),
+      caller(functions),
+      ...some(plain),
+      `forkline_read ${others(plain).join(' ')}`,
+      '[[ -o posix ]] && builtin return',
+      ...some(odd),
+      `forkline_read ${others(odd).join(' ')} "\${@:2}"`,
+      'builtin unset -f forkline_read',
+    ),
+  };
+}
+
+function stub(name: string): string {
+  return `${name}(){ forkline_call "$@";}`;
+}
+
+function reader(functions: string): string {
+  return `forkline_read () {
+  while [[ $# != 0 ]]; do
+    builtin command . ${functions}"$1"
+    builtin shift
+  done
+}`;
+}
+
+/**
+ * What a stub calls: it puts the function in the stub's place and calls that. The function finds
+ * `$?`, `$_`, its arguments and options as they were; without its file it is not there. A text
+ * that is read late must not have its words replaced by aliases, and may need extglob.
+ *
+ * No variable is used: a command may have made any name readonly, and functions see those of their
+ * callers.
+ */
+function caller(functions: string): string {
+  return `forkline_call () {
+  if forkline_load "\${FUNCNAME[1]}" "$?" ":$BASHOPTS:" "$_"; then
+    "\${FUNCNAME[1]}" "$@"
+  else
+    "\${FUNCNAME[1]}" "$@"
+  fi
+}
+forkline_load () {
+  builtin shopt -u expand_aliases
+  builtin shopt -s extglob
+  [[ -r ${functions}$1 ]] && builtin command . ${functions}"$1" || builtin unset -f -- "$1"
+  [[ $3 == *:extglob:* ]] || builtin shopt -u extglob
+  [[ $3 != *:expand_aliases:* ]] || builtin shopt -s expand_aliases
+  builtin return "$2"
+}`;
+}
+
+/** In POSIX mode a function by any other name ends the shell. */
+function isPosixName(name: string): boolean {
+  return /^[A-Za-z_]\w*$/.test(name) && !SPECIAL_BUILTINS.has(name);
+}
+
+const SPECIAL_BUILTINS: ReadonlySet<string> = new Set([
+  ...['break', 'continue', 'eval', 'exec', 'exit', 'export', 'readonly', 'return', 'set', 'shift'],
+  ...['source', 'times', 'trap', 'unset'],
+]);
+
+function lines(...all: readonly string[]): string {
+  return `${all.join('\n')}\n`;
+}

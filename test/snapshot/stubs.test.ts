@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { useSnapshots } from '../support/snapshots.js';
+
+leavesNothingBehind();
+const folder = useFolder();
+const snapshotOf = useSnapshots(folder);
+
+const dataFile = (name: string) =>
+  readFileSync(new URL(`commands/${name}`, import.meta.url), 'utf8');
+const commandsIn = (name: string) =>
+  dataFile(name)
+    .split(/^#.*\n/m)
+    .filter((text) => text !== '');
+const rc = dataFile('functions.rc');
+
+test.each(commandsIn('calls.sh'))(
+  'a command does with stubs what it does with functions: %j',
+  async (command) => {
+    const snapshot = await snapshotOf(rc);
+    const [every, stubs, needed] = await Promise.all([
+      snapshot.run(command, 'every'),
+      snapshot.run(command, 'stubs'),
+      snapshot.run(command, 'needed'),
+    ]);
+    expect(stubs).toEqual(every);
+    expect(needed).toEqual(every);
+  },
+);
+
+test.each(commandsIn('looks.sh'))(
+  'a command that may see stubs gets functions: %j',
+  async (command) => {
+    const snapshot = await snapshotOf(rc);
+    expect(await snapshot.run(command, 'needed')).toEqual(await snapshot.run(command, 'every'));
+  },
+);
