@@ -14,6 +14,7 @@ const SUITES = new Map([
   ['p11', () => import('../suites/tool.mjs')],
   ['p12', () => import('../suites/mcp.mjs')],
   ['p13', () => import('../suites/import.mjs')],
+  ['p14', () => import('../suites/snapshot.mjs')],
   ['p18', () => import('../suites/rollouts.mjs')],
   ['p19', () => import('../suites/first-calls.mjs')],
   ['descriptors', () => import('../suites/descriptors.mjs')],

@@ -12,8 +12,8 @@ const SHELLS_OWN =
 interface KeptVariables {
   /** For the environment, by name. */
   readonly exported: Readonly<Record<string, string>>;
-  /** For the shell alone, arrays among them: text that declares those that are not there. */
-  readonly declarations: readonly string[];
+  /** For the shell alone, arrays among them: by name text that declares one that is not there. */
+  readonly declared: ReadonlyMap<string, string>;
 }
 
 /**
@@ -26,22 +26,27 @@ export function keptVariables(
   mayKeep: (name: string, value: string) => boolean,
 ): KeptVariables {
   const exported: Record<string, string> = {};
-  const declarations: string[] = [];
+  const declared = new Map<string, string>();
   for (const [name, variable] of variables) {
     if (SHELLS_OWN.test(name) || namesEndedAgent(name, variables)) continue;
     if (!mayKeep(name, variable.declaration)) continue;
     const [, attributes, isSet] = /^declare -(\S+) \w+(=?)/.exec(variable.declaration) ?? [];
     if (attributes === undefined || isSet === '') continue;
     if (/x/.test(attributes) && !/[aA]/.test(attributes)) exported[name] = textOf(variable);
-    else declarations.push(declarationOf(name, variable));
+    else declared.set(name, declarationOf(name, variable));
   }
-  return { exported, declarations };
+  return { exported, declared };
 }
 
 /** `declare` must be the first word, or bash does not know that an array follows. */
 function declarationOf(name: string, { declaration }: Variable): string {
-  return `[[ -v ${name} ]] || \\eval -- ${quoteWord(declaration.trimEnd(), 'plain')}`;
+  const [, assignment] = PLAIN.exec(declaration) ?? [];
+  const set = assignment ?? `\\eval -- ${quoteWord(declaration.trimEnd(), 'plain')}`;
+  return `[[ -v ${name} ]] || ${set}`;
 }
+
+/** What needs no `declare`: text without attributes, between double quotes. Most are that. */
+const PLAIN = /^declare -- (\w+="(?:[^"\\$`]|\\[\s\S])*")\n$/;
 
 /** The agent for keys that the file has started is gone by now. */
 function namesEndedAgent(name: string, variables: ReadonlyMap<string, Variable>): boolean {

@@ -96,12 +96,14 @@ function hasWord(text: string, name: string): boolean {
 /** As a word of its own: no option, path or part of a name. */
 const word = (words: string): string => `(?<![\\w./-])(?:${words})(?![\\w-])`;
 
-/** Other elements than the first of what a function knows about its callers, and traps. */
+/** Other elements than the first of what a function knows about its callers; traps that see calls. */
 const CALLS = [
   '\\b(?:FUNCNAME|BASH_SOURCE)\\[(?!0\\])',
   '(?<![${])\\b(?:FUNCNAME|BASH_SOURCE)\\b',
   '\\b(?:BASH_LINENO|BASH_ARGC|BASH_ARGV|FUNCNEST)\\b',
-  word('caller|trap'),
+  word('caller'),
+  `${word('trap')}(?![^\\n]*\\b(?:EXIT|HUP|INT|PIPE|QUIT|TERM|USR[12])[ \\t]*(?:[;&|)\\n]|$))`,
+  `${word('trap')}[^\\n]*\\b(?:DEBUG|ERR|RETURN|debug|err|return)\\b`,
 ];
 /** `PIPESTATUS` is of what was run last, and then that is a stub's. */
 const LOOKS_AT_CALLS = new RegExp([...CALLS, '\\bPIPESTATUS\\b'].join('|'));

@@ -9,12 +9,19 @@ import { isShellVariable, runsCodeFirst } from '../command/shell-variables.js';
 import { createOwner, type Owner } from '../engine/owner.js';
 import { messageOf } from '../support/errors.js';
 import { type CapturedShell, captureCommand, parseCapture } from './capture-script.js';
-import { EVERY, FUNCTIONS, filesForAll, type Selection } from './function-files.js';
+import { EVERY, FUNCTIONS, filesForAll } from './function-files.js';
 import { keptFunctions } from './kept-functions.js';
 import { keptVariables } from './kept-variables.js';
 import { NeededFunctions } from './needed-functions.js';
 import { readableFunctions, readBackCommand } from './readable-functions.js';
-import { allowsStubs, keptAliases, snapshotText, withSnapshot } from './snapshot-text.js';
+import {
+  allowsStubs,
+  changedOptions,
+  keptAliases,
+  snapshotText,
+  withSnapshot,
+} from './snapshot-text.js';
+import { UnaffectedCommands } from './unaffected-commands.js';
 
 /** How a snapshot is made. */
 interface SnapshotSource {
@@ -105,15 +112,22 @@ export class ShellSnapshot {
     await access(rcFile, constants.R_OK);
     const captured = parseCapture(await this.#dumpOf(captureCommand(rcFile), directory));
     if (captured === undefined) throw new Error('it ended the shell, or that is not bash');
-    const { exported, declarations } = keptVariables(captured, mayKeep);
+    const { exported, declared } = keptVariables(captured, mayKeep);
     const aliases = keptAliases(captured.aliases);
+    const functions = keptFunctions(captured.functions, aliases.values());
+    const options = changedOptions(captured);
     const file = join(directory, 'snapshot');
-    await write(file, snapshotText(directory, { ...captured, aliases }, declarations));
-    const selectionFor = await this.#writeFunctions(directory, { ...captured, aliases });
+    await write(file, snapshotText({ directory, declared, options, aliases }));
+    await writeFunctions(directory, functions);
+    const needed = allowsStubs(options) && (await this.#writeStubs(directory, functions, aliases));
+    const unaffected = new UnaffectedCommands({ functions, aliases, options, declared });
     return {
       textFor: (command, variables) => {
-        const selection = steersShell(variables) ? EVERY : selectionFor(command);
-        return withSnapshot(file, selection, command, runsCodeFirst(variables));
+        if (steersShell(variables)) {
+          return withSnapshot(file, EVERY, command, runsCodeFirst(variables));
+        }
+        const own = unaffected.textFor(command);
+        return own ?? withSnapshot(file, needed ? needed.selectionFor(command) : EVERY, command);
       },
       path: Buffer.from(captured.path, 'latin1').toString('utf8'),
       exported,
@@ -121,23 +135,16 @@ export class ShellSnapshot {
     };
   }
 
-  async #writeFunctions(
+  async #writeStubs(
     directory: string,
-    captured: CapturedShell,
-  ): Promise<(command: string) => Selection> {
-    const { aliases } = captured;
-    const functions = keptFunctions(captured.functions, aliases.values());
-    await mkdir(join(directory, FUNCTIONS), { mode: 0o700 });
-    // One by one: all at once they would take a descriptor each.
-    for (const [name, text] of functions) await write(join(directory, FUNCTIONS, name), text);
-    const names = [...functions.keys()];
-    const { every } = filesForAll(directory, names, new Set());
-    await write(join(directory, 'every'), every);
-    if (!allowsStubs(captured)) return () => EVERY;
+    functions: ReadonlyMap<string, string>,
+    aliases: ReadonlyMap<string, string>,
+  ): Promise<NeededFunctions> {
     const found = await this.#readBack(directory);
     const needed = new NeededFunctions(functions, aliases, readableFunctions(functions, found));
-    await write(join(directory, 'stubs'), filesForAll(directory, names, needed.stubs).stubs);
-    return (command) => needed.selectionFor(command);
+    const { stubs } = filesForAll(directory, functions.keys(), needed.stubs);
+    await write(join(directory, 'stubs'), stubs);
+    return needed;
   }
 
   /** The functions as bash reads them; undefined: that could not be seen. */
@@ -181,6 +188,17 @@ function steersShell(variables: Variables): boolean {
   return Object.entries(variables ?? {}).some(
     ([name, value]) => value !== undefined && isShellVariable(name),
   );
+}
+
+async function writeFunctions(
+  directory: string,
+  functions: ReadonlyMap<string, string>,
+): Promise<void> {
+  await mkdir(join(directory, FUNCTIONS), { mode: 0o700 });
+  // One by one: all at once they would take a descriptor each.
+  for (const [name, text] of functions) await write(join(directory, FUNCTIONS, name), text);
+  const { every } = filesForAll(directory, functions.keys(), new Set());
+  await write(join(directory, 'every'), every);
 }
 
 function write(file: string, text: string): Promise<void> {

@@ -11,28 +11,32 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   ...['expand_aliases', 'login_shell', 'restricted_shell'],
 ]);
 
+/** What a snapshot is made of. */
+interface SnapshotParts {
+  /** Where it is, and its functions. */
+  readonly directory: string;
+  /** Variables, as `keptVariables` makes them. */
+  readonly declared: ReadonlyMap<string, string>;
+  /** As {@link changedOptions} tells them. */
+  readonly options: readonly string[];
+  readonly aliases: ReadonlyMap<string, string>;
+}
+
 /**
  * What is sourced before a command: variables, functions, options, aliases. Aliases come last, or
  * they would be expanded in the functions.
- *
- * @param directory Of the snapshot, where the functions are.
- * @param declarations Of variables, as `keptVariables` makes them.
  */
-export function snapshotText(
-  directory: string,
-  captured: Pick<CapturedShell, 'aliases' | 'optionsBefore' | 'optionsAfter'>,
-  declarations: readonly string[] = [],
-): string {
+export function snapshotText({ directory, declared, options, aliases }: SnapshotParts): string {
   return [
     // Code of the caller's may have run before: see `runsCodeFirst`.
     `\\unset -f ${[...RESERVED].join(' ')}`,
-    ...declarations,
+    ...declared.values(),
     // Patterns in functions may need extglob to be parsed at all.
     '\\builtin shopt -s expand_aliases extglob',
     `\\builtin command . ${quoteWord(`${directory}/`, 'plain')}"$1"`,
     '\\builtin shopt -u extglob',
-    ...changedOptions(captured).map((line) => `\\builtin ${line}`),
-    ...aliasLine(captured.aliases),
+    ...options.map((line) => `\\builtin ${line}`),
+    ...aliasLine(aliases),
     '',
   ].join('\n');
 }
@@ -58,7 +62,7 @@ export function withSnapshot(
 }
 
 /** The lines that an rc file has changed: the rest is as in every shell, or as in every terminal. */
-function changedOptions({
+export function changedOptions({
   optionsBefore,
   optionsAfter,
 }: Pick<CapturedShell, 'optionsBefore' | 'optionsAfter'>): string[] {
@@ -70,8 +74,8 @@ function changedOptions({
 }
 
 /** Whether functions may be stubs with the options of an rc file: see `NeededFunctions`. */
-export function allowsStubs(captured: Parameters<typeof changedOptions>[0]): boolean {
-  return changedOptions(captured).every((line) =>
+export function allowsStubs(options: readonly string[]): boolean {
+  return options.every((line) =>
     /^(?:shopt -[su] (?!extdebug|compat)|set [-+]o (?:pipefail|no(?:clobber|glob|unset)|physical)$)/.test(
       line,
     ),
@@ -79,9 +83,12 @@ export function allowsStubs(captured: Parameters<typeof changedOptions>[0]): boo
 }
 
 function aliasLine(aliases: ReadonlyMap<string, string>): string[] {
-  if (aliases.size === 0) return [];
-  const words = [...aliases].map(([name, value]) => quoteWord(`${name}=${value}`, 'plain'));
-  return [`\\builtin alias -- ${words.join(' ')}`];
+  return aliases.size === 0 ? [] : [`\\builtin alias -- ${aliasWords(aliases)}`];
+}
+
+/** What `alias` is given for them. */
+export function aliasWords(aliases: Iterable<readonly [name: string, value: string]>): string {
+  return [...aliases].map(([name, value]) => quoteWord(`${name}=${value}`, 'plain')).join(' ');
 }
 
 /** Those whose names `alias` takes; with a blank or an operator one could not be called anyhow. */

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { run } from '../../src/index.js';
-import { type CapturedShell, parseCapture } from '../../src/snapshot/capture-script.js';
+import { parseCapture } from '../../src/snapshot/capture-script.js';
 import { keptFunctions } from '../../src/snapshot/kept-functions.js';
 import { keptVariables } from '../../src/snapshot/kept-variables.js';
-import { snapshotText, withSnapshot } from '../../src/snapshot/snapshot-text.js';
+import { changedOptions, snapshotText, withSnapshot } from '../../src/snapshot/snapshot-text.js';
 import { printed } from '../support/results.js';
 
 const text = fc.string({
@@ -28,10 +28,7 @@ const text = fc.string({
 });
 const name = fc.constantFrom('ll', '..', 'x+y', '-', '_p', 'f', 'g:h', '__q', 'é');
 
-function captured(parts: Partial<CapturedShell>): CapturedShell {
-  const nothing = { optionsBefore: [], optionsAfter: [], path: '', variables: new Map() };
-  return { ...nothing, aliases: new Map(), functions: new Map(), ...parts };
-}
+const nothing = { directory: '/no/such', declared: new Map(), options: [], aliases: new Map() };
 
 test('what the shell tells is read back whatever is in it', () => {
   const records = fc.dictionary(name, text);
@@ -71,8 +68,7 @@ test('a part of it is nothing', () => {
 test('bash gets every alias as it was', async () => {
   await fc.assert(
     fc.asyncProperty(text, async (value) => {
-      const shell = captured({ aliases: new Map([['the-one', value]]) });
-      const snapshot = snapshotText('/no/such', shell);
+      const snapshot = snapshotText({ ...nothing, aliases: new Map([['the-one', value]]) });
       const command = `exec 2>/dev/null\n${snapshot}\nprintf %s "\${BASH_ALIASES[the-one]}"`;
       expect(printed(await run(command))).toBe(value);
     }),
@@ -137,7 +133,7 @@ test('D2: variables of the shell itself are not for commands, nor unset ones', (
   ]);
   expect(keptVariables({ variables }, (name) => name !== 'DENIED')).toEqual({
     exported: { MINE: '1', ACCENT: 'é' },
-    declarations: [`[[ -v list ]] || \\eval -- 'declare -ax list=([0]="a")'`],
+    declared: new Map([['list', `[[ -v list ]] || \\eval -- 'declare -ax list=([0]="a")'`]]),
   });
 });
 
@@ -150,11 +146,11 @@ test('only options that have changed are set, and none that is for a terminal', 
     'shopt -s cmdhist',
     'rm x',
   ];
-  const lines = snapshotText('/d', captured({ optionsBefore, optionsAfter })).split('\n');
-  expect(lines).toEqual([
+  const options = changedOptions({ optionsBefore, optionsAfter });
+  expect(snapshotText({ ...nothing, options }).split('\n')).toEqual([
     '\\unset -f builtin command eval',
     '\\builtin shopt -s expand_aliases extglob',
-    '\\builtin command . /d/"$1"',
+    '\\builtin command . /no/such/"$1"',
     '\\builtin shopt -u extglob',
     '\\builtin shopt -s globstar',
     '\\builtin set -o pipefail',

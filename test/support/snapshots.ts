@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../../src/index.js';
 import { ShellSnapshot } from '../../src/snapshot/shell-snapshot.js';
+import { withSnapshot } from '../../src/snapshot/snapshot-text.js';
 import { useDisposal } from './disposal.js';
 import { whole } from './results.js';
 
@@ -36,13 +37,17 @@ export function useSnapshots(folder: {
     files += 1;
     const rcFile = join(folder.path, `${files}.rc`);
     writeFileSync(rcFile, rc);
-    return capture(rcFile, (snapshot) => keep({ dispose: () => snapshot.dispose() }));
+    const cwd = join(folder.path, 'place');
+    mkdirSync(cwd, { recursive: true });
+    writeFileSync(join(cwd, 'file'), 'text\n');
+    return capture(rcFile, cwd, (snapshot) => keep({ dispose: () => snapshot.dispose() }));
   };
 }
 
 /** @throws Error There is no snapshot. */
-export async function capture(
+async function capture(
   rcFile: string,
+  cwd: string,
   keep: (snapshot: ShellSnapshot) => unknown,
 ): Promise<Snapshotted> {
   const environment = () => `PATH=${process.env.PATH}\0HOME=${process.env.HOME}\0`;
@@ -54,15 +59,18 @@ export async function capture(
   keep(snapshot);
   const ready = await snapshot.ready();
   if (ready === undefined) throw new Error(warnings.join());
-  const text = (command: string, as: FunctionsAs): string => {
-    const needed = ready.textFor(command, undefined);
-    if (as === 'needed') return needed;
-    return needed.replace(/^(command \. \S+) [^>]*>/, `$1 ${as} >`);
-  };
+  // What names are made of cannot be known.
+  const [, file = ''] = /^command \. (\S+) /.exec(ready.textFor('$0', undefined)) ?? [];
+  const text = (command: string, as: FunctionsAs): string =>
+    as === 'needed' ? ready.textFor(command, undefined) : withSnapshot(file, [as], command);
   return {
     text,
     run: async (command, as) => {
-      const { stdout, stderr, outcome } = await run(text(command, as), { streams: 'separate' });
+      const { stdout, stderr, outcome } = await run(text(command, as), {
+        streams: 'separate',
+        cwd,
+        env: ready.exported,
+      });
       return { stdout: whole(stdout), stderr: whole(stderr), outcome };
     },
   };

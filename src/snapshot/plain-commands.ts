@@ -1,0 +1,73 @@
+/**
+ * Reads commands that are nothing but programs, words and files, as `npm test && git diff >x` is.
+ * Whatever is not known here for sure makes a text another: a variable, a computed name, any syntax
+ * that nests, any builtin that looks at the shell or changes it.
+ */
+
+/** What a text runs: its commands' names, as they are written. */
+interface PlainCommands {
+  readonly names: readonly string[];
+  /** Whether its last command goes on with what follows the text. */
+  readonly isOpen: boolean;
+}
+
+/** @returns undefined: it is not plain. */
+export function plainCommands(text: string): PlainCommands | undefined {
+  const names: string[] = [];
+  let name: string | undefined;
+  let toFile = false;
+  let at = 0;
+  while (at < text.length) {
+    PIECE.lastIndex = at;
+    const found = PIECE.exec(text);
+    if (found === null) return undefined;
+    at = PIECE.lastIndex;
+    const [piece, separator, redirection, word] = found;
+    if (separator !== undefined) {
+      if (toFile) return undefined;
+      name = undefined;
+    } else if (redirection !== undefined) {
+      if (toFile) return undefined;
+      toFile = !/[\d-]$/.test(piece);
+    } else if (word !== undefined) {
+      if (toFile) toFile = false;
+      else if (name === undefined) {
+        if (!NAME.test(word) || NOT_PLAIN.has(word)) return undefined;
+        names.push(word);
+        name = word;
+      } else if (TESTING.has(name) && /^-[vR]/.test(word.replace(/["']/g, ''))) return undefined;
+    }
+  }
+  return toFile ? undefined : { names, isOpen: name !== undefined };
+}
+
+/** Blanks, a separator of commands, a redirection, or a word that stays the words that it is. */
+const PIECE =
+  /[ \t]+|(\n|;|&&|\|\|?)|(\d*[<>]&(?:\d+|-)(?![^\s;&|<>])|(?:\d*|&)>>?(?![>&|(])|\d*<(?![<>&(]))|((?:[\w./:=@%+,^*?![\]{}~-]|[^\0-\x7f]|'[^']*'|"[^"$`\\]*")+)/y;
+
+const NAME = /^(?:[\w./+-]+|\[|:)$/;
+
+/** Those that read or set a variable with `-v` or `-R`. */
+const TESTING: ReadonlySet<string> = new Set(['[', 'test', 'printf']);
+
+/** Reserved words, and builtins but those that only print, test, leave or go to a directory. */
+const NOT_PLAIN: ReadonlySet<string> = new Set([
+  ...['case', 'coproc', 'do', 'done', 'elif', 'else', 'esac', 'fi', 'for', 'function', 'if', 'in'],
+  ...['select', 'then', 'time', 'until', 'while'],
+  ...['.', 'alias', 'bg', 'bind', 'break', 'builtin', 'caller', 'command', 'compgen', 'complete'],
+  ...['compopt', 'continue', 'declare', 'dirs', 'disown', 'enable', 'eval', 'exec', 'export', 'fc'],
+  ...['fg', 'getopts', 'hash', 'help', 'history', 'jobs', 'let', 'local', 'logout', 'mapfile'],
+  ...[
+    'popd',
+    'pushd',
+    'read',
+    'readarray',
+    'readonly',
+    'return',
+    'set',
+    'shift',
+    'shopt',
+    'source',
+  ],
+  ...['suspend', 'times', 'trap', 'type', 'typeset', 'ulimit', 'umask', 'unalias', 'unset', 'wait'],
+]);

@@ -1,0 +1,67 @@
+import { quoteWord } from '../support/quote.js';
+import { HANDLER } from './kept-functions.js';
+import { plainCommands } from './plain-commands.js';
+import { aliasWords } from './snapshot-text.js';
+
+/** What a snapshot has that could matter to a command. */
+interface SnapshotContents {
+  readonly functions: ReadonlyMap<string, string>;
+  readonly aliases: ReadonlyMap<string, string>;
+  /** Lines of `shopt` and `set` for options that are other than in every shell. */
+  readonly options: readonly string[];
+  /** Variables for the shell alone, by name. */
+  readonly declared: ReadonlyMap<string, string>;
+}
+
+/**
+ * Commands that no function and no variable of a snapshot can change, as most are: of programs, by
+ * their names. They need not read it.
+ */
+export class UnaffectedCommands {
+  readonly #functions: ReadonlyMap<string, string>;
+  readonly #aliases: ReadonlyMap<string, string>;
+  readonly #options: readonly string[];
+  readonly #thereAreSome: boolean;
+
+  constructor({ functions, aliases, options, declared }: SnapshotContents) {
+    this.#functions = functions;
+    this.#aliases = aliases;
+    this.#options = options.filter((line) => !FOR_TYPISTS.test(line));
+    this.#thereAreSome =
+      !functions.has(HANDLER) &&
+      !options.some((line) => line.endsWith(' cdable_vars')) &&
+      ![...declared.keys()].some((name) => OF_THE_SHELL.test(name));
+  }
+
+  /** What a shell is given for a command: itself, if it can be; undefined: it needs the snapshot. */
+  textFor(command: string): string | undefined {
+    const used = new Map<string, string>();
+    if (!this.#thereAreSome || !this.#isUnaffected(command, used)) return undefined;
+    const before = [...this.#options];
+    if (used.size > 0) before.push('shopt -s expand_aliases', `alias -- ${aliasWords(used)}`);
+    if (before.length === 0) return command;
+    return `{ ${before.join('; ')}; } >/dev/null 2>&1; eval -- ${quoteWord(command, 'plain')}`;
+  }
+
+  /** @param used Gets the aliases. */
+  #isUnaffected(text: string, used: Map<string, string>): boolean {
+    const commands = plainCommands(text);
+    return commands?.names.every((name) => this.#isNoFunction(name, used)) ?? false;
+  }
+
+  #isNoFunction(name: string, used: Map<string, string>): boolean {
+    if (this.#functions.has(name)) return false;
+    const value = this.#aliases.get(name);
+    if (value === undefined || used.has(name)) return true;
+    // After a blank the next word may be an alias too.
+    if (/[ \t]$/.test(value) || !plainCommands(value)?.isOpen) return false;
+    return this.#isUnaffected(value, used.set(name, value));
+  }
+}
+
+/** Options that only matter when somebody types. */
+const FOR_TYPISTS =
+  / (?:autocd|cdspell|checkjobs|checkwinsize|cmdhist|complete_fullquote|direxpand|dirspell|force_fignore|hist\w+|hostcomplete|lithist|no_empty_cmd_completion|progcomp\w*|promptvars)$/;
+
+/** Variables that bash itself follows, in a command of any kind. */
+const OF_THE_SHELL = /^(?:LC_\w+|LANG|HOME|GLOBSORT)$/;

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { plainCommands } from '../../src/snapshot/plain-commands.js';
+
+test.each([
+  ['echo hi', ['echo']],
+  ['npm test && git diff --stat >x 2>&1; ls | head -5', ['npm', 'git', 'ls', 'head']],
+  ['git commit -m "fix: it (really)" -m \'$x `y` \\\' || exit 3\n\ncd ..', ['git', 'exit', 'cd']],
+  ['>x 2>>y cat <z -- *.ts src/{a,b} ~/c \'\' ""', ['cat']],
+  ["find . -name '*.ts' ! -path ./x -type f", ['find']],
+  ['[ -f x ] && : ok &>/dev/null >&2 2>&-', ['[', ':']],
+  ['', []],
+])('%j is plain', (text, names) => {
+  expect(plainCommands(text)?.names).toEqual(names);
+});
+
+test.each([
+  ...['echo $x', 'echo "$x"', 'echo `x`', 'echo \\x', 'x=1', 'x=1 npm test', 'n"v"m', "'nvm' ls"],
+  ...['n*m', '~/x', 'if true', 'for x', '! x', '{ x', '(x)', 'x () { y', '. x', 'eval x', 'time x'],
+  ...['x & y', 'x |& y', 'x >| y', 'x <> y', 'x << y', 'x <<< y', 'x <(y)', 'x >&y', 'x >& y'],
+  ...['x > ', 'x > ; y', 'x > > y', 'x # y', 'x "', "x '", 'x "\\"', 'x;y(', '[[ a ]]', '((x))'],
+  ...[
+    '[ -v x ]',
+    'test "-v" x',
+    "test -'v' x",
+    '[ ""-v x ]',
+    'printf -v x y',
+    'export x',
+    'command x',
+    '%1',
+  ],
+  ...['x\r', 'x\0', 'x 2>&1y', 'x @(a)', 'set -x', 'echo a\\\nb'],
+])('%j is not plain', (text) => {
+  expect(plainCommands(text)).toBeUndefined();
+});
+
+test('a text that ends with a separator or a redirection goes on with another command', () => {
+  expect(plainCommands('ls -l')?.isOpen).toBe(true);
+  expect(plainCommands('ls -l;')?.isOpen).toBe(false);
+  expect(plainCommands('ls | ')?.isOpen).toBe(false);
+  expect(plainCommands('ls >x')?.isOpen).toBe(true);
+});
