@@ -42,7 +42,7 @@ export class NeededFunctions {
   selectionFor(text: string): Selection {
     if (text.length > MAX_TEXT) return EVERY;
     const texts = [text, ...this.#aliasesIn(text)];
-    if (texts.some((one) => LOOKS_AT_FUNCTIONS.test(one))) return EVERY;
+    if (texts.some((one) => LOOKS_AROUND.test(one))) return EVERY;
     const names = this.#graph.reachedFrom(texts.flatMap((one) => this.#graph.namedIn(one)));
     const needed: string[] = [];
     for (const name of names) {
@@ -83,49 +83,56 @@ export class NeededFunctions {
   }
 }
 
-/** Whether a name stands in a text, and not within a longer one. */
+/** Whether a name stands in a text, and not within an option, a path or a longer name. */
 function hasWord(text: string, name: string): boolean {
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
     const [before, after] = [text[at - 1] ?? '', text[at + name.length] ?? ''];
-    if (!/\w{2}/.test(before + (name[0] ?? '')) && !/\w{2}/.test((name.at(-1) ?? '') + after))
-      return true;
+    if (!OF_WORDS.test(before) && !OF_WORDS.test(after)) return true;
   }
   return false;
 }
 
+const OF_WORDS = /[\w./+@%~${-]/;
+
 /** As a word of its own: no option, path or part of a name. */
 const word = (words: string): string => `(?<![\\w./-])(?:${words})(?![\\w-])`;
 
-/** Other elements than the first of what a function knows about its callers; traps that see calls. */
-const CALLS = [
+/** Other elements than the first of what a function knows about its callers. */
+const CALLERS = [
   '\\b(?:FUNCNAME|BASH_SOURCE)\\[(?!0\\])',
   '(?<![${])\\b(?:FUNCNAME|BASH_SOURCE)\\b',
   '\\b(?:BASH_LINENO|BASH_ARGC|BASH_ARGV|FUNCNEST)\\b',
   word('caller'),
+];
+
+/** Traps of calls. */
+const TRAPS = [
   `${word('trap')}(?![^\\n]*\\b(?:EXIT|HUP|INT|PIPE|QUIT|TERM|USR[12])[ \\t]*(?:[;&|)\\n]|$))`,
   `${word('trap')}[^\\n]*\\b(?:DEBUG|ERR|RETURN|debug|err|return)\\b`,
 ];
+
 /** `PIPESTATUS` is of what was run last, and then that is a stub's. */
-const LOOKS_AT_CALLS = new RegExp([...CALLS, '\\bPIPESTATUS\\b'].join('|'));
+const LOOKS_AT_CALLS = new RegExp([...CALLERS, ...TRAPS, '\\bPIPESTATUS\\b'].join('|'));
 
 const SAFE_OPTION = '[-+](?:[efuC]+|[efuC]*o\\s+(?:pipefail|errexit|nounset|noglob|noclobber))';
 
-/**
- * What could show that a function is a stub: words that print functions or hand them on, traces and
- * other modes of the shell, and words of ours that a command replaces.
- */
-const LOOKS_AT_FUNCTIONS = new RegExp(
-  [
-    ...CALLS,
-    `${word('declare|typeset')}(?!\\s+-[aAgilnprtux]+\\s+\\S|\\s+\\w)`,
-    `${word('export|readonly')}\\s+-\\w*f`,
-    `${word('command')}\\s+-\\w*V`,
-    `${word('type')}[ \\t]`,
-    `${word('set')}(?!\\s+--|(?:\\s+${SAFE_OPTION})+\\s*(?:[;&|)\\n]|$))`,
-    `${word('shopt')}\\s+-\\w*o`,
-    `${word('enable|ulimit')}\\s+-`,
-    word('compgen|extdebug|compat\\d+'),
-    '\\bwhich_declare\\b|\\bforkline_',
-    '\\b(?:builtin|command)\\s*\\(\\s*\\)|\\bfunction\\s+(?:builtin|command)\\b',
-  ].join('|'),
-);
+/** Words that print functions or hand them on, modes of the shell, and words of ours replaced. */
+const SHOWS = [
+  ...TRAPS,
+  `${word('declare|typeset')}(?!\\s+-[aAgilnprtux]+\\s+\\S|\\s+\\w)`,
+  `${word('export|readonly')}\\s+-\\w*f`,
+  `${word('command')}\\s+-\\w*V`,
+  `${word('type')}[ \\t]`,
+  `${word('set')}(?!\\s+--|(?:\\s+${SAFE_OPTION})+\\s*(?:[;&|)\\n]|$))`,
+  `${word('shopt')}\\s+-\\w*o`,
+  `${word('enable|ulimit')}\\s+-`,
+  word('compgen|extdebug|compat\\d+'),
+  '\\bwhich_declare\\b|\\bforkline_',
+  '\\b(?:builtin|command)\\s*\\(\\s*\\)|\\bfunction\\s+(?:builtin|command)\\b',
+];
+
+/** What could show in a function that others are stubs; what looks at calls finds none around it. */
+const LOOKS_AT_FUNCTIONS = new RegExp(SHOWS.join('|'));
+
+/** What could show that in a command. */
+const LOOKS_AROUND = new RegExp([...CALLERS, ...SHOWS].join('|'));

@@ -21,16 +21,16 @@ export class UnaffectedCommands {
   readonly #functions: ReadonlyMap<string, string>;
   readonly #aliases: ReadonlyMap<string, string>;
   readonly #options: readonly string[];
+  readonly #cdTakesVariables: boolean;
   readonly #thereAreSome: boolean;
 
   constructor({ functions, aliases, options, declared }: SnapshotContents) {
     this.#functions = functions;
     this.#aliases = aliases;
     this.#options = options.filter((line) => !FOR_TYPISTS.test(line));
+    this.#cdTakesVariables = options.includes('shopt -s cdable_vars');
     this.#thereAreSome =
-      !functions.has(HANDLER) &&
-      !options.some((line) => line.endsWith(' cdable_vars')) &&
-      ![...declared.keys()].some((name) => OF_THE_SHELL.test(name));
+      !functions.has(HANDLER) && ![...declared.keys()].some((name) => OF_THE_SHELL.test(name));
   }
 
   /** What a shell is given for a command: itself, if it can be; undefined: it needs the snapshot. */
@@ -50,7 +50,7 @@ export class UnaffectedCommands {
   }
 
   #isNoFunction(name: string, used: Map<string, string>): boolean {
-    if (this.#functions.has(name)) return false;
+    if (this.#functions.has(name) || (name === 'cd' && this.#cdTakesVariables)) return false;
     const value = this.#aliases.get(name);
     if (value === undefined || used.has(name)) return true;
     // After a blank the next word may be an alias too.
