@@ -4,8 +4,19 @@ import type { TaskSubject } from './subject.js';
 
 const READ_BYTES = 64 * 1024;
 
-/** What is on the terminal of a task, as text. It is drawn only as far as somebody looks. */
-export class TaskScreen {
+/** What is on the terminal of a task. */
+export interface TaskScreen {
+  /** The screen now as text, without the blank lines at its end. */
+  text(): Promise<string>;
+}
+
+/** The screen of a task. */
+export function createTaskScreen(subject: TaskSubject, size: TerminalSize): TaskScreen {
+  return new Screen(subject, size);
+}
+
+/** Drawn only as far as somebody looks. */
+class Screen implements TaskScreen {
   readonly #subject: TaskSubject;
   readonly #emulator: Promise<Emulator>;
   #position = 0;
@@ -17,7 +28,6 @@ export class TaskScreen {
     this.#emulator = Emulator.create(size);
   }
 
-  /** The screen now, without the blank lines at its end. */
   text(): Promise<string> {
     const text = this.#looking.then(() => this.#draw());
     this.#looking = text.catch(() => {});

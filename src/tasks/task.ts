@@ -5,7 +5,7 @@ import type { Receipt } from '../receipt/receipt.js';
 import { type OptionNames, readOptions, wholeFrom } from '../support/checks.js';
 import { InputError } from '../support/errors.js';
 import { readOutput, type TaskOutput } from './output.js';
-import { TaskScreen } from './screen.js';
+import { createTaskScreen, type TaskScreen } from './screen.js';
 import type { TaskEnd, TaskLifetime, TaskState, TaskStatus } from './status.js';
 import type { TaskSubject } from './subject.js';
 import { type Awaited, checkUntil, type Until, waitUntil } from './wait.js';
@@ -209,7 +209,7 @@ export class Task {
   async screen(): Promise<string> {
     const { terminal } = this.#subject;
     if (terminal === undefined) throw new InputError('screen: expected a task with a terminal');
-    this.#screen ??= new TaskScreen(this.#subject, terminal);
+    this.#screen ??= createTaskScreen(this.#subject, terminal);
     return this.#screen.text();
   }
 
