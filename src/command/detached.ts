@@ -41,6 +41,8 @@ export async function executeDetached(
     outputQuota,
     timeoutMs: rest.timeoutMs,
     graceMs: rest.graceMs,
+    input: false,
+    completionLine: true,
   };
   if (!isWatched()) return startDetached(detached);
   const { directory: cwd, timeoutMs } = detached;

@@ -10,7 +10,10 @@ interface DetachedCommand {
   readonly environment: string;
   /** Absolute. */
   readonly directory: string;
-  /** The file for its output, absolute; must not exist. Made with mode 0600. */
+  /**
+   * The file for its output, absolute; must not exist. Made with mode 0600. Its keeper's record and
+   * socket are beside it, with `.state` and `.socket` after its name.
+   */
   readonly outputPath: string;
   /** The most bytes of output that are kept; what is over that is cut off. */
   readonly outputQuota: number;
@@ -18,6 +21,10 @@ interface DetachedCommand {
   readonly timeoutMs: number;
   /** Time from SIGTERM to SIGKILL, in milliseconds. */
   readonly graceMs: number;
+  /** Whether it has a stdin that can be written to, by that socket; else there is nothing to read. */
+  readonly input: boolean;
+  /** Whether how it ended is written under its output. */
+  readonly completionLine: boolean;
 }
 
 /**
@@ -40,6 +47,8 @@ export async function startDetached(command: DetachedCommand): Promise<number> {
       command.outputQuota,
       command.timeoutMs,
       command.graceMs,
+      command.input,
+      command.completionLine,
     );
   });
   if (reply.kind === 'notDetached') throw new LaunchError(reply);

@@ -35,6 +35,8 @@ export interface NativeChannel {
     outputQuota: number,
     timeoutMs: number,
     graceMs: number,
+    input: boolean,
+    completionLine: boolean,
   ): void;
   forget(id: number): void;
   cancel(id: number, graceMs?: number): void;

@@ -175,8 +175,8 @@ test('a detached command does not keep the agent from ending, nor hold anything 
   const agent = startAgent();
   const started = await startIn(agent, longSleep(341));
   const keeper = parentOf(started.pid);
-  // stdio, the output, and room for the line; of the agent's pipes, none.
-  await eventually(() => expect(openDescriptors(keeper)).toHaveLength(5));
+  // stdio, the output, room for the line, two for records, the socket; of the agent's pipes, none.
+  await eventually(() => expect(openDescriptors(keeper)).toHaveLength(8));
   agent.child.stdin?.end();
   expect(await agent.ended).toEqual({ code: 0, signal: null });
   expect(lives(started.pid)).toBe(true);

@@ -21,7 +21,7 @@ use parking_lot::Mutex;
 
 use channel::{Batch, CommandSink, Events};
 use event::{Event, Reply};
-use request::{Numbers, Paths, Strings, command, detached, milliseconds, size};
+use request::{Bounds, Numbers, Paths, Strings, command, detached, milliseconds, size};
 
 /// Whether the process's environment is exactly this: `NAME=value` entries separated by NUL, one
 /// character a byte.
@@ -138,9 +138,12 @@ impl Channel {
         quota: f64,
         timeout_ms: f64,
         grace_ms: f64,
+        input: bool,
+        line: bool,
     ) -> Result<()> {
         let paths = Paths { shells: &shells, directory: &directory, output: &output };
-        let command = detached(text, environment, &paths, quota, timeout_ms, grace_ms)?;
+        let bounds = Bounds { quota, timeout_ms, grace_ms };
+        let command = detached(text, environment, &paths, &bounds, [input, line])?;
         let events = self.events.clone();
         let answer = Box::new(move |started| {
             events.push(Event::Reply { request, reply: Reply::Detached(started) });

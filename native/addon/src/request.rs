@@ -130,14 +130,22 @@ pub struct Paths<'a> {
     pub output: &'a str,
 }
 
-/// The detached command as the engine takes it.
+/// The figures of a detached command.
+pub struct Bounds {
+    /// Bytes.
+    pub quota: f64,
+    pub timeout_ms: f64,
+    pub grace_ms: f64,
+}
+
+/// The detached command as the engine takes it. `input`: it can be written to; `line`: how it ended
+/// goes under its output.
 pub fn detached(
     text: String,
     environment: Latin1String,
     given: &Paths,
-    quota: f64,
-    timeout_ms: f64,
-    grace_ms: f64,
+    bounds: &Bounds,
+    [input, line]: [bool; 2],
 ) -> Result<DetachedCommand> {
     let path = |path: &str| {
         CString::new(path).map_err(|error| Error::new(Status::InvalidArg, error.to_string()))
@@ -148,9 +156,11 @@ pub fn detached(
         environment: environment.to_vec(),
         directory: Some(path(given.directory)?),
         output: path(given.output)?,
-        quota: quota as u64,
-        timeout: milliseconds(timeout_ms),
-        grace: milliseconds(grace_ms),
+        input,
+        line,
+        quota: bounds.quota as u64,
+        timeout: milliseconds(bounds.timeout_ms),
+        grace: milliseconds(bounds.grace_ms),
     })
 }
 

@@ -95,7 +95,8 @@ pub fn run(
     command.keep() && !request.follow
 }
 
-fn launch_lines(images: &[Image]) -> Vec<Vec<u8>> {
+/// The arguments of each, as `/proc` tells them.
+pub fn launch_lines(images: &[Image]) -> Vec<Vec<u8>> {
     let line = |image: &Image| {
         image.argv.iter().map(|argument| argument.as_bytes_with_nul()).collect::<Vec<_>>().concat()
     };

@@ -39,6 +39,16 @@ impl Quota {
         if may_grow { time_to_fill(self.limit.saturating_sub(size)) } else { LONGEST }
     }
 
+    /// Bytes that were cut off, at least.
+    pub fn cut(&self) -> u64 {
+        self.cut
+    }
+
+    /// So many more bytes, which are not the command's, may stay.
+    pub fn allow(&mut self, bytes: u64) {
+        self.limit = self.limit.saturating_add(bytes);
+    }
+
     /// What to tell of it; None: all that was written is there.
     pub fn line(&self) -> Option<String> {
         let Quota { limit, cut, .. } = self;

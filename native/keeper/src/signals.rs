@@ -55,18 +55,24 @@ pub fn wait<const N: usize>(
         events: descriptor.map_or(0, |(_, events)| events),
         revents: 0,
     });
+    wait_for(&mut watched, time);
+    watched.map(|descriptor| descriptor.revents)
+}
+
+/// The same for any number of them; what is true of each is put there.
+pub fn wait_for(watched: &mut [libc::pollfd], time: Option<Duration>) {
     let time = time.map(|time| libc::timespec {
         tv_sec: time.as_secs() as libc::time_t,
         tv_nsec: time.subsec_nanos().into(),
     });
     let mask = all_but(&[libc::SIGCHLD, HOST_IS_GONE]);
     let time = time.as_ref().map_or(null(), |time| &raw const *time);
+    let count = watched.len() as libc::nfds_t;
     // SAFETY: all three outlive the call.
-    let ready = unsafe { libc::ppoll(watched.as_mut_ptr(), N as libc::nfds_t, time, &mask) };
+    let ready = unsafe { libc::ppoll(watched.as_mut_ptr(), count, time, &mask) };
     if ready <= 0 {
-        return [0; N];
+        watched.iter_mut().for_each(|descriptor| descriptor.revents = 0);
     }
-    watched.map(|descriptor| descriptor.revents)
 }
 
 /// The numbers must be those of signals.

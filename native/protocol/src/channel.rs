@@ -203,24 +203,14 @@ impl Start {
 
 impl Exit {
     fn encode<'a>(&self, fields: &'a mut Writer) -> &'a mut Writer {
-        let (kind, value) = match self.status {
-            Status::Exited(code) => (0, code),
-            Status::Signaled(signal) => (1, signal),
-            Status::Unknown => (2, 0),
-        };
-        self.start.encode(fields.number(4)).number(kind).number(value as u64);
+        self.status.encode(self.start.encode(fields.number(4)));
         fields.number(self.user).number(self.system).number(self.peak).number(self.at);
         fields.number(self.empty.into()).bytes(&self.directory)
     }
 
     fn decode(fields: &mut Reader) -> Option<Exit> {
         let start = Start::decode(fields)?;
-        let (kind, value) = (fields.number()?, fields.small()?);
-        let status = match kind {
-            0 => Status::Exited(value),
-            1 => Status::Signaled(value),
-            _ => Status::Unknown,
-        };
+        let status = Status::decode(fields)?;
         let (user, system, peak) = (fields.number()?, fields.number()?, fields.number()?);
         let (at, empty) = (fields.number()?, fields.number()? != 0);
         let directory = fields.bytes()?.to_vec();
@@ -228,14 +218,34 @@ impl Exit {
     }
 }
 
+impl Status {
+    pub(crate) fn encode(self, fields: &mut Writer) {
+        let (kind, value) = match self {
+            Status::Exited(code) => (0, code),
+            Status::Signaled(signal) => (1, signal),
+            Status::Unknown => (2, 0),
+        };
+        fields.number(kind).number(value as u64);
+    }
+
+    pub(crate) fn decode(fields: &mut Reader) -> Option<Status> {
+        let (kind, value) = (fields.number()?, fields.small()?);
+        Some(match kind {
+            0 => Status::Exited(value),
+            1 => Status::Signaled(value),
+            _ => Status::Unknown,
+        })
+    }
+}
+
 impl Member {
-    fn encode(&self, fields: &mut Writer) {
+    pub(crate) fn encode(&self, fields: &mut Writer) {
         fields.number(self.pid as u64).number(self.group as u64);
         fields.number(self.command.is_some().into());
         fields.bytes(self.command.as_deref().unwrap_or_default());
     }
 
-    fn decode(fields: &mut Reader) -> Option<Member> {
+    pub(crate) fn decode(fields: &mut Reader) -> Option<Member> {
         let (pid, group) = (fields.small()?, fields.small()?);
         let is_known = fields.number()? != 0;
         let command = fields.bytes()?.to_vec();

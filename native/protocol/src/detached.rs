@@ -15,8 +15,12 @@ pub struct Detached {
     pub request: Request,
     /// To be descriptor 3 of the command, as a file.
     pub script: Option<Vec<u8>>,
-    /// The file for its output; must not exist.
+    /// The file for its output; must not exist. Beside it the keeper has its record and its socket.
     pub output: CString,
+    /// Whether its stdin is a pipe that others can write to; else there is nothing to read.
+    pub input: bool,
+    /// Whether how it ended is written under its output.
+    pub line: bool,
     /// The most bytes of output that are kept.
     pub quota: u64,
     /// The time it may take from its start.
@@ -32,7 +36,7 @@ impl Detached {
         fields.bytes(&self.request.encode()).bytes(self.output.as_bytes());
         fields.number(self.script.is_some().into());
         fields.bytes(self.script.as_deref().unwrap_or_default());
-        fields.number(self.quota);
+        fields.number(self.input.into()).number(self.line.into()).number(self.quota);
         fields.number(milliseconds(self.timeout)).number(milliseconds(self.grace));
         fields.finish()
     }
@@ -48,6 +52,8 @@ impl Detached {
             request,
             script: has_script.then_some(script),
             output,
+            input: fields.number()? != 0,
+            line: fields.number()? != 0,
             quota: fields.number()?,
             timeout: Duration::from_millis(fields.number()?),
             grace: Duration::from_millis(fields.number()?),
@@ -96,13 +102,16 @@ mod tests {
         fn an_order_arrives_as_it_was_sent(
             environment: Vec<u8>,
             script: Option<Vec<u8>>,
+            input: bool,
+            line: bool,
             quota: u64,
             timeout: u64,
             grace: u64,
         ) {
             let (timeout, grace) = (Duration::from_millis(timeout), Duration::from_millis(grace));
             let request = Request { environment, ..Request::default() };
-            let order = Detached { request, script, output: c"/o".into(), quota, timeout, grace };
+            let output = c"/o".into();
+            let order = Detached { request, script, output, input, line, quota, timeout, grace };
             prop_assert_eq!(Detached::decode(&order.encode()), Some(order));
         }
 

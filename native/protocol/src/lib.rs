@@ -1,7 +1,8 @@
 //! What a host and its keeper say to each other.
 //!
 //! A message is one datagram of a SEQPACKET socket, so it comes whole or not at all. There are two
-//! kinds of sockets: a keeper's lifeline, and a channel to each of its cradles.
+//! kinds of sockets: a keeper's lifeline, and a channel to each of its cradles. What the keeper of a
+//! detached command says to those who find it is in [`task`].
 
 mod channel;
 mod detached;
@@ -10,6 +11,7 @@ mod lifeline;
 mod memory;
 mod request;
 mod socket;
+pub mod task;
 
 pub use channel::{Answer, Exit, Member, Order, Start, Status, members_in_parts};
 pub use detached::{Detached, decode_report, encode_report};

@@ -38,8 +38,12 @@ pub struct DetachedCommand {
     pub environment: Vec<u8>,
     /// The working directory; None is `/`.
     pub directory: Option<CString>,
-    /// The file for its output; must not exist.
+    /// The file for its output; must not exist. Its keeper has a record and a socket beside it.
     pub output: CString,
+    /// Whether its stdin is a pipe, to be written to by that socket.
+    pub input: bool,
+    /// Whether how it ended is written under its output.
+    pub line: bool,
     /// The most bytes of output that are kept.
     pub quota: u64,
     /// The time it may take from its start.
@@ -87,8 +91,7 @@ fn start_now(
     reap_group: &dyn Fn(i32),
 ) -> Result<i32, LaunchError> {
     let program = program.ok_or_else(|| no_keeper(Errno::NOENT.into()))?;
-    let DetachedCommand { text, mut shells, environment, directory, output, quota, timeout, grace } =
-        command;
+    let DetachedCommand { text, mut shells, environment, directory, .. } = command;
     if shells.is_empty() {
         shells = usual(&environment);
     }
@@ -103,10 +106,12 @@ fn start_now(
             ..Request::default()
         },
         script: invocation.script_text()?,
-        output,
-        quota,
-        timeout,
-        grace,
+        output: command.output,
+        input: command.input,
+        line: command.line,
+        quota: command.quota,
+        timeout: command.timeout,
+        grace: command.grace,
     };
     let order = memory_file(c"forkline-order", &order.encode())
         .map_err(descriptors("the keeper's order"))?;

@@ -1,4 +1,5 @@
 //! Starts detached commands through a real engine, and waits for what they do.
+#![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 use std::ffi::CString;
@@ -34,6 +35,8 @@ pub fn scene(text: &str) -> Scene {
         environment: format!("PATH={}", std::env::var("PATH").unwrap()).into_bytes(),
         directory: Some(path(folder.path().to_owned())),
         output: path(folder.path().join("output")),
+        input: false,
+        line: true,
         quota: 1 << 30,
         timeout: Duration::from_secs(60),
         grace: Duration::from_secs(5),

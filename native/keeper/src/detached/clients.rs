@@ -1,0 +1,169 @@
+//! The socket of a detached command, and those who have come by it.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use forkline_protocol::task::State;
+
+use super::client::Client;
+use super::input::Input;
+use crate::signals;
+
+/// Whoever comes when so many are there is sent away.
+const MOST: usize = 32;
+
+/// When nobody can be let in, for want of descriptors for instance.
+const PAUSE: Duration = Duration::from_millis(200);
+
+pub struct Clients {
+    door: Option<Door>,
+    inside: Vec<Client>,
+}
+
+struct Door {
+    listener: UnixListener,
+    path: PathBuf,
+    closed_until: Option<Instant>,
+}
+
+impl Clients {
+    /// Has a socket beside `output`, if that place can have one.
+    pub fn listen(output: &Path) -> Clients {
+        let path = output.with_extension("socket");
+        let door = bind(&path).ok().map(|listener| Door { listener, path, closed_until: None });
+        Clients { door, inside: Vec::new() }
+    }
+
+    /// Nobody comes any more.
+    pub fn unlink(&self) {
+        if let Some(door) = &self.door {
+            let _ = std::fs::remove_file(&door.path);
+        }
+    }
+
+    pub fn inside(&self) -> &[Client] {
+        &self.inside
+    }
+
+    pub fn get(&mut self, index: usize) -> Option<&mut Client> {
+        self.inside.get_mut(index)
+    }
+
+    pub fn each(&mut self, act: impl FnMut(&mut Client)) {
+        self.inside.iter_mut().for_each(act);
+    }
+
+    pub fn let_go(&mut self) {
+        self.inside.retain(|client| !client.is_gone());
+    }
+
+    /// Sends what there is to send; whether anybody has taken all of it, and may call again.
+    pub fn tell(&mut self, state: &State) -> bool {
+        self.inside.iter_mut().fold(false, |any, client| client.send(state) | any)
+    }
+
+    /// Writes to the command's stdin, for one after the other: what one has begun is not torn by
+    /// another. Whether anything of that is done.
+    pub fn feed(&mut self, input: &mut Option<Input>) -> bool {
+        let waiting = |all: &[Client]| all.iter().filter(|client| client.is_writing()).count();
+        let before = waiting(&self.inside);
+        let first = self.inside.iter().position(Client::is_half_written).unwrap_or(0);
+        self.inside.rotate_left(first);
+        for client in &mut self.inside {
+            client.feed(input);
+            if client.is_writing() {
+                break;
+            }
+        }
+        waiting(&self.inside) < before
+    }
+
+    /// When there is something to do.
+    pub fn due(&mut self, now: Instant) -> Option<Instant> {
+        let door = self.door.as_mut()?;
+        door.closed_until = door.closed_until.filter(|until| *until > now);
+        door.closed_until
+    }
+
+    /// Waits, for so long at most, until somebody comes or says something, the pipe has room, or there
+    /// is a signal; and takes what has come.
+    pub fn wait(&mut self, pipe: Option<libc::pollfd>, time: Option<Duration>) {
+        let none = libc::pollfd { fd: -1, events: 0, revents: 0 };
+        let door = self.door.as_ref().filter(|door| door.closed_until.is_none());
+        let door = door.map(|door| libc::pollfd {
+            fd: door.listener.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        });
+        let mut watched = vec![door.unwrap_or(none), pipe.unwrap_or(none)];
+        watched.extend(self.inside.iter().map(Client::watched));
+        signals::wait_for(&mut watched, time);
+        for (client, seen) in self.inside.iter_mut().zip(watched.iter().skip(2)) {
+            if seen.revents & !libc::POLLOUT != 0 {
+                client.receive();
+            }
+        }
+        if watched.first().is_some_and(|door| door.revents != 0) {
+            self.admit(Instant::now());
+        }
+    }
+
+    /// Lets in whoever is at the door.
+    fn admit(&mut self, now: Instant) {
+        let Some(door) = &mut self.door else { return };
+        loop {
+            match door.listener.accept() {
+                Ok((socket, _)) if self.inside.len() < MOST && is_welcome(&socket) => {
+                    self.inside.push(Client::new(socket));
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => {
+                    door.closed_until = Some(now + PAUSE);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// A socket of mode 0600. Its name is bound in the directory itself, since paths of sockets are short.
+fn bind(path: &Path) -> io::Result<UnixListener> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    std::env::set_current_dir(path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
+    // SAFETY: takes a number, and there is one thread.
+    let mask = unsafe { libc::umask(0o177) };
+    let listener = UnixListener::bind(name);
+    // SAFETY: likewise.
+    unsafe { libc::umask(mask) };
+    // Where nothing is held by us.
+    std::env::set_current_dir("/")?;
+    let listener = listener?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// Whether it is one of the same user, or root's; then it is set up.
+fn is_welcome(socket: &UnixStream) -> bool {
+    let mut peer = MaybeUninit::<libc::ucred>::zeroed();
+    let mut size = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: fills the structure, which is as large as is said and valid as zeros.
+    let (told, peer) = unsafe {
+        let told = libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            peer.as_mut_ptr().cast(),
+            &mut size,
+        );
+        (told == 0, peer.assume_init())
+    };
+    // SAFETY: takes nothing.
+    let own = unsafe { libc::geteuid() };
+    told && (peer.uid == own || peer.uid == 0) && socket.set_nonblocking(true).is_ok()
+}

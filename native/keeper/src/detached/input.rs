@@ -1,0 +1,54 @@
+//! The stdin of a detached command, when it is a pipe. Whoever writes to it never waits here.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, PipeWriter, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+pub struct Input {
+    /// None: it has been closed, or nobody reads it any more.
+    pipe: Option<PipeWriter>,
+}
+
+/// What became of an attempt to write.
+pub enum Written {
+    /// So many bytes.
+    Some(usize),
+    /// The pipe is full.
+    Full,
+    /// Nobody will ever read it: the errno.
+    Never(i32),
+}
+
+impl Input {
+    /// The other one is what the command reads.
+    pub fn open() -> io::Result<(Input, File)> {
+        let (reader, writer) = io::pipe()?;
+        // SAFETY: takes numbers only. The flag is this end's alone.
+        if unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok((Input { pipe: Some(writer) }, File::from(OwnedFd::from(reader))))
+    }
+
+    pub fn write(&mut self, bytes: &[u8]) -> Written {
+        let Some(pipe) = &mut self.pipe else { return Written::Never(libc::EPIPE) };
+        match pipe.write(bytes) {
+            Ok(written) => Written::Some(written),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Written::Full,
+            Err(error) if error.kind() == ErrorKind::Interrupted => Written::Some(0),
+            Err(error) => {
+                self.pipe = None;
+                Written::Never(error.raw_os_error().unwrap_or(libc::EPIPE))
+            }
+        }
+    }
+
+    pub fn close(&mut self) {
+        self.pipe = None;
+    }
+
+    /// To be waited for when it is full.
+    pub fn descriptor(&self) -> Option<i32> {
+        self.pipe.as_ref().map(AsRawFd::as_raw_fd)
+    }
+}

@@ -1,0 +1,59 @@
+//! What those who have found a detached command want of it.
+
+use std::time::Duration;
+
+use forkline_protocol::task::{Answer, Call, Cause};
+
+use super::Task;
+use crate::members::kill;
+
+impl Task {
+    /// Hears those who have found it, until there is nothing more to do for them.
+    pub(super) fn serve(&mut self) {
+        while self.hear()
+            | self.clients.feed(&mut self.input)
+            | self.clients.tell(self.record.state())
+        {}
+        self.clients.let_go();
+    }
+
+    /// Whether anybody had called.
+    fn hear(&mut self) -> bool {
+        let mut called = false;
+        for index in 0..self.clients.inside().len() {
+            let next = |task: &mut Task| task.clients.get(index)?.next_call();
+            while let Some((number, call)) = next(self) {
+                called = true;
+                let answer = self.obey(call);
+                let Some(client) = self.clients.get(index) else { break };
+                match answer {
+                    Some(answer) => client.answer(number, &answer),
+                    None => client.awaits_end(number),
+                }
+            }
+        }
+        called
+    }
+
+    /// None: that takes its time.
+    fn obey(&mut self, call: Call) -> Option<Answer> {
+        match call {
+            Call::Signal(signal) => {
+                let runs = self.end.is_none();
+                Some(Answer::Signalled(runs && kill(-self.leader, signal)))
+            }
+            Call::End(grace) => {
+                self.begin_end(Duration::from_millis(grace), Cause::Ended);
+                None
+            }
+            Call::CloseInput => {
+                if let Some(input) = &mut self.input {
+                    input.close();
+                }
+                Some(Answer::Done)
+            }
+            // The client has noted these itself.
+            Call::Who | Call::Write(_) => Some(Answer::Done),
+        }
+    }
+}

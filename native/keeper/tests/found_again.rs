@@ -1,0 +1,228 @@
+//! Detached commands that are found again, by their keeper's socket and by its record.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that can't go on fails"
+)]
+
+mod scenes;
+
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use forkline_engine::Status;
+use forkline_protocol::task::{
+    Answer, Call, Cause, End, LONGEST_WRITE, Next, Stage, State, next_message,
+};
+use scenes::{Scene, eventually, is_gone, keeper_of, kill, scene, wait_until_gone};
+
+struct Visitor {
+    socket: UnixStream,
+    heard: Vec<u8>,
+}
+
+impl Visitor {
+    fn of(scene: &Scene) -> Visitor {
+        let socket = UnixStream::connect(scene.folder.path().join("output.socket")).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        Visitor { socket, heard: Vec::new() }
+    }
+
+    fn say(&mut self, number: u64, call: &Call) {
+        self.socket.write_all(&call.encode(number)).unwrap();
+    }
+
+    /// None: the keeper has hung up.
+    fn hear(&mut self) -> Option<(u64, Answer)> {
+        loop {
+            if let Next::Message(message, rest) = next_message(&self.heard, 1 << 20) {
+                let answer = Answer::decode(message).unwrap();
+                self.heard = rest.to_vec();
+                return Some(answer);
+            }
+            let mut buffer = [0; 4096];
+            match self.socket.read(&mut buffer) {
+                Ok(0) => return None,
+                Ok(length) => self.heard.extend_from_slice(&buffer[..length]),
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+
+    fn ask(&mut self, call: &Call) -> Answer {
+        self.say(9, call);
+        loop {
+            let (number, answer) = self.hear().unwrap();
+            if number == 9 {
+                return answer;
+            }
+        }
+    }
+
+    /// The next state that it is told.
+    fn stage(&mut self) -> Stage {
+        loop {
+            if let (0, Answer::State(state)) = self.hear().unwrap() {
+                return state.stage;
+            }
+        }
+    }
+}
+
+fn record(scene: &Scene) -> State {
+    State::decode(&fs::read(scene.folder.path().join("output.state")).unwrap()).unwrap()
+}
+
+fn fed(text: &str) -> Scene {
+    let mut scene = scene(text);
+    (scene.command.input, scene.command.line) = (true, false);
+    scene
+}
+
+#[test]
+fn one_that_is_found_again_is_seen_written_to_and_its_end_told() {
+    let scene = fed("read line; echo \"got $line\"; cat; exit 3");
+    let pid = scene.start();
+    let mode = |name: &str| fs::metadata(scene.folder.path().join(name)).unwrap().permissions();
+    assert_eq!(mode("output.socket").mode() & 0o777, 0o600);
+    assert_eq!(mode("output.state").mode() & 0o777, 0o600);
+    assert_eq!((record(&scene).leader.pid, record(&scene).stage), (pid, Stage::Running));
+    let keeper = keeper_of(pid);
+    assert_eq!(record(&scene).keeper.pid, keeper);
+    let mut visitor = Visitor::of(&scene);
+    assert_eq!(visitor.stage(), Stage::Running);
+    let Answer::Members { members, total: 1 } = visitor.ask(&Call::Who) else { panic!() };
+    assert_eq!(members[0].pid, pid);
+    assert_eq!(visitor.ask(&Call::Write(b"one\ntwo\n".to_vec())), Answer::Written(0));
+    assert_eq!(visitor.ask(&Call::CloseInput), Answer::Done);
+    let Stage::Ended { end, .. } = visitor.stage() else { panic!() };
+    assert_eq!((end.status, end.cause, end.output), (Status::Exited(3), Cause::Itself, 12));
+    assert!(visitor.hear().is_none());
+    wait_until_gone(keeper);
+    assert_eq!(scene.output(), "got one\ntwo\n");
+    assert!(matches!(record(&scene).stage, Stage::Ended { end: recorded, .. } if recorded == end));
+    let mut names: Vec<_> = fs::read_dir(scene.folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    // The version for an end that leaves somebody was not needed.
+    assert_eq!(names, ["output", "output.state", "output.state.3"]);
+}
+
+#[test]
+fn one_that_leaves_a_process_is_left_and_then_ended() {
+    let scene = scene("echo out; sleep 300 & exit 4");
+    let pid = scene.start();
+    let mut visitor = Visitor::of(&scene);
+    let left = loop {
+        if let Stage::Left(end) = visitor.stage() {
+            break end;
+        }
+    };
+    assert_eq!(left.status, Status::Exited(4));
+    assert_eq!((left.total_left, left.output, left.left.len()), (1, 4, 1));
+    assert_eq!(left.left[0].command.as_deref(), Some(&b"sleep 300"[..]));
+    assert_eq!(record(&scene).stage, Stage::Left(left.clone()));
+    assert_eq!(scene.output(), "out\n\n\n[background process failed: exit status: 4]\n");
+    assert_eq!(visitor.ask(&Call::Signal(libc::SIGTERM)), Answer::Signalled(false));
+    assert_eq!(visitor.ask(&Call::End(5000)), Answer::Over(true));
+    let Stage::Ended { end, .. } = record(&scene).stage else { panic!() };
+    assert_eq!(end, left);
+    assert!(is_gone(pid));
+}
+
+#[test]
+fn who_orders_its_end_is_told_when_it_is_over_and_that_it_took_force() {
+    let scene = scene("trap '' TERM; echo on; while :; do sleep 300; done");
+    scene.start();
+    eventually(|| (scene.output() == "on\n").then_some(()));
+    let (mut first, mut second) = (Visitor::of(&scene), Visitor::of(&scene));
+    first.say(1, &Call::End(60_000));
+    second.say(2, &Call::End(100));
+    let over = |visitor: &mut Visitor, number| {
+        eventually(|| (visitor.hear().unwrap() == (number, Answer::Over(true))).then_some(()));
+    };
+    over(&mut first, 1);
+    over(&mut second, 2);
+    let Stage::Ended { end: End { status, cause, forced, .. }, .. } = record(&scene).stage else {
+        panic!()
+    };
+    assert_eq!((status, cause, forced), (Status::Signaled(9), Cause::Ended, true));
+    assert!(scene.output().ends_with("[background process failed: signal: 9 (SIGKILL)]\n"));
+}
+
+#[test]
+fn one_who_reads_nothing_or_talks_nonsense_keeps_nobody_else_waiting() {
+    let scene = scene("echo on; sleep 300; true");
+    let pid = scene.start();
+    let mut deaf = Visitor::of(&scene);
+    deaf.socket.set_nonblocking(true).unwrap();
+    let call = Call::Who.encode(1).repeat(1000);
+    while deaf.socket.write(&call).is_ok() {}
+    let mut mad = Visitor::of(&scene);
+    mad.socket.write_all(&[0xff; 64]).unwrap();
+    while mad.hear().is_some() {}
+    let _crowd: Vec<_> = (0..40).map(|_| Visitor::of(&scene)).collect();
+    let keeper = keeper_of(pid);
+    let size = || {
+        let status = fs::read_to_string(format!("/proc/{keeper}/status")).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap().to_owned();
+        line.split_ascii_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+    };
+    assert!(size() < 20_000, "{} KiB", size());
+    drop(deaf);
+    drop(_crowd);
+    let mut visitor = eventually(|| {
+        let mut visitor = Visitor::of(&scene);
+        visitor.hear().is_some().then_some(visitor)
+    });
+    assert_eq!(visitor.ask(&Call::Signal(libc::SIGKILL)), Answer::Signalled(true));
+    wait_until_gone(keeper);
+}
+
+#[test]
+fn a_signal_gets_through_while_nobody_reads_what_was_written() {
+    let scene = fed("sleep 300; true");
+    scene.start();
+    let mut visitor = Visitor::of(&scene);
+    let mut other = Visitor::of(&scene);
+    // As much as a pipe holds.
+    let much = Call::Write(vec![b'x'; LONGEST_WRITE]);
+    assert_eq!(visitor.ask(&much), Answer::Written(0));
+    visitor.say(1, &much);
+    other.say(2, &Call::Write(b"y".to_vec()));
+    assert_eq!(visitor.ask(&Call::Who), {
+        let Answer::Members { members, total } = Visitor::of(&scene).ask(&Call::Who) else {
+            panic!()
+        };
+        Answer::Members { members, total }
+    });
+    assert_eq!(visitor.ask(&Call::Signal(libc::SIGKILL)), Answer::Signalled(true));
+    let (mut heard, mut last) = (Vec::new(), None);
+    while let Some(answer) = visitor.hear() {
+        heard.push(answer);
+    }
+    while let Some(answer) = other.hear() {
+        last = Some(answer).filter(|(number, _)| *number == 2).or(last);
+    }
+    assert!(heard.contains(&(1, Answer::Written(libc::EPIPE))), "{heard:?}");
+    assert_eq!(last, Some((2, Answer::Written(libc::EPIPE))));
+}
+
+#[test]
+fn of_one_whose_keeper_was_killed_the_record_says_what_was_so() {
+    let scene = scene("sleep 300; true");
+    let pid = scene.start();
+    kill(keeper_of(pid), libc::SIGKILL);
+    eventually(|| UnixStream::connect(scene.folder.path().join("output.socket")).err());
+    assert_eq!(record(&scene).stage, Stage::Running);
+    assert!(!is_gone(pid));
+    kill(-pid, libc::SIGKILL);
+}

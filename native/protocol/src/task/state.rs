@@ -1,0 +1,183 @@
+//! How a detached command stands.
+
+use super::{VERSION, members_in};
+use crate::channel::{Member, Status};
+use crate::fields::{Reader, Writer};
+
+/// A process as nobody else, past or present, is called.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Process {
+    /// Its id.
+    pub pid: i32,
+    /// When it was started, in clock ticks since boot; 0: that is not shown.
+    pub started: u64,
+}
+
+/// What a keeper knows of its command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct State {
+    /// Which boot of the machine this is of; empty: that is not shown.
+    pub boot: Vec<u8>,
+    /// Who keeps it.
+    pub keeper: Process,
+    /// The command's own process, whose id is also its group's and session's.
+    pub leader: Process,
+    /// When it was started, in milliseconds since 1970.
+    pub started: u64,
+    /// How far it is.
+    pub stage: Stage,
+}
+
+/// How far a command is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// It runs.
+    #[default]
+    Running,
+    /// It has ended, and somebody of it is left.
+    Left(End),
+    /// Nobody of it is left.
+    Ended {
+        /// How it ended.
+        end: End,
+        /// When the last one did, in milliseconds since 1970.
+        gone: u64,
+    },
+}
+
+/// What ended it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Cause {
+    /// It ended by itself, or somebody whom nobody knows has ended it.
+    #[default]
+    Itself,
+    /// Its time was up.
+    TimedOut,
+    /// One who found it has ended it.
+    Ended,
+}
+
+/// How the command's own process ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct End {
+    /// Its status.
+    pub status: Status,
+    /// What ended it.
+    pub cause: Cause,
+    /// Whether SIGKILL was needed for that.
+    pub forced: bool,
+    /// CPU time in user code, of it and of those it waited for, in microseconds.
+    pub user: u64,
+    /// The same in the kernel.
+    pub system: u64,
+    /// The largest resident size of any one of them, in bytes.
+    pub peak: u64,
+    /// How long it took, in microseconds.
+    pub wall: u64,
+    /// When it ended, in milliseconds since 1970.
+    pub at: u64,
+    /// Bytes of its output that are kept.
+    pub output: u64,
+    /// Bytes of its output that were cut off, at least.
+    pub cut: u64,
+    /// Who was left then; some of them, if there were many.
+    pub left: Vec<Member>,
+    /// How many were left.
+    pub total_left: u64,
+}
+
+impl State {
+    /// As the contents of a record.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut fields = Writer::default();
+        fields.number(VERSION).bytes(&self.boot).number(self.started);
+        for process in [self.keeper, self.leader] {
+            fields.number(process.pid as u64).number(process.started);
+        }
+        match &self.stage {
+            Stage::Running => fields.number(0),
+            Stage::Left(end) => end.encode(fields.number(1)),
+            Stage::Ended { end, gone } => end.encode(fields.number(2).number(*gone)),
+        };
+        fields.finish()
+    }
+
+    /// None: it was not written by [`State::encode`], or not to its end.
+    pub fn decode(record: &[u8]) -> Option<State> {
+        let fields = &mut Reader(record);
+        if fields.number()? != VERSION {
+            return None;
+        }
+        let (boot, started) = (fields.bytes()?.to_vec(), fields.number()?);
+        let (keeper, leader) = (process_in(fields)?, process_in(fields)?);
+        let stage = match fields.number()? {
+            0 => Stage::Running,
+            1 => Stage::Left(End::decode(fields)?),
+            2 => {
+                let gone = fields.number()?;
+                Stage::Ended { end: End::decode(fields)?, gone }
+            }
+            _ => return None,
+        };
+        fields.is_empty().then_some(State { boot, keeper, leader, started, stage })
+    }
+
+    /// As the contents of a record that is no longer than this: of those who were left only the first
+    /// are told.
+    pub fn encode_within(&self, most: usize) -> Vec<u8> {
+        let mut record = self.encode();
+        let mut shorter = self.clone();
+        while record.len() > most {
+            let (Stage::Left(end) | Stage::Ended { end, .. }) = &mut shorter.stage else { break };
+            if end.left.pop().is_none() {
+                break;
+            }
+            record = shorter.encode();
+        }
+        record
+    }
+}
+
+fn process_in(fields: &mut Reader) -> Option<Process> {
+    Some(Process { pid: fields.small()?, started: fields.number()? })
+}
+
+impl End {
+    fn encode<'a>(&self, fields: &'a mut Writer) -> &'a mut Writer {
+        self.status.encode(fields);
+        fields.number(match self.cause {
+            Cause::Itself => 0,
+            Cause::TimedOut => 1,
+            Cause::Ended => 2,
+        });
+        fields.number(self.forced.into()).number(self.user).number(self.system).number(self.peak);
+        fields.number(self.wall).number(self.at).number(self.output).number(self.cut);
+        fields.number(self.total_left);
+        self.left.iter().for_each(|member| member.encode(fields));
+        fields
+    }
+
+    fn decode(fields: &mut Reader) -> Option<End> {
+        let status = Status::decode(fields)?;
+        let cause = match fields.number()? {
+            0 => Cause::Itself,
+            1 => Cause::TimedOut,
+            2 => Cause::Ended,
+            _ => return None,
+        };
+        Some(End {
+            status,
+            cause,
+            forced: fields.number()? != 0,
+            user: fields.number()?,
+            system: fields.number()?,
+            peak: fields.number()?,
+            wall: fields.number()?,
+            at: fields.number()?,
+            output: fields.number()?,
+            cut: fields.number()?,
+            total_left: fields.number()?,
+            left: members_in(fields)?,
+        })
+    }
+}
