@@ -116,6 +116,15 @@ export type { CommandTrace } from './receipt/trace.js';
 export type { PipelineCode } from './shell/pipeline-code.js';
 export { InputError } from './support/errors.js';
 export type { Logger } from './support/logger.js';
+export type { DetachedSubject } from './tasks/detached/detached-subject.js';
+export {
+  attach,
+  type DetachOptions,
+  detach,
+  listTasks,
+  type TaskSummary,
+} from './tasks/detached/public.js';
+export type { DetachedRecord } from './tasks/detached/registry.js';
 export { TaskLimitError, UnknownTaskError } from './tasks/errors.js';
 export type { TaskEvent, TaskListener } from './tasks/events.js';
 export type { FoundLine, LinePattern } from './tasks/lookout/lines.js';

@@ -2,6 +2,7 @@ import { appendFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:f
 import { join } from 'node:path';
 import { onBehalfOfNobody } from '../engine/caller.js';
 import { inBatches } from '../support/batches.js';
+import { makePrivate } from '../support/directories/private-directory.js';
 import { hasCode } from '../support/errors.js';
 import { uniqueName } from '../support/random.js';
 import { formatSize } from '../support/text.js';
@@ -13,7 +14,6 @@ import {
   type ArtifactStoreSettings,
   resolveStoreOptions,
 } from './options.js';
-import { makePrivate } from './private-directory.js';
 import { readRange } from './read.js';
 import {
   type Artifact,

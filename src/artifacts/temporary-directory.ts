@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeBeside } from '../support/directories/abandoned.js';
+import { makeUserDirectory } from '../support/directories/private-directory.js';
 import { hasCode } from '../support/errors.js';
-import { removeBeside } from './abandoned.js';
-import { makeUserDirectory } from './private-directory.js';
 
 /** Those that are to be removed when the host exits without having disposed of them. */
 const open = new Set<string>();

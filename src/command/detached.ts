@@ -10,15 +10,19 @@ interface DetachedOptions extends Pick<ExecuteOptions, 'shell'> {
   readonly outputPath: string;
   /** The most bytes of output that are kept; what is over that is cut off. */
   readonly outputQuota: number;
-  /** Time that it may take from its start; then it is ended like any command. */
-  readonly timeoutMs: number;
+  /** Time that it may take from its start; then it is ended like any command. Default: none. */
+  readonly timeoutMs?: number | undefined;
   /** Time from SIGTERM to SIGKILL. */
   readonly graceMs: number;
+  /** Whether it has a stdin that can be written to, by its keeper's socket. */
+  readonly hasInput: boolean;
+  /** Whether how it ended is written under its output, after a blank line. */
+  readonly completionLine: boolean;
 }
 
 /**
  * Starts a command that goes on when the host ends, however that ends. Its output is appended to a
- * file, mode 0600, and so is, after a blank line, how it ended.
+ * file, mode 0600; its keeper's socket and record are beside that.
  *
  * @param environment The environment block, as `resolveEnvironment` makes it.
  * @returns Its process id, also that of its process group and its session.
@@ -30,7 +34,7 @@ export async function executeDetached(
   environment: string,
   options: DetachedOptions,
 ): Promise<number> {
-  const { outputPath, outputQuota, ...rest } = options;
+  const { outputPath, outputQuota, hasInput, completionLine, ...rest } = options;
   checkExecuteOptions(command, rest);
   const detached = {
     text: command,
@@ -39,13 +43,14 @@ export async function executeDetached(
     directory: resolve(rest.cwd),
     outputPath: resolve(outputPath),
     outputQuota,
-    timeoutMs: rest.timeoutMs,
+    timeoutMs: rest.timeoutMs ?? Number.POSITIVE_INFINITY,
     graceMs: rest.graceMs,
-    input: false,
-    completionLine: true,
+    hasInput,
+    completionLine,
   };
   if (!isWatched()) return startDetached(detached);
-  const { directory: cwd, timeoutMs } = detached;
+  const { timeoutMs } = rest;
+  const { directory: cwd } = detached;
   return traceCommand({ command, cwd, timeoutMs, detached: true }, (ended) => {
     const starting = startDetached(detached);
     ended(starting.then(() => undefined));

@@ -17,12 +17,12 @@ interface DetachedCommand {
   readonly outputPath: string;
   /** The most bytes of output that are kept; what is over that is cut off. */
   readonly outputQuota: number;
-  /** Time that it may take from its start, in milliseconds; then it is ended. */
+  /** Time that it may take from its start, in milliseconds, or Infinity; then it is ended. */
   readonly timeoutMs: number;
   /** Time from SIGTERM to SIGKILL, in milliseconds. */
   readonly graceMs: number;
   /** Whether it has a stdin that can be written to, by that socket; else there is nothing to read. */
-  readonly input: boolean;
+  readonly hasInput: boolean;
   /** Whether how it ended is written under its output. */
   readonly completionLine: boolean;
 }
@@ -47,7 +47,7 @@ export async function startDetached(command: DetachedCommand): Promise<number> {
       command.outputQuota,
       command.timeoutMs,
       command.graceMs,
-      command.input,
+      command.hasInput,
       command.completionLine,
     );
   });

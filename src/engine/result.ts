@@ -92,14 +92,21 @@ const NO_OUTPUT: Capture = {
   lossy: false,
 };
 
-function toOutcome(end: EngineOutcome, timeoutMs: number | undefined, by: Canceller): Outcome {
+/** How a command ended, and why. */
+export function toOutcome(
+  end: Pick<EngineOutcome, 'status' | 'cause' | 'forced'>,
+  timeoutMs: number | undefined,
+  by: Canceller,
+): Outcome {
   const ending = toEnding(end);
   if (end.cause === 'itself') return ending;
   if (end.cause === 'cancelled') return { kind: 'cancelled', by, forced: end.forced, ending };
   return { kind: 'timedOut', timeoutMs: timeoutMs ?? 0, forced: end.forced, ending };
 }
 
-function toEnding({ status }: EngineOutcome): Exclude<Ending, { kind: 'neverStarted' }> {
+function toEnding({
+  status,
+}: Pick<EngineOutcome, 'status'>): Exclude<Ending, { kind: 'neverStarted' }> {
   if (status >= 0) return { kind: 'exited', exitCode: status };
   if (status > -256) return { kind: 'signaled', signal: signalName(-status) };
   return { kind: 'unknown' };

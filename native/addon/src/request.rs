@@ -159,7 +159,10 @@ pub fn detached(
         input,
         line,
         quota: bounds.quota as u64,
-        timeout: milliseconds(bounds.timeout_ms),
+        timeout: match bounds.timeout_ms {
+            f64::INFINITY => Duration::MAX,
+            limit => milliseconds(limit),
+        },
         grace: milliseconds(bounds.grace_ms),
     })
 }

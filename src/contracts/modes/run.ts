@@ -1,11 +1,11 @@
 import { type KeptOutput, keepText, OutputKeeper } from '../../artifacts/keep-output.js';
-import { executeDetached } from '../../command/detached.js';
 import { execute } from '../../command/execute.js';
 import type { ExecuteOptions } from '../../command/options.js';
 import type { MergedResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import { makeReceipt, type Receipt } from '../../receipt/receipt.js';
 import { messageOf } from '../../support/errors.js';
+import { prepareDetached, startInPlace } from '../../tasks/detached/start.js';
 import { whileListened } from '../call-listeners.js';
 import { TOOL, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
@@ -14,7 +14,6 @@ import { type CallMoment, commandOptions, shellEnvironment } from '../options.js
 import { explainLaunch } from '../workdir.js';
 import type { ModesSettings } from './options.js';
 import { limitsToSnip, type SnippedOutput, showOutput, snipOutput } from './output.js';
-import { makeOutputFile, removeOutputFile } from './output-file.js';
 import {
   backgroundResult,
   type ForegroundDetails,
@@ -110,14 +109,14 @@ export async function runInBackground(
   const environment = shellEnvironment(cwd, settings, moment);
   const timeoutMs = milliseconds(settings.timeouts.background);
   const { graceMs, shell, maxBackgroundBytes: outputQuota } = settings;
-  const outputPath = await makeOutputFile(timeoutMs + graceMs).catch(noPlace);
+  const limits = { timeoutMs, graceMs, outputQuota };
+  const start = { cwd, ...limits, shell, hasInput: false, completionLine: true };
+  const place = await prepareDetached(command, start).catch(noPlace);
   try {
-    const options = { cwd, outputPath, outputQuota, timeoutMs, graceMs, shell };
-    const pid = await executeDetached(command, environment, options);
+    const pid = await startInPlace(place, command, environment, start);
     entry?.ofDetached(pid);
-    return backgroundResult(pid, outputPath, settings);
+    return backgroundResult(pid, place.output, settings);
   } catch (error) {
-    await removeOutputFile(outputPath);
     throw await explainLaunch(error, cwd);
   }
 }

@@ -235,7 +235,6 @@ impl Task {
     fn nobody_is_left(&mut self) {
         self.end.get_or_insert_with(|| end_of(&UNKNOWN, self.started));
         self.note_forced();
-        self.write_line();
         let told = match &self.record.state().stage {
             Stage::Left(end) => Some((end.left.clone(), end.total_left)),
             _ => None,
@@ -244,6 +243,8 @@ impl Task {
         let end = End { left, total_left, ..self.settled_end() };
         self.set_stage(Stage::Ended { end, gone: epoch() });
         self.clients.unlink();
+        // Last: who has read it may remove everything.
+        self.write_line();
         let state = self.record.state();
         self.clients.each(|client| {
             client.tell_over(true);

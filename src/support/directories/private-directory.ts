@@ -1,7 +1,7 @@
 import { lstat, mkdir } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { hasCode } from '../support/errors.js';
+import { hasCode } from '../errors.js';
 
 /**
  * Makes the directory for all that is the user's in the system's temporary one, unless it is there.
@@ -9,8 +9,7 @@ import { hasCode } from '../support/errors.js';
  * @throws As {@link makePrivate}; or there is no temporary directory.
  */
 export async function makeUserDirectory(): Promise<string> {
-  // TMPDIR may be relative, and the path is for others, who are elsewhere.
-  const path = resolve(tmpdir(), `forkline-${process.getuid?.() ?? userInfo().username}`);
+  const path = userDirectory();
   try {
     await mkdir(path, 0o700);
   } catch (error) {
@@ -25,6 +24,27 @@ export async function makeUserDirectory(): Promise<string> {
 }
 
 /**
+ * That directory, if it is there.
+ *
+ * @throws As {@link makePrivate}.
+ */
+export async function findUserDirectory(): Promise<string | undefined> {
+  const path = userDirectory();
+  try {
+    await checkPrivate(path);
+    return path;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+function userDirectory(): string {
+  // TMPDIR may be relative, and the path is for others, who are elsewhere.
+  return resolve(tmpdir(), `forkline-${process.getuid?.() ?? userInfo().username}`);
+}
+
+/**
  * Makes a directory that only its owner can look into, unless it is there.
  *
  * @throws It is there and is somebody else's, open to others, or no directory. In a temporary
@@ -35,7 +55,8 @@ export async function makePrivate(path: string): Promise<void> {
   await checkPrivate(path);
 }
 
-async function checkPrivate(path: string): Promise<void> {
+/** @throws It is somebody else's, open to others, or no directory of its own: a link is none. */
+export async function checkPrivate(path: string): Promise<void> {
   const found = await lstat(path);
   const uid = process.getuid?.();
   if (!found.isDirectory()) throw new Error(`${path}: expected a directory`);

@@ -1,0 +1,162 @@
+import { open } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { onBehalfOfNobody } from '../../../engine/caller.js';
+import { settlesWithin } from '../../../support/timing.js';
+import type { KeeperState } from './keeper-state.js';
+import {
+  decodeAnswer,
+  encodeCall,
+  type KeeperAnswer,
+  type KeeperCall,
+  MessageStream,
+} from './message.js';
+
+/** The name of a keeper's socket, beside the output. */
+const SOCKET = 'output.socket';
+
+/** The longest that a keeper takes to say how its command stands. */
+const PATIENCE_MS = 2000;
+
+/** The connection has ended, and with it whatever was asked. */
+export class KeeperGone extends Error {
+  override readonly name = 'KeeperGone';
+}
+
+/** Whoever listens there says nothing. */
+export class KeeperSilent extends Error {
+  override readonly name = 'KeeperSilent';
+}
+
+interface Asked {
+  readonly answer: (answer: KeeperAnswer) => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** The line to the keeper of a detached command. It keeps the host alive only while it is asked. */
+export class KeeperConnection {
+  readonly #socket: Socket;
+  readonly #stream = new MessageStream();
+  readonly #asked = new Map<number, Asked>();
+  readonly #first: Promise<void>;
+  /** Resolves when the connection has ended. */
+  readonly closed: Promise<void>;
+  #begin = (): void => {};
+  #lastNumber = 0;
+  #state: KeeperState | undefined;
+  #isOpen = true;
+  /** Called when the state has changed, or the connection has ended. */
+  onChange = (): void => {};
+
+  /**
+   * @param directory Where the command's output is.
+   * @throws {KeeperGone} Nobody is there. {@link KeeperSilent}, or an error of the system.
+   */
+  static async open(directory: string): Promise<KeeperConnection> {
+    // Paths of sockets are short; that of an open directory is.
+    const path = join(directory, SOCKET);
+    const isShort = Buffer.byteLength(path) <= LONGEST_PATH;
+    const folder = isShort ? undefined : await open(directory);
+    try {
+      const near = folder === undefined ? path : `/proc/self/fd/${folder.fd}/${SOCKET}`;
+      return await KeeperConnection.#connect(near);
+    } finally {
+      await folder?.close();
+    }
+  }
+
+  static async #connect(path: string): Promise<KeeperConnection> {
+    const { connect } = process.getBuiltinModule('node:net');
+    const connection = new KeeperConnection(onBehalfOfNobody(() => connect(path)));
+    if (!(await settlesWithin(connection.#first, PATIENCE_MS, 'keepsAlive'))) {
+      connection.close();
+      throw new KeeperSilent('the process that keeps it does not answer');
+    }
+    connection.#weigh();
+    return connection;
+  }
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    this.#first = new Promise((resolve, reject) => {
+      this.#begin = resolve;
+      let reason: Error | undefined;
+      socket.on('error', (error) => (reason = error));
+      socket.on('close', () => {
+        this.#end();
+        reject(reason ?? new KeeperGone('the process that keeps it has ended'));
+      });
+    });
+    this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
+    socket.on('data', (piece) => this.#hear(piece));
+  }
+
+  /** How the command stands, as it was told last. */
+  get state(): KeeperState {
+    if (this.#state === undefined) throw new KeeperGone('it was never told how the command stands');
+    return this.#state;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /**
+   * Asks, and waits for the answer.
+   *
+   * @throws {KeeperGone} There is none: the keeper has ended.
+   */
+  ask(call: KeeperCall): Promise<KeeperAnswer> {
+    if (!this.#isOpen) return Promise.reject(new KeeperGone('the process that keeps it has ended'));
+    this.#lastNumber += 1;
+    const number = this.#lastNumber;
+    return new Promise((answer, fail) => {
+      this.#asked.set(number, { answer, fail });
+      this.#weigh();
+      this.#socket.write(encodeCall(number, call));
+    });
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #hear(piece: Buffer): void {
+    try {
+      for (const message of this.#stream.push(piece)) this.#take(message);
+    } catch (error) {
+      // One who talks like this is none.
+      if (!(error instanceof RangeError)) throw error;
+      this.#socket.destroy(error);
+    }
+  }
+
+  #take(message: Buffer): void {
+    const { number, answer } = decodeAnswer(message);
+    if (answer.kind === 'state') {
+      this.#state = answer.state;
+      this.#begin();
+      this.onChange();
+      return;
+    }
+    this.#asked.get(number)?.answer(answer);
+    this.#asked.delete(number);
+    this.#weigh();
+  }
+
+  #end(): void {
+    this.#isOpen = false;
+    const reason = new KeeperGone('the process that keeps it has ended');
+    for (const { fail } of this.#asked.values()) fail(reason);
+    this.#asked.clear();
+    this.onChange();
+  }
+
+  #weigh(): void {
+    if (this.#asked.size > 0) this.#socket.ref();
+    else this.#socket.unref();
+  }
+}
+
+/** In bytes, as the kernel has room for it. */
+const LONGEST_PATH = 107;

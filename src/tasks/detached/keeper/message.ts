@@ -1,0 +1,101 @@
+import { FieldReader, writeFields } from './fields.js';
+import { decodeMembers, decodeState, type KeeperState, type KeptMember } from './keeper-state.js';
+
+/** What a keeper can be asked; native/protocol/src/task.rs says what each means. */
+export type KeeperCall =
+  | { readonly kind: 'who' }
+  /** At most {@link LONGEST_WRITE} bytes. */
+  | { readonly kind: 'write'; readonly bytes: Uint8Array }
+  | { readonly kind: 'closeInput' }
+  | { readonly kind: 'signal'; readonly signal: number }
+  | { readonly kind: 'end'; readonly graceMs: number };
+
+/** What a keeper says. */
+export type KeeperAnswer =
+  | { readonly kind: 'state'; readonly state: KeeperState }
+  /** `total`: how many there are. */
+  | { readonly kind: 'members'; readonly total: number; readonly members: readonly KeptMember[] }
+  /** 0: it was. */
+  | { readonly kind: 'written'; readonly errno: number }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'signalled'; readonly sent: boolean }
+  | { readonly kind: 'over'; readonly cleared: boolean };
+
+export const LONGEST_WRITE = 64 * 1024;
+
+/** As a message with the number that its answer will have. */
+export function encodeCall(number: number, call: KeeperCall): Buffer {
+  const message = writeFields(number, ...fieldsOf(call));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(message.length);
+  return Buffer.concat([length, message]);
+}
+
+function fieldsOf(call: KeeperCall): (number | Uint8Array)[] {
+  switch (call.kind) {
+    case 'who':
+      return [1];
+    case 'write':
+      return [2, call.bytes];
+    case 'closeInput':
+      return [3];
+    case 'signal':
+      return [4, call.signal];
+    case 'end':
+      return [5, Math.ceil(call.graceMs)];
+  }
+}
+
+/** @throws {RangeError} It is no answer. */
+export function decodeAnswer(message: Buffer): { number: number; answer: KeeperAnswer } {
+  const fields = new FieldReader(message);
+  const number = fields.number();
+  return { number, answer: answerIn(fields) };
+}
+
+function answerIn(fields: FieldReader): KeeperAnswer {
+  const kind = fields.number();
+  switch (kind) {
+    case 1:
+      return { kind: 'state', state: decodeState(fields.bytes()) };
+    case 2:
+      return { kind: 'members', total: fields.number(), members: decodeMembers(fields) };
+    case 3:
+      return { kind: 'written', errno: fields.number() };
+    case 4:
+      return { kind: 'done' };
+    case 5:
+      return { kind: 'signalled', sent: fields.number() !== 0 };
+    case 6:
+      return { kind: 'over', cleared: fields.number() !== 0 };
+    default:
+      throw new RangeError(`expected an answer, got one of kind ${kind}`);
+  }
+}
+
+/** More than a keeper ever says at once. */
+const LONGEST_ANSWER = 1024 * 1024;
+
+/** Takes messages off a stream. */
+export class MessageStream {
+  #rest: Buffer = Buffer.alloc(0);
+
+  /**
+   * The messages that end in this piece.
+   *
+   * @throws {RangeError} One is too long to be any.
+   */
+  push(piece: Buffer): Buffer[] {
+    const messages: Buffer[] = [];
+    let rest = Buffer.concat([this.#rest, piece]);
+    while (rest.length >= 4) {
+      const end = 4 + rest.readUInt32LE();
+      if (end > LONGEST_ANSWER) throw new RangeError(`${end} bytes: no message`);
+      if (rest.length < end) break;
+      messages.push(rest.subarray(4, end));
+      rest = rest.subarray(end);
+    }
+    this.#rest = rest;
+    return messages;
+  }
+}

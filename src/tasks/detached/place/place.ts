@@ -1,0 +1,66 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import {
+  checkPrivate,
+  findUserDirectory,
+  makeUserDirectory,
+} from '../../../support/directories/private-directory.js';
+import { sweepPlaces } from './sweep.js';
+
+const PREFIX = 'background-';
+
+/** How long an output is kept after the latest end that its command can have. */
+const KEPT_MS = 7 * 24 * 3600 * 1000;
+
+/** The private directory of one detached command. */
+export interface TaskPlace {
+  readonly id: string;
+  readonly directory: string;
+  /** The file with its output, which is not there before the command is. */
+  readonly output: string;
+}
+
+/**
+ * Makes a private directory for a command. It outlives the host, so nobody is there to remove it: its
+ * name says from which second on it may go, and whoever makes the next one sees to that.
+ *
+ * @param longestMs The longest that the command can take; undefined: nobody knows.
+ * @throws There is no place for it, or the system's error.
+ */
+export async function makePlace(longestMs: number | undefined): Promise<TaskPlace> {
+  const home = await makeUserDirectory();
+  const removable = Math.ceil((Date.now() + (longestMs ?? 0) + KEPT_MS) / 1000);
+  const directory = await mkdtemp(join(home, `${PREFIX}${removable}-`));
+  sweepPlaces(home, PREFIX, KEPT_MS);
+  return placeAt(directory);
+}
+
+/** Removes it with all that is in it. */
+export async function removePlace({ directory }: TaskPlace): Promise<void> {
+  await rm(directory, { recursive: true, force: true });
+}
+
+const NAMED = new RegExp(`^${PREFIX}\\d+-[A-Za-z0-9]+$`);
+
+/** All places of the user's, oldest names first; those that are not as they were made are passed over. */
+export async function findPlaces(): Promise<TaskPlace[]> {
+  const home = await findUserDirectory();
+  if (home === undefined) return [];
+  const names = (await readdir(home)).filter((name) => NAMED.test(name)).sort();
+  const places: TaskPlace[] = [];
+  for (const name of names) {
+    const directory = join(home, name);
+    const isPrivate = await checkPrivate(directory).then(
+      () => true,
+      () => false,
+    );
+    if (isPrivate) places.push(placeAt(directory));
+  }
+  return places;
+}
+
+function placeAt(directory: string): TaskPlace {
+  const name = basename(directory);
+  const id = name.slice(name.lastIndexOf('-') + 1);
+  return { id, directory, output: join(directory, 'output') };
+}

@@ -1,0 +1,112 @@
+import { checkExecuteOptions } from '../../command/options.js';
+import { commandEnvironment, type EnvironmentOptions } from '../../command/run.js';
+import { checkSwitch, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
+import { absolutePath } from '../../support/paths.js';
+import type { SubjectState } from '../subject.js';
+import type { DetachedSubject } from './detached-subject.js';
+import { listDetached } from './registry.js';
+import { openDetached, startDetachedSubject } from './start.js';
+
+/** How a command that outlives this process is started. Times in milliseconds, sizes in bytes. */
+export interface DetachOptions extends EnvironmentOptions {
+  /** A path or a `file:` URL. Default: the host's working directory. */
+  readonly cwd?: string | URL | undefined;
+  /** Time that it may take, from its start; then it is ended. Default: none. */
+  readonly timeoutMs?: number | undefined;
+  /** Time from SIGTERM to SIGKILL. Default: 5000. */
+  readonly graceMs?: number | undefined;
+  /** The most that is kept of its output; what is over that is cut off. Default: 1 GiB. */
+  readonly maxOutputBytes?: number | undefined;
+  /** Whether it has an input that can be written to. Default: it has nothing to read. */
+  readonly input?: boolean | undefined;
+  /** Paths of shells, tried in order. Default: as with `run()`. */
+  readonly shell?: readonly string[] | undefined;
+}
+
+const NAMES: OptionNames<DetachOptions> = {
+  cwd: true,
+  timeoutMs: true,
+  graceMs: true,
+  maxOutputBytes: true,
+  input: true,
+  shell: true,
+  env: true,
+  inheritEnv: true,
+};
+
+/** How a task stands, for a list. Times in milliseconds since 1970. */
+export interface TaskSummary {
+  readonly id: string;
+  readonly lifetime: 'detached';
+  readonly state: SubjectState['kind'];
+  readonly command: string;
+  readonly cwd: string;
+  /** Its process id, also that of its group and session; 0: not known. */
+  readonly pid: number;
+  readonly startedAt: number;
+  /** When the command itself ended; absent while it runs, and when nobody knows. */
+  readonly endedAt?: number;
+  /** The file that has its output. */
+  readonly outputFile: string;
+  /** Whether it has an input that can be written to. */
+  readonly hasInput: boolean;
+}
+
+/**
+ * The detached tasks of this user, by their start: those that run, and for a week those that have
+ * ended. Whoever has started them; it need not be there any more.
+ *
+ * @throws The user's directory in the system's temporary one is not the user's alone.
+ */
+export async function listTasks(): Promise<readonly TaskSummary[]> {
+  return (await listDetached()).map((record) => {
+    const { id, state, command, cwd, pid, startedAt, outputFile, hasInput } = record;
+    return {
+      id,
+      lifetime: 'detached',
+      state: state.kind,
+      command,
+      cwd,
+      pid,
+      startedAt,
+      ...('endedAt' in state && { endedAt: state.endedAt }),
+      outputFile,
+      hasInput,
+    };
+  });
+}
+
+/**
+ * Follows a detached task, whoever has started it: its state, its output by a cursor, its input, its end.
+ *
+ * @throws {InputError} There is none with this id.
+ */
+export function attach(id: string): Promise<DetachedSubject> {
+  return openDetached(id);
+}
+
+const DEFAULT_GRACE_MS = 5000;
+const DEFAULT_OUTPUT_BYTES = 1024 ** 3;
+
+/**
+ * Starts a command that goes on when this process ends, however that ends. Its output goes to a file.
+ *
+ * @throws {InputError} An option is not valid; nothing was started.
+ * @throws {LaunchError} It could not be started.
+ * @throws Error There is no place for its output.
+ */
+export async function detach(command: string, given: DetachOptions = {}): Promise<DetachedSubject> {
+  const { input, maxOutputBytes, ...options } = readOptions('options', given, NAMES);
+  checkExecuteOptions(command, options);
+  checkSwitch('input', input);
+  const { timeoutMs, graceMs = DEFAULT_GRACE_MS, shell } = options;
+  return startDetachedSubject(command, commandEnvironment(options), {
+    cwd: absolutePath('cwd', options.cwd ?? '.'),
+    timeoutMs,
+    graceMs,
+    shell,
+    outputQuota: wholeFrom('maxOutputBytes', 0, maxOutputBytes ?? DEFAULT_OUTPUT_BYTES),
+    hasInput: input ?? false,
+    completionLine: false,
+  });
+}

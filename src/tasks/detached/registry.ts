@@ -1,0 +1,71 @@
+import { inBatches } from '../../support/batches.js';
+import { InputError, showValue } from '../../support/errors.js';
+import type { SubjectState } from '../subject.js';
+import type { KeeperState } from './keeper/keeper-state.js';
+import { type DetachedOrder, readOrder } from './place/order.js';
+import { findPlaces, type TaskPlace } from './place/place.js';
+import { findStanding, stateOf } from './standing.js';
+
+/** What is known of a detached command. Times in milliseconds, since 1970 where they are moments. */
+export interface DetachedRecord extends Omit<DetachedOrder, 'askedAt'> {
+  readonly id: string;
+  /** Its process id, also that of its group and session; 0: not known. */
+  readonly pid: number;
+  readonly startedAt: number;
+  /** The file that has its output. */
+  readonly outputFile: string;
+  readonly state: SubjectState;
+}
+
+/** Puts together what was asked and what is known. */
+export function recordOf(
+  place: TaskPlace,
+  { askedAt, ...order }: DetachedOrder,
+  known: KeeperState | undefined,
+  state: SubjectState,
+): DetachedRecord {
+  const pid = known?.leader.pid ?? 0;
+  const startedAt = known?.startedAt ?? askedAt;
+  return { id: place.id, ...order, pid, startedAt, outputFile: place.output, state };
+}
+
+/** Which has no record after this time was never started. */
+const STARTING_MS = 10_000;
+
+/**
+ * All detached commands of the user's that have a place still, by their start.
+ *
+ * @throws The user's directory is open to others, or not the user's.
+ */
+export async function listDetached(): Promise<DetachedRecord[]> {
+  const found = await inBatches(await findPlaces(), lookAt);
+  const records = found.filter((record) => record !== undefined);
+  return records.sort((one, other) => one.startedAt - other.startedAt);
+}
+
+async function lookAt(place: TaskPlace): Promise<DetachedRecord | undefined> {
+  const order = await readOrder(place.directory);
+  if (order === undefined) return undefined;
+  const standing = await findStanding(place);
+  if (standing.kind === 'kept') standing.connection.close();
+  const { state } = standing;
+  if (state === undefined && Date.now() - order.askedAt < STARTING_MS) return undefined;
+  return recordOf(place, order, state, await stateOf(standing, place, order));
+}
+
+/**
+ * The place of a detached command, and what was asked.
+ *
+ * @throws {InputError} There is none with this id.
+ */
+export async function findDetached(
+  id: string,
+): Promise<{ place: TaskPlace; order: DetachedOrder }> {
+  if (typeof id === 'string') {
+    for (const place of await findPlaces()) {
+      const order = place.id === id ? await readOrder(place.directory) : undefined;
+      if (order !== undefined) return { place, order };
+    }
+  }
+  throw new InputError(`id: expected that of a detached task, got ${showValue(id)}`);
+}

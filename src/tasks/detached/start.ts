@@ -1,0 +1,80 @@
+import { executeDetached } from '../../command/detached.js';
+import { DetachedSubject } from './detached-subject.js';
+import { type DetachedOrder, writeOrder } from './place/order.js';
+import { makePlace, removePlace, type TaskPlace } from './place/place.js';
+import { findDetached } from './registry.js';
+
+/** How a detached command is started. Times in milliseconds, sizes in bytes. */
+interface DetachedStart extends Omit<DetachedOrder, 'askedAt' | 'command'> {
+  /** Whether how it ended is written under its output, after a blank line. */
+  readonly completionLine: boolean;
+  /** Paths of shells, tried in order. */
+  readonly shell?: readonly string[] | undefined;
+}
+
+/**
+ * Makes a place for a detached command, in which it says what it will be.
+ *
+ * @throws There is none, or no room on its disk.
+ */
+export async function prepareDetached(command: string, start: DetachedStart): Promise<TaskPlace> {
+  const { cwd, timeoutMs, graceMs, outputQuota, hasInput } = start;
+  const place = await makePlace(timeoutMs === undefined ? undefined : timeoutMs + graceMs);
+  try {
+    const askedAt = Date.now();
+    const order = { command, cwd, timeoutMs, graceMs, outputQuota, hasInput, askedAt };
+    await writeOrder(place.directory, order);
+    return place;
+  } catch (error) {
+    await removePlace(place);
+    throw error;
+  }
+}
+
+/**
+ * Starts a detached command in its place, which goes if that fails.
+ *
+ * @param environment The environment block, as `resolveEnvironment` makes it.
+ * @returns Its process id.
+ * @throws {InputError} Something of it is not valid.
+ * @throws {LaunchError} It could not be started.
+ */
+export async function startInPlace(
+  place: TaskPlace,
+  command: string,
+  environment: string,
+  start: DetachedStart,
+): Promise<number> {
+  try {
+    return await executeDetached(command, environment, { ...start, outputPath: place.output });
+  } catch (error) {
+    await removePlace(place);
+    throw error;
+  }
+}
+
+/**
+ * Starts a command that outlives the host, and follows it.
+ *
+ * @param environment The environment block, as `resolveEnvironment` makes it.
+ * @throws As {@link prepareDetached} and {@link startInPlace}.
+ */
+export async function startDetachedSubject(
+  command: string,
+  environment: string,
+  start: DetachedStart,
+): Promise<DetachedSubject> {
+  const place = await prepareDetached(command, start);
+  await startInPlace(place, command, environment, start);
+  return openDetached(place.id);
+}
+
+/**
+ * Follows a detached command, whoever has started it.
+ *
+ * @throws {InputError} There is none with this id.
+ */
+export async function openDetached(id: string): Promise<DetachedSubject> {
+  const { place, order } = await findDetached(id);
+  return DetachedSubject.open(place, order);
+}

@@ -1,0 +1,53 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
+import { attach, type DetachedSubject, type DetachOptions, detach } from '../../src/index.js';
+import { useFolder } from './leftovers.js';
+import { eventually } from './processes.js';
+
+/**
+ * Keeps the detached tasks of a file in a folder that is removed after it, and ends what a test leaves
+ * running. To be called before hooks that look for leftovers.
+ */
+export function useTasks() {
+  const folder = useFolder();
+  const started = new Set<string>();
+  beforeAll(() => {
+    vi.stubEnv('TMPDIR', folder.path);
+  });
+  afterEach(async () => {
+    for (const id of started) {
+      const subject = await attach(id).catch(() => undefined);
+      await subject?.end(0);
+    }
+    started.clear();
+  });
+  afterAll(() => vi.unstubAllEnvs());
+  /** Notes the id of one that was started. */
+  function note(id: string): string {
+    started.add(id);
+    return id;
+  }
+  async function start(command: string, options: DetachOptions = {}): Promise<DetachedSubject> {
+    const subject = await detach(command, options);
+    note(subject.id);
+    return subject;
+  }
+  /** Where all of them are. */
+  const home = () => join(folder.path, `forkline-${process.getuid?.()}`);
+  const places = () => readdirSync(home()).filter((name) => name.startsWith('background-'));
+  return { folder, note, start, home, places };
+}
+
+/** Waits until it stands like this. */
+export async function untilState(
+  subject: DetachedSubject,
+  kind: DetachedSubject['state']['kind'],
+): Promise<void> {
+  await eventually(() => expect(subject.state.kind).toBe(kind));
+}
+
+/** All that a task has printed. */
+export async function printedBy(subject: DetachedSubject): Promise<string> {
+  return Buffer.from((await subject.read(0, 1024 * 1024)).bytes).toString();
+}

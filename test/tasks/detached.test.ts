@@ -1,0 +1,175 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { attach, type DetachedSubject, listTasks } from '../../src/index.js';
+import { longSleep, sleeping } from '../support/commands.js';
+import { printedBy, untilState, useTasks } from '../support/detached-tasks.js';
+import { startHost } from '../support/hosts.js';
+import { leavesNothingBehind } from '../support/leftovers.js';
+import { eventually, isGone, lives, openDescriptors, parentOf } from '../support/processes.js';
+import { failureOf } from '../support/results.js';
+
+leavesNothingBehind();
+const tasks = useTasks();
+
+interface Started {
+  readonly id: string;
+  readonly pid: number;
+}
+
+test('B12: two builds whose host was killed are found by another one, followed, written to and ended', async () => {
+  const host = startHost('detach', { env: { TMPDIR: tasks.folder.path } });
+  const begin = async (command: string, options = {}): Promise<Started> => {
+    host.child.stdin?.write(`${JSON.stringify({ command, options })}\n`);
+    const started = await host.next<Started>();
+    tasks.note(started.id);
+    return started;
+  };
+  const one = await begin(`echo one; read answer; echo "got $answer"; exit 3`, { input: true });
+  const two = await begin(`echo two; ${longSleep(350)}`);
+  host.child.kill('SIGKILL');
+  await host.ended;
+
+  const found = await listTasks();
+  expect(found).toMatchObject([
+    { ...one, state: 'running', hasInput: true, lifetime: 'detached' },
+    { ...two, state: 'running', hasInput: false, command: `echo two; ${longSleep(350)}` },
+  ]);
+  const [first, second] = await Promise.all([attach(one.id), attach(two.id)]);
+  await eventually(async () => expect(await printedBy(first)).toBe('one\n'));
+  const { from, total } = await first.read(4, 100);
+  expect({ from, total }).toEqual({ from: 4, total: 4 });
+  await first.write(Buffer.from('yes\n'));
+  await untilState(first, 'ended');
+  expect(Buffer.from((await first.read(4, 100)).bytes).toString()).toBe('got yes\n');
+  expect(first.state).toMatchObject({
+    kind: 'ended',
+    receipt: { pid: one.pid, outcome: { kind: 'exited', exitCode: 3 }, kept: { bytes: 12 } },
+  });
+
+  await second.end();
+  expect(second.state).toMatchObject({
+    kind: 'ended',
+    receipt: { outcome: { kind: 'cancelled', by: 'kill', ending: { signal: 'SIGTERM' } } },
+  });
+  expect(isGone(two.pid)).toBe(true);
+  expect((await listTasks()).map(({ state }) => state)).toEqual(['ended', 'ended']);
+});
+
+test('who follows is told of output and of each change, and can stop', async () => {
+  const subject = await tasks.start(`read a; echo out; ${longSleep(351)} & exit 4`, {
+    input: true,
+  });
+  const seen: string[] = [];
+  const stop = subject.watch(() => seen.push(subject.state.kind));
+  await subject.write(Buffer.from('\n'));
+  await untilState(subject, 'left');
+  expect(subject.state).toMatchObject({
+    receipt: {
+      outcome: { kind: 'exited', exitCode: 4 },
+      background: [{ command: longSleep(351), ports: [] }],
+    },
+  });
+  expect(seen[0]).toBe('running');
+  expect(seen.at(-1)).toBe('left');
+  const [only] = (await subject.members()) ?? [];
+  process.kill(only?.pid ?? 0, 'SIGKILL');
+  await untilState(subject, 'ended');
+  expect(seen.at(-1)).toBe('ended');
+  expect(subject.state).toMatchObject({ receipt: { outcome: { exitCode: 4 }, background: [] } });
+  expect(await subject.members()).toEqual([]);
+  stop();
+});
+
+test('a limit is kept by its keeper, and told by its receipt', async () => {
+  const subject = await tasks.start(`trap '' TERM; while :; do ${longSleep(352)}; done`, {
+    timeoutMs: 300,
+    graceMs: 100,
+  });
+  await untilState(subject, 'ended');
+  expect(subject.state).toMatchObject({
+    receipt: {
+      outcome: { kind: 'timedOut', timeoutMs: 300, forced: true, ending: { signal: 'SIGKILL' } },
+    },
+  });
+  expect(sleeping(352)).toEqual([]);
+});
+
+test('of an output over the quota the receipt says how much is not there', async () => {
+  const subject = await tasks.start('yes | head -c 300000', { maxOutputBytes: 1000 });
+  await untilState(subject, 'ended');
+  const { receipt } = subject.state as { receipt?: { kept?: { bytes: number; missing: number } } };
+  expect(receipt?.kept?.bytes).toBe(1000);
+  expect(receipt?.kept?.missing).toBeGreaterThan(0);
+  expect((await subject.read(0, 5000)).total).toBe(1000);
+});
+
+test('what can not be written or signalled is told', async () => {
+  const deaf = await tasks.start(longSleep(353));
+  expect(String(await failureOf(deaf.write(Buffer.from('x'))))).toBe(
+    'InputError: data: expected nothing, this task was started without an input',
+  );
+  expect(String(await failureOf(deaf.signal('SIGNONE' as NodeJS.Signals)))).toMatch(
+    /^InputError: signal: expected the name of a signal/,
+  );
+  expect(await deaf.signal('SIGKILL')).toBe(true);
+  await untilState(deaf, 'ended');
+  expect(await deaf.signal('SIGKILL')).toBe(false);
+  const closed = await tasks.start(`exec <&-; echo on; ${longSleep(353)}`, { input: true });
+  await eventually(async () => expect(await printedBy(closed)).toBe('on\n'));
+  expect(await failureOf(closed.write(Buffer.from('x')))).toMatchObject({ code: 'EPIPE' });
+  expect(String(await failureOf(attach('nosuch')))).toBe(
+    'InputError: id: expected that of a detached task, got "nosuch"',
+  );
+});
+
+test('what two write at a time goes through whole, however full the pipe is', async () => {
+  const subject = await tasks.start('sleep 0.2; sort | uniq -c', { input: true });
+  const other = await attach(subject.id);
+  const writeAll = async (writer: DetachedSubject, text: string) => {
+    const lines = Buffer.from(`${text.repeat(99)}\n`.repeat(500));
+    for (let count = 0; count < 8; count += 1) await writer.write(lines);
+  };
+  await Promise.all([writeAll(subject, 'a'), writeAll(other, 'b')]);
+  subject.closeInput();
+  await untilState(subject, 'ended');
+  const counts = (await printedBy(subject)).trim().split('\n');
+  expect(counts.map((count) => count.trim())).toEqual([
+    `4000 ${'a'.repeat(99)}`,
+    `4000 ${'b'.repeat(99)}`,
+  ]);
+});
+
+test('many who follow one are all told of its end, and let go of what they hold', async () => {
+  const before = openDescriptors().length;
+  const subject = await tasks.start('read a', { input: true });
+  const all: DetachedSubject[] = [];
+  for (let count = 0; count < 20; count += 1) all.push(await attach(subject.id));
+  const kinds = Promise.all(all.map((each) => untilState(each, 'ended')));
+  await subject.write(Buffer.from('\n'));
+  await kinds;
+  await eventually(() => expect(openDescriptors().length).toBeLessThanOrEqual(before));
+});
+
+test('sixty tasks that have ended are listed with one that runs', async () => {
+  await Promise.all(Array.from({ length: 60 }, () => tasks.start('true')));
+  const running = await tasks.start(longSleep(354));
+  await eventually(async () => {
+    const states = (await listTasks()).filter(({ state }) => state === 'running');
+    expect(states.map(({ id }) => id)).toEqual([running.id]);
+  });
+});
+
+test('to follow a task keeps the host from ending no longer than a question takes', async () => {
+  const subject = await tasks.start(longSleep(355));
+  const script = `
+    const { attach } = await import(${JSON.stringify(new URL('../../dist/index.js', import.meta.url))});
+    const subject = await attach(${JSON.stringify(subject.id)});
+    subject.watch(() => {});
+    await subject.members();`;
+  const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    timeout: 10_000,
+  });
+  expect(status).toBe(0);
+  expect(lives(subject.record.pid)).toBe(true);
+  expect(lives(parentOf(subject.record.pid))).toBe(true);
+});
