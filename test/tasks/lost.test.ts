@@ -1,0 +1,337 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import {
+  attach,
+  type DetachedSubject,
+  detach,
+  listTasks,
+  type TaskSummary,
+} from '../../src/index.js';
+import { readRecord } from '../../src/tasks/detached/place/record.js';
+import { longSleep, sleeping } from '../support/commands.js';
+import { namespaces, publicCopy, runHost, startHost } from '../support/hosts.js';
+import { leavesNothingBehind } from '../support/leftovers.js';
+import { eventually, isGone, lives, parentOf } from '../support/processes.js';
+import { failureOf } from '../support/results.js';
+import { printedBy, untilState, useTasks } from '../support/tasks.js';
+
+leavesNothingBehind();
+const tasks = useTasks();
+
+const placeOf = (subject: DetachedSubject) => dirname(subject.outputFile);
+const recordIn = (place: string) => join(place, 'output.state');
+
+const stateOf = async (id: string) => (await listTasks()).find((task) => task.id === id)?.state;
+
+/** Kills the keeper of a task, which goes on without. */
+async function orphan(subject: DetachedSubject): Promise<void> {
+  const keeper = parentOf(subject.record.pid);
+  process.kill(keeper, 'SIGKILL');
+  await eventually(() => expect(isGone(keeper)).toBe(true));
+}
+
+/** Changes the bytes of a record: eight of them stand for each number. */
+function forge(place: string, change: (record: Buffer) => void): void {
+  const record = readFileSync(recordIn(place));
+  change(record);
+  writeFileSync(recordIn(place), record);
+}
+
+/** Where the boot's id begins, and the numbers after it: when it began, keeper, leader, each with its start. */
+const BOOT = 16;
+const LEADER_STARTED = BOOT + 36 + 4 * 8;
+
+test('one whose keeper was killed is lost, and its own process can still be ended', async () => {
+  const subject = await tasks.start(`trap '' TERM; echo on; while :; do ${longSleep(360)}; done`);
+  await eventually(async () => expect(await printedBy(subject)).toBe('on\n'));
+  const { pid } = subject.record;
+  const keeper = parentOf(pid);
+  await orphan(subject);
+  await untilState(subject, 'lost');
+  const reason = `process ${keeper}, which kept it, was killed; its own process, ${pid}, still runs`;
+  expect(subject.state).toEqual({ kind: 'lost', reason });
+  expect(await subject.members()).toBeUndefined();
+  expect((await attach(subject.id)).state).toEqual({ kind: 'lost', reason });
+  await subject.end(100);
+  expect(isGone(pid)).toBe(true);
+  await eventually(() => expect(sleeping(360)).toEqual([]));
+  expect(subject.state).toEqual({
+    kind: 'lost',
+    reason: `process ${keeper}, which kept it, was killed; its own process has ended since`,
+  });
+});
+
+test('one whose keeper was killed after its end has its receipt, and says that nobody can tell who is left', async () => {
+  const subject = await tasks.start(`${longSleep(361)} & exit 5`);
+  await untilState(subject, 'left');
+  const [left] = (await subject.members()) ?? [];
+  const keeper = parentOf(left?.pid ?? 0);
+  process.kill(keeper, 'SIGKILL');
+  await eventually(async () => expect((await attach(subject.id)).state.kind).toBe('left'));
+  const found = await attach(subject.id);
+  expect(found.state).toMatchObject({
+    kind: 'left',
+    receipt: {
+      outcome: { kind: 'exited', exitCode: 5 },
+      background: [],
+      troubles: [expect.stringMatching(/nobody can tell/)],
+    },
+  });
+  process.kill(left?.pid ?? 0, 'SIGKILL');
+});
+
+test('a number that another process has now is not taken for that of the command', async () => {
+  const subject = await tasks.start(longSleep(362));
+  await orphan(subject);
+  await untilState(subject, 'lost');
+  forge(placeOf(subject), (record) => record.writeBigInt64LE(1n, LEADER_STARTED));
+  const found = await attach(subject.id);
+  expect(found.state).toMatchObject({ reason: expect.stringMatching(/has ended since$/) });
+  expect(await found.signal('SIGKILL')).toBe(false);
+  await found.end(0);
+  expect(lives(subject.record.pid)).toBe(true);
+  process.kill(-subject.record.pid, 'SIGKILL');
+});
+
+test('one that ran when the machine was started anew is lost, and one that had ended is ended', async () => {
+  const running = await tasks.start(longSleep(363));
+  const ended = await tasks.start(`${longSleep(364)} & exit 6`);
+  await untilState(ended, 'left');
+  const { pid } = running.record;
+  await orphan(running);
+  process.kill(parentOf((await ended.members())?.[0]?.pid ?? 0), 'SIGKILL');
+  await untilState(running, 'lost');
+  for (const subject of [running, ended]) {
+    forge(placeOf(subject), (record) => record.write('00000000', BOOT));
+  }
+  const found = await attach(running.id);
+  expect(found.state).toEqual({
+    kind: 'lost',
+    reason: 'the machine was started anew while it ran',
+  });
+  await found.end(0);
+  expect(lives(pid)).toBe(true);
+  expect((await attach(ended.id)).state).toMatchObject({
+    kind: 'ended',
+    receipt: { outcome: { exitCode: 6 } },
+  });
+  process.kill(-pid, 'SIGKILL');
+  for (const left of sleeping(364)) process.kill(left, 'SIGKILL');
+});
+
+test('files that somebody else can have made are not trusted', async () => {
+  const made = async () => {
+    const subject = await detach('exit 7');
+    await untilState(subject, 'ended');
+    return { id: subject.id, place: placeOf(subject) };
+  };
+  const [torn, open, linked, piped, renamed, other, shared] = await Promise.all(
+    Array.from({ length: 7 }, made),
+  );
+  if (!torn || !open || !linked || !piped || !renamed || !other || !shared) throw new Error('none');
+  writeFileSync(recordIn(torn.place), readFileSync(recordIn(torn.place)).subarray(0, 40));
+  chmodSync(recordIn(open.place), 0o644);
+  renameSync(recordIn(linked.place), join(linked.place, 'elsewhere'));
+  symlinkSync('elsewhere', recordIn(linked.place));
+  rmSync(recordIn(piped.place));
+  spawnSync('mkfifo', ['-m', '600', recordIn(piped.place)]);
+  rmSync(recordIn(renamed.place));
+  const late = Date.now() + 60_000;
+  vi.spyOn(Date, 'now').mockImplementation(() => late);
+  try {
+    for (const { id } of [torn, open, linked, piped, renamed]) {
+      expect(await stateOf(id)).toBe('lost');
+    }
+  } finally {
+    vi.restoreAllMocks();
+  }
+  // Of what was asked nothing is known then, so there is no such task.
+  writeFileSync(join(other.place, 'task.json'), '{"version":1,"command":7}');
+  chmodSync(shared.place, 0o755);
+  for (const { id } of [other, shared]) {
+    expect(await stateOf(id)).toBeUndefined();
+    expect(String(await failureOf(attach(id)))).toMatch(/^InputError: id: /);
+  }
+  mkdirSync(join(tasks.home(), 'background-1-link'), { mode: 0o700 });
+  symlinkSync(renamed.place, join(tasks.home(), 'background-2-link2'));
+  expect(await stateOf('link2')).toBeUndefined();
+});
+
+test("an output that was put in place of the command's own is not read", async () => {
+  const subject = await tasks.start('echo mine');
+  await untilState(subject, 'ended');
+  rmSync(subject.outputFile);
+  symlinkSync('/etc/hostname', subject.outputFile);
+  expect(await failureOf(subject.read(0, 100))).toMatchObject({ code: 'ELOOP' });
+  rmSync(subject.outputFile);
+  expect(await subject.read(0, 100)).toEqual({ bytes: Buffer.alloc(0), from: 0, total: 0 });
+});
+
+test.skipIf(process.getuid?.() !== 0)('another user can neither list nor reach it', async () => {
+  const subject = await tasks.start(longSleep(365));
+  const place = placeOf(subject);
+  // As far in as it can be let without being changed itself.
+  for (const path of [tasks.folder.path, tasks.home(), place]) chmodSync(path, 0o755);
+  const from = publicCopy(tasks.folder.file('public'));
+  const under = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
+  const env = { TMPDIR: tasks.folder.path };
+  const other = await runHost<{ tasks: unknown; error?: string }>('tasks', {
+    args: [subject.id],
+    under,
+    from,
+    env,
+  });
+  expect(other).toEqual({ tasks: [], error: expect.stringMatching(/^InputError: id: /) });
+  const script = `require('net').connect(${JSON.stringify(join(place, 'output.socket'))})
+    .on('error', ({ code }) => console.log(code)).on('connect', () => console.log('connected'))`;
+  const reach = () => {
+    const { stdout } = spawnSync(
+      under[0] ?? '',
+      [...under.slice(1), process.execPath, '-e', script],
+      {
+        encoding: 'utf8',
+        timeout: 10_000,
+      },
+    );
+    return stdout;
+  };
+  expect(reach()).toBe('EACCES\n');
+  // Even where the file lets everybody in, the keeper does not.
+  chmodSync(join(place, 'output.socket'), 0o666);
+  const hungUp = script.replace(
+    "connected'))",
+    "connected')).on('close', () => console.log('closed')).on('data', () => console.log('heard'))",
+  );
+  const { stdout } = spawnSync(
+    under[0] ?? '',
+    [...under.slice(1), process.execPath, '-e', hungUp],
+    {
+      encoding: 'utf8',
+      timeout: 10_000,
+    },
+  );
+  expect(stdout).toBe('connected\nclosed\n');
+  for (const path of [place, tasks.home()]) chmodSync(path, 0o700);
+  expect(await stateOf(subject.id)).toBe('running');
+});
+
+test('one who never reads and one who talks nonsense keep nobody from it', async () => {
+  const subject = await tasks.start(longSleep(366));
+  const path = join(placeOf(subject), 'output.socket');
+  const deaf = connect(path).pause();
+  deaf.on('error', () => {});
+  // `who`, a thousand times.
+  const who = Buffer.from('1000000001000000000000000100000000000000', 'hex');
+  deaf.write(Buffer.concat(Array.from({ length: 1000 }, () => who)));
+  const mad = connect(path);
+  const closed = new Promise((resolve) => mad.on('error', () => {}).on('close', resolve));
+  mad.resume().write(Buffer.alloc(100, 0xff));
+  await closed;
+  expect(await subject.members()).toHaveLength(1);
+  await subject.end(0);
+  expect(subject.state.kind).toBe('ended');
+  deaf.destroy();
+});
+
+test('a keeper that was stopped is not waited for, and what it keeps is not said to run', async () => {
+  const subject = await tasks.start(longSleep(367));
+  const keeper = parentOf(subject.record.pid);
+  process.kill(keeper, 'SIGSTOP');
+  try {
+    expect((await attach(subject.id)).state).toEqual({
+      kind: 'lost',
+      reason: `process ${keeper}, which keeps it, does not answer`,
+    });
+  } finally {
+    process.kill(keeper, 'SIGCONT');
+  }
+  await eventually(async () => expect(await stateOf(subject.id)).toBe('running'));
+});
+
+test('where /proc shows nothing it is found, followed and ended all the same', async () => {
+  const under = namespaces('-m', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh');
+  const host = startHost('detach', { under, env: { TMPDIR: tasks.folder.path } });
+  host.child.stdin?.write(`${JSON.stringify({ command: longSleep(368) })}\n`);
+  const { id } = await host.next<{ id: string }>();
+  tasks.note(id);
+  host.child.stdin?.end();
+  await host.ended;
+  const env = { TMPDIR: tasks.folder.path };
+  const report = await runHost<{ tasks: readonly TaskSummary[]; state: unknown }>('tasks', {
+    args: [id],
+    under,
+    env,
+  });
+  expect(report.tasks.find((task) => task.id === id)?.state).toBe('running');
+  expect(report.state).toEqual({ kind: 'running' });
+  const subject = await attach(id);
+  expect(await subject.members()).toHaveLength(1);
+  await subject.end();
+  expect(subject.state.kind).toBe('ended');
+});
+
+test('a directory with a long name has room for the socket', async () => {
+  const place = tasks.folder.file('x'.repeat(200));
+  mkdirSync(place);
+  vi.stubEnv('TMPDIR', place);
+  try {
+    const subject = await detach('read a; exit 8', { input: true });
+    await subject.write(Buffer.from('\n'));
+    await untilState(subject, 'ended');
+    expect(await stateOf(subject.id)).toBe('ended');
+  } finally {
+    vi.stubEnv('TMPDIR', tasks.folder.path);
+  }
+});
+
+/** A host with a small disk of its own, and where that is for everybody else. */
+function startOnSmallDisk(kilobytes: number) {
+  const disk = tasks.folder.file(`disk-${kilobytes}`);
+  mkdirSync(disk);
+  const mount = `mount -t tmpfs -o size=${kilobytes}k none ${disk} && exec "$@"`;
+  const under = namespaces('-m', 'sh', '-c', mount, 'sh');
+  const host = startHost('detach', { under, env: { TMPDIR: disk } });
+  return { host, disk, seen: `/proc/${host.child.pid}/root${disk}` };
+}
+
+test.each([4, 12])(
+  'on a disk with room for %d KB nothing is started, and no place left',
+  async (kilobytes) => {
+    const { host, disk, seen } = startOnSmallDisk(kilobytes);
+    host.child.stdin?.write(`${JSON.stringify({ command: `mkdir ${disk}/ran` })}\n`);
+    const { error = '' } = await host.next<{ error?: string }>();
+    expect(error).toMatch(/ENOSPC|cannot make its record: No space left on device/);
+    expect(readdirSync(seen)).toEqual([`forkline-${process.getuid?.()}`]);
+    expect(readdirSync(join(seen, `forkline-${process.getuid?.()}`))).toEqual([]);
+    host.child.stdin?.end();
+    await host.ended;
+  },
+);
+
+test('D7: its end is recorded on a disk that it has filled', async () => {
+  const { host, disk, seen } = startOnSmallDisk(64);
+  const command = `head -c 300000 /dev/zero; ${longSleep(369)} & cat /dev/zero >${disk}/other; exit 9`;
+  host.child.stdin?.write(`${JSON.stringify({ command })}\n`);
+  const { outputFile } = await host.next<{ outputFile: string }>();
+  const place = dirname(outputFile).replace(disk, seen);
+  const stage = async () => (await readRecord(place))?.stage;
+  await eventually(async () => {
+    expect(await stage()).toMatchObject({ kind: 'left', end: { status: 9, totalLeft: 1 } });
+  });
+  for (const left of sleeping(369)) process.kill(left, 'SIGKILL');
+  await eventually(async () => expect(await stage()).toMatchObject({ kind: 'ended' }));
+  host.child.stdin?.end();
+  await host.ended;
+});
