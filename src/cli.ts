@@ -6,12 +6,16 @@ import { USAGE_ERROR } from './cli/exit-code.js';
 import { mcpCommand } from './cli/mcp-command.js';
 import { runCommand } from './cli/run/run-command.js';
 import { schemaCommand } from './cli/schema-command.js';
+import { attachCommand } from './cli/tasks/attach-command.js';
+import { tasksCommand } from './cli/tasks/tasks-command.js';
 import { packageVersion } from './support/version.js';
 
 const program = new Command('forkline')
   .description('A shell for LLM agents')
   .version(packageVersion())
   .addCommand(runCommand())
+  .addCommand(tasksCommand().exitOverride())
+  .addCommand(attachCommand().exitOverride())
   .addCommand(schemaCommand().exitOverride())
   .addCommand(mcpCommand().exitOverride())
   .addCommand(doctorCommand().exitOverride())

@@ -9,7 +9,7 @@ export const USAGE_ERROR = 2;
 const TIMED_OUT = 124;
 
 /** It ended, and nobody can say how. */
-const UNKNOWN_STATUS = 125;
+export const UNKNOWN_STATUS = 125;
 
 /**
  * The exit code for how the command ended.

@@ -62,9 +62,13 @@ function noteSpill({ path, dropped, error }: SpillReport): void {
   if (dropped > 0) note(`${dropped} bytes of the output are missing in ${path}`);
 }
 
-/** On one line, and obeyed by no terminal, however the command was written. */
 function describeProcess({ pid, command }: BackgroundProcess): string {
-  return `${pid} (${command.replace(UNSEEN, ' ')})`;
+  return `${pid} (${onOneLine(command)})`;
+}
+
+/** A command's text as nothing that a terminal obeys. */
+export function onOneLine(command: string): string {
+  return command.replace(UNSEEN, ' ');
 }
 
 const UNSEEN = /[\s\p{Cc}]+/gu;

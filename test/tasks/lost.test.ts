@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -12,16 +11,9 @@ import {
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import {
-  attach,
-  type DetachedSubject,
-  detach,
-  listTasks,
-  type TaskSummary,
-} from '../../src/index.js';
-import { readRecord } from '../../src/tasks/detached/place/record.js';
+import { attach, type DetachedSubject, detach, listTasks } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
-import { namespaces, publicCopy, runHost, startHost } from '../support/hosts.js';
+import { publicCopy, runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually, isGone, lives, parentOf } from '../support/processes.js';
 import { failureOf } from '../support/results.js';
@@ -195,34 +187,14 @@ test.skipIf(process.getuid?.() !== 0)('another user can neither list nor reach i
   });
   expect(other).toEqual({ tasks: [], error: expect.stringMatching(/^InputError: id: /) });
   const script = `require('net').connect(${JSON.stringify(join(place, 'output.socket'))})
-    .on('error', ({ code }) => console.log(code)).on('connect', () => console.log('connected'))`;
-  const reach = () => {
-    const { stdout } = spawnSync(
-      under[0] ?? '',
-      [...under.slice(1), process.execPath, '-e', script],
-      {
-        encoding: 'utf8',
-        timeout: 10_000,
-      },
-    );
-    return stdout;
-  };
-  expect(reach()).toBe('EACCES\n');
+    .on('error', ({ code }) => console.log(code)).on('connect', () => console.log('connected'))
+    .on('data', () => console.log('heard')).on('close', () => console.log('closed'))`;
+  const [program = '', ...flags] = [...under, process.execPath, '-e', script];
+  const reach = () => spawnSync(program, flags, { encoding: 'utf8', timeout: 10_000 }).stdout;
+  expect(reach()).toBe('EACCES\nclosed\n');
   // Even where the file lets everybody in, the keeper does not.
   chmodSync(join(place, 'output.socket'), 0o666);
-  const hungUp = script.replace(
-    "connected'))",
-    "connected')).on('close', () => console.log('closed')).on('data', () => console.log('heard'))",
-  );
-  const { stdout } = spawnSync(
-    under[0] ?? '',
-    [...under.slice(1), process.execPath, '-e', hungUp],
-    {
-      encoding: 'utf8',
-      timeout: 10_000,
-    },
-  );
-  expect(stdout).toBe('connected\nclosed\n');
+  expect(reach()).toBe('connected\nclosed\n');
   for (const path of [place, tasks.home()]) chmodSync(path, 0o700);
   expect(await stateOf(subject.id)).toBe('running');
 });
@@ -258,80 +230,4 @@ test('a keeper that was stopped is not waited for, and what it keeps is not said
     process.kill(keeper, 'SIGCONT');
   }
   await eventually(async () => expect(await stateOf(subject.id)).toBe('running'));
-});
-
-test('where /proc shows nothing it is found, followed and ended all the same', async () => {
-  const under = namespaces('-m', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh');
-  const host = startHost('detach', { under, env: { TMPDIR: tasks.folder.path } });
-  host.child.stdin?.write(`${JSON.stringify({ command: longSleep(368) })}\n`);
-  const { id } = await host.next<{ id: string }>();
-  tasks.note(id);
-  host.child.stdin?.end();
-  await host.ended;
-  const env = { TMPDIR: tasks.folder.path };
-  const report = await runHost<{ tasks: readonly TaskSummary[]; state: unknown }>('tasks', {
-    args: [id],
-    under,
-    env,
-  });
-  expect(report.tasks.find((task) => task.id === id)?.state).toBe('running');
-  expect(report.state).toEqual({ kind: 'running' });
-  const subject = await attach(id);
-  expect(await subject.members()).toHaveLength(1);
-  await subject.end();
-  expect(subject.state.kind).toBe('ended');
-});
-
-test('a directory with a long name has room for the socket', async () => {
-  const place = tasks.folder.file('x'.repeat(200));
-  mkdirSync(place);
-  vi.stubEnv('TMPDIR', place);
-  try {
-    const subject = await detach('read a; exit 8', { input: true });
-    await subject.write(Buffer.from('\n'));
-    await untilState(subject, 'ended');
-    expect(await stateOf(subject.id)).toBe('ended');
-  } finally {
-    vi.stubEnv('TMPDIR', tasks.folder.path);
-  }
-});
-
-/** A host with a small disk of its own, and where that is for everybody else. */
-function startOnSmallDisk(kilobytes: number) {
-  const disk = tasks.folder.file(`disk-${kilobytes}`);
-  mkdirSync(disk);
-  const mount = `mount -t tmpfs -o size=${kilobytes}k none ${disk} && exec "$@"`;
-  const under = namespaces('-m', 'sh', '-c', mount, 'sh');
-  const host = startHost('detach', { under, env: { TMPDIR: disk } });
-  return { host, disk, seen: `/proc/${host.child.pid}/root${disk}` };
-}
-
-test.each([4, 12])(
-  'on a disk with room for %d KB nothing is started, and no place left',
-  async (kilobytes) => {
-    const { host, disk, seen } = startOnSmallDisk(kilobytes);
-    host.child.stdin?.write(`${JSON.stringify({ command: `mkdir ${disk}/ran` })}\n`);
-    const { error = '' } = await host.next<{ error?: string }>();
-    expect(error).toMatch(/ENOSPC|cannot make its record: No space left on device/);
-    expect(readdirSync(seen)).toEqual([`forkline-${process.getuid?.()}`]);
-    expect(readdirSync(join(seen, `forkline-${process.getuid?.()}`))).toEqual([]);
-    host.child.stdin?.end();
-    await host.ended;
-  },
-);
-
-test('D7: its end is recorded on a disk that it has filled', async () => {
-  const { host, disk, seen } = startOnSmallDisk(64);
-  const command = `head -c 300000 /dev/zero; ${longSleep(369)} & cat /dev/zero >${disk}/other; exit 9`;
-  host.child.stdin?.write(`${JSON.stringify({ command })}\n`);
-  const { outputFile } = await host.next<{ outputFile: string }>();
-  const place = dirname(outputFile).replace(disk, seen);
-  const stage = async () => (await readRecord(place))?.stage;
-  await eventually(async () => {
-    expect(await stage()).toMatchObject({ kind: 'left', end: { status: 9, totalLeft: 1 } });
-  });
-  for (const left of sleeping(369)) process.kill(left, 'SIGKILL');
-  await eventually(async () => expect(await stage()).toMatchObject({ kind: 'ended' }));
-  host.child.stdin?.end();
-  await host.ended;
 });

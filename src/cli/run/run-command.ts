@@ -1,7 +1,8 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { collectVariable, parseSeconds, parseSize } from '../arguments.js';
 import { note } from '../notes.js';
 import { commandText, QUOTE_HINT } from './command-text.js';
+import { runDetached } from './run-detached.js';
 import { type RunFlags, runOnce } from './run-once.js';
 
 /** What commander says of words that were meant as a command. */
@@ -25,6 +26,13 @@ export function runCommand(): Command {
     .option('--no-input', 'give it nothing to read, whatever standard input is')
     .option('--pty', 'run it on a terminal that takes all of yours; Ctrl-] twice ends it')
     .option('--json', 'print the result, output included, as one line of JSON')
+    .addOption(
+      new Option(
+        '--detach',
+        'only start it, and print the id that forkline attach takes',
+      ).conflicts(['maxOutput', 'spill', 'pty']),
+    )
+    .option('--keep-input', 'with --detach: give it an input that forkline attach can write to')
     .exitOverride((error) => {
       if (MEANT_AS_WORDS.includes(error.code)) note(QUOTE_HINT);
       throw error;
@@ -35,6 +43,6 @@ export function runCommand(): Command {
         const message = `error: too many arguments for 'run': expected 1, got ${words.length}`;
         command.error(message, { code: 'commander.excessArguments' });
       }
-      process.exitCode = await runOnce(text, flags);
+      process.exitCode = await (flags.detach ? runDetached : runOnce)(text, flags);
     });
 }

@@ -2,29 +2,20 @@ import {
   type BytesChunk,
   type CommandOptions,
   createOwner,
-  InputError,
-  LaunchError,
   type LiveProcess,
   type RunResult,
   type SpawnOptions,
   spawn,
   type TerminalUi,
 } from '../../index.js';
-import { signalExitCode } from '../../support/signals.js';
-import {
-  isAddonError,
-  launchCode,
-  NOT_STARTED,
-  outcomeCode,
-  USAGE_ERROR,
-  writtenCode,
-} from '../exit-code.js';
+import { outcomeCode, writtenCode } from '../exit-code.js';
 import { note, noteResult } from '../notes.js';
 import { exitSoon } from '../standard-output.js';
 import { BoundedOutput } from './bounded-output.js';
 import { type CommandOutput, openOutput } from './command-output.js';
 import { CommandSignals } from './command-signals.js';
 import { runOnTerminal, userTerminal } from './console.js';
+import { describe, explain } from './failure.js';
 import { feed, hasInput } from './standard-input.js';
 import { WaitingLine } from './waiting-line.js';
 
@@ -41,6 +32,10 @@ export interface RunFlags {
   readonly input: boolean;
   readonly json?: true | undefined;
   readonly pty?: true | undefined;
+  /** Whether it is only started. */
+  readonly detach?: true | undefined;
+  /** Whether one that is detached has an input that can be written to. */
+  readonly keepInput?: true | undefined;
 }
 
 /** What belongs to one run. */
@@ -138,28 +133,6 @@ async function printLive(
   const dropped = (await bounded?.finish()) ?? 0;
   if (dropped > 0) note(`${dropped} bytes in the middle of the output are not shown`);
   return live.result;
-}
-
-/** Says what went wrong before the command began. */
-function explain(error: unknown, endedBy: NodeJS.Signals | undefined): number {
-  // Ended before it began: spawn() rejects with the reason of the signal.
-  if (endedBy !== undefined) return signalExitCode(endedBy);
-  if (error instanceof InputError) {
-    note(error.message);
-    return USAGE_ERROR;
-  }
-  if (!(error instanceof LaunchError || isAddonError(error))) throw error;
-  note(error.message);
-  return error instanceof LaunchError ? launchCode(error) : NOT_STARTED;
-}
-
-/** The same for a program. */
-function describe(error: unknown): object {
-  if (error instanceof InputError) return { kind: 'input', message: error.message };
-  if (isAddonError(error)) return { kind: 'addon', message: error.message };
-  if (!(error instanceof LaunchError)) return { kind: 'cancelled' };
-  const { code, step, subject, message } = error;
-  return { kind: 'launch', code, step, subject, message };
 }
 
 function jsonLine(value: object): Uint8Array {

@@ -1,5 +1,6 @@
 import { checkExecuteOptions } from '../../command/options.js';
 import { commandEnvironment, type EnvironmentOptions } from '../../command/run.js';
+import type { Outcome } from '../../engine/outcome.js';
 import { checkSwitch, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { absolutePath } from '../../support/paths.js';
 import type { SubjectState } from '../subject.js';
@@ -46,6 +47,8 @@ export interface TaskSummary {
   readonly startedAt: number;
   /** When the command itself ended; absent while it runs, and when nobody knows. */
   readonly endedAt?: number;
+  /** How it ended; absent while it runs, and when nobody knows. */
+  readonly outcome?: Outcome;
   /** The file that has its output. */
   readonly outputFile: string;
   /** Whether it has an input that can be written to. */
@@ -70,6 +73,7 @@ export async function listTasks(): Promise<readonly TaskSummary[]> {
       pid,
       startedAt,
       ...('endedAt' in state && { endedAt: state.endedAt }),
+      ...('receipt' in state && state.receipt && { outcome: state.receipt.outcome }),
       outputFile,
       hasInput,
     };

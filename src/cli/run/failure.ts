@@ -1,0 +1,30 @@
+import { InputError, LaunchError } from '../../index.js';
+import { signalExitCode } from '../../support/signals.js';
+import { isAddonError, launchCode, NOT_STARTED, USAGE_ERROR } from '../exit-code.js';
+import { note } from '../notes.js';
+
+/**
+ * Says what went wrong before the command began; the exit code for that.
+ *
+ * @throws It is none of what can go wrong there.
+ */
+export function explain(error: unknown, endedBy: NodeJS.Signals | undefined): number {
+  // Ended before it began: spawn() rejects with the reason of the signal.
+  if (endedBy !== undefined) return signalExitCode(endedBy);
+  if (error instanceof InputError) {
+    note(error.message);
+    return USAGE_ERROR;
+  }
+  if (!(error instanceof LaunchError || isAddonError(error))) throw error;
+  note(error.message);
+  return error instanceof LaunchError ? launchCode(error) : NOT_STARTED;
+}
+
+/** The same for a program. */
+export function describe(error: unknown): object {
+  if (error instanceof InputError) return { kind: 'input', message: error.message };
+  if (isAddonError(error)) return { kind: 'addon', message: error.message };
+  if (!(error instanceof LaunchError)) return { kind: 'cancelled' };
+  const { code, step, subject, message } = error;
+  return { kind: 'launch', code, step, subject, message };
+}

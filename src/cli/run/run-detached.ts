@@ -1,0 +1,31 @@
+import { detach } from '../../index.js';
+import { messageOf } from '../../support/errors.js';
+import { NOT_STARTED } from '../exit-code.js';
+import { note } from '../notes.js';
+import { expectOutputErrors, writeOrTell } from '../standard-output.js';
+import { describe, explain } from './failure.js';
+import type { RunFlags } from './run-once.js';
+
+/** Starts a command that goes on by itself, prints its id, and tells the exit code of that. */
+export async function runDetached(command: string, flags: RunFlags): Promise<number> {
+  expectOutputErrors();
+  const { cwd, env, timeout: timeoutMs, keepInput: input, json } = flags;
+  try {
+    const { id, record, outputFile } = await detach(command, { cwd, env, timeoutMs, input });
+    const told = { id, pid: record.pid, outputFile };
+    return (await writeOrTell(json ? `${JSON.stringify(told)}\n` : `${id}\n`)) ? 0 : 1;
+  } catch (error) {
+    if (json) await writeOrTell(`${JSON.stringify({ command, error: describe(error) })}\n`);
+    return whyNot(error);
+  }
+}
+
+function whyNot(error: unknown): number {
+  try {
+    return explain(error, undefined);
+  } catch {
+    // There is no place for its output.
+    note(messageOf(error));
+    return NOT_STARTED;
+  }
+}

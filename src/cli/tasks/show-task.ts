@@ -1,0 +1,118 @@
+import { isatty } from 'node:tty';
+import type { DetachedSubject, SubjectState } from '../../index.js';
+import { signalExitCode } from '../../support/signals.js';
+import { settlesWithin } from '../../support/timing.js';
+import { outcomeCode, UNKNOWN_STATUS, writtenCode } from '../exit-code.js';
+import { note } from '../notes.js';
+import { feed, hasInput } from '../run/standard-input.js';
+import { OutputClosedError, writeStandardOutput } from '../standard-output.js';
+import { AttachSignals } from './attach-signals.js';
+
+/** What is read of its output at once, in bytes. */
+const STRETCH = 256 * 1024;
+
+/** Longer than anybody waits. */
+const FOR_EVER_MS = Number.MAX_SAFE_INTEGER;
+
+/** Shows a task until its command has ended, or the user leaves it; tells the exit code. */
+export async function showTask(subject: DetachedSubject): Promise<number> {
+  const signals = new AttachSignals(subject);
+  const isFed = subject.record.hasInput && (isatty(0) || hasInput());
+  const write = (bytes: Uint8Array) => subject.write(bytes);
+  const letGo = isFed ? feed({ write, end: () => subject.closeInput() }) : undefined;
+  try {
+    const state = await follow(subject, signals.left);
+    return state === undefined ? leave(subject, signals.leftBy) : await conclude(subject, state);
+  } catch (error) {
+    if (!(error instanceof OutputClosedError)) throw error;
+    if (!error.quiet) note(error.message);
+    return writtenCode(0, error);
+  } finally {
+    letGo?.();
+    signals.release();
+  }
+}
+
+/** Prints what there is, and what comes; undefined: the user has left. */
+async function follow(
+  subject: DetachedSubject,
+  left: Promise<void>,
+): Promise<SubjectState | undefined> {
+  let cursor = 0;
+  let tell = (): void => {};
+  let isLeft = false;
+  void left.then(() => {
+    isLeft = true;
+    tell();
+  });
+  const stop = subject.watch(() => tell());
+  try {
+    for (;;) {
+      const told = new Promise<void>((resolve) => (tell = resolve));
+      // Before the output is read: after an end there is no more of it.
+      const { state } = subject;
+      cursor = await print(subject, cursor, () => isLeft);
+      if (isLeft) return undefined;
+      if (state.kind !== 'running') return state;
+      await settlesWithin(told, FOR_EVER_MS, 'keepsAlive');
+    }
+  } finally {
+    stop();
+  }
+}
+
+/** Prints what there is from here on; where that ends. */
+async function print(
+  subject: DetachedSubject,
+  since: number,
+  isOver: () => boolean,
+): Promise<number> {
+  let cursor = since;
+  while (!isOver()) {
+    const { bytes, from } = await subject.read(cursor, STRETCH);
+    if (bytes.length === 0) break;
+    await writeStandardOutput(bytes);
+    cursor = from + bytes.length;
+  }
+  return cursor;
+}
+
+function leave({ id }: DetachedSubject, signal: NodeJS.Signals): number {
+  if (signal !== 'SIGQUIT') return signalExitCode(signal);
+  note(`it goes on; forkline attach ${id} shows it again`);
+  return 0;
+}
+
+async function conclude(subject: DetachedSubject, state: SubjectState): Promise<number> {
+  switch (state.kind) {
+    case 'running':
+      return 0;
+    case 'lost':
+      note(state.reason);
+      return UNKNOWN_STATUS;
+    case 'left': {
+      const members = await subject.members();
+      const count = members?.length ?? 'perhaps some';
+      note(`it has ended, and of its processes ${count} still run; --end ends them`);
+      return outcomeCode(state.receipt.outcome, undefined);
+    }
+    case 'ended':
+      return state.receipt === undefined
+        ? UNKNOWN_STATUS
+        : outcomeCode(state.receipt.outcome, undefined);
+  }
+}
+
+/** Somebody of it can't be ended, or nobody can tell. */
+const NOT_ENDED = 1;
+
+/** Ends a task; tells the exit code of that. */
+export async function endTask(subject: DetachedSubject): Promise<number> {
+  await subject.end();
+  const { state } = subject;
+  if (state.kind === 'ended') return 0;
+  if (state.kind === 'lost') note(state.reason);
+  const members = (await subject.members()) ?? [];
+  for (const { pid } of members) note(`process ${pid} could not be ended`);
+  return NOT_ENDED;
+}

@@ -1,0 +1,73 @@
+import type { Outcome, TaskSummary } from '../../index.js';
+import { onOneLine } from '../notes.js';
+
+const HEADINGS = ['ID', 'STATE', 'TIME', 'PID', 'COMMAND'] as const;
+
+/** Where nobody says how wide a line may be. */
+const USUAL_WIDTH = 120;
+
+/** A line for each task. Nothing but the headings: there is none. */
+export function taskTable(tasks: readonly TaskSummary[], now: number): string {
+  const rows: readonly (readonly string[])[] = [
+    HEADINGS,
+    ...tasks.map((task) => [
+      task.id,
+      describeState(task),
+      describeTime((task.endedAt ?? now) - task.startedAt),
+      task.pid === 0 ? '?' : String(task.pid),
+      onOneLine(task.command),
+    ]),
+  ];
+  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => width(row[column]))));
+  const room = process.stdout.columns ?? USUAL_WIDTH;
+  const line = (row: readonly string[]): string => {
+    const last = row.length - 1;
+    const before = row.slice(0, last).map((cell, column) => cell.padEnd(widths[column] ?? 0));
+    const start = `${before.join('  ')}  `;
+    return `${start}${shortened(row[last] ?? '', Math.max(20, room - start.length))}\n`;
+  };
+  return rows.map(line).join('');
+}
+
+const width = (cell = ''): number => cell.length;
+
+function shortened(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}
+
+function describeState({ state, outcome }: TaskSummary): string {
+  if (outcome === undefined) return state;
+  const ended = describeOutcome(outcome);
+  return state === 'left' ? `${ended}, processes left` : ended;
+}
+
+function describeOutcome(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'exited':
+      return `exited ${outcome.exitCode}`;
+    case 'signaled':
+      return outcome.signal;
+    case 'timedOut':
+      return 'timed out';
+    case 'cancelled':
+      return 'was ended';
+    case 'unknown':
+      return 'ended';
+  }
+}
+
+/** `7s`, `3m05s`, `2h04m`, `5d06h`. */
+export function describeTime(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const parts = [
+    [86_400, 'd', 3600, 'h'],
+    [3600, 'h', 60, 'm'],
+    [60, 'm', 1, 's'],
+  ] as const;
+  for (const [large, largeName, small, smallName] of parts) {
+    if (seconds < large) continue;
+    const rest = Math.floor((seconds % large) / small);
+    return `${Math.floor(seconds / large)}${largeName}${String(rest).padStart(2, '0')}${smallName}`;
+  }
+  return `${seconds}s`;
+}

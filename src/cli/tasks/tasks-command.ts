@@ -1,0 +1,25 @@
+import { Command } from 'commander';
+import { listTasks, type TaskSummary } from '../../index.js';
+import { messageOf } from '../../support/errors.js';
+import { note } from '../notes.js';
+import { expectOutputErrors, writeOrTell } from '../standard-output.js';
+import { taskTable } from './table.js';
+
+/** `forkline tasks`: the detached tasks of this user. */
+export function tasksCommand(): Command {
+  return new Command('tasks')
+    .description('List the detached tasks: those that run, and for a week those that have ended')
+    .option('--json', 'print them as one line of JSON')
+    .action(async ({ json }: { readonly json?: true }) => {
+      expectOutputErrors();
+      const tasks = await listTasks().catch(untold);
+      const text = json ? `${JSON.stringify(tasks)}\n` : taskTable(tasks ?? [], Date.now());
+      process.exitCode = tasks !== undefined && (await writeOrTell(text)) ? 0 : 1;
+    });
+}
+
+/** The directory of them is somebody else's, or open to others. */
+function untold(error: unknown): readonly TaskSummary[] | undefined {
+  note(messageOf(error));
+  return undefined;
+}

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import { describeTime } from '../../src/cli/tasks/table.js';
+import { attach } from '../../src/index.js';
+import { cli, endOf, startCliOn } from '../support/cli.js';
+import { longSleep, sleeping } from '../support/commands.js';
+import { leavesNothingBehind } from '../support/leftovers.js';
+import { eventually } from '../support/processes.js';
+import { useTasks } from '../support/tasks.js';
+
+leavesNothingBehind();
+const tasks = useTasks();
+
+async function detached(command: string, ...flags: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await cli('run', '--detach', ...flags, command);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return tasks.note(stdout.toString().trim());
+}
+
+test('a command that is only started is listed, and its output shown with its exit code', async () => {
+  const id = await detached('echo begin; sleep 0.3; echo end; exit 7');
+  const { code, stdout, stderr } = await cli('attach', id);
+  expect({ code, stdout: stdout.toString(), stderr }).toEqual({
+    code: 7,
+    stdout: 'begin\nend\n',
+    stderr: '',
+  });
+  const list = await cli('tasks');
+  const [headings, ...lines] = list.stdout.toString().trimEnd().split('\n');
+  expect(headings).toMatch(/^ID {6}STATE +TIME +PID +COMMAND$/);
+  expect(lines.at(-1)).toMatch(
+    new RegExp(`^${id} {2}exited 7 +\\d+s +\\d+ +echo begin; sleep 0.3; echo end; exit 7$`),
+  );
+  const told = JSON.parse((await cli('tasks', '--json')).stdout.toString());
+  expect(told).toMatchObject([{ id, state: 'ended', outcome: { kind: 'exited', exitCode: 7 } }]);
+});
+
+test('what comes on standard input goes to a task that has an input', async () => {
+  const id = await detached('read a; echo "got $a"; cat', '--keep-input');
+  const child = startCliOn(['pipe', 'pipe', 'pipe'], 'attach', id);
+  const end = endOf(child);
+  child.stdin?.end('one\ntwo\n');
+  const { code, stdout } = await end;
+  expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: 'got one\ntwo\n' });
+});
+
+test('Ctrl-C goes to the command, and Ctrl-\\ leaves it to itself', async () => {
+  const id = await detached(`trap 'echo caught' INT; echo on; while :; do ${longSleep(370)}; done`);
+  const child = startCliOn(['ignore', 'pipe', 'pipe'], 'attach', id);
+  let shown = '';
+  child.stdout?.on('data', (bytes: Buffer) => (shown += bytes.toString()));
+  const end = endOf(child);
+  await eventually(() => expect(shown).toBe('on\n'));
+  child.kill('SIGINT');
+  await eventually(() => expect(shown).toBe('on\ncaught\n'));
+  child.kill('SIGQUIT');
+  const { code, stderr } = await end;
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: `forkline: it goes on; forkline attach ${id} shows it again\n`,
+  });
+  expect((await attach(id)).state.kind).toBe('running');
+  expect((await cli('attach', '--end', id)).code).toBe(0);
+  await eventually(() => expect(sleeping(370)).toEqual([]));
+});
+
+test('one that leaves processes is told of, and one that is lost', async () => {
+  const id = await detached(`${longSleep(371)} & exit 2`);
+  const shown = await cli('attach', id);
+  expect({ code: shown.code, stderr: shown.stderr }).toEqual({
+    code: 2,
+    stderr: 'forkline: it has ended, and of its processes 1 still run; --end ends them\n',
+  });
+  expect((await cli('tasks')).stdout.toString()).toMatch(/exited 2, processes left/);
+  expect((await cli('attach', id, '--end')).code).toBe(0);
+  const unknown = await cli('attach', 'nosuch');
+  expect({ code: unknown.code, stderr: unknown.stderr }).toEqual({
+    code: 2,
+    stderr: 'forkline: id: expected that of a detached task, got "nosuch"\n',
+  });
+});
+
+test('what can not be started detached is told as it always is', async () => {
+  const nowhere = await cli('run', '--detach', '--cwd', '/no/such/place', 'true');
+  expect(nowhere).toMatchObject({ code: 126, stderr: expect.stringMatching(/\/no\/such\/place/) });
+  const both = await cli('run', '--detach', '--pty', 'true');
+  expect(both.code).toBe(2);
+  expect(both.stderr).toMatch(/'--detach' cannot be used with option '--pty'/);
+});
+
+test('a time is told in two units at most', () => {
+  const times = [0, 7.9, 65, 7440, 86_399, 453_600].map((seconds) => describeTime(seconds * 1000));
+  expect(times).toEqual(['0s', '7s', '1m05s', '2h04m', '23h59m', '5d06h']);
+});

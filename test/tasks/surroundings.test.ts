@@ -1,0 +1,91 @@
+import { mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { attach, detach, listTasks, type TaskSummary } from '../../src/index.js';
+import { readRecord } from '../../src/tasks/detached/place/record.js';
+import { longSleep, sleeping } from '../support/commands.js';
+import { namespaces, runHost, startHost } from '../support/hosts.js';
+import { leavesNothingBehind } from '../support/leftovers.js';
+import { eventually } from '../support/processes.js';
+import { untilState, useTasks } from '../support/tasks.js';
+
+leavesNothingBehind();
+const tasks = useTasks();
+
+const stateOf = async (id: string) => (await listTasks()).find((task) => task.id === id)?.state;
+
+test('where /proc shows nothing it is found, followed and ended all the same', async () => {
+  const under = namespaces('-m', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh');
+  const host = startHost('detach', { under, env: { TMPDIR: tasks.folder.path } });
+  host.child.stdin?.write(`${JSON.stringify({ command: longSleep(368) })}\n`);
+  const { id } = await host.next<{ id: string }>();
+  tasks.note(id);
+  host.child.stdin?.end();
+  await host.ended;
+  const env = { TMPDIR: tasks.folder.path };
+  const report = await runHost<{ tasks: readonly TaskSummary[]; state: unknown }>('tasks', {
+    args: [id],
+    under,
+    env,
+  });
+  expect(report.tasks.find((task) => task.id === id)?.state).toBe('running');
+  expect(report.state).toEqual({ kind: 'running' });
+  const subject = await attach(id);
+  expect(await subject.members()).toHaveLength(1);
+  await subject.end();
+  expect(subject.state.kind).toBe('ended');
+});
+
+test('a directory with a long name has room for the socket', async () => {
+  const place = tasks.folder.file('x'.repeat(200));
+  mkdirSync(place);
+  vi.stubEnv('TMPDIR', place);
+  try {
+    const subject = await detach('read a; exit 8', { input: true });
+    await subject.write(Buffer.from('\n'));
+    await untilState(subject, 'ended');
+    expect(await stateOf(subject.id)).toBe('ended');
+  } finally {
+    vi.stubEnv('TMPDIR', tasks.folder.path);
+  }
+});
+
+/** A host with a small disk of its own, and where that is for everybody else. */
+function startOnSmallDisk(kilobytes: number) {
+  const disk = tasks.folder.file(`disk-${kilobytes}`);
+  mkdirSync(disk);
+  const mount = `mount -t tmpfs -o size=${kilobytes}k none ${disk} && exec "$@"`;
+  const under = namespaces('-m', 'sh', '-c', mount, 'sh');
+  const host = startHost('detach', { under, env: { TMPDIR: disk } });
+  return { host, disk, seen: `/proc/${host.child.pid}/root${disk}` };
+}
+
+test.each([4, 12])(
+  'on a disk with room for %d KB nothing is started, and no place left',
+  async (kilobytes) => {
+    const { host, disk, seen } = startOnSmallDisk(kilobytes);
+    host.child.stdin?.write(`${JSON.stringify({ command: `mkdir ${disk}/ran` })}\n`);
+    const { error = '' } = await host.next<{ error?: string }>();
+    expect(error).toMatch(/ENOSPC|cannot make its record: No space left on device/);
+    expect(readdirSync(seen)).toEqual([`forkline-${process.getuid?.()}`]);
+    expect(readdirSync(join(seen, `forkline-${process.getuid?.()}`))).toEqual([]);
+    host.child.stdin?.end();
+    await host.ended;
+  },
+);
+
+test('D7: its end is recorded on a disk that it has filled', async () => {
+  const { host, disk, seen } = startOnSmallDisk(64);
+  const command = `head -c 300000 /dev/zero; ${longSleep(369)} & cat /dev/zero >${disk}/other; exit 9`;
+  host.child.stdin?.write(`${JSON.stringify({ command })}\n`);
+  const { outputFile } = await host.next<{ outputFile: string }>();
+  const place = dirname(outputFile).replace(disk, seen);
+  const stage = async () => (await readRecord(place))?.stage;
+  await eventually(async () => {
+    expect(await stage()).toMatchObject({ kind: 'left', end: { status: 9, totalLeft: 1 } });
+  });
+  for (const left of sleeping(369)) process.kill(left, 'SIGKILL');
+  await eventually(async () => expect(await stage()).toMatchObject({ kind: 'ended' }));
+  host.child.stdin?.end();
+  await host.ended;
+});
