@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { expect, test } from 'vitest';
-import { attach, type DetachedSubject, listTasks } from '../../src/index.js';
+import { expect, test, vi } from 'vitest';
+import { attach, type DetachedSubject, detach, listTasks } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { printedBy, untilState, useTasks } from '../support/detached-tasks.js';
 import { startHost } from '../support/hosts.js';
@@ -172,4 +172,22 @@ test('to follow a task keeps the host from ending no longer than a question take
   expect(status).toBe(0);
   expect(lives(subject.record.pid)).toBe(true);
   expect(lives(parentOf(subject.record.pid))).toBe(true);
+});
+
+test('L4: without a limit it keeps its place while it runs, and a week after its end', async () => {
+  const running = await tasks.start(`echo on; ${longSleep(356)}`);
+  const ended = await detach('true');
+  await untilState(ended, 'ended');
+  const now = Date.now();
+  vi.spyOn(Date, 'now').mockImplementation(() => now + 9 * 86_400_000);
+  try {
+    await eventually(async () => {
+      await tasks.start('true');
+      expect((await listTasks()).map(({ id }) => id)).not.toContain(ended.id);
+    });
+  } finally {
+    vi.restoreAllMocks();
+  }
+  expect((await attach(running.id)).state.kind).toBe('running');
+  await eventually(async () => expect(await printedBy(running)).toBe('on\n'));
 });

@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import { attach, detach, listTasks, type TaskSummary } from '../../src/index.js';
 import { readRecord } from '../../src/tasks/detached/place/record.js';
@@ -34,6 +36,31 @@ test('where /proc shows nothing it is found, followed and ended all the same', a
   expect(await subject.members()).toHaveLength(1);
   await subject.end();
   expect(subject.state.kind).toBe('ended');
+});
+
+test('where there can be no socket its record tells how it stands, and it can be ended', async () => {
+  const deny = tasks.folder.file('deny');
+  const source = fileURLToPath(new URL('../support/deny.c', import.meta.url));
+  execFileSync(process.env.CC?.split(' ')[0] || 'cc', ['-o', deny, source]);
+  const host = startHost('detach', {
+    under: [deny, 'EPERM', 'bind', '--'],
+    env: { TMPDIR: tasks.folder.path },
+  });
+  const start = async (command: string) => {
+    host.child.stdin?.write(`${JSON.stringify({ command })}\n`);
+    return (await host.next<{ id: string }>()).id;
+  };
+  const [running, ended] = [await start(longSleep(372)), await start('exit 3')];
+  expect(await stateOf(running)).toBe('running');
+  await eventually(async () => expect(await stateOf(ended)).toBe('ended'));
+  const subject = await attach(running);
+  const seen = new Promise<void>((resolve) => subject.watch(resolve));
+  expect(await subject.members()).toBeUndefined();
+  await subject.end();
+  await seen;
+  expect(subject.state.kind).toBe('ended');
+  host.child.stdin?.end();
+  await host.ended;
 });
 
 test('a directory with a long name has room for the socket', async () => {

@@ -25,7 +25,7 @@ function whyNot(error: unknown): number {
     return explain(error, undefined);
   } catch {
     // There is no place for its output.
-    note(messageOf(error));
+    note(`no place for its output: ${messageOf(error)}`);
     return NOT_STARTED;
   }
 }

@@ -147,10 +147,11 @@ export class DetachedSubject implements TaskSubject {
     }
   }
 
-  /** A command that nobody keeps who could end it; its own process may be there. */
+  /** A command that has nobody who could be told to signal it; its own process may be there. */
   #orphan(): KeeperState | undefined {
-    const isLost = this.#connection === undefined && this.#state.kind === 'lost';
-    return isLost ? this.#known : undefined;
+    const { kind } = this.#state;
+    const isAlone = this.#connection === undefined && (kind === 'lost' || kind === 'running');
+    return isAlone ? this.#known : undefined;
   }
 
   /** Does what changes the state, when all that came before is done. */
