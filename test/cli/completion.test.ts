@@ -64,6 +64,8 @@ test('bash completes commands, options, their values, and files', async () => {
   const setUp = [listing, `. ${await scriptOf('bash')}`];
   const prompt = await Prompt.open('exec bash --norc --noprofile -i', ...setUp);
   await prompt.completes('forkline sch', 'forkline schema ');
+  await prompt.completes('forkline att', 'forkline attach ');
+  await prompt.completes('forkline attach --e', '--end ');
   await prompt.completes('forkline ', 'completion');
   await prompt.completes('forkline run --max', '--max-output ');
   await prompt.completes('forkline schema --contract ses', '--contract session ');
