@@ -43,6 +43,23 @@ test('what comes on standard input goes to a task that has an input', async () =
   expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: 'got one\ntwo\n' });
 });
 
+test('who leaves a task does not close its input', async () => {
+  const id = await detached('while read a; do echo "got $a"; done', '--keep-input');
+  const first = startCliOn(['pipe', 'pipe', 'pipe'], 'attach', id);
+  let shown = '';
+  first.stdout?.on('data', (bytes: Buffer) => (shown += bytes.toString()));
+  const end = endOf(first);
+  first.stdin?.write('one\n');
+  await eventually(() => expect(shown).toBe('got one\n'));
+  first.kill('SIGQUIT');
+  expect((await end).code).toBe(0);
+  const second = startCliOn(['pipe', 'pipe', 'pipe'], 'attach', id);
+  const secondEnd = endOf(second);
+  second.stdin?.end('two\n');
+  const { code, stdout } = await secondEnd;
+  expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: 'got one\ngot two\n' });
+});
+
 test('Ctrl-C goes to the command, and Ctrl-\\ leaves it to itself', async () => {
   const id = await detached(`trap 'echo caught' INT; echo on; while :; do ${longSleep(370)}; done`);
   const child = startCliOn(['ignore', 'pipe', 'pipe'], 'attach', id);

@@ -39,7 +39,8 @@ export function feed(live: Pick<LiveProcess<unknown>, 'write' | 'end'>): () => v
     } catch (error) {
       if (!stopped && !isClosed(error)) note(`cannot read standard input: ${messageOf(error)}`);
     }
-    live.end();
+    // Who lets go of it leaves the command's input as it is.
+    if (!stopped) live.end();
   };
   void pump();
   return stop;
