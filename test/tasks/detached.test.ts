@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { attach, type DetachedSubject, detach, listTasks } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
@@ -10,6 +11,8 @@ import { failureOf } from '../support/results.js';
 
 leavesNothingBehind();
 const tasks = useTasks();
+
+const built = new URL('../../dist/index.js', import.meta.url);
 
 interface Started {
   readonly id: string;
@@ -114,6 +117,8 @@ test('what can not be written or signalled is told', async () => {
   expect(await deaf.signal('SIGKILL')).toBe(true);
   await untilState(deaf, 'ended');
   expect(await deaf.signal('SIGKILL')).toBe(false);
+  expect(() => deaf.watch('x' as never)).toThrow(/^told: expected a function, got "x"$/);
+  expect(String(await failureOf(deaf.read(-1, 5)))).toMatch(/^InputError: since: expected a whole/);
   const closed = await tasks.start(`exec <&-; echo on; ${longSleep(353)}`, { input: true });
   await eventually(async () => expect(await printedBy(closed)).toBe('on\n'));
   expect(await failureOf(closed.write(Buffer.from('x')))).toMatchObject({ code: 'EPIPE' });
@@ -122,14 +127,16 @@ test('what can not be written or signalled is told', async () => {
   );
 });
 
-test('what two write at a time goes through whole, however full the pipe is', async () => {
+test('what two processes write at a time goes through whole, however full the pipe is', async () => {
   const subject = await tasks.start('sleep 0.2; sort | uniq -c', { input: true });
-  const other = await attach(subject.id);
-  const writeAll = async (writer: DetachedSubject, text: string) => {
-    const lines = Buffer.from(`${text.repeat(99)}\n`.repeat(500));
-    for (let count = 0; count < 8; count += 1) await writer.write(lines);
-  };
-  await Promise.all([writeAll(subject, 'a'), writeAll(other, 'b')]);
+  const lines = (text: string) => `${text.repeat(99)}\n`.repeat(500);
+  const script = `
+    const { attach } = await import(${JSON.stringify(built)});
+    const other = await attach(${JSON.stringify(subject.id)});
+    for (let count = 0; count < 8; count += 1) await other.write(${JSON.stringify(lines('b'))});`;
+  const other = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  for (let count = 0; count < 8; count += 1) await subject.write(Buffer.from(lines('a')));
+  await other;
   subject.closeInput();
   await untilState(subject, 'ended');
   const counts = (await printedBy(subject)).trim().split('\n');
@@ -139,13 +146,14 @@ test('what two write at a time goes through whole, however full the pipe is', as
   ]);
 });
 
-test('many who follow one are all told of its end, and let go of what they hold', async () => {
+test('who attaches again and again holds one line to it, and lets go of it at its end', async () => {
   const before = openDescriptors().length;
   const subject = await tasks.start('read a', { input: true });
   const all: DetachedSubject[] = [];
-  for (let count = 0; count < 20; count += 1) all.push(await attach(subject.id));
+  for (let count = 0; count < 50; count += 1) all.push(await attach(subject.id));
+  expect(openDescriptors().length).toBeLessThanOrEqual(before + 2);
   const kinds = Promise.all(all.map((each) => untilState(each, 'ended')));
-  await subject.write(Buffer.from('\n'));
+  await subject.write('\n');
   await kinds;
   await eventually(() => expect(openDescriptors().length).toBeLessThanOrEqual(before));
 });
@@ -162,7 +170,7 @@ test('sixty tasks that have ended are listed with one that runs', async () => {
 test('to follow a task keeps the host from ending no longer than a question takes', async () => {
   const subject = await tasks.start(longSleep(355));
   const script = `
-    const { attach } = await import(${JSON.stringify(new URL('../../dist/index.js', import.meta.url))});
+    const { attach } = await import(${JSON.stringify(built)});
     const subject = await attach(${JSON.stringify(subject.id)});
     subject.watch(() => {});
     await subject.members();`;

@@ -217,15 +217,26 @@ test('one who never reads and one who talks nonsense keep nobody from it', async
   deaf.destroy();
 });
 
+test('one who comes when there is no room for more finds how it stands in the record', async () => {
+  const subject = await tasks.start(longSleep(373));
+  const path = join(placeOf(subject), 'output.socket');
+  const crowd = Array.from({ length: 40 }, () =>
+    connect(path)
+      .resume()
+      .on('error', () => {}),
+  );
+  await eventually(() => expect(crowd.some(({ closed }) => closed)).toBe(true));
+  expect(await stateOf(subject.id)).toBe('running');
+  expect(await subject.members()).toHaveLength(1);
+  for (const visitor of crowd) visitor.destroy();
+});
+
 test('a keeper that was stopped is not waited for, and what it keeps is not said to run', async () => {
   const subject = await tasks.start(longSleep(367));
   const keeper = parentOf(subject.record.pid);
   process.kill(keeper, 'SIGSTOP');
   try {
-    expect((await attach(subject.id)).state).toEqual({
-      kind: 'lost',
-      reason: `process ${keeper}, which keeps it, does not answer`,
-    });
+    expect(await stateOf(subject.id)).toBe('lost');
   } finally {
     process.kill(keeper, 'SIGCONT');
   }

@@ -112,7 +112,8 @@ export async function endTask(subject: DetachedSubject): Promise<number> {
   const { state } = subject;
   if (state.kind === 'ended') return 0;
   if (state.kind === 'lost') note(state.reason);
-  const members = (await subject.members()) ?? [];
-  for (const { pid } of members) note(`process ${pid} could not be ended`);
+  const members = await subject.members();
+  for (const { pid } of members ?? []) note(`process ${pid} could not be ended`);
+  if (state.kind === 'left' && members === undefined) note('who of it is left, nobody can tell');
   return NOT_ENDED;
 }

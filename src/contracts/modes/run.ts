@@ -111,7 +111,7 @@ export async function runInBackground(
   const { graceMs, shell, maxBackgroundBytes: outputQuota } = settings;
   const limits = { timeoutMs, graceMs, outputQuota };
   const start = { cwd, ...limits, shell, hasInput: false, completionLine: true };
-  const place = await prepareDetached(command, start).catch(noPlace);
+  const { place } = await prepareDetached(command, start).catch(noPlace);
   try {
     const pid = await startInPlace(place, command, environment, start);
     entry?.ofDetached(pid);

@@ -1,6 +1,8 @@
 import { checkData, checkGrace, checkSignal } from '../../command/options.js';
+import { inCallersContext } from '../../engine/caller.js';
 import type { BackgroundProcess } from '../../engine/outcome.js';
 import { ERRNO, errorCode } from '../../engine/system-error.js';
+import { checkFunction, wholeFrom } from '../../support/checks.js';
 import { InputError, messageOf } from '../../support/errors.js';
 import { Listener } from '../../support/listener.js';
 import { ExclusiveQueue } from '../../support/mutex.js';
@@ -17,6 +19,12 @@ import type { DetachedOrder } from './place/order.js';
 import type { TaskPlace } from './place/place.js';
 import { type DetachedRecord, recordOf } from './registry.js';
 import { findStanding, type Standing, stateOf } from './standing.js';
+
+/**
+ * Those whose keepers this process talks to, by their directories. A keeper has room for some, and one
+ * process needs one line to it, however often it asks.
+ */
+const followed = new Map<string, DetachedSubject>();
 
 /** A detached command, for whoever follows it; any process of the user's may, and several at once. */
 export class DetachedSubject implements TaskSubject {
@@ -40,8 +48,10 @@ export class DetachedSubject implements TaskSubject {
     this.#order = order;
   }
 
-  /** Finds out how it stands. */
+  /** Finds out how it stands. Whoever asks again while it is kept gets the same one. */
   static async open(place: TaskPlace, order: DetachedOrder): Promise<DetachedSubject> {
+    const known = followed.get(place.directory);
+    if (known !== undefined) return known;
     const subject = new DetachedSubject(place, order);
     await subject.#then(() => subject.#find());
     return subject;
@@ -73,7 +83,8 @@ export class DetachedSubject implements TaskSubject {
   }
 
   watch(told: () => void): () => void {
-    const watcher = new Listener<void>('watch', told);
+    checkFunction('told', told);
+    const watcher = new Listener<void>('watch', inCallersContext(told, undefined));
     this.#watchers.add(watcher);
     this.#stopWatching ??= watchChanges(this.#place.directory, (names) => this.#changed(names));
     return () => {
@@ -84,7 +95,9 @@ export class DetachedSubject implements TaskSubject {
     };
   }
 
-  read(since: number, maxBytes: number): Promise<OutputStretch> {
+  async read(since: number, maxBytes: number): Promise<OutputStretch> {
+    wholeFrom('since', 0, since);
+    wholeFrom('maxBytes', 0, maxBytes);
     return readOutput(this.#place.output, since, maxBytes);
   }
 
@@ -97,14 +110,15 @@ export class DetachedSubject implements TaskSubject {
   }
 
   /** What is longer than 64 KiB goes in pieces, and what others write may come between them. */
-  async write(data: Uint8Array): Promise<void> {
+  async write(data: string | Uint8Array): Promise<void> {
     checkData('data', data);
+    const all = typeof data === 'string' ? Buffer.from(data) : data;
     if (!this.#order.hasInput) {
       throw new InputError('data: expected nothing, this task was started without an input');
     }
     await this.#writes.run(async () => {
-      for (let at = 0; at < data.length; at += LONGEST_WRITE) {
-        const bytes = data.subarray(at, at + LONGEST_WRITE);
+      for (let at = 0; at < all.length; at += LONGEST_WRITE) {
+        const bytes = all.subarray(at, at + LONGEST_WRITE);
         const answer = await this.#ask({ kind: 'write', bytes });
         const errno = answer?.kind === 'written' ? answer.errno : ERRNO.EPIPE;
         if (errno !== 0) throw notWritten(errno);
@@ -171,6 +185,7 @@ export class DetachedSubject implements TaskSubject {
 
   #follow(connection: KeeperConnection): void {
     this.#connection = connection;
+    followed.set(this.#place.directory, this);
     connection.onChange = () => {
       const { state, isOpen } = connection;
       if (isOpen) void this.#then(() => this.#settle({ kind: 'kept', connection, state }));
@@ -182,6 +197,7 @@ export class DetachedSubject implements TaskSubject {
   /** Its keeper has ended, as it does when nobody is left, or was killed: its record tells. */
   #lose(): void {
     this.#connection = undefined;
+    followed.delete(this.#place.directory);
     void this.#then(async () => {
       if (this.#state.kind !== 'ended') await this.#find();
     });

@@ -16,7 +16,7 @@ export type Standing =
       readonly connection: KeeperConnection;
       readonly state: KeeperState;
     }
-  /** Its keeper is there and writes its record, but has no socket. */
+  /** Its keeper is there and writes its record, but can't be talked to. */
   | { readonly kind: 'recorded'; readonly state: KeeperState }
   /** Nobody of it is left. */
   | {
@@ -48,10 +48,14 @@ export async function findStanding({ directory }: TaskPlace): Promise<Standing> 
   if (stage.kind === 'ended') return { kind: 'over', state, end: stage.end, at: stage.goneAt };
   if (await isOfAnotherBoot(state)) return afterReboot(state);
   const { pid } = state.keeper;
+  if (error instanceof KeeperSilent) {
+    return { kind: 'lost', state, reason: `process ${pid}, which keeps it, does not answer` };
+  }
   const keeper = await lookFor(state, state.keeper);
-  if (keeper === 'there' && hasCode(error, 'ENOENT')) return { kind: 'recorded', state };
-  if (error instanceof KeeperSilent || keeper === 'there') {
-    const reason = `process ${pid}, which keeps it, does not answer`;
+  // It has no socket, or no room for one more.
+  if (keeper === 'there') return { kind: 'recorded', state };
+  if (keeper === 'unknown' && hasCode(error, 'ENOENT')) {
+    const reason = `whether process ${pid}, which keeps it, is there can't be seen`;
     return { kind: 'lost', state, reason };
   }
   if (stage.kind === 'left') return { kind: 'abandoned', state, end: stage.end };

@@ -17,14 +17,17 @@ interface DetachedStart extends Omit<DetachedOrder, 'askedAt' | 'command'> {
  *
  * @throws There is none, or no room on its disk.
  */
-export async function prepareDetached(command: string, start: DetachedStart): Promise<TaskPlace> {
+export async function prepareDetached(
+  command: string,
+  start: DetachedStart,
+): Promise<{ readonly place: TaskPlace; readonly order: DetachedOrder }> {
   const { cwd, timeoutMs, graceMs, outputQuota, hasInput } = start;
   const place = await makePlace(timeoutMs === undefined ? undefined : timeoutMs + graceMs);
   try {
     const askedAt = Date.now();
     const order = { command, cwd, timeoutMs, graceMs, outputQuota, hasInput, askedAt };
     await writeOrder(place.directory, order);
-    return place;
+    return { place, order };
   } catch (error) {
     await removePlace(place);
     throw error;
@@ -64,9 +67,9 @@ export async function startDetachedSubject(
   environment: string,
   start: DetachedStart,
 ): Promise<DetachedSubject> {
-  const place = await prepareDetached(command, start);
+  const { place, order } = await prepareDetached(command, start);
   await startInPlace(place, command, environment, start);
-  return openDetached(place.id);
+  return DetachedSubject.open(place, order);
 }
 
 /**

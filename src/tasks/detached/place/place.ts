@@ -1,5 +1,6 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { inBatches } from '../../../support/batches.js';
 import {
   checkPrivate,
   findUserDirectory,
@@ -47,16 +48,12 @@ export async function findPlaces(): Promise<TaskPlace[]> {
   const home = await findUserDirectory();
   if (home === undefined) return [];
   const names = (await readdir(home)).filter((name) => NAMED.test(name)).sort();
-  const places: TaskPlace[] = [];
-  for (const name of names) {
+  const places = await inBatches(names, async (name) => {
     const directory = join(home, name);
-    const isPrivate = await checkPrivate(directory).then(
-      () => true,
-      () => false,
-    );
-    if (isPrivate) places.push(placeAt(directory));
-  }
-  return places;
+    const check = checkPrivate(directory).then(() => placeAt(directory));
+    return check.catch(() => undefined);
+  });
+  return places.filter((place) => place !== undefined);
 }
 
 function placeAt(directory: string): TaskPlace {
