@@ -143,7 +143,7 @@ export class DetachedSubject implements TaskSubject {
     const connection = this.#connection;
     const answer = await this.#ask({ kind: 'end', graceMs });
     // Nobody is left, so its keeper ends as well.
-    if (answer?.kind === 'over' && answer.cleared) await connection?.closed;
+    if (answer?.kind === 'over' && answer.cleared) await connection?.untilClosed();
     await this.#settled;
     const orphan = this.#orphan();
     if (orphan === undefined) return;

@@ -39,8 +39,9 @@ export class KeeperConnection {
   readonly #stream = new MessageStream();
   readonly #asked = new Map<number, Asked>();
   readonly #first: Promise<void>;
-  /** Resolves when the connection has ended. */
-  readonly closed: Promise<void>;
+  readonly #closed: Promise<void>;
+  /** Somebody waits for its end. */
+  #isAwaited = false;
   #begin = (): void => {};
   #lastNumber = 0;
   #state: KeeperState | undefined;
@@ -87,7 +88,7 @@ export class KeeperConnection {
         reject(reason ?? new KeeperGone('the process that keeps it has ended'));
       });
     });
-    this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
+    this.#closed = new Promise((resolve) => socket.once('close', () => resolve()));
     socket.on('data', (piece) => this.#hear(piece));
   }
 
@@ -115,6 +116,13 @@ export class KeeperConnection {
       this.#weigh();
       this.#socket.write(encodeCall(number, call));
     });
+  }
+
+  /** Resolves when the keeper has ended. */
+  untilClosed(): Promise<void> {
+    this.#isAwaited = true;
+    this.#weigh();
+    return this.#closed;
   }
 
   close(): void {
@@ -153,7 +161,7 @@ export class KeeperConnection {
   }
 
   #weigh(): void {
-    if (this.#asked.size > 0) this.#socket.ref();
+    if (this.#asked.size > 0 || this.#isAwaited) this.#socket.ref();
     else this.#socket.unref();
   }
 }
