@@ -2,9 +2,10 @@
 //
 // What differs from run to run is made the same: process ids, times, temporary folders.
 
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createBashTool, ToolAbortError, ToolError } from '../dist/index.js';
 
 /** @typedef {'workspace' | 'modes' | 'session' | 'plain'} Contract */
@@ -104,7 +105,7 @@ async function answerOf({ input, options = {}, cancelled, isDisposed }, contract
     if (cancelled === 'before') abort();
     const listening = cancelled === 'onOutput' ? { onOutput: abort } : {};
     const answer = await tool.execute(given, { signal: controller.signal, ...listening });
-    forgetOutput(answer.details);
+    await forgetOutput(answer.details);
     const text = answer.content.map((part) => part.text).join('');
     const kind = answer.isError ? 'answer, `isError`' : 'answer';
     return { kind, text, details: answer.details };
@@ -121,13 +122,16 @@ async function answerOf({ input, options = {}, cancelled, isDisposed }, contract
 }
 
 /**
- * What a command writes that outlives its host stays for days.
+ * What a command writes that outlives its host stays for days. Its keeper writes beside it until the
+ * line is there.
  *
  * @param {object} details
  */
-function forgetOutput(details) {
+async function forgetOutput(details) {
   if (!('outputFile' in details) || typeof details.outputFile !== 'string') return;
-  rmSync(dirname(details.outputFile), { recursive: true, force: true });
+  const { outputFile } = details;
+  while (!readFileSync(outputFile, 'utf8').includes('[background process ')) await sleep(20);
+  rmSync(dirname(outputFile), { recursive: true, force: true });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { attach, listTasks } from '../../../src/index.js';
 import { backgroundIn, endingOf, outputOf, useBackground } from '../../support/background.js';
 import { longSleep, sleeping } from '../../support/commands.js';
 import { leavesNothingBehind } from '../../support/leftovers.js';
@@ -194,4 +195,22 @@ test('its keeper ends with it', async () => {
   expect(commandLineOf(keeper)).toMatch(/^forkline-keeper detach \d+$/);
   process.kill(-pid, 'SIGKILL');
   await eventually(() => expect(isGone(keeper)).toBe(true));
+});
+
+test('it is one of the detached tasks of the user, and can be followed', async () => {
+  const started = await background.start(makeTool(), `echo on; ${longSleep(339)}`);
+  const found = (await listTasks()).find(({ pid }) => pid === started.pid);
+  expect(found).toMatchObject({
+    state: 'running',
+    outputFile: started.outputFile,
+    command: `echo on; ${longSleep(339)}`,
+    hasInput: false,
+  });
+  const task = await attach(found?.id ?? '');
+  await eventually(() => expect(outputOf(started)).toBe('on\n'));
+  await task.end();
+  expect(task.state).toMatchObject({ kind: 'ended', receipt: { kept: { bytes: 3 } } });
+  expect(await endingOf(started)).toBe(
+    'on\n\n\n[background process failed: signal: 15 (SIGTERM)]\n',
+  );
 });
