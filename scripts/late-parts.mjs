@@ -16,7 +16,7 @@ const PARTS = [
   { by: 'contracts/create-bash-tool', part: 'contracts/plain/tool', title: 'the tool' },
   { by: 'index', part: 'artifacts/directory-store', title: 'the artifact store' },
   { by: 'index', part: 'terminal/run-in-console', title: 'the terminal' },
-  { by: 'tasks/task', part: 'tasks/screen', title: 'the terminal' },
+  { by: 'tasks/followed-task', part: 'tasks/screen', title: 'the terminal' },
   { by: 'index', part: 'terminal/tty-ui', title: 'the terminal' },
 ];
 

@@ -117,6 +117,7 @@ export type { PipelineCode } from './shell/pipeline-code.js';
 export { InputError } from './support/errors.js';
 export type { Logger } from './support/logger.js';
 export type { DetachedSubject } from './tasks/detached/detached-subject.js';
+export type { DetachedTask } from './tasks/detached/detached-task.js';
 export {
   attach,
   type DetachOptions,
@@ -127,6 +128,7 @@ export {
 export type { DetachedRecord } from './tasks/detached/registry.js';
 export { TaskLimitError, UnknownTaskError } from './tasks/errors.js';
 export type { TaskEvent, TaskListener } from './tasks/events.js';
+export type { FollowedTask, ReadOptions, StopOptions, WaitOptions } from './tasks/followed-task.js';
 export type { FoundLine, LinePattern } from './tasks/lookout/lines.js';
 export type { LookoutConditions, TaskNews } from './tasks/lookout/lookout.js';
 export type { InputWait } from './tasks/lookout/stdin-wait.js';
@@ -136,7 +138,7 @@ export type { TaskOutput } from './tasks/output.js';
 export type { TaskOptions } from './tasks/start.js';
 export type { TaskEnd, TaskLifetime, TaskResult, TaskState, TaskStatus } from './tasks/status.js';
 export type { OutputStretch, SubjectState, TaskSubject } from './tasks/subject.js';
-export type { ReadOptions, Task, TaskWork, WaitOptions } from './tasks/task.js';
+export type { Task, TaskWork } from './tasks/task.js';
 export type { Awaited, Until } from './tasks/wait.js';
 export type {
   ClientExitStatus,

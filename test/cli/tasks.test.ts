@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { describeTime } from '../../src/cli/tasks/table.js';
-import { attach } from '../../src/index.js';
 import { cli, endOf, startCliOn } from '../support/cli.js';
 import { longSleep, sleeping } from '../support/commands.js';
+import { follow, useTasks } from '../support/detached-tasks.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
-import { useTasks } from '../support/tasks.js';
 
 leavesNothingBehind();
 const tasks = useTasks();
@@ -75,7 +74,7 @@ test('Ctrl-C goes to the command, and Ctrl-\\ leaves it to itself', async () => 
     code: 0,
     stderr: `forkline: it goes on; forkline attach ${id} shows it again\n`,
   });
-  expect((await attach(id)).state.kind).toBe('running');
+  expect((await follow(id)).state.kind).toBe('running');
   expect((await cli('attach', '--end', id)).code).toBe(0);
   await eventually(() => expect(sleeping(370)).toEqual([]));
 });

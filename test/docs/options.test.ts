@@ -22,7 +22,7 @@ test.each([
   ['ExecuteOptions', 'docs/api.md'],
   ['EnvironmentOptions', 'docs/api.md'],
   ['SpawnOptions', 'docs/api.md'],
-  ['DetachOptions', 'docs/api.md'],
+  ['DetachOptions', 'docs/tasks.md'],
   ['ShellOptions', 'docs/workspace.md'],
   ['ShellOptions', 'docs/session.md'],
   ['ShellOptions', 'docs/modes.md'],

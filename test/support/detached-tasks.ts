@@ -17,8 +17,8 @@ export function useTasks() {
   });
   afterEach(async () => {
     for (const id of started) {
-      const subject = await attach(id).catch(() => undefined);
-      await subject?.end(0);
+      const task = await attach(id).catch(() => undefined);
+      await task?.stop({ graceMs: 0 });
     }
     started.clear();
   });
@@ -29,8 +29,8 @@ export function useTasks() {
     return id;
   }
   async function start(command: string, options: DetachOptions = {}): Promise<DetachedSubject> {
-    const subject = await detach(command, options);
-    note(subject.id);
+    const { id, subject } = await detach(command, options);
+    note(id);
     return subject;
   }
   /** Where all of them are. */
@@ -50,4 +50,9 @@ export async function untilState(
 /** All that a task has printed. */
 export async function printedBy(subject: DetachedSubject): Promise<string> {
   return Buffer.from((await subject.read(0, 1024 * 1024)).bytes).toString();
+}
+
+/** What is beneath a task that somebody has started. */
+export async function follow(id: string): Promise<DetachedSubject> {
+  return (await attach(id)).subject;
 }

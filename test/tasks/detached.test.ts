@@ -1,9 +1,9 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test, vi } from 'vitest';
-import { attach, type DetachedSubject, detach, listTasks } from '../../src/index.js';
+import { type DetachedSubject, detach, listTasks } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
-import { printedBy, untilState, useTasks } from '../support/detached-tasks.js';
+import { follow, printedBy, untilState, useTasks } from '../support/detached-tasks.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually, isGone, lives, openDescriptors, parentOf } from '../support/processes.js';
@@ -27,7 +27,7 @@ test('B12: two builds whose host was killed are found by another one, followed, 
     tasks.note(started.id);
     return started;
   };
-  const one = await begin(`echo one; read answer; echo "got $answer"; exit 3`, { input: true });
+  const one = await begin(`echo one; read answer; echo "got $answer"; exit 3`, { stdin: 'pipe' });
   const two = await begin(`echo two; ${longSleep(350)}`);
   host.child.kill('SIGKILL');
   await host.ended;
@@ -37,7 +37,7 @@ test('B12: two builds whose host was killed are found by another one, followed, 
     { ...one, state: 'running', hasInput: true, lifetime: 'detached' },
     { ...two, state: 'running', hasInput: false, command: `echo two; ${longSleep(350)}` },
   ]);
-  const [first, second] = await Promise.all([attach(one.id), attach(two.id)]);
+  const [first, second] = await Promise.all([follow(one.id), follow(two.id)]);
   await eventually(async () => expect(await printedBy(first)).toBe('one\n'));
   const { from, total } = await first.read(4, 100);
   expect({ from, total }).toEqual({ from: 4, total: 4 });
@@ -60,7 +60,7 @@ test('B12: two builds whose host was killed are found by another one, followed, 
 
 test('who follows is told of output and of each change, and can stop', async () => {
   const subject = await tasks.start(`read a; echo out; ${longSleep(351)} & exit 4`, {
-    input: true,
+    stdin: 'pipe',
   });
   const seen: string[] = [];
   const stop = subject.watch(() => seen.push(subject.state.kind));
@@ -119,20 +119,20 @@ test('what can not be written or signalled is told', async () => {
   expect(await deaf.signal('SIGKILL')).toBe(false);
   expect(() => deaf.watch('x' as never)).toThrow(/^told: expected a function, got "x"$/);
   expect(String(await failureOf(deaf.read(-1, 5)))).toMatch(/^InputError: since: expected a whole/);
-  const closed = await tasks.start(`exec <&-; echo on; ${longSleep(353)}`, { input: true });
+  const closed = await tasks.start(`exec <&-; echo on; ${longSleep(353)}`, { stdin: 'pipe' });
   await eventually(async () => expect(await printedBy(closed)).toBe('on\n'));
   expect(await failureOf(closed.write(Buffer.from('x')))).toMatchObject({ code: 'EPIPE' });
-  expect(String(await failureOf(attach('nosuch')))).toBe(
+  expect(String(await failureOf(follow('nosuch')))).toBe(
     'InputError: id: expected that of a detached task, got "nosuch"',
   );
 });
 
 test('what two processes write at a time goes through whole, however full the pipe is', async () => {
-  const subject = await tasks.start('sleep 0.2; sort | uniq -c', { input: true });
+  const subject = await tasks.start('sleep 0.2; sort | uniq -c', { stdin: 'pipe' });
   const lines = (text: string) => `${text.repeat(99)}\n`.repeat(500);
   const script = `
     const { attach } = await import(${JSON.stringify(built)});
-    const other = await attach(${JSON.stringify(subject.id)});
+    const { subject: other } = await attach(${JSON.stringify(subject.id)});
     for (let count = 0; count < 8; count += 1) await other.write(${JSON.stringify(lines('b'))});`;
   const other = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
   for (let count = 0; count < 8; count += 1) await subject.write(Buffer.from(lines('a')));
@@ -148,9 +148,9 @@ test('what two processes write at a time goes through whole, however full the pi
 
 test('who attaches again and again holds one line to it, and lets go of it at its end', async () => {
   const before = openDescriptors().length;
-  const subject = await tasks.start('read a', { input: true });
+  const subject = await tasks.start('read a', { stdin: 'pipe' });
   const all: DetachedSubject[] = [];
-  for (let count = 0; count < 50; count += 1) all.push(await attach(subject.id));
+  for (let count = 0; count < 50; count += 1) all.push(await follow(subject.id));
   expect(openDescriptors().length).toBeLessThanOrEqual(before + 2);
   const kinds = Promise.all(all.map((each) => untilState(each, 'ended')));
   await subject.write('\n');
@@ -171,7 +171,7 @@ test('to follow a task keeps the host from ending no longer than a question take
   const subject = await tasks.start(longSleep(355));
   const script = `
     const { attach } = await import(${JSON.stringify(built)});
-    const subject = await attach(${JSON.stringify(subject.id)});
+    const { subject } = await attach(${JSON.stringify(subject.id)});
     subject.watch(() => {});
     await subject.members();`;
   const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
@@ -184,7 +184,7 @@ test('to follow a task keeps the host from ending no longer than a question take
 
 test('L4: without a limit it keeps its place while it runs, and a week after its end', async () => {
   const running = await tasks.start(`echo on; ${longSleep(356)}`);
-  const ended = await detach('true');
+  const { subject: ended } = await detach('true');
   await untilState(ended, 'ended');
   const now = Date.now();
   vi.spyOn(Date, 'now').mockImplementation(() => now + 9 * 86_400_000);
@@ -196,6 +196,6 @@ test('L4: without a limit it keeps its place while it runs, and a week after its
   } finally {
     vi.restoreAllMocks();
   }
-  expect((await attach(running.id)).state.kind).toBe('running');
+  expect((await follow(running.id)).state.kind).toBe('running');
   await eventually(async () => expect(await printedBy(running)).toBe('on\n'));
 });

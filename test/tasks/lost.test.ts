@@ -11,13 +11,13 @@ import {
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { attach, type DetachedSubject, detach, listTasks } from '../../src/index.js';
+import { type DetachedSubject, detach, listTasks } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
+import { follow, printedBy, untilState, useTasks } from '../support/detached-tasks.js';
 import { publicCopy, runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually, isGone, lives, parentOf } from '../support/processes.js';
 import { failureOf } from '../support/results.js';
-import { printedBy, untilState, useTasks } from '../support/tasks.js';
 
 leavesNothingBehind();
 const tasks = useTasks();
@@ -55,7 +55,7 @@ test('one whose keeper was killed is lost, and its own process can still be ende
   const reason = `process ${keeper}, which kept it, was killed; its own process, ${pid}, still runs`;
   expect(subject.state).toEqual({ kind: 'lost', reason });
   expect(await subject.members()).toBeUndefined();
-  expect((await attach(subject.id)).state).toEqual({ kind: 'lost', reason });
+  expect((await follow(subject.id)).state).toEqual({ kind: 'lost', reason });
   await subject.end(100);
   expect(isGone(pid)).toBe(true);
   await eventually(() => expect(sleeping(360)).toEqual([]));
@@ -71,8 +71,8 @@ test('one whose keeper was killed after its end has its receipt, and says that n
   const [left] = (await subject.members()) ?? [];
   const keeper = parentOf(left?.pid ?? 0);
   process.kill(keeper, 'SIGKILL');
-  await eventually(async () => expect((await attach(subject.id)).state.kind).toBe('left'));
-  const found = await attach(subject.id);
+  await eventually(async () => expect((await follow(subject.id)).state.kind).toBe('left'));
+  const found = await follow(subject.id);
   expect(found.state).toMatchObject({
     kind: 'left',
     receipt: {
@@ -89,7 +89,7 @@ test('a number that another process has now is not taken for that of the command
   await orphan(subject);
   await untilState(subject, 'lost');
   forge(placeOf(subject), (record) => record.writeBigInt64LE(1n, LEADER_STARTED));
-  const found = await attach(subject.id);
+  const found = await follow(subject.id);
   expect(found.state).toMatchObject({ reason: expect.stringMatching(/has ended since$/) });
   expect(await found.signal('SIGKILL')).toBe(false);
   await found.end(0);
@@ -108,14 +108,14 @@ test('one that ran when the machine was started anew is lost, and one that had e
   for (const subject of [running, ended]) {
     forge(placeOf(subject), (record) => record.write('00000000', BOOT));
   }
-  const found = await attach(running.id);
+  const found = await follow(running.id);
   expect(found.state).toEqual({
     kind: 'lost',
     reason: 'the machine was started anew while it ran',
   });
   await found.end(0);
   expect(lives(pid)).toBe(true);
-  expect((await attach(ended.id)).state).toMatchObject({
+  expect((await follow(ended.id)).state).toMatchObject({
     kind: 'ended',
     receipt: { outcome: { exitCode: 6 } },
   });
@@ -125,7 +125,7 @@ test('one that ran when the machine was started anew is lost, and one that had e
 
 test('files that somebody else can have made are not trusted', async () => {
   const made = async () => {
-    const subject = await detach('exit 7');
+    const { subject } = await detach('exit 7');
     await untilState(subject, 'ended');
     return { id: subject.id, place: placeOf(subject) };
   };
@@ -154,7 +154,7 @@ test('files that somebody else can have made are not trusted', async () => {
   chmodSync(shared.place, 0o755);
   for (const { id } of [other, shared]) {
     expect(await stateOf(id)).toBeUndefined();
-    expect(String(await failureOf(attach(id)))).toMatch(/^InputError: id: /);
+    expect(String(await failureOf(follow(id)))).toMatch(/^InputError: id: /);
   }
   mkdirSync(join(tasks.home(), 'background-1-link'), { mode: 0o700 });
   symlinkSync(renamed.place, join(tasks.home(), 'background-2-link2'));

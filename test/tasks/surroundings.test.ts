@@ -3,13 +3,13 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
-import { attach, detach, listTasks, type TaskSummary } from '../../src/index.js';
+import { detach, listTasks, type TaskSummary } from '../../src/index.js';
 import { readRecord } from '../../src/tasks/detached/place/record.js';
 import { longSleep, sleeping } from '../support/commands.js';
+import { follow, untilState, useTasks } from '../support/detached-tasks.js';
 import { namespaces, runHost, startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
-import { untilState, useTasks } from '../support/tasks.js';
 
 leavesNothingBehind();
 const tasks = useTasks();
@@ -32,7 +32,7 @@ test('where /proc shows nothing it is found, followed and ended all the same', a
   });
   expect(report.tasks.find((task) => task.id === id)?.state).toBe('running');
   expect(report.state).toEqual({ kind: 'running' });
-  const subject = await attach(id);
+  const subject = await follow(id);
   expect(await subject.members()).toHaveLength(1);
   await subject.end();
   expect(subject.state.kind).toBe('ended');
@@ -53,7 +53,7 @@ test('where there can be no socket its record tells how it stands, and it can be
   const [running, ended] = [await start(longSleep(372)), await start('exit 3')];
   expect(await stateOf(running)).toBe('running');
   await eventually(async () => expect(await stateOf(ended)).toBe('ended'));
-  const subject = await attach(running);
+  const subject = await follow(running);
   const seen = new Promise<void>((resolve) => subject.watch(resolve));
   expect(await subject.members()).toBeUndefined();
   await subject.end();
@@ -68,7 +68,7 @@ test('a directory with a long name has room for the socket', async () => {
   mkdirSync(place);
   vi.stubEnv('TMPDIR', place);
   try {
-    const subject = await detach('read a; exit 8', { input: true });
+    const { subject } = await detach('read a; exit 8', { stdin: 'pipe' });
     await subject.write(Buffer.from('\n'));
     await untilState(subject, 'ended');
     expect(await stateOf(subject.id)).toBe('ended');

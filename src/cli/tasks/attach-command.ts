@@ -18,7 +18,7 @@ export function attachCommand(): Command {
     .action(async (id: string, { end }: { readonly end?: true }) => {
       expectOutputErrors();
       try {
-        const subject = await attach(id);
+        const { subject } = await attach(id);
         process.exitCode = await (end ? endTask(subject) : showTask(subject));
       } catch (error) {
         note(messageOf(error));

@@ -14,7 +14,7 @@ import { type KeeperConnection, KeeperGone } from './keeper/connection.js';
 import type { KeeperState } from './keeper/keeper-state.js';
 import { type KeeperAnswer, type KeeperCall, LONGEST_WRITE } from './keeper/message.js';
 import { endOrphan, signalOrphan } from './orphan.js';
-import { readOutput } from './output-file.js';
+import { readOutputFile } from './output-file.js';
 import type { DetachedOrder } from './place/order.js';
 import type { TaskPlace } from './place/place.js';
 import { type DetachedRecord, recordOf } from './registry.js';
@@ -98,7 +98,7 @@ export class DetachedSubject implements TaskSubject {
   async read(since: number, maxBytes: number): Promise<OutputStretch> {
     wholeFrom('since', 0, since);
     wholeFrom('maxBytes', 0, maxBytes);
-    return readOutput(this.#place.output, since, maxBytes);
+    return readOutputFile(this.#place.output, since, maxBytes);
   }
 
   async members(): Promise<readonly BackgroundProcess[] | undefined> {

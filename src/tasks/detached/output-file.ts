@@ -10,7 +10,7 @@ const NONE = Buffer.alloc(0);
  *
  * @throws It is not one of the user's own, or the system's error.
  */
-export async function readOutput(
+export async function readOutputFile(
   path: string,
   since: number,
   maxBytes: number,

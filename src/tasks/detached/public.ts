@@ -1,10 +1,10 @@
-import { checkExecuteOptions } from '../../command/options.js';
+import { checkExecuteOptions, checkLiveOptions } from '../../command/options.js';
 import { commandEnvironment, type EnvironmentOptions } from '../../command/run.js';
 import type { Outcome } from '../../engine/outcome.js';
-import { checkSwitch, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
+import { type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { absolutePath } from '../../support/paths.js';
 import type { SubjectState } from '../subject.js';
-import type { DetachedSubject } from './detached-subject.js';
+import { DetachedTask } from './detached-task.js';
 import { listDetached } from './registry.js';
 import { openDetached, startDetachedSubject } from './start.js';
 
@@ -18,8 +18,8 @@ export interface DetachOptions extends EnvironmentOptions {
   readonly graceMs?: number | undefined;
   /** The most that is kept of its output; what is over that is cut off. Default: 1 GiB. */
   readonly maxOutputBytes?: number | undefined;
-  /** Whether it has an input that can be written to. Default: it has nothing to read. */
-  readonly input?: boolean | undefined;
+  /** 'pipe': `write()` feeds it, from whatever process. Default: 'null'. */
+  readonly stdin?: 'null' | 'pipe' | undefined;
   /** Paths of shells, tried in order. Default: as with `run()`. */
   readonly shell?: readonly string[] | undefined;
 }
@@ -29,7 +29,7 @@ const NAMES: OptionNames<DetachOptions> = {
   timeoutMs: true,
   graceMs: true,
   maxOutputBytes: true,
-  input: true,
+  stdin: true,
   shell: true,
   env: true,
   inheritEnv: true,
@@ -85,8 +85,8 @@ export async function listTasks(): Promise<readonly TaskSummary[]> {
  *
  * @throws {InputError} There is none with this id.
  */
-export function attach(id: string): Promise<DetachedSubject> {
-  return openDetached(id);
+export async function attach(id: string): Promise<DetachedTask> {
+  return new DetachedTask(await openDetached(id));
 }
 
 const DEFAULT_GRACE_MS = 5000;
@@ -99,18 +99,19 @@ const DEFAULT_OUTPUT_BYTES = 1024 ** 3;
  * @throws {LaunchError} It could not be started.
  * @throws Error There is no place for its output.
  */
-export async function detach(command: string, given: DetachOptions = {}): Promise<DetachedSubject> {
-  const { input, maxOutputBytes, ...options } = readOptions('options', given, NAMES);
+export async function detach(command: string, given: DetachOptions = {}): Promise<DetachedTask> {
+  const { stdin, maxOutputBytes, ...options } = readOptions('options', given, NAMES);
   checkExecuteOptions(command, options);
-  checkSwitch('input', input);
+  checkLiveOptions({ stdin });
   const { timeoutMs, graceMs = DEFAULT_GRACE_MS, shell } = options;
-  return startDetachedSubject(command, commandEnvironment(options), {
+  const subject = await startDetachedSubject(command, commandEnvironment(options), {
     cwd: absolutePath('cwd', options.cwd ?? '.'),
     timeoutMs,
     graceMs,
     shell,
     outputQuota: wholeFrom('maxOutputBytes', 0, maxOutputBytes ?? DEFAULT_OUTPUT_BYTES),
-    hasInput: input ?? false,
+    hasInput: stdin === 'pipe',
     completionLine: false,
   });
+  return new DetachedTask(subject);
 }

@@ -208,8 +208,8 @@ test('it is one of the detached tasks of the user, and can be followed', async (
   });
   const task = await attach(found?.id ?? '');
   await eventually(() => expect(outputOf(started)).toBe('on\n'));
-  await task.end();
-  expect(task.state).toMatchObject({ kind: 'ended', receipt: { kept: { bytes: 3 } } });
+  await task.stop();
+  expect(task).toMatchObject({ state: 'ended', receipt: { kept: { bytes: 3 } } });
   expect(await endingOf(started)).toBe(
     'on\n\n\n[background process failed: signal: 15 (SIGTERM)]\n',
   );

@@ -102,7 +102,7 @@ function decodeEnd(fields: FieldReader): KeptEnd {
     outputBytes: fields.number(),
     cutBytes: fields.number(),
     totalLeft: fields.number(),
-    left: decodeMembers(fields),
+    left: readMembers(fields),
   };
 }
 
@@ -112,7 +112,7 @@ function decodeStatus(kind: number, value: number): number {
 }
 
 /** All that follow. */
-export function decodeMembers(fields: FieldReader): KeptMember[] {
+export function readMembers(fields: FieldReader): KeptMember[] {
   const members: KeptMember[] = [];
   while (!fields.isAtEnd) {
     const [pid, group, isKnown] = [fields.number(), fields.number(), fields.number()];

@@ -1,5 +1,5 @@
 import { FieldReader, writeFields } from './fields.js';
-import { decodeMembers, decodeState, type KeeperState, type KeptMember } from './keeper-state.js';
+import { decodeState, type KeeperState, type KeptMember, readMembers } from './keeper-state.js';
 
 /** What a keeper can be asked; native/protocol/src/task.rs says what each means. */
 export type KeeperCall =
@@ -59,7 +59,7 @@ function answerIn(fields: FieldReader): KeeperAnswer {
     case 1:
       return { kind: 'state', state: decodeState(fields.bytes()) };
     case 2:
-      return { kind: 'members', total: fields.number(), members: decodeMembers(fields) };
+      return { kind: 'members', total: fields.number(), members: readMembers(fields) };
     case 3:
       return { kind: 'written', errno: fields.number() };
     case 4:
