@@ -19,12 +19,7 @@ export type Standing =
   /** Its keeper is there and writes its record, but can't be talked to. */
   | { readonly kind: 'recorded'; readonly state: KeeperState }
   /** Nobody of it is left. */
-  | {
-      readonly kind: 'over';
-      readonly state: KeeperState;
-      readonly end: KeptEnd;
-      readonly at: number;
-    }
+  | { readonly kind: 'over'; readonly state: KeeperState; readonly end: KeptEnd }
   /** It had ended when its keeper was killed; who was left then may still be. */
   | { readonly kind: 'abandoned'; readonly state: KeeperState; readonly end: KeptEnd }
   /** `state`: how it stood when somebody knew that last. */
@@ -44,8 +39,7 @@ export async function findStanding({ directory }: TaskPlace): Promise<Standing> 
   if (state === undefined) {
     return { kind: 'lost', state, reason: 'there is no record of its start that could be trusted' };
   }
-  const { stage } = state;
-  if (stage.kind === 'ended') return { kind: 'over', state, end: stage.end, at: stage.goneAt };
+  if (state.stage.kind === 'ended') return { kind: 'over', state, end: state.stage.end };
   if (await isOfAnotherBoot(state)) return afterReboot(state);
   const { pid } = state.keeper;
   if (error instanceof KeeperSilent) {
@@ -58,15 +52,29 @@ export async function findStanding({ directory }: TaskPlace): Promise<Standing> 
     const reason = `whether process ${pid}, which keeps it, is there can't be seen`;
     return { kind: 'lost', state, reason };
   }
-  if (stage.kind === 'left') return { kind: 'abandoned', state, end: stage.end };
-  const reason = `process ${pid}, which kept it, was killed; ${await describeLeader(state)}`;
-  return { kind: 'lost', state, reason };
+  // It may have ended since, with a last word.
+  return withoutKeeper((await readRecord(directory)) ?? state);
+}
+
+async function withoutKeeper(state: KeeperState): Promise<Standing> {
+  const { stage, keeper } = state;
+  switch (stage.kind) {
+    case 'ended':
+      return { kind: 'over', state, end: stage.end };
+    case 'left':
+      return { kind: 'abandoned', state, end: stage.end };
+    case 'running': {
+      const leader = await describeLeader(state);
+      const reason = `process ${keeper.pid}, which kept it, was killed; ${leader}`;
+      return { kind: 'lost', state, reason };
+    }
+  }
 }
 
 /** Whatever was left then, nothing of it is now. */
 function afterReboot(state: KeeperState): Standing {
   const { stage } = state;
-  if (stage.kind === 'left') return { kind: 'over', state, end: stage.end, at: stage.end.at };
+  if (stage.kind === 'left') return { kind: 'over', state, end: stage.end };
   return { kind: 'lost', state, reason: 'the machine was started anew while it ran' };
 }
 
