@@ -54,7 +54,7 @@ export class PendingEntry {
   }
 
   /** Notes the end of a command that nobody waits for. */
-  ofReceipt(receipt: Promise<Receipt>): void {
+  ofReceipt(receipt: Promise<Receipt | undefined>): void {
     this.#isNoted = true;
     this.#append(receipt.then((known) => this.#entry({ receipt: known })));
   }

@@ -85,8 +85,13 @@ type Notices = readonly (string | undefined)[];
  * @param output What of it is left out or no text, and where it is.
  * @param call What was decided about it, and how it went.
  */
-export function noticesOf(output: Notices, call: Notices, receipt: Receipt): readonly string[] {
-  const notices = [...output, ...call, ...receiptNotices(receipt)];
+export function noticesOf(
+  output: Notices,
+  call: Notices,
+  receipt: Receipt | undefined,
+): readonly string[] {
+  const known = receipt === undefined ? [] : receiptNotices(receipt);
+  const notices = [...output, ...call, ...known];
   return notices.filter((notice) => notice !== undefined);
 }
 

@@ -146,7 +146,7 @@ export class TaskManager {
   }
 
   #keep(work: TaskWork, startedAt: number): Task {
-    const task = new Task(this.#newId(), work, startedAt);
+    const task = new Task(work.id ?? this.#newId(), work, startedAt);
     this.#tasks.set(task.id, task);
     task.ended.then((end) => this.#ended(task, end));
     if (this.#listeners.size > 0) {

@@ -7,6 +7,8 @@ import type { Awaited, Until } from './wait.js';
 
 /** A command that outlives its call. */
 export interface TaskWork {
+  /** Default: one of the manager's. */
+  readonly id?: string | undefined;
   /** What it is, on one line. */
   readonly label: string;
   readonly subject: TaskSubject;
@@ -26,7 +28,7 @@ export class Task extends FollowedTask {
   /** Undefined once it is over: what it has kept of its output is let go. */
   #work: TaskWork | undefined;
   #ended: Promise<TaskEnd>;
-  readonly #lifetime: TaskLifetime;
+  readonly lifetime: TaskLifetime;
   readonly #startedAt: number;
   #over: { readonly end: TaskEnd; readonly at: number } | undefined;
   #delivered = false;
@@ -39,7 +41,7 @@ export class Task extends FollowedTask {
     super(id, work.subject);
     this.label = work.label;
     this.#work = work;
-    this.#lifetime = work.lifetime ?? 'tool';
+    this.lifetime = work.lifetime ?? 'tool';
     this.#startedAt = startedAt;
     this.#ended = work.ended.then((end) => {
       this.#over = { end, at: performance.now() };
@@ -81,7 +83,7 @@ export class Task extends FollowedTask {
       state: this.state,
       ...(this.#over && { result: this.#over.end.result }),
       label: this.label,
-      lifetime: this.#lifetime,
+      lifetime: this.lifetime,
       durationMs: (this.#over?.at ?? performance.now()) - this.#startedAt,
     };
   }

@@ -4,6 +4,7 @@ import { atLeast, type OptionNames, readOptions, wholeFrom } from '../../support
 import { InputError, showValue } from '../../support/errors.js';
 import { TaskManager, taskManagerOf } from '../../tasks/manager.js';
 import type { TaskManagerOptions } from '../../tasks/manager-options.js';
+import type { TaskLifetime } from '../../tasks/status.js';
 import {
   resolveShellOptions,
   SHELL_OPTION_NAMES,
@@ -35,6 +36,11 @@ export interface SessionOptions extends ShellOptions {
    */
   readonly tasks?: TaskManager | TaskManagerOptions | undefined;
   /**
+   * Until when tasks may run at the longest: until the tool is disposed of, the host ends, or their
+   * own timeout; those that are detached are found again by `attach()`. Default: 'tool'.
+   */
+  readonly taskLifetime?: TaskLifetime | undefined;
+  /**
    * A command that takes longer goes on as a task, in milliseconds; at the latest a second before its
    * timeout. Default: none does.
    */
@@ -49,6 +55,7 @@ const NAMES: OptionNames<SessionOptions> = {
   maxRunningTasks: true,
   maxEndedTasks: true,
   tasks: true,
+  taskLifetime: true,
   autoBackgroundMs: true,
 };
 
@@ -61,6 +68,7 @@ export interface SessionSettings extends ShellSettings {
   readonly tasks: TaskManager;
   /** Whether the tool disposes of it. */
   readonly ownsTasks: boolean;
+  readonly taskLifetime: TaskLifetime;
   readonly autoBackgroundMs: number | undefined;
   /** Whole outputs of tasks. */
   readonly outputs: ArtifactStore;
@@ -95,13 +103,14 @@ export function resolveSessionOptions(given: SessionOptions): SessionSettings {
 
 type TaskSettings = Pick<
   SessionSettings,
-  'maxRunningTasks' | 'tasks' | 'ownsTasks' | 'autoBackgroundMs'
+  'maxRunningTasks' | 'tasks' | 'ownsTasks' | 'taskLifetime' | 'autoBackgroundMs'
 >;
 
 function resolveTasks({
   maxRunningTasks = 10,
   maxEndedTasks = 100,
   tasks,
+  taskLifetime = 'tool',
   autoBackgroundMs,
 }: SessionOptions): TaskSettings {
   wholeFrom('maxRunningTasks', 1, maxRunningTasks);
@@ -120,6 +129,13 @@ function resolveTasks({
     maxRunningTasks: manager.maxRunning,
     tasks: manager,
     ownsTasks: !(tasks instanceof TaskManager),
+    taskLifetime: checkLifetime(taskLifetime),
     autoBackgroundMs,
   };
+}
+
+function checkLifetime(lifetime: TaskLifetime): TaskLifetime {
+  if (['tool', 'host', 'detached'].includes(lifetime)) return lifetime;
+  const wanted = "'tool', 'host' or 'detached'";
+  throw new InputError(`taskLifetime: expected ${wanted}, got ${showValue(lifetime)}`);
 }

@@ -3,7 +3,6 @@ import { execute, startCommand } from '../../command/execute.js';
 import type { ExecuteOptions } from '../../command/options.js';
 import type { Owner } from '../../engine/owner.js';
 import { CommandSubject } from '../../tasks/command-subject.js';
-import { taskLabel } from '../../tasks/label.js';
 import { whileListened } from '../call-listeners.js';
 import { TOOL, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolAbortError, ToolError } from '../errors.js';
@@ -24,7 +23,17 @@ import {
 } from './result.js';
 import type { SessionInput } from './schema.js';
 import { runOrGoOn, type StartInPlace } from './tasks/auto-background.js';
-import type { SessionTasks } from './tasks/session-tasks.js';
+import { commandTask } from './tasks/command-task.js';
+import { startDetachedTask } from './tasks/detached-task.js';
+import type { SessionTasks, StartedTask } from './tasks/session-tasks.js';
+
+/** A command for the background. */
+interface TaskCommand {
+  readonly text: string;
+  /** Its environment block. */
+  readonly environment: string;
+  readonly takesInput: boolean;
+}
 
 /** What the calls of a session share. */
 export interface Session {
@@ -99,30 +108,47 @@ export async function startTask(
 ): Promise<ToolResult<SessionDetails>> {
   const { settings, directory, tasks } = session;
   const timeout = clampTimeout(asked, settings);
-  const { task, ended } = await tasks.begin(async () => {
+  const { task, ended, detachedPid } = await tasks.begin(async () => {
     const from = await directory.here();
-    const keeper = await OutputKeeper.open(settings.outputs, TOOL);
-    const spill = keeper.spill(0);
-    const options = { ...sessionOptions(session, from, timeout), spill };
     if (session.owner.isDisposed) throw new ToolAbortError(CANCELLED);
     const environment = shellEnvironment(from.path, settings, moment);
-    const subject = new CommandSubject({ takesInput: stdin, outputFile: spill?.path });
-    const started = await inPlace(session, from, () =>
-      startCommand(text, environment, options, subject),
-    ).catch((error: unknown) => {
-      keeper.abandon();
-      throw error;
-    });
-    const { handle, result } = started;
-    return { label: taskLabel(text), subject, handle, result, environment, keeper };
+    const command = { text, environment, takesInput: stdin };
+    if (settings.taskLifetime !== 'detached') return startAttached(session, from, timeout, command);
+    const place = { cwd: from.path, timeoutMs: timeout.milliseconds };
+    return inPlace(session, from, () => startDetachedTask({ ...command, ...place }, settings));
   });
-  entry?.ofReceipt(ended.then(({ receipt }) => receipt));
+  if (detachedPid !== undefined) entry?.ofDetached(detachedPid);
+  else entry?.ofReceipt(ended.then(({ receipt }) => receipt));
   const details: SessionDetails = {
     cwd: directory.path,
     ...timeoutDetails(timeout),
     task: { id: task.id, status: 'running' },
   };
   return startedResult(task.id, details, clampNotice(timeout, settings));
+}
+
+/** Starts a command that ends with the tool, or with the host. */
+async function startAttached(
+  session: Session,
+  from: Place,
+  timeout: CallTimeout,
+  { text, environment, takesInput }: TaskCommand,
+): Promise<StartedTask> {
+  const { settings } = session;
+  const lifetime = settings.taskLifetime === 'host' ? 'host' : 'tool';
+  const keeper = await OutputKeeper.open(settings.outputs, TOOL);
+  const spill = keeper.spill(0);
+  const owner = lifetime === 'host' ? undefined : session.owner;
+  const options = { ...sessionOptions(session, from, timeout), spill, owner };
+  const subject = new CommandSubject({ takesInput, outputFile: spill?.path });
+  try {
+    const start = () => startCommand(text, environment, options, subject);
+    const { handle, result } = await inPlace(session, from, start);
+    return commandTask({ text, environment, subject, handle, result, keeper }, settings, lifetime);
+  } catch (error) {
+    keeper.abandon();
+    throw error;
+  }
 }
 
 /** Takes the session back to its start when its directory turns out to be gone. */

@@ -1,11 +1,12 @@
 import { checkCommand } from '../../command/options.js';
+import type { Task } from '../../tasks/task.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { Lifetime } from '../lifetime.js';
 import type { PendingEntry } from '../log-entry.js';
 import { type CallMoment, momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
 import { SessionDirectory } from './directory.js';
-import { resolveSessionOptions, type SessionOptions } from './options.js';
+import { resolveSessionOptions, type SessionOptions, type SessionSettings } from './options.js';
 import type { SessionDetails } from './result.js';
 import { runInSession, type Session, startTask } from './run.js';
 import {
@@ -50,9 +51,9 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     settings,
     owner: life.owner,
     directory: new SessionDirectory(settings.cwd),
-    tasks: new SessionTasks(settings.tasks, settings),
+    tasks: new SessionTasks(settings.tasks),
   };
-  const taskOutput = createTaskOutputTool(session.tasks, settings.maxCharacters, life);
+  const taskOutput = createTaskOutputTool(session.tasks, life);
   const writeTask = createWriteTaskTool(session.tasks, life);
   const killTask = createKillTaskTool(session.tasks, life);
   const listTasks = createListTasksTool(session.tasks, life);
@@ -105,10 +106,18 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     },
     async dispose() {
       await life.end(settings.graceMs);
-      await Promise.all(session.tasks.list().map(({ ended }) => ended));
+      const tasks = session.tasks.list();
+      await Promise.all(tasks.filter((task) => task.lifetime === 'tool').map(({ ended }) => ended));
       if (settings.ownsTasks) settings.tasks.dispose();
-      await settings.outputs.dispose();
+      await disposeOutputs(settings, tasks);
       await settings.log?.flush();
     },
   };
+}
+
+/** What goes on without the tool writes on: then they go when it has ended. */
+async function disposeOutputs({ outputs }: SessionSettings, tasks: readonly Task[]): Promise<void> {
+  const running = tasks.filter(({ lifetime, end }) => lifetime === 'host' && end === undefined);
+  if (running.length === 0) await outputs.dispose();
+  else void Promise.all(running.map(({ ended }) => ended)).then(() => outputs.dispose());
 }

@@ -6,10 +6,10 @@ import type { CommandHandle } from '../../../engine/process.js';
 import { abortReason, onAbort } from '../../../support/abort.js';
 import { settlesWithin } from '../../../support/timing.js';
 import { CommandSubject } from '../../../tasks/command-subject.js';
-import { taskLabel } from '../../../tasks/label.js';
 import { TOOL, type ToolCall } from '../../contract.js';
 import type { SessionSettings } from '../options.js';
 import type { CallTimeout, SessionDetails } from '../result.js';
+import { commandTask } from './command-task.js';
 import type { SessionTasks } from './session-tasks.js';
 
 /** Output that is in memory alone, in bytes: less than is kept there for those who follow it. */
@@ -85,7 +85,7 @@ export async function runOrGoOn(
     }
   }
   letGo?.();
-  const work = { label: taskLabel(command), subject, handle, result: running, environment, keeper };
-  const { task } = tasks.adopt(work, startedAt);
+  const candidate = { text: command, environment, subject, handle, result: running, keeper };
+  const { task } = tasks.adopt(commandTask(candidate, settings, 'tool'), startedAt);
   return { task: { id: task.id, status: 'running' }, afterMs };
 }

@@ -9,14 +9,13 @@ import {
   limitNotices,
   lossyNotices,
   reportText,
-  type ShownStreams,
   sections,
   streamsText,
   structuredEnd,
   structuredNotices,
   structuredStreams,
 } from '../result.js';
-import type { EndedTask } from './session-tasks.js';
+import type { EndedTask, ShownTaskOutput } from './session-tasks.js';
 
 /** How a task stands, to a model. `left`: its command has ended, and processes of it still run. */
 export type TaskPhase = 'running' | 'completed' | 'left';
@@ -39,15 +38,33 @@ export interface TaskListDetails {
 }
 
 /** The answer about a task that runs: all that it has printed, as far as it is shown. */
-export function runningTaskResult(taskId: string, streams: ShownStreams): ToolResult<TaskDetails> {
-  const notices = lossyNotices(streams);
+export function runningTaskResult(taskId: string, shown: ShownTaskOutput): ToolResult<TaskDetails> {
+  const notices = lossyOf(shown);
   const text = sections([
     taskLines(taskId, 'running'),
-    streamsText(streams, 'running'),
+    shownText(shown, 'running'),
     notices.join('\n'),
   ]);
-  const told = { ...structuredStreams(streams), ...structuredNotices(notices) };
-  return running(taskId, text, told);
+  return running(taskId, text, { ...structuredOutput(shown), ...structuredNotices(notices) });
+}
+
+function shownText(shown: ShownTaskOutput, state?: 'running'): string {
+  return shown.kind === 'merged'
+    ? outputText(shown.text, state)
+    : streamsText(shown.streams, state);
+}
+
+function structuredOutput(shown: ShownTaskOutput) {
+  return shown.kind === 'merged' ? { output: shown.text } : structuredStreams(shown.streams);
+}
+
+function lossyOf(shown: ShownTaskOutput): readonly string[] {
+  return shown.kind === 'merged' ? [] : lossyNotices(shown.streams);
+}
+
+function isCut(shown: ShownTaskOutput): boolean {
+  if (shown.kind === 'merged') return shown.isCut;
+  return shown.streams.stdout.isCut || shown.streams.stderr.isCut;
 }
 
 /**
@@ -84,31 +101,34 @@ function running(taskId: string, text: string, told: object): ToolResult<TaskDet
  */
 export function completedTaskResult(
   taskId: string,
-  { result, streams, receipt, file }: EndedTask,
+  { outcome, durationMs, shown, receipt, notice, file }: EndedTask,
   phase: Exclude<TaskPhase, 'running'>,
   output?: string,
 ): ToolResult<TaskDetails> {
-  const { outcome, durationMs, background } = result;
-  const isAll = output === undefined && !streams.stdout.isCut && !streams.stderr.isCut;
+  const isAll = output === undefined && !isCut(shown);
   const whole = isAll || file === undefined ? undefined : `All of its output: ${file}`;
-  const notices = noticesOf([...lossyNotices(streams), whole], [], receipt);
-  const shown = output === undefined ? streamsText(streams) : outputText(output);
-  const report = reportText(shown, outcome, notices);
+  const notices = noticesOf([...lossyOf(shown), whole], [notice], receipt);
+  const report = reportText(
+    output === undefined ? shownText(shown) : outputText(output),
+    outcome,
+    notices,
+  );
   const text = sections([taskLines(taskId, phase), report]);
+  const background = receipt?.background ?? [];
   return {
     content: [{ type: 'text', text }],
     details: {
       taskId,
       status: phase,
       outcome,
-      durationMs,
+      ...(durationMs !== undefined && { durationMs }),
       ...(background.length > 0 && { background }),
-      receipt,
+      ...(receipt && { receipt }),
     },
     structured: {
       task_id: taskId,
       status: phase,
-      ...(output === undefined ? structuredStreams(streams) : { output }),
+      ...(output === undefined ? structuredOutput(shown) : { output }),
       ...structuredEnd(outcome),
       ...structuredNotices([...notices, ...limitNotices(outcome)]),
     },

@@ -1,43 +1,43 @@
-import { type KeptOutput, keepText, type OutputKeeper } from '../../../artifacts/keep-output.js';
-import type { RunResult } from '../../../engine/outcome.js';
-import type { CommandHandle } from '../../../engine/process.js';
+import type { Outcome } from '../../../engine/outcome.js';
 import type { Receipt } from '../../../receipt/receipt.js';
-import type { CommandSubject } from '../../../tasks/command-subject.js';
 import { TaskLimitError } from '../../../tasks/errors.js';
 import type { TaskManager } from '../../../tasks/manager.js';
-import type { TaskEnd } from '../../../tasks/status.js';
 import type { Task, TaskWork } from '../../../tasks/task.js';
-import { TOOL } from '../../contract.js';
 import { ToolError } from '../../errors.js';
-import type { SessionSettings } from '../options.js';
-import { type ShownStreams, sessionReceipt, shownStreams } from '../result.js';
+import type { ShownStreams } from '../result.js';
 
-/** A command that has been started, and is to be a task. */
-interface StartedTask {
-  readonly label: string;
-  readonly subject: CommandSubject;
-  readonly handle: CommandHandle;
-  readonly result: Promise<RunResult>;
-  /** Its environment block. */
-  readonly environment: string;
-  readonly keeper: OutputKeeper;
-}
+/** What of a task's output is shown: its streams apart, or of one that is detached both in one. */
+export type ShownTaskOutput =
+  | { readonly kind: 'streams'; readonly streams: ShownStreams }
+  | { readonly kind: 'merged'; readonly text: string; readonly isCut: boolean };
 
 /** How the command of a task has ended. */
 export interface EndedTask {
-  readonly result: RunResult;
-  readonly streams: ShownStreams;
-  readonly receipt: Receipt;
+  readonly outcome: Outcome;
+  readonly durationMs: number | undefined;
+  readonly shown: ShownTaskOutput;
+  /** Undefined: nobody can tell. */
+  readonly receipt: Receipt | undefined;
+  /** What else there is to say of it. */
+  readonly notice?: string | undefined;
   /** Where all of its output is; undefined: it is not kept. */
   readonly file: string | undefined;
 }
 
-/** A task of a session. */
-export interface SessionTask {
-  readonly task: Task;
-  readonly handle: CommandHandle;
+/** A command that has been started, and is to be a task. */
+export interface StartedTask {
+  readonly work: TaskWork;
   /** Settles when its command has ended; never rejects. */
   readonly ended: Promise<EndedTask>;
+  /** What it has printed so far; undefined: it has ended meanwhile. */
+  readonly outputSoFar: () => Promise<ShownTaskOutput | undefined>;
+  /** Its process id, of one that outlives the host. */
+  readonly detachedPid?: number | undefined;
+}
+
+/** A task of a session. */
+export interface SessionTask extends Omit<StartedTask, 'work'> {
+  readonly task: Task;
 }
 
 /** Tasks that are forgotten and whose output is still known to be kept. */
@@ -46,14 +46,12 @@ const REMEMBERED = 1000;
 /** The commands of a session that run in the background, and those whose end nobody has read. */
 export class SessionTasks {
   readonly #manager: TaskManager;
-  readonly #settings: Pick<SessionSettings, 'maxCharacters' | 'outputs'>;
   readonly #known = new WeakMap<Task, SessionTask>();
   /** The files of tasks that have been read to their end, by id. */
   readonly #files = new Map<string, string>();
 
-  constructor(manager: TaskManager, settings: Pick<SessionSettings, 'maxCharacters' | 'outputs'>) {
+  constructor(manager: TaskManager) {
     this.#manager = manager;
-    this.#settings = settings;
   }
 
   /** The ids of those that can be asked for. */
@@ -78,16 +76,14 @@ export class SessionTasks {
    * @throws What `start` throws.
    */
   async begin(start: () => Promise<StartedTask>): Promise<SessionTask> {
-    let ended: Promise<EndedTask> | undefined;
-    let handle: CommandHandle | undefined;
+    let started: StartedTask | undefined;
     try {
       const task = await this.#manager.begin(async () => {
-        const started = await start();
-        ended = this.#end(started);
-        handle = started.handle;
-        return workOf(started, ended);
+        started = await start();
+        return started.work;
       });
-      return this.#keep(task, handle, ended);
+      if (started === undefined) throw new TypeError('a task was not started');
+      return this.#keep(task, started);
     } catch (error) {
       throw error instanceof TaskLimitError ? limitReached(error) : error;
     }
@@ -100,9 +96,7 @@ export class SessionTasks {
    * @throws {TaskLimitError} As many run as may.
    */
   adopt(started: StartedTask, startedAt: number): SessionTask {
-    this.#manager.checkRoom();
-    const ended = this.#end(started);
-    return this.#keep(this.#manager.add(workOf(started, ended), startedAt), started.handle, ended);
+    return this.#keep(this.#manager.add(started.work, startedAt), started);
   }
 
   /** Undefined: there is no such task, or no longer. */
@@ -132,62 +126,11 @@ export class SessionTasks {
     this.#manager.forget(task.id);
   }
 
-  #keep(
-    task: Task,
-    handle: CommandHandle | undefined,
-    ended: Promise<EndedTask> | undefined,
-  ): SessionTask {
-    if (handle === undefined || ended === undefined) throw new TypeError('a task was not started');
-    const known = { task, handle, ended };
+  #keep(task: Task, { work: _, ...started }: StartedTask): SessionTask {
+    const known = { task, ...started };
     this.#known.set(task, known);
     return known;
   }
-
-  /** What was too short for a file: its end is told once, and it can be read again from there. */
-  async #keepText(end: RunResult): Promise<KeptOutput> {
-    const text = wholeText(end);
-    if (text === undefined || text === '') return { kind: 'none' };
-    return keepText(this.#settings.outputs, TOOL, text);
-  }
-
-  async #end({ subject, result, environment, keeper }: StartedTask): Promise<EndedTask> {
-    const end = await result;
-    const streams = shownStreams(end, this.#settings.maxCharacters);
-    const inFile = await keeper.finish(end.spill);
-    const kept = inFile.kind === 'none' ? await this.#keepText(end) : inFile;
-    const receipt = await sessionReceipt(end, streams, environment, kept);
-    const file = fileIn(kept);
-    subject.conclude(receipt, file);
-    return { result: end, streams, receipt, file };
-  }
-}
-
-/** All that was printed; undefined: not all of it is here. */
-function wholeText(end: RunResult): string | undefined {
-  const captures = 'output' in end ? [end.output] : [end.stdout, end.stderr];
-  const texts = captures.map((capture) => (capture.kind === 'complete' ? capture.text : undefined));
-  return texts.includes(undefined) ? undefined : texts.join('');
-}
-
-function fileIn(kept: KeptOutput): string | undefined {
-  return kept.kind === 'kept' ? kept.artifact.path : undefined;
-}
-
-function workOf(started: StartedTask, ended: Promise<EndedTask>): TaskWork {
-  const { label, subject, handle } = started;
-  return {
-    label,
-    subject,
-    ended: ended.then(taskEnd),
-    tail: () => '',
-    cancel: () => handle.cancel(),
-  };
-}
-
-function taskEnd({ result: { outcome }, streams, file }: EndedTask): TaskEnd {
-  const isFine = outcome.kind === 'exited' && outcome.exitCode === 0;
-  const result = isFine ? 'completed' : outcome.kind === 'cancelled' ? 'cancelled' : 'failed';
-  return { result, text: [streams.stdout.text, streams.stderr.text].join(''), kept: file };
 }
 
 function limitReached({ maxRunning, running }: TaskLimitError): ToolError {

@@ -2,7 +2,6 @@ import type { BashTool, ToolCall, ToolResult } from '../../contract.js';
 import type { Lifetime } from '../../lifetime.js';
 import { awaitedText, namesSomething, untilOf } from '../../tasks/until.js';
 import { createValidator } from '../../validate.js';
-import { showStream } from '../output.js';
 import { endedTask, newsOfTask, unknownTask } from './answers.js';
 import { runningTaskResult, type TaskDetails } from './result.js';
 import {
@@ -21,11 +20,7 @@ const WAIT_SECONDS = 30;
  *
  * @param life That of the session.
  */
-export function createTaskOutputTool(
-  tasks: SessionTasks,
-  maxCharacters: number,
-  life: Lifetime,
-): BashTool<TaskDetails> {
+export function createTaskOutputTool(tasks: SessionTasks, life: Lifetime): BashTool<TaskDetails> {
   const validate = createValidator<TaskOutputInput>(TASK_OUTPUT_SCHEMA);
 
   async function answer(
@@ -40,20 +35,17 @@ export function createTaskOutputTool(
     const waits = namesSomething(until) || fields.seconds !== undefined;
     if (task.end !== undefined) return endedTask(tasks, known, waits || fields.new ? 'new' : 'all');
     if (!waits) {
-      return fields.new ? newsOfTask(tasks, known, undefined) : outputSoFar(known);
+      return fields.new ? newsOfTask(tasks, known, undefined) : soFar(known);
     }
     const awaited = await task.whileAwaited(() => task.wait(until, { since: task.seen, signal }));
     return newsOfTask(tasks, known, awaitedText(awaited, until));
   }
 
-  async function outputSoFar(known: SessionTask): Promise<ToolResult<TaskDetails>> {
-    const [stdout, stderr] = (await known.handle.snapshot()) ?? [];
+  async function soFar(known: SessionTask): Promise<ToolResult<TaskDetails>> {
+    const shown = await known.outputSoFar();
     // It has ended meanwhile.
-    if (stdout === undefined || stderr === undefined) return endedTask(tasks, known, 'all');
-    return runningTaskResult(known.task.id, {
-      stdout: showStream('stdout', stdout, maxCharacters),
-      stderr: showStream('stderr', stderr, maxCharacters),
-    });
+    if (shown === undefined) return endedTask(tasks, known, 'all');
+    return runningTaskResult(known.task.id, shown);
   }
 
   return {

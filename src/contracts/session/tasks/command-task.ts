@@ -1,0 +1,90 @@
+import { type KeptOutput, keepText, type OutputKeeper } from '../../../artifacts/keep-output.js';
+import type { RunResult } from '../../../engine/outcome.js';
+import type { CommandHandle } from '../../../engine/process.js';
+import type { CommandSubject } from '../../../tasks/command-subject.js';
+import { taskLabel } from '../../../tasks/label.js';
+import type { TaskEnd } from '../../../tasks/status.js';
+import { TOOL } from '../../contract.js';
+import type { SessionSettings } from '../options.js';
+import { showStream } from '../output.js';
+import { sessionReceipt, shownStreams } from '../result.js';
+import type { EndedTask, ShownTaskOutput, StartedTask } from './session-tasks.js';
+
+/** A command of this process that runs. */
+interface RunningCommand {
+  readonly text: string;
+  /** Its environment block. */
+  readonly environment: string;
+  readonly subject: CommandSubject;
+  readonly handle: CommandHandle;
+  readonly result: Promise<RunResult>;
+  readonly keeper: OutputKeeper;
+}
+
+/** A task of a command that ends with its tool, or with the host. */
+export function commandTask(
+  running: RunningCommand,
+  settings: Pick<SessionSettings, 'maxCharacters' | 'outputs'>,
+  lifetime: 'tool' | 'host',
+): StartedTask {
+  const { text, subject, handle } = running;
+  const ended = endOf(running, settings);
+  return {
+    work: {
+      label: taskLabel(text),
+      subject,
+      ended: ended.then(taskEnd),
+      tail: () => '',
+      cancel: () => handle.cancel(),
+      lifetime,
+    },
+    ended,
+    outputSoFar: () => outputSoFar(handle, settings),
+  };
+}
+
+async function endOf(
+  { subject, result, environment, keeper }: RunningCommand,
+  { maxCharacters, outputs }: Pick<SessionSettings, 'maxCharacters' | 'outputs'>,
+): Promise<EndedTask> {
+  const end = await result;
+  const streams = shownStreams(end, maxCharacters);
+  const inFile = await keeper.finish(end.spill);
+  const kept = inFile.kind === 'none' ? await keepShort(end, outputs) : inFile;
+  const receipt = await sessionReceipt(end, streams, environment, kept);
+  const file = kept.kind === 'kept' ? kept.artifact.path : undefined;
+  subject.conclude(receipt, file);
+  const { outcome, durationMs } = end;
+  return { outcome, durationMs, shown: { kind: 'streams', streams }, receipt, file };
+}
+
+/** What was too short for a file: its end is told once, and it can be read again from there. */
+async function keepShort(end: RunResult, outputs: SessionSettings['outputs']): Promise<KeptOutput> {
+  const captures = 'output' in end ? [end.output] : [end.stdout, end.stderr];
+  const texts = captures.map((capture) => (capture.kind === 'complete' ? capture.text : undefined));
+  const text = texts.join('');
+  if (texts.includes(undefined) || text === '') return { kind: 'none' };
+  return keepText(outputs, TOOL, text);
+}
+
+async function outputSoFar(
+  handle: CommandHandle,
+  { maxCharacters }: Pick<SessionSettings, 'maxCharacters'>,
+): Promise<ShownTaskOutput | undefined> {
+  const [stdout, stderr] = (await handle.snapshot()) ?? [];
+  if (stdout === undefined || stderr === undefined) return undefined;
+  const streams = {
+    stdout: showStream('stdout', stdout, maxCharacters),
+    stderr: showStream('stderr', stderr, maxCharacters),
+  };
+  return { kind: 'streams', streams };
+}
+
+/** The same for a runtime. */
+export function taskEnd({ outcome, shown, file }: EndedTask): TaskEnd {
+  const isFine = outcome.kind === 'exited' && outcome.exitCode === 0;
+  const result = isFine ? 'completed' : outcome.kind === 'cancelled' ? 'cancelled' : 'failed';
+  const text =
+    shown.kind === 'merged' ? shown.text : shown.streams.stdout.text + shown.streams.stderr.text;
+  return { result, text, kept: file };
+}

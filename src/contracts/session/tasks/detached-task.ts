@@ -1,0 +1,99 @@
+import type { DetachedSubject } from '../../../tasks/detached/detached-subject.js';
+import { startDetachedSubject } from '../../../tasks/detached/start.js';
+import { taskLabel } from '../../../tasks/label.js';
+import { readOutput } from '../../../tasks/output.js';
+import type { SessionSettings } from '../options.js';
+import { firstCharacters } from '../output.js';
+import { taskEnd } from './command-task.js';
+import type { EndedTask, ShownTaskOutput, StartedTask } from './session-tasks.js';
+
+/** The most that is kept of the output of one, in bytes. */
+const QUOTA = 1024 ** 3;
+
+/** A command that is to outlive the host. */
+interface DetachedCommand {
+  readonly text: string;
+  /** Its environment block. */
+  readonly environment: string;
+  readonly cwd: string;
+  readonly timeoutMs: number | undefined;
+  readonly takesInput: boolean;
+}
+
+/**
+ * Starts a command that goes on whatever becomes of the host. It is found again by its id.
+ *
+ * @throws {LaunchError} It could not be started.
+ * @throws There is no place for its output.
+ */
+export async function startDetachedTask(
+  { text, environment, cwd, timeoutMs, takesInput }: DetachedCommand,
+  { graceMs, shell, maxCharacters }: SessionSettings,
+): Promise<StartedTask> {
+  const subject = await startDetachedSubject(text, environment, {
+    ...{ cwd, timeoutMs, graceMs, shell },
+    outputQuota: QUOTA,
+    hasInput: takesInput,
+    completionLine: false,
+  });
+  const startedAt = performance.now();
+  const ended = untilEnded(subject).then(() => endOf(subject, maxCharacters, startedAt));
+  return {
+    work: {
+      id: subject.id,
+      label: taskLabel(text),
+      subject,
+      ended: ended.then(taskEnd),
+      tail: () => '',
+      // What ends it ends the subject as well.
+      cancel: () => {},
+      lifetime: 'detached',
+    },
+    ended,
+    outputSoFar: () => shownOutput(subject, maxCharacters),
+    detachedPid: subject.record.pid,
+  };
+}
+
+/** Settles when its command has ended, or nobody can tell. It does not keep the host alive. */
+function untilEnded(subject: DetachedSubject): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (subject.state.kind === 'running') return;
+      stop();
+      resolve();
+    };
+    const stop = subject.watch(look);
+    look();
+  });
+}
+
+async function endOf(
+  subject: DetachedSubject,
+  maxCharacters: number,
+  startedAt: number,
+): Promise<EndedTask> {
+  const { state, outputFile: file } = subject;
+  const shown = await shownOutput(subject, maxCharacters);
+  const receipt = state.kind === 'left' || state.kind === 'ended' ? state.receipt : undefined;
+  return {
+    outcome: receipt?.outcome ?? { kind: 'unknown' },
+    durationMs: receipt?.durationMs ?? performance.now() - startedAt,
+    shown,
+    receipt,
+    notice: state.kind === 'lost' ? `Lost: ${state.reason}` : undefined,
+    file,
+  };
+}
+
+async function shownOutput(
+  subject: DetachedSubject,
+  maxCharacters: number,
+): Promise<ShownTaskOutput> {
+  const { text, total } = await readOutput(subject, 0, maxCharacters * 4);
+  const shown = firstCharacters(text, maxCharacters);
+  const isCut = Buffer.byteLength(shown) < total;
+  const gap = shown === '' || shown.endsWith('\n') ? '' : '\n';
+  const note = `${gap}[output truncated: it has ${total} bytes; all of it: ${subject.outputFile}]`;
+  return { kind: 'merged', text: isCut ? `${shown}${note}` : shown, isCut };
+}
