@@ -1,24 +1,7 @@
 import { quoteWord } from '../support/quote.js';
 
-/**
- * What an interactive bash is given: it reads the rc file, and tells what that has changed. As one
- * group it is parsed before any alias of the rc file is there; `builtin` steps around functions, and
- * nothing is split at `IFS`, which may be readonly.
- *
- * The rc file can write nowhere, and neither can what it starts: fd 9 is closed for it.
- * A record is its kind and its fields, each with a NUL at its end.
- */
-const DUMP = `{
-  exec 9>&1 >/dev/null 2>&1
-  { builtin printf 'before\\0'; builtin shopt -p; builtin set +o; builtin printf '\\0'; } >&9
-  builtin mapfile -t forkline_names < <(builtin compgen -v)
-  for forkline_name in "\${forkline_names[@]}"; do
-    builtin printf 'was\\0%s\\0' "$forkline_name" >&9
-    builtin declare -p -- "$forkline_name" >&9
-    builtin printf '\\0' >&9
-  done
-  builtin . "$1" 9>&-
-  builtin trap - DEBUG ERR RETURN EXIT
+/** What is told of a shell once it has read something, as a part of a group. */
+const AFTER = `builtin trap - DEBUG ERR RETURN EXIT
   { builtin printf 'after\\0'; builtin shopt -p; builtin set +o; builtin printf '\\0'; } >&9
   builtin set +euxvf +o posix
   builtin printf 'path\\0%s\\0' "$PATH" >&9
@@ -37,7 +20,27 @@ const DUMP = `{
     builtin declare -f -- "$forkline_name" >&9
     builtin printf '\\0' >&9
   done
-  builtin printf 'end\\0' >&9
+  builtin printf 'end\\0' >&9`;
+
+/**
+ * What an interactive bash is given: it reads the rc file, and tells what that has changed. As one
+ * group it is parsed before any alias of the rc file is there; `builtin` steps around functions, and
+ * nothing is split at `IFS`, which may be readonly.
+ *
+ * The rc file can write nowhere, and neither can what it starts: fd 9 is closed for it.
+ * A record is its kind and its fields, each with a NUL at its end.
+ */
+const DUMP = `{
+  exec 9>&1 >/dev/null 2>&1
+  { builtin printf 'before\\0'; builtin shopt -p; builtin set +o; builtin printf '\\0'; } >&9
+  builtin mapfile -t forkline_names < <(builtin compgen -v)
+  for forkline_name in "\${forkline_names[@]}"; do
+    builtin printf 'was\\0%s\\0' "$forkline_name" >&9
+    builtin declare -p -- "$forkline_name" >&9
+    builtin printf '\\0' >&9
+  done
+  builtin . "$1" 9>&-
+  ${AFTER}
 }`;
 
 /**
@@ -48,6 +51,15 @@ export function captureCommand(rcFile: string): string {
   const script = quoteWord(DUMP, 'plain');
   const file = quoteWord(rcFile, 'plain');
   return `exec "\${BASH:?}" --noprofile --norc -i -c ${script} bash ${file} 2>/dev/null`;
+}
+
+/** A command that reads a snapshot with all its functions, and tells what that has left. */
+export function readBackCommand(file: string): string {
+  return `{
+  exec 9>&1 >/dev/null 2>&1
+  builtin . ${quoteWord(file, 'plain')} every 9>&-
+  ${AFTER}
+}`;
 }
 
 /** A variable as bash tells it. */
@@ -71,7 +83,7 @@ export interface CapturedShell {
   readonly functions: ReadonlyMap<string, string>;
 }
 
-/** Reads what {@link captureCommand} prints; undefined when that is not all of it. */
+/** Reads what {@link captureCommand} or {@link readBackCommand} prints; undefined when that is not all of it. */
 export function parseCapture(dump: string): CapturedShell | undefined {
   const fields = dump.split('\0');
   const aliases = new Map<string, string>();

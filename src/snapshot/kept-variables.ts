@@ -12,8 +12,8 @@ const SHELLS_OWN =
 interface KeptVariables {
   /** For the environment, by name. */
   readonly exported: Readonly<Record<string, string>>;
-  /** For the shell alone, arrays among them: by name text that declares one that is not there. */
-  readonly declared: ReadonlyMap<string, string>;
+  /** For the shell alone, arrays among them; by name. */
+  readonly declared: ReadonlyMap<string, Variable>;
 }
 
 /**
@@ -26,23 +26,34 @@ export function keptVariables(
   mayKeep: (name: string, value: string) => boolean,
 ): KeptVariables {
   const exported: Record<string, string> = {};
-  const declared = new Map<string, string>();
+  const declared = new Map<string, Variable>();
   for (const [name, variable] of variables) {
     if (SHELLS_OWN.test(name) || namesEndedAgent(name, variables)) continue;
     if (!mayKeep(name, variable.declaration)) continue;
     const [, attributes, isSet] = /^declare -(\S+) \w+(=?)/.exec(variable.declaration) ?? [];
     if (attributes === undefined || isSet === '') continue;
     if (/x/.test(attributes) && !/[aA]/.test(attributes)) exported[name] = textOf(variable);
-    else declared.set(name, declarationOf(name, variable));
+    else declared.set(name, variable);
   }
   return { exported, declared };
 }
 
-/** `declare` must be the first word, or bash does not know that an array follows. */
-function declarationOf(name: string, { declaration }: Variable): string {
-  const [, assignment] = PLAIN.exec(declaration) ?? [];
-  const set = assignment ?? `\\eval -- ${quoteWord(declaration.trimEnd(), 'plain')}`;
-  return `[[ -v ${name} ]] || ${set}`;
+/**
+ * Text that declares those variables that are not there.
+ *
+ * @param readable Those whose declarations bash reads as they were. Others take nothing with them.
+ */
+export function declarationsOf(
+  declared: ReadonlyMap<string, Variable>,
+  readable: ReadonlySet<string>,
+): string[] {
+  return [...declared].map(([name, { declaration }]) => {
+    const [, assignment] = PLAIN.exec(declaration) ?? [];
+    const text = assignment ?? declaration.trimEnd();
+    // `declare` must be the first word, or bash does not know that an array follows.
+    const set = readable.has(name) ? text : `\\eval -- ${quoteWord(text, 'plain')}`;
+    return `[[ -v ${name} ]] || ${set}`;
+  });
 }
 
 /** What needs no `declare`: text without attributes, between double quotes. Most are that. */

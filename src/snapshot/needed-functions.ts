@@ -105,10 +105,10 @@ const CALLERS = [
   word('caller'),
 ];
 
-/** Traps of calls. */
+/** Traps of calls. (No more is looked at, or many of them on a line would take long.) */
 const TRAPS = [
-  `${word('trap')}(?![^\\n]*\\b(?:EXIT|HUP|INT|PIPE|QUIT|TERM|USR[12])[ \\t]*(?:[;&|)\\n]|$))`,
-  `${word('trap')}[^\\n]*\\b(?:DEBUG|ERR|RETURN|debug|err|return)\\b`,
+  `${word('trap')}(?![^\\n]{0,400}\\b(?:EXIT|HUP|INT|PIPE|QUIT|TERM|USR[12])[ \\t]*(?:[;&|)\\n]|$))`,
+  `${word('trap')}[^\\n]{0,400}\\b(?:DEBUG|ERR|RETURN|debug|err|return)\\b`,
 ];
 
 /** `PIPESTATUS` is of what was run last, and then that is a stub's. */

@@ -8,12 +8,17 @@ import { execute } from '../command/execute.js';
 import { isShellVariable, runsCodeFirst } from '../command/shell-variables.js';
 import { createOwner, type Owner } from '../engine/owner.js';
 import { messageOf } from '../support/errors.js';
-import { type CapturedShell, captureCommand, parseCapture } from './capture-script.js';
+import {
+  type CapturedShell,
+  captureCommand,
+  parseCapture,
+  readBackCommand,
+} from './capture-script.js';
 import { EVERY, FUNCTIONS, filesForAll } from './function-files.js';
 import { keptFunctions } from './kept-functions.js';
-import { keptVariables } from './kept-variables.js';
+import { declarationsOf, keptVariables } from './kept-variables.js';
 import { NeededFunctions } from './needed-functions.js';
-import { readableFunctions, readBackCommand } from './readable-functions.js';
+import { readableFunctions, readableVariables } from './read-back.js';
 import {
   allowsStubs,
   changedOptions,
@@ -117,9 +122,21 @@ export class ShellSnapshot {
     const functions = keptFunctions(captured.functions, aliases.values());
     const options = changedOptions(captured);
     const file = join(directory, 'snapshot');
-    await write(file, snapshotText({ directory, declared, options, aliases }));
+    const writeSnapshot = (readable: Iterable<string>): Promise<void> => {
+      const declarations = declarationsOf(declared, new Set(readable));
+      return write(file, snapshotText({ directory, declarations, options, aliases }));
+    };
     await writeFunctions(directory, functions);
-    const needed = allowsStubs(options) && (await this.#writeStubs(directory, functions, aliases));
+    await writeSnapshot(declared.keys());
+    let found = await this.#readBack(file, directory);
+    const readable = readableVariables(declared, found);
+    if (readable.size < declared.size) {
+      // One that cannot be read may have kept the rest from being read.
+      await writeSnapshot(readable);
+      found = await this.#readBack(file, directory);
+    }
+    const stubs = { directory, functions, aliases, readable: readableFunctions(functions, found) };
+    const needed = allowsStubs(options) && (await writeStubs(stubs));
     const unaffected = new UnaffectedCommands({ functions, aliases, options, declared });
     return {
       textFor: (command, variables) => {
@@ -135,23 +152,10 @@ export class ShellSnapshot {
     };
   }
 
-  async #writeStubs(
-    directory: string,
-    functions: ReadonlyMap<string, string>,
-    aliases: ReadonlyMap<string, string>,
-  ): Promise<NeededFunctions> {
-    const found = await this.#readBack(directory);
-    const needed = new NeededFunctions(functions, aliases, readableFunctions(functions, found));
-    const { stubs } = filesForAll(directory, functions.keys(), needed.stubs);
-    await write(join(directory, 'stubs'), stubs);
-    return needed;
-  }
-
-  /** The functions as bash reads them; undefined: that could not be seen. */
-  async #readBack(directory: string): Promise<CapturedShell['functions'] | undefined> {
+  /** What a shell has that has read a snapshot; undefined: that could not be seen. */
+  async #readBack(file: string, directory: string): Promise<CapturedShell | undefined> {
     try {
-      const dump = await this.#dumpOf(readBackCommand(join(directory, 'every')), directory);
-      return parseCapture(dump)?.functions;
+      return parseCapture(await this.#dumpOf(readBackCommand(file), directory));
     } catch {
       return undefined;
     }
@@ -199,6 +203,18 @@ async function writeFunctions(
   for (const [name, text] of functions) await write(join(directory, FUNCTIONS, name), text);
   const { every } = filesForAll(directory, functions.keys(), new Set());
   await write(join(directory, 'every'), every);
+}
+
+async function writeStubs(of: {
+  readonly directory: string;
+  readonly functions: ReadonlyMap<string, string>;
+  readonly aliases: ReadonlyMap<string, string>;
+  readonly readable: ReadonlySet<string>;
+}): Promise<NeededFunctions> {
+  const needed = new NeededFunctions(of.functions, of.aliases, of.readable);
+  const { stubs } = filesForAll(of.directory, of.functions.keys(), needed.stubs);
+  await write(join(of.directory, 'stubs'), stubs);
+  return needed;
 }
 
 function write(file: string, text: string): Promise<void> {

@@ -15,8 +15,8 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 interface SnapshotParts {
   /** Where it is, and its functions. */
   readonly directory: string;
-  /** Variables, as `keptVariables` makes them. */
-  readonly declared: ReadonlyMap<string, string>;
+  /** Of variables, as `declarationsOf` makes them. */
+  readonly declarations: readonly string[];
   /** As {@link changedOptions} tells them. */
   readonly options: readonly string[];
   readonly aliases: ReadonlyMap<string, string>;
@@ -26,11 +26,11 @@ interface SnapshotParts {
  * What is sourced before a command: variables, functions, options, aliases. Aliases come last, or
  * they would be expanded in the functions.
  */
-export function snapshotText({ directory, declared, options, aliases }: SnapshotParts): string {
+export function snapshotText({ directory, declarations, options, aliases }: SnapshotParts): string {
   return [
     // Code of the caller's may have run before: see `runsCodeFirst`.
     `\\unset -f ${[...RESERVED].join(' ')}`,
-    ...declared.values(),
+    ...declarations,
     // Patterns in functions may need extglob to be parsed at all.
     '\\builtin shopt -s expand_aliases extglob',
     `\\builtin command . ${quoteWord(`${directory}/`, 'plain')}"$1"`,

@@ -10,7 +10,7 @@ interface SnapshotContents {
   /** Lines of `shopt` and `set` for options that are other than in every shell. */
   readonly options: readonly string[];
   /** Variables for the shell alone, by name. */
-  readonly declared: ReadonlyMap<string, string>;
+  readonly declared: ReadonlyMap<string, unknown>;
 }
 
 /**

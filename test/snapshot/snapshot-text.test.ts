@@ -28,7 +28,7 @@ const text = fc.string({
 });
 const name = fc.constantFrom('ll', '..', 'x+y', '-', '_p', 'f', 'g:h', '__q', 'é');
 
-const nothing = { directory: '/no/such', declared: new Map(), options: [], aliases: new Map() };
+const nothing = { directory: '/no/such', declarations: [], options: [], aliases: new Map() };
 
 test('what the shell tells is read back whatever is in it', () => {
   const records = fc.dictionary(name, text);
@@ -133,7 +133,7 @@ test('D2: variables of the shell itself are not for commands, nor unset ones', (
   ]);
   expect(keptVariables({ variables }, (name) => name !== 'DENIED')).toEqual({
     exported: { MINE: '1', ACCENT: 'é' },
-    declared: new Map([['list', `[[ -v list ]] || \\eval -- 'declare -ax list=([0]="a")'`]]),
+    declared: new Map([['list', { value: 'a', declaration: 'declare -ax list=([0]="a")\n' }]]),
   });
 });
 
