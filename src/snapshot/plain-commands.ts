@@ -1,12 +1,14 @@
 /**
- * Reads commands that are nothing but programs, words and files, as `npm test && git diff >x` is.
- * Whatever is not known here for sure makes a text another: a variable, a computed name, any syntax
- * that nests, any builtin that looks at the shell or changes it.
+ * Reads commands that are nothing but programs, words, files and variables, as `CI=1 npm test >$LOG`
+ * is. Whatever is not known here for sure makes a text another: a computed name, any syntax that
+ * nests, any builtin that looks at the shell or changes it.
  */
 
 /** What a text runs: its commands' names, as they are written. */
 interface PlainCommands {
   readonly names: readonly string[];
+  /** The variables that it names, to read or to set them. */
+  readonly variables: readonly string[];
   /** Whether its last command goes on with what follows the text. */
   readonly isOpen: boolean;
 }
@@ -32,18 +34,29 @@ export function plainCommands(text: string): PlainCommands | undefined {
     } else if (word !== undefined) {
       if (toFile) toFile = false;
       else if (name === undefined) {
+        if (ASSIGNMENT.test(word)) continue;
         if (!NAME.test(word) || NOT_PLAIN.has(word)) return undefined;
         names.push(word);
         name = word;
-      } else if (TESTING.has(name) && /^-[vR]/.test(word.replace(/["']/g, ''))) return undefined;
+      } else if (TESTING.has(name) && /^(?:-[vR]|.*\$)/.test(word.replace(/["']/g, '')))
+        return undefined;
     }
   }
-  return toFile ? undefined : { names, isOpen: name !== undefined };
+  if (toFile) return undefined;
+  return { names, variables: variablesIn(text), isOpen: name !== undefined };
+}
+
+/** Those of single quotes too: rather too many than too few. */
+function variablesIn(text: string): string[] {
+  const found = text.matchAll(/\$\{?([A-Za-z_]\w*)|(?:^|[\s;&|])([A-Za-z_]\w*)\+?=/g);
+  return [...found].map(([, read, set]) => read ?? set ?? '');
 }
 
 /** Blanks, a separator of commands, a redirection, or a word that stays the words that it is. */
 const PIECE =
-  /[ \t]+|(\n|;|&&|\|\|?)|(\d*[<>]&(?:\d+|-)(?![^\s;&|<>])|(?:\d*|&)>>?(?![>&|(])|\d*<(?![<>&(]))|((?:[\w./:=@%+,^*?![\]{}~-]|[^\0-\x7f]|'[^']*'|"[^"$`\\]*")+)/y;
+  /[ \t]+|(\n|;|&&|\|\|?)|(\d*[<>]&(?:\d+|-)(?![^\s;&|<>])|(?:\d*|&)>>?(?![>&|(])|\d*<(?![<>&(]))|((?:[\w./:=@%+,^*?![\]{}~-]|[^\0-\x7f]|'[^']*'|\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|[?$!])|"(?:[^"$`\\]|\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|[?$!]))*")+)/y;
+
+const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
 
 const NAME = /^(?:[\w./+-]+|\[|:)$/;
 

@@ -20,6 +20,7 @@ interface SnapshotContents {
 export class UnaffectedCommands {
   readonly #functions: ReadonlyMap<string, string>;
   readonly #aliases: ReadonlyMap<string, string>;
+  readonly #declared: ReadonlyMap<string, unknown>;
   readonly #options: readonly string[];
   readonly #cdTakesVariables: boolean;
   readonly #thereAreSome: boolean;
@@ -27,6 +28,7 @@ export class UnaffectedCommands {
   constructor({ functions, aliases, options, declared }: SnapshotContents) {
     this.#functions = functions;
     this.#aliases = aliases;
+    this.#declared = declared;
     this.#options = options.filter((line) => !FOR_TYPISTS.test(line));
     this.#cdTakesVariables = options.includes('shopt -s cdable_vars');
     this.#thereAreSome =
@@ -46,7 +48,14 @@ export class UnaffectedCommands {
   /** @param used Gets the aliases. */
   #isUnaffected(text: string, used: Map<string, string>): boolean {
     const commands = plainCommands(text);
-    return commands?.names.every((name) => this.#isNoFunction(name, used)) ?? false;
+    if (commands === undefined || commands.variables.some((one) => this.#isOfSnapshot(one))) {
+      return false;
+    }
+    return commands.names.every((name) => this.#isNoFunction(name, used));
+  }
+
+  #isOfSnapshot(variable: string): boolean {
+    return this.#declared.has(variable) || TELLS_OF_SHELL.test(variable);
   }
 
   #isNoFunction(name: string, used: Map<string, string>): boolean {
@@ -58,6 +67,9 @@ export class UnaffectedCommands {
     return this.#isUnaffected(value, used.set(name, value));
   }
 }
+
+/** Variables that tell of options, of what was read and of what ran. */
+const TELLS_OF_SHELL = /^(?:_|BASH\w*|SHELLOPTS)$/;
 
 /** Options that only matter when somebody types. */
 const FOR_TYPISTS =

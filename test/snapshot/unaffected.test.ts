@@ -9,7 +9,26 @@ const snapshotOf = useSnapshots(folder);
 
 const word = fc.constantFrom(
   ...['a', "'q r'", '"q r"', '-n', '-v', '*', 'f*', '{a,b}', '~', 'x=1', '[a]', 'f0', 'ls', ';'],
-  ...['!', '2>&1', '>/dev/null', '2>/dev/null', '</dev/null', '@', '%s', '/', '--', '""', "''"],
+  ...[
+    '!',
+    '2>&1',
+    '>/dev/null',
+    '2>/dev/null',
+    '</dev/null',
+    '@',
+    '%s',
+    '/',
+    '--',
+    '""',
+    "''",
+    '$HOME',
+    '"$x"',
+    '$y',
+    '$?',
+    'z$z',
+    `"\${PWD}/$list"`,
+    '$number',
+  ],
 );
 const program = fc.constantFrom(
   ...[
@@ -30,9 +49,22 @@ const program = fc.constantFrom(
   ],
   ...['nosuchprogram', 'true', 'false', '[', ':', 'exit', 'wc', 'self', 'odd', 'if', 'say'],
 );
+const assignment = fc.constantFrom(
+  'x=1',
+  'y="a $x"',
+  'number+=1',
+  'list=2',
+  'fixed=3',
+  'PATH=/bin',
+  'IFS=/',
+);
 const simpleCommand = fc
-  .tuple(program, fc.array(word, { maxLength: 4 }))
-  .map(([name, words]) => [name, ...words].join(' '));
+  .tuple(
+    fc.array(assignment, { maxLength: 2 }),
+    fc.oneof(program, program, fc.constant('w=1')),
+    fc.array(word, { maxLength: 4 }),
+  )
+  .map(([before, name, words]) => [...before, name, ...words].join(' '));
 const plain = fc
   .tuple(
     simpleCommand,
@@ -50,7 +82,8 @@ const plain = fc
 
 const ALIASES = `
 alias ls='ls -d' ll='ls -x /usr' la='ll -a' l='echo "l $x"' loud='echo loud;' twice='sudo ' sudo='echo '
-alias self='self self' odd='echo "' say='f1 said' cat='cat -n' wc='wc -c | cat'
+alias self='self self' odd='echo "' say='f1 said' cat='cat -n' wc='wc -c'
+declare -i number=7; list=(p 'q r'); y='from rc'; readonly fixed=1
 f0() { echo "f0 $*"; }; f1() { echo "f1 $*"; }
 `;
 const OPTIONS = [
