@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { run } from '../../src/index.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { printed } from '../support/results.js';
 import { useSnapshots } from '../support/snapshots.js';
 
 leavesNothingBehind();
@@ -36,3 +38,9 @@ test.each(commandsIn('looks.sh'))(
     expect(await snapshot.run(command, 'needed')).toEqual(await snapshot.run(command, 'every'));
   },
 );
+
+test('in POSIX mode there is no stub by a name that this mode does not take', async () => {
+  const snapshot = await snapshotOf(rc);
+  const text = `set -o posix; ${snapshot.text('args 1; echo on', 'stubs')}`;
+  expect(printed(await run(text))).toBe('1 args\n<1>\nALIASED on\n');
+});
