@@ -8,7 +8,7 @@ import { machine, versions } from './lib/machine.mjs';
 import { runSuite } from './lib/run-suite.mjs';
 import { SUITE_NAMES } from './lib/suites.mjs';
 import { svg } from './lib/svg.mjs';
-import { table } from './lib/table.mjs';
+import { isDoubtful, table } from './lib/table.mjs';
 
 const HELP = `usage: npm run bench -- [suite...] [--quick] [--json] [--svg FILE] [--past N]
 
@@ -89,7 +89,8 @@ function record(settings, suites) {
 function draw(file, { quick }, suites) {
   const { cpu, cores, kernel, node } = machine();
   const day = new Date().toISOString().slice(0, 10);
-  const caption = `${cores} cores of ${cpu}, Linux ${kernel.split('-')[0]}, Node ${node}, ${day}`;
+  const made = `${cores} cores of ${cpu}, Linux ${kernel.split('-')[0]}, Node ${node}, ${day}`;
+  const caption = suites.some(isDoubtful) ? `${made}; doubtful, others were busy too` : made;
   const drawn = svg(suites, { batch: batchOf(quick), caption });
   if (drawn === undefined) stop('--svg draws p1, p2 and p4, of which none was run');
   writeFileSync(file, drawn);

@@ -55,13 +55,19 @@ export function table(results) {
   return [line(HEAD), rule, ...body.map(line), '', ...notes(results)].join('\n');
 }
 
+/**
+ * Whether other programs' work is in the figures.
+ * @param {SuiteResult} result
+ */
+export const isDoubtful = ({ otherWork }) => otherWork > BUSY;
+
 /** @param {readonly SuiteResult[]} results */
 function notes(results) {
   const rows = results.flatMap(({ report }) => report?.rows ?? []);
   const judged = rows.filter(({ met }) => met !== undefined);
   const missed = judged.filter(({ met }) => met === false);
   const failed = results.filter(({ failure }) => failure !== undefined);
-  const busy = results.filter(({ otherWork }) => otherWork > BUSY);
+  const busy = results.filter(isDoubtful);
   const notes = [`${judged.length - missed.length} targets met, ${missed.length} missed.`];
   if (failed.length > 0) notes.push(`Failed: ${failed.map(({ name }) => name).join(', ')}.`);
   if (busy.length > 0) {
