@@ -8,13 +8,14 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, posix, relative } from 'node:path';
 
-/** By the module that calls them, and what a user calls the part. All that they export is functions. */
+/** By the module that calls them, and what a user calls the part. All that they export is functions and classes. */
 const PARTS = [
   { by: 'contracts/create-bash-tool', part: 'contracts/workspace/tool', title: 'the tool' },
   { by: 'contracts/create-bash-tool', part: 'contracts/modes/tool', title: 'the tool' },
   { by: 'contracts/create-bash-tool', part: 'contracts/session/tool', title: 'the tool' },
   { by: 'contracts/create-bash-tool', part: 'contracts/plain/tool', title: 'the tool' },
   { by: 'index', part: 'artifacts/directory-store', title: 'the artifact store' },
+  { by: 'index', part: 'tasks/manager', title: 'the task manager' },
   { by: 'index', part: 'terminal/run-in-console', title: 'the terminal' },
   { by: 'tasks/followed-task', part: 'tasks/screen', title: 'the terminal' },
   { by: 'index', part: 'terminal/tty-ui', title: 'the terminal' },
@@ -52,7 +53,7 @@ export function lateParts(root) {
       const text = readFileSync(join(source, `${found.part}.ts`), 'utf8');
       const library = JSON.stringify(join(source, 'engine/late-library.ts'));
       return [
-        `import { latePart } from ${library};`,
+        `import { lateClass, latePart } from ${library};`,
         `const load = latePart(${JSON.stringify(found.title)}, import.meta.url, 'late:${found.part}');`,
         ...functionsOf(found.part, text),
       ].join('\n');
@@ -69,7 +70,8 @@ export function lateParts(root) {
 }
 
 /**
- * What stands in their place: the same functions, which load them.
+ * What stands in their place: functions of the same names, which load them, and of a class somebody who
+ * is it for `new`, `extends` and `instanceof`.
  * @param {string} part
  * @param {string} text
  */
@@ -77,8 +79,13 @@ function functionsOf(part, text) {
   const exported = [...text.matchAll(/^export (?!type |interface )(.*)$/gm)];
   return exported.map(([, declaration = '']) => {
     const [, isAsync = '', name] = /^(async )?function (\w+)/.exec(declaration) ?? [];
-    if (name === undefined) throw new Error(`src/${part}.ts exports no function: ${declaration}`);
-    return `export ${isAsync}function ${name}(...given) { return load().${name}(...given); }`;
+    if (name !== undefined) {
+      return `export ${isAsync}function ${name}(...given) { return load().${name}(...given); }`;
+    }
+    const [, type] = /^class (\w+)/.exec(declaration) ?? [];
+    if (type === undefined)
+      throw new Error(`src/${part}.ts exports what can't wait: ${declaration}`);
+    return `export const ${type} = lateClass(() => load().${type});`;
   });
 }
 

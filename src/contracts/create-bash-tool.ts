@@ -50,7 +50,10 @@ export const CONTRACT_NAMES = Object.keys(makers) as readonly ContractName[];
  * const bash = createBashTool({ contract: 'workspace', cwd: '/srv/project' });
  * const answer = await bash.execute({ command: 'git status' }, { signal, onUpdate });
  *
+ * The code of a contract is loaded with its first tool.
+ *
  * @throws {InputError} The contract is not known, or an option is not valid.
+ * @throws {LaunchError} (`EMFILE`) There is no descriptor left to load it with; the next call tries again.
  */
 export function createBashTool<Name extends ContractName>(
   options: OptionsOf<Name>,

@@ -45,6 +45,28 @@ export function latePart<T>(name: string, from: string, path: string): () => T {
   };
 }
 
+/** A constructor of anything. */
+type Class = abstract new (...given: never) => object;
+
+/**
+ * A class of such a part: its like for `new`, `extends` and `instanceof`.
+ *
+ * @param load Called when it is first used.
+ */
+export function lateClass<T extends Class>(load: () => T): T {
+  // A class's own prototype could not be passed off as another one.
+  // biome-ignore lint/complexity/useArrowFunction: an arrow function can't be constructed.
+  const stand = function () {} as unknown as T;
+  const late: T = new Proxy(stand, {
+    construct(_, given, target) {
+      const type = load();
+      return Reflect.construct(type, given, target === late ? type : target);
+    },
+    get: (_, name) => Reflect.get(load(), name),
+  });
+  return late;
+}
+
 function withDescriptors<T>(name: string, load: () => T): T {
   const open: number[] = [];
   try {

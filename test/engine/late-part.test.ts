@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { latePart } from '../../src/engine/late-library.js';
+import { lateClass, latePart } from '../../src/engine/late-library.js';
 
 test('a part is loaded when it is first needed, and once', () => {
   const load = latePart<object>('nothing', import.meta.url, 'node:path');
@@ -11,4 +11,33 @@ test('a part that cannot be loaded is asked for again', () => {
   const load = latePart('nothing', import.meta.url, './not-there.js');
   expect(load).toThrow("Cannot find module './not-there.js'");
   expect(load).toThrow("Cannot find module './not-there.js'");
+});
+
+test('a class of a part is that class for new, extends and instanceof, and is loaded by them', () => {
+  class Real {
+    static readonly kind = 'static';
+    constructor(readonly value: number) {}
+  }
+  let loads = 0;
+  const Late = lateClass(() => {
+    loads += 1;
+    return Real;
+  });
+  expect(loads).toBe(0);
+  const made = new Late(3);
+  expect(Object.getPrototypeOf(made)).toBe(Real.prototype);
+  expect(made.value).toBe(3);
+  expect([made instanceof Late, made instanceof Real, new Real(1) instanceof Late]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect({} instanceof Late).toBe(false);
+  class Own extends Late {
+    readonly twice = this.value * 2;
+  }
+  const own = new Own(4);
+  expect(own).toMatchObject({ value: 4, twice: 8 });
+  expect([own instanceof Own, own instanceof Real]).toEqual([true, true]);
+  expect([Late.name, Late.kind]).toEqual(['Real', 'static']);
 });
