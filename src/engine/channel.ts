@@ -34,7 +34,7 @@ let loaded: NativeBinding | undefined;
  * @throws {LaunchError} There is no descriptor left to load it with.
  * @throws Error It is missing or broken; the message says what to do.
  */
-function binding(): NativeBinding {
+export function binding(): NativeBinding {
   // Loading makes callbacks of its own.
   loaded ??= onBehalfOfNobody(load);
   return loaded;

@@ -113,7 +113,7 @@ function countsAt(figures: Float64Array, at: number): Counts {
   };
 }
 
-function decodeCapture(record: CaptureRecord): Capture {
+export function decodeCapture(record: CaptureRecord): Capture {
   const total = { bytes: record[0], characters: record[1], lines: record[2] };
   const lossy = record[3];
   if (record.length === 5) return { kind: 'complete', text: record[4], total, lossy };

@@ -2,13 +2,22 @@
 export interface NativeBinding {
   /** Whether the process's variables are exactly this block, in memory and at this moment. */
   environmentIs(block: string): boolean;
+  /** A descriptor, or a negative errno. */
+  makeNamedPipe(path: string, staysOpen: boolean): number;
   /** Starts the engine unless it runs; undefined or null when it does now. */
   start(): { readonly errno: number; readonly message: string } | null | undefined;
+  readonly TextCapture: new (headBytes: number, tailBytes: number) => NativeCapture;
   readonly Channel: new (
     /** Where the addon writes the figures of the records that it dispatches. */
     figures: Float64Array,
     dispatch: (records: readonly NativeRecord[]) => void,
   ) => NativeChannel;
+}
+
+/** What is kept of a stream. */
+export interface NativeCapture {
+  push(bytes: Uint8Array): void;
+  snapshot(): CaptureRecord;
 }
 
 /** One JavaScript environment's line to the engine. Ids are chosen by this side. */

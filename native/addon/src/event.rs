@@ -205,7 +205,8 @@ fn chunk(record: &mut Record, chunk: Chunk) -> Result<()> {
     }
 }
 
-fn capture(record: &mut Record, captured: Captured<Text>) -> Result<()> {
+/// The elements of a capture.
+pub fn capture(record: &mut Record, captured: Captured<Text>) -> Result<()> {
     counts(record, captured.total)?;
     record.push(captured.lossy)?;
     match captured.kept {

@@ -4,6 +4,7 @@ mod channel;
 mod environ;
 mod event;
 mod host;
+pub mod local_stream;
 mod record;
 mod request;
 

@@ -15,7 +15,7 @@ mod start;
 
 pub use capture::live::Overflow;
 pub use capture::text::{NUL_SYMBOL, Text};
-pub use capture::{Captured, Counts, Limits, Parts};
+pub use capture::{Capture, Captured, Counts, Limits, Parts};
 pub use command::directory::{Directory, HostDirectory};
 pub use command::errors::{LaunchError, StartError, Step, errno_text};
 pub use command::outcome::{BackgroundProcess, Cause, Ended, Outcome, SpillReport, Status, Usage};

@@ -1,0 +1,63 @@
+//! Streams that JavaScript reads: the pipes, which Node cannot make, and what is kept of them.
+
+use std::ffi::CString;
+use std::io::Error;
+
+use forkline_engine::{Capture, Limits};
+use napi::bindgen_prelude::Array;
+use napi::{Env, Result};
+use napi_derive::napi;
+
+use crate::event;
+use crate::record::Record;
+
+/// Makes a named pipe that only its owner may open, and opens it for reading without waiting for a
+/// writer. Gives the descriptor, which is the caller's to close, or a negative errno.
+///
+/// With `stays_open` it counts as its own writer, so that it has no end.
+#[napi]
+pub fn make_named_pipe(path: String, stays_open: bool) -> i32 {
+    let Ok(path) = CString::new(path) else { return -libc::EINVAL };
+    // SAFETY: a string with its NUL.
+    if unsafe { libc::mkfifo(path.as_ptr(), 0o600) } != 0 {
+        return -last_errno();
+    }
+    let side = if stays_open { libc::O_RDWR } else { libc::O_RDONLY };
+    // SAFETY: as above. A reader that does not wait is let in at once.
+    let fd = unsafe { libc::open(path.as_ptr(), side | libc::O_NONBLOCK | libc::O_CLOEXEC) };
+    if fd < 0 { -last_errno() } else { fd }
+}
+
+fn last_errno() -> i32 {
+    Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL)
+}
+
+/// What is kept of a stream that JavaScript reads.
+#[napi]
+pub struct TextCapture {
+    capture: Capture,
+}
+
+#[napi]
+impl TextCapture {
+    /// An empty one.
+    #[napi(constructor)]
+    pub fn new(head_bytes: f64, tail_bytes: f64) -> Self {
+        let limits = Limits { head: head_bytes as usize, tail: tail_bytes as usize };
+        TextCapture { capture: Capture::new(limits) }
+    }
+
+    /// Takes the next bytes of the stream.
+    #[napi]
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.capture.push(bytes);
+    }
+
+    /// What there is so far, as the elements of a capture.
+    #[napi]
+    pub fn snapshot<'env>(&self, env: &'env Env) -> Result<Array<'env>> {
+        let mut record = Record::new(env)?;
+        event::capture(&mut record, self.capture.snapshot())?;
+        Ok(record.finish())
+    }
+}
