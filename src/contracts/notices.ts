@@ -84,13 +84,15 @@ type Notices = readonly (string | undefined)[];
  *
  * @param output What of it is left out or no text, and where it is.
  * @param call What was decided about it, and how it went.
+ * @param spared A process group that is not to be ended with what still runs in it.
  */
 export function noticesOf(
   output: Notices,
   call: Notices,
   receipt: Receipt | undefined,
+  spared?: number,
 ): readonly string[] {
-  const known = receipt === undefined ? [] : receiptNotices(receipt);
+  const known = receipt === undefined ? [] : receiptNotices(receipt, spared);
   const notices = [...output, ...call, ...known];
   return notices.filter((notice) => notice !== undefined);
 }
@@ -99,7 +101,7 @@ export function noticesOf(
  * What a model must know of a command besides its output and how it ended, a line each: that the
  * exit code is a filter's, that memory ran out, and what still runs.
  */
-export function receiptNotices(receipt: Receipt): readonly string[] {
+export function receiptNotices(receipt: Receipt, spared?: number): readonly string[] {
   const { outcome, exitCodeOf, outOfMemory, background } = receipt;
   // On every call's way.
   if (exitCodeOf === undefined && outOfMemory === undefined && background.length === 0) return [];
@@ -107,7 +109,7 @@ export function receiptNotices(receipt: Receipt): readonly string[] {
   return [
     exitCodeOf && exitCode !== undefined ? pipelineNotice(exitCodeOf, exitCode) : undefined,
     outOfMemory === 'likely' ? OUT_OF_MEMORY : undefined,
-    backgroundNotice(background),
+    backgroundNotice(background, spared),
   ].filter((line) => line !== undefined);
 }
 
@@ -133,15 +135,24 @@ const SHOWN_COMMAND_BYTES = 80;
 /** A process that still runs, with the ports on which it listens if somebody has looked. */
 type LeftProcess = BackgroundProcess & { readonly ports?: readonly ListeningPort[] };
 
-/** What still runs and how to stop it, if anything does. */
-export function backgroundNotice(processes: readonly LeftProcess[]): string | undefined {
+/**
+ * What still runs and how to stop it, if anything does.
+ *
+ * @param spared A process group that is not to be ended with what still runs in it.
+ */
+export function backgroundNotice(
+  processes: readonly LeftProcess[],
+  spared?: number,
+): string | undefined {
   if (processes.length === 0) return undefined;
   const shown = processes.slice(0, SHOWN_PROCESSES).map(describeProcess);
   const more = processes.length - shown.length;
   if (more > 0) shown.push(`${more} more`);
   // Those that made a session of their own are in other groups than the command's.
-  const groups = new Set(processes.map(({ processGroup }) => processGroup));
-  const stop = stopCommand([...groups]);
+  const targets = processes.map(({ pid, processGroup }) =>
+    processGroup === spared ? pid : -processGroup,
+  );
+  const stop = killCommand([...new Set(targets)]);
   return `Still running in the background: ${shown.join(', ')}. To stop: ${stop}`;
 }
 
@@ -151,7 +162,12 @@ export function backgroundNotice(processes: readonly LeftProcess[]): string | un
  * (`sudo kill`, `xargs kill`).
  */
 export function stopCommand(groups: readonly number[]): string {
-  return `kill -9 -- ${groups.map((group) => -group).join(' ')}`;
+  return killCommand(groups.map((group) => -group));
+}
+
+/** Processes by their ids, and groups by theirs with a minus. */
+function killCommand(targets: readonly number[]): string {
+  return `kill -9 -- ${targets.join(' ')}`;
 }
 
 /** `4711 (node server.js) on port 3000`, on one line however the command was written. */

@@ -3,9 +3,11 @@ import type {
   BaseResult,
   Capture,
   Counts,
+  MergedResult,
   NotLowered,
   Outcome,
   RunResult,
+  SeparateResult,
   SpillError,
   SpillReport,
   StreamName,
@@ -67,8 +69,16 @@ export interface Receipt
   readonly troubles: readonly string[];
 }
 
+/** What a command took; nobody knows it of one among several that one shell has run. */
+type Figures = 'cpu' | 'peakMemory';
+
+/** A result, perhaps without what the command took. */
+export type ReceiptSource =
+  | (Omit<MergedResult, Figures> & Partial<Pick<MergedResult, Figures>>)
+  | (Omit<SeparateResult, Figures> & Partial<Pick<SeparateResult, Figures>>);
+
 /** What a contract knows of its command beyond the result. */
-interface ReceiptContext {
+export interface ReceiptContext {
   /** The command without what was put around it. Default: that of the result. */
   readonly text?: string | undefined;
   /** Its environment block. */
@@ -79,6 +89,10 @@ interface ReceiptContext {
   readonly kept?: KeptReceipt | undefined;
   /** Why it is not, although it should have been. */
   readonly keptError?: string | undefined;
+  /** What else went wrong or could not be looked at; one line each. */
+  readonly troubles?: readonly string[];
+  /** `pipefail` was set before the text began. Default: if the environment may have set it. */
+  readonly hasPipefail?: boolean | undefined;
 }
 
 /**
@@ -100,7 +114,7 @@ export async function receiptOf(result: RunResult): Promise<Receipt> {
  * up, and it is there at once.
  */
 export function makeReceipt(
-  result: RunResult,
+  result: ReceiptSource,
   context: ReceiptContext,
 ): Receipt | Promise<Receipt> {
   const { background, outcome, command } = result;
@@ -118,19 +132,19 @@ interface Findings {
 
 const NOTHING_FOUND: Findings = { exitCodeOf: undefined, background: [], troubles: [] };
 
-async function lookAndMake(result: RunResult, context: ReceiptContext): Promise<Receipt> {
+async function lookAndMake(result: ReceiptSource, context: ReceiptContext): Promise<Receipt> {
   const running = await lookAt(result.background);
   const exitCodeOf = await pipelineCodeOf(result, context);
   return receiptWith(result, context, { ...running, exitCodeOf });
 }
 
-function receiptWith(result: RunResult, context: ReceiptContext, found: Findings): Receipt {
+function receiptWith(result: ReceiptSource, context: ReceiptContext, found: Findings): Receipt {
   const { pid, outcome, outOfMemory, durationMs, cpu, peakMemory, spill, notLowered } = result;
   const { exitCodeOf, background } = found;
   const kept = 'kept' in context ? context.kept : spill && keptBySpill(spill);
   const keptError = context.keptError ?? (spill?.error && describeSpillError(spill.error));
   const notKept = keptError === undefined ? [] : [`the output is not kept whole: ${keptError}`];
-  const troubles = [...found.troubles, ...notKept];
+  const troubles = [...found.troubles, ...(context.troubles ?? []), ...notKept];
   if (notLowered !== undefined) troubles.push(describeNotLowered(notLowered));
   const streams = streamsOf(result, context.cut);
   // One literal: what is nearly never there is put in afterwards.
@@ -141,9 +155,9 @@ function receiptWith(result: RunResult, context: ReceiptContext, found: Findings
     streams,
     troubles,
     durationMs,
-    cpu,
-    peakMemory,
   };
+  if (cpu !== undefined) receipt.cpu = cpu;
+  if (peakMemory !== undefined) receipt.peakMemory = peakMemory;
   if (outOfMemory !== undefined) receipt.outOfMemory = outOfMemory;
   if (exitCodeOf !== undefined) receipt.exitCodeOf = exitCodeOf;
   if (kept !== undefined) receipt.kept = kept;
@@ -154,11 +168,11 @@ function receiptWith(result: RunResult, context: ReceiptContext, found: Findings
 const STEERED = /(?:^|\0)(?:BASH_ENV|SHELLOPTS)=/;
 
 async function pipelineCodeOf(
-  { command, outcome }: RunResult,
-  { text = command, environment = '' }: ReceiptContext,
+  { command, outcome }: ReceiptSource,
+  { text = command, environment = '', hasPipefail = STEERED.test(environment) }: ReceiptContext,
 ): Promise<PipelineCode | undefined> {
   if (outcome.kind !== 'exited' || !mayHavePipelineCode(text)) return undefined;
-  if (STEERED.test(environment)) return undefined;
+  if (hasPipefail) return undefined;
   // It is only help: without the parser there is none.
   const parser = await loadShellParser().catch(() => undefined);
   const script = parser && parseShell(parser, text);
@@ -182,7 +196,7 @@ async function lookAt(
   };
 }
 
-function streamsOf(result: RunResult, cut: ReceiptContext['cut']): Receipt['streams'] {
+function streamsOf(result: ReceiptSource, cut: ReceiptContext['cut']): Receipt['streams'] {
   if ('output' in result) return { output: streamOf(result.output, cut?.output) };
   const { stdout, stderr } = result;
   return { stdout: streamOf(stdout, cut?.stdout), stderr: streamOf(stderr, cut?.stderr) };

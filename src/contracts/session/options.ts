@@ -1,6 +1,12 @@
 import { createArtifactStore } from '../../artifacts/directory-store.js';
 import type { ArtifactStore } from '../../artifacts/store.js';
-import { atLeast, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
+import {
+  atLeast,
+  checkSwitch,
+  type OptionNames,
+  readOptions,
+  wholeFrom,
+} from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
 import { TaskManager, taskManagerOf } from '../../tasks/manager.js';
 import type { TaskManagerOptions } from '../../tasks/manager-options.js';
@@ -45,6 +51,11 @@ export interface SessionOptions extends ShellOptions {
    * timeout. Default: none does.
    */
   readonly autoBackgroundMs?: number | undefined;
+  /**
+   * One bash for all calls, which run one after the other: variables, functions, options, traps and
+   * jobs last, too. Default: false, a fresh bash for each.
+   */
+  readonly persistent?: boolean | undefined;
 }
 
 const NAMES: OptionNames<SessionOptions> = {
@@ -57,6 +68,7 @@ const NAMES: OptionNames<SessionOptions> = {
   tasks: true,
   taskLifetime: true,
   autoBackgroundMs: true,
+  persistent: true,
 };
 
 /** The options with everything decided. */
@@ -72,6 +84,7 @@ export interface SessionSettings extends ShellSettings {
   readonly autoBackgroundMs: number | undefined;
   /** Whole outputs of tasks. */
   readonly outputs: ArtifactStore;
+  readonly persistent: boolean;
 }
 
 /** What two streams can be kept of, four bytes a character, without a string being too long. */
@@ -91,6 +104,7 @@ export function resolveSessionOptions(given: SessionOptions): SessionSettings {
     const given = showValue(maxCharacters);
     throw new InputError(`maxCharacters: expected at most ${MOST_CHARACTERS}, got ${given}`);
   }
+  checkSwitch('persistent', options.persistent);
   return {
     ...resolveShellOptions(options, { inheritEnv: 'scrubbed', graceMs: 5000 }),
     timeoutMs: Math.min(timeoutMs, maxTimeoutMs),
@@ -98,6 +112,7 @@ export function resolveSessionOptions(given: SessionOptions): SessionSettings {
     maxCharacters,
     ...resolveTasks(options),
     outputs: createArtifactStore(),
+    persistent: options.persistent ?? false,
   };
 }
 

@@ -1,6 +1,11 @@
 import type { KeptOutput } from '../../artifacts/keep-output.js';
 import type { BackgroundProcess, Outcome, RunResult } from '../../engine/outcome.js';
-import { makeReceipt, type Receipt } from '../../receipt/receipt.js';
+import {
+  makeReceipt,
+  type Receipt,
+  type ReceiptContext,
+  type ReceiptSource,
+} from '../../receipt/receipt.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import {
@@ -51,7 +56,7 @@ export interface ShownStreams {
 const NO_STREAMS: ShownStreams = { stdout: NOTHING_SHOWN, stderr: NOTHING_SHOWN };
 
 /** The streams of a result with stdout and stderr apart. */
-export function shownStreams(result: RunResult, maxCharacters: number): ShownStreams {
+export function shownStreams(result: ReceiptSource, maxCharacters: number): ShownStreams {
   if (!('stdout' in result)) throw new TypeError('expected the streams to be separate');
   return {
     stdout: showStream('stdout', result.stdout, maxCharacters),
@@ -64,32 +69,37 @@ export function shownStreams(result: RunResult, maxCharacters: number): ShownStr
  *
  * @param environment Its environment block.
  * @param kept Of a task: a model of this contract knows files, not artifacts.
+ * @param known What else is known of it.
  */
 export function sessionReceipt(
-  result: RunResult,
+  result: ReceiptSource,
   { stdout, stderr }: ShownStreams,
   environment: string,
+  known: Pick<ReceiptContext, 'troubles' | 'hasPipefail'> = {},
   kept: KeptOutput = { kind: 'none' },
 ): Receipt | Promise<Receipt> {
   const cut = { stdout: stdout.isCut, stderr: stderr.isCut };
-  if (kept.kind !== 'kept') return makeReceipt(result, { environment, cut, kept: undefined });
+  const context = { environment, cut, ...known };
+  if (kept.kind !== 'kept') return makeReceipt(result, { ...context, kept: undefined });
   const { artifact, bytes, missing } = kept;
-  return makeReceipt(result, { environment, cut, kept: { path: artifact.path, bytes, missing } });
+  return makeReceipt(result, { ...context, kept: { path: artifact.path, bytes, missing } });
 }
 
 /**
  * The answer to a command that ended.
  *
  * @param notices What else there is to say.
+ * @param spared A process group that must not be ended with what runs in it: its shell's.
  * @throws {ToolAbortError} It was cancelled.
  */
 export function sessionResult(
-  result: RunResult,
+  result: Pick<RunResult, 'outcome'>,
   streams: ShownStreams,
   details: SessionDetails & { readonly receipt: Receipt },
   notices: readonly (string | undefined)[],
+  spared?: number,
 ): ToolResult<SessionDetails> {
-  const given = noticesOf(lossyNotices(streams), notices, details.receipt);
+  const given = noticesOf(lossyNotices(streams), notices, details.receipt, spared);
   const text = reportText(streamsText(streams), result.outcome, given);
   if (result.outcome.kind === 'cancelled') throw new ToolAbortError(text, { details });
   const structured = {

@@ -26,6 +26,7 @@ import { runOrGoOn, type StartInPlace } from './tasks/auto-background.js';
 import { commandTask } from './tasks/command-task.js';
 import { startDetachedTask } from './tasks/detached-task.js';
 import type { SessionTasks, StartedTask } from './tasks/session-tasks.js';
+import { detailsOfTimeout, timeoutChange, timeoutFor } from './timeout.js';
 
 /** A command for the background. */
 interface TaskCommand {
@@ -52,12 +53,12 @@ export interface Session {
  */
 export async function runInSession(
   session: Session,
-  { command, timeout: asked }: SessionInput,
+  { command = '', timeout: asked }: SessionInput,
   call: ToolCall<SessionDetails>,
   moment: CallMoment,
 ): Promise<ToolResult<SessionDetails>> {
   const { settings, directory } = session;
-  const timeout = clampTimeout(asked ?? settings.timeoutMs, settings);
+  const timeout = timeoutFor(asked ?? settings.timeoutMs, settings);
   const from = await directory.here();
   const environment = shellEnvironment(from.path, settings, moment);
   const result = await whileListened(call, (onOutput) => {
@@ -72,8 +73,8 @@ export async function runInSession(
       : runOrGoOn(session, { command, environment, timeout, onOutput }, call, start);
   });
   if ('task' in result) {
-    const details = { cwd: directory.path, ...timeoutDetails(timeout), task: result.task };
-    return startedResult(result.task.id, details, clampNotice(timeout, settings), result.afterMs);
+    const details = { cwd: directory.path, ...detailsOfTimeout(timeout), task: result.task };
+    return startedResult(result.task.id, details, timeoutChange(timeout, settings), result.afterMs);
   }
   const { kind } = result.outcome;
   const endedItself = kind !== 'timedOut' && kind !== 'cancelled';
@@ -82,14 +83,14 @@ export async function runInSession(
   const streams = shownStreams(result, settings.maxCharacters);
   const details = {
     cwd: directory.path,
-    ...timeoutDetails(timeout),
+    ...detailsOfTimeout(timeout),
     durationMs: result.durationMs,
     outcome: result.outcome,
     ...(result.background.length > 0 && { background: result.background }),
     receipt: await sessionReceipt(result, streams, environment),
   };
   return sessionResult(result, streams, details, [
-    clampNotice(timeout, settings),
+    timeoutChange(timeout, settings),
     lost ? `The working directory could not be followed; it stays ${directory.path}.` : undefined,
   ]);
 }
@@ -102,12 +103,12 @@ export async function runInSession(
  */
 export async function startTask(
   session: Session,
-  { command: text, timeout: asked, stdin = false }: SessionInput,
+  { command: text = '', timeout: asked, stdin = false }: SessionInput,
   moment: CallMoment,
   entry: PendingEntry | undefined,
 ): Promise<ToolResult<SessionDetails>> {
   const { settings, directory, tasks } = session;
-  const timeout = clampTimeout(asked, settings);
+  const timeout = timeoutFor(asked, settings);
   const { task, ended, detachedPid } = await tasks.begin(async () => {
     const from = await directory.here();
     if (session.owner.isDisposed) throw new ToolAbortError(CANCELLED);
@@ -121,10 +122,10 @@ export async function startTask(
   else entry?.ofReceipt(ended.then(({ receipt }) => receipt));
   const details: SessionDetails = {
     cwd: directory.path,
-    ...timeoutDetails(timeout),
+    ...detailsOfTimeout(timeout),
     task: { id: task.id, status: 'running' },
   };
-  return startedResult(task.id, details, clampNotice(timeout, settings));
+  return startedResult(task.id, details, timeoutChange(timeout, settings));
 }
 
 /** Starts a command that ends with the tool, or with the host. */
@@ -152,7 +153,11 @@ async function startAttached(
 }
 
 /** Takes the session back to its start when its directory turns out to be gone. */
-async function inPlace<T>(session: Session, from: Place, start: () => Promise<T>): Promise<T> {
+export async function inPlace<T>(
+  session: Session,
+  from: Place,
+  start: () => Promise<T>,
+): Promise<T> {
   try {
     return await start();
   } catch (error) {
@@ -173,27 +178,4 @@ function sessionOptions(
   const own = { cwd: from.path, timeoutMs: milliseconds, owner, ...listening };
   const limits = streamLimits(settings.maxCharacters);
   return { ...commandOptions(settings, limits, own), streams: 'separate' };
-}
-
-function clampTimeout(
-  asked: number | undefined,
-  { maxTimeoutMs }: Pick<SessionSettings, 'maxTimeoutMs'>,
-): CallTimeout {
-  if (asked === undefined || asked <= maxTimeoutMs) return { milliseconds: asked };
-  return { milliseconds: maxTimeoutMs, requested: asked };
-}
-
-function clampNotice(timeout: CallTimeout, { maxTimeoutMs }: SessionSettings): string | undefined {
-  if (timeout.requested === undefined) return undefined;
-  return (
-    `Timeout clamped to ${timeout.milliseconds} ms ` +
-    `(requested ${timeout.requested} ms; at most ${maxTimeoutMs} ms).`
-  );
-}
-
-function timeoutDetails({ milliseconds, requested }: CallTimeout): Partial<SessionDetails> {
-  return {
-    ...(milliseconds !== undefined && { timeoutMs: milliseconds }),
-    ...(requested !== undefined && { requestedTimeoutMs: requested }),
-  };
 }

@@ -4,14 +4,17 @@ import type { SessionSettings } from './options.js';
 
 /** Input of the `session` contract, once it is valid. */
 export interface SessionInput {
-  readonly command: string;
+  /** Absent only beside `restart`. */
+  readonly command?: string;
   readonly timeout?: number;
   readonly run_in_background?: boolean;
   readonly stdin?: boolean;
+  readonly restart?: boolean;
 }
 
 /** The schema of a tool's input; limits and defaults are told in the descriptions. */
-export function sessionSchema({ timeoutMs, maxTimeoutMs }: SessionSettings): JsonSchema {
+export function sessionSchema(settings: SessionSettings): JsonSchema {
+  const { timeoutMs, maxTimeoutMs, persistent } = settings;
   return {
     type: 'object',
     properties: {
@@ -29,11 +32,17 @@ export function sessionSchema({ timeoutMs, maxTimeoutMs }: SessionSettings): Jso
         type: 'boolean',
         description: 'In the background: its stdin stays open for `write_task`',
       },
+      ...(persistent && { restart: RESTART }),
     },
-    required: ['command'],
+    required: persistent ? [] : ['command'],
     additionalProperties: false,
   };
 }
+
+const RESTART = {
+  type: 'boolean',
+  description: 'End the shell with all it started, and begin a new one; `command` may be left out',
+};
 
 /** How a command has ended, and what it has printed. */
 export const END_PROPERTIES = {
@@ -78,24 +87,40 @@ export const SESSION_OUTPUT_SCHEMA: JsonSchema = {
 
 /** What the model is told about `bash`. */
 export function sessionDescription(settings: SessionSettings): string {
-  const { cwd, timeoutMs, maxTimeoutMs, maxCharacters, maxRunningTasks } = settings;
+  const { cwd, timeoutMs, maxTimeoutMs, maxCharacters, maxRunningTasks, persistent } = settings;
   return [
     'Runs a shell command and returns its stdout, its stderr and its exit code.',
     '',
-    `- The working directory lasts from one command to the next; it begins as ${cwd}. Nothing else ` +
-      'does: each command has a fresh bash, without the variables and functions of the one before.',
+    persistent ? lastingShell(cwd) : lastingDirectory(cwd),
     '- There is no terminal and no input: programs that ask, page or open an editor fail. Pass ' +
       'what they would ask for as arguments (`-y`, `-m`).',
     `- A command may take ${timeoutMs} milliseconds, or \`timeout\` (at most ${maxTimeoutMs}). Then ` +
-      'it is ended, with everything it started, and the output so far is returned.',
+      `it is ended, ${persistent ? 'and the shell with it, ' : ''}with everything it started, and the output so far is returned.`,
     `- Of each stream the first ${formatCount(maxCharacters)} characters are returned. Redirect ` +
       'longer output to a file and read the part that matters.',
     '- An exit code other than 0 is part of the answer, not an error of the tool.',
     '- With `run_in_background: true` the answer is a `task_id`, at once, and the command goes on: ' +
       `without a time limit unless \`timeout\` is given, at most ${maxRunningTasks} at a time. Follow ` +
-      'it with `task_output`, `write_task`, `kill_task` and `list_tasks`. It does not change the ' +
-      'working directory.',
+      'it with `task_output`, `write_task`, `kill_task` and `list_tasks`. ' +
+      (persistent
+        ? 'It has a fresh bash, which has but the directory of the shell, and does not change that.'
+        : 'It does not change the working directory.'),
     '- A process started with `&` goes on after the command; the result names it and says how to ' +
       'stop it.',
   ].join('\n');
+}
+
+function lastingDirectory(cwd: string): string {
+  return (
+    `- The working directory lasts from one command to the next; it begins as ${cwd}. Nothing else ` +
+    'does: each command has a fresh bash, without the variables and functions of the one before.'
+  );
+}
+
+function lastingShell(cwd: string): string {
+  return (
+    `- Commands run one after the other in one bash, which begins in ${cwd}: directory, variables, ` +
+    'functions, options and jobs last from one to the next. `exit` or `exec` ends it; then, and ' +
+    'after `restart: true`, the next command has a new one in the same directory.'
+  );
 }

@@ -1,4 +1,5 @@
 import { checkCommand } from '../../command/options.js';
+import { InputError } from '../../support/errors.js';
 import type { Task } from '../../tasks/task.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { Lifetime } from '../lifetime.js';
@@ -7,6 +8,7 @@ import { type CallMoment, momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
 import { SessionDirectory } from './directory.js';
 import { resolveSessionOptions, type SessionOptions, type SessionSettings } from './options.js';
+import { SharedShell } from './persistent/shared-shell.js';
 import type { SessionDetails } from './result.js';
 import { runInSession, type Session, startTask } from './run.js';
 import {
@@ -53,6 +55,7 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     directory: new SessionDirectory(settings.cwd),
     tasks: new SessionTasks(settings.tasks),
   };
+  const shared = settings.persistent ? new SharedShell(session) : undefined;
   const taskOutput = createTaskOutputTool(session.tasks, life);
   const writeTask = createWriteTaskTool(session.tasks, life);
   const killTask = createKillTaskTool(session.tasks, life);
@@ -65,7 +68,8 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     // First of all, since waiting is what comes next. Only the directory is that of its turn.
     const moment = momentOf(settings);
     const fields = await validate(input);
-    const entry = settings.log?.begin(fields.command, call.signal);
+    const { command } = fields;
+    const entry = command === undefined ? undefined : settings.log?.begin(command, call.signal);
     const running = run(fields, call, moment, entry);
     return entry?.ofCall(running) ?? running;
   }
@@ -76,10 +80,12 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     moment: CallMoment,
     entry: PendingEntry | undefined,
   ): Promise<ToolResult<SessionDetails>> {
-    checkCommand(fields.command);
+    checkFields(fields);
     life.checkStart(call.signal);
     if (fields.run_in_background) return life.add(startTask(session, fields, moment, entry));
-    const running = runInSession(session, fields, call, moment);
+    const running =
+      shared?.run(fields, call, moment, () => life.checkStart(call.signal)) ??
+      runInSession(session, fields, call, moment);
     return life.add(entry?.ofRun(running) ?? running);
   }
 
@@ -89,7 +95,7 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     inputSchema,
     outputSchema: SESSION_OUTPUT_SCHEMA,
     strict: true,
-    concurrency: 'shared',
+    concurrency: settings.persistent ? 'exclusive' : 'shared',
     hints: SHELL_HINTS,
     taskOutput,
     writeTask,
@@ -110,6 +116,7 @@ export function createSessionTool(options: SessionOptions): SessionTool {
       await Promise.all(tasks.filter((task) => task.lifetime === 'tool').map(({ ended }) => ended));
       if (settings.ownsTasks) settings.tasks.dispose();
       await disposeOutputs(settings, tasks);
+      await shared?.settled();
       await settings.log?.flush();
     },
   };
@@ -120,4 +127,14 @@ async function disposeOutputs({ outputs }: SessionSettings, tasks: readonly Task
   const running = tasks.filter(({ lifetime, end }) => lifetime === 'host' && end === undefined);
   if (running.length === 0) await outputs.dispose();
   else void Promise.all(running.map(({ ended }) => ended)).then(() => outputs.dispose());
+}
+
+/** @throws {InputError} There is no command where there must be one, or none that can be run. */
+function checkFields({ command, restart, run_in_background: background }: SessionInput): void {
+  if (command !== undefined) checkCommand(command);
+  else if (!restart)
+    throw new InputError('command: expected a string beside no `restart: true`, got nothing');
+  if (restart && background) {
+    throw new InputError('restart: expected no `run_in_background: true` beside it, got true');
+  }
 }

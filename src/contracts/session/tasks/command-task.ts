@@ -51,7 +51,7 @@ async function endOf(
   const streams = shownStreams(end, maxCharacters);
   const inFile = await keeper.finish(end.spill);
   const kept = inFile.kind === 'none' ? await keepShort(end, outputs) : inFile;
-  const receipt = await sessionReceipt(end, streams, environment, kept);
+  const receipt = await sessionReceipt(end, streams, environment, {}, kept);
   const file = kept.kind === 'kept' ? kept.artifact.path : undefined;
   subject.conclude(receipt, file);
   const { outcome, durationMs } = end;

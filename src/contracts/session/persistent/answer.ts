@@ -1,0 +1,90 @@
+import type { Ending, Outcome } from '../../../engine/outcome.js';
+import type { ReceiptSource } from '../../../receipt/receipt.js';
+import type { ToolResult } from '../../contract.js';
+import type { Place } from '../directory.js';
+import {
+  type CallTimeout,
+  type SessionDetails,
+  sessionReceipt,
+  sessionResult,
+  shownStreams,
+} from '../result.js';
+import type { Session } from '../run.js';
+import { detailsOfTimeout, timeoutChange } from '../timeout.js';
+import type { PersistentShell, ShellAnswer, ShellStop } from './shell.js';
+import { lostNotice, UNSEEN } from './told.js';
+
+/** A call that a shell has run, and where the session was at its start. */
+export interface RanCall {
+  readonly shell: PersistentShell;
+  readonly answer: ShellAnswer;
+  readonly from: Place;
+}
+
+/**
+ * The answer to a call, whose directory the session follows.
+ *
+ * @param notices What there is to say already.
+ * @throws {ToolAbortError} It was cancelled.
+ */
+export async function answerOf(
+  { settings, directory, owner }: Session,
+  { shell, answer, from }: RanCall,
+  command: string,
+  timeout: CallTimeout,
+  notices: readonly string[],
+): Promise<ToolResult<SessionDetails>> {
+  const { end, hadPipefail } = answer;
+  const isLost = end.kind === 'shellEnded';
+  const place = isLost ? end.shell.directory : end.directory;
+  // One that was ended before it was where it is to begin has been nowhere.
+  if (shell.isReady) await directory.follow(from, place);
+  const result = resultOf(shell, answer, command, timeout.milliseconds ?? settings.timeoutMs);
+  const streams = shownStreams(result, settings.maxCharacters);
+  const isUnseen = end.kind === 'reported' && end.background === undefined;
+  const details = {
+    cwd: directory.path,
+    ...detailsOfTimeout(timeout),
+    durationMs: result.durationMs,
+    outcome: result.outcome,
+    ...(result.background.length > 0 && { background: result.background }),
+    receipt: await sessionReceipt(result, streams, shell.environment, {
+      troubles: isUnseen ? [UNSEEN] : [],
+      ...(hadPipefail && { hasPipefail: true }),
+    }),
+  };
+  const all = [
+    ...notices,
+    timeoutChange(timeout, settings),
+    place === undefined
+      ? `The working directory could not be followed; it stays ${directory.path}.`
+      : undefined,
+    isLost && !owner.isDisposed ? lostNotice(directory.path, end.reason !== undefined) : undefined,
+  ];
+  return sessionResult(result, streams, details, all, shell.pid);
+}
+
+/** The call's own result. What its processes took is known of the shell as a whole alone. */
+function resultOf(
+  { pid }: PersistentShell,
+  { end, stdout, stderr, durationMs }: ShellAnswer,
+  command: string,
+  timeoutMs: number,
+): ReceiptSource {
+  const base = { command, pid, durationMs, stdout, stderr };
+  if (end.kind === 'reported') {
+    const outcome = { kind: 'exited', exitCode: end.exitCode } as const;
+    return { ...base, outcome, background: end.background ?? [] };
+  }
+  const { background, outOfMemory } = end.shell;
+  const outcome = outcomeOf(end.shell.outcome, end.reason, timeoutMs);
+  return { ...base, outcome, background, ...(outOfMemory && { outOfMemory }) };
+}
+
+function outcomeOf(shell: Outcome, reason: ShellStop | undefined, timeoutMs: number): Outcome {
+  if (reason === undefined || (shell.kind === 'cancelled' && shell.by === 'owner')) return shell;
+  const forced = 'forced' in shell && shell.forced;
+  const ending: Ending = 'ending' in shell ? shell.ending : shell;
+  if (reason === 'timedOut') return { kind: 'timedOut', timeoutMs, forced, ending };
+  return { kind: 'cancelled', by: 'signal', forced, ending };
+}

@@ -1,0 +1,64 @@
+import { readSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { hasCode } from '../../../support/errors.js';
+import type { NamedPipe } from './pipes.js';
+
+/** What a pipe holds at most, unless somebody with more rights makes it larger. */
+const MOST_IN_PIPE = 1024 * 1024;
+
+/** Reads a pipe as it fills; whoever writes waits while this thread is busy. */
+export class PipeReader {
+  readonly #fd: number;
+  readonly #socket: Socket;
+  #take: ((bytes: Uint8Array) => void) | undefined;
+  #isOver = false;
+  /** Settles when nobody writes to it any more; not before somebody did. */
+  readonly over: Promise<void>;
+
+  constructor({ fd }: NamedPipe, take: (bytes: Uint8Array) => void) {
+    this.#fd = fd;
+    this.#take = take;
+    this.#socket = new Socket({ fd, readable: true, writable: false });
+    this.over = new Promise((resolve) => {
+      const end = (): void => {
+        this.#isOver = true;
+        resolve();
+      };
+      // Its descriptor is closed only after the first of these.
+      this.#socket.once('end', end).once('error', end).once('close', end);
+    });
+    this.#socket.on('data', (bytes) => this.#take?.(bytes));
+    this.#socket.unref();
+  }
+
+  /** Takes what lies in the pipe now. */
+  drain(): void {
+    const piece = Buffer.allocUnsafe(64 * 1024);
+    for (let taken = 0; !this.#isOver && taken < MOST_IN_PIPE; ) {
+      const length = this.#read(piece);
+      if (length === 0) return;
+      this.#take?.(piece.subarray(0, length));
+      taken += length;
+    }
+  }
+
+  /** What comes from now on is read and dropped, so that nobody who still writes is held up. */
+  release(): void {
+    this.#take = undefined;
+  }
+
+  close(): void {
+    this.#take = undefined;
+    this.#socket.destroy();
+  }
+
+  /** 0: nothing is there, or nobody writes. */
+  #read(into: Buffer): number {
+    try {
+      return readSync(this.#fd, into);
+    } catch (error) {
+      if (hasCode(error, 'EAGAIN') || hasCode(error, 'EIO')) return 0;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { unlink } from 'node:fs';
+import { join } from 'node:path';
+import {
+  makeTemporaryDirectory,
+  removeTemporaryDirectory,
+} from '../../../artifacts/temporary-directory.js';
+import { makeNamedPipe } from '../../../engine/local-stream.js';
+import { hasCode, messageOf } from '../../../support/errors.js';
+import { ToolError } from '../../errors.js';
+
+/** A pipe that a shell opens by its path. */
+export interface NamedPipe {
+  readonly path: string;
+  /** Its end for reading, which is the holder's to close. */
+  readonly fd: number;
+}
+
+const PREFIX = 'shell-';
+/** No shell is of use without its host. */
+const MAX_AGE_MS = 60 * 60 * 1000;
+
+async function makeHome(): Promise<string> {
+  try {
+    return await makeTemporaryDirectory(PREFIX, MAX_AGE_MS);
+  } catch (error) {
+    const message = `Command could not be started: no place for its pipes: ${messageOf(error)}`;
+    throw new ToolError('launch', message, { cause: error });
+  }
+}
+
+/** The private directory of a shell, with the pipes between it and the host. */
+export class Pipes {
+  #directory: string;
+
+  private constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** @throws {ToolError} No temporary directory can be made. */
+  static async open(): Promise<Pipes> {
+    return new Pipes(await makeHome());
+  }
+
+  /** Where they are made now. */
+  get directory(): string {
+    return this.#directory;
+  }
+
+  /**
+   * Makes one.
+   *
+   * @param staysOpen It has no end.
+   * @throws {LaunchError} It cannot be made.
+   * @throws {ToolError} Nor can its directory.
+   */
+  async make(name: string, staysOpen: boolean): Promise<NamedPipe> {
+    try {
+      return this.#make(name, staysOpen);
+    } catch (error) {
+      // Somebody has cleared the temporary directory.
+      if (!hasCode(error, 'ENOENT')) throw error;
+      this.#directory = await makeHome();
+      return this.#make(name, staysOpen);
+    }
+  }
+
+  /** Nobody is to open it any more. */
+  forget({ path }: NamedPipe): void {
+    unlink(path, () => {});
+  }
+
+  async close(): Promise<void> {
+    await removeTemporaryDirectory(this.#directory);
+  }
+
+  #make(name: string, staysOpen: boolean): NamedPipe {
+    const path = join(this.#directory, name);
+    return { path, fd: makeNamedPipe(path, staysOpen) };
+  }
+}

@@ -1,0 +1,125 @@
+import type { RunResult } from '../../../engine/outcome.js';
+import { ExclusiveQueue } from '../../../support/mutex.js';
+import { whileListened } from '../../call-listeners.js';
+import type { ToolCall, ToolResult } from '../../contract.js';
+import { ToolError } from '../../errors.js';
+import { type CallMoment, shellEnvironment } from '../../options.js';
+import type { Place } from '../directory.js';
+import { streamLimits } from '../output.js';
+import type { SessionDetails } from '../result.js';
+import { inPlace, type Session } from '../run.js';
+import type { SessionInput } from '../schema.js';
+import { timeoutFor } from '../timeout.js';
+import { answerOf, type RanCall } from './answer.js';
+import { PersistentShell, type ShellCall } from './shell.js';
+import { betweenNotice, neverReady, restartedResult, restartNotice } from './told.js';
+
+/** The shell that the calls of a session share, one after the other. */
+export class SharedShell {
+  readonly #session: Session;
+  readonly #queue = new ExclusiveQueue();
+  #shell: PersistentShell | undefined;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Runs a command in it when its turn has come, or gives the session another shell, or both.
+   *
+   * @param checkStart Throws if it may not begin any more.
+   * @throws {ToolError} The session's directory cannot be used, or no shell could be started.
+   * @throws {ToolAbortError} It was cancelled.
+   * @throws {LaunchError} No shell could be started.
+   */
+  run(
+    input: SessionInput,
+    call: ToolCall<SessionDetails>,
+    moment: CallMoment,
+    checkStart: () => void,
+  ): Promise<ToolResult<SessionDetails>> {
+    return this.#queue.run(async () => {
+      checkStart();
+      if (!input.restart) return this.#answer(input, call, moment, []);
+      await this.#leave();
+      const notice = restartNotice(this.#session.directory.path);
+      if (input.command === undefined) return restartedResult(this.#session.directory.path, notice);
+      return this.#answer(input, call, moment, [notice]);
+    }, call.signal);
+  }
+
+  /** Settles when nothing is left of a shell whose owner has been disposed of. */
+  async settled(): Promise<void> {
+    await this.#shell?.ended;
+  }
+
+  async #answer(
+    { command: text = '', timeout: asked }: SessionInput,
+    call: ToolCall<SessionDetails>,
+    moment: CallMoment,
+    notices: string[],
+  ): Promise<ToolResult<SessionDetails>> {
+    const { settings } = this.#session;
+    const timeout = timeoutFor(asked ?? settings.timeoutMs, settings);
+    const { milliseconds: timeoutMs = settings.timeoutMs } = timeout;
+    const { signal } = call;
+    const { encoding } = settings;
+    const limits = streamLimits(settings.maxCharacters);
+    const ran = await whileListened(call, (onOutput) => {
+      const asked = { text, timeoutMs, signal, onOutput, limits, encoding };
+      return this.#perform(asked, moment, notices);
+    });
+    return answerOf(this.#session, ran, text, timeout, notices);
+  }
+
+  /**
+   * Has the shell run it; another one, if it turns out to be gone and has not begun.
+   *
+   * @param notices Gets what there is to say of that.
+   */
+  async #perform(call: ShellCall, moment: CallMoment, notices: string[]): Promise<RanCall> {
+    for (;;) {
+      const gone = this.#shell?.end;
+      if (gone !== undefined) notices.push(await this.#lose(gone));
+      const from = await this.#session.directory.here();
+      this.#shell ??= await inPlace(this.#session, from, () => this.#start(from, moment));
+      const shell = this.#shell;
+      const answer = await shell.run(call);
+      const { end } = answer;
+      if (end.kind === 'reported') return { shell, answer, from };
+      this.#shell = undefined;
+      const isNobodys = end.reason === undefined && end.shell.background.length === 0;
+      if (!isNobodys || answer.hasBegun) return { shell, answer, from };
+      if (!shell.isReady) throw new ToolError('launch', neverReady(end.shell));
+      notices.push(await this.#lose(end.shell));
+    }
+  }
+
+  #start(from: Place, moment: CallMoment): Promise<PersistentShell> {
+    const { settings, owner } = this.#session;
+    const { shell, graceMs } = settings;
+    const environment = shellEnvironment(from.path, settings, moment);
+    return PersistentShell.start({ cwd: from.path, environment, shell, graceMs, owner });
+  }
+
+  /** It has ended while it had nothing to run; what is to be said of that. */
+  async #lose(gone: RunResult): Promise<string> {
+    this.#shell = undefined;
+    await this.#follow(gone);
+    return betweenNotice(gone, this.#session.directory.path);
+  }
+
+  /** Ends the shell, and stays where it was. */
+  async #leave(): Promise<void> {
+    const shell = this.#shell;
+    this.#shell = undefined;
+    if (shell === undefined) return;
+    await shell.stop();
+    await this.#follow(await shell.ended);
+  }
+
+  async #follow({ directory: end }: RunResult): Promise<void> {
+    const { directory } = this.#session;
+    await directory.follow(await directory.here(), end);
+  }
+}

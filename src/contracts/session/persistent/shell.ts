@@ -1,0 +1,208 @@
+import { type LiveProcess, type SpawnOptions, spawnIn } from '../../../command/spawn.js';
+import type { BackgroundProcess, Capture, RunResult } from '../../../engine/outcome.js';
+import { onAbort } from '../../../support/abort.js';
+import { startTimer } from '../../../support/timing.js';
+import type { OutputOptions } from './call-output.js';
+import { OutsideView } from './outside-view.js';
+import type { Report } from './reports.js';
+import { launchText } from './script.js';
+import { Wires } from './wires.js';
+
+/** How a shell is started. Times in milliseconds. */
+interface ShellStart extends Pick<SpawnOptions, 'shell' | 'graceMs' | 'owner'> {
+  readonly cwd: string;
+  /** The environment block. */
+  readonly environment: string;
+}
+
+/** What a call asks of a shell. */
+export interface ShellCall extends OutputOptions {
+  readonly text: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Why a shell was ended in the middle of a call. */
+export type ShellStop = 'timedOut' | 'cancelled';
+
+/** How a call has ended: with its shell still there, or together with it. */
+type CallEnd =
+  | {
+      readonly kind: 'reported';
+      readonly exitCode: number;
+      /** What of it still runs; undefined: that cannot be seen. */
+      readonly background: readonly BackgroundProcess[] | undefined;
+      /** Where the shell is; undefined: likewise. */
+      readonly directory: string | undefined;
+    }
+  | {
+      readonly kind: 'shellEnded';
+      readonly shell: RunResult;
+      /** Why we ended it; undefined: nobody here did. */
+      readonly reason: ShellStop | undefined;
+    };
+
+/** A call that is over. */
+export interface ShellAnswer {
+  readonly end: CallEnd;
+  /** The shell has begun with the call's text, as far as that can be seen. */
+  readonly hasBegun: boolean;
+  /** `pipefail` was set before the call. */
+  readonly hadPipefail: boolean;
+  readonly stdout: Capture;
+  readonly stderr: Capture;
+  readonly durationMs: number;
+}
+
+/** Of what the shell itself prints outside of calls, nothing but why it would not start matters. */
+const OWN_OUTPUT = { headBytes: 4096, tailBytes: 0 } as const;
+
+/** What there is to do with the process. */
+type ShellProcess = Pick<LiveProcess, 'pid' | 'result' | 'kill' | 'ref' | 'unref'>;
+
+/** One bash that is given one command after the other. While none runs, the host may exit. */
+export class PersistentShell {
+  readonly pid: number;
+  /** The environment block that it was started with. */
+  readonly environment: string;
+  /** Settles once it has ended and nothing of it is left here. */
+  readonly ended: Promise<RunResult>;
+  readonly #process: ShellProcess;
+  readonly #wires: Wires;
+  readonly #view: OutsideView;
+  #end: RunResult | undefined;
+  #isReady = false;
+  #hasPipefail = false;
+
+  private constructor(process: ShellProcess, wires: Wires, { environment, cwd }: ShellStart) {
+    this.pid = process.pid;
+    this.environment = environment;
+    this.#process = process;
+    this.#wires = wires;
+    this.#view = new OutsideView(process.pid);
+    this.ended = this.#clearAway();
+    process.unref();
+    wires.begin(cwd).then(({ hasPipefail }) => {
+      this.#isReady = true;
+      this.#hasPipefail = hasPipefail;
+    });
+  }
+
+  /**
+   * Starts one. It may still turn out that it does not get as far as its first command.
+   *
+   * @throws {LaunchError} It could not be started.
+   * @throws {ToolError} There is no place for its pipes.
+   */
+  static async start(start: ShellStart): Promise<PersistentShell> {
+    const wires = await Wires.open();
+    try {
+      const { cwd, shell, graceMs, owner } = start;
+      const [environment, startUp] = withoutStartUp(start.environment);
+      const process = await spawnIn(environment, launchText(wires.directory, startUp), {
+        ...{ cwd, shell, graceMs, owner },
+        ...OWN_OUTPUT,
+        streams: 'separate',
+        followDirectory: true,
+      });
+      return new PersistentShell(process, wires, start);
+    } catch (error) {
+      await wires.close();
+      throw error;
+    }
+  }
+
+  /** How it has ended; undefined: it runs, as far as is known. */
+  get end(): RunResult | undefined {
+    return this.#end;
+  }
+
+  /** It has come as far as its first command. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /**
+   * Has it run a text. Only one call at a time.
+   *
+   * @throws {ToolError | LaunchError} The pipes cannot be made; nothing was run.
+   */
+  async run({ text, timeoutMs, signal, ...options }: ShellCall): Promise<ShellAnswer> {
+    const hadPipefail = this.#hasPipefail;
+    this.#process.ref();
+    try {
+      const startedAt = performance.now();
+      const { output, report } = await this.#wires.call(text, options);
+      const over = await this.#untilOver(report, timeoutMs, signal);
+      const durationMs = performance.now() - startedAt;
+      const [end] = await Promise.all([this.#lookAt(over), output.finish()]);
+      const { hasBegun } = output;
+      if (end.kind === 'shellEnded' && end.shell.background.length === 0) output.close();
+      const [stdout, stderr] = [output.stdout.capture(), output.stderr.capture()];
+      return { end, hasBegun, hadPipefail, stdout, stderr, durationMs };
+    } finally {
+      this.#process.unref();
+    }
+  }
+
+  /** Ends it, with everything it has started. */
+  async stop(): Promise<void> {
+    this.#process.ref();
+    await this.#process.kill();
+    await this.ended;
+  }
+
+  /** Waits for the call's report; why the shell had to be ended, or has, if none came. */
+  async #untilOver(
+    report: Promise<Report>,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Report | { readonly reason: ShellStop | undefined }> {
+    let reason: ShellStop | undefined;
+    const stop = (why: ShellStop): void => {
+      reason ??= why;
+      void this.#process.kill();
+    };
+    const offTimer = startTimer(timeoutMs, () => stop('timedOut'), 'keepsAlive');
+    const offAbort = signal && onAbort(signal, () => stop('cancelled'));
+    try {
+      const told = await Promise.race([report, this.#process.result.then(() => undefined)]);
+      if (told !== undefined && reason === undefined) return told;
+      await this.#process.result;
+      return { reason };
+    } finally {
+      offTimer();
+      offAbort?.();
+    }
+  }
+
+  /** What is to be seen of the end of a call while its output is being read. */
+  async #lookAt(over: Report | { readonly reason: ShellStop | undefined }): Promise<CallEnd> {
+    if ('reason' in over) {
+      return { kind: 'shellEnded', shell: await this.#process.result, reason: over.reason };
+    }
+    this.#hasPipefail = over.hasPipefail;
+    const [background, directory] = await Promise.all([
+      this.#view.newcomers(),
+      this.#view.directory(),
+    ]);
+    return { kind: 'reported', exitCode: over.status, background, directory };
+  }
+
+  async #clearAway(): Promise<RunResult> {
+    const result = await this.#process.result;
+    this.#end = result;
+    await Promise.all([this.#view.close(), this.#wires.close()]);
+    return result;
+  }
+}
+
+const START_UP = /(?:^|\0)BASH_ENV=([^\0]*)/;
+
+/** An environment block without the file that bash reads first, and that file. */
+function withoutStartUp(block: string): readonly [block: string, startUp: string | undefined] {
+  const found = START_UP.exec(block);
+  if (found === null) return [block, undefined];
+  const rest = block.slice(0, found.index) + block.slice(found.index + found[0].length);
+  return [rest.replace(/^\0/, ''), Buffer.from(found[1] ?? '', 'latin1').toString()];
+}

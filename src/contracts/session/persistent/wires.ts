@@ -1,0 +1,71 @@
+import { CallOutput, type OutputOptions } from './call-output.js';
+import { Pipes } from './pipes.js';
+import { type Report, Reports } from './reports.js';
+import { callLine, firstLine, SCRIPT_NAME } from './script.js';
+import { ScriptFeed } from './script-feed.js';
+
+/** A call on its way: what it prints, and the report of its end, unless its shell ends before. */
+interface WiredCall {
+  readonly output: CallOutput;
+  readonly report: Promise<Report>;
+}
+
+/** All that goes between the host and one shell: its script, its reports, what its calls print. */
+export class Wires {
+  readonly #pipes: Pipes;
+  readonly #script: ScriptFeed;
+  readonly #reports: Reports;
+  #calls = 0;
+
+  private constructor(pipes: Pipes, script: ScriptFeed, reports: Reports) {
+    this.#pipes = pipes;
+    this.#script = script;
+    this.#reports = reports;
+  }
+
+  /** @throws {ToolError | LaunchError} There is no place for them, or no descriptor. */
+  static async open(): Promise<Wires> {
+    const pipes = await Pipes.open();
+    let script: ScriptFeed | undefined;
+    try {
+      script = new ScriptFeed(await pipes.make(SCRIPT_NAME, true));
+      return new Wires(pipes, script, new Reports(await pipes.make('reports', true)));
+    } catch (error) {
+      script?.close();
+      await pipes.close();
+      throw error;
+    }
+  }
+
+  /** Where the shell finds its script. */
+  get directory(): string {
+    return this.#pipes.directory;
+  }
+
+  /** Has the shell go to where it is to begin; settles when it is there, if it gets there. */
+  begin(cwd: string): Promise<Report> {
+    this.#script.write(firstLine(cwd, this.#reports.ways));
+    return this.#reports.of(0);
+  }
+
+  /**
+   * Has the shell run a text.
+   *
+   * @throws {ToolError | LaunchError} There are no pipes for it. Nothing is run.
+   */
+  async call(text: string, options: OutputOptions): Promise<WiredCall> {
+    this.#calls += 1;
+    const number = this.#calls;
+    const output = await CallOutput.open(this.#pipes, number, options);
+    const report = this.#reports.of(number);
+    const [stdout, stderr] = [output.stdout.pipe.path, output.stderr.pipe.path];
+    this.#script.write(callLine({ number, text, stdout, stderr, ways: this.#reports.ways }));
+    return { output, report };
+  }
+
+  async close(): Promise<void> {
+    this.#script.close();
+    this.#reports.close();
+    await this.#pipes.close();
+  }
+}

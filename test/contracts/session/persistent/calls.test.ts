@@ -1,0 +1,234 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { createInteractionLog, ToolAbortError } from '../../../../src/index.js';
+import { longSleep, sleeping } from '../../../support/commands.js';
+import { leavesNothingBehind, useFolder } from '../../../support/leftovers.js';
+import { eventually, openDescriptors } from '../../../support/processes.js';
+import { failureOf } from '../../../support/results.js';
+import { data, useSessionTools } from '../../../support/session.js';
+import { textOf } from '../../../support/tool.js';
+
+leavesNothingBehind();
+const folder = useFolder();
+const newSession = useSessionTools(folder);
+const newTool = (options: Parameters<typeof newSession>[0] = {}) =>
+  newSession({ persistent: true, ...options });
+
+async function messageOf(call: Promise<unknown>): Promise<string> {
+  const error = await failureOf(call);
+  return error instanceof Error ? error.message : '';
+}
+
+/** The files in the private directories of this process's shells. */
+function pipesOf(pid: number): string[] {
+  const home = join(tmpdir(), `forkline-${process.getuid?.()}`);
+  const own = readdirSync(home).filter((name) => name.startsWith(`shell-${pid}-`));
+  return own.flatMap((name) => readdirSync(join(home, name)));
+}
+
+const _GONE = 'variables and functions are gone';
+
+describe('a call', () => {
+  test('has its own stdout, stderr and exit code', async () => {
+    const tool = newTool();
+    const first = await data(tool, 'echo a; echo b >&2; (exit 5)');
+    expect(first).toMatchObject({ stdout: 'a\n', stderr: 'b\n', exit_code: 5 });
+    expect(await data(tool, 'true')).toMatchObject({ stdout: '', stderr: '', exit_code: 0 });
+  });
+
+  test('has no descriptor but stdin, stdout and stderr', async () => {
+    const tool = newTool();
+    // The last is that of `ls` itself.
+    const [, ...names] = String((await data(tool, 'ls /proc/self/fd')).stdout)
+      .split('\n')
+      .reverse();
+    expect(names.sort()).toEqual(['0', '1', '2', '3']);
+  });
+
+  test('is parsed as it stands', async () => {
+    const tool = newTool();
+    expect(await data(tool, 'cat <<X\nhi\nX')).toMatchObject({ stdout: 'hi\n', exit_code: 0 });
+    expect(await data(tool, 'echo "abc')).toMatchObject({ exit_code: 2 });
+    expect(await data(tool, 'cat <<X\nhi')).toMatchObject({ stdout: 'hi\n' });
+    expect(await data(tool, 'if true; then')).toMatchObject({ exit_code: 2 });
+    expect(await data(tool, 'echo x # no \\')).toMatchObject({ stdout: 'x\n' });
+    expect(await data(tool, '-e')).toMatchObject({ exit_code: 127 });
+    expect(await data(tool, "echo 'it'\\''s' \"$HOME\" | grep -c s")).toMatchObject({
+      exit_code: 0,
+    });
+  });
+
+  test('says of errors in which of its own lines they are', async () => {
+    const tool = newTool();
+    await tool.execute({ command: 'true\ntrue' });
+    expect(await data(tool, 'true\nnocmd')).toMatchObject({
+      stderr: 'bash: line 2: nocmd: command not found\n',
+    });
+  });
+
+  test('sees nothing of what is put around it', async () => {
+    const tool = newTool();
+    await tool.execute({ command: 'set -xv' });
+    expect(await data(tool, 'echo a')).toMatchObject({ stderr: 'echo a\n++ echo a\n' });
+    await tool.execute({ command: 'set +xv' });
+    expect(await data(tool, 'declare -F; echo $0 $- $#')).toMatchObject({ stdout: 'bash hB 0\n' });
+    await tool.execute({ command: 'n=0; trap "let n+=1" ERR' });
+    expect(await data(tool, 'false')).toMatchObject({ exit_code: 1 });
+    expect(await data(tool, 'echo $n')).toMatchObject({ stdout: '1\n' });
+  });
+
+  test('is cut at its first characters, with exact counts, however long it is', async () => {
+    const tool = newTool({ maxCharacters: 10 });
+    const answer = await data(tool, 'yes é | head -c 30000000; printf x >&2');
+    expect(answer.stdout).toMatch(/^é\né\né\né\né\n\[stdout truncated: it has 20,000,000 char/);
+    expect(answer).toMatchObject({ stdout_characters: 20_000_000, stderr: 'x' });
+  });
+
+  test('that prints no text says so', async () => {
+    const tool = newTool();
+    const { stdout } = await data(tool, 'head -c 5000 /dev/urandom');
+    expect(stdout).toMatch(/^\[binary output, 5,000 bytes, not kept; /);
+    expect(await data(tool, "printf 'a\\0b\\xff'")).toMatchObject({ stdout: 'a␀b\ufffd' });
+  });
+
+  test('tells its listeners all of its output, in order, and nothing after its answer', async () => {
+    const tool = newTool();
+    const chunks: string[] = [];
+    const updates: string[] = [];
+    const answer = await tool.execute(
+      { command: 'for i in 1 2 3; do echo $i; sleep .06; done; echo e >&2', description: 'd' },
+      {
+        onOutput: ({ stream, text }) => chunks.push(`${stream} ${text}`),
+        onUpdate: ({ content, label }) => updates.push(`${label} ${content[0]?.text}`),
+      },
+    );
+    const told = chunks.join('|');
+    await sleep(80);
+    expect(told).toBe('stdout 1\n|stdout 2\n|stdout 3\n|stderr e\n');
+    expect(chunks.join('|')).toBe(told);
+    expect(updates.at(-1)).toBe('d 1\n2\n3\ne\n');
+    expect(textOf(answer)).toContain('1\n2\n3');
+  });
+
+  test('leaves what it started running, and says so without ending the shell', async () => {
+    const tool = newTool();
+    await tool.execute({ command: 'x=1' });
+    const { notices } = await data(tool, `${longSleep(11)} >/dev/null 2>&1 &`);
+    const [, kill] = /^Still running in the background: \d+ \(sleep [\d.]+\)\. To stop: (.*)$/.exec(
+      String(notices),
+    ) as RegExpExecArray;
+    expect(await data(tool, 'echo $x')).toEqual(
+      expect.not.objectContaining({ notices: expect.anything() }),
+    );
+    expect(await data(tool, `${kill}; wait; echo $x`)).toMatchObject({ stdout: '1\n' });
+    expect(sleeping(11)).toEqual([]);
+  });
+
+  test('is never shown what a process of an earlier one prints, which is not held up', async () => {
+    const tool = newTool();
+    await tool.execute({ command: '(sleep .4; yes | head -c 300000; echo ok >done) & echo hi' });
+    expect(await data(tool, 'sleep .6; cat done; echo now')).toMatchObject({ stdout: 'ok\nnow\n' });
+  });
+
+  test('is given what a process substitution prints after its last command', async () => {
+    const tool = newTool();
+    expect(await data(tool, 'echo hi > >(sleep .05; cat)')).toMatchObject({ stdout: 'hi\n' });
+  });
+
+  test('says whose exit code it is, unless pipefail is set', async () => {
+    const tool = newTool();
+    const { notices } = await data(tool, 'python3 -c "exit(3)" | tail -1');
+    expect(String(notices)).toMatch(/^Exit code 0 is that of tail, not of python3/);
+    await tool.execute({ command: 'set -o pipefail' });
+    const answer = await data(tool, 'python3 -c "exit(3)" | tail -1');
+    expect(answer).toMatchObject({ exit_code: 3 });
+    expect(answer.notices).toBeUndefined();
+  });
+
+  test('has a receipt, and an entry in the log', async () => {
+    const path = folder.file('log');
+    const log = createInteractionLog({ path });
+    const tool = newTool({ log });
+    const { details } = await tool.execute({ command: 'echo hi; exit 3' });
+    expect(details.receipt).toMatchObject({
+      outcome: { kind: 'exited', exitCode: 3 },
+      streams: { stdout: { bytes: 3, characters: 3, lines: 1, cut: false } },
+      background: [],
+      troubles: [],
+    });
+    expect(details.receipt?.cpu).toBeUndefined();
+    await tool.dispose();
+    const [entry] = readFileSync(path, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(entry).toMatchObject({ command: 'echo hi; exit 3', exitCode: 3, stdoutBytes: 3 });
+  });
+
+  test('with run_in_background has a bash of its own, in the directory of the shell', async () => {
+    const tool = newTool();
+    await tool.execute({ command: 'x=1; cd /usr' });
+    const { task_id } = await data(tool, 'echo x$x; pwd', { run_in_background: true });
+    await eventually(async () => {
+      const { structured } = await tool.taskOutput.execute({ task_id });
+      expect(structured).toMatchObject({ stdout: 'x\n/usr\n' });
+    });
+    expect(await data(tool, 'echo $x')).toMatchObject({ stdout: '1\n', cwd: '/usr' });
+  });
+
+  test('of text that is long is run all the same', async () => {
+    const tool = newTool();
+    const text = 'x'.repeat(300_000);
+    expect(await data(tool, `: ${text}; echo end`)).toMatchObject({ stdout: 'end\n' });
+  }, 20_000);
+});
+
+describe('calls', () => {
+  test('of one tool run one after the other, those of two side by side', async () => {
+    const [one, other] = [newTool(), newTool()];
+    expect(one.concurrency).toBe('exclusive');
+    const first = data(one, 'sleep .2; x=1');
+    const second = data(one, 'echo $x');
+    expect(await data(other, 'echo x$x')).toMatchObject({ stdout: 'x\n' });
+    expect(await second).toMatchObject({ stdout: '1\n' });
+    await first;
+  });
+
+  test('that are cancelled while they wait are not run, and do no harm', async () => {
+    const tool = newTool();
+    const first = data(tool, 'x=1; sleep .2');
+    const controller = new AbortController();
+    const second = failureOf(tool.execute({ command: 'x=2' }, { signal: controller.signal }));
+    controller.abort();
+    expect(await second).toBeInstanceOf(ToolAbortError);
+    await first;
+    expect(await data(tool, 'echo $x')).toMatchObject({ stdout: '1\n' });
+  });
+
+  test('a hundred in a row leave no descriptor, file or process', async () => {
+    const tool = newTool();
+    await tool.execute({ command: 'true' });
+    await sleep(100);
+    const before = openDescriptors().length;
+    for (let call = 0; call < 100; call += 1) await tool.execute({ command: `echo ${call}; : &` });
+    await eventually(() => expect(openDescriptors().length).toBeLessThanOrEqual(before));
+    expect(await data(tool, 'wait; jobs >/dev/null; jobs')).toMatchObject({ stdout: '' });
+    await eventually(() => expect(pipesOf(process.pid).sort()).toEqual(['bash', 'reports']));
+  }, 60_000);
+
+  test('that are refused start nothing', async () => {
+    const tool = newTool();
+    expect(await messageOf(tool.execute({}))).toMatch(/^command: expected/);
+    expect(await messageOf(tool.execute({ command: 'a\0b' }))).toMatch(/^command: .*NUL/);
+    expect(await messageOf(tool.execute({ restart: true, run_in_background: true }))).toMatch(
+      /^restart: /,
+    );
+    const other = newSession();
+    expect(await messageOf(other.execute({ command: 'true', restart: true }))).toMatch(
+      /^restart: /,
+    );
+  });
+});
