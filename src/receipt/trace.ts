@@ -1,7 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { inCallersContext } from '../engine/caller.js';
 import type { RunResult } from '../engine/outcome.js';
-import { type Receipt, receiptOf } from './receipt.js';
+import { makeReceipt, type Receipt, type ReceiptSource } from './receipt.js';
 
 /** What the tracing channel `forkline:command` tells of one command, in the same object each time. */
 export interface CommandTrace {
@@ -13,9 +13,9 @@ export interface CommandTrace {
   readonly timeoutMs: number | undefined;
   /** It outlives the host: nothing is known of its end. */
   readonly detached: boolean;
-  /** Once it has ended, unless it is detached. */
+  /** Once it has ended, unless it is detached, or one of several that one shell has run. */
   result?: RunResult;
-  /** Likewise. */
+  /** Once it has ended, unless it is detached. */
   receipt?: Receipt;
   /** Why there is no result: it could not be started, or its listener threw. */
   error?: unknown;
@@ -24,7 +24,7 @@ export interface CommandTrace {
 const channel = tracingChannel<unknown, CommandTrace>('forkline:command');
 
 /** What a command comes to: a result, or nothing when it is detached. */
-type End = RunResult | undefined | Promise<RunResult | undefined>;
+type End = ReceiptSource | undefined | Promise<ReceiptSource | undefined>;
 
 /** Whether anybody watches commands: if not, this is all that is paid. */
 export function isWatched(): boolean {
@@ -52,12 +52,17 @@ export function traceCommand<T>(
   });
 }
 
+/** Whether it is known what the command took. */
+function isMeasured(result: ReceiptSource): result is RunResult {
+  return 'cpu' in result;
+}
+
 async function tellEnd(trace: CommandTrace, end: End): Promise<void> {
   try {
     const result = await end;
     if (result !== undefined) {
-      trace.receipt = await receiptOf(result);
-      trace.result = result;
+      trace.receipt = await makeReceipt(result, {});
+      if (isMeasured(result)) trace.result = result;
     }
   } catch (error) {
     trace.error = error;

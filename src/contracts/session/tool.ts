@@ -133,7 +133,9 @@ async function disposeOutputs({ outputs }: SessionSettings, tasks: readonly Task
 function checkFields({ command, restart, run_in_background: background }: SessionInput): void {
   if (command !== undefined) checkCommand(command);
   else if (!restart)
-    throw new InputError('command: expected a string beside no `restart: true`, got nothing');
+    throw new InputError(
+      'command: expected a string, or nothing beside `restart: true`, got nothing',
+    );
   if (restart && background) {
     throw new InputError('restart: expected no `run_in_background: true` beside it, got true');
   }

@@ -65,7 +65,7 @@ export async function answerOf(
 }
 
 /** The call's own result. What its processes took is known of the shell as a whole alone. */
-function resultOf(
+export function resultOf(
   { pid }: PersistentShell,
   { end, stdout, stderr, durationMs }: ShellAnswer,
   command: string,

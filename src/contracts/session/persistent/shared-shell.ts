@@ -1,4 +1,5 @@
 import type { RunResult } from '../../../engine/outcome.js';
+import { isWatched, traceCommand } from '../../../receipt/trace.js';
 import { ExclusiveQueue } from '../../../support/mutex.js';
 import { whileListened } from '../../call-listeners.js';
 import type { ToolCall, ToolResult } from '../../contract.js';
@@ -10,15 +11,23 @@ import type { SessionDetails } from '../result.js';
 import { inPlace, type Session } from '../run.js';
 import type { SessionInput } from '../schema.js';
 import { timeoutFor } from '../timeout.js';
-import { answerOf, type RanCall } from './answer.js';
-import { PersistentShell, type ShellCall } from './shell.js';
-import { betweenNotice, neverReady, restartedResult, restartNotice } from './told.js';
+import { answerOf, type RanCall, resultOf } from './answer.js';
+import { PersistentShell, type ShellAnswer, type ShellCall } from './shell.js';
+import {
+  betweenNotice,
+  cancelledNotice,
+  neverReady,
+  restartedResult,
+  restartNotice,
+} from './told.js';
 
 /** The shell that the calls of a session share, one after the other. */
 export class SharedShell {
   readonly #session: Session;
   readonly #queue = new ExclusiveQueue();
   #shell: PersistentShell | undefined;
+  /** The last one was ended with a call that was cancelled. */
+  #wasCancelled = false;
 
   constructor(session: Session) {
     this.#session = session;
@@ -40,7 +49,9 @@ export class SharedShell {
   ): Promise<ToolResult<SessionDetails>> {
     return this.#queue.run(async () => {
       checkStart();
-      if (!input.restart) return this.#answer(input, call, moment, []);
+      const told = this.#wasCancelled ? [cancelledNotice(this.#session.directory.path)] : [];
+      this.#wasCancelled = false;
+      if (!input.restart) return this.#answer(input, call, moment, told);
       await this.#leave();
       const notice = restartNotice(this.#session.directory.path);
       if (input.command === undefined) return restartedResult(this.#session.directory.path, notice);
@@ -84,10 +95,11 @@ export class SharedShell {
       const from = await this.#session.directory.here();
       this.#shell ??= await inPlace(this.#session, from, () => this.#start(from, moment));
       const shell = this.#shell;
-      const answer = await shell.run(call);
+      const answer = await traced(call, from.path, shell);
       const { end } = answer;
       if (end.kind === 'reported') return { shell, answer, from };
       this.#shell = undefined;
+      this.#wasCancelled = end.reason === 'cancelled';
       const isNobodys = end.reason === undefined && end.shell.background.length === 0;
       if (!isNobodys || answer.hasBegun) return { shell, answer, from };
       if (!shell.isReady) throw new ToolError('launch', neverReady(end.shell));
@@ -122,4 +134,15 @@ export class SharedShell {
     const { directory } = this.#session;
     await directory.follow(await directory.here(), end);
   }
+}
+
+/** Runs it in sight of those who watch commands. */
+function traced(call: ShellCall, cwd: string, shell: PersistentShell): Promise<ShellAnswer> {
+  if (!isWatched()) return shell.run(call);
+  const { text: command, timeoutMs } = call;
+  return traceCommand({ command, cwd, timeoutMs, detached: false }, (ended) => {
+    const running = shell.run(call);
+    ended(running.then((answer) => resultOf(shell, answer, command, timeoutMs)));
+    return running;
+  });
 }

@@ -16,6 +16,11 @@ export function betweenNotice({ outcome }: RunResult, cwd: string): string {
   return `The shell had ended since the last command${howOf(outcome)}; this one ran in a new one, from ${cwd} on: ${LOST}.`;
 }
 
+/** The same when it was ended with a call that was cancelled, of which nobody may have been told. */
+export function cancelledNotice(cwd: string): string {
+  return `The shell was ended with the call before, which was cancelled; this one ran in a new one, from ${cwd} on: ${LOST}.`;
+}
+
 /** What a call is told that asks for a new shell. */
 export function restartNotice(cwd: string): string {
   return `The shell was restarted in ${cwd}: ${LOST}, and what the old one had started was ended.`;

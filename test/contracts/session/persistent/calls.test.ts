@@ -1,9 +1,10 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { createInteractionLog, ToolAbortError } from '../../../../src/index.js';
+import { type CommandTrace, createInteractionLog, ToolAbortError } from '../../../../src/index.js';
 import { longSleep, sleeping } from '../../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../../support/leftovers.js';
 import { eventually, openDescriptors } from '../../../support/processes.js';
@@ -166,6 +167,22 @@ describe('a call', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(entry).toMatchObject({ command: 'echo hi; exit 3', exitCode: 3, stdoutBytes: 3 });
+  });
+
+  test('is told on the tracing channel, beside its shell', async () => {
+    const told: CommandTrace[] = [];
+    const watch = (trace: unknown): void => void told.push(trace as CommandTrace);
+    subscribe('tracing:forkline:command:asyncEnd', watch);
+    const tool = newTool();
+    await tool.execute({ command: 'echo hi; (exit 3)', timeout: 5000 });
+    await tool.dispose();
+    await eventually(() => expect(told).toHaveLength(2));
+    unsubscribe('tracing:forkline:command:asyncEnd', watch);
+    const [own, shell] = told;
+    expect(own).toMatchObject({ command: 'echo hi; (exit 3)', cwd: folder.path, timeoutMs: 5000 });
+    expect(own?.receipt?.outcome).toEqual({ kind: 'exited', exitCode: 3 });
+    expect(own?.result).toBeUndefined();
+    expect(shell?.receipt?.outcome.kind).toBe('cancelled');
   });
 
   test('with run_in_background has a bash of its own, in the directory of the shell', async () => {

@@ -119,7 +119,10 @@ describe('the end of a shell', () => {
     expect(error).toBeInstanceOf(ToolAbortError);
     expect((error as Error).message).toMatch(/^before\n\nThe shell was ended; /);
     expect(sleeping(13)).toEqual([]);
-    expect(await data(tool, 'echo hi')).toMatchObject({ stdout: 'hi\n' });
+    const next = await data(tool, 'echo hi');
+    expect(next).toMatchObject({ stdout: 'hi\n' });
+    expect(String(next.notices)).toMatch(/^The shell was ended with the call before, which was/);
+    expect((await data(tool, 'true')).notices).toBeUndefined();
   });
 
   test.each(['at once', 'long before'])(
