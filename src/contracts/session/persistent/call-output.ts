@@ -50,9 +50,9 @@ export class CallOutput {
     }
   }
 
-  /** Whether anybody has had the pipes: as far as is known, the call's text has been begun. */
+  /** Somebody has had both pipes; with nothing in one, that is known once he has it no more. */
   get hasBegun(): boolean {
-    return this.stdout.hasBegun || this.stderr.hasBegun;
+    return this.stdout.hasBegun && this.stderr.hasBegun;
   }
 
   /** The call is over, and so is its output, but for what its processes may just be writing. */

@@ -6,6 +6,7 @@ import { pause } from '../../../support/timing.js';
 
 // The callback forms: those of fs.promises take several times as long, on every call's way.
 const openFile = promisify(open);
+const readLink = promisify(readlink);
 const readText = promisify(readFile);
 
 const SETTLING_MS = 20;
@@ -32,6 +33,13 @@ export class OutsideView {
         resolve(error === null && isUtf8(path) ? path.toString() : undefined);
       });
     });
+  }
+
+  /** Whether the shell's own stdout or stderr is one of these files, as far as that can be seen. */
+  async writesTo(paths: readonly string[]): Promise<boolean> {
+    const links = [1, 2].map((fd) => readLink(`/proc/${this.#shell}/fd/${fd}`, 'utf8'));
+    const found = await Promise.all(links).catch(() => paths);
+    return found.some((link) => paths.some((path) => link.startsWith(path)));
   }
 
   async close(): Promise<void> {

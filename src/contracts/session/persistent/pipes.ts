@@ -15,6 +15,11 @@ export interface NamedPipe {
   readonly fd: number;
 }
 
+/** A path that leads to it for as long as this process has it open, whatever becomes of its name. */
+export function pathByDescriptor({ fd }: NamedPipe): string {
+  return `/proc/${process.pid}/fd/${fd}`;
+}
+
 const PREFIX = 'shell-';
 /** No shell is of use without its host. */
 const MAX_AGE_MS = 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 import { onBehalfOfNobody } from '../../../engine/caller.js';
 import { PipeReader } from './pipe-reader.js';
-import type { NamedPipe } from './pipes.js';
+import { type NamedPipe, pathByDescriptor } from './pipes.js';
 import type { ReportWay } from './script.js';
 
 /** A line of a shell's script is over. */
@@ -14,17 +14,22 @@ export interface Report {
 /** Which line, `$?`, `$SHELLOPTS`, and by which way. */
 const REPORT = /^(\d+) (\d+) (\S+) (\d)$/;
 
+const BY_DESCRIPTOR = 0;
+const BY_NAME = 1;
+
 /** What a shell reports of the lines that it is fed. */
 export class Reports {
   readonly #reader: PipeReader;
   readonly #waiting = new Map<number, (report: Report) => void>();
-  /** By what this process has open, which nobody can remove; by name, if that is not allowed. */
+  /** By what this process has open, which nobody can remove; by name, where that is forbidden. */
   #ways: readonly ReportWay[];
   #rest = '';
 
   constructor(pipe: NamedPipe) {
-    const paths = [`/proc/${process.pid}/fd/${pipe.fd}`, pipe.path];
-    this.#ways = paths.map((path, number) => ({ path, number }));
+    this.#ways = [
+      { number: BY_DESCRIPTOR, path: pathByDescriptor(pipe) },
+      { number: BY_NAME, path: pipe.path },
+    ];
     // It outlives the call that has it made.
     this.#reader = onBehalfOfNobody(() => new PipeReader(pipe, (bytes) => this.#take(bytes)));
   }
@@ -34,12 +39,19 @@ export class Reports {
     return this.#ways;
   }
 
+  /** It is known that the shell can open what this process has open. */
+  get areByDescriptor(): boolean {
+    return this.#ways.length === 1 && this.#ways[0]?.number === BY_DESCRIPTOR;
+  }
+
   /** Settles when this line is over; never if the shell ends before. */
   of(line: number): Promise<Report> {
     return new Promise((resolve) => this.#waiting.set(line, resolve));
   }
 
+  /** What has been reported until now is told. */
   close(): void {
+    this.#reader.drain();
     this.#reader.close();
   }
 

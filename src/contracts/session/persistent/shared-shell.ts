@@ -16,10 +16,14 @@ import { PersistentShell, type ShellAnswer, type ShellCall } from './shell.js';
 import {
   betweenNotice,
   cancelledNotice,
+  NOT_OPENED,
   neverReady,
   restartedResult,
   restartNotice,
 } from './told.js';
+
+/** So many are tried before it is the text, or what is around it, that no shell begins with. */
+const MOST_SHELLS = 3;
 
 /** The shell that the calls of a session share, one after the other. */
 export class SharedShell {
@@ -89,20 +93,24 @@ export class SharedShell {
    * @param notices Gets what there is to say of that.
    */
   async #perform(call: ShellCall, moment: CallMoment, notices: string[]): Promise<RanCall> {
-    for (;;) {
+    for (let shells = 1; ; shells += 1) {
       const gone = this.#shell?.end;
       if (gone !== undefined) notices.push(await this.#lose(gone));
       const from = await this.#session.directory.here();
       this.#shell ??= await inPlace(this.#session, from, () => this.#start(from, moment));
       const shell = this.#shell;
       const answer = await traced(call, from.path, shell);
-      const { end } = answer;
-      if (end.kind === 'reported') return { shell, answer, from };
+      const { end, hasBegun } = answer;
+      if (end.kind === 'reported') {
+        if (!hasBegun) throw new ToolError('launch', NOT_OPENED);
+        return { shell, answer, from };
+      }
       this.#shell = undefined;
       this.#wasCancelled = end.reason === 'cancelled';
-      const isNobodys = end.reason === undefined && end.shell.background.length === 0;
-      if (!isNobodys || answer.hasBegun) return { shell, answer, from };
-      if (!shell.isReady) throw new ToolError('launch', neverReady(end.shell));
+      if (hasBegun || end.reason !== undefined) return { shell, answer, from };
+      if (!shell.isReady || shells === MOST_SHELLS) {
+        throw new ToolError('launch', neverReady(end.shell));
+      }
       notices.push(await this.#lose(end.shell));
     }
   }

@@ -1,8 +1,8 @@
 import { type LiveProcess, type SpawnOptions, spawnIn } from '../../../command/spawn.js';
 import type { BackgroundProcess, Capture, RunResult } from '../../../engine/outcome.js';
 import { onAbort } from '../../../support/abort.js';
-import { startTimer } from '../../../support/timing.js';
-import type { OutputOptions } from './call-output.js';
+import { settlesAtOnce, settlesWithin, startTimer } from '../../../support/timing.js';
+import type { CallOutput, OutputOptions } from './call-output.js';
 import { OutsideView } from './outside-view.js';
 import type { Report } from './reports.js';
 import { launchText } from './script.js';
@@ -45,7 +45,7 @@ type CallEnd =
 /** A call that is over. */
 export interface ShellAnswer {
   readonly end: CallEnd;
-  /** The shell has begun with the call's text, as far as that can be seen. */
+  /** The shell has opened the call's pipes, and so has begun with its text. */
   readonly hasBegun: boolean;
   /** `pipefail` was set before the call. */
   readonly hadPipefail: boolean;
@@ -56,6 +56,8 @@ export interface ShellAnswer {
 
 /** Of what the shell itself prints outside of calls, nothing but why it would not start matters. */
 const OWN_OUTPUT = { headBytes: 4096, tailBytes: 0 } as const;
+
+const GONE_MS = 100;
 
 /** What there is to do with the process. */
 type ShellProcess = Pick<LiveProcess, 'pid' | 'result' | 'kill' | 'ref' | 'unref'>;
@@ -136,8 +138,8 @@ export class PersistentShell {
       const over = await this.#untilOver(report, timeoutMs, signal);
       const durationMs = performance.now() - startedAt;
       const [end] = await Promise.all([this.#lookAt(over), output.finish()]);
-      const { hasBegun } = output;
-      if (end.kind === 'shellEnded' && end.shell.background.length === 0) output.close();
+      const hasBegun = output.hasBegun || (await this.#mayHold(output, end));
+      if (!hasBegun) output.close();
       const [stdout, stderr] = [output.stdout.capture(), output.stderr.capture()];
       return { end, hasBegun, hadPipefail, stdout, stderr, durationMs };
     } finally {
@@ -150,6 +152,14 @@ export class PersistentShell {
     this.#process.ref();
     await this.#process.kill();
     await this.ended;
+  }
+
+  /** Whether somebody may have a call's pipes open who has printed nothing. */
+  async #mayHold({ stdout, stderr }: CallOutput, end: CallEnd): Promise<boolean> {
+    const left = end.kind === 'reported' ? end.background : end.shell.background;
+    if (left === undefined || left.length > 0) return true;
+    // The shell itself, when a command has closed by what it would leave them.
+    return end.kind === 'reported' && this.#view.writesTo([stdout.pipe.path, stderr.pipe.path]);
   }
 
   /** Waits for the call's report; why the shell had to be ended, or has, if none came. */
@@ -168,8 +178,9 @@ export class PersistentShell {
     try {
       const told = await Promise.race([report, this.#process.result.then(() => undefined)]);
       if (told !== undefined && reason === undefined) return told;
-      await this.#process.result;
-      return { reason };
+      await this.ended;
+      // It may have reported, and ended before that was read here.
+      return reason === undefined && (await settlesAtOnce(report)) ? report : { reason };
     } finally {
       offTimer();
       offAbort?.();
@@ -186,7 +197,15 @@ export class PersistentShell {
       this.#view.newcomers(),
       this.#view.directory(),
     ]);
-    return { kind: 'reported', exitCode: over.status, background, directory };
+    // It may have reported and ended; that comes by another way.
+    if (directory === undefined) await settlesWithin(this.ended, GONE_MS, 'keepsAlive');
+    const { background: left, directory: last } = this.#end ?? {};
+    return {
+      kind: 'reported',
+      exitCode: over.status,
+      background: left ?? background,
+      directory: last ?? directory,
+    };
   }
 
   async #clearAway(): Promise<RunResult> {

@@ -45,6 +45,11 @@ export function neverReady(shell: RunResult): string {
   return `Command could not be started: the shell has ended before its first command${howOf(shell.outcome)}${why}`;
 }
 
+/** What is said of a shell that cannot open what a call is to print to. */
+export const NOT_OPENED =
+  'Command could not be started: the shell cannot open the pipes for its output, as when it may ' +
+  'have no more descriptors. A call with `restart: true` gives a new shell.';
+
 /** The trouble of a call of which nobody can see what it has left running. */
 export const UNSEEN = 'what still runs of it could not be looked at';
 

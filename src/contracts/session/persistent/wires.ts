@@ -1,5 +1,5 @@
 import { CallOutput, type OutputOptions } from './call-output.js';
-import { Pipes } from './pipes.js';
+import { type NamedPipe, Pipes, pathByDescriptor } from './pipes.js';
 import { type Report, Reports } from './reports.js';
 import { callLine, firstLine, SCRIPT_NAME } from './script.js';
 import { ScriptFeed } from './script-feed.js';
@@ -58,8 +58,11 @@ export class Wires {
     const number = this.#calls;
     const output = await CallOutput.open(this.#pipes, number, options);
     const report = this.#reports.of(number);
-    const [stdout, stderr] = [output.stdout.pipe.path, output.stderr.pipe.path];
-    this.#script.write(callLine({ number, text, stdout, stderr, ways: this.#reports.ways }));
+    const { ways, areByDescriptor } = this.#reports;
+    const pathOf = ({ pipe }: { readonly pipe: NamedPipe }): string =>
+      areByDescriptor ? pathByDescriptor(pipe) : pipe.path;
+    const [stdout, stderr] = [pathOf(output.stdout), pathOf(output.stderr)];
+    this.#script.write(callLine({ number, text, stdout, stderr, ways }));
     return { output, report };
   }
 

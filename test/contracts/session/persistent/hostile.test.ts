@@ -105,6 +105,27 @@ describe('a shell that cannot go on', () => {
     },
   );
 
+  test('and does not begin with a command says so', async () => {
+    const tool = newTool();
+    await tool.execute({ command: 'x=1; ulimit -n 5' });
+    await expect(tool.execute({ command: 'echo a' })).rejects.toThrow(
+      'Command could not be started: the shell cannot open the pipes for its output',
+    );
+    await tool.execute({ restart: true });
+    expect(await data(tool, 'echo a')).toMatchObject({ stdout: 'a\n' });
+  });
+
+  test('for rules that it has been given is taken for one that has ended', async () => {
+    const tool = newTool();
+    const { notices } = await data(tool, 'cd /usr; set -r');
+    expect(String(notices)).toMatch(/^The shell has ended; the next command starts a new one in/);
+    expect(await data(tool, 'pwd; echo x$x')).toMatchObject({ stdout: '/usr\nx\n' });
+    expect((await data(tool, 'cd /; set -t')).notices).toBeUndefined();
+    const next = await data(tool, 'pwd');
+    expect(next).toMatchObject({ stdout: '/\n' });
+    expect(String(next.notices)).toMatch(/^The shell had ended since the last command/);
+  });
+
   test('says why it did not get as far as its first command', async () => {
     const file = folder.file('startup');
     const tool = newTool({ env: { BASH_ENV: file } });
