@@ -193,6 +193,20 @@ test('each call comes to what it comes to in one plain bash that is given the sa
   );
 }, 300_000);
 
+test('a text of any characters arrives as it is', async () => {
+  const tool = newSession({ persistent: true });
+  const any = fc.string({ unit: 'grapheme', maxLength: 40 });
+  const shell = fc.string({ unit: fc.constantFrom(...'\'"\\$`!#\n\t(){}&;|<>é '), maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(any, shell), async (text) => {
+      fc.pre(!text.includes('\0'));
+      const answer = await data(tool, `cat <<'-- END --'\n${text}\n-- END --`);
+      expect(answer).toMatchObject({ stdout: `${text}\n`, stderr: '', exit_code: 0 });
+    }),
+    { numRuns: 100 },
+  );
+});
+
 /** What commands of a session have around them. */
 async function commandEnvironment(): Promise<NodeJS.ProcessEnv> {
   const { stdout } = await data(newSession(), 'env -0 | tr "\\0\\n" "\\n "');

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { ToolAbortError } from '../../../../src/index.js';
 import { longSleep, sleeping } from '../../../support/commands.js';
+import { startHost } from '../../../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../../../support/leftovers.js';
 import { eventually } from '../../../support/processes.js';
 import { failureOf } from '../../../support/results.js';
@@ -170,4 +171,19 @@ describe('the end of a shell', () => {
     );
     expect(await data(tool, 'pwd')).toMatchObject({ stdout: `${folder.path}\n` });
   });
+
+  test.each(['by itself, for a shell that has nothing to do holds it up no longer', 'by SIGKILL'])(
+    'comes with that of its host: %s',
+    async (how) => {
+      const killed = how === 'by SIGKILL';
+      const command = `${longSleep(16)} >/dev/null 2>&1 & echo hi`;
+      const host = startHost('persistent', { args: [command, killed ? 'stay' : ''] });
+      expect(await host.next()).toMatchObject({ stdout: 'hi\n', exit_code: 0 });
+      if (killed) host.child.kill('SIGKILL');
+      expect(await host.ended).toEqual(
+        killed ? { code: null, signal: 'SIGKILL' } : { code: 0, signal: null },
+      );
+      await eventually(() => expect(sleeping(16)).toEqual([]));
+    },
+  );
 });
