@@ -75,7 +75,8 @@ export class Pipes {
   }
 
   async close(): Promise<void> {
-    await removeTemporaryDirectory(this.#directory);
+    // What cannot be removed now, a later host removes.
+    await removeTemporaryDirectory(this.#directory).catch(() => {});
   }
 
   #make(name: string, staysOpen: boolean): NamedPipe {

@@ -1,5 +1,6 @@
 import type { RunResult } from '../../../engine/outcome.js';
 import { isWatched, traceCommand } from '../../../receipt/trace.js';
+import { throwIfAborted } from '../../../support/abort.js';
 import { ExclusiveQueue } from '../../../support/mutex.js';
 import { whileListened } from '../../call-listeners.js';
 import type { ToolCall, ToolResult } from '../../contract.js';
@@ -99,6 +100,7 @@ export class SharedShell {
       const from = await this.#session.directory.here();
       this.#shell ??= await inPlace(this.#session, from, () => this.#start(from, moment));
       const shell = this.#shell;
+      if (call.signal) throwIfAborted(call.signal);
       const answer = await traced(call, from.path, shell);
       const { end, hasBegun } = answer;
       if (end.kind === 'reported') {
@@ -107,7 +109,8 @@ export class SharedShell {
       }
       this.#shell = undefined;
       this.#wasCancelled = end.reason === 'cancelled';
-      if (hasBegun || end.reason !== undefined) return { shell, answer, from };
+      const isOurs = end.reason !== undefined || this.#session.owner.isDisposed;
+      if (hasBegun || isOurs) return { shell, answer, from };
       if (!shell.isReady || shells === MOST_SHELLS) {
         throw new ToolError('launch', neverReady(end.shell));
       }

@@ -169,6 +169,18 @@ describe('a call', () => {
     expect(entry).toMatchObject({ command: 'echo hi; exit 3', exitCode: 3, stdoutBytes: 3 });
   });
 
+  test('in another encoding is shown as text', async () => {
+    const tool = newTool({ encoding: 'gbk' });
+    const chunks: string[] = [];
+    const command = "printf '\\xd6\\xd0'; printf '\\xce' >&2; sleep .1; printf '\\xc4' >&2";
+    const { structured } = await tool.execute(
+      { command },
+      { onOutput: ({ stream, text }) => chunks.push(`${stream} ${text}`) },
+    );
+    expect(structured).toMatchObject({ stdout: '中', stderr: '文', stdout_characters: 1 });
+    expect(chunks).toEqual(['stdout 中', 'stderr 文']);
+  });
+
   test('is told on the tracing channel, beside its shell', async () => {
     const told: CommandTrace[] = [];
     const watch = (trace: unknown): void => void told.push(trace as CommandTrace);
@@ -223,6 +235,26 @@ describe('calls', () => {
     expect(await second).toBeInstanceOf(ToolAbortError);
     await first;
     expect(await data(tool, 'echo $x')).toMatchObject({ stdout: '1\n' });
+  });
+
+  test.each([0, 1, 3, 10])('that are cancelled while their shell starts, %i ms on', async (ms) => {
+    const tool = newTool();
+    const controller = new AbortController();
+    const call = failureOf(tool.execute({ command: longSleep(17) }, { signal: controller.signal }));
+    if (ms > 0) await sleep(ms);
+    controller.abort();
+    expect(await call).toBeInstanceOf(ToolAbortError);
+    expect(sleeping(17)).toEqual([]);
+    expect(await data(tool, 'echo hi')).toMatchObject({ stdout: 'hi\n' });
+  });
+
+  test.each([0, 1, 3, 10, 50])('that are on their way at dispose(), %i ms on', async (ms) => {
+    const tool = newTool();
+    const calls = [longSleep(18), 'echo 2'].map((command) => failureOf(tool.execute({ command })));
+    if (ms > 0) await sleep(ms);
+    await tool.dispose();
+    for (const error of await Promise.all(calls)) expect(error).toBeInstanceOf(ToolAbortError);
+    expect(sleeping(18)).toEqual([]);
   });
 
   test('a hundred in a row leave no descriptor, file or process', async () => {
