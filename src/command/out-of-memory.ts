@@ -15,7 +15,7 @@ const MOST_SEEN = 16;
 const KILLED_EXIT_CODE = signalExitCode('SIGKILL');
 
 /** Whether it ended by a SIGKILL that nobody of us sent, or its last program did. */
-export function wasKilled({ outcome }: RunResult): boolean {
+export function wasKilled({ outcome }: Pick<RunResult, 'outcome'>): boolean {
   if (outcome.kind === 'signaled') return outcome.signal === 'SIGKILL';
   return outcome.kind === 'exited' && outcome.exitCode === KILLED_EXIT_CODE;
 }
@@ -24,7 +24,9 @@ export function wasKilled({ outcome }: RunResult): boolean {
  * The result of a command that was killed, with whether that was for want of memory, as far as the
  * control group tells: has it counted such an end since the last look before the command began?
  */
-export async function withMemoryChecked(result: RunResult): Promise<RunResult> {
+export async function withMemoryChecked<Result extends Pick<RunResult, 'durationMs'>>(
+  result: Result,
+): Promise<Result & { readonly outOfMemory: OutOfMemory }> {
   return { ...result, outOfMemory: await judge(performance.now() - result.durationMs) };
 }
 

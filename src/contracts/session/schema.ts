@@ -103,7 +103,7 @@ export function sessionDescription(settings: SessionSettings): string {
       `without a time limit unless \`timeout\` is given, at most ${maxRunningTasks} at a time. Follow ` +
       'it with `task_output`, `write_task`, `kill_task` and `list_tasks`. ' +
       (persistent
-        ? 'It has a fresh bash, which has but the directory of the shell, and does not change that.'
+        ? 'It has a bash of its own, with the directory and nothing else of the shell.'
         : 'It does not change the working directory.'),
     '- A process started with `&` goes on after the command; the result names it and says how to ' +
       'stop it.',

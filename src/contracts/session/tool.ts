@@ -40,7 +40,8 @@ export interface SessionTool extends BashTool<SessionDetails>, AsyncDisposable {
 
 /**
  * The `session` contract: stdout and stderr apart with their beginnings kept, exit codes as data,
- * a working directory that lasts, commands side by side and in the background.
+ * a working directory that lasts, commands side by side and in the background; or, `persistent`, one
+ * after the other in one bash.
  *
  * @throws {InputError} An option is not valid.
  */
@@ -131,11 +132,11 @@ async function disposeOutputs({ outputs }: SessionSettings, tasks: readonly Task
 
 /** @throws {InputError} There is no command where there must be one, or none that can be run. */
 function checkFields({ command, restart, run_in_background: background }: SessionInput): void {
+  if (command === undefined && !restart) {
+    const message = 'command: expected a string, or nothing beside `restart: true`, got nothing';
+    throw new InputError(message);
+  }
   if (command !== undefined) checkCommand(command);
-  else if (!restart)
-    throw new InputError(
-      'command: expected a string, or nothing beside `restart: true`, got nothing',
-    );
   if (restart && background) {
     throw new InputError('restart: expected no `run_in_background: true` beside it, got true');
   }

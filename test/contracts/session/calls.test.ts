@@ -80,6 +80,7 @@ test.each<[Partial<SessionOptions>, string]>([
   [{ maxCharacters: 1e9 }, 'maxCharacters: expected at most 67108864, got 1000000000'],
   [{ maxRunningTasks: 0 }, 'maxRunningTasks: expected a whole number from 1, got 0'],
   [{ maxEndedTasks: Number.NaN }, 'maxEndedTasks: expected a whole number from 1, got NaN'],
+  [JSON.parse('{"persistent":1}'), 'persistent: expected true or false, got 1'],
 ])('%j is no valid option', (options, message) => {
   expect(() => createBashTool({ contract: 'session', cwd: '/', ...options })).toThrow(message);
 });

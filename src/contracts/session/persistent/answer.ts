@@ -1,3 +1,4 @@
+import { wasKilled, withMemoryChecked } from '../../../command/out-of-memory.js';
 import type { Ending, Outcome } from '../../../engine/outcome.js';
 import type { ReceiptSource } from '../../../receipt/receipt.js';
 import type { ToolResult } from '../../contract.js';
@@ -39,7 +40,9 @@ export async function answerOf(
   const place = isLost ? end.shell.directory : end.directory;
   // One that was ended before it was where it is to begin has been nowhere.
   if (shell.isReady) await directory.follow(from, place);
-  const result = resultOf(shell, answer, command, timeout.milliseconds ?? settings.timeoutMs);
+  const known = resultOf(shell, answer, command, timeout.milliseconds ?? settings.timeoutMs);
+  // Of a shell that has ended, the engine has looked.
+  const result = !isLost && wasKilled(known) ? await withMemoryChecked(known) : known;
   const streams = shownStreams(result, settings.maxCharacters);
   const isUnseen = end.kind === 'reported' && end.background === undefined;
   const details = {

@@ -24,6 +24,7 @@ export class CallOutput {
   readonly stderr: CallStream;
   readonly #pipes: Pipes;
   readonly #paced: PacedOutput | undefined;
+  #areNamed = true;
 
   private constructor(
     pipes: Pipes,
@@ -68,6 +69,13 @@ export class CallOutput {
     this.stdout.finish();
     this.stderr.finish();
     this.#paced?.flush();
+    this.forgetNames();
+  }
+
+  /** Whoever is to open them has, or comes another way. */
+  forgetNames(): void {
+    if (!this.#areNamed) return;
+    this.#areNamed = false;
     for (const { pipe } of [this.stdout, this.stderr]) this.#pipes.forget(pipe);
   }
 

@@ -92,20 +92,21 @@ async function openLists(shell: number): Promise<readonly number[]> {
 
 const listOf = (pid: number) => `/proc/${pid}/task/${pid}/children`;
 
-/** Of more children than these, nobody reads the names. */
+/** Of more children than fit, nobody reads the names. */
 const MOST_BYTES = 16 * 1024;
 
 function readList(list: number): Promise<readonly number[]> {
   return new Promise((resolve, reject) => {
     read(list, Buffer.allocUnsafe(MOST_BYTES), 0, MOST_BYTES, 0, (error, length, bytes) => {
-      if (error === null) resolve(numbersIn(bytes.toString('latin1', 0, length)));
-      else reject(error);
+      if (error !== null) reject(error);
+      else resolve(numbersIn(bytes.toString('latin1', 0, length)));
     });
   });
 }
 
+/** Each has a blank after it, unless the list was cut. */
 function numbersIn(list: string): readonly number[] {
-  return list === '' ? [] : list.trim().split(' ').map(Number);
+  return list.split(' ').slice(0, -1).map(Number);
 }
 
 async function childrenOf(pid: number): Promise<readonly number[]> {

@@ -15,23 +15,27 @@ export class Wires {
   readonly #pipes: Pipes;
   readonly #script: ScriptFeed;
   readonly #reports: Reports;
+  /** Those that only the shell has yet to open. */
+  readonly #named: readonly NamedPipe[];
   #calls = 0;
 
-  private constructor(pipes: Pipes, script: ScriptFeed, reports: Reports) {
+  private constructor(pipes: Pipes, script: NamedPipe, feed: ScriptFeed, reports: NamedPipe) {
     this.#pipes = pipes;
-    this.#script = script;
-    this.#reports = reports;
+    this.#script = feed;
+    this.#reports = new Reports(reports);
+    this.#named = [script, reports];
   }
 
   /** @throws {ToolError | LaunchError} There is no place for them, or no descriptor. */
   static async open(): Promise<Wires> {
     const pipes = await Pipes.open();
-    let script: ScriptFeed | undefined;
+    let feed: ScriptFeed | undefined;
     try {
-      script = new ScriptFeed(await pipes.make(SCRIPT_NAME, true));
-      return new Wires(pipes, script, new Reports(await pipes.make('reports', true)));
+      const script = await pipes.make(SCRIPT_NAME, true);
+      feed = new ScriptFeed(script);
+      return new Wires(pipes, script, feed, await pipes.make('reports', true));
     } catch (error) {
-      script?.close();
+      feed?.close();
       await pipes.close();
       throw error;
     }
@@ -43,9 +47,12 @@ export class Wires {
   }
 
   /** Has the shell go to where it is to begin; settles when it is there, if it gets there. */
-  begin(cwd: string): Promise<Report> {
+  async begin(cwd: string): Promise<Report> {
     this.#script.write(firstLine(cwd, this.#reports.ways));
-    return this.#reports.of(0);
+    const report = await this.#reports.of(0);
+    // Nobody else is to find them.
+    if (this.#reports.areByDescriptor) for (const pipe of this.#named) this.#pipes.forget(pipe);
+    return report;
   }
 
   /**
@@ -63,6 +70,7 @@ export class Wires {
       areByDescriptor ? pathByDescriptor(pipe) : pipe.path;
     const [stdout, stderr] = [pathOf(output.stdout), pathOf(output.stderr)];
     this.#script.write(callLine({ number, text, stdout, stderr, ways }));
+    if (areByDescriptor) output.forgetNames();
     return { output, report };
   }
 

@@ -1,14 +1,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
-import { type CommandTrace, createInteractionLog, ToolAbortError } from '../../../../src/index.js';
+import { type CommandTrace, createInteractionLog } from '../../../../src/index.js';
 import { longSleep, sleeping } from '../../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../../support/leftovers.js';
-import { eventually, openDescriptors } from '../../../support/processes.js';
-import { failureOf } from '../../../support/results.js';
+import { eventually } from '../../../support/processes.js';
 import { data, useSessionTools } from '../../../support/session.js';
 import { textOf } from '../../../support/tool.js';
 
@@ -17,20 +15,6 @@ const folder = useFolder();
 const newSession = useSessionTools(folder);
 const newTool = (options: Parameters<typeof newSession>[0] = {}) =>
   newSession({ persistent: true, ...options });
-
-async function messageOf(call: Promise<unknown>): Promise<string> {
-  const error = await failureOf(call);
-  return error instanceof Error ? error.message : '';
-}
-
-/** The files in the private directories of this process's shells. */
-function pipesOf(pid: number): string[] {
-  const home = join(tmpdir(), `forkline-${process.getuid?.()}`);
-  const own = readdirSync(home).filter((name) => name.startsWith(`shell-${pid}-`));
-  return own.flatMap((name) => readdirSync(join(home, name)));
-}
-
-const _GONE = 'variables and functions are gone';
 
 describe('a call', () => {
   test('has its own stdout, stderr and exit code', async () => {
@@ -181,6 +165,32 @@ describe('a call', () => {
     expect(chunks).toEqual(['stdout 中', 'stderr 文']);
   });
 
+  test('of which a program was killed has looked whether memory ran out', async () => {
+    const tool = newTool();
+    const { details } = await tool.execute({ command: "sh -c 'kill -9 $$'" });
+    expect(details.receipt).toMatchObject({ outcome: { kind: 'exited', exitCode: 137 } });
+    expect(details.receipt?.outOfMemory).toMatch(/^(no|unknown|likely)$/);
+    const other = await tool.execute({ command: 'true' });
+    expect(other.details.receipt?.outOfMemory).toBeUndefined();
+  });
+
+  test('has a structured answer as the output schema says', async () => {
+    const tool = newTool();
+    const validate = new Ajv().compile(tool.outputSchema ?? false);
+    const inputs = [
+      { command: 'echo a; (exit 3)' },
+      { command: `${longSleep(19)} & cd /usr` },
+      { command: 'sleep 60', timeout: 100 },
+      { command: 'kill -9 $$' },
+      { restart: true },
+      { restart: true, command: 'pwd' },
+    ];
+    for (const input of inputs) {
+      const { structured } = await tool.execute(input);
+      expect(validate(structured), JSON.stringify(structured)).toBe(true);
+    }
+  });
+
   test('is told on the tracing channel, beside its shell', async () => {
     const told: CommandTrace[] = [];
     const watch = (trace: unknown): void => void told.push(trace as CommandTrace);
@@ -213,71 +223,4 @@ describe('a call', () => {
     const text = 'x'.repeat(300_000);
     expect(await data(tool, `: ${text}; echo end`)).toMatchObject({ stdout: 'end\n' });
   }, 20_000);
-});
-
-describe('calls', () => {
-  test('of one tool run one after the other, those of two side by side', async () => {
-    const [one, other] = [newTool(), newTool()];
-    expect(one.concurrency).toBe('exclusive');
-    const first = data(one, 'sleep .2; x=1');
-    const second = data(one, 'echo $x');
-    expect(await data(other, 'echo x$x')).toMatchObject({ stdout: 'x\n' });
-    expect(await second).toMatchObject({ stdout: '1\n' });
-    await first;
-  });
-
-  test('that are cancelled while they wait are not run, and do no harm', async () => {
-    const tool = newTool();
-    const first = data(tool, 'x=1; sleep .2');
-    const controller = new AbortController();
-    const second = failureOf(tool.execute({ command: 'x=2' }, { signal: controller.signal }));
-    controller.abort();
-    expect(await second).toBeInstanceOf(ToolAbortError);
-    await first;
-    expect(await data(tool, 'echo $x')).toMatchObject({ stdout: '1\n' });
-  });
-
-  test.each([0, 1, 3, 10])('that are cancelled while their shell starts, %i ms on', async (ms) => {
-    const tool = newTool();
-    const controller = new AbortController();
-    const call = failureOf(tool.execute({ command: longSleep(17) }, { signal: controller.signal }));
-    if (ms > 0) await sleep(ms);
-    controller.abort();
-    expect(await call).toBeInstanceOf(ToolAbortError);
-    expect(sleeping(17)).toEqual([]);
-    expect(await data(tool, 'echo hi')).toMatchObject({ stdout: 'hi\n' });
-  });
-
-  test.each([0, 1, 3, 10, 50])('that are on their way at dispose(), %i ms on', async (ms) => {
-    const tool = newTool();
-    const calls = [longSleep(18), 'echo 2'].map((command) => failureOf(tool.execute({ command })));
-    if (ms > 0) await sleep(ms);
-    await tool.dispose();
-    for (const error of await Promise.all(calls)) expect(error).toBeInstanceOf(ToolAbortError);
-    expect(sleeping(18)).toEqual([]);
-  });
-
-  test('a hundred in a row leave no descriptor, file or process', async () => {
-    const tool = newTool();
-    await tool.execute({ command: 'true' });
-    await sleep(100);
-    const before = openDescriptors().length;
-    for (let call = 0; call < 100; call += 1) await tool.execute({ command: `echo ${call}; : &` });
-    await eventually(() => expect(openDescriptors().length).toBeLessThanOrEqual(before));
-    expect(await data(tool, 'wait; jobs >/dev/null; jobs')).toMatchObject({ stdout: '' });
-    await eventually(() => expect(pipesOf(process.pid).sort()).toEqual(['bash', 'reports']));
-  }, 60_000);
-
-  test('that are refused start nothing', async () => {
-    const tool = newTool();
-    expect(await messageOf(tool.execute({}))).toMatch(/^command: expected/);
-    expect(await messageOf(tool.execute({ command: 'a\0b' }))).toMatch(/^command: .*NUL/);
-    expect(await messageOf(tool.execute({ restart: true, run_in_background: true }))).toMatch(
-      /^restart: /,
-    );
-    const other = newSession();
-    expect(await messageOf(other.execute({ command: 'true', restart: true }))).toMatch(
-      /^restart: /,
-    );
-  });
 });

@@ -1,6 +1,3 @@
-import { readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { ToolAbortError } from '../../../../src/index.js';
@@ -21,13 +18,6 @@ const newTool = (options: Parameters<typeof newSession>[0] = {}) =>
 async function messageOf(call: Promise<unknown>): Promise<string> {
   const error = await failureOf(call);
   return error instanceof Error ? error.message : '';
-}
-
-/** The files in the private directories of this process's shells. */
-function _pipesOf(pid: number): string[] {
-  const home = join(tmpdir(), `forkline-${process.getuid?.()}`);
-  const own = readdirSync(home).filter((name) => name.startsWith(`shell-${pid}-`));
-  return own.flatMap((name) => readdirSync(join(home, name)));
 }
 
 const GONE = 'variables and functions are gone';
