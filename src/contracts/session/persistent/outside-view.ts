@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { close, open, read, readFile, readlink } from 'node:fs';
+import { closeSync, openSync, readFile, readFileSync, readlinkSync, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { BackgroundProcess } from '../../../engine/outcome.js';
 import { pause } from '../../../support/timing.js';
 
-// The callback forms: those of fs.promises take several times as long, on every call's way.
-const openFile = promisify(open);
-const readLink = promisify(readlink);
+// What every call asks is asked here and now: the kernel answers from its memory, in less time than
+// it takes to wake another thread for it.
+
 const readText = promisify(readFile);
 
 const SETTLING_MS = 20;
@@ -15,45 +15,49 @@ const SETTLING_MS = 20;
 export class OutsideView {
   readonly #shell: number;
   /** The lists of the shell's children, and of its parent's, which its orphans become. */
-  readonly #lists: Promise<readonly number[]>;
+  readonly #lists: readonly number[] | undefined;
   /** Those that have been seen. */
   #known: ReadonlySet<number> = new Set();
 
   constructor(shell: number) {
     this.#shell = shell;
     this.#lists = openLists(shell);
-    // Whoever asks is told.
-    this.#lists.catch(() => {});
   }
 
   /** Where the shell is, without symlinks; undefined: that cannot be seen, or is no text. */
-  directory(): Promise<string | undefined> {
-    return new Promise((resolve) => {
-      readlink(`/proc/${this.#shell}/cwd`, 'buffer', (error, path) => {
-        resolve(error === null && isUtf8(path) ? path.toString() : undefined);
-      });
-    });
+  directory(): string | undefined {
+    try {
+      const path = readlinkSync(`/proc/${this.#shell}/cwd`, 'buffer');
+      return isUtf8(path) ? path.toString() : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   /** Whether the shell's own stdout or stderr is one of these files, as far as that can be seen. */
-  async writesTo(paths: readonly string[]): Promise<boolean> {
-    const links = [1, 2].map((fd) => readLink(`/proc/${this.#shell}/fd/${fd}`, 'utf8'));
-    const found = await Promise.all(links).catch(() => paths);
-    return found.some((link) => paths.some((path) => link.startsWith(path)));
+  writesTo(paths: readonly string[]): boolean {
+    try {
+      const links = [1, 2].map((fd) => readlinkSync(`/proc/${this.#shell}/fd/${fd}`));
+      return links.some((link) => paths.some((path) => link.startsWith(path)));
+    } catch {
+      return true;
+    }
   }
 
-  async close(): Promise<void> {
-    for (const list of await this.#lists.catch(() => [])) close(list, () => {});
+  close(): void {
+    for (const list of this.#lists ?? []) closeSync(list);
   }
 
   /** What runs of the shell's and did not when this was asked last; undefined: not to be seen. */
   async newcomers(): Promise<readonly BackgroundProcess[] | undefined> {
+    const lists = this.#lists;
+    if (lists === undefined) return undefined;
     try {
-      let members = await this.#members();
+      let members = this.#membersIn(lists);
       if ([...members].some((pid) => !this.#known.has(pid))) {
         // It may be about to end, or have yet to become the program that it will be.
         await pause(SETTLING_MS);
-        members = await this.#members();
+        members = this.#membersIn(lists);
       }
       const found: BackgroundProcess[] = [];
       // A set is walked to what is added on the way.
@@ -71,37 +75,36 @@ export class OutsideView {
     }
   }
 
-  async #members(): Promise<Set<number>> {
-    const families = await Promise.all((await this.#lists).map(readList));
-    const members = new Set(families.flat());
+  #membersIn(lists: readonly number[]): Set<number> {
+    const members = new Set(lists.flatMap(readList));
     members.delete(this.#shell);
     return members;
   }
 }
 
-async function openLists(shell: number): Promise<readonly number[]> {
-  const own = await openFile(listOf(shell), 'r');
+/** Undefined: there are none, or they cannot be read. */
+function openLists(shell: number): readonly number[] | undefined {
+  const opened: number[] = [];
   try {
-    const { parent } = await statusOf(shell);
-    return [own, await openFile(listOf(parent), 'r')];
-  } catch (error) {
-    close(own, () => {});
-    throw error;
+    opened.push(openSync(listOf(shell), 'r'));
+    const [, parent = ''] =
+      /^PPid:\s(\d+)$/m.exec(readFileSync(`/proc/${shell}/status`, 'latin1')) ?? [];
+    opened.push(openSync(listOf(Number(parent)), 'r'));
+    return opened;
+  } catch {
+    for (const list of opened) closeSync(list);
+    return undefined;
   }
 }
 
 const listOf = (pid: number) => `/proc/${pid}/task/${pid}/children`;
 
 /** Of more children than fit, nobody reads the names. */
-const MOST_BYTES = 16 * 1024;
+const list = Buffer.alloc(16 * 1024);
 
-function readList(list: number): Promise<readonly number[]> {
-  return new Promise((resolve, reject) => {
-    read(list, Buffer.allocUnsafe(MOST_BYTES), 0, MOST_BYTES, 0, (error, length, bytes) => {
-      if (error !== null) reject(error);
-      else resolve(numbersIn(bytes.toString('latin1', 0, length)));
-    });
-  });
+function readList(fd: number): readonly number[] {
+  const length = readSync(fd, list, 0, list.length, 0);
+  return numbersIn(list.toString('latin1', 0, length));
 }
 
 /** Each has a blank after it, unless the list was cut. */
@@ -130,7 +133,7 @@ async function statusOf(pid: number) {
   const text = await readText(`/proc/${pid}/stat`, 'latin1');
   // The name may have anything in it.
   const end = text.lastIndexOf(')');
-  const [state = '', parent, processGroup] = text.slice(end + 2).split(' ');
+  const [state = '', , processGroup] = text.slice(end + 2).split(' ');
   const name = text.slice(text.indexOf('(') + 1, end);
-  return { state, name, parent: Number(parent), processGroup: Number(processGroup) };
+  return { state, name, processGroup: Number(processGroup) };
 }

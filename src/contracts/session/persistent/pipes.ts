@@ -1,4 +1,4 @@
-import { unlink } from 'node:fs';
+import { unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   makeTemporaryDirectory,
@@ -69,9 +69,13 @@ export class Pipes {
     }
   }
 
-  /** Nobody is to open it any more. */
+  /** Nobody is to open it any more. Done here and now, as the making of it: that takes no longer. */
   forget({ path }: NamedPipe): void {
-    unlink(path, () => {});
+    try {
+      unlinkSync(path);
+    } catch {
+      // Somebody else has.
+    }
   }
 
   async close(): Promise<void> {

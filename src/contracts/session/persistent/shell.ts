@@ -138,7 +138,7 @@ export class PersistentShell {
       const over = await this.#untilOver(report, timeoutMs, signal);
       const durationMs = performance.now() - startedAt;
       const [end] = await Promise.all([this.#lookAt(over), output.finish()]);
-      const hasBegun = output.hasBegun || (await this.#mayHold(output, end));
+      const hasBegun = output.hasBegun || this.#mayHold(output, end);
       if (!hasBegun) output.close();
       const [stdout, stderr] = [output.stdout.capture(), output.stderr.capture()];
       return { end, hasBegun, hadPipefail, stdout, stderr, durationMs };
@@ -155,7 +155,7 @@ export class PersistentShell {
   }
 
   /** Whether somebody may have a call's pipes open who has printed nothing. */
-  async #mayHold({ stdout, stderr }: CallOutput, end: CallEnd): Promise<boolean> {
+  #mayHold({ stdout, stderr }: CallOutput, end: CallEnd): boolean {
     const left = end.kind === 'reported' ? end.background : end.shell.background;
     if (left === undefined || left.length > 0) return true;
     // The shell itself, when a command has closed by what it would leave them.
@@ -193,10 +193,8 @@ export class PersistentShell {
       return { kind: 'shellEnded', shell: await this.#process.result, reason: over.reason };
     }
     this.#hasPipefail = over.hasPipefail;
-    const [background, directory] = await Promise.all([
-      this.#view.newcomers(),
-      this.#view.directory(),
-    ]);
+    const directory = this.#view.directory();
+    const background = await this.#view.newcomers();
     // It may have reported and ended; that comes by another way.
     if (directory === undefined) await settlesWithin(this.ended, GONE_MS, 'keepsAlive');
     const { background: left, directory: last } = this.#end ?? {};
@@ -211,7 +209,8 @@ export class PersistentShell {
   async #clearAway(): Promise<RunResult> {
     const result = await this.#process.result;
     this.#end = result;
-    await Promise.all([this.#view.close(), this.#wires.close()]);
+    this.#view.close();
+    await this.#wires.close();
     return result;
   }
 }
