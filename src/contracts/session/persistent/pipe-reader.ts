@@ -1,6 +1,7 @@
 import { readSync } from 'node:fs';
-import { Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { hasCode } from '../../../support/errors.js';
+import { pipeSocket } from './pipe-socket.js';
 import type { NamedPipe } from './pipes.js';
 
 /** What a pipe holds at most, unless somebody with more rights makes it larger. */
@@ -18,7 +19,7 @@ export class PipeReader {
   constructor({ fd }: NamedPipe, take: (bytes: Uint8Array) => void) {
     this.#fd = fd;
     this.#take = take;
-    this.#socket = new Socket({ fd, readable: true, writable: false });
+    this.#socket = pipeSocket(fd, 'in');
     this.over = new Promise((resolve) => {
       const end = (): void => {
         this.#isOver = true;
@@ -28,7 +29,6 @@ export class PipeReader {
       this.#socket.once('end', end).once('error', end).once('close', end);
     });
     this.#socket.on('data', (bytes) => this.#take?.(bytes));
-    this.#socket.unref();
   }
 
   /** Takes what lies in the pipe now. */

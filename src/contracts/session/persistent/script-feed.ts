@@ -1,5 +1,6 @@
-import { Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { onBehalfOfNobody } from '../../../engine/caller.js';
+import { pipeSocket } from './pipe-socket.js';
 import type { NamedPipe } from './pipes.js';
 
 /** Feeds a shell its script. What it does not read at once waits here. */
@@ -8,10 +9,9 @@ export class ScriptFeed {
 
   constructor({ fd }: NamedPipe) {
     // It outlives the call that has it made.
-    this.#socket = onBehalfOfNobody(() => new Socket({ fd, readable: false, writable: true }));
+    this.#socket = onBehalfOfNobody(() => pipeSocket(fd, 'out'));
     // A shell that reads no more is told by its end.
     this.#socket.on('error', () => {});
-    this.#socket.unref();
   }
 
   write(line: string): void {
