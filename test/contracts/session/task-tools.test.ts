@@ -98,11 +98,11 @@ test('a task whose command has left processes is not completed, and can be ended
 test('waiting: for a port, for silence, for the end, and no longer than it is told', async () => {
   const tool = newSession();
   const server = await startTask(tool, 'exec python3 -u -m http.server 0 --bind 127.0.0.1 2>&1');
+  const said = await say(tool.taskOutput, { task_id: server, line: 'port' });
+  const port = Number(/ port (\d+)/.exec(said)?.[1]);
   expect(await say(tool.taskOutput, { task_id: server, port: 1, seconds: 0.2 })).toMatch(
     /Nothing of that has happened within 0\.2 seconds\.$/,
   );
-  const said = await say(tool.taskOutput, { task_id: server, line: 'port' });
-  const port = Number(/ port (\d+)/.exec(said)?.[1]);
   expect(await say(tool.taskOutput, { task_id: server, port })).toMatch(
     new RegExp(`It listens on port ${port} \\(127\\.0\\.0\\.1\\)\\.$`),
   );

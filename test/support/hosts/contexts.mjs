@@ -4,14 +4,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createBashTool, JobManager, run, spawn } from '../../../dist/index.js';
+import { createBashTool, run, spawn, TaskManager } from '../../../dist/index.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc');
 const storage = new AsyncLocalStorage();
 
-const jobs = new JobManager({ keepMs: 1 });
-const workspace = createBashTool({ contract: 'workspace', cwd: '/', async: true, jobs });
+const tasks = new TaskManager({ keepMs: 1 });
+const workspace = createBashTool({ contract: 'workspace', cwd: '/', async: true, tasks });
 const tools = {
   workspace,
   modes: createBashTool({ contract: 'modes', cwd: '/' }),
