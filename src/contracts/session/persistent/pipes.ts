@@ -36,6 +36,7 @@ async function makeHome(): Promise<string> {
 /** The private directory of a shell, with the pipes between it and the host. */
 export class Pipes {
   #directory: string;
+  #isClosed = false;
 
   private constructor(directory: string) {
     this.#directory = directory;
@@ -63,7 +64,7 @@ export class Pipes {
       return this.#make(name, staysOpen);
     } catch (error) {
       // Somebody has cleared the temporary directory.
-      if (!hasCode(error, 'ENOENT')) throw error;
+      if (this.#isClosed || !hasCode(error, 'ENOENT')) throw error;
       this.#directory = await makeHome();
       return this.#make(name, staysOpen);
     }
@@ -79,6 +80,7 @@ export class Pipes {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     // What cannot be removed now, a later host removes.
     await removeTemporaryDirectory(this.#directory).catch(() => {});
   }

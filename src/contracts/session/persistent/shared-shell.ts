@@ -101,6 +101,12 @@ export class SharedShell {
       this.#shell ??= await inPlace(this.#session, from, () => this.#start(from, moment));
       const shell = this.#shell;
       if (call.signal) throwIfAborted(call.signal);
+      // It may have ended meanwhile; what it had is cleared away then.
+      if (shell.end !== undefined) {
+        if (shell.isReady) continue;
+        this.#shell = undefined;
+        throw new ToolError('launch', neverReady(shell.end));
+      }
       const answer = await traced(call, from.path, shell);
       const { end, hasBegun } = answer;
       if (end.kind === 'reported') {

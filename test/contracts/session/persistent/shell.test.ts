@@ -1,3 +1,6 @@
+import { readdirSync, rmdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { ToolAbortError } from '../../../../src/index.js';
@@ -18,6 +21,13 @@ const newTool = (options: Parameters<typeof newSession>[0] = {}) =>
 async function messageOf(call: Promise<unknown>): Promise<string> {
   const error = await failureOf(call);
   return error instanceof Error ? error.message : '';
+}
+
+/** The private directories of a host's shells. */
+function directoriesOf(pid: number | undefined): string[] {
+  const home = join(tmpdir(), `forkline-${process.getuid?.()}`);
+  const own = readdirSync(home).filter((name) => name.startsWith(`shell-${pid}-`));
+  return own.map((name) => join(home, name));
 }
 
 const GONE = 'variables and functions are gone';
@@ -174,6 +184,10 @@ describe('the end of a shell', () => {
         killed ? { code: null, signal: 'SIGKILL' } : { code: 0, signal: null },
       );
       await eventually(() => expect(sleeping(16)).toEqual([]));
+      // A host that was killed leaves its directory, with nothing in it, to one that comes later.
+      const left = directoriesOf(host.child.pid);
+      expect(left).toHaveLength(killed ? 1 : 0);
+      for (const path of left) rmdirSync(path);
     },
   );
 });
