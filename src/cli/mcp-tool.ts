@@ -25,8 +25,8 @@ const defaultTimeouts: {
  */
 const ANSWERED_WITHIN_MS = 50_000;
 
-const earlyAnswers: { readonly [Name in ContractName]: GivenOptions } = {
-  modes: {},
+const taskDefaults: { readonly [Name in ContractName]: GivenOptions } = {
+  modes: { tasks: {} },
   plain: {},
   session: { autoBackgroundMs: ANSWERED_WITHIN_MS },
   workspace: { autoBackground: { afterMs: ANSWERED_WITHIN_MS } },
@@ -52,9 +52,9 @@ export function createContractTool(
   const timeout =
     timeoutMs === undefined ? {} : defaultTimeouts[contract](timeoutMs / 1000, options);
   // What the options are is checked there; a union of contracts loses sight of whose they are.
-  const early = earlyAnswers[contract];
+  const defaults = taskDefaults[contract];
   return createBashTool({
-    ...early,
+    ...defaults,
     ...options,
     ...shell,
     ...timeout,

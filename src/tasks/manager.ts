@@ -91,6 +91,15 @@ export class TaskManager {
   }
 
   /**
+   * Makes a task of something that runs without it, however many do.
+   *
+   * @param startedAt When, by the clock of `performance.now()`.
+   */
+  follow(work: TaskWork, startedAt = performance.now()): Task {
+    return this.#keep(work, startedAt);
+  }
+
+  /**
    * Starts something and makes a task of it.
    *
    * @throws {TaskLimitError} No other task may run; nothing was started.

@@ -8,7 +8,7 @@ import { throwIfAborted } from '../support/abort.js';
 import { checkString, type OptionNames, readOptions } from '../support/checks.js';
 import { CommandSubject } from './command-subject.js';
 import { taskLabel } from './label.js';
-import type { TaskEnd } from './status.js';
+import { type TaskEnd, taskResult } from './status.js';
 import type { TaskWork } from './task.js';
 
 /** How a command is started that is followed: `owner` and `signal` say until when it may run. */
@@ -58,11 +58,9 @@ export async function startWork(command: string, given: TaskOptions): Promise<Ta
 }
 
 async function concluded(subject: CommandSubject, end: RunResult): Promise<TaskEnd> {
-  const { outcome } = end;
   subject.conclude(await receiptOf(end));
-  const isFine = outcome.kind === 'exited' && outcome.exitCode === 0;
-  const result = isFine ? 'completed' : outcome.kind === 'cancelled' ? 'cancelled' : 'failed';
   const captures = 'output' in end ? [end.output] : [end.stdout, end.stderr];
+  const result = taskResult(end.outcome);
   return { result, text: captures.map(textOf).join(''), kept: end.spill?.path };
 }
 

@@ -1,3 +1,5 @@
+import type { Outcome } from '../engine/outcome.js';
+
 /**
  * How a task stands: its command runs · has ended, but processes of it still run · nobody of it is
  * left · nobody can tell.
@@ -6,6 +8,12 @@ export type TaskState = 'running' | 'left' | 'ended' | 'lost';
 
 /** How its command ended. */
 export type TaskResult = 'completed' | 'failed' | 'cancelled';
+
+/** The same in one word, for those who want no more. */
+export function taskResult(outcome: Outcome): TaskResult {
+  if (outcome.kind === 'exited' && outcome.exitCode === 0) return 'completed';
+  return outcome.kind === 'cancelled' ? 'cancelled' : 'failed';
+}
 
 /**
  * Until when a task may run at the longest: until the tool that started it is disposed of, or the

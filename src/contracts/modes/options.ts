@@ -4,6 +4,8 @@ import { MOST_KEPT_BYTES } from '../../command/options.js';
 import { atLeast, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { disregard, InputError, showValue } from '../../support/errors.js';
 import { absolutePath, isUrl } from '../../support/paths.js';
+import { type TaskManager, taskManagerOf } from '../../tasks/manager.js';
+import type { TaskManagerOptions } from '../../tasks/manager-options.js';
 import {
   resolveShellOptions,
   SHELL_OPTION_NAMES,
@@ -34,6 +36,11 @@ export interface ModesOptions extends Omit<ShellOptions, 'cwd'> {
   readonly maxBackgroundBytes?: number | undefined;
   /** The longest command, in bytes. Default: 240,000, about 60,000 tokens. */
   readonly maxCommandBytes?: number | undefined;
+  /**
+   * Tells of the commands in the background, as long as the host is there: a `TaskManager`, or what
+   * the tool's own is to do. They go on whatever it says. Default: nobody is told.
+   */
+  readonly tasks?: TaskManager | TaskManagerOptions | undefined;
 }
 
 const NAMES: OptionNames<ModesOptions> = {
@@ -43,6 +50,7 @@ const NAMES: OptionNames<ModesOptions> = {
   snipBytes: true,
   maxBackgroundBytes: true,
   maxCommandBytes: true,
+  tasks: true,
 };
 const TIMEOUT_NAMES: OptionNames<ModeTimeouts> = { default: true, slow: true, background: true };
 
@@ -55,6 +63,8 @@ export interface ModesSettings extends Omit<ShellSettings, 'cwd'> {
   readonly snipBytes: number;
   readonly maxBackgroundBytes: number;
   readonly maxCommandBytes: number;
+  /** Undefined: nobody is told of commands in the background. */
+  readonly tasks: TaskManager | undefined;
   /** Where outputs that are cut are kept whole, until the tool is disposed of. */
   readonly outputs: ArtifactStore;
 }
@@ -89,6 +99,7 @@ export function resolveModesOptions(given: ModesOptions): ModesSettings {
     directory,
     timeouts: resolveTimeouts(options.timeouts),
     ...resolveSizes(options),
+    tasks: options.tasks === undefined ? undefined : taskManagerOf(options.tasks),
     outputs: createArtifactStore(),
     maxBackgroundBytes: wholeFrom(
       'maxBackgroundBytes',

@@ -5,6 +5,7 @@ import type { MergedResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import { makeReceipt, type Receipt } from '../../receipt/receipt.js';
 import { messageOf } from '../../support/errors.js';
+import { DetachedSubject } from '../../tasks/detached/detached-subject.js';
 import { prepareDetached, startInPlace } from '../../tasks/detached/start.js';
 import { whileListened } from '../call-listeners.js';
 import { TOOL, type ToolCall, type ToolResult } from '../contract.js';
@@ -12,6 +13,7 @@ import { ToolError } from '../errors.js';
 import type { PendingEntry } from '../log-entry.js';
 import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
 import { explainLaunch } from '../workdir.js';
+import { backgroundWork } from './background-task.js';
 import type { ModesSettings } from './options.js';
 import { limitsToSnip, type SnippedOutput, showOutput, snipOutput } from './output.js';
 import {
@@ -111,10 +113,15 @@ export async function runInBackground(
   const { graceMs, shell, maxBackgroundBytes: outputQuota } = settings;
   const limits = { timeoutMs, graceMs, outputQuota };
   const start = { cwd, ...limits, shell, hasInput: false, completionLine: true };
-  const { place } = await prepareDetached(command, start).catch(noPlace);
+  const { place, order } = await prepareDetached(command, start).catch(noPlace);
   try {
     const pid = await startInPlace(place, command, environment, start);
     entry?.ofDetached(pid);
+    if (settings.tasks !== undefined) {
+      const subject = await DetachedSubject.open(place, order);
+      // It runs already, and needs no room.
+      settings.tasks.follow(backgroundWork(command, subject));
+    }
     return backgroundResult(pid, place.output, settings);
   } catch (error) {
     throw await explainLaunch(error, cwd);

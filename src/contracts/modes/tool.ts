@@ -66,6 +66,7 @@ export function createModesTool(options: ModesOptions): ModesTool {
     strict: true,
     concurrency: 'shared',
     hints: SHELL_HINTS,
+    tasks: settings.tasks,
     companions: [],
     execute: (input, given) => life.call(input, given, answer),
     [Symbol.asyncDispose]() {

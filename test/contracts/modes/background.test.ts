@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { attach, listTasks } from '../../../src/index.js';
+import { attach, listTasks, type TaskEvent } from '../../../src/index.js';
 import { backgroundIn, endingOf, outputOf, useBackground } from '../../support/background.js';
 import { longSleep, sleeping } from '../../support/commands.js';
 import { leavesNothingBehind } from '../../support/leftovers.js';
@@ -213,4 +213,19 @@ test('it is one of the detached tasks of the user, and can be followed', async (
   expect(await endingOf(started)).toBe(
     'on\n\n\n[background process failed: signal: 15 (SIGTERM)]\n',
   );
+});
+
+test('a runtime is told of it, as of any task', async () => {
+  const events: TaskEvent[] = [];
+  const ends: string[] = [];
+  const tool = makeTool({
+    tasks: { onEvent: (event) => events.push(event), onEnd: (_, { text }) => ends.push(text) },
+  });
+  const started = await background.start(tool, 'echo on; sleep 0.3; exit 3');
+  await eventually(() => expect(events.at(-1)?.news.at(-1)).toEqual({ kind: 'gone' }));
+  const line = '\n\n[background process failed: exit status: 3]\n';
+  expect(events.map(({ output }) => output?.text).join('')).toBe(`on\n${line}`);
+  expect(events.at(-1)).toMatchObject({ task: { lifetime: 'detached', result: 'failed' } });
+  expect(ends).toEqual([`on\n${line}`]);
+  expect(await endingOf(started)).toBe(`on\n${line}`);
 });

@@ -3,7 +3,7 @@ import type { RunResult } from '../../../engine/outcome.js';
 import type { CommandHandle } from '../../../engine/process.js';
 import type { CommandSubject } from '../../../tasks/command-subject.js';
 import { taskLabel } from '../../../tasks/label.js';
-import type { TaskEnd } from '../../../tasks/status.js';
+import { type TaskEnd, taskResult } from '../../../tasks/status.js';
 import { TOOL } from '../../contract.js';
 import type { SessionSettings } from '../options.js';
 import { showStream } from '../output.js';
@@ -82,9 +82,7 @@ async function outputSoFar(
 
 /** The same for a runtime. */
 export function taskEnd({ outcome, shown, file }: EndedTask): TaskEnd {
-  const isFine = outcome.kind === 'exited' && outcome.exitCode === 0;
-  const result = isFine ? 'completed' : outcome.kind === 'cancelled' ? 'cancelled' : 'failed';
   const text =
     shown.kind === 'merged' ? shown.text : shown.streams.stdout.text + shown.streams.stderr.text;
-  return { result, text, kept: file };
+  return { result: taskResult(outcome), text, kept: file };
 }

@@ -1,5 +1,6 @@
 import type { DetachedSubject } from '../../../tasks/detached/detached-subject.js';
 import { startDetachedSubject } from '../../../tasks/detached/start.js';
+import { untilOver } from '../../../tasks/detached/until-over.js';
 import { taskLabel } from '../../../tasks/label.js';
 import { readOutput } from '../../../tasks/output.js';
 import type { SessionSettings } from '../options.js';
@@ -37,7 +38,7 @@ export async function startDetachedTask(
     completionLine: false,
   });
   const startedAt = performance.now();
-  const ended = untilEnded(subject).then(() => endOf(subject, maxCharacters, startedAt));
+  const ended = untilOver(subject).then(() => endOf(subject, maxCharacters, startedAt));
   return {
     work: {
       id: subject.id,
@@ -53,19 +54,6 @@ export async function startDetachedTask(
     outputSoFar: () => shownOutput(subject, maxCharacters),
     detachedPid: subject.record.pid,
   };
-}
-
-/** Settles when its command has ended, or nobody can tell. It does not keep the host alive. */
-function untilEnded(subject: DetachedSubject): Promise<void> {
-  return new Promise((resolve) => {
-    const look = (): void => {
-      if (subject.state.kind === 'running') return;
-      stop();
-      resolve();
-    };
-    const stop = subject.watch(look);
-    look();
-  });
 }
 
 async function endOf(
