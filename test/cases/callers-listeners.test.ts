@@ -124,13 +124,13 @@ test.each(TOOLS)(
   },
 );
 
-test("H4: a job manager's onEnd may fail in any way", async () => {
+test("H4: a task manager's onEnd may fail in any way", async () => {
   const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
   const tasks = new TaskManager({ onEnd: listener(() => thenable(nothing)) as () => void });
   const tool = keep(createBashTool({ contract: 'workspace', cwd: '/', async: true, tasks }));
   await tool.execute({ command: 'true', async: true });
   await eventually(() => expect(warn).toHaveBeenCalledOnce());
-  expect(String(warn.mock.calls[0]?.[0])).toBe('onEnd threw for job bg_1: an object');
+  expect(String(warn.mock.calls[0]?.[0])).toBe('onEnd threw for task bg_1: an object');
 });
 
 test('H4: functions that must not be asynchronous, and are, fail as any other answer', async () => {

@@ -98,7 +98,9 @@ describe('both packages, installed offline where nothing can be compiled', () =>
       try {
         expect(client.getServerVersion()).toMatchObject({ name: 'forkline' });
         const { tools } = await client.listTools();
-        expect(tools.map(({ name }) => name)).toEqual(['bash', 'task_output']);
+        expect(tools.map(({ name }) => name)).toEqual([
+          ...['bash', 'task_output', 'write_task', 'kill_task', 'list_tasks'],
+        ]);
         const result = await client.callTool({ name: 'bash', arguments: { command: 'pwd' } });
         expect(result.structuredContent).toMatchObject({ stdout: `${project}\n`, exit_code: 0 });
       } finally {
