@@ -5,7 +5,9 @@ import { LaunchError } from './launch-error.js';
 import { ERRNO } from './system-error.js';
 
 /** So many files of one library are open at once while Node loads it. */
-const NEEDED = 20;
+const OPEN_AT_ONCE = 20;
+/** A part is read file by file. */
+const OPEN_ONE_BY_ONE = 4;
 
 /**
  * A library that takes time to load, and is when it is first needed.
@@ -18,7 +20,7 @@ const NEEDED = 20;
  */
 export function lateLibrary<T>(name: string, load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
-  const start = async (): Promise<T> => withDescriptors(name, load);
+  const start = async (): Promise<T> => withDescriptors(name, OPEN_AT_ONCE, load);
   return () => {
     loading ??= onBehalfOfNobody(start).catch((error: unknown) => {
       loading = undefined;
@@ -40,7 +42,9 @@ export function lateLibrary<T>(name: string, load: () => Promise<T>): () => Prom
 export function latePart<T>(name: string, from: string, path: string): () => T {
   let part: T | undefined;
   return () => {
-    part ??= onBehalfOfNobody(() => withDescriptors<T>(name, () => createRequire(from)(path)));
+    part ??= onBehalfOfNobody(() =>
+      withDescriptors<T>(name, OPEN_ONE_BY_ONE, () => createRequire(from)(path)),
+    );
     return part;
   };
 }
@@ -67,10 +71,11 @@ export function lateClass<T extends Class>(load: () => T): T {
   return late;
 }
 
-function withDescriptors<T>(name: string, load: () => T): T {
+function withDescriptors<T>(name: string, needed: number, load: () => T): T {
   const open: number[] = [];
   try {
-    while (open.length < NEEDED) open.push(openSync('/dev/null', 'r'));
+    // Wherever there are files, this is one, with or without a `/dev`.
+    while (open.length < needed) open.push(openSync('/', 'r'));
   } catch {
     const message = `Too many open files: there are none left to load ${name} with`;
     throw new LaunchError({ step: 'descriptors', errno: ERRNO.EMFILE, subject: name, message });
