@@ -14,7 +14,8 @@ const IN_FLIGHT = 64;
 /** What a process is holding, once it has had the time to let go. */
 async function held() {
   globalThis.gc?.();
-  await sleep(200);
+  // What is kept for the next commands is let go when none has needed it for a second or two.
+  await sleep(4000);
   return { descriptors: openDescriptors(), zombies: zombies(), memory: heldBytes() };
 }
 
