@@ -158,3 +158,12 @@ test('a runtime is told of all, and what it is told of is not told to the model'
   expect(events.map(({ output }) => output?.text).join('')).toBe('hi\n');
   expect(await say(tool.taskOutput, { task_id: id })).toMatch(/Its end has been returned before/);
 });
+
+test('a task is interrupted as by Ctrl-C, and goes on if it wants to', async () => {
+  const tool = newSession();
+  const id = await startTask(tool, 'trap "echo caught" INT; echo up; while :; do sleep 0.05; done');
+  await say(tool.taskOutput, { task_id: id, line: 'up' });
+  expect(await say(tool.writeTask, { task_id: id, text: '\x03', line: 'caught' })).toMatch(
+    /^task_id: \S+\nstatus: running\n\ncaught\n\nIt has printed: caught$/,
+  );
+});

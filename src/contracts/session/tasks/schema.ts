@@ -37,7 +37,10 @@ export const TASK_OUTPUT_SCHEMA = schemaOf(
 export const WRITE_TASK_SCHEMA = schemaOf(
   {
     ...TASK_ID,
-    text: { type: 'string', description: 'As it is: a line ends with a newline' },
+    text: {
+      type: 'string',
+      description: 'As it is: a line ends with a newline; "\\u0003" interrupts',
+    },
     ...UNTIL_PROPERTIES,
   },
   ['task_id', 'text'],

@@ -47,7 +47,7 @@ const SCHEMA: JsonSchema = {
       properties: { id: { type: 'string' }, text: { type: 'string' } },
       required: ['id', 'text'],
       additionalProperties: false,
-      description: 'Text for the stdin of a job, as it is: a line ends with a newline',
+      description: 'Text for the stdin of a job: a line ends with a newline; "\\u0003" interrupts',
     },
     list: { type: 'boolean', description: 'true: show all jobs' },
     ...UNTIL_PROPERTIES,
