@@ -45,6 +45,7 @@ export class TaskEvents {
   /** Something has happened while it looked. */
   #isDue = false;
   #over = false;
+
   /** @param listeners Those who are told; there may come others, and who throws is taken out. */
   constructor(told: Told, listeners: Set<TaskListener>) {
     this.#told = told;
@@ -73,8 +74,14 @@ export class TaskEvents {
     }
     const wait = Math.max(ms, this.#lastAt + INTERVAL_MS - performance.now(), 0);
     this.#stopTimer?.();
-    this.#stopTimer = startTimer(wait, () => void this.#look());
+    this.#stopTimer = startTimer(wait, () => this.#look().catch(this.#failed));
   }
+
+  /** What can't be looked at must not end the host; whoever waits for it is told so. */
+  readonly #failed = (error: unknown): void => {
+    warnHost(`a task can't be looked at any more: ${describeThrown(error)}`);
+    this.stop();
+  };
 
   async #look(): Promise<void> {
     this.#isLooking = true;

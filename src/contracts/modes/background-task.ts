@@ -1,3 +1,4 @@
+import { messageOf } from '../../support/errors.js';
 import type { DetachedSubject } from '../../tasks/detached/detached-subject.js';
 import { untilOver } from '../../tasks/detached/until-over.js';
 import { taskLabel } from '../../tasks/label.js';
@@ -25,7 +26,13 @@ export function backgroundWork(command: string, subject: DetachedSubject): TaskW
 async function endOf(subject: DetachedSubject): Promise<TaskEnd> {
   const { state, outputFile: kept } = subject;
   const receipt = state.kind === 'left' || state.kind === 'ended' ? state.receipt : undefined;
-  const { total } = await subject.read(Number.MAX_SAFE_INTEGER, 0);
-  const { text } = await readOutput(subject, Math.max(0, total - SHOWN_BYTES), SHOWN_BYTES);
+  const text = await lastOutput(subject).catch(
+    (error) => `its output can't be read: ${messageOf(error)}`,
+  );
   return { result: receipt === undefined ? 'failed' : taskResult(receipt.outcome), text, kept };
+}
+
+async function lastOutput(subject: DetachedSubject): Promise<string> {
+  const { total } = await subject.read(Number.MAX_SAFE_INTEGER, 0);
+  return (await readOutput(subject, Math.max(0, total - SHOWN_BYTES), SHOWN_BYTES)).text;
 }

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { rmSync, symlinkSync } from 'node:fs';
+import { expect, test, vi } from 'vitest';
 import { attach, createBashTool, createOwner, type SessionOptions } from '../../../src/index.js';
 import { longSleep, sleeping } from '../../support/commands.js';
 import { useTasks } from '../../support/detached-tasks.js';
@@ -65,4 +66,33 @@ test('a detached task is ended, returned and forgotten as any other', async () =
 test('an owner of no lifetime is refused', () => {
   const lifetime = createOwner() as unknown as 'tool';
   expect(() => newSession({ taskLifetime: lifetime })).toThrow(/^taskLifetime: expected 'tool'/);
+});
+
+test('a detached task whose output was put out of reach has its end, and says so', async () => {
+  const events: string[] = [];
+  const warned = vi.spyOn(process, 'emitWarning').mockReturnValue();
+  const tool = newSession({
+    taskLifetime: 'detached',
+    tasks: { onEvent: ({ news }) => events.push(...news.map(({ kind }) => kind)) },
+  });
+  const { structured } = await tool.execute({
+    command: 'read -r x; exit 5',
+    run_in_background: true,
+    stdin: true,
+  });
+  const id = tasks.note(String(structured?.task_id));
+  const task = await attach(id);
+  const file = task.outputFile ?? '';
+  rmSync(file);
+  symlinkSync('/etc/hostname', file);
+  await task.write('\n');
+  const ended = await eventually(async () => {
+    const answer = await tool.taskOutput.execute({ task_id: id, seconds: 1 });
+    expect(answer.details.status).toBe('completed');
+    return answer;
+  });
+  expect(textOf(ended)).toContain("its output can't be read: ELOOP");
+  expect(ended.structured).toMatchObject({ exit_code: 5 });
+  warned.mockRestore();
+  await tool.dispose();
 });

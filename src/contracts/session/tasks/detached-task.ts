@@ -1,3 +1,4 @@
+import { messageOf } from '../../../support/errors.js';
 import type { DetachedSubject } from '../../../tasks/detached/detached-subject.js';
 import { startDetachedSubject } from '../../../tasks/detached/start.js';
 import { untilOver } from '../../../tasks/detached/until-over.js';
@@ -62,7 +63,9 @@ async function endOf(
   startedAt: number,
 ): Promise<EndedTask> {
   const { state, outputFile: file } = subject;
-  const shown = await shownOutput(subject, maxCharacters);
+  const shown = await shownOutput(subject, maxCharacters).catch((error): ShownTaskOutput => {
+    return { kind: 'merged', text: `[its output can't be read: ${messageOf(error)}]`, isCut: true };
+  });
   const receipt = state.kind === 'left' || state.kind === 'ended' ? state.receipt : undefined;
   return {
     outcome: receipt?.outcome ?? { kind: 'unknown' },
