@@ -75,17 +75,13 @@ test('a detached task whose output was put out of reach has its end, and says so
     taskLifetime: 'detached',
     tasks: { onEvent: ({ news }) => events.push(...news.map(({ kind }) => kind)) },
   });
-  const { structured } = await tool.execute({
-    command: 'read -r x; exit 5',
-    run_in_background: true,
-    stdin: true,
-  });
-  const id = tasks.note(String(structured?.task_id));
+  // Until its file is another one.
+  const isThere = '[ -e "$(readlink /proc/$$/fd/1)" ]';
+  const id = tasks.note(await startTask(tool, `while ${isThere}; do sleep .05; done; exit 5`));
   const task = await attach(id);
   const file = task.outputFile ?? '';
   rmSync(file);
   symlinkSync('/etc/hostname', file);
-  await task.write('\n');
   const ended = await eventually(async () => {
     const answer = await tool.taskOutput.execute({ task_id: id, seconds: 1 });
     expect(answer.details.status).toBe('completed');
