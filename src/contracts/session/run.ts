@@ -11,6 +11,7 @@ import { CANCELLED } from '../notices.js';
 import { type CallMoment, commandOptions, shellEnvironment } from '../options.js';
 import { explainLaunch } from '../workdir.js';
 import type { Place, SessionDirectory } from './directory.js';
+import { endDetails } from './end-details.js';
 import type { SessionSettings } from './options.js';
 import { streamLimits } from './output.js';
 import {
@@ -81,14 +82,10 @@ export async function runInSession(
   if (endedItself) await directory.follow(from, result.directory);
   const lost = endedItself && result.directory === undefined;
   const streams = shownStreams(result, settings.maxCharacters);
-  const details = {
-    cwd: directory.path,
-    ...detailsOfTimeout(timeout),
-    durationMs: result.durationMs,
-    outcome: result.outcome,
-    ...(result.background.length > 0 && { background: result.background }),
-    receipt: await sessionReceipt(result, streams, environment),
-  };
+  // Others may move the session meanwhile.
+  const cwd = directory.path;
+  const receipt = await sessionReceipt(result, streams, environment);
+  const details = endDetails(cwd, timeout, result, receipt);
   return sessionResult(result, streams, details, [
     timeoutChange(timeout, settings),
     lost ? `The working directory could not be followed; it stays ${directory.path}.` : undefined,

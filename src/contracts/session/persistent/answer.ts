@@ -3,6 +3,7 @@ import type { Ending, Outcome } from '../../../engine/outcome.js';
 import type { ReceiptSource } from '../../../receipt/receipt.js';
 import type { ToolResult } from '../../contract.js';
 import type { Place } from '../directory.js';
+import { endDetails } from '../end-details.js';
 import {
   type CallTimeout,
   type SessionDetails,
@@ -11,7 +12,7 @@ import {
   shownStreams,
 } from '../result.js';
 import type { Session } from '../run.js';
-import { detailsOfTimeout, timeoutChange } from '../timeout.js';
+import { timeoutChange } from '../timeout.js';
 import type { PersistentShell, ShellAnswer, ShellStop } from './shell.js';
 import { lostNotice, UNSEEN } from './told.js';
 
@@ -45,17 +46,13 @@ export async function answerOf(
   const result = !isLost && wasKilled(known) ? await withMemoryChecked(known) : known;
   const streams = shownStreams(result, settings.maxCharacters);
   const isUnseen = end.kind === 'reported' && end.background === undefined;
-  const details = {
-    cwd: directory.path,
-    ...detailsOfTimeout(timeout),
-    durationMs: result.durationMs,
-    outcome: result.outcome,
-    ...(result.background.length > 0 && { background: result.background }),
-    receipt: await sessionReceipt(result, streams, shell.environment, {
-      troubles: isUnseen ? [UNSEEN] : [],
-      ...(hadPipefail && { hasPipefail: true }),
-    }),
-  };
+  // Others may move the session meanwhile.
+  const cwd = directory.path;
+  const receipt = await sessionReceipt(result, streams, shell.environment, {
+    troubles: isUnseen ? [UNSEEN] : [],
+    ...(hadPipefail && { hasPipefail: true }),
+  });
+  const details = endDetails(cwd, timeout, result, receipt);
   const all = [
     ...notices,
     timeoutChange(timeout, settings),
