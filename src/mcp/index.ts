@@ -8,4 +8,4 @@ export {
 export { type HttpOptions, type HttpService, serveHttp } from './http.js';
 export { createMcpServer, type McpOptions } from './server.js';
 export type { McpService } from './service.js';
-export { type StdioOptions, serveStdio } from './stdio.js';
+export { type StdioOptions, serveStdio } from './stdio/serve.js';

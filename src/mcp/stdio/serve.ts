@@ -1,22 +1,22 @@
 import type { Readable, Writable } from 'node:stream';
-import { StdioServerTransport, serveStdio as serve } from '@modelcontextprotocol/server/stdio';
-import type { BashTool, Logger } from '../index.js';
+import { serveStdio as serve } from '@modelcontextprotocol/server/stdio';
+import type { BashTool, Logger } from '../../index.js';
 import {
   checkMethod,
   checkObject,
   isMissing,
   type OptionNames,
   readOptions,
-} from '../support/checks.js';
-import { Gate } from './gate.js';
+} from '../../support/checks.js';
 import {
   buildServer,
   checkTool,
   MCP_OPTION_NAMES,
   type McpOptions,
   readServerOptions,
-} from './server.js';
-import { type McpService, reportTo } from './service.js';
+} from '../server.js';
+import { type McpService, reportTo } from '../service.js';
+import { LineTransport } from './line-transport.js';
 import { claimStandardOutput } from './standard-output.js';
 
 /** Options of a server on standard input and output. */
@@ -53,9 +53,7 @@ export function serveStdio(tool: BashTool, given: StdioOptions = {}): McpService
   const claimed = options.streams === undefined ? claimStandardOutput() : undefined;
   const input = options.streams?.input ?? process.stdin;
   const output = options.streams?.output ?? claimed?.stream;
-  const gate = openGate(input, output, report);
-  // The gate has looked at the length of a line; what it passes on has a newline more.
-  const transport = new EndingTransport(gate, output, { maxBufferSize: 2 * MAX_MESSAGE });
+  const transport = new LineTransport(input, output ?? process.stdout, MAX_MESSAGE);
   // A client may ask for what there is before it opens the connection: that is a server each.
   const handle = serve(() => buildServer(tool, options, undefined), {
     transport,
@@ -64,8 +62,6 @@ export function serveStdio(tool: BashTool, given: StdioOptions = {}): McpService
     },
   });
   const closed = transport.ended.then(async () => {
-    input.unpipe(gate);
-    if (input.listenerCount('data') === 0) input.pause();
     await tool.dispose();
     claimed?.release();
   });
@@ -87,37 +83,6 @@ function checkStreams(given: NonNullable<StdioOptions['streams']>): void {
   ] as const) {
     if (isMissing(streams[name])) checkObject(`streams.${name}`, streams[name]);
     checkMethod(`streams.${name}`, method, streams[name]);
-  }
-}
-
-/** Where messages come in, once it is known that they are some. */
-function openGate(
-  input: Readable,
-  output: Writable | undefined,
-  report: (error: Error) => void,
-): Gate {
-  const gate = new Gate(MAX_MESSAGE, {
-    report: (error) => report(shortened(error)),
-    answer: (id, error) => void output?.write(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`),
-  });
-  input.on('error', (error) => {
-    if (!isEnd(error)) report(shortened(error));
-  });
-  // However it ends, also without a word.
-  input.on('close', () => gate.end());
-  return input.pipe(gate);
-}
-
-/** Tells when the connection has ended, whoever ended it and however far it had come. */
-class EndingTransport extends StdioServerTransport {
-  #end: () => void = () => {};
-  readonly ended = new Promise<void>((resolve) => {
-    this.#end = resolve;
-  });
-
-  override async close(): Promise<void> {
-    await super.close();
-    this.#end();
   }
 }
 
