@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 
 const FLOOR = fileURLToPath(new URL('../floor', import.meta.url));
 const LAUNCH = fileURLToPath(new URL('../../native/launch', import.meta.url));
-export const FLOOR_FILE = join(FLOOR, 'build', 'Release', 'floor.node');
+const RELEASE = join(FLOOR, 'build', 'Release');
+export const FLOOR_FILE = join(RELEASE, 'floor.node');
+/** A client of an HTTP server, for what must not be a program of JavaScript itself. */
+export const CLIENT_FILE = join(RELEASE, 'client');
 
 /** @param {string} folder */
 const newest = (folder) =>
@@ -14,7 +17,7 @@ const newest = (folder) =>
 
 /** Whether the addon is there and no source of it has changed since. */
 function upToDate() {
-  if (!existsSync(FLOOR_FILE)) return false;
+  if (!existsSync(FLOOR_FILE) || !existsSync(CLIENT_FILE)) return false;
   return statSync(FLOOR_FILE).mtimeMs > Math.max(newest(join(FLOOR, 'src')), newest(LAUNCH));
 }
 

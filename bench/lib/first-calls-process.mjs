@@ -1,5 +1,6 @@
 // One sample of P19, in a process of its own: the longest blocks of the main thread while 100 tools
-// answer their first call at once, and then their second.
+// answer their first call at once, and then their second; and while as many commands run without
+// any tool.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadForkline } from '../peers/forkline.mjs';
@@ -29,5 +30,6 @@ const tools = CONTRACT_NAMES.flatMap((contract) =>
 const calls = () => Promise.all(tools.map((tool) => tool.execute({ command: 'true' })));
 const first = await longestBlock(calls);
 const second = await longestBlock(calls);
+const bare = await longestBlock(() => Promise.all(tools.map(() => run('true'))));
 await Promise.all(tools.map((tool) => tool.dispose()));
-console.log(JSON.stringify({ first, second }));
+console.log(JSON.stringify({ first, second, bare }));

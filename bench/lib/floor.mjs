@@ -3,11 +3,15 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { FLOOR_FILE } from './build-floor.mjs';
 
-/** @typedef {'spawn' | 'launch'} Way posix_spawn with two pipes, or forkline_launch with one */
+/**
+ * posix_spawn with two pipes, forkline_launch with one, or the latter by another process.
+ * @typedef {'spawn' | 'launch' | 'cradle'} Way
+ */
 /** @typedef {{ file: string, args: string[], env: string[] }} Program */
 /**
  * @typedef {object} Addon
  * @property {(way: Way, program: Program, iterations: number) => Float64Array} latency
+ * @property {(way: Way, program: Program) => Promise<void>} awaited
  * @property {(way: Way, programs: Program[], count: number, inFlight: number) => number} throughput
  * @property {(way: Way, program: Program, path?: string) => { ns: number, bytes: number }} drain
  * @property {(program: Program, count: number) => number} killGroup
@@ -40,6 +44,13 @@ const bash = (command) => ({
  */
 export const latency = (way, command) =>
   (addon.latency(way, bash(command), 1)[0] ?? Number.NaN) / NS_PER_MS;
+
+/**
+ * The same on a thread of Node's pool, which settles a promise.
+ * @param {Way} way
+ * @param {string} command
+ */
+export const awaited = (way, command) => addon.awaited(way, bash(command));
 
 /**
  * Milliseconds for all of `count` commands.

@@ -1,17 +1,34 @@
 /** @import { Peer, Task } from './types.d.ts' */
-import { latency, throughput } from './floor.mjs';
+import { awaited, latency, throughput } from './floor.mjs';
 
 /** The smallest real command: what every launch is measured with. */
 export const ECHO = 'echo hi';
 
 export const FLOOR = 'floor';
 export const LAUNCH_FLOOR = 'launch floor';
+export const CRADLE_FLOOR = 'cradle floor';
+export const AWAITED_FLOOR = 'cradle floor, awaited';
 
 /** @type {readonly Task[]} */
 export const floorEchoes = [
   { name: FLOOR, run: () => latency('spawn', ECHO) },
   { name: LAUNCH_FLOOR, run: () => latency('launch', ECHO) },
 ];
+
+/**
+ * What forkline's shape costs in C++ alone.
+ * @type {Task}
+ */
+export const cradleEcho = { name: CRADLE_FLOOR, run: () => latency('cradle', ECHO) };
+
+/**
+ * The same with no more of Node than a promise.
+ * @type {Task}
+ */
+export const awaitedEcho = {
+  name: AWAITED_FLOOR,
+  run: async () => void (await awaited('cradle', ECHO)),
+};
 
 /**
  * @param {number} count
@@ -21,6 +38,7 @@ export const floorEchoes = [
 export const floorThroughputs = (count, limit) => [
   { name: FLOOR, run: () => throughput('spawn', ECHO, count, limit) },
   { name: LAUNCH_FLOOR, run: () => throughput('launch', ECHO, count, limit) },
+  { name: CRADLE_FLOOR, run: () => throughput('cradle', ECHO, count, limit) },
 ];
 
 /**

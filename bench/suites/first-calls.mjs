@@ -9,11 +9,12 @@ import { overallMedian } from '../lib/statistics.mjs';
 
 const FIRST = 'first calls';
 const SECOND = 'second calls';
+const BARE = 'as many run()';
 
 const execute = promisify(execFile);
 const sample = fileURLToPath(new URL('../lib/first-calls-process.mjs', import.meta.url));
 
-/** @returns {Promise<{ first: number, second: number }>} */
+/** @returns {Promise<{ first: number, second: number, bare: number }>} */
 async function inNewProcess() {
   const { stdout } = await execute(process.execPath, [sample]);
   return JSON.parse(stdout);
@@ -22,18 +23,19 @@ async function inNewProcess() {
 /** @type {Suite} */
 export const suite = {
   async measure({ quick }) {
-    let second = Number.NaN;
+    let [second, bare] = [Number.NaN, Number.NaN];
     const tasks = [
       {
         name: FIRST,
         run: async () => {
           const found = await inNewProcess();
-          second = found.second;
+          ({ second, bare } = found);
           return found.first;
         },
       },
-      // That of the process before: it has both.
+      // Those of the process before: it has all three.
       { name: SECOND, run: async () => second },
+      { name: BARE, run: async () => bare },
     ];
     await warmUp(tasks, 1);
     const samples = await interleave(tasks, { rounds: quick ? 5 : 25 });
@@ -44,8 +46,10 @@ export const suite = {
       figure: milliseconds(value),
       value,
       target: atMost(10, '≤ 10 ms'),
-      others: { [SECOND]: milliseconds(overallMedian(samples(SECOND))) },
+      others: Object.fromEntries(
+        [SECOND, BARE].map((name) => [name, milliseconds(overallMedian(samples(name)))]),
+      ),
     });
-    return report([row], samples, [FIRST, SECOND]);
+    return report([row], samples, [FIRST, SECOND, BARE]);
   },
 };

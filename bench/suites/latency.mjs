@@ -3,7 +3,16 @@
 import { interleave, warmUp } from '../lib/rounds.mjs';
 import { atMost, milliseconds, ratioRow, ratiosTo, report } from '../lib/rows.mjs';
 import { overallMedian, ratio } from '../lib/statistics.mjs';
-import { echoTask, FLOOR, floorEchoes, LAUNCH_FLOOR } from '../lib/tasks.mjs';
+import {
+  AWAITED_FLOOR,
+  awaitedEcho,
+  CRADLE_FLOOR,
+  cradleEcho,
+  echoTask,
+  FLOOR,
+  floorEchoes,
+  LAUNCH_FLOOR,
+} from '../lib/tasks.mjs';
 import { childProcess, execa, forkline, nanoSpawn, tinyexec } from '../peers/index.mjs';
 
 const peers = [childProcess, tinyexec, nanoSpawn, execa];
@@ -11,10 +20,10 @@ const peers = [childProcess, tinyexec, nanoSpawn, execa];
 /** @type {Suite} */
 export const suite = {
   async measure({ quick }) {
-    const tasks = [...floorEchoes, ...[forkline, ...peers].map(echoTask)];
+    const tasks = [...floorEchoes, cradleEcho, awaitedEcho, ...[forkline, ...peers].map(echoTask)];
     await warmUp(tasks);
     const samples = await interleave(tasks, { rounds: quick ? 8 : 40, iterations: 10 });
-    const others = [LAUNCH_FLOOR, ...peers.map(({ name }) => name)];
+    const others = [LAUNCH_FLOOR, CRADLE_FLOOR, AWAITED_FLOOR, ...peers.map(({ name }) => name)];
     const row = ratioRow({
       id: 'P1',
       what: "run('echo hi'), p50",

@@ -36,7 +36,7 @@ const task = (name, bytes, directory, copy) => ({
 /** @type {Suite} */
 export const suite = {
   async measure({ quick }) {
-    const bytes = quick ? 2 ** 28 : 2 ** 30;
+    const bytes = quick ? 2 ** 26 : 2 ** 28;
     const command = `head -c ${bytes} /dev/zero`;
     const directory = mkdtempSync(join(tmpdir(), 'forkline-bench-'));
     const peers = [childProcess, execa];
@@ -49,7 +49,7 @@ export const suite = {
     ];
     try {
       await warmUp(tasks.slice(0, 3), 1);
-      const samples = await interleave(tasks, { rounds: quick ? 2 : 5 });
+      const samples = await interleave(tasks, { rounds: quick ? 4 : 20 });
       /** @param {string} name */
       const speed = (name) => `${(bytes / overallMedian(samples(name)) / 1000).toFixed(0)} MB/s`;
       const others = [LAUNCH_FLOOR, ...peers.map(({ name }) => name)];

@@ -4,7 +4,14 @@ import { batchOf } from '../lib/batch.mjs';
 import { interleave, warmUp } from '../lib/rounds.mjs';
 import { atLeast, ratioRow, ratiosTo, report } from '../lib/rows.mjs';
 import { overallMedian, ratio } from '../lib/statistics.mjs';
-import { echo, FLOOR, floorThroughputs, inFlight, LAUNCH_FLOOR } from '../lib/tasks.mjs';
+import {
+  CRADLE_FLOOR,
+  echo,
+  FLOOR,
+  floorThroughputs,
+  inFlight,
+  LAUNCH_FLOOR,
+} from '../lib/tasks.mjs';
 import { childProcess, execa, forkline, nanoSpawn, tinyexec } from '../peers/index.mjs';
 
 const LIMIT = 64;
@@ -32,7 +39,7 @@ export const suite = {
     const samples = await interleave(tasks, { rounds: quick ? 3 : 7 });
     /** @param {string} name */
     const perSecond = (name) => `${((count / overallMedian(samples(name))) * 1000).toFixed(0)}/s`;
-    const others = [LAUNCH_FLOOR, ...peers.map(({ name }) => name)];
+    const others = [LAUNCH_FLOOR, CRADLE_FLOOR, ...peers.map(({ name }) => name)];
     const row = ratioRow({
       id: 'P2',
       what: 'commands a second, 64 in flight',

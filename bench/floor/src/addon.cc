@@ -30,7 +30,9 @@ Way way_of(const Napi::Value &value) {
   std::string name = value.As<Napi::String>().Utf8Value();
   if (name == "spawn") return Way::kSpawn;
   if (name == "launch") return Way::kLaunch;
-  throw Napi::TypeError::New(value.Env(), "way must be 'spawn' or 'launch', not '" + name + "'");
+  if (name == "cradle") return Way::kCradle;
+  throw Napi::TypeError::New(value.Env(),
+                             "way must be 'spawn', 'launch' or 'cradle', not '" + name + "'");
 }
 
 uint32_t count_of(const Napi::Value &value) {
@@ -55,6 +57,43 @@ Napi::Value latency(const Napi::CallbackInfo &info) {
   Napi::Float64Array result = Napi::Float64Array::New(info.Env(), times.size());
   for (size_t index = 0; index < times.size(); index++) result[index] = times[index];
   return result;
+}
+
+// One command on a thread of Node's pool, so that a promise tells of its end.
+class Awaited : public Napi::AsyncWorker {
+ public:
+  Awaited(const Napi::CallbackInfo &info)
+      : Napi::AsyncWorker(info.Env()),
+        way_(way_of(info[0])),
+        command_(command_of(info[1])),
+        ended_(Napi::Promise::Deferred::New(info.Env())) {
+  }
+
+  Napi::Promise promise() const {
+    return ended_.Promise();
+  }
+
+ private:
+  void Execute() override {
+    bench::latency(way_, command_, 1);
+  }
+  void OnOK() override {
+    ended_.Resolve(Env().Undefined());
+  }
+  void OnError(const Napi::Error &error) override {
+    ended_.Reject(error.Value());
+  }
+
+  Way way_;
+  Command command_;
+  Napi::Promise::Deferred ended_;
+};
+
+Napi::Value awaited(const Napi::CallbackInfo &info) {
+  Awaited *worker = new Awaited(info);  // deletes itself when it has ended
+  Napi::Promise promise = worker->promise();
+  worker->Queue();
+  return promise;
 }
 
 Napi::Value throughput(const Napi::CallbackInfo &info) {
@@ -89,6 +128,7 @@ Napi::Value kill_group(const Napi::CallbackInfo &info) {
 
 Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   exports.Set("latency", Napi::Function::New<guarded<latency>>(env));
+  exports.Set("awaited", Napi::Function::New<guarded<awaited>>(env));
   exports.Set("throughput", Napi::Function::New<guarded<throughput>>(env));
   exports.Set("drain", Napi::Function::New<guarded<drain>>(env));
   exports.Set("killGroup", Napi::Function::New<guarded<kill_group>>(env));

@@ -47,7 +47,7 @@ Command::Command(std::string path, std::vector<std::string> arguments,
 Starter::Starter(Way way) : way_(way) {
   null_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (null_ < 0) fail("/dev/null", errno);
-  if (way_ == Way::kSpawn) return;
+  if (way_ != Way::kLaunch) return;
   stack_ = mmap(nullptr, FORKLINE_STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                 -1, 0);
   if (stack_ == MAP_FAILED) fail("mmap", errno);
@@ -59,7 +59,15 @@ Starter::~Starter() {
 }
 
 Started Starter::start(const Command &command) {
-  return way_ == Way::kSpawn ? spawn(command) : launch(command);
+  switch (way_) {
+    case Way::kSpawn:
+      return spawn(command);
+    case Way::kLaunch:
+      return launch(command);
+    case Way::kCradle:
+      return hand_over(command);
+  }
+  fail("way", EINVAL);
 }
 
 Started Starter::spawn(const Command &command) {
@@ -114,9 +122,23 @@ Started Starter::launch(const Command &command) {
   return started;
 }
 
+Started Starter::hand_over(const Command &command) {
+  int merged[2];
+  open_pipe(merged);
+  Started started;
+  started.relay = &Relay::idle();
+  started.relay->start(command, null_, merged[1]);
+  close(merged[1]);
+  started.pipes[0] = merged[0];
+  started.pipe_count = 1;
+  return started;
+}
+
 void finish(const Started &started) {
   bool succeeded = false;
-  if (started.pidfd < 0) {
+  if (started.relay != nullptr) {
+    succeeded = started.relay->succeeded();
+  } else if (started.pidfd < 0) {
     int status = 0;
     while (waitpid(started.pid, &status, 0) < 0) {
       if (errno != EINTR) fail("waitpid", errno);

@@ -1,4 +1,4 @@
-// Starting one command and waiting for it, in the two ways that are compared.
+// Starting one command and waiting for it, in the ways that are compared.
 #ifndef FORKLINE_BENCH_START_H
 #define FORKLINE_BENCH_START_H
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "launch.h"
+#include "relay.h"
 
 namespace bench {
 
@@ -39,13 +40,15 @@ class Command {
 };
 
 enum class Way {
-  kSpawn,  // posix_spawn, stdout and stderr in a pipe each: the floor
-  kLaunch  // forkline_launch, both in one pipe: the floor of what forkline itself does
+  kSpawn,   // posix_spawn, stdout and stderr in a pipe each: the floor
+  kLaunch,  // forkline_launch, both in one pipe: the floor of what forkline itself does
+  kCradle   // the same by another process, which is the command's parent: that of its shape
 };
 
 struct Started {
   pid_t pid = -1;
   int pidfd = -1;           // kLaunch only
+  Relay *relay = nullptr;   // kCradle only
   int pipes[2] = {-1, -1};  // what to read from
   int pipe_count = 0;
 };
@@ -63,6 +66,7 @@ class Starter {
  private:
   Started spawn(const Command &command);
   Started launch(const Command &command);
+  Started hand_over(const Command &command);
 
   Way way_;
   int null_ = -1;

@@ -6,8 +6,8 @@ import { createServer } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { CLIENT_FILE } from '../build-floor.mjs';
 import { quantile } from '../statistics.mjs';
 import { commands, digest, withoutEnd } from './repository.mjs';
 import { runners } from './runners.mjs';
@@ -32,7 +32,6 @@ import { runners } from './runners.mjs';
  * @property {number} wrong outputs
  */
 
-const CLIENT = fileURLToPath(new URL('client.mjs', import.meta.url));
 const FLOOR = new URL('floor-worker.mjs', import.meta.url);
 const HTTP_EVERY_MS = 10;
 const COMMAND_EVERY_MS = 40;
@@ -86,10 +85,8 @@ async function floor() {
 const server = createServer((_, answer) => answer.end('ok')).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const address = /** @type {import('node:net').AddressInfo} */ (server.address());
-// It must not wait for a processor itself; without the right to that it is an ordinary program.
-const words = [process.execPath, CLIENT, String(address.port), String(HTTP_EVERY_MS)];
-const realTime = ['-c', 'chrt -f 1 "$@" || exec "$@"', 'sh', ...words];
-const client = spawn('/bin/sh', realTime, { stdio: ['pipe', 'pipe', 'ignore'] });
+const words = [String(address.port), String(HTTP_EVERY_MS)];
+const client = spawn(CLIENT_FILE, words, { stdio: ['pipe', 'pipe', 'ignore'] });
 const heard = text(client.stdout);
 await sleep(300);
 

@@ -1,12 +1,14 @@
 // How each program runs a command, both streams in one where it can do that.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { loadForkline } from '../../peers/forkline.mjs';
+import { text } from 'node:stream/consumers';
 
-const { run } = await loadForkline();
+/** Only the host that runs commands with it has it loaded. */
+const loaded = async () => (await import('../../peers/forkline.mjs')).loadForkline();
 
 /** @param {'low' | 'normal'} priority */
 const forkline = (priority) => async (/** @type {string} */ command) => {
+  const { run } = await loaded();
   const { output } = await run(command, { priority });
   return output.kind === 'complete' ? output.text : output.head + output.tail;
 };
@@ -31,10 +33,27 @@ async function execa(command) {
   return (await start('/bin/bash', ['-c', command], options)).all;
 }
 
+/**
+ * Bun's own API, in Bun.
+ * @param {string} command
+ */
+async function bun(command) {
+  const child = Reflect.get(globalThis, 'Bun').spawn(['/bin/bash', '-c', command], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const texts = await Promise.all([child.stdout, child.stderr].map((stream) => text(stream)));
+  await child.exited;
+  return texts.join('');
+}
+
 /** @type {Record<string, (command: string) => Promise<string>>} */
 export const runners = {
   forkline: forkline('normal'),
   'forkline, low': forkline('low'),
   child_process: childProcess,
   execa,
+  Bun: bun,
+  nothing: async () => '',
 };
