@@ -9,6 +9,7 @@ export {
   type ArtifactStore,
   type DraftReport,
 } from './artifacts/store.js';
+export type { CommandLine } from './command/command-line.js';
 export type { SpillOptions } from './command/options.js';
 export type { Priority } from './command/priority.js';
 export { type CommandOptions, type EnvironmentOptions, run } from './command/run.js';
@@ -104,6 +105,8 @@ export {
   type NoiseRule,
 } from './minimizer/line-filter.js';
 export type { MinimizerOptions } from './minimizer/options.js';
+export { textOf } from './receipt/capture-text.js';
+export { exitCodeOf } from './receipt/exit-code.js';
 export type { ListeningPort } from './receipt/ports.js';
 export {
   type KeptReceipt,
@@ -116,6 +119,7 @@ export type { CommandTrace } from './receipt/trace.js';
 export type { PipelineCode } from './shell/pipeline-code.js';
 export { InputError } from './support/errors.js';
 export type { Logger } from './support/logger.js';
+export { shellQuote } from './support/quote.js';
 export type { DetachedSubject } from './tasks/detached/detached-subject.js';
 export type { DetachedTask } from './tasks/detached/detached-task.js';
 export {

@@ -29,13 +29,16 @@ test('the package exports this and nothing else', () => {
     'createTtyUi',
     'createUrlRegistry',
     'detach',
+    'exitCodeOf',
     'explainErrorLine',
     'isErrorLine',
     'listTasks',
     'receiptOf',
     'run',
     'runInConsole',
+    'shellQuote',
     'spawn',
+    'textOf',
     'unknownId',
   ]);
 });

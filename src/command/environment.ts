@@ -1,7 +1,7 @@
 import { inheritedEnvironment } from '../engine/environ.js';
 import { InputError, showValue } from '../support/errors.js';
+import { checkWellFormed } from './command-line.js';
 import { removeLaunchers } from './launchers.js';
-import { checkWellFormed } from './options.js';
 import { compileNamePatterns, hasPassword, SECRET_NAME_PATTERNS } from './secrets.js';
 import { isShellVariable } from './shell-variables.js';
 

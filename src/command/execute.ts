@@ -5,8 +5,9 @@ import type { MergedResult, OutputChunk, RunResult, SeparateResult } from '../en
 import type { CommandHandle } from '../engine/process.js';
 import { neverStarted, type Requested } from '../engine/result.js';
 import { absolutePath } from '../support/paths.js';
+import { type CommandLine, checkCommandLine, shellTextOf } from './command-line.js';
 import { encodingOf } from './encoding/decoded-capture.js';
-import { checkExecuteOptions, type ExecuteOptions } from './options.js';
+import { checkOptions, type ExecuteOptions } from './options.js';
 import { type Commission, onceStarted, type StartedCommand, untilEnded } from './promise.js';
 import { terminalSize } from './terminal.js';
 
@@ -30,32 +31,33 @@ export interface CommandFollower {
  * @throws {LaunchError} It could not be started.
  */
 export function execute(
-  command: string,
+  command: CommandLine,
   environment: string,
   options: ExecuteOptions & { readonly streams: 'separate' },
   follower?: CommandFollower,
 ): Promise<SeparateResult>;
 export function execute(
-  command: string,
+  command: CommandLine,
   environment: string,
   options: ExecuteOptions & { readonly streams?: 'merged' },
   follower?: CommandFollower,
 ): Promise<MergedResult>;
 export function execute(
-  command: string,
+  command: CommandLine,
   environment: string,
   options: ExecuteOptions,
   follower?: CommandFollower,
 ): Promise<RunResult>;
 export function execute(
-  command: string,
+  command: CommandLine,
   environment: string,
   options: ExecuteOptions,
   follower?: CommandFollower,
 ): Promise<RunResult> {
   const { signal, owner, onOutput, input } = options;
   try {
-    checkExecuteOptions(command, options);
+    checkCommandLine(command, options);
+    checkOptions(options);
     const asked = requested(command, options);
     if (signal?.aborted) return Promise.resolve(neverStarted(asked, 'signal'));
     if (owner?.isDisposed) return Promise.resolve(neverStarted(asked, 'owner'));
@@ -107,17 +109,23 @@ export async function startCommand(
 }
 
 /** What the result will repeat of the request. */
-export function requested(command: string, options: ExecuteOptions): Requested {
+export function requested(command: CommandLine, options: ExecuteOptions): Requested {
   const { spill, streams, timeoutMs } = options;
   const path = typeof spill === 'object' ? spill.path : spill;
   // Paths are made absolute now: the host may be elsewhere when the file is made.
   const spillPath = path === undefined ? undefined : absolute('spill', path);
-  return { command, separate: streams === 'separate', timeoutMs, spillPath };
+  return {
+    command: shellTextOf(command),
+    argv: typeof command === 'string' ? undefined : [...command],
+    separate: streams === 'separate',
+    timeoutMs,
+    spillPath,
+  };
 }
 
 /** The command as the engine takes it. One literal: this is on every command's way. */
 export function engineCommand(
-  { command, spillPath }: Requested,
+  { command, argv, spillPath }: Requested,
   environment: string,
   options: ExecuteOptions,
   stdin: EngineCommand['stdin'],
@@ -128,6 +136,7 @@ export function engineCommand(
   const limits = typeof spill === 'object' ? spill : undefined;
   return {
     text: command,
+    argv,
     shells: shell?.join('\0') ?? '',
     environment,
     directory: cwd && absolute('cwd', cwd),

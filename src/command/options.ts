@@ -6,6 +6,7 @@ import { isMissing, type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { absolutePath, isUrl } from '../support/paths.js';
 import { signalNumber } from '../support/signals.js';
+import { checkCommand, checkWellFormed } from './command-line.js';
 import { encodingOf } from './encoding/decoded-capture.js';
 import { checkPriority, type Priority } from './priority.js';
 import { type PtyOption, terminalSize } from './terminal.js';
@@ -115,6 +116,15 @@ export interface OutputLimits {
 export function checkExecuteOptions(command: string, options: ExecuteOptions): void {
   if (typeof command !== 'string') fail('command', 'a string', command);
   checkCommand(command);
+  checkOptions(options);
+}
+
+/**
+ * Checks all but the command.
+ *
+ * @throws {InputError} As {@link checkExecuteOptions}.
+ */
+export function checkOptions(options: ExecuteOptions): void {
   checkDirectory(options.cwd);
   checkTime('timeoutMs', options.timeoutMs);
   checkTime('graceMs', options.graceMs, 0);
@@ -139,23 +149,6 @@ export function checkExecuteOptions(command: string, options: ExecuteOptions): v
   if (options.owner !== undefined && !(options.owner instanceof Owner)) {
     fail('owner', 'an owner made by createOwner()', options.owner);
   }
-}
-
-/**
- * Checks a command's text.
- *
- * @throws {InputError} The command is blank or has a NUL character, which no argument can carry, or
- *   half of a character.
- */
-export function checkCommand(command: string): void {
-  if (command.trim() === '') {
-    throw new InputError(`command: expected a shell command, got ${showValue(command)}`);
-  }
-  const nul = command.indexOf('\0');
-  if (nul !== -1) {
-    throw new InputError(`command: expected text without NUL, got one at index ${nul}`);
-  }
-  checkWellFormed('command', command);
 }
 
 /**
@@ -210,18 +203,6 @@ function checkTime(name: string, value: unknown, least = Number.MIN_VALUE): void
   if (typeof value !== 'number' || !(value >= least)) {
     fail(name, `a number of milliseconds ${least === 0 ? 'of 0 or more' : 'above 0'}`, value);
   }
-}
-
-/**
- * Half of a surrogate pair is no character: as UTF-8 it would become another one, and what runs would
- * not be what was said.
- *
- * @throws {InputError} It has one.
- */
-export function checkWellFormed(name: string, text: string): void {
-  if (text.isWellFormed()) return;
-  const at = /\p{Surrogate}/u.exec(text)?.index;
-  throw new InputError(`${name}: expected text without lone surrogates, got one at index ${at}`);
 }
 
 function checkDirectory(value: unknown): void {

@@ -8,9 +8,9 @@ import { isWatched, traceCommand } from '../receipt/trace.js';
 import { abortReason, onAbort } from '../support/abort.js';
 import { callOut, failing } from '../support/errors.js';
 import { settlesAtOnce, UnderWay } from '../support/timing.js';
+import { wasKilled, withMemoryChecked } from './after/out-of-memory.js';
+import { SpillFile, withSpillChecked } from './after/spill-check.js';
 import { decoding } from './encoding/decoding.js';
-import { wasKilled, withMemoryChecked } from './out-of-memory.js';
-import { SpillFile, withSpillChecked } from './spill-check.js';
 
 /** Where commands run: whatever else is to run them one day takes its place here. */
 const host: CommandHost = EngineProcess;

@@ -1,6 +1,7 @@
 import type { MergedResult, RunResult, SeparateResult } from '../engine/outcome.js';
 import { type OptionNames, readOptions } from '../support/checks.js';
 import { absolutePath, isUrl } from '../support/paths.js';
+import type { CommandLine } from './command-line.js';
 import { checkVariables, resolveEnvironment } from './environment.js';
 import { execute } from './execute.js';
 import { EXECUTE_OPTION_NAMES, type ExecuteOptions } from './options.js';
@@ -45,19 +46,22 @@ const TELLING = { mistakes: COMMAND_MISTAKES };
  * if (result.outcome.kind === 'exited') console.log(result.outcome.exitCode);
  * ```
  *
+ * @param command Shell text; or a program, which is looked for on the command's PATH unless it has a
+ *   slash, and its arguments, which reach it as they are: no shell is there.
  * @throws {InputError} An option is not valid; nothing was started.
- * @throws {LaunchError} It could not be started: no such directory, out of processes, ...
+ * @throws {LaunchError} It could not be started: no such directory, no such program, out of
+ *   processes, ...
  */
 export function run(
-  command: string,
+  command: CommandLine,
   options: CommandOptions & { readonly streams: 'separate' },
 ): Promise<SeparateResult>;
 export function run(
-  command: string,
+  command: CommandLine,
   options?: CommandOptions & { readonly streams?: 'merged' },
 ): Promise<MergedResult>;
-export function run(command: string, options?: CommandOptions): Promise<RunResult>;
-export function run(command: string, given: CommandOptions = {}): Promise<RunResult> {
+export function run(command: CommandLine, options?: CommandOptions): Promise<RunResult>;
+export function run(command: CommandLine, given: CommandOptions = {}): Promise<RunResult> {
   try {
     const options = readOptions('options', given, COMMAND_OPTION_NAMES, TELLING);
     return execute(command, commandEnvironment(options), options);

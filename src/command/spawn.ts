@@ -4,13 +4,14 @@ import { throwIfAborted } from '../support/abort.js';
 import { type OptionNames, readOptions } from '../support/checks.js';
 import { InputError } from '../support/errors.js';
 import { ChunkQueue } from './chunk-queue.js';
+import { type CommandLine, checkCommandLine } from './command-line.js';
 import { encodingOf } from './encoding/decoded-capture.js';
 import { engineCommand, requested, toBytes } from './execute.js';
 import {
   checkData,
-  checkExecuteOptions,
   checkGrace,
   checkLiveOptions,
+  checkOptions,
   checkSignal,
   type ExecuteOptions,
 } from './options.js';
@@ -115,20 +116,21 @@ export interface LiveProcess<Chunk = OutputChunk> extends AsyncIterable<Chunk>, 
  * await server.kill();
  * ```
  *
+ * @param command Shell text, or a program and its arguments: see {@link run}.
  * @throws {InputError} An option is not valid; nothing was started.
  * @throws {LaunchError} It could not be started.
  * @throws What the signal was aborted with, when that was before the start.
  */
 export function spawn(
-  command: string,
+  command: CommandLine,
   options: SpawnOptions & { readonly encoding: 'bytes' },
 ): Promise<LiveProcess<BytesChunk>>;
 export function spawn(
-  command: string,
+  command: CommandLine,
   options?: SpawnOptions & { readonly encoding?: 'text' | Encoding },
 ): Promise<LiveProcess>;
 export async function spawn(
-  command: string,
+  command: CommandLine,
   given: SpawnOptions = {},
 ): Promise<LiveProcess | LiveProcess<BytesChunk>> {
   const options = readOptions('options', given, SPAWN_NAMES, { mistakes: SPAWN_MISTAKES });
@@ -138,20 +140,21 @@ export async function spawn(
 /** Starts a command as {@link spawn} does, with an environment block that is made already. */
 export function spawnIn(
   environment: string,
-  command: string,
+  command: CommandLine,
   options: SpawnOptions & { readonly encoding: 'bytes' },
 ): Promise<LiveProcess<BytesChunk>>;
 export function spawnIn(
   environment: string,
-  command: string,
+  command: CommandLine,
   options: SpawnOptions,
 ): Promise<LiveProcess | LiveProcess<BytesChunk>>;
 export async function spawnIn(
   environment: string,
-  command: string,
+  command: CommandLine,
   options: SpawnOptions,
 ): Promise<LiveProcess | LiveProcess<BytesChunk>> {
-  checkExecuteOptions(command, forExecution(options));
+  checkCommandLine(command, options);
+  checkOptions(forExecution(options));
   checkLiveOptions(options);
   if (options.signal) throwIfAborted(options.signal);
   if (options.owner?.isDisposed) throw ownerDisposed();
@@ -173,7 +176,7 @@ function forExecution(options: SpawnOptions): ExecuteOptions {
 }
 
 async function start<Chunk>(
-  command: string,
+  command: CommandLine,
   environment: string,
   options: SpawnOptions,
   toChunk: (stream: StreamName, chunk: EngineChunk) => Chunk,

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { checkWellFormed } from '../command/command-line.js';
 import { encodingOf } from '../command/encoding/decoded-capture.js';
 import {
   checkEnvironment,
@@ -6,12 +7,7 @@ import {
   checkVariables,
   resolveEnvironment,
 } from '../command/environment.js';
-import {
-  checkShell,
-  checkWellFormed,
-  type ExecuteOptions,
-  type OutputLimits,
-} from '../command/options.js';
+import { checkShell, type ExecuteOptions, type OutputLimits } from '../command/options.js';
 import { checkPriority, type Priority } from '../command/priority.js';
 import { compileNamePatterns } from '../command/secrets.js';
 import { inheritedEnvironment } from '../engine/environ.js';

@@ -1,4 +1,4 @@
-import { checkWellFormed } from '../command/options.js';
+import { checkWellFormed } from '../command/command-line.js';
 import { InputError, showValue } from '../support/errors.js';
 import { unknownName } from '../support/names.js';
 import { itsTurn } from './turns.js';

@@ -80,7 +80,7 @@ class Channel {
     this.native.run(
       id,
       encodeNumbers(owner, events.started !== undefined, command),
-      command.text,
+      wordsOf(command) ?? command.text,
       command.shells,
       command.environment,
       command.directory,
@@ -197,6 +197,11 @@ class Channel {
     if (this.#followed.size === 0 || !this.#followed.has(id)) this.native.forget(id);
     return command;
   }
+}
+
+/** A program and its arguments as the addon takes them: each ended by NUL, which shell text never has. */
+function wordsOf({ argv }: EngineCommand): string | undefined {
+  return argv?.map((word) => `${word}\0`).join('');
 }
 
 let opened: Channel | undefined;

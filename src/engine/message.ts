@@ -3,6 +3,8 @@ import type { BackgroundProcess, Capture, SpillReport, StreamName } from './outc
 /** A command with nothing left to decide. Times in milliseconds, sizes in bytes. */
 export interface EngineCommand {
   readonly text: string;
+  /** A program and its arguments: they run without a shell, and the text only tells of them. */
+  readonly argv: readonly string[] | undefined;
   /** Paths joined by NUL, tried in order; empty: the usual ones. */
   readonly shells: string;
   /** Entries joined by NUL, one character a byte. */

@@ -15,6 +15,8 @@ import { errorCode } from './system-error.js';
 /** What a result needs to know of the request. */
 export interface Requested {
   readonly command: string;
+  /** A program and its arguments, which run in place of a shell. */
+  readonly argv: readonly string[] | undefined;
   readonly separate: boolean;
   readonly timeoutMs: number | undefined;
   readonly spillPath: string | undefined;

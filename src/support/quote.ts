@@ -1,3 +1,5 @@
+import { InputError, showValue } from './errors.js';
+
 /** The shell syntax that a word is put into. */
 export type WordPlace = 'plain' | 'backquotes' | 'backquotes in double quotes';
 
@@ -19,4 +21,29 @@ function quote(text: string): string {
   // it, or be joined to a backslash. So none stays as it is.
   const lines = text.replaceAll("'", "'\\''").split('\n');
   return `'${lines.join("'$'\\n''")}'`;
+}
+
+/** Words that a shell takes for its own where a command begins. */
+const KEYWORDS: ReadonlySet<string> = new Set([
+  ...['if', 'then', 'elif', 'else', 'fi', 'case', 'esac', 'for', 'select', 'while', 'until', 'do'],
+  ...['done', 'in', 'function', 'time', 'coproc'],
+]);
+
+/**
+ * Writes a word, or a program and its arguments, so that any POSIX shell reads back just that:
+ * `shellQuote(['echo', "it's"])` is `echo 'it'\''s'`.
+ *
+ * @throws {InputError} It is no string and no array of strings, or has a NUL, which no word can.
+ */
+export function shellQuote(words: string | readonly string[]): string {
+  const given: readonly unknown[] = Array.isArray(words) ? words : [words];
+  return given.map(quotedWord).join(' ');
+}
+
+function quotedWord(word: unknown): string {
+  if (typeof word !== 'string' || word.includes('\0')) {
+    throw new InputError(`words: expected strings without NUL, got ${showValue(word)}`);
+  }
+  const isPlain = /^[\w./:@%+,-]+$/.test(word) && !KEYWORDS.has(word);
+  return isPlain ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

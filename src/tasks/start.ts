@@ -2,7 +2,8 @@ import { requested, startCommand } from '../command/execute.js';
 import { checkExecuteOptions, checkLiveOptions } from '../command/options.js';
 import { COMMAND_OPTION_NAMES, type CommandOptions, commandEnvironment } from '../command/run.js';
 import { terminalSize } from '../command/terminal.js';
-import type { Capture, RunResult } from '../engine/outcome.js';
+import type { RunResult } from '../engine/outcome.js';
+import { textOf } from '../receipt/capture-text.js';
 import { receiptOf } from '../receipt/receipt.js';
 import { throwIfAborted } from '../support/abort.js';
 import { checkString, type OptionNames, readOptions } from '../support/checks.js';
@@ -62,9 +63,4 @@ async function concluded(subject: CommandSubject, end: RunResult): Promise<TaskE
   const captures = 'output' in end ? [end.output] : [end.stdout, end.stderr];
   const result = taskResult(end.outcome);
   return { result, text: captures.map(textOf).join(''), kept: end.spill?.path };
-}
-
-function textOf(capture: Capture): string {
-  if (capture.kind === 'complete') return capture.text;
-  return `${capture.head}\n[… ${capture.dropped.bytes} bytes not kept …]\n${capture.tail}`;
 }

@@ -86,9 +86,11 @@ test.each([
 });
 
 test.each([
-  [5, 'command: expected a string, got 5'],
-  [undefined, 'command: expected a string, got nothing'],
-  [['ls'], 'command: expected a string, got ["ls"]'],
+  [5, 'command: expected a string, or an array of a program and its arguments, got 5'],
+  [
+    undefined,
+    'command: expected a string, or an array of a program and its arguments, got nothing',
+  ],
   ['', 'command: expected a shell command, got ""'],
   [' \n\t', 'command: expected a shell command, got " \\n\\t"'],
   ['a\0b', 'command: expected text without NUL, got one at index 1'],

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkCommand } from '../../src/command/options.js';
+import { checkCommand } from '../../src/command/command-line.js';
 import { createValidator } from '../../src/contracts/validate.js';
 import { InputError } from '../../src/support/errors.js';
 import { failureOf } from '../support/results.js';

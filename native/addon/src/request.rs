@@ -80,7 +80,7 @@ impl Numbers {
 
 /// The rest of a command.
 pub struct Strings {
-    /// The shell text.
+    /// The shell text; or the words of a program that runs without a shell, each ended by NUL.
     pub text: String,
     /// Paths of shells, separated by NUL; empty: the usual ones.
     pub shells: String,

@@ -1,6 +1,6 @@
-import { InputError, LaunchError } from '../../index.js';
+import { exitCodeOf, InputError, LaunchError } from '../../index.js';
 import { signalExitCode } from '../../support/signals.js';
-import { isAddonError, launchCode, NOT_STARTED, USAGE_ERROR } from '../exit-code.js';
+import { isAddonError, NOT_STARTED, USAGE_ERROR } from '../exit-code.js';
 import { note } from '../notes.js';
 
 /**
@@ -17,7 +17,7 @@ export function explain(error: unknown, endedBy: NodeJS.Signals | undefined): nu
   }
   if (!(error instanceof LaunchError || isAddonError(error))) throw error;
   note(error.message);
-  return error instanceof LaunchError ? launchCode(error) : NOT_STARTED;
+  return error instanceof LaunchError ? exitCodeOf(error) : NOT_STARTED;
 }
 
 /** The same for a program. */

@@ -1,4 +1,4 @@
-import { checkCommand } from '../../command/options.js';
+import { checkCommand } from '../../command/command-line.js';
 import { InputError } from '../../support/errors.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
 import { Lifetime } from '../lifetime.js';

@@ -1,5 +1,5 @@
+import { checkCommand } from '../../command/command-line.js';
 import { execute } from '../../command/execute.js';
-import { checkCommand } from '../../command/options.js';
 import type { SeparateResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import { makeReceipt } from '../../receipt/receipt.js';

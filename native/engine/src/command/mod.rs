@@ -19,7 +19,7 @@ use crate::os::pty::Size;
 /// One command, fully resolved: nothing in here is looked up again.
 #[derive(Debug, Clone)]
 pub struct Command {
-    /// The shell text.
+    /// The shell text; or the words of a program that runs without a shell, each ended by NUL.
     pub text: Vec<u8>,
     /// Paths of shells, tried in order until one exists. None given: see `shell::usual`.
     pub shells: Vec<CString>,

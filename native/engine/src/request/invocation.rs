@@ -1,4 +1,5 @@
-//! A shell with a command's text, ready to be launched; and what to say when it can't be.
+//! A shell with a command's text, or a program with its arguments, ready to be launched; and what to say
+//! when it can't be.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -10,22 +11,26 @@ use crate::command::mark::Mark;
 use crate::request::plumbing::{descriptors, script_file};
 use crate::request::shell::{Handover, LONGEST_ARGUMENT, TooLong, hand_over};
 use crate::request::variables::entries;
+use crate::request::words::{programs, words_of};
 use forkline_launch::Image;
 
-/// What a launch needs to know of the shell.
+/// What a launch needs to know of the shell, or of the program.
 #[derive(Debug)]
 pub struct Invocation {
-    /// The shells, tried in order.
+    /// The shells, tried in order; or the places of the program.
     pub images: Vec<Image>,
     /// Entries each ended by NUL.
     pub environment: Vec<u8>,
     /// To become the script's descriptor.
     pub script: Option<OwnedFd>,
+    /// Whether they are places of one program.
+    is_program: bool,
 }
 
 impl Invocation {
-    /// Of `text` by the first of `shells` that exists. `environment` is `NAME=value` entries
-    /// separated by NUL. `stays`: see [`hand_over`].
+    /// Of `text` by the first of `shells` that exists; or, when it is words that are each ended by
+    /// NUL, of that program without a shell. `environment` is `NAME=value` entries separated by NUL.
+    /// `stays`: see [`hand_over`].
     pub fn new(
         shells: &[CString],
         text: &[u8],
@@ -33,11 +38,17 @@ impl Invocation {
         mark: &Mark,
         stays: bool,
     ) -> Result<Self, LaunchError> {
+        if let Some(words) = words_of(text) {
+            let images = programs(&words, environment);
+            let environment = complete(environment, mark, None);
+            return Ok(Invocation { images, environment, script: None, is_program: true });
+        }
         let Handover { images, sealed, script } =
             hand_over(shells, text, environment, stays).map_err(too_long)?;
         let script = script.map(script_file).transpose();
         let script = script.map_err(descriptors("the script's file"))?;
-        Ok(Invocation { images, environment: complete(environment, mark, sealed), script })
+        let environment = complete(environment, mark, sealed);
+        Ok(Invocation { images, environment, script, is_program: false })
     }
 
     /// What is in the script's file.
@@ -57,13 +68,19 @@ impl Invocation {
             (Step::Descriptors, _) => "the command's descriptors".to_owned(),
             (Step::Directory, _) => directory.unwrap_or_default().to_string_lossy().into_owned(),
             (Step::Exec, libc::E2BIG) => self.what_is_too_long(),
-            (Step::Exec, _) => {
-                let shown = |image: &Image| format!("'{}'", image.path.to_string_lossy());
-                self.images.iter().map(shown).collect::<Vec<_>>().join(" or ")
-            }
+            (Step::Exec, _) => self.what_was_tried(),
             _ => String::new(),
         };
         LaunchError { step, errno, subject }
+    }
+
+    fn what_was_tried(&self) -> String {
+        let of_program = self.images.first().and_then(|image| image.argv.first());
+        if let Some(name) = of_program.filter(|_| self.is_program) {
+            return format!("'{}'", name.to_string_lossy());
+        }
+        let shown = |image: &Image| format!("'{}'", image.path.to_string_lossy());
+        self.images.iter().map(shown).collect::<Vec<_>>().join(" or ")
     }
 
     fn what_is_too_long(&self) -> String {

@@ -6,3 +6,4 @@ pub mod order;
 pub mod plumbing;
 pub mod shell;
 mod variables;
+mod words;

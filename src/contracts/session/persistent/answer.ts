@@ -1,4 +1,4 @@
-import { wasKilled, withMemoryChecked } from '../../../command/out-of-memory.js';
+import { wasKilled, withMemoryChecked } from '../../../command/after/out-of-memory.js';
 import type { Ending, Outcome } from '../../../engine/outcome.js';
 import type { ReceiptSource } from '../../../receipt/receipt.js';
 import type { ToolResult } from '../../contract.js';

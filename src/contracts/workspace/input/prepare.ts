@@ -1,5 +1,6 @@
 import type { OutputKeeper } from '../../../artifacts/keep-output.js';
-import { checkCommand, type ExecuteOptions, type OutputLimits } from '../../../command/options.js';
+import { checkCommand } from '../../../command/command-line.js';
+import type { ExecuteOptions, OutputLimits } from '../../../command/options.js';
 import { overTerminal, TERMINAL_DEFAULTS } from '../../../command/terminal.js';
 import { onBehalfOfNobody } from '../../../engine/caller.js';
 import type { ReadySnapshot } from '../../../snapshot/shell-snapshot.js';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { checkWellFormed } from '../../../command/options.js';
+import { checkWellFormed } from '../../../command/command-line.js';
 import {
   compileNamePatterns,
   hasPassword,

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
-import type { RunResult, SpillError } from '../engine/outcome.js';
-import { ERRNO } from '../engine/system-error.js';
-import { hasCode } from '../support/errors.js';
-import { settlesWithin } from '../support/timing.js';
+import type { RunResult, SpillError } from '../../engine/outcome.js';
+import { ERRNO } from '../../engine/system-error.js';
+import { hasCode } from '../../support/errors.js';
+import { settlesWithin } from '../../support/timing.js';
 
 /** A disk that hangs holds no result up for longer. */
 const LOOK_MS = 1000;

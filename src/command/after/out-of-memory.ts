@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { OutOfMemory, RunResult } from '../engine/outcome.js';
-import { signalExitCode } from '../support/signals.js';
+import type { OutOfMemory, RunResult } from '../../engine/outcome.js';
+import { signalExitCode } from '../../support/signals.js';
 
 /** How often the kernel had ended a process of the host's control group for want of memory. */
 interface Count {
