@@ -19,8 +19,11 @@ export type { PtyOption, TerminalSize } from './command/terminal.js';
 export type {
   BashTool,
   TextContent,
+  ToolAnswer,
   ToolCall,
+  ToolEvent,
   ToolHints,
+  ToolProgress,
   ToolResult,
 } from './contracts/contract.js';
 export {
@@ -42,24 +45,39 @@ export type {
   ForegroundDetails,
   ModesDetails,
 } from './contracts/modes/result.js';
+export type { ModesInput } from './contracts/modes/schema.js';
 export type { ModesTool } from './contracts/modes/tool.js';
 export type { ShellOptions } from './contracts/options.js';
 export type { PlainOptions } from './contracts/plain/options.js';
 export type { PlainDetails, PlainFailureKind, StreamDetails } from './contracts/plain/result.js';
-export type { PlainFailure, PlainOutput, PlainSuccess } from './contracts/plain/schema.js';
+export type {
+  PlainFailure,
+  PlainInput,
+  PlainOutput,
+  PlainSuccess,
+} from './contracts/plain/schema.js';
 export type { PlainTool } from './contracts/plain/tool.js';
 export type { SessionOptions } from './contracts/session/options.js';
 export type { SessionDetails } from './contracts/session/result.js';
+export type { SessionInput } from './contracts/session/schema.js';
 export type { TaskDetails, TaskListDetails, TaskPhase } from './contracts/session/tasks/result.js';
+export type {
+  ListTasksInput,
+  TaskInput,
+  TaskOutputInput,
+  WriteTaskInput,
+} from './contracts/session/tasks/schema.js';
 export type { SessionTool } from './contracts/session/tool.js';
-export type { JsonSchema } from './contracts/validate.js';
-export type { JobDetails } from './contracts/workspace/background/job-tool.js';
+export type { JsonSchema, JsonValue, ObjectSchema } from './contracts/validate.js';
+export type { SchemaResult, ToolSchema } from './contracts/ways/standard-schema.js';
+export type { JobDetails, JobInput } from './contracts/workspace/background/job-tool.js';
 export type { InterceptorOptions } from './contracts/workspace/input/intercept.js';
 export {
   DEFAULT_INTERCEPTOR_RULES,
   type InterceptorNeeds,
   type InterceptorRule,
 } from './contracts/workspace/input/intercept-rules.js';
+export type { WorkspaceInput } from './contracts/workspace/input/schema.js';
 export type { ShellSnapshotOptions } from './contracts/workspace/input/shell-setup.js';
 export type { TimeoutLimits, WorkspaceOptions } from './contracts/workspace/options.js';
 export type { MinimizerReport } from './contracts/workspace/output/minimize.js';

@@ -1,4 +1,5 @@
-import { type ObjectSchema, objectSchema, type ToolDefinition } from './definition.js';
+import type { ObjectSchema } from '../index.js';
+import type { ToolDefinition } from './definition.js';
 
 /** A tool as Anthropic's Messages API takes it. */
 export interface AnthropicTool {
@@ -12,6 +13,6 @@ export function toAnthropicTool(tool: ToolDefinition): AnthropicTool {
   return {
     name: tool.name,
     description: tool.description,
-    input_schema: objectSchema(tool.inputSchema),
+    input_schema: { ...tool.inputSchema },
   };
 }

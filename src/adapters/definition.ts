@@ -1,16 +1,10 @@
-import type { BashTool, JsonSchema } from '../index.js';
+import type { BashTool } from '../index.js';
 
 /** What a model API has to know of a tool. */
 export type ToolDefinition = Pick<
   BashTool,
   'name' | 'description' | 'inputSchema' | 'outputSchema' | 'hints'
 >;
-
-/** A schema whose root says that it is an object, as model APIs want it. */
-export interface ObjectSchema {
-  readonly type: 'object';
-  [keyword: string]: unknown;
-}
 
 /** A tool and those that a model needs beside it, each name once. */
 export function toolsOf(tool: BashTool): BashTool[] {
@@ -22,9 +16,4 @@ export function toolsOf(tool: BashTool): BashTool[] {
   };
   add(tool);
   return [...found.values()];
-}
-
-/** The schema of a tool's input or output, all of which are objects. */
-export function objectSchema(schema: JsonSchema): ObjectSchema {
-  return { ...schema, type: 'object' };
 }

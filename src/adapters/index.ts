@@ -1,5 +1,6 @@
+export type { ObjectSchema } from '../index.js';
 export { type AnthropicTool, toAnthropicTool } from './anthropic.js';
-export { type ObjectSchema, type ToolDefinition, toolsOf } from './definition.js';
+export { type ToolDefinition, toolsOf } from './definition.js';
 export { TOOL_FORMAT_NAMES, TOOL_FORMATS, type ToolFormat } from './formats.js';
 export { type McpTool, toMcpTool } from './mcp.js';
 export {

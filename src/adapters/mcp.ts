@@ -1,4 +1,5 @@
-import { type ObjectSchema, objectSchema, type ToolDefinition } from './definition.js';
+import type { ObjectSchema } from '../index.js';
+import type { ToolDefinition } from './definition.js';
 
 /** A tool as an MCP server lists it. */
 export interface McpTool {
@@ -24,8 +25,8 @@ export function toMcpTool(tool: ToolDefinition): McpTool {
     name: tool.name,
     title,
     description: tool.description,
-    inputSchema: objectSchema(tool.inputSchema),
-    ...(outputSchema && { outputSchema: objectSchema(outputSchema) }),
+    inputSchema: { ...tool.inputSchema },
+    ...(outputSchema && { outputSchema: { ...outputSchema } }),
     annotations: {
       title,
       readOnlyHint: hints.readOnly,

@@ -1,4 +1,5 @@
-import { type ObjectSchema, objectSchema, type ToolDefinition } from './definition.js';
+import type { ObjectSchema } from '../index.js';
+import type { ToolDefinition } from './definition.js';
 import { fitsStrictMode } from './openai-strict.js';
 
 /** A tool as OpenAI's Chat Completions API takes it, and the many APIs made after it. */
@@ -27,7 +28,7 @@ export function toOpenAiTool(tool: ToolDefinition): OpenAiTool {
     function: {
       name: tool.name,
       description: tool.description,
-      parameters: objectSchema(tool.inputSchema),
+      parameters: { ...tool.inputSchema },
       strict: fitsStrictMode(tool.inputSchema),
     },
   };

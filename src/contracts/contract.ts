@@ -1,6 +1,7 @@
 import type { OutputChunk } from '../engine/outcome.js';
 import type { TaskManager } from '../tasks/manager.js';
-import type { JsonSchema } from './validate.js';
+import type { ObjectSchema } from './validate.js';
+import type { ToolSchema } from './ways/standard-schema.js';
 
 /** Text for the model. */
 export interface TextContent {
@@ -38,6 +39,35 @@ export interface ToolCall<Details> {
   readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
 }
 
+/** The answer to a call that does not throw. */
+export interface ToolAnswer<Details> {
+  /** What the model reads; never empty. */
+  readonly text: string;
+  /** The model should take it for an error. */
+  readonly isError: boolean;
+  /** What the runtime may want to know; undefined: the call failed before anything was started. */
+  readonly details: Details | undefined;
+  /** The same answer as data, as the tool's `outputSchema` describes it; only if it has one. */
+  readonly structured?: Readonly<Record<string, unknown>>;
+  /** What `execute()` would have thrown: a `ToolError`, or whatever went wrong in the host. */
+  readonly error?: unknown;
+}
+
+/** Output of a command that runs. */
+export interface ToolProgress {
+  /** What it has printed since the last event; may be empty. */
+  readonly text: string;
+  /** Its last output so far, as `onUpdate` shows it: 50 KiB at most, made readable. */
+  readonly tail: string;
+  /** Bytes that are missing before `text`: of what nobody takes, 256 KiB wait. */
+  readonly droppedBytes: number;
+}
+
+/** What a call yields: output while its command runs, and its answer, which is the last. */
+export type ToolEvent<Details> =
+  | ({ readonly kind: 'output' } & ToolProgress)
+  | { readonly kind: 'answer'; readonly answer: ToolAnswer<Details> };
+
 /** What every contract calls its tool: outputs are kept under this name. */
 export const TOOL = 'bash';
 
@@ -62,14 +92,16 @@ export const SHELL_HINTS: ToolHints = {
 };
 
 /** A shell tool: what a model API needs to know of it, and how it is called. */
-export interface BashTool<Details = unknown> {
+export interface BashTool<Details = unknown, Input = unknown> {
   readonly name: string;
   /** What the model is told of it. */
   readonly description: string;
   /** JSON Schema of the input. */
-  readonly inputSchema: JsonSchema;
+  readonly inputSchema: ObjectSchema;
+  /** The same for frameworks that take Standard Schemas; with it they know the type, too. */
+  readonly schema: ToolSchema<Input>;
   /** JSON Schema of a result's `structured`; absent: results have none. */
-  readonly outputSchema?: JsonSchema;
+  readonly outputSchema?: ObjectSchema;
   /** Input that the schema does not know is an error. */
   readonly strict: boolean;
   /** `exclusive`: calls of one tool run one after the other, in the order in which they came. */
@@ -90,6 +122,24 @@ export interface BashTool<Details = unknown> {
    * @throws {ToolAbortError} The caller's signal was aborted, or the tool disposed meanwhile.
    */
   execute(input: unknown, call?: ToolCall<Details>): Promise<ToolResult<Details>>;
+  /**
+   * Runs one call, and answers whatever comes of it: what {@link execute} throws is an answer for the
+   * model with `isError`.
+   *
+   * @throws {ToolAbortError} The caller's signal was aborted, or the tool disposed meanwhile.
+   */
+  answer(input: unknown, call?: ToolCall<Details>): Promise<ToolAnswer<Details>>;
+  /**
+   * Runs one call, and yields its output as it comes, and its answer at the end. It begins with the
+   * first `next()`. `return()`, and so a loop that is left early, ends the command: once it settles,
+   * the command is gone.
+   *
+   * @throws {ToolAbortError} (while it is iterated) As {@link answer}.
+   */
+  stream(
+    input: unknown,
+    call?: Pick<ToolCall<Details>, 'signal'>,
+  ): AsyncGenerator<ToolEvent<Details>, void, void>;
   /** Ends every process that the tool's commands started. Calls that wait are rejected. */
   dispose(): Promise<void>;
 }

@@ -6,6 +6,25 @@ import { itsTurn } from './turns.js';
 /** A JSON Schema, as model APIs take it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
+/** What JSON can say. */
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | JsonValue[]
+  | { readonly [key: string]: JsonValue };
+
+/** The JSON Schema of an object, as all that a tool takes and gives is one. */
+export interface ObjectSchema {
+  readonly [keyword: string]: unknown;
+  readonly type: 'object';
+  readonly properties: { readonly [name: string]: { readonly [keyword: string]: JsonValue } };
+  /** No list that can't be changed: the types of model APIs take none. It is not to be changed. */
+  readonly required?: string[];
+  readonly additionalProperties: false;
+}
+
 /** What models that were trained on other tools send along with a command: its purpose. */
 const LABEL = 'description';
 
@@ -30,6 +49,18 @@ export function createValidator<T>(schema: JsonSchema): (value: unknown) => Prom
     // What the schema does not accept has been refused, so this is what it accepts.
     return read as T;
   };
+}
+
+/**
+ * Checks a value at once, and keeps what is said of the command: it has yet to reach the tool.
+ *
+ * @throws {InputError} The first fault found, as one line.
+ */
+export function readInput(value: unknown, schema: JsonSchema): object {
+  const read = readValue(withoutLabel(value, schema), schema, []);
+  const label = labelOf(value);
+  // What is read of an object is one.
+  return label === undefined ? (read as object) : { ...(read as object), [LABEL]: label };
 }
 
 /** The `description` that came with a command, for whoever shows it; undefined: none did. */

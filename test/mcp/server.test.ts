@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { afterEach, expect, test } from 'vitest';
-import { type BashTool, ToolAbortError, ToolError } from '../../src/index.js';
+import { type BashTool, type ObjectSchema, ToolAbortError, ToolError } from '../../src/index.js';
 import { createMcpServer, type McpEvent, type McpOptions } from '../../src/mcp/index.js';
 import { answerOf } from '../support/mcp.js';
 import { toolOf } from '../support/mcp-tool.js';
@@ -20,7 +20,7 @@ async function connected(tool: BashTool, options?: McpOptions): Promise<Client> 
   return client;
 }
 
-const outputSchema = {
+const outputSchema: ObjectSchema = {
   type: 'object',
   properties: { stdout: { type: 'string' }, exit_code: { type: 'integer' } },
   required: ['stdout', 'exit_code'],

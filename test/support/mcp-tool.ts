@@ -1,4 +1,5 @@
 import { SHELL_HINTS } from '../../src/contracts/contract.js';
+import { completeTool } from '../../src/contracts/ways/complete.js';
 import type { BashTool, ToolCall, ToolResult } from '../../src/index.js';
 
 /** How a tool made for a test answers. */
@@ -9,10 +10,14 @@ export type Answer = (
 
 /** A tool that answers as a test says. */
 export function toolOf(name: string, answer: Answer, more: Partial<BashTool> = {}): BashTool {
-  return {
+  return completeTool<BashTool>({
     name,
     description: `The ${name} of a test`,
-    inputSchema: { type: 'object', properties: { command: { type: 'string' } } },
+    inputSchema: {
+      type: 'object',
+      properties: { command: { type: 'string' } },
+      additionalProperties: false,
+    },
     strict: true,
     concurrency: 'shared',
     hints: SHELL_HINTS,
@@ -23,5 +28,5 @@ export function toolOf(name: string, answer: Answer, more: Partial<BashTool> = {
     },
     async dispose() {},
     ...more,
-  };
+  });
 }

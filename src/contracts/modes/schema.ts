@@ -1,5 +1,5 @@
 import { formatSize } from '../../support/text.js';
-import type { JsonSchema } from '../validate.js';
+import type { ObjectSchema } from '../validate.js';
 import type { Mode, ModesSettings } from './options.js';
 
 /** Input of the `modes` contract, once it is valid. */
@@ -9,7 +9,7 @@ export interface ModesInput {
 }
 
 /** The schema of a tool's input. */
-export function modesSchema({ timeouts }: ModesSettings): JsonSchema {
+export function modesSchema({ timeouts }: ModesSettings): ObjectSchema {
   return {
     type: 'object',
     properties: {

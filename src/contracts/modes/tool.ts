@@ -5,6 +5,7 @@ import { Lifetime } from '../lifetime.js';
 import type { PendingEntry } from '../log-entry.js';
 import { momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
+import { completeTool } from '../ways/complete.js';
 import {
   type Mode,
   type ModesOptions,
@@ -16,7 +17,7 @@ import { type ModesMoment, runForeground, runInBackground } from './run.js';
 import { type ModesInput, modesDescription, modesSchema } from './schema.js';
 
 /** A tool of the `modes` contract. */
-export type ModesTool = BashTool<ModesDetails> & AsyncDisposable;
+export type ModesTool = BashTool<ModesDetails, ModesInput> & AsyncDisposable;
 
 /**
  * The `modes` contract: one merged output, returned whole or without its middle, and one field that
@@ -57,7 +58,7 @@ export function createModesTool(options: ModesOptions): ModesTool {
     return life.add(entry?.ofRun(running) ?? running);
   }
 
-  return {
+  return completeTool<ModesTool>({
     name: 'bash',
     get description() {
       return modesDescription(settings);
@@ -77,7 +78,7 @@ export function createModesTool(options: ModesOptions): ModesTool {
       await settings.outputs.dispose();
       await settings.log?.flush();
     },
-  };
+  });
 }
 
 /** @throws {InputError} It is longer than a command may be. */

@@ -1,6 +1,6 @@
 import { formatSize } from '../../support/text.js';
 import { formatSeconds } from '../notices.js';
-import type { JsonSchema } from '../validate.js';
+import type { ObjectSchema } from '../validate.js';
 import type { PlainSettings } from './options.js';
 
 /** Input of the `plain` contract, once it is valid. */
@@ -21,7 +21,7 @@ export function plainDescription(
   );
 }
 
-export const PLAIN_SCHEMA: JsonSchema = {
+export const PLAIN_SCHEMA: ObjectSchema = {
   type: 'object',
   properties: {
     command: { type: 'string', description: 'The bash command to execute' },
@@ -48,7 +48,7 @@ export interface PlainFailure extends Partial<PlainSuccess> {
 export type PlainOutput = PlainSuccess | PlainFailure;
 
 /** Both answers in one object: model APIs take no schema whose root is a choice. */
-export const PLAIN_OUTPUT_SCHEMA: JsonSchema = {
+export const PLAIN_OUTPUT_SCHEMA: ObjectSchema = {
   type: 'object',
   properties: {
     stdout: { type: 'string', description: 'Standard output' },

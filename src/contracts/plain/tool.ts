@@ -3,6 +3,7 @@ import { ToolError, toToolError } from '../errors.js';
 import { Lifetime } from '../lifetime.js';
 import { momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
+import { completeTool } from '../ways/complete.js';
 import { type PlainOptions, resolvePlainOptions } from './options.js';
 import { failedResult, type PlainDetails } from './result.js';
 import { type PlainMoment, runPlainCommand } from './run.js';
@@ -12,7 +13,7 @@ import { PLAIN_OUTPUT_SCHEMA, PLAIN_SCHEMA, type PlainInput, plainDescription } 
  * A tool of the `plain` contract. What goes wrong with a command is an answer with `error`, not an
  * exception; only a cancelled call is rejected, and one after the tool was disposed of.
  */
-export interface PlainTool extends BashTool<PlainDetails>, AsyncDisposable {
+export interface PlainTool extends BashTool<PlainDetails, PlainInput>, AsyncDisposable {
   /** JSON Schema of a result's `structured`. */
   readonly outputSchema: NonNullable<BashTool['outputSchema']>;
 }
@@ -66,7 +67,7 @@ export function createPlainTool(options: PlainOptions): PlainTool {
     }
   }
 
-  return {
+  return completeTool<PlainTool>({
     name: 'bash',
     description: plainDescription(settings),
     inputSchema: PLAIN_SCHEMA,
@@ -85,5 +86,5 @@ export function createPlainTool(options: PlainOptions): PlainTool {
       await life.end(settings.graceMs);
       await settings.log?.flush();
     },
-  };
+  });
 }

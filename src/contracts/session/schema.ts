@@ -1,5 +1,5 @@
 import { formatCount } from '../../support/text.js';
-import type { JsonSchema } from '../validate.js';
+import type { ObjectSchema } from '../validate.js';
 import type { SessionSettings } from './options.js';
 
 /** Input of the `session` contract, once it is valid. */
@@ -13,7 +13,7 @@ export interface SessionInput {
 }
 
 /** The schema of a tool's input; limits and defaults are told in the descriptions. */
-export function sessionSchema(settings: SessionSettings): JsonSchema {
+export function sessionSchema(settings: SessionSettings): ObjectSchema {
   const { timeoutMs, maxTimeoutMs, persistent } = settings;
   return {
     type: 'object',
@@ -73,7 +73,7 @@ const REQUIRED = [
 ];
 
 /** The schema of the structured result of `bash`. */
-export const SESSION_OUTPUT_SCHEMA: JsonSchema = {
+export const SESSION_OUTPUT_SCHEMA: ObjectSchema = {
   type: 'object',
   properties: {
     ...END_PROPERTIES,

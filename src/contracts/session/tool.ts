@@ -6,6 +6,7 @@ import { Lifetime } from '../lifetime.js';
 import type { PendingEntry } from '../log-entry.js';
 import { type CallMoment, momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
+import { completeTool } from '../ways/complete.js';
 import { SessionDirectory } from './directory.js';
 import { resolveSessionOptions, type SessionOptions, type SessionSettings } from './options.js';
 import { SharedShell } from './persistent/shared-shell.js';
@@ -20,22 +21,23 @@ import {
 import { createKillTaskTool } from './tasks/kill-task.js';
 import { createListTasksTool } from './tasks/list-tasks.js';
 import type { TaskDetails, TaskListDetails } from './tasks/result.js';
+import type { ListTasksInput, TaskInput, TaskOutputInput, WriteTaskInput } from './tasks/schema.js';
 import { SessionTasks } from './tasks/session-tasks.js';
 import { createTaskOutputTool } from './tasks/task-output.js';
 import { createWriteTaskTool } from './tasks/write-task.js';
 
 /** A tool of the `session` contract. */
-export interface SessionTool extends BashTool<SessionDetails>, AsyncDisposable {
+export interface SessionTool extends BashTool<SessionDetails, SessionInput>, AsyncDisposable {
   /** Where the next command will start. */
   readonly cwd: string;
   /** The tool with which the model reads what commands in the background have printed. */
-  readonly taskOutput: BashTool<TaskDetails>;
+  readonly taskOutput: BashTool<TaskDetails, TaskOutputInput>;
   /** The tool with which the model writes to them. */
-  readonly writeTask: BashTool<TaskDetails>;
+  readonly writeTask: BashTool<TaskDetails, WriteTaskInput>;
   /** The tool with which the model ends them. */
-  readonly killTask: BashTool<TaskDetails>;
+  readonly killTask: BashTool<TaskDetails, TaskInput>;
   /** The tool with which the model sees which there are. */
-  readonly listTasks: BashTool<TaskListDetails>;
+  readonly listTasks: BashTool<TaskListDetails, ListTasksInput>;
 }
 
 /**
@@ -90,7 +92,7 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     return life.add(entry?.ofRun(running) ?? running);
   }
 
-  return {
+  return completeTool<SessionTool>({
     name: 'bash',
     description: sessionDescription(settings),
     inputSchema,
@@ -120,7 +122,7 @@ export function createSessionTool(options: SessionOptions): SessionTool {
       await shared?.settled();
       await settings.log?.flush();
     },
-  };
+  });
 }
 
 /** What goes on without the tool writes on: then they go when it has ended. */

@@ -9,7 +9,8 @@ import type { PendingEntry } from '../log-entry.js';
 import { CANCELLED } from '../notices.js';
 import { momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
-import { createJobTool, type JobDetails } from './background/job-tool.js';
+import { completeTool } from '../ways/complete.js';
+import { createJobTool, type JobDetails, type JobInput } from './background/job-tool.js';
 import { type Run, runAsTask, runUntilBackground } from './background/task-candidate.js';
 import { type PreparedCommand, prepare } from './input/prepare.js';
 import { type WorkspaceInput, workspaceDescription, workspaceSchema } from './input/schema.js';
@@ -32,13 +33,13 @@ function switchOfNow(input: unknown): string | undefined {
 }
 
 /** A tool of the `workspace` contract. */
-export interface WorkspaceTool extends BashTool<WorkspaceDetails>, AsyncDisposable {
+export interface WorkspaceTool extends BashTool<WorkspaceDetails, WorkspaceInput>, AsyncDisposable {
   /** Where it keeps long outputs; undefined: nowhere. */
   readonly artifacts: ArtifactStore | undefined;
   /**
    * The tool with which the model follows commands in the background; undefined: none can be there.
    */
-  readonly job: BashTool<JobDetails> | undefined;
+  readonly job: BashTool<JobDetails, JobInput> | undefined;
 }
 
 type Answer = ToolResult<WorkspaceDetails>;
@@ -119,7 +120,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
   }
 
   const job = settings.tasks && createJobTool(settings.tasks);
-  return {
+  return completeTool<WorkspaceTool>({
     name: 'bash',
     // Schemes may be registered at any time.
     get description() {
@@ -146,7 +147,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
       if (settings.ownsArtifacts) await settings.artifacts?.dispose();
       await settings.log?.flush();
     },
-  };
+  });
 }
 
 /** `async` is no field of a tool that does not offer it, but asking for it has its own answer. */

@@ -1,6 +1,7 @@
 import type { BashTool, ToolResult } from '../../contract.js';
 import type { Lifetime } from '../../lifetime.js';
 import { createValidator } from '../../validate.js';
+import { completeTool } from '../../ways/complete.js';
 import { endedTask, unknownTask } from './answers.js';
 import type { TaskDetails } from './result.js';
 import {
@@ -16,7 +17,10 @@ import type { SessionTasks } from './session-tasks.js';
  *
  * @param life That of the session.
  */
-export function createKillTaskTool(tasks: SessionTasks, life: Lifetime): BashTool<TaskDetails> {
+export function createKillTaskTool(
+  tasks: SessionTasks,
+  life: Lifetime,
+): BashTool<TaskDetails, TaskInput> {
   const validate = createValidator<TaskInput>(KILL_TASK_SCHEMA);
 
   async function answer(input: unknown): Promise<ToolResult<TaskDetails>> {
@@ -27,7 +31,7 @@ export function createKillTaskTool(tasks: SessionTasks, life: Lifetime): BashToo
     return endedTask(tasks, known, 'new');
   }
 
-  return {
+  return completeTool<BashTool<TaskDetails, TaskInput>>({
     name: 'kill_task',
     description: KILL_TASK_DESCRIPTION,
     inputSchema: KILL_TASK_SCHEMA,
@@ -38,5 +42,5 @@ export function createKillTaskTool(tasks: SessionTasks, life: Lifetime): BashToo
     companions: [],
     execute: (input, given) => life.call(input, given, answer),
     async dispose() {},
-  };
+  });
 }

@@ -3,8 +3,14 @@ import type { BashTool, ToolResult } from '../../contract.js';
 import type { Lifetime } from '../../lifetime.js';
 import { taskLine } from '../../tasks/task-text.js';
 import { createValidator } from '../../validate.js';
+import { completeTool } from '../../ways/complete.js';
 import type { TaskListDetails } from './result.js';
-import { LIST_TASKS_DESCRIPTION, LIST_TASKS_SCHEMA, TASK_LIST_SCHEMA } from './schema.js';
+import {
+  LIST_TASKS_DESCRIPTION,
+  LIST_TASKS_SCHEMA,
+  type ListTasksInput,
+  TASK_LIST_SCHEMA,
+} from './schema.js';
 import type { SessionTasks } from './session-tasks.js';
 
 /** The newest are shown. */
@@ -18,8 +24,8 @@ const LISTED = 50;
 export function createListTasksTool(
   tasks: SessionTasks,
   life: Lifetime,
-): BashTool<TaskListDetails> {
-  const validate = createValidator<object>(LIST_TASKS_SCHEMA);
+): BashTool<TaskListDetails, ListTasksInput> {
+  const validate = createValidator<ListTasksInput>(LIST_TASKS_SCHEMA);
 
   async function answer(input: unknown): Promise<ToolResult<TaskListDetails>> {
     await validate(input);
@@ -36,7 +42,7 @@ export function createListTasksTool(
     };
   }
 
-  return {
+  return completeTool<BashTool<TaskListDetails, ListTasksInput>>({
     name: 'list_tasks',
     description: LIST_TASKS_DESCRIPTION,
     inputSchema: LIST_TASKS_SCHEMA,
@@ -47,7 +53,7 @@ export function createListTasksTool(
     companions: [],
     execute: (input, given) => life.call(input, given, answer),
     async dispose() {},
-  };
+  });
 }
 
 function structuredStatus({ id, state, label, durationMs }: TaskStatus) {

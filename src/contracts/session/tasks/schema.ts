@@ -1,5 +1,5 @@
 import { UNTIL_PROPERTIES, type UntilInput } from '../../tasks/until.js';
-import type { JsonSchema } from '../../validate.js';
+import type { ObjectSchema } from '../../validate.js';
 import { END_PROPERTIES } from '../schema.js';
 
 /** Input of `kill_task`, once it is valid; and what that of the others has. */
@@ -12,6 +12,9 @@ export interface TaskOutputInput extends TaskInput, UntilInput {
   readonly new?: boolean;
 }
 
+/** Input of `list_tasks`, once it is valid: nothing. */
+export type ListTasksInput = Readonly<Record<never, never>>;
+
 /** Input of `write_task`, once it is valid. */
 export interface WriteTaskInput extends TaskInput, UntilInput {
   readonly text: string;
@@ -19,7 +22,7 @@ export interface WriteTaskInput extends TaskInput, UntilInput {
 
 const TASK_ID = { task_id: { type: 'string', description: 'Id of the task, as `bash` gave it' } };
 
-function schemaOf(properties: object, required: readonly string[]): JsonSchema {
+function schemaOf(properties: ObjectSchema['properties'], required: string[]): ObjectSchema {
   return { type: 'object', properties, required, additionalProperties: false };
 }
 

@@ -2,6 +2,7 @@ import type { BashTool, ToolCall, ToolResult } from '../../contract.js';
 import type { Lifetime } from '../../lifetime.js';
 import { awaitedText, namesSomething, untilOf } from '../../tasks/until.js';
 import { createValidator } from '../../validate.js';
+import { completeTool } from '../../ways/complete.js';
 import { endedTask, newsOfTask, unknownTask } from './answers.js';
 import { runningTaskResult, type TaskDetails } from './result.js';
 import {
@@ -20,7 +21,10 @@ const WAIT_SECONDS = 30;
  *
  * @param life That of the session.
  */
-export function createTaskOutputTool(tasks: SessionTasks, life: Lifetime): BashTool<TaskDetails> {
+export function createTaskOutputTool(
+  tasks: SessionTasks,
+  life: Lifetime,
+): BashTool<TaskDetails, TaskOutputInput> {
   const validate = createValidator<TaskOutputInput>(TASK_OUTPUT_SCHEMA);
 
   async function answer(
@@ -48,7 +52,7 @@ export function createTaskOutputTool(tasks: SessionTasks, life: Lifetime): BashT
     return runningTaskResult(known.task.id, shown);
   }
 
-  return {
+  return completeTool<BashTool<TaskDetails, TaskOutputInput>>({
     name: 'task_output',
     description: TASK_OUTPUT_DESCRIPTION,
     inputSchema: TASK_OUTPUT_SCHEMA,
@@ -60,5 +64,5 @@ export function createTaskOutputTool(tasks: SessionTasks, life: Lifetime): BashT
     companions: [],
     execute: (input, given) => life.call(input, given, answer),
     async dispose() {},
-  };
+  });
 }

@@ -2,6 +2,7 @@ import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../.
 import type { Lifetime } from '../../lifetime.js';
 import { WRITE_WAIT, writeTo } from '../../tasks/write-and-wait.js';
 import { createValidator } from '../../validate.js';
+import { completeTool } from '../../ways/complete.js';
 import { endedTask, newsOfTask, unknownTask } from './answers.js';
 import type { TaskDetails } from './result.js';
 import {
@@ -17,7 +18,10 @@ import type { SessionTasks } from './session-tasks.js';
  *
  * @param life That of the session.
  */
-export function createWriteTaskTool(tasks: SessionTasks, life: Lifetime): BashTool<TaskDetails> {
+export function createWriteTaskTool(
+  tasks: SessionTasks,
+  life: Lifetime,
+): BashTool<TaskDetails, WriteTaskInput> {
   const validate = createValidator<WriteTaskInput>(WRITE_TASK_SCHEMA);
 
   async function answer(
@@ -34,7 +38,7 @@ export function createWriteTaskTool(tasks: SessionTasks, life: Lifetime): BashTo
     return newsOfTask(tasks, known, event);
   }
 
-  return {
+  return completeTool<BashTool<TaskDetails, WriteTaskInput>>({
     name: 'write_task',
     description: WRITE_TASK_DESCRIPTION,
     inputSchema: WRITE_TASK_SCHEMA,
@@ -46,5 +50,5 @@ export function createWriteTaskTool(tasks: SessionTasks, life: Lifetime): BashTo
     companions: [],
     execute: (input, given) => life.call(input, given, answer),
     async dispose() {},
-  };
+  });
 }

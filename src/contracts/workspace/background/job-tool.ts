@@ -17,7 +17,8 @@ import {
   untilOf,
 } from '../../tasks/until.js';
 import { WRITE_WAIT, writeTo } from '../../tasks/write-and-wait.js';
-import { createValidator, type JsonSchema } from '../../validate.js';
+import { createValidator, type ObjectSchema } from '../../validate.js';
+import { completeTool } from '../../ways/complete.js';
 import { jobNews, jobReport } from './job-text.js';
 
 /** Details of an answer of the `job` tool. */
@@ -26,7 +27,8 @@ export interface JobDetails {
   readonly jobs: readonly TaskStatus[];
 }
 
-interface JobInput extends UntilInput {
+/** Input of the `job` tool, once it is valid. Exactly one of the first four is there. */
+export interface JobInput extends UntilInput {
   readonly poll?: readonly string[];
   readonly cancel?: readonly string[];
   readonly write?: { readonly id: string; readonly text: string };
@@ -37,7 +39,7 @@ const POLL_SECONDS = 30;
 
 const ids = { type: 'array', items: { type: 'string' } };
 
-const SCHEMA: JsonSchema = {
+const SCHEMA: ObjectSchema = {
   type: 'object',
   properties: {
     poll: { ...ids, description: 'Ids of jobs to wait for; empty: all' },
@@ -68,9 +70,9 @@ const DESCRIPTION = [
 ].join('\n');
 
 /** The tool with which a model follows the background jobs of a manager. */
-export function createJobTool(manager: TaskManager): BashTool<JobDetails> {
+export function createJobTool(manager: TaskManager): BashTool<JobDetails, JobInput> {
   const validate = createValidator<JobInput>(SCHEMA);
-  return {
+  return completeTool<BashTool<JobDetails, JobInput>>({
     name: 'job',
     description: DESCRIPTION,
     inputSchema: SCHEMA,
@@ -93,7 +95,7 @@ export function createJobTool(manager: TaskManager): BashTool<JobDetails> {
       }
     },
     async dispose() {},
-  };
+  });
 }
 
 async function answer(

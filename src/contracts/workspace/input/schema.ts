@@ -1,5 +1,5 @@
 import { formatSize } from '../../../support/text.js';
-import type { JsonSchema } from '../../validate.js';
+import type { ObjectSchema } from '../../validate.js';
 import type { WorkspaceSettings } from '../options.js';
 
 /** Input of the `workspace` contract, once it is valid. */
@@ -14,7 +14,7 @@ export interface WorkspaceInput {
 }
 
 /** The schema of a tool's input; limits and defaults are told in the descriptions. */
-export function workspaceSchema({ timeout, async }: WorkspaceSettings): JsonSchema {
+export function workspaceSchema({ timeout, async }: WorkspaceSettings): ObjectSchema {
   return {
     type: 'object',
     properties: {
