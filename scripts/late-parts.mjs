@@ -10,6 +10,8 @@ import { dirname, join, posix, relative } from 'node:path';
 
 /** By the module that calls them, and what a user calls the part. All that they export is functions and classes. */
 const PARTS = [
+  { by: 'engine/process', part: 'engine/portable/engine', title: 'the portable engine' },
+  { by: 'engine/owner', part: 'engine/portable/engine', title: 'the portable engine' },
   { by: 'contracts/create-bash-tool', part: 'contracts/workspace/tool', title: 'the tool' },
   { by: 'contracts/create-bash-tool', part: 'contracts/modes/tool', title: 'the tool' },
   { by: 'contracts/create-bash-tool', part: 'contracts/session/tool', title: 'the tool' },

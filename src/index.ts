@@ -85,6 +85,7 @@ export type { LineRange } from './contracts/workspace/output/parts.js';
 export type { AsyncDetails, WorkspaceDetails } from './contracts/workspace/output/result.js';
 export type { Truncation } from './contracts/workspace/output/show.js';
 export type { WorkspaceTool } from './contracts/workspace/tool.js';
+export type { EngineName } from './engine/choice.js';
 export { LaunchError, type LaunchStep } from './engine/launch-error.js';
 export type {
   BackgroundProcess,

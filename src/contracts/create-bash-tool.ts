@@ -1,3 +1,4 @@
+import { engineName } from '../engine/choice.js';
 import { checkObject } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { ModesOptions } from './modes/options.js';
@@ -53,6 +54,7 @@ export const CONTRACT_NAMES = Object.keys(makers) as readonly ContractName[];
  * The code of a contract is loaded with its first tool.
  *
  * @throws {InputError} The contract is not known, or an option is not valid.
+ * @throws Error (`FORKLINE_UNSUPPORTED_PLATFORM`) No engine runs here, so no command of it ever could.
  * @throws {LaunchError} (`EMFILE`) There is no descriptor left to load it with; the next call tries again.
  */
 export function createBashTool<Name extends ContractName>(
@@ -64,5 +66,6 @@ export function createBashTool<Name extends ContractName>(
     const names = CONTRACT_NAMES.map((name) => `"${name}"`).join(' or ');
     throw new InputError(`contract: expected ${names}, got ${showValue(contract)}`);
   }
+  engineName();
   return makers[contract](options);
 }

@@ -9,6 +9,7 @@ import {
   decodeStream,
   encodeNumbers,
 } from './codec.js';
+import { makeKeepAlive } from './keep-alive.js';
 import { LaunchError } from './launch-error.js';
 import type { CommandEvents, EngineCommand, EngineReply } from './message.js';
 import {
@@ -72,7 +73,7 @@ class Channel {
   readonly #followed = new Set<number>();
   #lastId = 0;
   // The engine does not keep Node's event loop alive; what is awaited must.
-  readonly #keepAlive = setInterval(() => {}, 2 ** 31 - 1).unref();
+  readonly #keepAlive = makeKeepAlive();
 
   /** Starts a command; returns its id. */
   run(owner: number, command: EngineCommand, events: CommandEvents): number {

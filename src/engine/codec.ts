@@ -67,6 +67,7 @@ export function decodeRan(record: RanRecord, figures: Float64Array): EngineEnd &
   }
   return {
     kind: 'ran',
+    engine: 'native',
     pid: figure(0),
     cause: CAUSES[figure(1)] ?? 'itself',
     status: figure(2),

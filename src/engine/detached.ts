@@ -1,4 +1,5 @@
 import { channel } from './channel.js';
+import { needsNativeEngine } from './choice.js';
 import { LaunchError } from './launch-error.js';
 
 /** A command that outlives the host, with nothing left to decide. */
@@ -32,9 +33,11 @@ interface DetachedCommand {
  * for it and writes how it ended under its output.
  *
  * @returns Its process id, also that of its process group and its session.
+ * @throws {InputError} The engine is the portable one, which can't.
  * @throws {LaunchError} It could not be started.
  */
 export async function startDetached(command: DetachedCommand): Promise<number> {
+  needsNativeEngine('detached', true, 'false, or a task that ends with its host');
   const { native } = channel();
   const reply = await channel().request((request) => {
     native.startDetached(

@@ -1,3 +1,4 @@
+import type { EngineName } from './choice.js';
 import type { BackgroundProcess, Capture, SpillReport, StreamName } from './outcome.js';
 
 /** A command with nothing left to decide. Times in milliseconds, sizes in bytes. */
@@ -67,6 +68,8 @@ export interface EngineFailure {
 
 /** How a command that ran has ended. */
 export interface EngineOutcome {
+  /** The portable one does not know `userMs`, `systemMs` and `peakBytes`: they are 0 then. */
+  readonly engine: EngineName;
   readonly pid: number;
   readonly cause: 'itself' | 'timedOut' | 'cancelled';
   /** An exit code, minus a signal's number, or less than any of them when it is not known. */

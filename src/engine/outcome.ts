@@ -1,3 +1,5 @@
+import type { EngineName } from './choice.js';
+
 /** How the process itself stopped, whoever caused it. */
 export type Ending =
   | { readonly kind: 'exited'; readonly exitCode: number }
@@ -134,9 +136,18 @@ export interface BaseResult {
   readonly outcome: Outcome;
   /** Time from the launch to the end, in milliseconds. */
   readonly durationMs: number;
-  /** CPU time of the command and of the children that it waited for, in milliseconds. */
-  readonly cpu: { readonly userMs: number; readonly systemMs: number };
-  readonly peakMemory: PeakMemory;
+  /**
+   * What has run it. `portable` knows less: it does not measure `cpu` and `peakMemory`, and can't
+   * look for processes that have left the command's group; see docs/portable.md.
+   */
+  readonly engine: EngineName;
+  /**
+   * CPU time of the command and of the children that it waited for, in milliseconds. Absent when the
+   * engine can't measure it.
+   */
+  readonly cpu?: { readonly userMs: number; readonly systemMs: number };
+  /** Absent when the engine can't measure it. */
+  readonly peakMemory?: PeakMemory;
   /** Present when a spill file was asked for and, with `afterBytes`, made. */
   readonly spill?: SpillReport;
   /**
@@ -144,7 +155,10 @@ export interface BaseResult {
    * last program.
    */
   readonly outOfMemory?: OutOfMemory;
-  /** What still runs. It is drained, and ended when the command's owner is disposed. */
+  /**
+   * What still runs. It is drained, and ended when the command's owner is disposed. With the native
+   * engine these are all; with the portable one, those of the command's process group.
+   */
   readonly background: readonly BackgroundProcess[];
   /**
    * Where the command's shell was at its end, symlinks resolved, if that was asked for and can be

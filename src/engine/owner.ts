@@ -1,5 +1,7 @@
 import { atLeast } from '../support/checks.js';
 import { channel } from './channel.js';
+import { engineName } from './choice.js';
+import { disposePortable, newPortableOwner } from './portable/engine.js';
 
 /** Time from SIGTERM to SIGKILL, in milliseconds, when an owner is disposed. */
 const DISPOSE_GRACE_MS = 5000;
@@ -14,7 +16,7 @@ export class Owner implements AsyncDisposable {
 
   /** Its number in the engine, given when first needed: importing forkline starts no thread. */
   get id(): number {
-    this.#id ??= channel().native.owner();
+    this.#id ??= engineName() === 'portable' ? newPortableOwner() : channel().native.owner();
     return this.#id;
   }
 
@@ -46,6 +48,7 @@ export class Owner implements AsyncDisposable {
   async #end(graceMs: number): Promise<void> {
     const id = this.#id;
     if (id === undefined) return;
+    if (engineName() === 'portable') return disposePortable(id, graceMs);
     await channel().request((request) => channel().native.dispose(id, request, graceMs));
   }
 }

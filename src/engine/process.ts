@@ -1,9 +1,14 @@
 import { signalNumber } from '../support/signals.js';
 import { channel } from './channel.js';
+import { engineName } from './choice.js';
+import type { CommandHandle } from './handle.js';
 import type { CommandEvents, EngineCommand, EngineReply } from './message.js';
 import type { BackgroundProcess, Capture } from './outcome.js';
 import type { Owner } from './owner.js';
+import { startPortable } from './portable/engine.js';
 import { errorCode } from './system-error.js';
+
+export type { CommandHandle } from './handle.js';
 
 /**
  * What starts commands: the seam between what is asked of a command and where it runs. Contracts,
@@ -14,36 +19,7 @@ export interface CommandHost {
   start(owner: Owner, command: EngineCommand, events: CommandEvents): CommandHandle;
 }
 
-/** What can be done with a command under way. None of it throws when it is over. */
-export interface CommandHandle {
-  /** Ends it: SIGTERM, grace, SIGKILL. `graceMs` in place of its own. */
-  cancel(graceMs?: number): void;
-  /** Its listener can take another delivery. */
-  resume(): void;
-  /** Its listener has left, and no longer holds it up. */
-  detach(): void;
-  /** Resolves once the bytes are in the pipe; rejects when nobody can read them any more. */
-  write(bytes: Uint8Array): Promise<void>;
-  /** End of file, once all is written. */
-  endInput(): void;
-  /** Its terminal has another size from now on. */
-  resize(columns: number, rows: number): void;
-  /** Signals its process group; false when it is over. */
-  signal(signal: NodeJS.Signals): Promise<boolean>;
-  /** Whether the host stays alive until it is over. It does unless it is told otherwise. */
-  holdHost(holds: boolean): void;
-  /** What it has printed so far; undefined when it is over. */
-  snapshot(): Promise<readonly Capture[] | undefined>;
-  /** Who of it runs now; undefined: that could not be looked at. */
-  members(): Promise<readonly BackgroundProcess[] | undefined>;
-  /**
-   * Resolves when nobody of it is left, and does not keep the host alive for that; false: nobody can
-   * tell any more. To be asked while it runs; `members()` and `cancel()` then work until it resolves.
-   */
-  gone(): Promise<boolean>;
-}
-
-/** A command in the engine of this process, from its start to its end. */
+/** A command in the native engine, from its start to its end. */
 export class EngineProcess implements CommandHandle {
   readonly #id: number;
 
@@ -51,7 +27,8 @@ export class EngineProcess implements CommandHandle {
     this.#id = id;
   }
 
-  static start(owner: Owner, command: EngineCommand, events: CommandEvents): EngineProcess {
+  static start(owner: Owner, command: EngineCommand, events: CommandEvents): CommandHandle {
+    if (engineName() === 'portable') return startPortable(owner.id, command, events);
     return new EngineProcess(channel().run(owner.id, command, events));
   }
 

@@ -1,4 +1,5 @@
 import { signalName } from '../support/signals.js';
+import { engineName } from './choice.js';
 import type { EngineEnd, EngineOutcome } from './message.js';
 import type {
   BaseResult,
@@ -33,7 +34,8 @@ export function toResult(
   by: Canceller,
 ): RunResult {
   if (end.kind === 'neverStarted') return neverStarted(asked, by);
-  const result = asked.separate ? separateResult(end, asked, by) : mergedResult(end, asked, by);
+  const whole = asked.separate ? separateResult(end, asked, by) : mergedResult(end, asked, by);
+  const result = end.engine === 'native' ? whole : withoutFigures(whole);
   if (end.spill === undefined && end.directory === undefined && end.share === 0) return result;
   return {
     ...result,
@@ -41,6 +43,11 @@ export function toResult(
     ...(end.directory !== undefined && { directory: end.directory }),
     ...(end.share !== 0 && { notLowered: { code: errorCode(end.share), errno: end.share } }),
   };
+}
+
+/** An engine that can't measure tells nothing, rather than nought. */
+function withoutFigures({ cpu: _, peakMemory: __, ...known }: RunResult): RunResult {
+  return known;
 }
 
 // Written out twice: a spread of one into the other costs as much as all the rest.
@@ -51,6 +58,7 @@ function mergedResult(end: EngineOutcome, asked: Requested, by: Canceller): Merg
     pid: end.pid,
     outcome: toOutcome(end, asked.timeoutMs, by),
     durationMs: end.durationMs,
+    engine: end.engine,
     cpu: { userMs: end.userMs, systemMs: end.systemMs },
     peakMemory: { kind: 'measured', bytes: end.peakBytes },
     background: end.background,
@@ -64,6 +72,7 @@ function separateResult(end: EngineOutcome, asked: Requested, by: Canceller): Se
     pid: end.pid,
     outcome: toOutcome(end, asked.timeoutMs, by),
     durationMs: end.durationMs,
+    engine: end.engine,
     cpu: { userMs: end.userMs, systemMs: end.systemMs },
     peakMemory: { kind: 'measured', bytes: end.peakBytes },
     background: end.background,
@@ -79,6 +88,7 @@ export function neverStarted(asked: Requested, by: Canceller): RunResult {
     pid: 0,
     outcome: { kind: 'cancelled', by, forced: false, ending: { kind: 'neverStarted' } },
     durationMs: 0,
+    engine: engineName(),
     cpu: { userMs: 0, systemMs: 0 },
     peakMemory: { kind: 'measured', bytes: 0 },
     background: [],

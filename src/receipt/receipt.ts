@@ -69,13 +69,8 @@ export interface Receipt
   readonly troubles: readonly string[];
 }
 
-/** What a command took; nobody knows it of one among several that one shell has run. */
-type Figures = 'cpu' | 'peakMemory';
-
-/** A result, perhaps without what the command took. */
-export type ReceiptSource =
-  | (Omit<MergedResult, Figures> & Partial<Pick<MergedResult, Figures>>)
-  | (Omit<SeparateResult, Figures> & Partial<Pick<SeparateResult, Figures>>);
+/** A result; which engine it is of makes no difference. */
+export type ReceiptSource = Omit<MergedResult, 'engine'> | Omit<SeparateResult, 'engine'>;
 
 /** What a contract knows of its command beyond the result. */
 export interface ReceiptContext {

@@ -1,6 +1,6 @@
-import type { BackgroundProcess, MergedResult } from '../../engine/outcome.js';
+import type { BackgroundProcess } from '../../engine/outcome.js';
 import { toOutcome } from '../../engine/result.js';
-import { makeReceipt, type Receipt } from '../../receipt/receipt.js';
+import { makeReceipt, type Receipt, type ReceiptSource } from '../../receipt/receipt.js';
 import type { KeeperState, KeptEnd, KeptMember } from './keeper/keeper-state.js';
 import type { DetachedOrder } from './place/order.js';
 import type { TaskPlace } from './place/place.js';
@@ -26,7 +26,7 @@ export async function endReceipt(
   trouble?: string,
 ): Promise<Receipt> {
   const { userMs, systemMs, peakBytes, outputBytes, cutBytes } = end;
-  const result: MergedResult = {
+  const result: ReceiptSource = {
     command: order.command,
     pid: state.leader.pid,
     outcome: toOutcome(end, order.timeoutMs, 'kill'),

@@ -1,0 +1,60 @@
+/** Keeps the last `limit` bytes pushed, in memory that grows only as it is used. */
+export class Ring {
+  readonly #limit: number;
+  #bytes = Buffer.alloc(0);
+  #length = 0;
+  /** Where the oldest byte is, once it is full. */
+  #start = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** How many bytes it holds. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Appends bytes; how many older ones, or of these themselves, fell out. */
+  push(chunk: Buffer): number {
+    const before = this.#length;
+    const kept = chunk.subarray(Math.max(0, chunk.length - this.#limit));
+    const fill = Math.min(kept.length, this.#limit - before);
+    this.#append(kept.subarray(0, fill));
+    this.#overwrite(kept.subarray(fill));
+    return before + chunk.length - this.#length;
+  }
+
+  /** A copy of what it holds, oldest byte first. */
+  copy(): Buffer {
+    const { length } = this;
+    const older = this.#bytes.subarray(this.#start, length);
+    return Buffer.concat([older, this.#bytes.subarray(0, this.#start)], length);
+  }
+
+  clear(): void {
+    this.#bytes = Buffer.alloc(0);
+    this.#length = 0;
+    this.#start = 0;
+  }
+
+  #append(fill: Buffer): void {
+    const needed = this.#length + fill.length;
+    if (needed > this.#bytes.length) {
+      // Doubling, but never past the limit: the limit is a promise about memory.
+      const larger = Buffer.allocUnsafeSlow(Math.min(this.#limit, Math.max(needed, 1024) * 2));
+      this.#bytes.copy(larger, 0, 0, this.#length);
+      this.#bytes = larger;
+    }
+    fill.copy(this.#bytes, this.#length);
+    this.#length = needed;
+  }
+
+  #overwrite(wrap: Buffer): void {
+    if (wrap.length === 0) return;
+    const first = Math.min(wrap.length, this.#length - this.#start);
+    wrap.copy(this.#bytes, this.#start, 0, first);
+    wrap.copy(this.#bytes, 0, first);
+    this.#start = (this.#start + wrap.length) % this.#length;
+  }
+}

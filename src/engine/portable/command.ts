@@ -1,0 +1,249 @@
+import { setPriority } from 'node:os';
+import { startTimer } from '../../support/timing.js';
+import type { CommandHandle } from '../handle.js';
+import type { CommandEvents, EngineCommand, EngineEnd, EngineOutcome } from '../message.js';
+import type { BackgroundProcess, Capture } from '../outcome.js';
+import { Ending, type GroupEnd } from './ending.js';
+import { errnoOf } from './failure.js';
+import { ProcessGroup } from './group.js';
+import { addGuarded, dropGuarded } from './guard.js';
+import { holdFor } from './hold.js';
+import { Input } from './input.js';
+import { launch } from './launch.js';
+import { type Leader, UNKNOWN_STATUS } from './leader.js';
+import { Leftover } from './leftovers.js';
+import { Outputs } from './outputs.js';
+
+/** Where a command stands. */
+type Phase = 'starting' | 'running' | 'ending' | 'draining' | 'closing' | 'over';
+
+/** How much nicer than its host a command is that comes after it: a tenth of its share, on Linux. */
+const BEHIND = 10;
+
+/** One command, from its start to its end. */
+export class PortableCommand implements CommandHandle {
+  readonly owner: number;
+  readonly #command: EngineCommand;
+  readonly #events: CommandEvents;
+  readonly #outputs: Outputs;
+  #phase: Phase = 'starting';
+  #cause: EngineOutcome['cause'] = 'itself';
+  #isWanted = true;
+  #graceMs: number;
+  #startedAt = 0;
+  #durationMs = 0;
+  #status = UNKNOWN_STATUS;
+  #forced = false;
+  #share = 0;
+  #leader: Leader | undefined;
+  #group: ProcessGroup | undefined;
+  #ending: Ending | undefined;
+  #leftover: Leftover | undefined;
+  #input = new Input(undefined);
+  #stopDeadline = (): void => {};
+  #whenOver: (() => void)[] = [];
+
+  constructor(owner: number, command: EngineCommand, events: CommandEvents) {
+    this.owner = owner;
+    this.#command = command;
+    this.#events = events;
+    this.#graceMs = command.graceMs;
+    this.#outputs = new Outputs(command, events, () => this.#drained());
+    holdFor(this, true);
+    void this.#begin();
+  }
+
+  async #begin(): Promise<void> {
+    const launched = await launch(this.#command, this.owner, () => this.#isWanted);
+    if (launched === undefined) this.#tell({ kind: 'neverStarted' });
+    else if ('pid' in launched) this.#run(launched);
+    else this.#tell({ kind: 'failed', ...launched });
+  }
+
+  #run(leader: Leader): void {
+    const { timeoutMs, stdin, behind } = this.#command;
+    this.#leader = leader;
+    this.#startedAt = performance.now();
+    this.#group = new ProcessGroup(leader.pid);
+    addGuarded(leader.pid);
+    this.#phase = 'running';
+    leader.whenEnded((status) => this.#ended(status));
+    this.#outputs.read(leader.outputs);
+    this.#input = new Input(leader.stdin);
+    if (typeof stdin !== 'boolean') this.#feed(stdin);
+    if (behind) this.#comeBehind(leader.pid);
+    // After a stop of the host the time may be up although the command has ended in time: the end is
+    // told in the same turn, after the timers.
+    const late = (): void => void setImmediate(() => this.#terminate('timedOut'));
+    if (timeoutMs !== undefined) this.#stopDeadline = startTimer(timeoutMs, late);
+    if (this.#isWanted) this.#events.started?.(leader.pid);
+    else this.#terminate('cancelled');
+  }
+
+  /** A command that does not read its input is none the worse for it. */
+  #feed(bytes: Uint8Array): void {
+    this.#input.write(bytes).catch(() => {});
+    this.#input.end();
+  }
+
+  #comeBehind(pid: number): void {
+    try {
+      setPriority(pid, BEHIND);
+    } catch (error) {
+      this.#share = errnoOf((error as { info?: unknown }).info ?? error);
+    }
+  }
+
+  cancel(graceMs?: number): void {
+    if (graceMs !== undefined) this.#graceMs = graceMs;
+    if (this.#phase === 'starting') this.#isWanted = false;
+    else if (this.#phase === 'running') this.#terminate('cancelled');
+    else if (this.#phase === 'ending' && graceMs !== undefined) this.#ending?.hurry(graceMs);
+    // What lies in the pipe is waited for, not the listener.
+    else if (this.#phase === 'draining') this.#outputs.waitForNobody();
+    else if (this.#phase === 'over') void this.#leftover?.end(this.#graceMs);
+  }
+
+  #terminate(cause: EngineOutcome['cause']): void {
+    if (this.#phase !== 'running' || this.#group === undefined) return;
+    this.#phase = 'ending';
+    this.#cause = cause;
+    this.#stopDeadline();
+    this.#ending = new Ending(this.#group, this.#graceMs, (end) => this.#groupEnded(end));
+  }
+
+  #ended(status: number): void {
+    this.#status = status;
+    this.#durationMs = performance.now() - this.#startedAt;
+    if (this.#phase === 'ending') this.#ending?.look();
+    else this.#drain();
+  }
+
+  #groupEnded({ forced }: GroupEnd): void {
+    this.#forced = forced;
+    // The end of the group is seen when its leader has been reaped, and that is told in this turn.
+    setImmediate(() => this.#drain());
+  }
+
+  #drain(): void {
+    if (this.#durationMs === 0) this.#durationMs = performance.now() - this.#startedAt;
+    this.#phase = 'draining';
+    this.#stopDeadline();
+    this.#input.close();
+    this.#outputs.commandEnded(this.#cause === 'itself');
+  }
+
+  #drained(): void {
+    if (this.#phase !== 'draining') return;
+    this.#phase = 'closing';
+    void this.#close();
+  }
+
+  async #close(): Promise<void> {
+    const { captures, spill } = await this.#outputs.close();
+    const background = await this.#left();
+    const pid = this.#group?.id ?? 0;
+    this.#outputs.deliverRest();
+    this.#letGo();
+    this.#tell({
+      kind: 'ran',
+      engine: 'portable',
+      pid,
+      cause: this.#cause,
+      status: this.#status,
+      forced: this.#forced,
+      durationMs: this.#durationMs,
+      // Node does not tell what a child has taken.
+      userMs: 0,
+      systemMs: 0,
+      peakBytes: 0,
+      captures,
+      background,
+      spill,
+      directory: this.#leader?.directory(),
+      share: this.#share,
+    });
+  }
+
+  /** Those of its group who have outlived it; elsewhere nobody can be looked for. */
+  async #left(): Promise<readonly BackgroundProcess[]> {
+    const members = await this.members();
+    if (members !== undefined) return members;
+    const id = this.#group?.id ?? 0;
+    return [{ pid: id, processGroup: id, command: this.#label() }];
+  }
+
+  #letGo(): void {
+    const group = this.#group;
+    if (group === undefined) return;
+    if (group.isEmpty) dropGuarded(group.id);
+    else this.#leftover = new Leftover(this.owner, group);
+  }
+
+  #tell(end: EngineEnd): void {
+    this.#phase = 'over';
+    holdFor(this, false);
+    this.#events.ended(end);
+    for (const told of this.#whenOver.splice(0)) told();
+  }
+
+  async members(): Promise<readonly BackgroundProcess[] | undefined> {
+    const members = await this.#group?.members();
+    const shownAs = this.#leader?.call.shownAs;
+    return members?.map((member) => {
+      // A fork of its own shell is named by its text, and not by the words with which that is run.
+      const isShell = shownAs !== undefined && member.command.startsWith(shownAs);
+      return isShell ? { ...member, command: this.#label() } : member;
+    });
+  }
+
+  #label(): string {
+    return this.#command.text.slice(0, 1600).trim().replace(/\s+/g, ' ').slice(0, 200);
+  }
+
+  /** Resolves once it is over. */
+  over(): Promise<void> {
+    if (this.#phase === 'over') return Promise.resolve();
+    return new Promise((resolve) => this.#whenOver.push(resolve));
+  }
+
+  async gone(): Promise<boolean> {
+    await this.over();
+    await this.#leftover?.gone();
+    return true;
+  }
+
+  resume(): void {
+    // Whoever asks for more is not told before he has returned.
+    queueMicrotask(() => this.#outputs.wantMore());
+  }
+
+  detach(): void {
+    this.#outputs.detach();
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    await this.#input.write(bytes);
+  }
+
+  endInput(): void {
+    this.#input.end();
+  }
+
+  resize(columns: number, rows: number): void {
+    if (this.#phase === 'running' || this.#phase === 'ending') this.#leader?.resize(columns, rows);
+  }
+
+  async signal(signal: NodeJS.Signals): Promise<boolean> {
+    const runs = this.#phase === 'running' || this.#phase === 'ending';
+    return runs && (this.#group?.signal(signal) ?? false);
+  }
+
+  holdHost(holds: boolean): void {
+    if (this.#phase !== 'over') holdFor(this, holds);
+  }
+
+  async snapshot(): Promise<readonly Capture[] | undefined> {
+    return this.#phase === 'over' ? undefined : this.#outputs.snapshot();
+  }
+}

@@ -1,0 +1,29 @@
+import { isUtf8 } from 'node:buffer';
+
+let commands = 0;
+
+/**
+ * A command's variables as `child_process` takes them. What is not UTF-8 it can't carry: such a
+ * variable is left out, rather than altered.
+ *
+ * @param block Entries joined by NUL, one character a byte.
+ * @param owner Stands in the mark, for people who look at a process and wonder whose it is.
+ */
+export function variablesOf(block: string, owner: number): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const entry of block.split('\0')) {
+    const text = textOf(entry);
+    const end = text?.indexOf('=', 1) ?? -1;
+    if (text !== undefined && end > 0) variables[text.slice(0, end)] = text.slice(end + 1);
+  }
+  commands += 1;
+  variables.FORKLINE_MARK = `${process.pid}-portable.${owner}.${commands}.`;
+  return variables;
+}
+
+function textOf(entry: string): string | undefined {
+  // Most are plain ASCII, and then bytes and text are the same.
+  if (/^[\0-\x7f]*$/.test(entry)) return entry;
+  const bytes = Buffer.from(entry, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
+}

@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import type { EngineCommand, EngineFailure } from '../message.js';
+import { ERRNO } from '../system-error.js';
+import { variablesOf } from './environment.js';
+import { errnoOf, errnoText, launchFailure } from './failure.js';
+import { childLeader, type Leader } from './leader.js';
+import { type ShellCall, shellCall, usualShells } from './shells.js';
+import { launchOnTerminal } from './terminal.js';
+
+type Attempt = Leader | { readonly errno: number };
+
+/**
+ * Starts a command by the first shell that is there. The first attempt is made at once, in the
+ * caller's turn.
+ *
+ * @param isWanted Asked before each further attempt.
+ */
+export async function launch(
+  command: EngineCommand,
+  owner: number,
+  isWanted: () => boolean,
+): Promise<Leader | EngineFailure | undefined> {
+  const directory = command.directory ?? hostDirectory();
+  if (typeof directory !== 'string') return directory;
+  const environment = variablesOf(command.environment, owner);
+  const shells = command.shells === '' ? usualShells(environment) : command.shells.split('\0');
+  const calls = shells.map((path) => shellCall(path, command));
+  let errno: number = ERRNO.ENOENT;
+  for (const call of calls) {
+    if (!isWanted()) return undefined;
+    const attempt = attemptLaunch(call, command, directory, environment);
+    const outcome = attempt instanceof Promise ? await attempt : attempt;
+    if ('pid' in outcome) return outcome;
+    errno = outcome.errno;
+    if (errno !== ERRNO.ENOENT && errno !== ERRNO.ENOTDIR) break;
+  }
+  return launchFailure(errno, calls, directory, command.environment);
+}
+
+/** A directory that was removed has no path by which another process could enter it. */
+function hostDirectory(): string | EngineFailure {
+  try {
+    return process.cwd();
+  } catch (error) {
+    const [errno, subject] = [errnoOf(error), "the host's working directory"];
+    return { step: 'directory', errno, subject, message: `no ${subject}: ${errnoText(errno)}` };
+  }
+}
+
+function attemptLaunch(
+  call: ShellCall,
+  command: EngineCommand,
+  cwd: string,
+  env: Record<string, string>,
+): Attempt | Promise<Attempt> {
+  try {
+    const { terminal } = command;
+    if (terminal !== undefined) return launchOnTerminal(call, terminal, cwd, env);
+    const child = spawn(call.path, call.args, {
+      argv0: call.name,
+      cwd,
+      env,
+      // A session, and so a group, of its own.
+      detached: true,
+      stdio: descriptorsOf(call, command),
+    });
+    if (child.pid !== undefined) return childLeader(child, child.pid, call, command);
+    // Some failures Node throws, and some it tells in the next turn.
+    return new Promise((resolve) => {
+      child.once('error', (error) => resolve({ errno: errnoOf(error) }));
+    });
+  } catch (error) {
+    return { errno: errnoOf(error) };
+  }
+}
+
+type Descriptor = 'ignore' | 'pipe';
+
+function descriptorsOf(call: ShellCall, { stdin }: EngineCommand): Descriptor[] {
+  const descriptors: Descriptor[] = [stdin === false ? 'ignore' : 'pipe', 'pipe', 'pipe'];
+  descriptors.push(call.script === undefined ? 'ignore' : 'pipe');
+  const { directoryDescriptor } = call;
+  if (directoryDescriptor === undefined) return descriptors;
+  while (descriptors.length < directoryDescriptor) descriptors.push('ignore');
+  return [...descriptors, 'pipe'];
+}

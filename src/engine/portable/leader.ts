@@ -1,0 +1,69 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { signalNumber } from '../../support/signals.js';
+import type { EngineCommand } from '../message.js';
+import { type ShellCall, toldDirectory } from './shells.js';
+
+/** The shell of a command that runs. */
+export interface Leader {
+  /** Also the id of its group and its session. */
+  readonly pid: number;
+  readonly call: ShellCall;
+  /** The pipes of each output of the result, in its order. */
+  readonly outputs: readonly (readonly Readable[])[];
+  readonly stdin: Writable | undefined;
+  /** To be called once, in the turn of the start; `then` gets a status as {@link EngineOutcome} has it. */
+  whenEnded(then: (status: number) => void): void;
+  /** Where it was at its end, if it has told. */
+  directory(): string | undefined;
+  resize(columns: number, rows: number): void;
+}
+
+/** Less than minus any signal: the status is not known. */
+export const UNKNOWN_STATUS = -256;
+
+/** Of a path and what stands around it. */
+const MOST_TOLD_BYTES = 64 * 1024;
+
+/** The leader that is a child with pipes. None of them keeps the host. */
+export function childLeader(
+  child: ChildProcess,
+  pid: number,
+  call: ShellCall,
+  { separate }: EngineCommand,
+): Leader {
+  const pipes = (child.stdio as readonly (Socket | null | undefined)[]).map((pipe) => {
+    pipe?.unref();
+    return pipe ?? undefined;
+  });
+  child.unref();
+  child.on('error', () => {});
+  const [stdin, stdout, stderr, script] = pipes;
+  const readable = [stdout, stderr].filter((pipe) => pipe !== undefined);
+  if (call.script !== undefined) {
+    // A shell that doesn't read all of it has its reasons.
+    script?.on('error', () => {}).end(call.script);
+  }
+  const { directoryDescriptor } = call;
+  const told = directoryDescriptor === undefined ? undefined : pipes[directoryDescriptor];
+  let directory = Buffer.alloc(0);
+  told
+    ?.on('error', () => {})
+    .on('data', (bytes: Buffer) => {
+      directory = Buffer.concat([directory, bytes]).subarray(-MOST_TOLD_BYTES);
+    });
+  return {
+    pid,
+    call,
+    outputs: separate ? readable.map((pipe) => [pipe]) : [readable],
+    stdin,
+    whenEnded(then) {
+      child.on('exit', (code, signal) =>
+        then(code ?? -(signalNumber(signal ?? '') ?? -UNKNOWN_STATUS)),
+      );
+    },
+    directory: () => toldDirectory(directory),
+    resize() {},
+  };
+}

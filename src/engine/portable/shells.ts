@@ -1,0 +1,131 @@
+import { lstatSync, realpathSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { EngineCommand } from '../message.js';
+
+/** How a shell is called with a command's text. */
+export interface ShellCall {
+  readonly path: string;
+  /** What it calls itself. */
+  readonly name: string;
+  readonly args: readonly string[];
+  /** Goes through {@link SCRIPT_DESCRIPTOR}, because it is too long for an argument. */
+  readonly script: string | undefined;
+  /** Through which it tells where it is at its end; undefined: it does not. */
+  readonly directoryDescriptor: number | undefined;
+  /** Its arguments as `ps` shows them, up to the text: who has these is the shell itself. */
+  readonly shownAs: string;
+}
+
+/** The paths where a shell may be: bash in its usual place, bash on the command's PATH, sh. */
+export function usualShells(environment: Readonly<Record<string, string>>): readonly string[] {
+  const folders = (environment.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'));
+  const bashes = folders.map((folder) => `${folder}/bash`);
+  return [...new Set(['/bin/bash', ...bashes, '/bin/sh'])];
+}
+
+/** Longest text that is an argument: well under the 128 KiB that Linux takes. */
+const LONGEST_TEXT = 96 * 1024;
+/** Only one digit is understood by every shell. */
+const SCRIPT_DESCRIPTOR = 3;
+
+/**
+ * The text is an argument, which every shell takes in the same way. `eval` has it, so that a syntax
+ * error comes after the streams have become one; `shift` takes it away before it can be seen.
+ */
+const EVAL = 'eval "shift;$1"';
+/** `cat` is the system's, not the first one on the PATH; without it, nothing is run. */
+const EVAL_SCRIPT = `eval "$(command -p cat <&${SCRIPT_DESCRIPTOR} || echo exit 126)" ${SCRIPT_DESCRIPTOR}<&-`;
+const MERGE = 'exec 2>&1;';
+/** For shells that can't redirect themselves. */
+const MERGE_AROUND = 'exec "$0" "$@" 2>&1';
+
+type Demand = Pick<EngineCommand, 'text' | 'separate' | 'follow' | 'terminal'>;
+
+/** How a shell at this path is called. */
+export function shellCall(path: string, command: Demand): ShellCall {
+  const { text, terminal } = command;
+  // A terminal is one stream, and there are no descriptors beside it.
+  const merged = !command.separate && terminal === undefined;
+  const follow = command.follow && terminal === undefined;
+  const name = basename(path);
+  const dialect = dialectOf(path);
+  const quiet = QUIET[dialect];
+  if (dialect === 'fish' || dialect === 'csh') {
+    const args = [...quiet, '-c', text];
+    const plain = { name, script: undefined, directoryDescriptor: undefined };
+    const shownAs = [path, ...quiet, '-c'].join(' ');
+    if (!merged) return { ...plain, path, args, shownAs };
+    return { ...plain, path: '/bin/sh', args: ['-c', MERGE_AROUND, path, ...args], shownAs };
+  }
+  const isLong = terminal === undefined && Buffer.byteLength(text) > LONGEST_TEXT;
+  const directoryDescriptor = follow ? DIRECTORY_DESCRIPTORS[dialect] : undefined;
+  const [before, after] =
+    directoryDescriptor === undefined ? ['', ''] : tellDirectory(dialect, directoryDescriptor);
+  const words = `${merged ? MERGE : ''}${before}${isLong ? EVAL_SCRIPT : EVAL}${after}`;
+  const args = [...quiet, '-c', '--', words, name, ...(isLong ? [] : [text])];
+  const shownAs = [name, ...quiet, '-c', '--', words].join(' ');
+  return { path, name, args, script: isLong ? text : undefined, directoryDescriptor, shownAs };
+}
+
+/** Kinds of shells that are called differently; `sh` is any other one. */
+type Dialect = 'bash' | 'zsh' | 'fish' | 'csh' | 'sh';
+
+/** The options by which each reads no start-up file that nobody has asked for. */
+const QUIET: Readonly<Record<Dialect, readonly string[]>> = {
+  bash: ['--norc'],
+  zsh: ['-f'],
+  fish: ['--no-config'],
+  csh: ['-f'],
+  sh: [],
+};
+
+/** Not where scripts have their own, where the shell understands more than one digit. */
+const DIRECTORY_DESCRIPTORS: Readonly<Record<'bash' | 'zsh' | 'sh', number>> = {
+  bash: 97,
+  zsh: 9,
+  sh: 9,
+};
+
+/**
+ * Words around the text that tell where the shell is: at its exit, unless the text has a trap of its
+ * own for that; and then, where it has come to its end. Each tells the path, a newline and NUL, and
+ * what comes last counts.
+ */
+function tellDirectory(dialect: Dialect, descriptor: number): readonly [string, string] {
+  const own = dialect === 'sh' ? 'command' : 'builtin';
+  const tell = `{ ${own} pwd -P;${own} printf "\\\\0";}>&${descriptor} 2>/dev/null`;
+  return [`trap '${tell}' EXIT;`, `;set -- "$?";${tell};exit "$1"`];
+}
+
+const dialects = new Map<string, Dialect>();
+
+/** By its name, whatever links lead to it; called `sh`, every shell behaves like one. */
+function dialectOf(path: string): Dialect {
+  const known = dialects.get(path);
+  if (known !== undefined) return known;
+  const found = dialectNamed(basename(path) === 'sh' ? 'sh' : basename(targetOf(path)));
+  dialects.set(path, found);
+  return found;
+}
+
+function targetOf(path: string): string {
+  try {
+    return lstatSync(path).isSymbolicLink() ? realpathSync(path) : path;
+  } catch {
+    return path;
+  }
+}
+
+function dialectNamed(name: string): Dialect {
+  if (name === 'rbash' || name.startsWith('bash')) return 'bash';
+  if (name.startsWith('zsh')) return 'zsh';
+  if (name.startsWith('fish')) return 'fish';
+  return ['csh', 'tcsh', 'bsd-csh'].includes(name) ? 'csh' : 'sh';
+}
+
+/** The path in what a shell has told, if it has. */
+export function toldDirectory(told: Buffer): string | undefined {
+  const last = told.subarray(0, told.lastIndexOf(0));
+  const path = last.subarray(last.lastIndexOf(0) + 1).toString('utf8');
+  return path.startsWith('/') && path.endsWith('\n') ? path.slice(0, -1) : undefined;
+}

@@ -1,0 +1,114 @@
+import { accessSync, constants } from 'node:fs';
+import { createRequire } from 'node:module';
+import { Readable, Writable } from 'node:stream';
+import { InputError } from '../../support/errors.js';
+import type { EngineCommand } from '../message.js';
+import { ERRNO } from '../system-error.js';
+import { errnoOf } from './failure.js';
+import type { Leader } from './leader.js';
+import type { ShellCall } from './shells.js';
+
+/** What is used of node-pty, an optional package of others. */
+interface PtyLibrary {
+  spawn(file: string, args: readonly string[], options: object): PtyProcess;
+}
+
+interface PtyProcess {
+  readonly pid: number;
+  onData(listener: (data: Buffer | string) => void): unknown;
+  onExit(listener: (end: { exitCode: number; signal?: number | undefined }) => void): unknown;
+  write(data: Buffer): void;
+  resize(columns: number, rows: number): void;
+  pause(): void;
+  resume(): void;
+}
+
+const NAMES = ['node-pty', '@lydell/node-pty'];
+
+let library: PtyLibrary | undefined;
+
+/**
+ * Loads what makes terminals.
+ *
+ * @throws {InputError} It is not installed.
+ */
+export function loadTerminals(): PtyLibrary {
+  library ??= findLibrary();
+  return library;
+}
+
+function findLibrary(): PtyLibrary {
+  const require = createRequire(import.meta.url);
+  for (const name of NAMES) {
+    try {
+      return require(name) as PtyLibrary;
+    } catch (error) {
+      // One that is there and does not load must say so, not pass for a missing one.
+      if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+    }
+  }
+  const expected = 'false, or the package node-pty to be installed (`npm install node-pty`)';
+  throw new InputError(`pty: expected ${expected}, which the portable engine needs, got true`);
+}
+
+/** The longest argument that Linux takes. */
+const LONGEST_TEXT_BYTES = 128 * 1024 - 1;
+
+/** Starts a shell on a terminal of its own; node-pty can't tell why one can't be started. */
+export function launchOnTerminal(
+  call: ShellCall,
+  { columns, rows }: NonNullable<EngineCommand['terminal']>,
+  cwd: string,
+  env: Record<string, string>,
+): Leader | { readonly errno: number } {
+  const { path, args } = call;
+  try {
+    accessSync(cwd, constants.X_OK);
+    accessSync(path, constants.X_OK);
+  } catch (error) {
+    return { errno: errnoOf(error) };
+  }
+  if (args.some((argument) => Buffer.byteLength(argument) > LONGEST_TEXT_BYTES)) {
+    return { errno: ERRNO.E2BIG };
+  }
+  const size = { cols: columns, rows };
+  const pty = loadTerminals().spawn(path, args, {
+    ...size,
+    cwd,
+    env,
+    name: env.TERM,
+    encoding: null,
+  });
+  return ptyLeader(pty, call);
+}
+
+function ptyLeader(pty: PtyProcess, call: ShellCall): Leader {
+  const output = new Readable({ read: () => pty.resume() });
+  const stdin = new Writable({
+    write(bytes: Buffer, _, done) {
+      pty.write(bytes);
+      done();
+    },
+  });
+  pty.onData((data) => {
+    if (!output.push(data)) pty.pause();
+  });
+  let hasEnded = false;
+  return {
+    pid: pty.pid,
+    call,
+    outputs: [[output]],
+    stdin,
+    whenEnded(then) {
+      pty.onExit(({ exitCode, signal }) => {
+        hasEnded = true;
+        output.push(null);
+        then(signal ? -signal : exitCode);
+      });
+    },
+    directory: () => undefined,
+    resize(columns, rows) {
+      if (!hasEnded) pty.resize(columns, rows);
+    },
+  };
+}
