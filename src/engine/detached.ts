@@ -1,6 +1,7 @@
 import { channel } from './channel.js';
-import { needsNativeEngine } from './choice.js';
+import { engineName } from './choice.js';
 import { LaunchError } from './launch-error.js';
+import { ERRNO } from './system-error.js';
 
 /** A command that outlives the host, with nothing left to decide. */
 interface DetachedCommand {
@@ -33,11 +34,10 @@ interface DetachedCommand {
  * for it and writes how it ended under its output.
  *
  * @returns Its process id, also that of its process group and its session.
- * @throws {InputError} The engine is the portable one, which can't.
- * @throws {LaunchError} It could not be started.
+ * @throws {LaunchError} It could not be started; or (`ENOTSUP`) the engine is the portable one.
  */
 export async function startDetached(command: DetachedCommand): Promise<number> {
-  needsNativeEngine('detached', true, 'false, or a task that ends with its host');
+  if (engineName() === 'portable') throw unsupported();
   const { native } = channel();
   const reply = await channel().request((request) => {
     native.startDetached(
@@ -57,4 +57,12 @@ export async function startDetached(command: DetachedCommand): Promise<number> {
   if (reply.kind === 'notDetached') throw new LaunchError(reply);
   if (reply.kind !== 'detached') throw new TypeError(`expected a process id, got ${reply.kind}`);
   return reply.pid;
+}
+
+function unsupported(): LaunchError {
+  const message =
+    'a command that outlives its host needs the native engine, which runs on Linux; ' +
+    'this is the portable one (see docs/portable.md)';
+  const subject = 'a detached command';
+  return new LaunchError({ step: 'engine', errno: ERRNO.ENOTSUP, subject, message });
 }

@@ -28,7 +28,7 @@ export class EngineProcess implements CommandHandle {
   }
 
   static start(owner: Owner, command: EngineCommand, events: CommandEvents): CommandHandle {
-    if (engineName() === 'portable') return startPortable(owner.id, command, events);
+    if (engineName() === 'portable') return startPortable(owner, command, events);
     return new EngineProcess(channel().run(owner.id, command, events));
   }
 

@@ -9,7 +9,7 @@ import { ProcessGroup } from './group.js';
 import { addGuarded, dropGuarded } from './guard.js';
 import { holdFor } from './hold.js';
 import { Input } from './input.js';
-import { launch } from './launch.js';
+import { directoryOf, launch } from './launch.js';
 import { type Leader, UNKNOWN_STATUS } from './leader.js';
 import { Leftover } from './leftovers.js';
 import { Outputs } from './outputs.js';
@@ -54,7 +54,13 @@ export class PortableCommand implements CommandHandle {
   }
 
   async #begin(): Promise<void> {
-    const launched = await launch(this.#command, this.owner, () => this.#isWanted);
+    const directory = directoryOf(this.#command);
+    // Whoever has asked for it has it in hand before anything happens to it.
+    await undefined;
+    const launched =
+      typeof directory === 'string'
+        ? await launch(this.#command, directory, this.owner, () => this.#isWanted)
+        : directory;
     if (launched === undefined) this.#tell({ kind: 'neverStarted' });
     else if ('pid' in launched) this.#run(launched);
     else this.#tell({ kind: 'failed', ...launched });
@@ -188,12 +194,12 @@ export class PortableCommand implements CommandHandle {
   }
 
   async members(): Promise<readonly BackgroundProcess[] | undefined> {
-    const members = await this.#group?.members();
+    const members = await this.#group?.family();
     const shownAs = this.#leader?.call.shownAs;
-    return members?.map((member) => {
+    return members?.map(({ pid, processGroup, command }) => {
       // A fork of its own shell is named by its text, and not by the words with which that is run.
-      const isShell = shownAs !== undefined && member.command.startsWith(shownAs);
-      return isShell ? { ...member, command: this.#label() } : member;
+      const isShell = shownAs !== undefined && command.startsWith(shownAs);
+      return { pid, processGroup, command: isShell ? this.#label() : command };
     });
   }
 

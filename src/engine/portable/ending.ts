@@ -1,13 +1,12 @@
 import { startTimer } from '../../support/timing.js';
 import type { ProcessGroup } from './group.js';
+import { Strays } from './strays.js';
 
-/** A group is looked at again after so many milliseconds, and then more and more seldom. */
+/** It is looked again after so many milliseconds, and then more and more seldom. */
 const FIRST_LOOK_MS = 5;
 const SELDOM_MS = 100;
 /** What survives SIGKILL for so long is given up. */
 const GIVE_UP_MS = 10_000;
-/** After so long, who is left may be zombies that nobody reaps: `ps` knows. */
-const SUSPICIOUS_MS = 500;
 
 /** How a group came to its end. */
 export interface GroupEnd {
@@ -17,28 +16,28 @@ export interface GroupEnd {
   readonly gaveUp: boolean;
 }
 
-/** Ends a process group: SIGTERM, grace, SIGKILL, until nobody of it is left. */
+/**
+ * Ends a process group, and those who have left it and can be found: SIGTERM, grace, SIGKILL, until
+ * nobody is left.
+ */
 export class Ending {
   readonly #group: ProcessGroup;
+  readonly #strays: Strays;
   readonly #over: (end: GroupEnd) => void;
   #stopGrace = (): void => {};
   #stopLook = (): void => {};
   #lookMs = FIRST_LOOK_MS;
   /** Of `performance.now()`; undefined: SIGKILL has not been sent. */
   #forcedAt: number | undefined;
-  #suspectedAt = 0;
+  #isLooking = true;
   #isOver = false;
 
   constructor(group: ProcessGroup, graceMs: number, over: (end: GroupEnd) => void) {
     this.#group = group;
+    this.#strays = new Strays(group);
     this.#over = over;
-    if (graceMs > 0) {
-      group.signal('SIGTERM');
-      // Who is stopped would not hear it.
-      group.signal('SIGCONT');
-    }
     this.hurry(graceMs);
-    this.#lookLater();
+    void this.#begin();
   }
 
   /** So much time is left from now. */
@@ -51,38 +50,54 @@ export class Ending {
 
   /** Looks whether it is over. */
   look(): void {
-    if (this.#isOver) return;
-    if (this.#group.isEmpty) {
-      this.#end(false);
-      return;
-    }
-    if (this.#forcedAt !== undefined) this.#pursue(performance.now() - this.#forcedAt);
-    this.#lookLater();
+    if (this.#isOver || this.#isLooking) return;
+    if (this.#group.isEmpty && this.#strays.isEmpty) this.#end(false);
+    else if (this.#forcedAt !== undefined || this.#group.isEmpty) void this.#pursue();
+    else this.#lookLater();
+  }
+
+  /** Who has left the group is looked for first: once their parents have ended, nobody finds them. */
+  async #begin(): Promise<void> {
+    await this.#strays.look();
+    this.#isLooking = false;
+    if (this.#forcedAt === undefined) {
+      this.#signal('SIGTERM');
+      // Who is stopped would not hear it.
+      this.#signal('SIGCONT');
+    } else this.#signal('SIGKILL');
+    this.look();
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    this.#group.signal(signal);
+    this.#strays.signal(signal);
   }
 
   #force(): void {
     if (this.#isOver) return;
     this.#forcedAt = performance.now();
-    this.#group.signal('SIGKILL');
     this.#lookMs = FIRST_LOOK_MS;
-    this.#lookLater();
+    this.look();
   }
 
-  /** @param forcedMs Since SIGKILL was sent first. */
-  #pursue(forcedMs: number): void {
-    if (forcedMs > GIVE_UP_MS) {
-      this.#end(true);
-      return;
+  /** Who is left may have started others, or be a zombie that nobody reaps. */
+  async #pursue(): Promise<void> {
+    this.#isLooking = true;
+    await this.#strays.look();
+    this.#isLooking = false;
+    if (this.#forcedAt !== undefined) {
+      this.#signal('SIGKILL');
+      if (performance.now() - this.#forcedAt > GIVE_UP_MS) {
+        this.#end(true);
+        return;
+      }
     }
-    this.#group.signal('SIGKILL');
-    if (forcedMs - this.#suspectedAt < SUSPICIOUS_MS) return;
-    this.#suspectedAt = forcedMs;
-    void this.#group.members().then(() => this.look());
+    if (this.#group.isEmpty && this.#strays.isEmpty) this.#end(false);
+    else this.#lookLater();
   }
 
   #lookLater(): void {
     this.#stopLook();
-    if (this.#isOver) return;
     this.#stopLook = startTimer(this.#lookMs, () => this.look());
     this.#lookMs = Math.min(this.#lookMs * 2, SELDOM_MS);
   }

@@ -6,6 +6,13 @@ import { holdFor } from './hold.js';
 import { leftoversOf } from './leftovers.js';
 import { loadTerminals } from './terminal.js';
 
+/** Whose a command is. */
+interface PortableOwner {
+  readonly id: number;
+  /** Nothing is started for it any more. */
+  readonly isDisposed: boolean;
+}
+
 const running = new Set<PortableCommand>();
 
 /**
@@ -15,14 +22,15 @@ const running = new Set<PortableCommand>();
  * @throws {InputError} It needs a terminal, and what makes one is not installed.
  */
 export function startPortable(
-  owner: number,
+  owner: PortableOwner,
   command: EngineCommand,
   events: CommandEvents,
 ): CommandHandle {
   if (command.terminal !== undefined) loadTerminals();
   // Timers and pipes of its own belong to no request.
   return onBehalfOfNobody(() => {
-    const started = new PortableCommand(owner, command, events);
+    const started = new PortableCommand(owner.id, command, events);
+    if (owner.isDisposed) started.cancel();
     running.add(started);
     void started.over().then(() => running.delete(started));
     return started;

@@ -1,16 +1,5 @@
-import { execFile } from 'node:child_process';
 import { hasCode } from '../../support/errors.js';
-import type { BackgroundProcess } from '../outcome.js';
-
-/** The longest that `ps` is waited for, in milliseconds. */
-const PS_MS = 2000;
-const PS_BYTES = 64 * 1024 * 1024;
-/** `-ww`: whole lines, on macOS too. */
-const PS_ARGS = [
-  '-A',
-  '-ww',
-  ...['pid=', 'pgid=', 'stat=', 'args='].flatMap((name) => ['-o', name]),
-];
+import { familyOf, type ListedProcess } from './processes.js';
 
 /**
  * The process group of a command. Its number belongs to nobody else while anybody of it is there;
@@ -24,7 +13,7 @@ export class ProcessGroup {
     this.id = id;
   }
 
-  /** Whether nobody of it is left. Zombies that nobody reaps count as somebody: see `members()`. */
+  /** Whether nobody of it is left. Zombies that nobody reaps count as somebody: see `family()`. */
   get isEmpty(): boolean {
     if (!this.#isEmpty) this.signal(0);
     return this.#isEmpty;
@@ -44,30 +33,11 @@ export class ProcessGroup {
     }
   }
 
-  /** Who of it runs, as `ps` tells; undefined: it does not. */
-  async members(): Promise<readonly BackgroundProcess[] | undefined> {
+  /** Who of it runs, and who descends from those; undefined: that can't be looked at. */
+  async family(): Promise<readonly ListedProcess[] | undefined> {
     if (this.isEmpty) return [];
-    const listed = await listProcesses();
-    const members = listed?.filter(({ processGroup }) => processGroup === this.id);
-    if (members?.length === 0) this.#isEmpty = true;
-    return members;
+    const family = await familyOf(this.id);
+    if (family?.length === 0) this.#isEmpty = true;
+    return family;
   }
-}
-
-function listProcesses(): Promise<readonly BackgroundProcess[] | undefined> {
-  const options = { timeout: PS_MS, maxBuffer: PS_BYTES, env: { ...process.env, LC_ALL: 'C' } };
-  const listed = new Promise<BackgroundProcess[] | undefined>((resolve) => {
-    execFile('ps', PS_ARGS, options, (error, stdout) => {
-      resolve(error === null ? stdout.split('\n').flatMap(parseLine) : undefined);
-    });
-  });
-  // Node throws when there is no descriptor left.
-  return listed.catch(() => undefined);
-}
-
-function parseLine(line: string): BackgroundProcess[] {
-  const [, pid, processGroup, state = '', command = ''] =
-    /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*?)\s*$/.exec(line) ?? [];
-  if (pid === undefined || state.startsWith('Z')) return [];
-  return [{ pid: Number(pid), processGroup: Number(processGroup), command }];
 }

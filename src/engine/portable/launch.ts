@@ -10,18 +10,17 @@ import { launchOnTerminal } from './terminal.js';
 type Attempt = Leader | { readonly errno: number };
 
 /**
- * Starts a command by the first shell that is there. The first attempt is made at once, in the
- * caller's turn.
+ * Starts a command by the first shell that is there.
  *
- * @param isWanted Asked before each further attempt.
+ * @param directory Where, as {@link directoryOf} tells.
+ * @param isWanted Asked before each attempt.
  */
 export async function launch(
   command: EngineCommand,
+  directory: string,
   owner: number,
   isWanted: () => boolean,
 ): Promise<Leader | EngineFailure | undefined> {
-  const directory = command.directory ?? hostDirectory();
-  if (typeof directory !== 'string') return directory;
   const environment = variablesOf(command.environment, owner);
   const shells = command.shells === '' ? usualShells(environment) : command.shells.split('\0');
   const calls = shells.map((path) => shellCall(path, command));
@@ -37,10 +36,13 @@ export async function launch(
   return launchFailure(errno, calls, directory, command.environment);
 }
 
-/** A directory that was removed has no path by which another process could enter it. */
-function hostDirectory(): string | EngineFailure {
+/**
+ * Where a command starts: without one of its own, where the host is now. A directory that was
+ * removed has no path by which another process could enter it.
+ */
+export function directoryOf({ directory }: EngineCommand): string | EngineFailure {
   try {
-    return process.cwd();
+    return directory ?? process.cwd();
   } catch (error) {
     const [errno, subject] = [errnoOf(error), "the host's working directory"];
     return { step: 'directory', errno, subject, message: `no ${subject}: ${errnoText(errno)}` };

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { EngineCommand } from '../message.js';
@@ -88,13 +89,16 @@ const DIRECTORY_DESCRIPTORS: Readonly<Record<'bash' | 'zsh' | 'sh', number>> = {
 
 /**
  * Words around the text that tell where the shell is: at its exit, unless the text has a trap of its
- * own for that; and then, where it has come to its end. Each tells the path, a newline and NUL, and
- * what comes last counts.
+ * own for that; and when it has come to its end. Each tells the path, a newline and NUL, and what
+ * comes last counts. `exec` needs no descriptor to remember the old ones by, of which there may be
+ * none left; so what comes before the exit is in a subshell. Nobody is told what goes wrong here.
  */
 function tellDirectory(dialect: Dialect, descriptor: number): readonly [string, string] {
   const own = dialect === 'sh' ? 'command' : 'builtin';
-  const tell = `{ ${own} pwd -P;${own} printf "\\\\0";}>&${descriptor} 2>/dev/null`;
-  return [`trap '${tell}' EXIT;`, `;set -- "$?";${tell};exit "$1"`];
+  const exec = dialect === 'sh' ? 'command exec' : 'exec';
+  const print = `${own} pwd -P&&${own} printf "\\0"`;
+  const tell = `${exec} 2>&-;${exec} >&${descriptor}&&${print}`;
+  return [`trap '${tell}' EXIT;`, `;set -- "$?";(${tell});exit "$1"`];
 }
 
 const dialects = new Map<string, Dialect>();
@@ -126,6 +130,8 @@ function dialectNamed(name: string): Dialect {
 /** The path in what a shell has told, if it has. */
 export function toldDirectory(told: Buffer): string | undefined {
   const last = told.subarray(0, told.lastIndexOf(0));
-  const path = last.subarray(last.lastIndexOf(0) + 1).toString('utf8');
+  const bytes = last.subarray(last.lastIndexOf(0) + 1);
+  // One that is no text could not be entered again by what stands for it.
+  const path = isUtf8(bytes) ? bytes.toString('utf8') : '';
   return path.startsWith('/') && path.endsWith('\n') ? path.slice(0, -1) : undefined;
 }

@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import type { BackgroundProcess } from '../outcome.js';
+
+/** The longest that `ps` is waited for, in milliseconds. */
+const PS_MS = 2000;
+const PS_BYTES = 64 * 1024 * 1024;
+const COLUMNS = ['pid=', 'ppid=', 'pgid=', 'stat=', 'lstart=', 'args='];
+/** `-ww`: whole lines, on macOS too. */
+const PS_ARGS = ['-A', '-ww', ...COLUMNS.flatMap((name) => ['-o', name])];
+
+/** A process as `ps` lists it; no zombie. */
+export interface ListedProcess extends BackgroundProcess {
+  readonly parent: number;
+  /** To be told from another one that has its number later. */
+  readonly startedAt: string;
+}
+
+/**
+ * Who is in a process group, and whoever descends from those, wherever they went; undefined: that
+ * can't be looked at. Who has lost his parent is nobody's descendant.
+ */
+export async function familyOf(group: number): Promise<readonly ListedProcess[] | undefined> {
+  const listed = await listProcesses();
+  if (listed === undefined) return undefined;
+  const family = new Set(listed.filter(({ processGroup }) => processGroup === group));
+  const parents = new Set([...family].map(({ pid }) => pid));
+  let before = -1;
+  while (before < family.size) {
+    before = family.size;
+    for (const process of listed) {
+      if (family.has(process) || !parents.has(process.parent)) continue;
+      family.add(process);
+      parents.add(process.pid);
+    }
+  }
+  return [...family];
+}
+
+/** All processes of this machine; undefined: there is no `ps` that can tell. */
+export async function listProcesses(): Promise<readonly ListedProcess[] | undefined> {
+  const options = { timeout: PS_MS, maxBuffer: PS_BYTES, env: { ...process.env, LC_ALL: 'C' } };
+  const listed = new Promise<ListedProcess[] | undefined>((resolve) => {
+    execFile('ps', PS_ARGS, options, (error, stdout) => {
+      resolve(error === null ? stdout.split('\n').flatMap(parseLine) : undefined);
+    });
+  });
+  // Node throws when there is no descriptor left.
+  return listed.catch(() => undefined);
+}
+
+/** The time is five words. */
+const LINE = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+((?:\S+\s+){4}\S+) (.*)$/;
+
+function parseLine(line: string): ListedProcess[] {
+  const [, pid, parent, group, state = '', startedAt = '', command = ''] = LINE.exec(line) ?? [];
+  if (pid === undefined || state.startsWith('Z')) return [];
+  const numbers = { pid: Number(pid), parent: Number(parent), processGroup: Number(group) };
+  return [{ ...numbers, startedAt, command: command.trim() }];
+}
