@@ -5,6 +5,7 @@ import { Strays } from './strays.js';
 /** It is looked again after so many milliseconds, and then more and more seldom. */
 const FIRST_LOOK_MS = 5;
 const SELDOM_MS = 100;
+const MOST_SELDOM_MS = 1000;
 /** What survives SIGKILL for so long is given up. */
 const GIVE_UP_MS = 10_000;
 
@@ -29,6 +30,9 @@ export class Ending {
   #lookMs = FIRST_LOOK_MS;
   /** Of `performance.now()`; undefined: SIGKILL has not been sent. */
   #forcedAt: number | undefined;
+  /** When `ps` was last asked, and how long until it is again. */
+  #lookedAt = 0;
+  #closeLookMs = SELDOM_MS;
   #isLooking = true;
   #isOver = false;
 
@@ -51,48 +55,55 @@ export class Ending {
   /** Looks whether it is over. */
   look(): void {
     if (this.#isOver || this.#isLooking) return;
-    if (this.#group.isEmpty && this.#strays.isEmpty) this.#end(false);
-    else if (this.#forcedAt !== undefined || this.#group.isEmpty) void this.#pursue();
+    const isGone = this.#group.isEmpty;
+    if (isGone && this.#strays.isAlone) this.#end(false);
+    else if (isGone || this.#isTimeForClose()) void this.#lookClosely();
     else this.#lookLater();
+  }
+
+  #isTimeForClose(): boolean {
+    return performance.now() - this.#lookedAt >= this.#closeLookMs;
   }
 
   /** Who has left the group is looked for first: once their parents have ended, nobody finds them. */
   async #begin(): Promise<void> {
     await this.#strays.look();
-    this.#isLooking = false;
     if (this.#forcedAt === undefined) {
-      this.#signal('SIGTERM');
+      this.#group.signal('SIGTERM');
       // Who is stopped would not hear it.
-      this.#signal('SIGCONT');
-    } else this.#signal('SIGKILL');
-    this.look();
-  }
-
-  #signal(signal: NodeJS.Signals): void {
-    this.#group.signal(signal);
-    this.#strays.signal(signal);
+      this.#group.signal('SIGCONT');
+    }
+    this.#looked();
   }
 
   #force(): void {
     if (this.#isOver) return;
     this.#forcedAt = performance.now();
     this.#lookMs = FIRST_LOOK_MS;
+    this.#closeLookMs = 0;
     this.look();
   }
 
-  /** Who is left may have started others, or be a zombie that nobody reaps. */
-  async #pursue(): Promise<void> {
+  /** Who is left may have left the group, started others, or be a zombie that nobody reaps. */
+  async #lookClosely(): Promise<void> {
     this.#isLooking = true;
     await this.#strays.look();
+    this.#looked();
+  }
+
+  /** Just after a look. */
+  #looked(): void {
     this.#isLooking = false;
-    if (this.#forcedAt !== undefined) {
-      this.#signal('SIGKILL');
-      if (performance.now() - this.#forcedAt > GIVE_UP_MS) {
-        this.#end(true);
-        return;
-      }
+    this.#lookedAt = performance.now();
+    this.#closeLookMs = Math.min(Math.max(this.#closeLookMs * 2, SELDOM_MS), MOST_SELDOM_MS);
+    const forcedAt = this.#forcedAt;
+    if (forcedAt === undefined) this.#strays.ask();
+    else {
+      this.#group.signal('SIGKILL');
+      this.#strays.kill();
     }
     if (this.#group.isEmpty && this.#strays.isEmpty) this.#end(false);
+    else if (forcedAt !== undefined && this.#lookedAt - forcedAt > GIVE_UP_MS) this.#end(true);
     else this.#lookLater();
   }
 

@@ -1,5 +1,5 @@
 import { hasCode } from '../../support/errors.js';
-import { familyOf, type ListedProcess } from './processes.js';
+import { familyIn, type ListedProcess, listProcesses } from './processes.js';
 
 /**
  * The process group of a command. Its number belongs to nobody else while anybody of it is there;
@@ -36,8 +36,18 @@ export class ProcessGroup {
   /** Who of it runs, and who descends from those; undefined: that can't be looked at. */
   async family(): Promise<readonly ListedProcess[] | undefined> {
     if (this.isEmpty) return [];
-    const family = await familyOf(this.id);
-    if (family?.length === 0) this.#isEmpty = true;
-    return family;
+    const listed = await listProcesses();
+    return listed && this.familyIn(listed, () => false);
+  }
+
+  /** The same, of those who have been listed just now; `isKnown`: who belongs to it as well. */
+  familyIn(
+    listed: readonly ListedProcess[],
+    isKnown: (process: ListedProcess) => boolean,
+  ): readonly ListedProcess[] {
+    const isMember = ({ processGroup }: ListedProcess): boolean =>
+      !this.#isEmpty && processGroup === this.id;
+    if (!listed.some(isMember)) this.#isEmpty = true;
+    return familyIn(listed, (process) => isMember(process) || isKnown(process));
   }
 }

@@ -7,6 +7,8 @@ import { dropGuarded } from './guard.js';
 const LOOK_MS = 1000;
 /** And while somebody waits for that. */
 const FOLLOWED_LOOK_MS = 50;
+/** So many looks in vain, and `ps` is asked. */
+const LOOKS_BEFORE_PS = 20;
 
 const leftovers = new Set<Leftover>();
 
@@ -17,6 +19,7 @@ export class Leftover {
   #followers: (() => void)[] = [];
   #ending: Ending | undefined;
   #stopLook = (): void => {};
+  #looks = 0;
 
   constructor(owner: number, group: ProcessGroup) {
     this.owner = owner;
@@ -54,7 +57,15 @@ export class Leftover {
       return;
     }
     const isFollowed = this.#followers.length > 0;
-    this.#stopLook = startTimer(isFollowed ? FOLLOWED_LOOK_MS : LOOK_MS, () => this.#look());
+    const next = isFollowed ? () => void this.#lookClosely() : () => this.#look();
+    this.#stopLook = startTimer(isFollowed ? FOLLOWED_LOOK_MS : LOOK_MS, next);
+  }
+
+  /** Nobody waits for a zombie that nobody reaps. */
+  async #lookClosely(): Promise<void> {
+    this.#looks += 1;
+    if (this.#looks % LOOKS_BEFORE_PS === 0) await this.#group.family();
+    this.#look();
   }
 
   #tell(): void {

@@ -16,21 +16,22 @@ export interface ListedProcess extends BackgroundProcess {
 }
 
 /**
- * Who is in a process group, and whoever descends from those, wherever they went; undefined: that
- * can't be looked at. Who has lost his parent is nobody's descendant.
+ * Those of whom something is true, and whoever descends from them, wherever they went. Who has lost
+ * his parent is nobody's descendant.
  */
-export async function familyOf(group: number): Promise<readonly ListedProcess[] | undefined> {
-  const listed = await listProcesses();
-  if (listed === undefined) return undefined;
-  const family = new Set(listed.filter(({ processGroup }) => processGroup === group));
-  const parents = new Set([...family].map(({ pid }) => pid));
+export function familyIn(
+  listed: readonly ListedProcess[],
+  isHead: (process: ListedProcess) => boolean,
+): readonly ListedProcess[] {
+  const family = new Set(listed.filter(isHead));
+  const pids = new Set([...family].map(({ pid }) => pid));
   let before = -1;
   while (before < family.size) {
     before = family.size;
     for (const process of listed) {
-      if (family.has(process) || !parents.has(process.parent)) continue;
+      if (family.has(process) || !pids.has(process.parent)) continue;
       family.add(process);
-      parents.add(process.pid);
+      pids.add(process.pid);
     }
   }
   return [...family];

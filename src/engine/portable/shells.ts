@@ -31,9 +31,11 @@ const SCRIPT_DESCRIPTOR = 3;
 
 /**
  * The text is an argument, which every shell takes in the same way. `eval` has it, so that a syntax
- * error comes after the streams have become one; `shift` takes it away before it can be seen.
+ * error comes after the streams have become one; before it is read it is out of the way. In bash,
+ * whose errors repeat the line, it stands there alone.
  */
 const EVAL = 'eval "shift;$1"';
+const EVAL_IN_BASH = 'FORKLINE_TEXT=$1;shift;eval -- "$FORKLINE_TEXT"';
 /** `cat` is the system's, not the first one on the PATH; without it, nothing is run. */
 const EVAL_SCRIPT = `eval "$(command -p cat <&${SCRIPT_DESCRIPTOR} || echo exit 126)" ${SCRIPT_DESCRIPTOR}<&-`;
 const MERGE = 'exec 2>&1;';
@@ -62,7 +64,8 @@ export function shellCall(path: string, command: Demand): ShellCall {
   const directoryDescriptor = follow ? DIRECTORY_DESCRIPTORS[dialect] : undefined;
   const [before, after] =
     directoryDescriptor === undefined ? ['', ''] : tellDirectory(dialect, directoryDescriptor);
-  const words = `${merged ? MERGE : ''}${before}${isLong ? EVAL_SCRIPT : EVAL}${after}`;
+  const evaluate = dialect === 'bash' ? EVAL_IN_BASH : EVAL;
+  const words = `${merged ? MERGE : ''}${before}${isLong ? EVAL_SCRIPT : evaluate}${after}`;
   const args = [...quiet, '-c', '--', words, name, ...(isLong ? [] : [text])];
   const shownAs = [name, ...quiet, '-c', '--', words].join(' ');
   return { path, name, args, script: isLong ? text : undefined, directoryDescriptor, shownAs };

@@ -2,12 +2,15 @@ import type { ProcessGroup } from './group.js';
 import { type ListedProcess, listProcesses } from './processes.js';
 
 /**
- * Those who have left the group of their command and descend from somebody in it. Each is signalled
- * only just after it has been seen, so that it is not another one with its number.
+ * Those who descend from somebody in a command's group, and have left it. Each is signalled only just
+ * after it has been seen, so that it is not another one with its number.
  */
 export class Strays {
   readonly #group: ProcessGroup;
-  #seen: readonly ListedProcess[] = [];
+  /** All of the command who have been seen, by number and start, at the last look. */
+  #family: ReadonlyMap<string, ListedProcess> = new Map();
+  /** Those who have had SIGTERM. */
+  readonly #asked = new Set<string>();
 
   constructor(group: ProcessGroup) {
     this.#group = group;
@@ -15,29 +18,47 @@ export class Strays {
 
   /** Whether there were none at the last look. */
   get isEmpty(): boolean {
-    return this.#seen.length === 0;
+    return this.#strays().length === 0;
   }
 
-  /** Looks for them, and for those who were there at the last look. */
+  /** Whether the leader was alone at the last look: then nobody can have left its group. */
+  get isAlone(): boolean {
+    return this.#family.size <= 1;
+  }
+
+  /** Looks for them; who has been seen once is known from then on, wherever he goes. */
   async look(): Promise<void> {
-    const family = (await this.#group.family()) ?? [];
-    const fresh = family.filter(({ processGroup }) => processGroup !== this.#group.id);
-    const isKnown = new Set(fresh.map(keyOf));
-    const before = this.#seen.filter((stray) => !isKnown.has(keyOf(stray)));
-    const listed = before.length > 0 ? await listProcesses() : [];
-    const living = new Set(listed?.map(keyOf));
-    this.#seen = [...fresh, ...before.filter((stray) => living.has(keyOf(stray)))];
+    const listed = await listProcesses();
+    const isKnown = (process: ListedProcess): boolean => this.#family.has(keyOf(process));
+    const family = listed === undefined ? [] : this.#group.familyIn(listed, isKnown);
+    this.#family = new Map(family.map((process) => [keyOf(process), process]));
+  }
+
+  /** Asks those to end who have not been asked yet. To be called just after {@link look}. */
+  ask(): void {
+    for (const [key, { pid }] of this.#strays()) {
+      if (this.#asked.has(key)) continue;
+      this.#asked.add(key);
+      signalOne(pid, 'SIGTERM');
+      signalOne(pid, 'SIGCONT');
+    }
   }
 
   /** To be called just after {@link look}. */
-  signal(signal: NodeJS.Signals): void {
-    for (const { pid } of this.#seen) {
-      try {
-        process.kill(pid, signal);
-      } catch {
-        // It has ended meanwhile, or is another user's: the next look tells.
-      }
-    }
+  kill(): void {
+    for (const [, { pid }] of this.#strays()) signalOne(pid, 'SIGKILL');
+  }
+
+  #strays(): readonly (readonly [key: string, process: ListedProcess])[] {
+    return [...this.#family].filter(([, { processGroup }]) => processGroup !== this.#group.id);
+  }
+}
+
+function signalOne(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended meanwhile, or is another user's: the next look tells.
   }
 }
 
