@@ -1,10 +1,8 @@
-import { setPriority } from 'node:os';
 import { startTimer } from '../../support/timing.js';
 import type { CommandHandle } from '../handle.js';
 import type { CommandEvents, EngineCommand, EngineEnd, EngineOutcome } from '../message.js';
 import type { BackgroundProcess, Capture } from '../outcome.js';
 import { Ending, type GroupEnd } from './ending.js';
-import { errnoOf } from './failure.js';
 import { ProcessGroup } from './group.js';
 import { addGuarded, dropGuarded } from './guard.js';
 import { holdFor } from './hold.js';
@@ -16,9 +14,6 @@ import { Outputs } from './outputs.js';
 
 /** Where a command stands. */
 type Phase = 'starting' | 'running' | 'ending' | 'draining' | 'closing' | 'over';
-
-/** How much nicer than its host a command is that comes after it: a tenth of its share, on Linux. */
-const BEHIND = 10;
 
 /** One command, from its start to its end. */
 export class PortableCommand implements CommandHandle {
@@ -34,7 +29,6 @@ export class PortableCommand implements CommandHandle {
   #durationMs = 0;
   #status = UNKNOWN_STATUS;
   #forced = false;
-  #share = 0;
   #leader: Leader | undefined;
   #group: ProcessGroup | undefined;
   #ending: Ending | undefined;
@@ -67,7 +61,7 @@ export class PortableCommand implements CommandHandle {
   }
 
   #run(leader: Leader): void {
-    const { timeoutMs, stdin, behind } = this.#command;
+    const { timeoutMs, stdin } = this.#command;
     this.#leader = leader;
     this.#startedAt = performance.now();
     this.#group = new ProcessGroup(leader.pid);
@@ -77,7 +71,6 @@ export class PortableCommand implements CommandHandle {
     this.#outputs.read(leader.outputs);
     this.#input = new Input(leader.stdin);
     if (typeof stdin !== 'boolean') this.#feed(stdin);
-    if (behind) this.#comeBehind(leader.pid);
     // After a stop of the host the time may be up although the command has ended in time: the end is
     // told in the same turn, after the timers.
     const late = (): void => void setImmediate(() => this.#terminate('timedOut'));
@@ -90,14 +83,6 @@ export class PortableCommand implements CommandHandle {
   #feed(bytes: Uint8Array): void {
     this.#input.write(bytes).catch(() => {});
     this.#input.end();
-  }
-
-  #comeBehind(pid: number): void {
-    try {
-      setPriority(pid, BEHIND);
-    } catch (error) {
-      this.#share = errnoOf((error as { info?: unknown }).info ?? error);
-    }
   }
 
   cancel(graceMs?: number): void {
@@ -167,7 +152,7 @@ export class PortableCommand implements CommandHandle {
       background,
       spill,
       directory: this.#leader?.directory(),
-      share: this.#share,
+      share: this.#leader?.share ?? 0,
     });
   }
 

@@ -56,8 +56,8 @@ function attemptLaunch(
   env: Record<string, string>,
 ): Attempt | Promise<Attempt> {
   try {
-    const { terminal } = command;
-    if (terminal !== undefined) return launchOnTerminal(call, terminal, cwd, env);
+    const { terminal, behind } = command;
+    if (terminal !== undefined) return launchOnTerminal(call, terminal, behind, cwd, env);
     const child = spawn(call.path, call.args, {
       argv0: call.name,
       cwd,

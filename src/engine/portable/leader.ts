@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { signalNumber } from '../../support/signals.js';
 import type { EngineCommand } from '../message.js';
+import { comeBehind } from './priority.js';
 import { type ShellCall, toldDirectory } from './shells.js';
 
 /** The shell of a command that runs. */
@@ -13,6 +14,8 @@ export interface Leader {
   /** The pipes of each output of the result, in its order. */
   readonly outputs: readonly (readonly Readable[])[];
   readonly stdin: Writable | undefined;
+  /** Errno of why it does not come after its host; 0: it does, or is not to. */
+  readonly share: number;
   /** To be called once, in the turn of the start; `then` gets a status as {@link EngineOutcome} has it. */
   whenEnded(then: (status: number) => void): void;
   /** Where it was at its end, if it has told. */
@@ -31,8 +34,9 @@ export function childLeader(
   child: ChildProcess,
   pid: number,
   call: ShellCall,
-  { separate }: EngineCommand,
+  { separate, behind }: EngineCommand,
 ): Leader {
+  const share = behind ? comeBehind(pid) : 0;
   const pipes = (child.stdio as readonly (Socket | null | undefined)[]).map((pipe) => {
     pipe?.unref();
     return pipe ?? undefined;
@@ -58,6 +62,7 @@ export function childLeader(
     call,
     outputs: separate ? readable.map((pipe) => [pipe]) : [readable],
     stdin,
+    share,
     whenEnded(then) {
       child.on('exit', (code, signal) =>
         then(code ?? -(signalNumber(signal ?? '') ?? -UNKNOWN_STATUS)),

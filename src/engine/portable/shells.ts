@@ -9,7 +9,10 @@ export interface ShellCall {
   /** What it calls itself. */
   readonly name: string;
   readonly args: readonly string[];
-  /** Goes through {@link SCRIPT_DESCRIPTOR}, because it is too long for an argument. */
+  /**
+   * Goes through {@link SCRIPT_DESCRIPTOR}: the text, if it is too long for an argument; and before
+   * it a line for which the shell waits, if it is to be made slower first.
+   */
   readonly script: string | undefined;
   /** Through which it tells where it is at its end; undefined: it does not. */
   readonly directoryDescriptor: number | undefined;
@@ -39,10 +42,12 @@ const EVAL_IN_BASH = 'FORKLINE_TEXT=$1;shift;eval -- "$FORKLINE_TEXT"';
 /** `cat` is the system's, not the first one on the PATH; without it, nothing is run. */
 const EVAL_SCRIPT = `eval "$(command -p cat <&${SCRIPT_DESCRIPTOR} || echo exit 126)" ${SCRIPT_DESCRIPTOR}<&-`;
 const MERGE = 'exec 2>&1;';
+const WAIT = `read -r FORKLINE_TEXT <&${SCRIPT_DESCRIPTOR};`;
+const CLOSE = `exec ${SCRIPT_DESCRIPTOR}<&-;`;
 /** For shells that can't redirect themselves. */
 const MERGE_AROUND = 'exec "$0" "$@" 2>&1';
 
-type Demand = Pick<EngineCommand, 'text' | 'separate' | 'follow' | 'terminal'>;
+type Demand = Pick<EngineCommand, 'text' | 'separate' | 'follow' | 'terminal' | 'behind'>;
 
 /** How a shell at this path is called. */
 export function shellCall(path: string, command: Demand): ShellCall {
@@ -60,15 +65,18 @@ export function shellCall(path: string, command: Demand): ShellCall {
     if (!merged) return { ...plain, path, args, shownAs };
     return { ...plain, path: '/bin/sh', args: ['-c', MERGE_AROUND, path, ...args], shownAs };
   }
+  const waits = command.behind && terminal === undefined;
   const isLong = terminal === undefined && Buffer.byteLength(text) > LONGEST_TEXT;
   const directoryDescriptor = follow ? DIRECTORY_DESCRIPTORS[dialect] : undefined;
   const [before, after] =
     directoryDescriptor === undefined ? ['', ''] : tellDirectory(dialect, directoryDescriptor);
   const evaluate = dialect === 'bash' ? EVAL_IN_BASH : EVAL;
-  const words = `${merged ? MERGE : ''}${before}${isLong ? EVAL_SCRIPT : evaluate}${after}`;
+  const run = isLong ? EVAL_SCRIPT : `${waits ? CLOSE : ''}${evaluate}`;
+  const words = `${merged ? MERGE : ''}${waits ? WAIT : ''}${before}${run}${after}`;
+  const script = `${waits ? '\n' : ''}${isLong ? text : ''}` || undefined;
   const args = [...quiet, '-c', '--', words, name, ...(isLong ? [] : [text])];
   const shownAs = [name, ...quiet, '-c', '--', words].join(' ');
-  return { path, name, args, script: isLong ? text : undefined, directoryDescriptor, shownAs };
+  return { path, name, args, script, directoryDescriptor, shownAs };
 }
 
 /** Kinds of shells that are called differently; `sh` is any other one. */

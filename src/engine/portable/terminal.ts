@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Readable, Writable } from 'node:stream';
 import { InputError } from '../../support/errors.js';
@@ -6,6 +6,7 @@ import type { EngineCommand } from '../message.js';
 import { ERRNO } from '../system-error.js';
 import { errnoOf } from './failure.js';
 import type { Leader } from './leader.js';
+import { comeBehind } from './priority.js';
 import type { ShellCall } from './shells.js';
 
 /** What is used of node-pty, an optional package of others. */
@@ -15,6 +16,8 @@ interface PtyLibrary {
 
 interface PtyProcess {
   readonly pid: number;
+  /** The path of the command's end. */
+  readonly _pty?: string;
   onData(listener: (data: Buffer | string) => void): unknown;
   onExit(listener: (end: { exitCode: number; signal?: number | undefined }) => void): unknown;
   write(data: Buffer): void;
@@ -58,6 +61,7 @@ const LONGEST_TEXT_BYTES = 128 * 1024 - 1;
 export function launchOnTerminal(
   call: ShellCall,
   { columns, rows }: NonNullable<EngineCommand['terminal']>,
+  behind: boolean,
   cwd: string,
   env: Record<string, string>,
 ): Leader | { readonly errno: number } {
@@ -79,11 +83,14 @@ export function launchOnTerminal(
     name: env.TERM,
     encoding: null,
   });
-  return ptyLeader(pty, call);
+  return ptyLeader(pty, call, behind ? comeBehind(pty.pid) : 0);
 }
 
-function ptyLeader(pty: PtyProcess, call: ShellCall): Leader {
-  const output = new Readable({ read: () => pty.resume() });
+/** So much may wait to be read: node-pty loses what it holds itself when its process ends. */
+const MOST_WAITING_BYTES = 1024 * 1024;
+
+function ptyLeader(pty: PtyProcess, call: ShellCall, share: number): Leader {
+  const output = new Readable({ highWaterMark: MOST_WAITING_BYTES, read: () => pty.resume() });
   const stdin = new Writable({
     write(bytes: Buffer, _, done) {
       pty.write(bytes);
@@ -93,15 +100,18 @@ function ptyLeader(pty: PtyProcess, call: ShellCall): Leader {
   pty.onData((data) => {
     if (!output.push(data)) pty.pause();
   });
+  const release = keepOpen(pty._pty);
   let hasEnded = false;
   return {
     pid: pty.pid,
     call,
     outputs: [[output]],
     stdin,
+    share,
     whenEnded(then) {
       pty.onExit(({ exitCode, signal }) => {
         hasEnded = true;
+        release();
         output.push(null);
         then(signal ? -signal : exitCode);
       });
@@ -111,4 +121,19 @@ function ptyLeader(pty: PtyProcess, call: ShellCall): Leader {
       if (!hasEnded) pty.resize(columns, rows);
     },
   };
+}
+
+/**
+ * Holds the command's end of a terminal open. Once nobody does, node-pty may lose what has not been
+ * read yet; as it is, it reads on for a moment (0.2 s), and only then tells of the end.
+ */
+function keepOpen(path: string | undefined): () => void {
+  if (path === undefined) return () => {};
+  try {
+    const held = openSync(path, constants.O_RDWR | constants.O_NOCTTY);
+    return () => closeSync(held);
+  } catch {
+    // It has ended already.
+    return () => {};
+  }
 }
