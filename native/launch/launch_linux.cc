@@ -75,6 +75,18 @@ void reset_signals(uint64_t signals) {
   }
 }
 
+// A process in a PID namespace can't see the number that it has outside. The /proc of there tells
+// whoever asks: a link to himself.
+void tell_outer_number(const Child &child) {
+  if (child.request->outside < 0) return;
+  char link[16];
+  ssize_t length = readlinkat(child.request->outside, "self", link, sizeof link);
+  pid_t number = 0;
+  for (ssize_t at = 0; at < length && link[at] >= '0' && link[at] <= '9'; at++)
+    number = number * 10 + (link[at] - '0');
+  child.launched->outer = number;
+}
+
 // Without a parent, nobody would end this child any more. The signal is tied to
 // the thread that clones, so that thread must live as long as the process.
 void follow_parent(const Child &child) {
@@ -199,6 +211,7 @@ int run_child(void *argument) {
   // Own session: own process group to signal, no controlling terminal to read from.
   if (setsid() < 0) fail(child, FORKLINE_STEP_SESSION);
   follow_parent(child);
+  tell_outer_number(child);
   enter_directory(child);
   place_descriptors(child);
   if (request.terminal && ioctl(0, TIOCSCTTY, 0) != 0) fail(child, FORKLINE_STEP_TERMINAL);
@@ -242,7 +255,7 @@ void start_child(Child &child) {
 }  // namespace
 
 extern "C" int forkline_launch(const forkline_request *request, forkline_launched *launched) {
-  *launched = forkline_launched{-1, -1, FORKLINE_STEP_NONE, 0, 0};
+  *launched = forkline_launched{-1, -1, FORKLINE_STEP_NONE, 0, 0, 0};
   Child child{request, launched, getpid()};
   // The first thing saved is the last restored: between the two, no handler of
   // the caller may run, in the parent on half-changed state or in the child at all.

@@ -139,7 +139,13 @@ fn ran(record: &mut Record, figures: &mut Figures, id: f64, outcome: Outcome) ->
     // Only a command that is followed has one, so only its record is longer by one. A name that is
     // no text could not be given back as a command's directory: it is as good as not known.
     match outcome.directory.as_deref().and_then(Path::to_str) {
-        Some(directory) => record.push(directory),
+        Some(directory) => record.push(directory)?,
+        None if outcome.enforced.is_some() => record.push(Null)?,
+        None => {}
+    }
+    // And only that of a sandbox has this.
+    match outcome.enforced {
+        Some(lines) => record.push(lines),
         None => Ok(()),
     }
 }

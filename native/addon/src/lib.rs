@@ -104,6 +104,7 @@ impl Channel {
         directory: Option<String>,
         stdin: Either<bool, Uint8Array>,
         spill_path: Option<String>,
+        sandbox: Option<String>,
     ) -> Result<()> {
         let numbers = Numbers::parse(numbers)?;
         let owner = self.owner_of(numbers.owner)?;
@@ -119,7 +120,7 @@ impl Channel {
                 }
             },
         };
-        let strings = Strings { text, shells, environment, stdin, spill_path };
+        let strings = Strings { text, shells, environment, stdin, spill_path, sandbox };
         let handle = self.engine.run(command(strings, directory, &numbers), &owner, sink);
         self.handles.insert(id as u64, handle);
         Ok(())

@@ -90,6 +90,8 @@ pub struct Strings {
     pub stdin: Either<bool, Uint8Array>,
     /// A file for the whole output.
     pub spill_path: Option<String>,
+    /// What sandbox it is to run in: see the keeper's plan.
+    pub sandbox: Option<String>,
 }
 
 /// The command as the engine takes it. The TypeScript side has checked every field.
@@ -102,6 +104,7 @@ pub fn command(strings: Strings, directory: Option<Directory>, numbers: &Numbers
         follow: numbers.follow,
         announce: numbers.announce,
         behind: numbers.behind,
+        sandbox: strings.sandbox.map(|plan| plan.into_bytes().into()),
         stdin: match strings.stdin {
             Either::A(true) => Stdin::Pipe,
             Either::A(false) => Stdin::Null,

@@ -12,6 +12,7 @@ use crate::ending::Ending;
 use crate::looking::{Looking, tell_at_once};
 use crate::lowering::Lowering;
 use crate::members::{Members, kill};
+use crate::outside;
 use crate::signals;
 use crate::wait::{self, Change, Ended, Family};
 
@@ -60,13 +61,14 @@ pub fn run(
             terminal: request.terminal,
             share_directory: request.follow,
             attributes: Some(&request.attributes),
+            outside: outside::proc(),
             reset: signals::NOT_DEFAULT,
         };
         launch_and_tell(&launch_request, stack)
     };
     // The rest is closed: whoever reads the command's pipes waits for their end.
     drop(descriptors);
-    let Launched { pid, share } = match launched {
+    let Launched { pid, outer, share } = match launched {
         Ok(launched) => launched,
         Err(failure) => {
             let errno = failure.error.raw_os_error().unwrap_or(0);
@@ -74,7 +76,7 @@ pub fn run(
             return !request.follow;
         }
     };
-    let start = Start { pid, cradle: std::process::id() as i32, at, share };
+    let start = Start { pid: outer, cradle: outside::own(), at, share };
     if request.announce {
         tell(channel, &Answer::Started(start));
     }

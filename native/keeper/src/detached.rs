@@ -108,6 +108,7 @@ fn start(mut order: File, null: &File) -> Result<Task, Failure> {
         parent_death: None,
         terminal: false,
         share_directory: false,
+        outside: None,
         attributes: None,
         reset: signals::NOT_DEFAULT,
     };

@@ -1,6 +1,6 @@
 //! The keeper of a host: makes cradles, and ends with the host, after its commands.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::process::ExitCode;
@@ -13,11 +13,13 @@ use crate::command::GRACE_WITHOUT_HOST;
 use crate::cradle::{Cradle, own_attributes, tell};
 use crate::ending::Ending;
 use crate::members::{Members, kill};
+use crate::outside;
 use crate::signals::{self, HOST_IS_GONE};
 use crate::wait::{self, Change, Ended, Family};
 
 struct Keeper {
-    cradles: HashSet<i32>,
+    /// And the numbers by which the host knows them.
+    cradles: HashMap<i32, i32>,
     /// None: the host is gone.
     lifeline: Option<OwnedFd>,
     /// Readable once the host has ended: a fork of it may hold the lifeline open.
@@ -45,33 +47,44 @@ const AGAIN: Duration = Duration::from_millis(50);
 pub fn keep(is_same_version: bool) -> ExitCode {
     // SAFETY: the engine puts it there, and nothing else here uses it.
     let lifeline = unsafe { OwnedFd::from_raw_fd(0) };
-    let Ok(mut keeper) = Keeper::new(lifeline) else { return ExitCode::FAILURE };
-    keeper.say(News::Hello(VERSION));
     if !is_same_version {
+        let _ = send(lifeline.as_fd(), [&News::Hello(VERSION).encode(), b""], &[]);
         return ExitCode::from(2);
     }
+    keep_for(lifeline, host())
+}
+
+/// The same for a host whose end shows in one of these.
+pub fn keep_for(lifeline: OwnedFd, host: Option<OwnedFd>) -> ExitCode {
+    let Ok(mut keeper) = Keeper::new(lifeline, host) else { return ExitCode::FAILURE };
+    keeper.say(News::Hello(VERSION));
     while keeper.turn() {}
     ExitCode::SUCCESS
 }
 
+/// Our parent, as long as it is the host; readable once it has ended.
+pub fn host() -> Option<OwnedFd> {
+    // SAFETY: takes numbers; 0 is nobody.
+    let host = unsafe { libc::syscall(libc::SYS_pidfd_open, libc::getppid(), 0) } as i32;
+    // SAFETY: just opened, and nobody else's.
+    (host >= 0).then(|| unsafe { OwnedFd::from_raw_fd(host) })
+}
+
 impl Keeper {
-    fn new(lifeline: OwnedFd) -> io::Result<Self> {
+    fn new(lifeline: OwnedFd, host: Option<OwnedFd>) -> io::Result<Self> {
         signals::prepare();
         // SAFETY: takes numbers, and a name that ends with NUL.
         unsafe {
             libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
             libc::prctl(libc::PR_SET_NAME, c"forkline-keeper".as_ptr());
         }
-        // SAFETY: takes numbers; the host is our parent, and 0 is nobody.
-        let host = unsafe { libc::syscall(libc::SYS_pidfd_open, libc::getppid(), 0) } as i32;
         let stdout = io::stdout();
         let null = stdout.as_fd().try_clone_to_owned()?;
         Ok(Keeper {
-            cradles: HashSet::new(),
+            cradles: HashMap::new(),
             // Away from the numbers that commands have, and closed when one is executed.
             lifeline: Some(lifeline.try_clone()?),
-            // SAFETY: just opened, and nobody else's.
-            host: (host >= 0).then(|| unsafe { OwnedFd::from_raw_fd(host) }),
+            host,
             retired: false,
             null,
             stack: Stack::new()?,
@@ -130,7 +143,7 @@ impl Keeper {
         loop {
             match wait::next_or_stopped() {
                 Family::Change(Change::Ended(ended)) => self.ended(&ended),
-                Family::Change(Change::Stopped(pid)) if self.cradles.contains(&pid) => {
+                Family::Change(Change::Stopped(pid)) if self.cradles.contains_key(&pid) => {
                     // It is to look after its command, whoever meant it to stop.
                     kill(pid, libc::SIGCONT);
                 }
@@ -146,12 +159,12 @@ impl Keeper {
 
     fn ended(&mut self, ended: &Ended) {
         let now = Instant::now();
-        if !self.cradles.remove(&ended.pid) {
+        let Some(number) = self.cradles.remove(&ended.pid) else {
             if let Some(adopted) = &mut self.adopted {
                 adopted.ending.somebody_ended(&adopted.members, now);
             }
             return;
-        }
+        };
         if matches!(ended.status, Status::Exited(0)) {
             return;
         }
@@ -161,7 +174,7 @@ impl Keeper {
             members: Members::new(2),
             ending: Ending::new(GRACE_WITHOUT_HOST, now),
         });
-        adopted.cradles.push(ended.pid);
+        adopted.cradles.push(number);
     }
 
     fn nobody_is_adopted(&mut self) {
@@ -190,7 +203,7 @@ impl Keeper {
                 unsafe { libc::_exit(0) }
             }
             pid => {
-                self.cradles.insert(pid);
+                self.cradles.insert(pid, outside::of(pid, 0).0);
             }
         }
     }
@@ -200,14 +213,14 @@ impl Keeper {
         let mut again = None;
         if self.lifeline.is_none() {
             // Each time: the signal may come when a cradle is just about to wait.
-            for pid in &self.cradles {
+            for pid in self.cradles.keys() {
                 kill(*pid, HOST_IS_GONE);
             }
             again = Some(AGAIN);
         }
         let now = Instant::now();
         let Some(adopted) = &mut self.adopted else { return again };
-        adopted.members.set_apart(self.cradles.iter().copied());
+        adopted.members.set_apart(self.cradles.keys().copied());
         let gone = adopted.members.children().is_empty();
         if gone {
             self.nobody_is_adopted();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use forkline_protocol::Member as Told;
 
 use crate::members::{Member, Members};
-use crate::proc;
+use crate::{outside, proc};
 
 /// A question for who is left that has not been answered yet.
 #[derive(Debug)]
@@ -94,7 +94,8 @@ fn see(member: &Member) -> Seen {
 
 fn tell((member, seen): (&Member, &Seen), launch_lines: &[Vec<u8>]) -> Told {
     let command = if launch_lines.contains(&seen.arguments) { None } else { named(member, seen) };
-    Told { pid: member.pid, group: member.group, command }
+    let (pid, group) = outside::of(member.pid, member.group);
+    Told { pid, group, command }
 }
 
 /// Its arguments separated by blanks, or its name in brackets, as `ps` shows it.

@@ -2,6 +2,8 @@
 //!
 //! `forkline-keeper keep VERSION`, with its lifeline as stdin, runs a host's commands.
 //!
+//! `forkline-keeper sandbox VERSION` does so in the sandbox that descriptor 3 tells of.
+//!
 //! `forkline-keeper detach VERSION`, with the order as descriptor 3 and the way to tell the host
 //! whether it runs as stdout, keeps a command that outlives it.
 
@@ -14,9 +16,11 @@ mod line;
 mod looking;
 mod lowering;
 mod members;
+mod outside;
 mod proc;
 mod quota;
 mod room;
+mod sandbox;
 mod signals;
 mod wait;
 
@@ -34,6 +38,10 @@ fn main() -> ExitCode {
             // SAFETY: the engine puts the order there, and nothing else here uses it.
             detached::keep(unsafe { File::from_raw_fd(3) });
             ExitCode::SUCCESS
+        }
+        [_, role, version] if role == role::SANDBOX && *version == VERSION.to_string() => {
+            // SAFETY: the engine puts the order there, and nothing else here uses it.
+            sandbox::keep(unsafe { File::from_raw_fd(3) })
         }
         _ => {
             eprintln!("forkline-keeper is started by forkline of the same version");

@@ -53,6 +53,11 @@ pub fn stat(pid: i32) -> Option<Stat> {
     parse_stat(pid, line.get(..length)?)
 }
 
+/// The group in such a line.
+pub fn group_in(line: &[u8]) -> Option<i32> {
+    parse_stat(0, line).map(|stat| stat.group)
+}
+
 /// The second field is the name in parentheses, and may itself contain blanks and parentheses.
 fn parse_stat(pid: i32, line: &[u8]) -> Option<Stat> {
     let name_end = line.iter().rposition(|byte| *byte == b')')?;

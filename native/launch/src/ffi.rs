@@ -38,6 +38,7 @@ pub struct Request {
     pub terminal: c_int,
     pub share_directory: c_int,
     pub watch: c_int,
+    pub outside: c_int,
     pub reset: u64,
     pub attributes: *const Attributes,
     pub stack: *mut c_void,
@@ -50,6 +51,7 @@ pub struct Launched {
     pub pidfd: c_int,
     pub step: c_int,
     pub error: c_int,
+    pub outer: i32,
     pub share: c_int,
 }
 

@@ -53,6 +53,8 @@ pub struct Request<'a> {
     pub share_directory: bool,
     /// What it has that is not its caller's.
     pub attributes: Option<&'a Attributes>,
+    /// A `/proc` by whose numbers somebody else knows processes.
+    pub outside: Option<BorrowedFd<'a>>,
     /// Signals to which the caller, or whoever runs in its process, may have given a meaning.
     pub reset: Signals,
 }
@@ -76,14 +78,16 @@ pub fn launch(request: &Request, stack: &mut Stack) -> Result<i32, Failure> {
 pub struct Launched {
     /// Its process id.
     pub pid: i32,
+    /// What it is to whoever reads [`Request::outside`].
+    pub outer: i32,
     /// The errno of why its session's nice value could not be set; 0: it was, or nobody wanted it.
     pub share: i32,
 }
 
 /// As [`launch`], and tells what else came of it.
 pub fn launch_and_tell(request: &Request, stack: &mut Stack) -> Result<Launched, Failure> {
-    let ffi::Launched { pid, share, .. } = start(request, stack)?;
-    Ok(Launched { pid, share })
+    let ffi::Launched { pid, outer, share, .. } = start(request, stack)?;
+    Ok(Launched { pid, outer: if outer > 0 { outer } else { pid }, share })
 }
 
 fn start(request: &Request, stack: &mut Stack) -> Result<ffi::Launched, Failure> {
@@ -108,12 +112,13 @@ fn start(request: &Request, stack: &mut Stack) -> Result<ffi::Launched, Failure>
         terminal: request.terminal.into(),
         share_directory: request.share_directory.into(),
         watch: 0,
+        outside: request.outside.map_or(-1, |proc| proc.as_raw_fd()),
         reset: request.reset.bits(),
         attributes: attributes.as_ref().map_or(null(), |attributes| &raw const *attributes),
         stack: stack.lowest(),
         stack_size: Stack::SIZE,
     };
-    let mut launched = ffi::Launched { pid: -1, pidfd: -1, step: 0, error: 0, share: 0 };
+    let mut launched = ffi::Launched { pid: -1, pidfd: -1, step: 0, error: 0, outer: 0, share: 0 };
     // SAFETY: every pointer is to a NUL- or NULL-terminated array that outlives the call, which
     // returns only when the child has left this memory; `&mut stack` makes its stack ours alone.
     let failed = unsafe { ffi::forkline_launch(&raw, &mut launched) } != 0;

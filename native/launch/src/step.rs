@@ -23,10 +23,12 @@ pub enum Step {
     Terminal,
     /// Executing the shell.
     Exec,
+    /// Making the sandbox.
+    Sandbox,
 }
 
 impl Step {
-    const ALL: [Step; 10] = [
+    const ALL: [Step; 11] = [
         Step::Keeper,
         Step::Descriptors,
         Step::Clone,
@@ -37,6 +39,7 @@ impl Step {
         Step::Close,
         Step::Terminal,
         Step::Exec,
+        Step::Sandbox,
     ];
 
     /// The step of this name, as another process of ours tells it.
@@ -57,6 +60,7 @@ impl Step {
             Step::Close => "close",
             Step::Terminal => "terminal",
             Step::Exec => "exec",
+            Step::Sandbox => "sandbox",
         }
     }
 

@@ -22,12 +22,14 @@ pub use socket::{Received, pair, receive, receive_now, send, take};
 
 /// Changes with every change of what is said. Both sides say theirs, and neither goes on with another
 /// one: the addon and the keeper are two files, of which somebody may have replaced one.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The keeper's roles, as its first argument; the second one is the version.
 pub mod role {
     /// Keeps the commands of a host. Its lifeline is descriptor 0.
     pub const KEEP: &str = "keep";
+    /// The same in a sandbox, which is told in descriptor 3.
+    pub const SANDBOX: &str = "sandbox";
     /// Keeps one command that outlives its host: its order is descriptor 3, its report goes to 1.
     pub const DETACH: &str = "detach";
 }

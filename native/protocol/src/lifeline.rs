@@ -32,7 +32,7 @@ impl Call {
 }
 
 /// From keeper to host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum News {
     /// It is there, and speaks this version.
     Hello(u32),
@@ -40,26 +40,36 @@ pub enum News {
     Cleared(i32),
     /// Somebody of the command of this cradle, which was killed, can't be ended.
     GivenUp(i32),
+    /// The sandbox stands: each of its lines, and by what it is kept.
+    Enforced(String),
+    /// The sandbox can't be had: the errno, and what could not be done.
+    Refused(i32, String),
 }
 
 impl News {
     /// As a message.
-    pub fn encode(self) -> Vec<u8> {
-        let (kind, number) = match self {
-            News::Hello(version) => (1, version.into()),
-            News::Cleared(cradle) => (2, cradle as u64),
-            News::GivenUp(cradle) => (3, cradle as u64),
+    pub fn encode(&self) -> Vec<u8> {
+        let (kind, number, text) = match self {
+            News::Hello(version) => (1, u64::from(*version), ""),
+            News::Cleared(cradle) => (2, *cradle as u64, ""),
+            News::GivenUp(cradle) => (3, *cradle as u64, ""),
+            News::Enforced(lines) => (4, 0, &**lines),
+            News::Refused(errno, action) => (5, *errno as u64, &**action),
         };
-        Writer::default().number(kind).number(number).finish()
+        Writer::default().number(kind).number(number).bytes(text.as_bytes()).finish()
     }
 
     /// None: it is not news.
     pub fn decode(message: &[u8]) -> Option<News> {
         let fields = &mut Reader(message);
-        match (fields.number()?, fields.number()?) {
-            (1, version) => Some(News::Hello(u32::try_from(version).ok()?)),
-            (2, cradle) => Some(News::Cleared(i32::try_from(cradle).ok()?)),
-            (3, cradle) => Some(News::GivenUp(i32::try_from(cradle).ok()?)),
+        let (kind, number) = (fields.number()?, fields.number()?);
+        let mut text = || String::from_utf8_lossy(fields.bytes().unwrap_or_default()).into_owned();
+        match kind {
+            1 => Some(News::Hello(u32::try_from(number).ok()?)),
+            2 => Some(News::Cleared(i32::try_from(number).ok()?)),
+            3 => Some(News::GivenUp(i32::try_from(number).ok()?)),
+            4 => Some(News::Enforced(text())),
+            5 => Some(News::Refused(i32::try_from(number).ok()?, text())),
             _ => None,
         }
     }
@@ -74,7 +84,9 @@ mod tests {
         for call in [Call::Make, Call::Retire] {
             assert_eq!(Call::decode(&call.encode()), Some(call));
         }
-        for news in [News::Hello(7), News::Cleared(8), News::GivenUp(9)] {
+        let told = [News::Enforced("write=namespace".into()), News::Refused(1, "tmp: /tmp".into())];
+        let others = [News::Hello(7), News::Cleared(8), News::GivenUp(9)];
+        for news in others.into_iter().chain(told) {
             assert_eq!(News::decode(&news.encode()), Some(news));
         }
         assert_eq!((Call::decode(b""), News::decode(b"")), (None, None));

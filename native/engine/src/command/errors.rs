@@ -33,6 +33,7 @@ impl fmt::Display for LaunchError {
             Step::Clone => write!(formatter, "cannot create a process: {reason}"),
             Step::Directory => write!(formatter, "cannot enter directory '{subject}': {reason}"),
             Step::Exec => write!(formatter, "cannot execute {subject}: {reason}"),
+            Step::Sandbox => write!(formatter, "cannot make the sandbox: {subject}: {reason}"),
             step => write!(formatter, "launch step '{}' failed: {reason}", step.name()),
         }
     }

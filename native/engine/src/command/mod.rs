@@ -9,6 +9,7 @@ pub mod sink;
 
 use std::ffi::CString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::capture::Limits;
@@ -33,6 +34,8 @@ pub struct Command {
     pub announce: bool,
     /// Whether it comes after its host at the processor.
     pub behind: bool,
+    /// The sandbox that it is to run in, as the keeper reads it; None: none.
+    pub sandbox: Option<Arc<[u8]>>,
     /// What the command reads.
     pub stdin: Stdin,
     /// Where its output goes.

@@ -45,6 +45,8 @@ pub struct Outcome {
     pub directory: Option<PathBuf>,
     /// The errno of why it has not come after its host at the processor; 0: it has, or was not to.
     pub share: i32,
+    /// Each line of its sandbox, and by what it was kept, as in `write=namespace tmp=none`.
+    pub enforced: Option<String>,
 }
 
 /// Resources used by the command and the descendants it waited for.

@@ -4,7 +4,9 @@ pub mod attributes;
 pub mod cradles;
 pub mod identity;
 pub mod lifeline;
+pub mod sandbox;
 pub mod seat;
+pub mod seats;
 mod status;
 pub mod thread;
 
@@ -26,6 +28,7 @@ use crate::command::errors::LaunchError;
 use crate::keeper::cradles::{Cradle, Cradles};
 use crate::keeper::identity::Identity;
 use crate::keeper::lifeline::Lifeline;
+use crate::keeper::sandbox::Sandbox;
 use crate::os::watch::Watch;
 
 /// A keeper at work.
@@ -38,6 +41,8 @@ pub struct Keeper {
     pub lifeline: Lifeline,
     /// Its cradles that wait.
     pub cradles: Cradles,
+    /// The sandbox that it makes and is in.
+    pub sandbox: Option<Sandbox>,
     /// What keeps it from being of use, until it has greeted: then 0.
     fault: AtomicI32,
     gone: AtomicBool,
@@ -107,6 +112,13 @@ impl Keeper {
         Some(self.fault.load(Ordering::Relaxed)).filter(|errno| *errno != 0)
     }
 
+    /// What comes of a command that it can't run; None: it can.
+    pub fn refusal(&self) -> Option<LaunchError> {
+        let fault = self.fault()?;
+        let refused = self.sandbox.as_ref().and_then(Sandbox::refusal);
+        Some(refused.unwrap_or_else(|| no_keeper(io::Error::from_raw_os_error(fault))))
+    }
+
     /// It has died.
     pub fn dies(&self) {
         self.gone.store(true, Ordering::Relaxed);
@@ -166,18 +178,25 @@ pub fn no_keeper(error: io::Error) -> LaunchError {
     LaunchError::new(Step::Keeper, &error, "forkline-keeper")
 }
 
-/// Starts one for a host of this identity, which is the calling thread's.
-fn start(program: Option<&Path>, watch: &Watch, identity: Identity) -> Result<Keeper, LaunchError> {
+/// Starts one for a host of this identity, which is the calling thread's. `plan`: of its sandbox.
+fn start(
+    program: Option<&Path>,
+    watch: &Watch,
+    identity: Identity,
+    plan: Option<Arc<[u8]>>,
+) -> Result<Keeper, LaunchError> {
     let program = program.ok_or_else(|| no_keeper(Errno::NOENT.into()))?;
     let (socket, theirs) = pair().map_err(no_keeper)?;
     let mut stack = Stack::new().map_err(no_keeper)?;
+    let order = plan.as_deref().map(|plan| memory_file(c"forkline-sandbox", plan));
+    let order = order.transpose().map_err(no_keeper)?;
     let pid = launch_keeper(
         program,
-        role::KEEP,
+        if order.is_some() { role::SANDBOX } else { role::KEEP },
         // It must not pin a file system, unless there is no other way.
         if identity.has_birthplace() { None } else { Some(Place::Path(c"/")) },
         [theirs.as_fd(), null().map_err(no_keeper)?.as_fd()],
-        None,
+        order.as_ref().map(AsFd::as_fd),
         &mut stack,
     )
     .map_err(no_keeper)?;
@@ -187,6 +206,7 @@ fn start(program: Option<&Path>, watch: &Watch, identity: Identity) -> Result<Ke
         identity,
         lifeline: Lifeline { socket, keeper: pid },
         cradles: Cradles::new(watch.clone()),
+        sandbox: plan.map(Sandbox::new),
         fault: AtomicI32::new(libc::ESRCH),
         gone: AtomicBool::new(false),
         was_seen: AtomicBool::new(false),
@@ -230,6 +250,7 @@ pub fn launch_keeper(
             parent_death: None,
             terminal: false,
             share_directory: false,
+            outside: None,
             attributes: None,
             reset: Signals::ALL,
         };

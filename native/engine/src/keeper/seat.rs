@@ -1,6 +1,6 @@
 //! Who is the host's keeper now.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -8,6 +8,7 @@ use rustix::io::Errno;
 
 use crate::command::errors::LaunchError;
 use crate::keeper::identity::Identity;
+use crate::keeper::seats::OnStart;
 use crate::keeper::{Keeper, Turn, no_keeper, start, thread};
 use crate::os::watch::Watch;
 
@@ -15,7 +16,9 @@ use crate::os::watch::Watch;
 pub struct Seat {
     program: Option<PathBuf>,
     watch: Watch,
-    on_start: Box<dyn Fn(Arc<Keeper>) + Send + Sync>,
+    on_start: OnStart,
+    /// Of the sandbox that its keepers are in.
+    plan: Option<Arc<[u8]>>,
     current: Mutex<Option<Arc<Keeper>>>,
 }
 
@@ -25,14 +28,17 @@ impl Seat {
     pub fn new(
         program: Option<PathBuf>,
         watch: Watch,
-        on_start: Box<dyn Fn(Arc<Keeper>) + Send + Sync>,
+        on_start: OnStart,
+        plan: Option<Arc<[u8]>>,
     ) -> Self {
-        Seat { program, watch, on_start, current: Mutex::new(None) }
+        Seat { program, watch, on_start, plan, current: Mutex::new(None) }
     }
 
-    /// The keeper's program.
-    pub fn program(&self) -> Option<&Path> {
-        self.program.as_deref()
+    /// Whoever has it runs what was asked of him, and no more.
+    pub fn leave(&self) {
+        if let Some(keeper) = self.current.lock().take() {
+            keeper.resign();
+        }
     }
 
     /// The keeper for what the calling thread is now; started, if there is none. `stays`: for a command
@@ -54,7 +60,8 @@ impl Seat {
             keeper.resign();
         }
         *current = None;
-        let keeper = Arc::new(start(self.program(), &self.watch, identity)?);
+        let keeper =
+            Arc::new(start(self.program.as_deref(), &self.watch, identity, self.plan.clone())?);
         let turn = Turn::of(keeper.clone());
         if keeper.can_be_told_apart() {
             *current = Some(keeper.clone());

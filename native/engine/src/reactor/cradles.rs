@@ -1,13 +1,12 @@
 //! What becomes of cradles: they are free again, or die, and their keeper says what they have left.
 
-use std::io;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use crate::command::errors::Step;
 use crate::command::outcome::{BackgroundProcess, Cause, Ended};
+use crate::keeper::Keeper;
 use crate::keeper::cradles::{Cradle, SHEDDING};
-use crate::keeper::{Keeper, no_keeper};
 use crate::reactor::Reactor;
 use crate::reactor::answers::killed;
 use crate::reactor::process::{Phase, Rest};
@@ -63,9 +62,10 @@ impl Reactor {
         if matches!(phase, Phase::Starting { cancelled: true }) {
             return self.not_started(id, Ended::NeverStarted);
         }
-        if let Some(errno) = keeper.fault() {
-            let error = io::Error::from_raw_os_error(errno);
-            return self.not_started(id, Ended::Failed(no_keeper(error)));
+        // One that could not make its sandbox has said so, and ended.
+        self.hear_keeper(keeper.id);
+        if let Some(refusal) = keeper.refusal() {
+            return self.not_started(id, Ended::Failed(refusal));
         }
         letter.take_back();
         self.orders.put(Order::Again(id, letter, keeper));

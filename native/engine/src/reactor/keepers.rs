@@ -37,7 +37,7 @@ impl Reactor {
         let Some(keeper) = self.keepers.iter().find(|keeper| keeper.id == id).cloned() else {
             return;
         };
-        let mut buffer = [0; 64];
+        let mut buffer = [0; 2048];
         loop {
             match take(keeper.lifeline.socket.as_fd(), &mut buffer) {
                 Ok(0) => return self.keeper_died(&keeper),
@@ -45,6 +45,12 @@ impl Reactor {
                     Some(News::Hello(version)) => keeper.greeted(version),
                     Some(News::Cleared(cradle)) => self.cradle_cleared(cradle, true),
                     Some(News::GivenUp(cradle)) => self.cradle_cleared(cradle, false),
+                    Some(News::Enforced(lines)) => {
+                        keeper.sandbox.iter().for_each(|sandbox| sandbox.stands(lines.clone()));
+                    }
+                    Some(News::Refused(errno, action)) => {
+                        keeper.sandbox.iter().for_each(|of| of.is_refused(errno, action.clone()));
+                    }
                     None => {}
                 },
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,

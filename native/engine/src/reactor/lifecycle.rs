@@ -209,6 +209,11 @@ impl Reactor {
             background: process.members,
             directory: process.directory,
             share: process.share,
+            enforced: process
+                .keeper
+                .sandbox
+                .as_ref()
+                .and_then(|sandbox| sandbox.enforced().cloned()),
         };
         for sent in process.signals {
             sent(false);

@@ -1,6 +1,6 @@
 //! The engine, as its users see it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::command::Command;
 use crate::command::errors::StartError;
 use crate::command::owner::{Owner, Ticket};
 use crate::command::sink::Sink;
-use crate::keeper::seat::Seat;
+use crate::keeper::seats::Seats;
 use crate::keeper::thread;
 use crate::os::pty::Size;
 use crate::os::queue::Queue;
@@ -31,7 +31,7 @@ pub struct Engine {
     orders: Arc<Queue<Order>>,
     reactor: Mailbox,
     watch: Watch,
-    seat: Arc<Seat>,
+    seats: Arc<Seats>,
 }
 
 /// A command that was started: the way to talk to it.
@@ -55,18 +55,18 @@ impl Engine {
         let watch = Watch::new().map_err(StartError::in_action("epoll_create"))?;
         let reactor = Mailbox::new(&watch).map_err(StartError::in_action("eventfd"))?;
         let told = reactor.clone();
-        let on_start = Box::new(move |keeper| told.send(Message::KeeperStarted(keeper)));
-        let seat = Arc::new(Seat::new(keeper, watch.clone(), on_start));
+        let on_start = Arc::new(move |keeper| told.send(Message::KeeperStarted(keeper)));
+        let seats = Arc::new(Seats::new(keeper, watch.clone(), on_start));
         let orders = Arc::new(Queue::new());
         reactor::start(watch.clone(), reactor.clone(), orders.clone(), on_keeper_death)
             .map_err(StartError::in_action("the event loop"))?;
-        let launcher = Launcher::new(reactor.clone(), seat.clone(), null);
+        let launcher = Launcher::new(reactor.clone(), seats.clone(), null);
         let taken = orders.clone();
         threads::spawn("forkline-launch", move || launcher.run(&taken))
             .map_err(StartError::in_action("a thread"))?;
         // A failure is told by the first command, which tries again.
-        let _ = seat.keeper(false);
-        Ok(Engine { orders, reactor, watch, seat })
+        let _ = seats.keeper(None, false);
+        Ok(Engine { orders, reactor, watch, seats })
     }
 
     /// A new owner of commands.
@@ -79,7 +79,7 @@ impl Engine {
         let handle = Handle { id: self.new_id(), ticket: Arc::new(Ticket::default()) };
         owner.launch_begins();
         // By this very thread, whose namespaces may be its own.
-        let keeper = self.seat.keeper(command.directory.is_none());
+        let keeper = self.seats.keeper(command.sandbox.as_ref(), command.directory.is_none());
         self.orders.put(Order::Start(Box::new(Start {
             id: handle.id,
             command,
@@ -94,7 +94,7 @@ impl Engine {
 
     /// Starts a command that outlives the host; `answer` is told its process id.
     pub fn start_detached(&self, command: DetachedCommand, answer: Answer) {
-        let program = self.seat.program().map(Path::to_owned);
+        let program = self.seats.program().map(PathBuf::from);
         let (reactor, id) = (self.reactor.clone(), self.new_id());
         let reap = Box::new(move |group| reactor.send(Message::Reap(id, group)));
         detached::start(program, command, reap, answer);

@@ -18,7 +18,7 @@ use crate::drain::stream::{Reserve, Tap};
 use crate::keeper::attributes;
 use crate::keeper::cradles::Cradle;
 use crate::keeper::lifeline::AGAIN;
-use crate::keeper::seat::Seat;
+use crate::keeper::seats::Seats;
 use crate::keeper::{Keeper, Turn, no_keeper};
 use crate::os::queue::Queue;
 use crate::reactor::input::Input;
@@ -36,14 +36,14 @@ const UNSEEN: Duration = Duration::from_secs(1);
 /// What the thread has.
 pub struct Launcher {
     reactor: Mailbox,
-    seat: Arc<Seat>,
+    seats: Arc<Seats>,
     null: OwnedFd,
 }
 
 impl Launcher {
     /// `null`: the null device.
-    pub fn new(reactor: Mailbox, seat: Arc<Seat>, null: OwnedFd) -> Self {
-        Launcher { reactor, seat, null }
+    pub fn new(reactor: Mailbox, seats: Arc<Seats>, null: OwnedFd) -> Self {
+        Launcher { reactor, seats, null }
     }
 
     /// Sends what is ordered, for as long as the process lives.
@@ -96,7 +96,7 @@ impl Launcher {
     }
 
     fn send_again(&self, id: u64, letter: &Letter, gone: &Keeper) -> Result<(), LaunchError> {
-        let (turn, cradle) = self.cradle_of(self.seat.keeper_in_place_of(gone)?)?;
+        let (turn, cradle) = self.cradle_of(self.seats.keeper_in_place_of(gone)?)?;
         self.reactor.send(Message::SentAgain(id, turn, cradle.clone()));
         self.deliver(id, letter, &cradle);
         Ok(())
@@ -108,7 +108,7 @@ impl Launcher {
             if let Some(cradle) = turn.cradle().map_err(descriptors)? {
                 return Ok((turn, cradle));
             }
-            turn = self.seat.keeper_in_place_of(&turn)?;
+            turn = self.seats.keeper_in_place_of(&turn)?;
         }
     }
 

@@ -32,6 +32,7 @@ pub fn command(text: &str) -> Command {
         follow: false,
         announce: true,
         behind: false,
+        sandbox: None,
         stdin: Stdin::Null,
         streams: Streams::Merged,
         limits: Limits { head: 64 * 1024, tail: 64 * 1024 },

@@ -1,0 +1,79 @@
+//! The numbers by which the host knows processes, for a keeper in a PID namespace of its own.
+//!
+//! They are read in the host's own `/proc`, which was opened outside.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::sync::OnceLock;
+
+use crate::proc::group_in;
+
+static PROC: OnceLock<OwnedFd> = OnceLock::new();
+
+/// Before the namespace is entered.
+pub fn remember() {
+    // SAFETY: a path that ends with NUL.
+    let proc = unsafe {
+        libc::open(c"/proc".as_ptr(), libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC)
+    };
+    if proc >= 0 {
+        // SAFETY: just opened, and nobody else's.
+        let _ = PROC.set(unsafe { OwnedFd::from_raw_fd(proc) });
+    }
+}
+
+/// The host's `/proc`, if it is another one than ours.
+pub fn proc() -> Option<BorrowedFd<'static>> {
+    PROC.get().map(AsFd::as_fd)
+}
+
+/// The calling process's.
+pub fn own() -> i32 {
+    let own = std::process::id() as i32;
+    let Some(proc) = proc() else { return own };
+    let mut link = [0; 16];
+    // SAFETY: fills the buffer, of which it is told the length.
+    let length = unsafe {
+        libc::readlinkat(proc.as_raw_fd(), c"self".as_ptr(), link.as_mut_ptr().cast(), link.len())
+    };
+    let link = usize::try_from(length).ok().and_then(|length| link.get(..length));
+    link.and_then(|link| std::str::from_utf8(link).ok()?.parse().ok()).unwrap_or(own)
+}
+
+/// Those of a process and of its group; our own ones where the host's can't be told.
+pub fn of(pid: i32, group: i32) -> (i32, i32) {
+    let Some(proc) = proc() else { return (pid, group) };
+    let Some(outside) = number(proc, pid) else { return (pid, group) };
+    let stat = read(proc, &format!("{outside}/stat"));
+    (outside, stat.and_then(|stat| group_in(&stat)).unwrap_or(group))
+}
+
+/// As the host's `/proc` shows it of a descriptor of it.
+fn number(proc: BorrowedFd, pid: i32) -> Option<i32> {
+    // SAFETY: takes numbers only.
+    let pidfd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as i32;
+    if pidfd < 0 {
+        return None;
+    }
+    // SAFETY: just opened, and nobody else's.
+    let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+    let info = read(proc, &format!("self/fdinfo/{}", pidfd.as_raw_fd()))?;
+    let line = info.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Pid:"))?;
+    std::str::from_utf8(line).ok()?.trim().parse().ok().filter(|pid| *pid > 0)
+}
+
+fn read(proc: BorrowedFd, path: &str) -> Option<Vec<u8>> {
+    let path = std::ffi::CString::new(path).ok()?;
+    let flags = libc::O_RDONLY | libc::O_CLOEXEC;
+    // SAFETY: a path that ends with NUL.
+    let file = unsafe { libc::openat(proc.as_raw_fd(), path.as_ptr(), flags) };
+    if file < 0 {
+        return None;
+    }
+    // SAFETY: just opened, and nobody else's.
+    let mut file = unsafe { File::from_raw_fd(file) };
+    let mut text = Vec::new();
+    let read: io::Result<usize> = file.read_to_end(&mut text);
+    read.ok().map(|_| text)
+}

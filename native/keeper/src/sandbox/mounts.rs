@@ -1,0 +1,139 @@
+//! Mounts, by the calls that take trees as descriptors: a tree that is covered can still be put
+//! elsewhere.
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr::null;
+
+const OPEN_TREE_CLONE: libc::c_int = 1;
+const MOVE_MOUNT_F_EMPTY_PATH: libc::c_int = 4;
+const MOUNT_ATTR_RDONLY: u64 = 1;
+const MOUNT_ATTR_NODEV: u64 = 4;
+
+#[repr(C)]
+#[derive(Default)]
+struct Attributes {
+    set: u64,
+    clear: u64,
+    propagation: u64,
+    user_namespace: u64,
+}
+
+/// A copy of what is mounted at a path and below, which is nowhere yet.
+pub struct Tree {
+    descriptor: OwnedFd,
+    pub is_directory: bool,
+}
+
+impl Tree {
+    pub fn copy(path: &Path) -> io::Result<Tree> {
+        let name = text(path)?;
+        let flags = OPEN_TREE_CLONE | libc::AT_RECURSIVE | libc::O_CLOEXEC;
+        // SAFETY: a path that ends with NUL, and numbers.
+        let tree =
+            unsafe { libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, name.as_ptr(), flags) };
+        if tree < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: just opened, and nobody else's.
+        let descriptor = unsafe { OwnedFd::from_raw_fd(tree as i32) };
+        Ok(Tree { descriptor, is_directory: path.is_dir() })
+    }
+
+    /// Nothing in it is a device.
+    pub fn without_devices(self) -> io::Result<Tree> {
+        let attributes = Attributes { set: MOUNT_ATTR_NODEV, ..Attributes::default() };
+        set_attributes(self.descriptor.as_raw_fd(), c"", libc::AT_EMPTY_PATH, &attributes)?;
+        Ok(self)
+    }
+
+    /// Mounts it there.
+    pub fn attach(self, path: &Path) -> io::Result<()> {
+        let name = text(path)?;
+        let tree = self.descriptor.as_raw_fd();
+        // SAFETY: paths that end with NUL, and numbers.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_move_mount,
+                tree,
+                c"".as_ptr(),
+                libc::AT_FDCWD,
+                name.as_ptr(),
+                MOVE_MOUNT_F_EMPTY_PATH,
+            )
+        };
+        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+}
+
+/// Nothing is written below this path any more, as far as there are mounts now.
+pub fn make_read_only(path: &Path) -> io::Result<()> {
+    let attributes = Attributes { set: MOUNT_ATTR_RDONLY, ..Attributes::default() };
+    set_attributes(libc::AT_FDCWD, &text(path)?, libc::AT_RECURSIVE, &attributes)
+}
+
+/// The same for the mount at this path alone.
+pub fn make_read_only_alone(path: &Path) -> io::Result<()> {
+    let attributes = Attributes { set: MOUNT_ATTR_RDONLY, ..Attributes::default() };
+    set_attributes(libc::AT_FDCWD, &text(path)?, 0, &attributes)
+}
+
+/// The mount at this path, and it alone, can be written to again.
+pub fn make_writable(path: &Path) -> io::Result<()> {
+    let attributes = Attributes { clear: MOUNT_ATTR_RDONLY, ..Attributes::default() };
+    set_attributes(libc::AT_FDCWD, &text(path)?, 0, &attributes)
+}
+
+/// What is mounted from now on is seen here alone, and what is mounted outside is not.
+pub fn part_from_outside() -> io::Result<()> {
+    mount(None, Path::new("/"), None, libc::MS_REC | libc::MS_PRIVATE, c"")
+}
+
+/// Mounts a file system of this kind.
+pub fn mount_new(kind: &CStr, path: &Path, flags: u64, options: &CStr) -> io::Result<()> {
+    mount(Some(kind), path, Some(kind), flags | libc::MS_NOSUID, options)
+}
+
+fn mount(
+    source: Option<&CStr>,
+    path: &Path,
+    kind: Option<&CStr>,
+    flags: u64,
+    options: &CStr,
+) -> io::Result<()> {
+    let pointer = |name: Option<&CStr>| name.map_or(null(), CStr::as_ptr);
+    let name = text(path)?;
+    // SAFETY: names that end with NUL, or none.
+    let result = unsafe {
+        libc::mount(pointer(source), name.as_ptr(), pointer(kind), flags, options.as_ptr().cast())
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn set_attributes(
+    directory: libc::c_int,
+    path: &CStr,
+    flags: libc::c_int,
+    attributes: &Attributes,
+) -> io::Result<()> {
+    let size = size_of::<Attributes>();
+    // SAFETY: a path that ends with NUL, and a structure of this size.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            directory,
+            path.as_ptr(),
+            flags,
+            &raw const *attributes,
+            size,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn text(path: &Path) -> io::Result<CString> {
+    Ok(CString::new(path.as_os_str().as_bytes())?)
+}

@@ -1,0 +1,179 @@
+//! A process in namespaces of its own, and who is left outside of them.
+
+use std::fs;
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+
+use forkline_launch::bounding_set;
+
+use crate::sandbox::plan::Plan;
+
+/// Which of the two a process is from here on.
+pub enum Side {
+    /// In the namespaces; the numbers of users and groups are to be waited for.
+    Inside(Inside),
+    /// Still outside, and the parent of the other.
+    Outside(Outside),
+}
+
+pub struct Inside {
+    mapped: PipeReader,
+    done: PipeWriter,
+    /// Whether users are its own too.
+    pub has_user_namespace: bool,
+}
+
+pub struct Outside {
+    pid: i32,
+    done: PipeReader,
+}
+
+impl Inside {
+    /// Waits until who we are is settled; false: it could not be.
+    pub fn is_mapped(&mut self) -> bool {
+        matches!(self.mapped.read(&mut [0]), Ok(1))
+    }
+
+    /// All has been made; the other need only wait.
+    pub fn tell_made(mut self) {
+        let _ = self.done.write_all(&[1]);
+    }
+}
+
+impl Outside {
+    /// Waits until all has been made in there; false: it could not be, and that one has ended.
+    pub fn is_made(&mut self) -> bool {
+        matches!(self.done.read(&mut [0]), Ok(1)) || {
+            self.wait();
+            false
+        }
+    }
+
+    /// Waits for the one inside; how it ended. If it is stopped, it goes on: it looks after commands.
+    pub fn wait(&self) -> i32 {
+        wait_for(self.pid)
+    }
+}
+
+/// Splits this process. Only one thread may run.
+pub fn split(plan: &Plan) -> io::Result<Side> {
+    let mut flags = libc::CLONE_NEWNS | libc::CLONE_NEWIPC;
+    if !plan.network {
+        flags |= libc::CLONE_NEWNET;
+    }
+    if !plan.host_processes {
+        flags |= libc::CLONE_NEWPID;
+    }
+    match split_with(flags | libc::CLONE_NEWUSER) {
+        // Root needs no user namespace for the others, where there is none to be had.
+        // SAFETY: takes nothing.
+        Err(error) if unsafe { libc::geteuid() } == 0 => split_with(flags).map_err(|_| error),
+        result => result,
+    }
+}
+
+fn split_with(flags: libc::c_int) -> io::Result<Side> {
+    let (mapped, mut settled) = io::pipe()?;
+    let (made, done) = io::pipe()?;
+    let has_user_namespace = flags & libc::CLONE_NEWUSER != 0;
+    let no_memory = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: as fork: there is one thread, so the child has everything that its parent had.
+    let pid = unsafe {
+        libc::syscall(
+            libc::SYS_clone,
+            flags | libc::SIGCHLD,
+            no_memory,
+            no_memory,
+            no_memory,
+            no_memory,
+        )
+    } as i32;
+    match pid {
+        0 => {
+            // Their ends are to be the other's.
+            drop((settled, made));
+            Ok(Side::Inside(Inside { mapped, done, has_user_namespace }))
+        }
+        -1 => Err(io::Error::last_os_error()),
+        pid => {
+            drop(done);
+            let mapped = if has_user_namespace { map(pid) } else { Ok(()) };
+            let Err(error) = mapped.and_then(|()| settled.write_all(&[1])) else {
+                return Ok(Side::Outside(Outside { pid, done: made }));
+            };
+            drop(settled);
+            // SAFETY: it is our child, which ends by itself now.
+            unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) };
+            Err(error)
+        }
+    }
+}
+
+/// Users and groups have the numbers that they have here; for an ordinary user, that is his own.
+fn map(pid: i32) -> io::Result<()> {
+    let all = |name: &str| all_of(&fs::read_to_string(format!("/proc/self/{name}"))?);
+    let is_mapped_whole = write(pid, "uid_map", &all("uid_map")?).is_ok();
+    if is_mapped_whole {
+        return write(pid, "gid_map", &all("gid_map")?);
+    }
+    // SAFETY: take nothing.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    write(pid, "setgroups", "deny")?;
+    write(pid, "uid_map", &format!("{user} {user} 1"))?;
+    write(pid, "gid_map", &format!("{group} {group} 1"))
+}
+
+/// The same numbers inside as outside, for all that a map such as `0 100000 65536` knows.
+fn all_of(map: &str) -> io::Result<String> {
+    let lines = map.lines().map(|line| {
+        let mut fields = line.split_ascii_whitespace();
+        let (first, count) = (fields.next()?, fields.nth(1)?);
+        Some(format!("{first} {first} {count}\n"))
+    });
+    lines.collect::<Option<String>>().ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// In one call, as the kernel wants it.
+fn write(pid: i32, name: &str, text: &str) -> io::Result<()> {
+    fs::OpenOptions::new()
+        .write(true)
+        .open(format!("/proc/{pid}/{name}"))?
+        .write_all(text.as_bytes())
+}
+
+/// Nobody in here makes user namespaces of his own, where all is allowed again.
+pub fn allow_no_more() -> io::Result<()> {
+    fs::write("/proc/sys/user/max_user_namespaces", "0")
+}
+
+/// What can be given to programs at most, before the namespaces: there it is everything again.
+pub fn rights_outside() -> u64 {
+    bounding_set()
+}
+
+fn wait_for(pid: i32) -> i32 {
+    loop {
+        let mut status = 0;
+        // SAFETY: fills the integer.
+        let ended = unsafe { libc::waitpid(pid, &mut status, libc::WUNTRACED | libc::__WALL) };
+        if ended < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted {
+            continue;
+        }
+        if ended < 0 || !libc::WIFSTOPPED(status) {
+            return if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { 1 };
+        }
+        // SAFETY: takes numbers; it is our child, so the number is its own.
+        unsafe { libc::kill(pid, libc::SIGCONT) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stay_what_they_are() {
+        let map = "         0     100000      65536\n     65536 1000 1\n";
+        assert_eq!(all_of(map).unwrap(), "0 0 65536\n65536 65536 1\n");
+        assert!(all_of("0 1").is_err());
+    }
+}

@@ -1,0 +1,124 @@
+//! What became of a sandbox: by what each of its lines is kept, or which could not be drawn.
+
+use std::fmt;
+use std::io;
+
+/// What a sandbox keeps a command from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Line {
+    /// Writing anywhere else.
+    Write,
+    /// Reading what is hidden.
+    Read,
+    /// Finding others' temporary files and sockets.
+    Tmp,
+    /// Reaching the network.
+    Network,
+    /// Connecting to sockets outside.
+    UnixSockets,
+    /// Seeing and signalling other processes.
+    Processes,
+    /// Kinds of sockets that are no network's, and what goes round the filter.
+    SocketFamilies,
+    /// Gaining rights by a program that gives them.
+    Privileges,
+}
+
+/// What keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    Namespace,
+    Landlock,
+    Seccomp,
+    None,
+}
+
+/// Of all lines, by what each is kept.
+#[derive(Debug, Clone, Default)]
+pub struct Enforced(Vec<(Line, By)>);
+
+impl Enforced {
+    pub fn set(&mut self, line: Line, by: By) {
+        self.0.push((line, by));
+    }
+
+    /// `line=what keeps it`, separated by blanks.
+    pub fn text(&self) -> String {
+        let pairs = self.0.iter().map(|(line, by)| format!("{line}={by}"));
+        pairs.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A line that could not be drawn.
+#[derive(Debug)]
+pub struct Refusal {
+    pub line: Line,
+    /// What was being done.
+    pub action: String,
+    pub error: io::Error,
+}
+
+impl Refusal {
+    /// What makes one of an error while `action` was done.
+    pub fn of<E: Into<io::Error>>(line: Line, action: impl Into<String>) -> impl FnOnce(E) -> Self {
+        move |error| Refusal { line, action: action.into(), error: error.into() }
+    }
+
+    /// The line and what could not be done; and, where it is known, what is to be done about it.
+    pub fn text(&self) -> String {
+        let Refusal { line, action, .. } = self;
+        format!("{line}: {action}{}", self.advice().unwrap_or_default())
+    }
+
+    pub fn errno(&self) -> i32 {
+        self.error.raw_os_error().unwrap_or(0)
+    }
+
+    fn advice(&self) -> Option<String> {
+        let denied = matches!(self.errno(), libc::EPERM | libc::EACCES);
+        if !self.action.contains("user namespace") || !denied && self.errno() != libc::ENOSPC {
+            return None;
+        }
+        let is = |path: &str, value: &str| {
+            std::fs::read_to_string(path).is_ok_and(|text| text.trim() == value)
+        };
+        let advice = if is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1") {
+            "AppArmor restricts them on this machine (Ubuntu 23.10 and later): allow them for this \
+             program by a profile, or for all by \
+             `sysctl kernel.apparmor_restrict_unprivileged_userns=0`"
+        } else if is("/proc/sys/kernel/unprivileged_userns_clone", "0") {
+            "`sysctl kernel.unprivileged_userns_clone=1` allows them"
+        } else if is("/proc/sys/user/max_user_namespaces", "0") {
+            "`sysctl user.max_user_namespaces` is 0"
+        } else {
+            "a container's filter may refuse them, as Docker's own does"
+        };
+        Some(format!(" ({advice}; `require: 'landlock'` does without)"))
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Line::Write => "write",
+            Line::Read => "read",
+            Line::Tmp => "tmp",
+            Line::Network => "network",
+            Line::UnixSockets => "unixSockets",
+            Line::Processes => "processes",
+            Line::SocketFamilies => "socketFamilies",
+            Line::Privileges => "privileges",
+        })
+    }
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            By::Namespace => "namespace",
+            By::Landlock => "landlock",
+            By::Seccomp => "seccomp",
+            By::None => "none",
+        })
+    }
+}
