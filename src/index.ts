@@ -13,6 +13,12 @@ export type { CommandLine } from './command/command-line.js';
 export type { SpillOptions } from './command/options.js';
 export type { Priority } from './command/priority.js';
 export { type CommandOptions, type EnvironmentOptions, run } from './command/run.js';
+export type {
+  SandboxFilesystem,
+  SandboxMode,
+  SandboxOption,
+  SandboxPolicy,
+} from './command/sandbox/policy.js';
 export { SECRET_NAME_PATTERNS } from './command/secrets.js';
 export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './command/spawn.js';
 export type { PtyOption, TerminalSize } from './command/terminal.js';
@@ -95,6 +101,7 @@ export type {
   Capture,
   Counts,
   Ending,
+  Enforcement,
   MergedResult,
   NotLowered,
   Outcome,
@@ -102,6 +109,8 @@ export type {
   OutputChunk,
   PeakMemory,
   RunResult,
+  SandboxLine,
+  SandboxReport,
   SeparateResult,
   SpillError,
   SpillReport,

@@ -9,6 +9,9 @@ import { type CommandLine, checkCommandLine, shellTextOf } from './command-line.
 import { encodingOf } from './encoding/decoded-capture.js';
 import { checkOptions, type ExecuteOptions } from './options.js';
 import { type Commission, onceStarted, type StartedCommand, untilEnded } from './promise.js';
+import { sandboxEnvironment } from './sandbox/environment.js';
+import { readSandbox, type SandboxOption } from './sandbox/policy.js';
+import { type ResolvedSandbox, resolveSandbox } from './sandbox/resolve.js';
 import { terminalSize } from './terminal.js';
 
 const DEFAULT_KEPT_BYTES = 128 * 1024;
@@ -134,12 +137,13 @@ export function engineCommand(
 ): EngineCommand {
   const { cwd, shell, spill } = options;
   const limits = typeof spill === 'object' ? spill : undefined;
+  const place = options.sandbox === undefined ? undefined : placeIn(options.sandbox, cwd);
   return {
     text: command,
     argv,
     shells: shell?.join('\0') ?? '',
-    environment,
-    directory: cwd && absolute('cwd', cwd),
+    environment: place === undefined ? environment : sandboxEnvironment(environment, place.sandbox),
+    directory: place?.directory ?? (cwd && absolute('cwd', cwd)),
     follow: options.followDirectory ?? false,
     behind: options.priority === 'low',
     stdin,
@@ -155,7 +159,19 @@ export function engineCommand(
     spillAfterBytes: limits?.afterBytes ?? undefined,
     timeoutMs: options.timeoutMs,
     graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
+    sandbox: place?.sandbox.plan,
   };
+}
+
+/** The sandbox, and where in it: by a path, since what is open leads out of it. */
+function placeIn(
+  option: SandboxOption,
+  cwd: ExecuteOptions['cwd'],
+): { sandbox: ResolvedSandbox; directory: string } | undefined {
+  const policy = readSandbox(option);
+  if (policy === undefined) return undefined;
+  const directory = absolute('cwd', cwd ?? '.');
+  return { sandbox: resolveSandbox(policy, directory), directory };
 }
 
 export function toBytes(data: string | Uint8Array): Uint8Array {

@@ -2,13 +2,14 @@ import { types } from 'node:util';
 import type { OutputChunk } from '../engine/outcome.js';
 import { Owner } from '../engine/owner.js';
 import { isAbortSignal } from '../support/abort.js';
-import { isMissing, type OptionNames, readOptions } from '../support/checks.js';
+import { checkSwitch, isMissing, type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { absolutePath, isUrl } from '../support/paths.js';
 import { signalNumber } from '../support/signals.js';
 import { checkCommand, checkWellFormed } from './command-line.js';
 import { encodingOf } from './encoding/decoded-capture.js';
 import { checkPriority, type Priority } from './priority.js';
+import { readSandbox, type SandboxOption } from './sandbox/policy.js';
 import { type PtyOption, terminalSize } from './terminal.js';
 
 /** A file for the whole output, mode 0600. */
@@ -76,6 +77,8 @@ export interface ExecuteOptions {
    * what it starts. `result.notLowered` says when that could not be had. Default: 'normal'.
    */
   readonly priority?: Priority | undefined;
+  /** What it may write to, read and reach. Default: 'danger-full-access', all that its host may. */
+  readonly sandbox?: SandboxOption | undefined;
 }
 
 /** The names of those options. */
@@ -96,6 +99,7 @@ export const EXECUTE_OPTION_NAMES: OptionNames<ExecuteOptions> = {
   shell: true,
   followDirectory: true,
   priority: true,
+  sandbox: true,
 };
 
 const SPILL_NAMES: OptionNames<SpillOptions> = { path: true, maxBytes: true, afterBytes: true };
@@ -135,10 +139,9 @@ export function checkOptions(options: ExecuteOptions): void {
   if (options.input !== undefined) checkData('input', options.input);
   checkShell(options.shell);
   checkOneOf('streams', ['merged', 'separate'], options.streams);
-  if (options.followDirectory !== undefined && typeof options.followDirectory !== 'boolean') {
-    fail('followDirectory', 'true or false', options.followDirectory);
-  }
+  checkSwitch('followDirectory', options.followDirectory);
   checkPriority(options.priority);
+  readSandbox(options.sandbox);
   if (options.pty !== undefined) checkPty(options);
   if (options.onOutput !== undefined && typeof options.onOutput !== 'function') {
     fail('onOutput', 'a function', options.onOutput);
@@ -156,12 +159,9 @@ export function checkOptions(options: ExecuteOptions): void {
  *
  * @throws {InputError} As {@link checkExecuteOptions}.
  */
-export function checkLiveOptions(options: {
-  readonly stdin?: unknown;
-  readonly overflow?: unknown;
-  readonly input?: unknown;
-  readonly pty?: unknown;
-}): void {
+export function checkLiveOptions(
+  options: Readonly<Partial<Record<'stdin' | 'overflow' | 'input' | 'pty', unknown>>>,
+): void {
   checkOneOf('stdin', ['null', 'pipe'], options.stdin);
   checkOneOf('overflow', ['drop', 'pause'], options.overflow);
   if (options.stdin === 'pipe' && options.input !== undefined) {

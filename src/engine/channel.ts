@@ -87,6 +87,7 @@ class Channel {
       command.directory,
       command.stdin,
       command.spillPath,
+      command.sandbox,
     );
     this.#commands.set(id, events);
     this.#keepAlive.ref();

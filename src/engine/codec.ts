@@ -81,6 +81,7 @@ export function decodeRan(record: RanRecord, figures: Float64Array): EngineEnd &
     spill: record[4]?.map(decodeSpill)[0],
     directory: (record[5 + 2 * figure(8)] as RanText) ?? undefined,
     share: figure(9),
+    enforced: (record[6 + 2 * figure(8)] as RanText) ?? undefined,
   };
 }
 

@@ -13,7 +13,8 @@ export type LaunchStep =
   | 'stdio'
   | 'close'
   | 'terminal'
-  | 'exec';
+  | 'exec'
+  | 'sandbox';
 
 /**
  * The command could not be started: nothing ran and nothing is left behind. A failure of the

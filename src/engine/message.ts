@@ -36,6 +36,8 @@ export interface EngineCommand {
   readonly spillAfterBytes: number | undefined;
   readonly timeoutMs: number | undefined;
   readonly graceMs: number;
+  /** What sandbox it is to run in, as the keeper reads it; then it has a directory. */
+  readonly sandbox: string | undefined;
 }
 
 /** Who is told what happens to a command. No method may throw. */
@@ -87,6 +89,8 @@ export interface EngineOutcome {
   readonly directory: string | undefined;
   /** Errno of why it has not come after its host; 0: it has, or was not to. */
   readonly share: number;
+  /** Each line of its sandbox and by what it was kept, as `write=namespace tmp=none`. */
+  readonly enforced: string | undefined;
 }
 
 /** The answer to a request. */

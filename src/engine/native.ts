@@ -33,6 +33,7 @@ export interface NativeChannel {
     directory: string | undefined,
     stdin: boolean | Uint8Array,
     spillPath: string | undefined,
+    sandbox: string | undefined,
   ): void;
   startDetached(
     request: number,
@@ -100,7 +101,7 @@ export type RanRecord = readonly [
   spill: readonly SpillRecord[] | null,
   /**
    * Two for each capture: all of it and null, or head and tail. Then, of a command that was
-   * followed, where it was at its end, if that is known.
+   * followed, where it was at its end, if that is known; and what was enforced, of one in a sandbox.
    */
   ...texts: RanText[],
 ];

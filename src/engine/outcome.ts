@@ -167,6 +167,31 @@ export interface BaseResult {
   readonly directory?: string;
   /** Why it has not, or not surely, come after its host; present when `priority: 'low'` could not be had. */
   readonly notLowered?: NotLowered;
+  /** What its sandbox has kept it from; present when it was in one. */
+  readonly sandbox?: SandboxReport;
+}
+
+/**
+ * What a sandbox keeps commands from: writing elsewhere, reading what is hidden, finding others'
+ * temporary files, the network, sockets of others, other processes, sockets of rare families, and
+ * gaining rights.
+ */
+export type SandboxLine =
+  | 'write'
+  | 'read'
+  | 'tmp'
+  | 'network'
+  | 'unixSockets'
+  | 'processes'
+  | 'socketFamilies'
+  | 'privileges';
+
+/** What keeps a line; `none`: nothing, because it was not asked for or could not be had. */
+export type Enforcement = 'namespace' | 'landlock' | 'seccomp' | 'proxy' | 'none';
+
+/** What became of a command's sandbox. */
+export interface SandboxReport {
+  readonly enforced: Readonly<Record<SandboxLine, Enforcement>>;
 }
 
 /** Why a command's priority may be its host's. */

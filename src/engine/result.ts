@@ -9,6 +9,7 @@ import type {
   MergedResult,
   Outcome,
   RunResult,
+  SandboxReport,
   SeparateResult,
 } from './outcome.js';
 import { errorCode } from './system-error.js';
@@ -37,17 +38,24 @@ export function toResult(
   const whole = asked.separate ? separateResult(end, asked, by) : mergedResult(end, asked, by);
   const result = end.engine === 'native' ? whole : withoutFigures(whole);
   if (end.spill === undefined && end.directory === undefined && end.share === 0) return result;
+  const result = asked.separate ? separateResult(end, asked, by) : mergedResult(end, asked, by);
+  const isPlain = end.spill === undefined && end.directory === undefined && end.share === 0;
+  if (isPlain && end.enforced === undefined) return result;
   return {
     ...result,
     ...(end.spill && { spill: { path: asked.spillPath ?? '', ...end.spill } }),
     ...(end.directory !== undefined && { directory: end.directory }),
     ...(end.share !== 0 && { notLowered: { code: errorCode(end.share), errno: end.share } }),
+    ...(end.enforced !== undefined && { sandbox: toReport(end.enforced) }),
   };
 }
 
 /** An engine that can't measure tells nothing, rather than nought. */
 function withoutFigures({ cpu: _, peakMemory: __, ...known }: RunResult): RunResult {
   return known;
+function toReport(lines: string): SandboxReport {
+  const enforced = Object.fromEntries(lines.split(' ').map((line) => line.split('=')));
+  return { enforced: enforced as SandboxReport['enforced'] };
 }
 
 // Written out twice: a spread of one into the other costs as much as all the rest.

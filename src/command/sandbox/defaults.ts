@@ -1,0 +1,101 @@
+/**
+ * What steers other programs: below each directory that can be written to, none of it can. Whoever
+ * changes it has commands run outside of the sandbox, by git, an editor or an agent.
+ */
+export const KEPT_SETTINGS: readonly string[] = [
+  '.git/hooks',
+  '.git/config',
+  '.git/config.worktree',
+  '.git/commondir',
+  '.vscode',
+  '.idea',
+  '.zed',
+  '.devcontainer',
+  '.claude',
+  '.codex',
+  '.cursor',
+  '.gemini',
+  '.windsurf',
+  '.aider.conf.yml',
+  '.mcp.json',
+  // Where a home directory is the workspace.
+  '.bashrc',
+  '.bash_profile',
+  '.bash_login',
+  '.bash_logout',
+  '.profile',
+  '.zshrc',
+  '.zprofile',
+  '.zshenv',
+  '.zlogin',
+  '.gitconfig',
+  '.config/git',
+  '.config/fish',
+  '.config/systemd',
+  '.config/autostart',
+  '.vimrc',
+  '.vim',
+  '.config/nvim',
+  '.npmrc',
+  '.tmux.conf',
+];
+
+/** Keys, tokens and histories, in a home directory. */
+export const HIDDEN_IN_HOME: readonly string[] = [
+  '.ssh',
+  '.aws',
+  '.azure',
+  '.gnupg',
+  '.netrc',
+  '.docker',
+  '.kube',
+  '.git-credentials',
+  '.pypirc',
+  '.vault-token',
+  '.password-store',
+  '.terraform.d',
+  '.cargo/credentials',
+  '.cargo/credentials.toml',
+  '.config/gh',
+  '.config/git/credentials',
+  '.config/gcloud',
+  '.config/hub',
+  '.config/op',
+  '.config/rclone',
+  '.config/google-chrome',
+  '.config/chromium',
+  '.local/share/keyrings',
+  '.mozilla',
+  '.claude/.credentials.json',
+  '.codex/auth.json',
+  '.gemini/oauth_creds.json',
+  '.bash_history',
+  '.zsh_history',
+  '.node_repl_history',
+  '.python_history',
+  '.psql_history',
+  '.mysql_history',
+  '.local/share/fish/fish_history',
+];
+
+/** The machine's, for commands of root. */
+export const HIDDEN_IN_SYSTEM: readonly string[] = ['/etc/shadow', '/etc/gshadow'];
+
+/**
+ * Name sockets of the host that are not there in a sandbox. A program that finds the name would look
+ * for its owner, and complain.
+ */
+export const SOCKET_VARIABLES: readonly string[] = [
+  'SSH_AUTH_SOCK',
+  'SSH_AGENT_PID',
+  'GPG_AGENT_INFO',
+  'DBUS_SESSION_BUS_ADDRESS',
+  'DBUS_SYSTEM_BUS_ADDRESS',
+  'DOCKER_HOST',
+  'XDG_RUNTIME_DIR',
+  'WAYLAND_DISPLAY',
+  'DISPLAY',
+  'TMUX',
+  'TMUX_PANE',
+  'STY',
+];

@@ -1,0 +1,119 @@
+import { isMissing, type OptionNames, readOptions } from '../../support/checks.js';
+import { InputError, showValue } from '../../support/errors.js';
+
+/** A sandbox by its name; `danger-full-access` is none. */
+export type SandboxMode = 'read-only' | 'workspace-write' | 'danger-full-access';
+
+/** What a command may read and write. Paths are absolute, relative to `cwd`, or begin with `~/`. */
+export interface SandboxFilesystem {
+  /**
+   * What can be written to, besides `cwd` with its git directory (unless the mode is `read-only`) and
+   * temporary directories of its own.
+   */
+  readonly allowWrite?: readonly string[] | undefined;
+  /**
+   * What can't, although it lies in what can. Default: in each writable directory git's hooks and
+   * configuration, and settings of editors and agents.
+   */
+  readonly denyWrite?: readonly string[] | undefined;
+  /** What can't be read. Default: keys, tokens and histories in the home directory; `[]`: nothing. */
+  readonly denyRead?: readonly string[] | undefined;
+  /** What can be read all the same. Of two paths, the longer decides. */
+  readonly allowRead?: readonly string[] | undefined;
+  /** Whether `/tmp`, `/var/tmp`, `/run` and `/dev/shm` are its own, or the host's. Default: 'private'. */
+  readonly tmp?: 'private' | 'shared' | undefined;
+}
+
+/** What a sandbox is to keep commands from. */
+export interface SandboxPolicy {
+  /** Default: 'workspace-write'. */
+  readonly mode?: 'read-only' | 'workspace-write' | undefined;
+  readonly filesystem?: SandboxFilesystem | undefined;
+  /** A loopback of its own, or the host's network. Default: 'none'. */
+  readonly network?: 'none' | 'full' | undefined;
+  /** Sockets of others, by path, that commands may connect to. Default: none. */
+  readonly allowUnixSockets?: readonly string[] | undefined;
+  /** Whether commands see, and can signal, only the processes in the sandbox. Default: 'own'. */
+  readonly processes?: 'own' | 'host' | undefined;
+  /**
+   * `all`: every line, or no command is run. `landlock`: only what can be had without namespaces, as
+   * in a container that forbids them; `result.sandbox` says what is not kept out. `best-effort`: the
+   * most that can be had. Default: 'all'.
+   */
+  readonly require?: 'all' | 'landlock' | 'best-effort' | undefined;
+}
+
+/** A sandbox for a command. */
+export type SandboxOption = SandboxMode | SandboxPolicy;
+
+const POLICY_NAMES: OptionNames<SandboxPolicy> = {
+  mode: true,
+  filesystem: true,
+  network: true,
+  allowUnixSockets: true,
+  processes: true,
+  require: true,
+};
+const FILESYSTEM_NAMES: OptionNames<SandboxFilesystem> = {
+  allowWrite: true,
+  denyWrite: true,
+  denyRead: true,
+  allowRead: true,
+  tmp: true,
+};
+// Policies are known by identity.
+const READ_ONLY: SandboxPolicy = { mode: 'read-only' };
+const WORKSPACE_WRITE: SandboxPolicy = { mode: 'workspace-write' };
+const PATH_LISTS = ['allowWrite', 'denyWrite', 'denyRead', 'allowRead'] as const;
+
+/**
+ * The policy that is asked for; undefined: no sandbox.
+ *
+ * @throws {InputError} It is none: names the field, what is expected and what was given.
+ */
+export function readSandbox(given: unknown): SandboxPolicy | undefined {
+  if (isMissing(given) || given === 'danger-full-access') return undefined;
+  if (given === 'read-only') return READ_ONLY;
+  if (given === 'workspace-write') return WORKSPACE_WRITE;
+  if (typeof given !== 'object') {
+    const got = showValue(given);
+    throw new InputError(
+      `sandbox: expected 'read-only', 'workspace-write', 'danger-full-access' or a policy, got ${got}`,
+    );
+  }
+  const policy = readOptions<SandboxPolicy>('sandbox', given, POLICY_NAMES, { within: 'sandbox.' });
+  checkWord('mode', policy.mode, ['read-only', 'workspace-write']);
+  checkWord('network', policy.network, ['none', 'full']);
+  checkWord('processes', policy.processes, ['own', 'host']);
+  checkWord('require', policy.require, ['all', 'landlock', 'best-effort']);
+  checkPaths('allowUnixSockets', policy.allowUnixSockets);
+  if (policy.filesystem === undefined) return policy;
+  const within = 'sandbox.filesystem.';
+  const files = readOptions<SandboxFilesystem>(
+    'sandbox.filesystem',
+    policy.filesystem,
+    FILESYSTEM_NAMES,
+    { within },
+  );
+  for (const name of PATH_LISTS) checkPaths(`filesystem.${name}`, files[name]);
+  checkWord('filesystem.tmp', files.tmp, ['private', 'shared']);
+  return policy;
+}
+
+function checkWord(name: string, value: unknown, allowed: readonly string[]): void {
+  if (value === undefined || allowed.includes(value as string)) return;
+  const expected = allowed.map((one) => `'${one}'`).join(' or ');
+  throw new InputError(`sandbox.${name}: expected ${expected}, got ${showValue(value)}`);
+}
+
+function checkPaths(name: string, value: unknown): void {
+  if (value === undefined) return;
+  if (!Array.isArray(value)) {
+    throw new InputError(`sandbox.${name}: expected an array of paths, got ${showValue(value)}`);
+  }
+  for (const path of value) {
+    const isPath = typeof path === 'string' && path !== '' && !path.includes('\0');
+    if (isPath && path.isWellFormed()) continue;
+    throw new InputError(`sandbox.${name}: expected paths, got ${showValue(path)}`);
+  }
+}

@@ -1,0 +1,110 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll } from 'vitest';
+import type { MergedResult } from '../../src/index.js';
+import { startHost } from './hosts.js';
+
+export const isRoot = process.getuid?.() === 0;
+const USER = 65_534;
+
+/** Who runs the commands of a test: whoever runs the tests; and, if that is root, an ordinary user. */
+export const people = isRoot ? (['root', 'an ordinary user'] as const) : (['a user'] as const);
+export type Person = (typeof people)[number];
+
+const isOther = (person: Person) => person === 'an ordinary user';
+
+/** Starts a program as somebody. */
+export function as(person: Person): string[] {
+  if (!isOther(person)) return [];
+  return ['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups'];
+}
+
+/** A folder for the scenes of a file, where nothing is private that others would not see anyhow. */
+export function useScenes(): { readonly path: string } {
+  let path = '';
+  beforeAll(() => {
+    path = mkdtempSync(join(isRoot ? '/srv' : homedir(), 'forkline-scenes-'));
+  });
+  afterAll(() => rmSync(path, { recursive: true, force: true }));
+  return {
+    get path() {
+      return path;
+    },
+  };
+}
+
+/** What there is to get at: a home with a secret, a workspace with a repository, and others' files. */
+export interface Scene {
+  readonly home: string;
+  readonly work: string;
+  readonly outside: string;
+}
+
+/** Makes a scene that belongs to somebody. */
+export function makeScene(folder: string, person: Person): Scene {
+  const path = mkdtempSync(join(folder, 'scene-'));
+  const scene = {
+    home: join(path, 'home'),
+    work: join(path, 'work'),
+    outside: join(path, 'outside'),
+  };
+  for (const part of [join(scene.home, '.ssh'), scene.work, scene.outside]) {
+    mkdirSync(part, { recursive: true });
+  }
+  writeFileSync(join(scene.home, '.ssh/id_rsa'), 'the secret key\n');
+  writeFileSync(join(scene.outside, 'file'), 'before\n');
+  mkdirSync(join(scene.work, '.vscode'));
+  writeFileSync(join(scene.work, '.vscode/settings.json'), '{}\n');
+  execFileSync('git', ['init', '-q', scene.work], { stdio: 'ignore' });
+  for (const open of [folder, path]) chmodSync(open, 0o755);
+  if (isOther(person)) execFileSync('chown', ['-R', `${USER}:${USER}`, path]);
+  return scene;
+}
+
+/** The command line of somebody outside, who listens; see `outsider.py`. */
+export interface Outsider {
+  readonly pid: number;
+  readonly tcp: number;
+  readonly udp: number;
+  readonly segment: number;
+}
+
+/** Starts him in a scene, as somebody. */
+export async function startOutsider(
+  scene: Scene,
+  person: Person,
+): Promise<{ told: Outsider; child: ChildProcess }> {
+  const script = fileURLToPath(new URL('outsider.py', import.meta.url));
+  const [program = '', ...args] = [...as(person), '/usr/bin/python3', script, scene.outside];
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const first = await lines.next();
+  return { told: JSON.parse(first.value), child };
+}
+
+/** What a command said that ended by itself. */
+export interface Said {
+  readonly text: string;
+  readonly result: MergedResult;
+}
+
+/** Runs one command as somebody who has this home, in a host of his own. */
+export async function runAs(
+  person: Person,
+  { home }: Pick<Scene, 'home'>,
+  command: string,
+  options: object,
+): Promise<Said> {
+  const env = { HOME: home, npm_config_cache: undefined };
+  const host = startHost('commands', { under: as(person), env });
+  const { result, error } = await host.run(command, { timeoutMs: 50_000, ...options });
+  host.child.stdin?.end();
+  await host.ended;
+  if (result === undefined) throw Object.assign(new Error(error?.message), error);
+  const { output } = result;
+  return { text: output.kind === 'complete' ? output.text : output.head + output.tail, result };
+}
