@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { messageOf } from '../support/errors.js';
 
 const SECONDS = /^\d+(\.\d+)?$/;
@@ -39,6 +39,12 @@ export function collectVariable(
   const equals = text.indexOf('=');
   if (equals < 1) throw new InvalidArgumentError('Expected NAME=value.');
   return { ...given, [text.slice(0, equals)]: text.slice(equals + 1) };
+}
+
+/** `--sandbox`. */
+export function sandboxOption(): Option {
+  const option = new Option('--sandbox <mode>', 'what commands may write to, read and reach');
+  return option.choices(['read-only', 'workspace-write', 'danger-full-access']);
 }
 
 /** Options as an object of JSON. */

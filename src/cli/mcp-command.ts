@@ -5,11 +5,18 @@ import {
   type ContractName,
   InputError,
   run,
+  type SandboxMode,
   type ShellOptions,
 } from '../index.js';
 import type { CallLogFile, HttpOptions, McpService, StdioOptions } from '../mcp/index.js';
 import { signalExitCode } from '../support/signals.js';
-import { collectVariable, parseOptions, parsePort, parseSeconds } from './arguments.js';
+import {
+  collectVariable,
+  parseOptions,
+  parsePort,
+  parseSeconds,
+  sandboxOption,
+} from './arguments.js';
 import { USAGE_ERROR } from './exit-code.js';
 import { createContractTool } from './mcp-tool.js';
 import { note } from './notes.js';
@@ -23,6 +30,7 @@ interface McpFlags {
   readonly timeout?: number | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly inheritEnv?: 'scrubbed' | 'all' | 'none' | undefined;
+  readonly sandbox?: SandboxMode | undefined;
   readonly options: Readonly<Record<string, unknown>>;
   /** False: `--no-structured`. */
   readonly structured: boolean;
@@ -57,6 +65,7 @@ export function mcpCommand(): Command {
     )
     .option('--env <name=value>', 'set a variable for commands; may be repeated', collectVariable)
     .addOption(inherit.choices(['scrubbed', 'all', 'none']))
+    .addOption(sandboxOption())
     .option(
       '--options <json>',
       'options of the contract, such as {"async": true}; those above go before them',
@@ -134,7 +143,8 @@ async function start(
   // What is wrong with the options, or with this machine, should be known now, and by whoever
   // started the server: a client would only see calls fail.
   await createTool().dispose();
-  await run('true', { cwd: shellOf(flags).cwd ?? String(flags.options.cwd) });
+  const { cwd = String(flags.options.cwd), sandbox } = shellOf(flags);
+  await run('true', { cwd, sandbox });
   if (flags.http === undefined) {
     if (process.stdin.isTTY) note('waiting for an MCP client on standard input');
     return mcp.serveStdio(createTool(), options);
@@ -151,12 +161,13 @@ async function start(
 }
 
 /** What was asked for by an option of its own; the rest is left to `--options`. */
-function shellOf({ cwd, env, inheritEnv, options }: McpFlags): Partial<ShellOptions> {
+function shellOf({ cwd, env, inheritEnv, sandbox, options }: McpFlags): Partial<ShellOptions> {
   const directory = cwd ?? ('cwd' in options ? undefined : process.cwd());
   return {
     ...(directory !== undefined && { cwd: directory }),
     ...(env && { env }),
     ...(inheritEnv && { inheritEnv }),
+    ...(sandbox && { sandbox }),
     logger: { warn: note },
   };
 }

@@ -9,6 +9,7 @@ import {
 } from '../command/environment.js';
 import { checkShell, type ExecuteOptions, type OutputLimits } from '../command/options.js';
 import { checkPriority, type Priority } from '../command/priority.js';
+import { type SandboxOption, type SandboxPolicy, toolSandbox } from '../command/sandbox/policy.js';
 import { compileNamePatterns } from '../command/secrets.js';
 import { inheritedEnvironment } from '../engine/environ.js';
 import type { Owner } from '../engine/owner.js';
@@ -56,6 +57,11 @@ export interface ShellOptions {
    * that could not be had, the receipt's `troubles` say so. Default: `normal`.
    */
   readonly priority?: Priority | undefined;
+  /**
+   * What commands may write to, read and reach: 'read-only', 'workspace-write' (the `cwd` of the tool),
+   * or a policy. Default: 'danger-full-access', all that the host may.
+   */
+  readonly sandbox?: SandboxOption | undefined;
   /** Where each command is noted: a file's path, or a log. Default: nowhere. */
   readonly log?: string | InteractionLog | undefined;
   /** Told what is wrong but no reason to fail. Default: process warnings. */
@@ -74,6 +80,7 @@ export const SHELL_OPTION_NAMES: OptionNames<ShellOptions> & { readonly contract
   shell: true,
   encoding: true,
   priority: true,
+  sandbox: true,
   log: true,
   logger: true,
 };
@@ -92,6 +99,7 @@ export interface ShellSettings {
   /** Undefined: UTF-8. */
   readonly encoding: string | undefined;
   readonly priority: Priority;
+  readonly sandbox: SandboxPolicy | undefined;
   readonly log: CommandLog | undefined;
 }
 
@@ -160,6 +168,7 @@ export function resolveShellOptions(
     shell: options.shell && [...options.shell],
     encoding: isMissing(options.encoding) ? undefined : encodingOf(options.encoding),
     priority: options.priority ?? 'normal',
+    sandbox: toolSandbox(options.sandbox, path),
     log: resolveLog(options.log, options.logger),
   };
 }
@@ -175,17 +184,18 @@ interface CallOptions extends Pick<ExecuteOptions, 'timeoutMs' | 'signal' | 'onO
  * way, and a spread takes several times as long.
  */
 export function commandOptions(
-  settings: Pick<ShellSettings, 'graceMs' | 'shell' | 'encoding' | 'priority'>,
+  settings: Pick<ShellSettings, 'graceMs' | 'shell' | 'encoding' | 'priority' | 'sandbox'>,
   { headBytes, tailBytes }: OutputLimits,
   call: CallOptions,
 ): Omit<ExecuteOptions, 'streams'> {
-  const { graceMs, shell, encoding, priority } = settings;
+  const { graceMs, shell, encoding, priority, sandbox } = settings;
   const { cwd, timeoutMs, owner, signal, onOutput, spill } = call;
   return {
     graceMs,
     shell,
     encoding,
     priority,
+    sandbox,
     headBytes,
     tailBytes,
     cwd,

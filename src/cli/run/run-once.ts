@@ -4,6 +4,7 @@ import {
   createOwner,
   type LiveProcess,
   type RunResult,
+  type SandboxMode,
   type SpawnOptions,
   spawn,
   type TerminalUi,
@@ -28,6 +29,7 @@ export interface RunFlags {
   /** Bytes. */
   readonly maxOutput?: number | undefined;
   readonly spill?: string | undefined;
+  readonly sandbox?: SandboxMode | undefined;
   /** Whether standard input is the command's. */
   readonly input: boolean;
   readonly json?: true | undefined;
@@ -55,8 +57,8 @@ export async function runOnce(command: string, flags: RunFlags): Promise<number>
   const owner = createOwner();
   const line = new WaitingLine();
   const output = openOutput(signals, line);
-  const { env, cwd, timeout: timeoutMs, spill } = flags;
-  const options = { owner, signal: signals.signal, env, cwd, timeoutMs, spill };
+  const { env, cwd, timeout: timeoutMs, spill, sandbox } = flags;
+  const options = { owner, signal: signals.signal, env, cwd, timeoutMs, spill, sandbox };
   try {
     return await printed({ command, flags, options, signals, line, output });
   } catch (error) {

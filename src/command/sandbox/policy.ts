@@ -7,7 +7,7 @@ export type SandboxMode = 'read-only' | 'workspace-write' | 'danger-full-access'
 /** What a command may read and write. Paths are absolute, relative to `cwd`, or begin with `~/`. */
 export interface SandboxFilesystem {
   /**
-   * What can be written to, besides `cwd` with its git directory (unless the mode is `read-only`) and
+   * What can be written to, besides the workspace with its git directory (unless the mode is `read-only`) and
    * temporary directories of its own.
    */
   readonly allowWrite?: readonly string[] | undefined;
@@ -28,6 +28,11 @@ export interface SandboxFilesystem {
 export interface SandboxPolicy {
   /** Default: 'workspace-write'. */
   readonly mode?: 'read-only' | 'workspace-write' | undefined;
+  /**
+   * The directory that can be written to with 'workspace-write'. Default: `cwd`, for a tool the one that
+   * it was made with, wherever its commands go.
+   */
+  readonly workspace?: string | undefined;
   readonly filesystem?: SandboxFilesystem | undefined;
   /** A loopback of its own, or the host's network. Default: 'none'. */
   readonly network?: 'none' | 'full' | undefined;
@@ -48,6 +53,7 @@ export type SandboxOption = SandboxMode | SandboxPolicy;
 
 const POLICY_NAMES: OptionNames<SandboxPolicy> = {
   mode: true,
+  workspace: true,
   filesystem: true,
   network: true,
   allowUnixSockets: true,
@@ -65,6 +71,20 @@ const FILESYSTEM_NAMES: OptionNames<SandboxFilesystem> = {
 const READ_ONLY: SandboxPolicy = { mode: 'read-only' };
 const WORKSPACE_WRITE: SandboxPolicy = { mode: 'workspace-write' };
 const PATH_LISTS = ['allowWrite', 'denyWrite', 'denyRead', 'allowRead'] as const;
+
+/**
+ * The policy of a tool that is made with this directory: what the tool is given later changes nothing.
+ *
+ * @param workspace Undefined: the directory of each call.
+ * @throws {InputError} As {@link readSandbox}.
+ */
+export function toolSandbox(
+  given: unknown,
+  workspace: string | undefined,
+): SandboxPolicy | undefined {
+  const policy = readSandbox(given);
+  return policy && { ...structuredClone(policy), workspace: policy.workspace ?? workspace };
+}
 
 /**
  * The policy that is asked for; undefined: no sandbox.
@@ -86,6 +106,7 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
   checkWord('network', policy.network, ['none', 'full']);
   checkWord('processes', policy.processes, ['own', 'host']);
   checkWord('require', policy.require, ['all', 'landlock', 'best-effort']);
+  checkPaths('workspace', policy.workspace === undefined ? undefined : [policy.workspace]);
   checkPaths('allowUnixSockets', policy.allowUnixSockets);
   if (policy.filesystem === undefined) return policy;
   const within = 'sandbox.filesystem.';

@@ -21,6 +21,7 @@ export interface ResolvedSandbox {
 /** So long what was found on the disk is taken to be there still: calls come in bursts. */
 const FRESH_MS = 250;
 const MOST_KEPT = 32;
+const PRIVATE = ['/tmp', '/var/tmp', '/run', '/dev/shm'];
 
 const recent = new WeakMap<SandboxPolicy, Map<string, { at: number; resolved: ResolvedSandbox }>>();
 
@@ -48,13 +49,16 @@ function resolveNow(policy: SandboxPolicy, cwd: string): ResolvedSandbox {
     path === '~' || path.startsWith('~/') ? join(home, path.slice(2)) : resolve(cwd, path);
   const all = (paths: readonly string[]) => paths.map(absolute);
   const isWorkspace = (policy.mode ?? 'workspace-write') === 'workspace-write';
-  if (isWorkspace && cwd === '/') {
-    throw new InputError("sandbox: expected a cwd other than '/', which would all be writable");
+  const workspace = absolute(policy.workspace ?? cwd);
+  if (isWorkspace && workspace === '/') {
+    throw new InputError(
+      "sandbox: expected a workspace other than '/', which has everything in it",
+    );
   }
-  const git = isWorkspace ? gitDirectories(cwd) : { writable: [], kept: [] };
+  const git = isWorkspace ? gitDirectories(workspace) : { writable: [], kept: [] };
   const ownTmp = filesystem.tmp !== 'shared';
   const roots = [
-    ...(isWorkspace ? [cwd, ...git.writable] : []),
+    ...(isWorkspace ? [workspace, ...git.writable] : []),
     ...(ownTmp ? [] : ['/tmp', '/var/tmp', '/dev/shm']),
   ];
   const writable = withAllowed(roots, all(filesystem.allowWrite ?? []));
@@ -77,11 +81,18 @@ function resolveNow(policy: SandboxPolicy, cwd: string): ResolvedSandbox {
     entries('write', writable),
     entries('keep', kept),
     entries('hide', hidden),
-    // Where it is, also when that is among others' temporary files.
-    entries('show', [...(isWorkspace ? [] : [cwd]), ...all(filesystem.allowRead ?? [])]),
+    entries('show', [
+      ...placesAmong(PRIVATE, [cwd, workspace]),
+      ...all(filesystem.allowRead ?? []),
+    ]),
     entries('socket', sockets),
   ];
   return { plan: plan.join(''), writable, ownTmp, sockets };
+}
+
+/** Where it is is to be seen also when that is among others' temporary files. */
+function placesAmong(directories: readonly string[], places: readonly string[]): readonly string[] {
+  return places.filter((place) => directories.some((path) => place.startsWith(`${path}/`)));
 }
 
 /** Relative to each writable directory. */

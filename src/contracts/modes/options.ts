@@ -1,6 +1,7 @@
 import { createArtifactStore } from '../../artifacts/directory-store.js';
 import type { ArtifactStore } from '../../artifacts/store.js';
 import { MOST_KEPT_BYTES } from '../../command/options.js';
+import { toolSandbox } from '../../command/sandbox/policy.js';
 import { atLeast, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { disregard, InputError, showValue } from '../../support/errors.js';
 import { absolutePath, isUrl } from '../../support/paths.js';
@@ -97,6 +98,7 @@ export function resolveModesOptions(given: ModesOptions): ModesSettings {
   return {
     ...settings,
     directory,
+    sandbox: typeof cwd === 'function' ? toolSandbox(rest.sandbox, undefined) : settings.sandbox,
     timeouts: resolveTimeouts(options.timeouts),
     ...resolveSizes(options),
     tasks: options.tasks === undefined ? undefined : taskManagerOf(options.tasks),

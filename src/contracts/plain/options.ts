@@ -1,4 +1,5 @@
 import { MOST_KEPT_BYTES } from '../../command/options.js';
+import { toolSandbox } from '../../command/sandbox/policy.js';
 import {
   atLeast,
   checkSwitch,
@@ -71,6 +72,8 @@ export function resolvePlainOptions(given: PlainOptions): PlainSettings {
   return {
     ...shell,
     cwd: options.cwd === undefined ? hostDirectory : () => shell.cwd,
+    // Without a directory of its own, that of the host at each call is the workspace.
+    sandbox: options.cwd === undefined ? toolSandbox(options.sandbox, undefined) : shell.sandbox,
     defaults: options.nonInteractive ? nonInteractiveDefaults(true) : NO_DEFAULTS,
     timeoutSeconds: atLeast('timeout', 0.001, timeout),
     maxStdoutBytes: resolveLimit('maxStdoutBytes', maxStdoutBytes),

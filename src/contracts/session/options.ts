@@ -105,8 +105,14 @@ export function resolveSessionOptions(given: SessionOptions): SessionSettings {
     throw new InputError(`maxCharacters: expected at most ${MOST_CHARACTERS}, got ${given}`);
   }
   checkSwitch('persistent', options.persistent);
+  const shell = resolveShellOptions(options, { inheritEnv: 'scrubbed', graceMs: 5000 });
+  if (shell.sandbox !== undefined && options.taskLifetime === 'detached') {
+    throw new InputError(
+      "taskLifetime: expected 'tool' or 'host' beside a sandbox, which ends with its host, got 'detached'",
+    );
+  }
   return {
-    ...resolveShellOptions(options, { inheritEnv: 'scrubbed', graceMs: 5000 }),
+    ...shell,
     timeoutMs: Math.min(timeoutMs, maxTimeoutMs),
     maxTimeoutMs,
     maxCharacters,

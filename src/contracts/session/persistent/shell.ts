@@ -1,3 +1,4 @@
+import type { SandboxPolicy } from '../../../command/sandbox/policy.js';
 import { type LiveProcess, type SpawnOptions, spawnIn } from '../../../command/spawn.js';
 import type { BackgroundProcess, Capture, RunResult } from '../../../engine/outcome.js';
 import { onAbort } from '../../../support/abort.js';
@@ -10,6 +11,7 @@ import { Wires } from './wires.js';
 
 /** How a shell is started. Times in milliseconds. */
 interface ShellStart extends Pick<SpawnOptions, 'shell' | 'graceMs' | 'owner'> {
+  readonly sandbox: SandboxPolicy | undefined;
   readonly cwd: string;
   /** The environment block. */
   readonly environment: string;
@@ -62,6 +64,12 @@ const GONE_MS = 100;
 /** What there is to do with the process. */
 type ShellProcess = Pick<LiveProcess, 'pid' | 'result' | 'kill' | 'ref' | 'unref'>;
 
+/** The sandbox of a shell that talks to us by pipes in this directory. */
+function withPipes(policy: SandboxPolicy | undefined, path: string): SandboxPolicy | undefined {
+  const { allowWrite = [], ...files } = policy?.filesystem ?? {};
+  return policy && { ...policy, filesystem: { ...files, allowWrite: [...allowWrite, path] } };
+}
+
 /** One bash that is given one command after the other. While none runs, the host may exit. */
 export class PersistentShell {
   readonly pid: number;
@@ -100,9 +108,10 @@ export class PersistentShell {
     const wires = await Wires.open();
     try {
       const { cwd, shell, graceMs, owner } = start;
+      const sandbox = withPipes(start.sandbox, wires.directory);
       const [environment, startUp] = withoutStartUp(start.environment);
       const process = await spawnIn(environment, launchText(wires.directory, startUp), {
-        ...{ cwd, shell, graceMs, owner },
+        ...{ cwd, shell, graceMs, sandbox, owner },
         ...OWN_OUTPUT,
         streams: 'separate',
         followDirectory: true,

@@ -28,6 +28,11 @@ export function resolveSnapshot(
   warn: (message: string) => void,
 ): ShellSnapshot | undefined {
   if (option === undefined || option === false) return undefined;
+  if (shell.sandbox !== undefined) {
+    throw new InputError(
+      `shellSnapshot: expected none beside a sandbox, in which its file is not seen, got ${showValue(option)}`,
+    );
+  }
   if (option !== true && (typeof option !== 'object' || option === null)) {
     const got = showValue(option);
     throw new InputError(`shellSnapshot: expected a boolean or an object, got ${got}`);

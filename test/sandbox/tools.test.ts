@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { CONTRACT_NAMES } from '../../src/index.js';
+import { runHost } from '../support/hosts.js';
+import { leavesNothingBehind } from '../support/leftovers.js';
+import { as, makeScene, type Person, people, type Scene, useScenes } from '../support/sandbox.js';
+
+leavesNothingBehind();
+const scenes = useScenes();
+const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+
+interface Answer {
+  readonly text: string;
+  readonly isError?: boolean;
+}
+
+/** What a tool of somebody answers to one input after the other. */
+function ask(person: Person, { home }: Scene, options: object, ...inputs: object[]) {
+  const args = [options, ...inputs].map((each) => JSON.stringify(each));
+  return runHost<Answer[]>('tools', { args, under: as(person), env: { HOME: home } });
+}
+
+describe.each(people)('%s', (person) => {
+  test.each(CONTRACT_NAMES)('a tool of %s runs its commands in its sandbox', async (contract) => {
+    const scene = makeScene(scenes.path, person);
+    const options = { contract, cwd: scene.work, sandbox: 'workspace-write' };
+    const command = `echo in > new; echo out > ${scene.outside}/new; cat ${scene.home}/.ssh/id_rsa; pwd`;
+    const [answer] = await ask(person, scene, options, { command });
+    expect(answer?.text).toContain(scene.work);
+    expect(answer?.text).toContain('Read-only file system');
+    expect(answer?.text).not.toContain('secret');
+    expect(readFileSync(`${scene.work}/new`, 'utf8')).toBe('in\n');
+    expect(existsSync(`${scene.outside}/new`)).toBe(false);
+  });
+
+  test.each([false, true])(
+    'a session goes where its commands go, but takes no rights along (persistent: %s)',
+    async (persistent) => {
+      const scene = makeScene(scenes.path, person);
+      const { work: cwd, outside } = scene;
+      const options = { contract: 'session', cwd, persistent, sandbox: 'workspace-write' };
+      const answers = await ask(
+        person,
+        scene,
+        options,
+        { command: 'mkdir sub; cd sub; export HERE=1; echo 1 > one && pwd' },
+        { command: `pwd; cd ${outside} && pwd` },
+        { command: 'pwd; echo out > new; sleep 100 & cd -' },
+        { command: 'echo end' },
+      );
+      expect(answers[0]?.text).toContain(`${cwd}/sub`);
+      expect(answers[1]?.text).toContain(`${cwd}/sub\n${outside}`);
+      expect(answers[2]?.text).toMatch(/Read-only file system/);
+      expect(answers[3]?.text).toContain('end');
+      expect(existsSync(`${outside}/new`)).toBe(false);
+    },
+  );
+
+  test('a directory that a call names is no workspace', async () => {
+    const scene = makeScene(scenes.path, person);
+    const options = { contract: 'workspace', cwd: scene.work, sandbox: 'workspace-write' };
+    const inputs = [
+      { command: 'echo out > new', cwd: scene.outside },
+      { command: `cd ${scene.outside} && echo out > new` },
+    ];
+    const answers = await ask(person, scene, options, ...inputs);
+    expect(answers.map(({ text }) => text.includes('Read-only'))).toEqual([true, true]);
+  });
+
+  test('what would outlive the sandbox is refused', async () => {
+    const scene = makeScene(scenes.path, person);
+    const options = { cwd: scene.work, sandbox: 'read-only' };
+    const background = { command: 'true', mode: 'background' };
+    const [modes] = await ask(person, scene, { ...options, contract: 'modes' }, background);
+    expect(modes).toMatchObject({ isError: true, text: expect.stringContaining('sandbox') });
+    const detached = { ...options, contract: 'session', taskLifetime: 'detached' };
+    const [session] = await ask(person, scene, detached);
+    expect(session?.text).toMatch(/^InputError: taskLifetime: /);
+  });
+
+  test('forkline run --sandbox', () => {
+    const { home, work, outside } = makeScene(scenes.path, person);
+    const [program = '', ...args] = [
+      ...as(person),
+      ...[process.execPath, cli, 'run', '--sandbox', 'workspace-write', '--cwd', work, '--'],
+      ...['sh', '-c', `echo in > new; echo out > ${outside}/new; echo hi`],
+    ];
+    const env = { ...process.env, HOME: home };
+    const output = execFileSync(program, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    expect(output.toString()).toMatch(/Read-only file system\nhi\n$/);
+    expect(existsSync(`${work}/new`)).toBe(true);
+    expect(existsSync(`${outside}/new`)).toBe(false);
+  });
+});
