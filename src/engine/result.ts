@@ -37,8 +37,6 @@ export function toResult(
   if (end.kind === 'neverStarted') return neverStarted(asked, by);
   const whole = asked.separate ? separateResult(end, asked, by) : mergedResult(end, asked, by);
   const result = end.engine === 'native' ? whole : withoutFigures(whole);
-  if (end.spill === undefined && end.directory === undefined && end.share === 0) return result;
-  const result = asked.separate ? separateResult(end, asked, by) : mergedResult(end, asked, by);
   const isPlain = end.spill === undefined && end.directory === undefined && end.share === 0;
   if (isPlain && end.enforced === undefined) return result;
   return {
@@ -53,6 +51,8 @@ export function toResult(
 /** An engine that can't measure tells nothing, rather than nought. */
 function withoutFigures({ cpu: _, peakMemory: __, ...known }: RunResult): RunResult {
   return known;
+}
+
 function toReport(lines: string): SandboxReport {
   const enforced = Object.fromEntries(lines.split(' ').map((line) => line.split('=')));
   return { enforced: enforced as SandboxReport['enforced'] };

@@ -153,6 +153,7 @@ export class PortableCommand implements CommandHandle {
       spill,
       directory: this.#leader?.directory(),
       share: this.#leader?.share ?? 0,
+      enforced: undefined,
     });
   }
 

@@ -1,3 +1,4 @@
+import { InputError } from '../../support/errors.js';
 import { onBehalfOfNobody } from '../caller.js';
 import type { CommandHandle } from '../handle.js';
 import type { CommandEvents, EngineCommand } from '../message.js';
@@ -19,7 +20,7 @@ const running = new Set<PortableCommand>();
  * Starts a command by Node's own means alone. What it can't keep of what the native engine promises
  * stands in docs/portable.md.
  *
- * @throws {InputError} It needs a terminal, and what makes one is not installed.
+ * @throws {InputError} It needs a terminal, and what makes one is not installed; or a sandbox.
  */
 export function startPortable(
   owner: PortableOwner,
@@ -27,6 +28,11 @@ export function startPortable(
   events: CommandEvents,
 ): CommandHandle {
   if (command.terminal !== undefined) loadTerminals();
+  if (command.sandbox !== undefined) {
+    throw new InputError(
+      "sandbox: expected 'danger-full-access' or nothing: the portable engine has no sandbox",
+    );
+  }
   // Timers and pipes of its own belong to no request.
   return onBehalfOfNobody(() => {
     const started = new PortableCommand(owner.id, command, events);
