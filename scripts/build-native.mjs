@@ -1,18 +1,24 @@
-// Builds the addon and the keeper with cargo and puts them where src/engine/binding.ts looks first.
+// Builds the addon and the keeper and puts them where src/engine/binding.ts looks first:
+// native/prebuilt/<platform>-<arch>-<libc>.
 //
-// One script for every way in: `npm ci` (prepare), `npm run build:native`, and `npx node-gyp
-// rebuild` in a checkout or in an installed package. It therefore uses nothing but Node itself.
+//     node scripts/build-native.mjs [--quick] [--target TRIPLE]
 //
-// With `--quick` it builds in seconds what runs slower: for trying a change.
+// One script for every way in: `npm ci` (prepare), `npm run build:native`, `npx node-gyp rebuild`.
+//
+// --quick builds in seconds what runs slower: for trying a change. --target builds for another
+// machine, or for older ones of this kind (x86_64-unknown-linux-gnu.2.28), with zig as its linker:
+// `pip install cargo-zigbuild ziglang`, `rustup target add TRIPLE`.
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, renameSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { NapiCli, parseTriple } from '@napi-rs/cli';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const prebuilt = join(root, 'native', 'prebuilt');
-const profile = process.argv.includes('--quick') ? 'quick' : 'release';
+const { values } = parseArgs({
+  options: { quick: { type: 'boolean' }, target: { type: 'string' } },
+});
 
 /**
  * Says why nothing can be built, in one line, and ends.
@@ -27,8 +33,10 @@ function stop(reason) {
 /**
  * Whether a tool is there and starts.
  * @param {string} program
+ * @param {readonly string[]} args
  */
-const works = (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
+const works = (program, args = ['--version']) =>
+  spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 
 function checkTools() {
   if (process.platform !== 'linux') {
@@ -37,49 +45,17 @@ function checkTools() {
   if (!works('cargo')) {
     stop('cargo was not found: install Rust (https://rustup.rs), then run this again');
   }
+  if (values.target) {
+    if (!works('cargo', ['zigbuild', '--help'])) {
+      stop('cargo zigbuild was not found: pip install cargo-zigbuild ziglang, then run this again');
+    }
+    return;
+  }
   // CXX may hold a wrapper and flags, as in `ccache g++`; the first word is what must exist.
   const compiler = process.env.CXX?.trim().split(/\s+/)[0] || 'c++';
   if (!works(compiler)) {
     stop(`${compiler} was not found: install a C++ compiler (Debian: g++), then run this again`);
   }
-}
-
-/**
- * Runs cargo and returns the files it made. Cargo is asked for their paths, because a target
- * directory or a target triple of the user's own configuration moves them.
- */
-function build() {
-  const packages = ['--package', 'forkline-addon', '--package', 'forkline-keeper'];
-  const cargo = spawnSync(
-    'cargo',
-    [
-      'build',
-      `--profile=${profile}`,
-      '--locked',
-      ...packages,
-      '--message-format=json-render-diagnostics',
-    ],
-    { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  if (cargo.status !== 0) stop('cargo could not build the native part; its errors are above');
-  return cargo.stdout
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line))
-    .filter((message) => message.reason === 'compiler-artifact')
-    .flatMap((message) => /** @type {string[]} */ (message.filenames));
-}
-
-/**
- * Replaces a file by renaming: a process that has the old one loaded keeps it whole.
- * @param {string} source
- * @param {string} name
- */
-function install(source, name) {
-  const temporary = join(prebuilt, `.${name}.${process.pid}`);
-  copyFileSync(source, temporary);
-  chmodSync(temporary, 0o755);
-  renameSync(temporary, join(prebuilt, name));
 }
 
 /** The C library Node itself runs on, as the names of prebuilt binaries spell it. */
@@ -91,14 +67,23 @@ function libc() {
 }
 
 checkTools();
-const names = new Map([
-  ['libforkline_addon.so', `forkline.${process.platform}-${process.arch}-${libc()}.node`],
-  ['forkline-keeper', 'forkline-keeper'],
-]);
-const built = build();
-mkdirSync(prebuilt, { recursive: true });
-for (const [file, name] of names) {
-  const source = built.find((path) => basename(path) === file);
-  if (!source) stop(`cargo did not build ${file}`);
-  install(source, name);
+const machine = values.target
+  ? parseTriple(values.target).platformArchABI
+  : `${process.platform}-${process.arch}-${libc()}`;
+const common = {
+  cwd: root,
+  outputDir: join(root, 'native', 'prebuilt', machine),
+  profile: values.quick ? 'quick' : 'release',
+  cargoOptions: ['--locked'],
+  ...(values.target && { target: values.target, crossCompile: true }),
+};
+const napi = new NapiCli();
+/** @type {Parameters<NapiCli['build']>[0][]} */
+const parts = [
+  { manifestPath: 'native/addon/Cargo.toml', platform: true, noJsBinding: true },
+  { manifestPath: 'native/keeper/Cargo.toml', bin: 'forkline-keeper' },
+];
+for (const part of parts) {
+  const { task } = await napi.build({ ...common, ...part });
+  await task.catch(() => stop('cargo could not build the native part; its errors are above'));
 }

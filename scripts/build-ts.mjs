@@ -3,6 +3,9 @@
 // What package.json offers (its exports and programs) is bundled, with what they share in chunks:
 // a hundred small files take Node three times as long to load. What is not needed at import is in
 // files of its own: see late-parts.mjs. Types stay a file each.
+//
+// Libraries are bundled as well, whose parts that are used are a tenth of them: an install brings
+// nothing but this package and its binaries. A list of their licences lies beside the bundle.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
@@ -11,6 +14,8 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { builtinsUnlisted } from './builtins-unlisted.mjs';
 import { atOnce, lateEntries, lateParts } from './late-parts.mjs';
+import { licences } from './licences.mjs';
+import { keepPublicTypes } from './public-types.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -22,15 +27,12 @@ const offered = [
   ...Object.values(manifest.bin),
 ];
 const names = offered.flatMap((path) => /^(?:\.\/)?dist\/(.*)\.js$/.exec(path)?.[1] ?? []);
-const dependencies = Object.keys(manifest.dependencies);
 
 const bundle = await rolldown({
   cwd: root,
   input: { ...Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])), ...lateEntries },
-  plugins: [lateParts(root), builtinsUnlisted],
+  plugins: [lateParts(root), builtinsUnlisted, licences(root)],
   platform: 'node',
-  external: (/** @type {string} */ id) =>
-    dependencies.some((name) => id === name || id.startsWith(`${name}/`)),
 });
 await bundle.write({
   dir: directory,
@@ -51,6 +53,10 @@ const tsc = join(root, 'node_modules', '.bin', 'tsc');
 const flags = ['--emitDeclarationOnly', '--outDir', directory];
 // Its errors go to stderr: a caller's stdout may be a list.
 execFileSync(tsc, flags, { cwd: root, stdio: ['ignore', 2, 2] });
+keepPublicTypes(
+  directory,
+  Object.values(manifest.exports).flatMap(({ types }) => types?.replace('./dist/', '') ?? []),
+);
 for (const program of Object.values(manifest.bin)) {
   chmodSync(join(directory, program.replace(/^dist\//, '')), 0o755);
 }

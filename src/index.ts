@@ -144,7 +144,7 @@ export {
   type StreamReceipt,
 } from './receipt/receipt.js';
 export type { CommandTrace } from './receipt/trace.js';
-export type { PipelineCode } from './shell/pipeline-code.js';
+export type { PipelineCode } from './shell/reading.js';
 export { InputError } from './support/errors.js';
 export type { Logger } from './support/logger.js';
 export { shellQuote } from './support/quote.js';

@@ -2,7 +2,8 @@ import type { KeptOutput } from '../artifacts/keep-output.js';
 import type { BackgroundProcess } from '../engine/outcome.js';
 import type { ListeningPort } from '../receipt/ports.js';
 import type { Receipt } from '../receipt/receipt.js';
-import { hiddenPrograms, type PipelineCode } from '../shell/pipeline-code.js';
+import { hiddenPrograms } from '../shell/pipeline-code.js';
+import type { PipelineCode } from '../shell/reading.js';
 import { firstBytes, formatSize, visibleText } from '../support/text.js';
 
 /** Stands where a command printed nothing. */

@@ -1,15 +1,17 @@
-import { createRequire } from 'node:module';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { requireOf } from './late-library.js';
 import type { NativeBinding } from './native.js';
 
-const require = createRequire(import.meta.url);
+/** The processors that binaries are published for. */
+const PUBLISHED = ['x64', 'arm64'];
 
-/** The folder of this package or checkout, wherever in it the bundler has put this file. */
-const root = () => dirname(require.resolve('forkline/package.json'));
+/** The C library that a binary is built for. */
+type Libc = 'gnu' | 'musl';
 
 /**
  * Loads the addon. The places, in order: the file named by FORKLINE_BINDING, a build in this very
- * checkout or package, the package with the binaries of this platform.
+ * checkout, the package with the binaries of this platform.
  */
 export function loadBinding(): NativeBinding {
   if (process.platform !== 'linux') {
@@ -18,44 +20,70 @@ export function loadBinding(): NativeBinding {
       `forkline runs on Linux; ${process.platform} is not supported`,
     );
   }
+  const require = requireOf(import.meta.url);
   const override = process.env.FORKLINE_BINDING;
-  const places = override ? [resolve(override)] : [...localBuilds(), ...platformPackages()];
+  const root = rootOf(require);
+  const places = override ? [resolve(override)] : libcs().flatMap((libc) => placesOf(root, libc));
+  const failures: unknown[] = [];
   for (const place of places) {
     try {
       return require(place) as NativeBinding;
     } catch (error) {
-      // A binary that is there and does not load must say so, not pass for a missing one.
-      if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') failures.push(error);
     }
   }
+  // A binary that is there and does not load must say so, not pass for a missing one.
+  if (failures.length > 0) throw failures[0];
   throw bindingError(
     'FORKLINE_NO_BINDING',
-    override ? `FORKLINE_BINDING names a file that does not exist: ${override}` : missing(),
+    override ? `FORKLINE_BINDING names a file that does not exist: ${override}` : missing(root),
   );
 }
 
-// Both C libraries are tried by name: asking which one this process runs on takes 7 ms, and npm
-// installs the binaries of that one only.
-const targets = () => ['gnu', 'musl'].map((libc) => `${process.platform}-${process.arch}-${libc}`);
-
-const localBuilds = () =>
-  targets().map((name) => join(root(), `native/prebuilt/forkline.${name}.node`));
-
-const platformPackages = () => targets().map((name) => `@forkline/${name}`);
-
-function missing(): string {
-  const [gnu, musl] = platformPackages();
-  const glibc = runsOnGlibc();
-  const where = `${process.platform} ${process.arch} with ${glibc ? 'glibc' : 'musl'}`;
-  return (
-    `forkline has no native binary for ${where}: install its optional dependency ` +
-    `${glibc ? gnu : musl}, or, with Rust and a C++ compiler, run 'npx node-gyp rebuild' in ${root()}`
-  );
+/** The folder of this package or checkout, wherever in it the bundler has put this file. */
+function rootOf(require: NodeJS.Require): string | undefined {
+  try {
+    return dirname(require.resolve('forkline/package.json'));
+  } catch {
+    // A user's bundler has put it elsewhere; the binaries may be found all the same.
+    return undefined;
+  }
 }
 
-function runsOnGlibc(): boolean {
+/**
+ * Both, this process's first: some package managers install the binaries of both. To ask which one
+ * that is takes 7 ms, so it is done only where there is a musl at all.
+ */
+function libcs(): Libc[] {
+  return libc() === 'musl' ? ['musl', 'gnu'] : ['gnu', 'musl'];
+}
+
+function libc(): Libc {
+  const machine = { x64: 'x86_64', arm64: 'aarch64' }[process.arch as string] ?? process.arch;
+  if (!existsSync(`/lib/ld-musl-${machine}.so.1`)) return 'gnu';
   const report = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
-  return report.header.glibcVersionRuntime !== undefined;
+  return report.header.glibcVersionRuntime === undefined ? 'musl' : 'gnu';
+}
+
+function placesOf(root: string | undefined, libc: Libc): string[] {
+  const machine = `${process.platform}-${process.arch}-${libc}`;
+  const local = root && join(root, `native/prebuilt/${machine}/forkline.${machine}.node`);
+  return [...(local ? [local] : []), `@forkline/engine-${machine}`];
+}
+
+function missing(root: string | undefined): string {
+  const own = libc();
+  const where = `${process.platform} ${process.arch} with ${own === 'gnu' ? 'glibc' : 'musl'}`;
+  const head = `forkline has no native binary for ${where}: `;
+  const tools = 'with Rust and a C++ compiler';
+  if (root && existsSync(join(root, 'Cargo.toml'))) {
+    return `${head}${tools}, run 'npm run build' in ${root}`;
+  }
+  const install =
+    `install its optional dependency @forkline/engine-${process.platform}-${process.arch}-${own} ` +
+    '(a lock file made on another platform, or --omit=optional, leaves it out), or ';
+  const build = `${tools}, run 'npm ci' in its sources and set FORKLINE_BINDING to the .node file`;
+  return `${head}${PUBLISHED.includes(process.arch) ? install : ''}${build}`;
 }
 
 const bindingError = (code: string, message: string) => Object.assign(new Error(message), { code });

@@ -38,12 +38,13 @@ export function lateLibrary<T>(name: string, load: () => Promise<T>): () => Prom
  * @param path Relative to that file.
  * @returns Loads it.
  * @throws {LaunchError} (the made function, `EMFILE`) As with {@link lateLibrary}.
+ * @throws Error (the made function, `FORKLINE_BUNDLED`) A bundler has taken it for its own.
  */
 export function latePart<T>(name: string, from: string, path: string): () => T {
   let part: T | undefined;
   return () => {
     part ??= onBehalfOfNobody(() =>
-      withDescriptors<T>(name, OPEN_ONE_BY_ONE, () => createRequire(from)(path)),
+      withDescriptors<T>(name, OPEN_ONE_BY_ONE, () => loadOwn(from, path)),
     );
     return part;
   };
@@ -83,4 +84,44 @@ function withDescriptors<T>(name: string, needed: number, load: () => T): T {
     for (const descriptor of open) closeSync(descriptor);
   }
   return load();
+}
+
+/**
+ * What loads by name or by place what comes with this package.
+ *
+ * @param from The URL of the file that asks; a bundler that makes CommonJS leaves none.
+ * @throws Error (`FORKLINE_BUNDLED`) There is none.
+ */
+export function requireOf(from: string | undefined): NodeJS.Require {
+  if (!from) throw bundled();
+  return createRequire(from);
+}
+
+/**
+ * Loads a file of this package.
+ *
+ * @param from The URL of the file that asks.
+ * @param path Relative to that file, or by the package's own name.
+ * @throws Error (`FORKLINE_BUNDLED`) It is not there.
+ */
+function loadOwn<T>(from: string | undefined, path: string): T {
+  const load = requireOf(from);
+  let found: string;
+  try {
+    found = load.resolve(path);
+  } catch (error) {
+    throw bundled(error);
+  }
+  return load(found);
+}
+
+/** The package has been taken apart: its files look for each other. */
+function bundled(cause?: unknown): Error {
+  const error = new Error(
+    'forkline was bundled, and does not find its own files: leave it to be loaded from ' +
+      'node_modules (esbuild, webpack, rollup: `external`; vite: `ssr.external`; Next: ' +
+      '`serverExternalPackages`)',
+    { cause },
+  );
+  return Object.assign(error, { code: 'FORKLINE_BUNDLED' });
 }

@@ -9,7 +9,7 @@ import { errorOf } from '../support/errors.js';
 import { type Exchange, NO_SUCH_SESSION } from './exchange.js';
 import { HttpSession, type SessionLimits } from './http-session.js';
 import { PARSE_ERROR } from './message-fault.js';
-import type { McpOptions } from './server.js';
+import type { McpOptions } from './options.js';
 
 /** What clients get, and how much of it. */
 interface ClientsOptions {

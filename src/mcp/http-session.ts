@@ -4,7 +4,8 @@ import type { BashTool } from '../index.js';
 import { errorOf } from '../support/errors.js';
 import { settlesWithin, startTimer } from '../support/timing.js';
 import type { Exchange } from './exchange.js';
-import { buildServer, type McpOptions } from './server.js';
+import type { McpOptions } from './options.js';
+import { buildServer } from './server.js';
 
 /** How long a client may be silent. */
 export interface SessionLimits {

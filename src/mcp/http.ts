@@ -11,7 +11,7 @@ import { showValue } from '../support/errors.js';
 import { Access } from './access.js';
 import { Clients } from './clients.js';
 import { Exchange } from './exchange.js';
-import { MCP_OPTION_NAMES, type McpOptions, readServerOptions } from './server.js';
+import { MCP_OPTION_NAMES, type McpOptions, readServerOptions } from './options.js';
 import { type McpService, reportTo } from './service.js';
 
 /** Options of a server on a loopback port. */

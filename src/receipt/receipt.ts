@@ -13,11 +13,8 @@ import type {
   StreamName,
 } from '../engine/outcome.js';
 import { loadShellParser, parseShell } from '../shell/parser.js';
-import {
-  findPipelineCode,
-  mayHavePipelineCode,
-  type PipelineCode,
-} from '../shell/pipeline-code.js';
+import { findPipelineCode, mayHavePipelineCode } from '../shell/pipeline-code.js';
+import type { PipelineCode } from '../shell/reading.js';
 import { InputError, showValue } from '../support/errors.js';
 import { settlesWithin } from '../support/timing.js';
 import { type ListeningPort, listeningPorts, type ProcessPorts } from './ports.js';

@@ -8,15 +8,8 @@ import type {
 } from 'unbash';
 import { firstBytes, visibleText } from '../support/text.js';
 import type { ShellParser } from './parser.js';
+import type { PipelineCode } from './reading.js';
 import { findProgram, programName } from './wrappers.js';
-
-/** Whose exit code a command's is, when a pipeline ends in a filter. */
-export interface PipelineCode {
-  /** The program at the pipeline's end: the exit code is its. */
-  readonly program: string;
-  /** Those before it, in order: how they ended, the exit code does not say. */
-  readonly before: readonly string[];
-}
 
 /** Programs that hand on what they are fed, changed or not, and say nothing of who feeds them. */
 const FILTERS: ReadonlySet<string> = new Set([

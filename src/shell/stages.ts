@@ -1,6 +1,7 @@
 import type { Command, CommandNode, PipelineNode, Script, Statement } from 'unbash';
 import { pipedOutput, redirectedOutput, type StageOutput, writesByTee } from './output.js';
-import { type Computed, maskedRedirection, maskedWord, mostComputed } from './text.js';
+import type { Computed } from './reading.js';
+import { maskedRedirection, maskedWord, mostComputed } from './text.js';
 import { findProgram, programName } from './wrappers.js';
 
 /** A simple command that is not fed by a pipe, as rules see it. */

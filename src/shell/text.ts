@@ -1,10 +1,5 @@
 import type { Redirection, Word, WordPart } from 'unbash';
-
-/**
- * What the shell works out before it has a word: nothing, the values of variables, or the output of
- * commands.
- */
-export type Computed = 'nothing' | 'variables' | 'commands';
+import type { Computed } from './reading.js';
 
 /**
  * A word as rules see it: what is quoted or escaped cannot be taken for syntax or a name. `"a > b"`

@@ -1,8 +1,9 @@
 import type { IBuffer, IBufferCell, IBufferLine, Terminal } from '@xterm/headless';
 import type { TerminalSize } from '../command/terminal.js';
 import { lateLibrary } from '../engine/late-library.js';
+import { styleOf, takeLook } from './cell.js';
 import { limitCounts, PacedWriter } from './paced-write.js';
-import { PLAIN, styleOf, takeLook } from './style.js';
+import { PLAIN } from './style.js';
 import type { ConsoleFrame, ConsoleRow, StyledText } from './ui.js';
 
 const loadTerminals = lateLibrary('the terminal', () => import('@xterm/headless'));

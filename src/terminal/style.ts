@@ -1,8 +1,7 @@
-import type { IBufferCell } from '@xterm/headless';
 import type { ConsoleRow, TextColor, TextStyle } from './ui.js';
 
 /** The flags of a style, and the codes (SGR) that set them. */
-const FLAGS = [
+export const FLAGS = [
   ['bold', 1],
   ['dim', 2],
   ['italic', 3],
@@ -15,63 +14,6 @@ const FLAGS = [
 
 /** How most text looks. */
 export const PLAIN: TextStyle = {};
-
-/** The look of a cell in figures, which are cheap to compare: a screen has up to 80,000 cells. */
-interface Look {
-  flags: number;
-  /** Palette, RGB or default, as the terminal numbers them. */
-  foregroundMode: number;
-  foreground: number;
-  backgroundMode: number;
-  background: number;
-}
-
-/** Writes a cell's look over another one; whether that was a different one. */
-export function takeLook(cell: IBufferCell, look: Look): boolean {
-  const flags =
-    (cell.isBold() && 1) |
-    (cell.isDim() && 2) |
-    (cell.isItalic() && 4) |
-    (cell.isUnderline() && 8) |
-    (cell.isBlink() && 16) |
-    (cell.isInverse() && 32) |
-    (cell.isInvisible() && 64) |
-    (cell.isStrikethrough() && 128);
-  const foregroundMode = cell.getFgColorMode();
-  const foreground = cell.getFgColor();
-  const backgroundMode = cell.getBgColorMode();
-  const background = cell.getBgColor();
-  if (
-    flags === look.flags &&
-    foreground === look.foreground &&
-    background === look.background &&
-    foregroundMode === look.foregroundMode &&
-    backgroundMode === look.backgroundMode
-  ) {
-    return false;
-  }
-  Object.assign(look, { flags, foregroundMode, foreground, backgroundMode, background });
-  return true;
-}
-
-/** How a cell looks, of which the flags are known. */
-export function styleOf(cell: IBufferCell, flags: number): TextStyle {
-  if (cell.isAttributeDefault()) return PLAIN;
-  const foreground = color(cell.isFgPalette(), cell.isFgRGB(), cell.getFgColor());
-  const background = color(cell.isBgPalette(), cell.isBgRGB(), cell.getBgColor());
-  const style: Record<string, TextColor | true> = {};
-  if (foreground !== undefined) style.foreground = foreground;
-  if (background !== undefined) style.background = background;
-  for (const [index, [name]] of FLAGS.entries()) {
-    if (flags & (1 << index)) style[name] = true;
-  }
-  return style;
-}
-
-function color(isPalette: boolean, isRgb: boolean, value: number): TextColor | undefined {
-  if (isPalette) return { palette: value };
-  return isRgb ? { rgb: value } : undefined;
-}
 
 /** A row as text with the escape sequences (SGR) that make a terminal show it so. */
 export function ansiRow(row: ConsoleRow): string {

@@ -151,7 +151,7 @@ describe('the program', () => {
     const place = folder.file('noexec');
     mkdirSync(place);
     // The keeper alone: a library can't be mapped from there either.
-    const keeper = join(copy, 'native/prebuilt/forkline-keeper');
+    const keeper = join(copy, 'native/prebuilt/linux-x64-gnu/forkline-keeper');
     const mount = [
       `mount -t tmpfs none ${place}`,
       `cp ${keeper} ${place}`,
@@ -170,7 +170,7 @@ describe('the program', () => {
 
   test('that is missing is an error that names it', async () => {
     const bare = publicCopy(folder.file('bare'));
-    rmSync(join(bare, 'native/prebuilt/forkline-keeper'));
+    rmSync(join(bare, 'native/prebuilt/linux-x64-gnu/forkline-keeper'));
     const host = startHost('commands', { from: bare });
     const { error } = await host.run('true');
     host.child.stdin?.end();
@@ -185,7 +185,7 @@ describe('the program', () => {
 
   test('that ends at once is an error, not a hang', async () => {
     const broken = publicCopy(folder.file('broken'));
-    const keeper = join(broken, 'native/prebuilt/forkline-keeper');
+    const keeper = join(broken, 'native/prebuilt/linux-x64-gnu/forkline-keeper');
     rmSync(keeper);
     cpSync(execFileSync('which', ['true'], { encoding: 'utf8' }).trim(), keeper);
     chmodSync(keeper, 0o755);

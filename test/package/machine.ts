@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -82,27 +82,15 @@ const which = (program: string) => output('/bin/sh', ['-c', `command -v ${progra
 export interface Tarballs {
   main: string;
   platform: string;
-  /** What forkline depends on, so that an install needs neither a network nor npm's cache. */
-  dependencies: string[];
 }
 
-/** Packs both packages as they are built now, and the installed packages they depend on. */
+/** Packs the main package and that of this platform as they are built now. */
 export function packEverything(destination: string): Tarballs {
-  const [main, platform] = output(process.execPath, ['scripts/pack.mjs', destination]).split('\n');
-  if (!main || !platform) throw new Error('scripts/pack.mjs did not name two tarballs');
-  const flags = ['--silent', '--ignore-scripts', '--pack-destination', destination];
-  const packed = output('npm', ['pack', ...flags, ...runtimeDependencies()]).split('\n');
-  return { main, platform, dependencies: packed.map((name) => join(destination, name)) };
-}
-
-/** The folders of what an install of forkline brings with it, as the lock file has them. */
-function runtimeDependencies(): string[] {
-  const lock: { packages: Record<string, { dev?: boolean }> } = JSON.parse(
-    readFileSync(join(root, 'package-lock.json'), 'utf8'),
-  );
-  return Object.entries(lock.packages)
-    .filter(([path, entry]) => path !== '' && !entry.dev)
-    .map(([path]) => `./${path}`);
+  const tarballs = output(process.execPath, ['scripts/pack.mjs', destination]).split('\n');
+  const [main] = tarballs;
+  const platform = tarballs.find((path) => path.includes(`linux-${process.arch}-gnu`));
+  if (!main || !platform) throw new Error(`scripts/pack.mjs made ${tarballs.join(', ')}`);
+  return { main, platform };
 }
 
 function output(program: string, args: readonly string[]): string {

@@ -1,10 +1,13 @@
-import { existsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bareMachine, execute, type Machine, packEverything } from './machine.js';
+import { bareMachine, execute, type Machine } from './machine.js';
 
-const nodeGyp = fileURLToPath(new URL('../../node_modules/.bin/node-gyp', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const nodeGyp = join(root, 'node_modules/.bin/node-gyp');
 const prefix = dirname(dirname(process.execPath));
 // Node's own headers where it has them; node-gyp would download the same.
 const headers = existsSync(join(prefix, 'include/node/node.h')) ? [`--nodedir=${prefix}`] : [];
@@ -12,25 +15,54 @@ const headers = existsSync(join(prefix, 'include/node/node.h')) ? [`--nodedir=${
 const quick = { CARGO_PROFILE_RELEASE_OPT_LEVEL: '0', CARGO_PROFILE_RELEASE_LTO: 'off' };
 
 let machine: Machine;
-let installed: string;
+let checkout: string;
 
-beforeAll(async () => {
+/** What is committed or about to be, as a clone would have it, without what was built. */
+beforeAll(() => {
   machine = bareMachine();
-  const { main, dependencies } = packEverything(machine.directory('tarballs'));
-  const project = machine.directory('project');
-  await machine.run(project, ['npm', 'i', '--offline', main, ...dependencies]);
-  installed = join(project, 'node_modules/forkline');
+  checkout = mkdtempSync(join(tmpdir(), 'forkline-checkout-'));
+  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const files = execFileSync('git', list, { cwd: root, encoding: 'utf8' }).split('\0');
+  for (const file of files.filter((path) => existsSync(join(root, path)))) {
+    if (/^(native|scripts|Cargo|binding|package)/.test(file)) {
+      cpSync(join(root, file), join(checkout, file));
+    }
+  }
+  symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'));
+  cpSync(join(root, 'dist'), join(checkout, 'dist'), { recursive: true });
 });
 
-afterAll(() => machine.remove());
+afterAll(() => {
+  machine.remove();
+  rmSync(checkout, { recursive: true });
+});
 
-test('an installed package builds its own binaries by node-gyp and uses them', async () => {
+const importAndRun = `import('forkline')
+  .then(({ run }) => run('echo hi'))
+  .then((result) => console.log(result.output.text.trim()))
+  .catch((error) => console.log(error.message))`;
+
+test('G1: a checkout that has not been built says how to', async () => {
+  const { stdout } = await machine.run(checkout, ['node', '-e', importAndRun]);
+  expect(stdout).toBe(
+    'forkline has no native binary for linux x64 with glibc: with Rust and a C++ compiler, ' +
+      `run 'npm run build' in ${checkout}\n`,
+  );
+});
+
+test('building it without cargo stops with one line that names what to install', async () => {
+  expect(await machine.run(checkout, ['node', 'scripts/build-native.mjs'])).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr:
+      'forkline: cargo was not found: install Rust (https://rustup.rs), then run this again\n',
+  });
+});
+
+test('G1: a checkout builds its own binaries by node-gyp and uses them', async () => {
   const env = { ...process.env, ...quick };
-  const built = await execute(nodeGyp, ['rebuild', ...headers], { cwd: installed, env });
+  const built = await execute(nodeGyp, ['rebuild', ...headers], { cwd: checkout, env });
   expect(built.exitCode, built.stderr).toBe(0);
-
-  const script = `require('forkline').run('echo hi').then((r) => console.log(r.output.text.trim()))`;
-  const result = await machine.run(dirname(dirname(installed)), ['node', '-e', script]);
+  const result = await machine.run(checkout, ['node', '-e', importAndRun]);
   expect(result).toMatchObject({ exitCode: 0, stdout: 'hi\n' });
-  expect(existsSync(join(installed, 'native/prebuilt/forkline-keeper'))).toBe(true);
 }, 600_000);

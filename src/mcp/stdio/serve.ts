@@ -8,13 +8,8 @@ import {
   type OptionNames,
   readOptions,
 } from '../../support/checks.js';
-import {
-  buildServer,
-  checkTool,
-  MCP_OPTION_NAMES,
-  type McpOptions,
-  readServerOptions,
-} from '../server.js';
+import { checkTool, MCP_OPTION_NAMES, type McpOptions, readServerOptions } from '../options.js';
+import { buildServer } from '../server.js';
 import { type McpService, reportTo } from '../service.js';
 import { LineTransport } from './line-transport.js';
 import { claimStandardOutput } from './standard-output.js';

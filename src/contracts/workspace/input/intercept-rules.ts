@@ -1,4 +1,4 @@
-import type { Computed } from '../../../shell/text.js';
+import type { Computed } from '../../../shell/reading.js';
 
 /** What of shell syntax a rule asks of a command besides its text. */
 export interface InterceptorNeeds {

@@ -4,8 +4,8 @@ import {
   preloadShellParser,
   type ShellParser,
 } from '../../../shell/parser.js';
+import type { Computed } from '../../../shell/reading.js';
 import { findStages, type Stage } from '../../../shell/stages.js';
-import type { Computed } from '../../../shell/text.js';
 import { checkSwitch, isMissing, type OptionNames, readOptions } from '../../../support/checks.js';
 import { disregard, InputError, messageOf, showValue } from '../../../support/errors.js';
 import {

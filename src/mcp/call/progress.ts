@@ -1,5 +1,5 @@
-import type { OutputChunk } from '../index.js';
-import { startTimer } from '../support/timing.js';
+import type { OutputChunk } from '../../index.js';
+import { startTimer } from '../../support/timing.js';
 
 /** What one progress notification says. */
 export interface ProgressNote {

@@ -5,9 +5,9 @@ import {
   ToolAbortError,
   ToolError,
   type ToolResult,
-} from '../index.js';
-import { messageOf } from '../support/errors.js';
-import type { CallLog, CallOutcome } from './call-log.js';
+} from '../../index.js';
+import { messageOf } from '../../support/errors.js';
+import type { CallLog, CallOutcome } from '../call-log.js';
 import { ProgressStream } from './progress.js';
 
 /** What the calls of a connection have in common. */

@@ -1,0 +1,90 @@
+// What of others is in the bundle, and on what terms: a file beside it, made of what was bundled.
+//
+// A library may itself carry others in its files. Their names are in its source map, their licences
+// in node_modules; one that is not found there fails the build.
+
+/** @import { Plugin } from 'rolldown' */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** The list's name in the bundle's directory. */
+export const LICENCES_FILE = 'THIRD-PARTY-LICENSES.txt';
+
+const RULE = `\n${'-'.repeat(80)}\n\n`;
+const INSIDE = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//;
+const NAME = /node_modules\/(?:\.pnpm\/[^/]+\/node_modules\/)?((?:@[^/]+\/)?[^/]+)/;
+/** The head of a file whose package has no text of its licence. */
+const HEADS = /^(?:\s*\/\*[\s\S]*?\*\/)+/;
+
+/**
+ * @param {string} root of the checkout
+ * @returns {Plugin}
+ */
+export function licences(root) {
+  return {
+    name: 'licences',
+    generateBundle(_, bundle) {
+      const modules = Object.values(bundle).flatMap((file) =>
+        file.type === 'chunk'
+          ? Object.entries(file.modules).flatMap(([id, { code }]) => (code ? [id] : []))
+          : [],
+      );
+      /** @type {Map<string, string>} */
+      const texts = new Map();
+      for (const id of modules) {
+        const [, home] = INSIDE.exec(id) ?? [];
+        if (home === undefined) continue;
+        for (const each of [home, ...carriedBy(root, id)]) {
+          if (!texts.has(each)) texts.set(each, entryOf(root, each, id));
+        }
+      }
+      const head =
+        'forkline is under the licence in LICENSE. Its files in dist/ contain parts of the\n' +
+        'libraries below, each under its own.\n';
+      const source = [head, ...[...texts.values()].sort()].join(RULE);
+      this.emitFile({ type: 'asset', fileName: LICENCES_FILE, source });
+    },
+  };
+}
+
+/**
+ * The folders of libraries whose code is inside a file of another.
+ * @param {string} root
+ * @param {string} file
+ */
+function carriedBy(root, file) {
+  if (!existsSync(`${file}.map`)) return [];
+  /** @type {{ sources: string[] }} */
+  const { sources } = JSON.parse(readFileSync(`${file}.map`, 'utf8'));
+  const names = new Set(sources.flatMap((source) => NAME.exec(source)?.[1] ?? []));
+  return [...names].map((name) => join(root, 'node_modules', name));
+}
+
+/**
+ * @param {string} root
+ * @param {string} home of the library
+ * @param {string} file of it
+ */
+function entryOf(root, home, file) {
+  const { name, version, license } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
+  const own = readdirSync(home).find((each) => /^licen[cs]e/i.test(each));
+  const terms = own ? readFileSync(join(home, own), 'utf8') : termsIn(root, file);
+  // What a library carries may be of another version there than here: its terms are the same.
+  const known = dirname(file).startsWith(home) ? ` ${version}` : '';
+  return `${name}${known} (${license})\n\n${terms.trim()}\n`;
+}
+
+/**
+ * The terms of a package that comes without a text of them: what it says at the head of its files,
+ * of which the one that is bundled may have lost it.
+ * @param {string} root
+ * @param {string} file
+ */
+function termsIn(root, file) {
+  const files = readdirSync(dirname(file)).filter((name) => /\.[cm]?js$/.test(name));
+  const heads = files.map((name) => HEADS.exec(readFileSync(join(dirname(file), name), 'utf8')));
+  const [head] = heads.flatMap((found) => (found?.[0].match(/Copyright/) && found[0].trim()) || []);
+  if (!head?.includes('MIT')) throw new Error(`nothing tells the licence of ${file}`);
+  const mit = readFileSync(join(root, 'LICENSE'), 'utf8').split('\n\n').slice(2).join('\n\n');
+  return `${head}\n\n${mit}`;
+}

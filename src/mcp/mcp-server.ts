@@ -1,0 +1,38 @@
+import type { BashTool } from '../index.js';
+import { checkTool, MCP_OPTION_NAMES, type McpOptions, readServerOptions } from './options.js';
+import { buildServer } from './server.js';
+
+/** A server that waits for its client. */
+export interface McpServer {
+  /** Begins to serve the client at the other end. Once: a further client gets a server of its own. */
+  connect(transport: McpTransport): Promise<void>;
+  /** Ends the connection. Calls that run are aborted. */
+  close(): Promise<void>;
+}
+
+/**
+ * A transport as all versions of the official SDK make them. The package has the SDK's server within
+ * itself, so its types are not those of the SDK that you may have installed.
+ */
+export interface McpTransport {
+  start(): Promise<void>;
+  send(message: never, options?: never): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * An MCP server with a shell tool and its companions, to be connected to a transport of the
+ * official SDK. The tool stays the caller's to dispose of: after the connection, for what the
+ * client started to end with it.
+ *
+ * @example
+ * const server = createMcpServer(createBashTool({ contract: 'workspace', cwd: '/srv/project' }));
+ * await server.connect(transport);
+ *
+ * @throws {InputError} The tool or an option is not valid.
+ */
+export function createMcpServer(tool: BashTool, given: McpOptions = {}): McpServer {
+  checkTool(tool);
+  const options = readServerOptions(given, MCP_OPTION_NAMES);
+  return buildServer(tool, options, undefined);
+}
