@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { requireOf } from './late-library.js';
 import type { NativeBinding } from './native.js';
@@ -50,19 +50,20 @@ function rootOf(require: NodeJS.Require): string | undefined {
   }
 }
 
-/**
- * Both, this process's first: some package managers install the binaries of both. To ask which one
- * that is takes 7 ms, so it is done only where there is a musl at all.
- */
+/** Both, this process's first: some package managers install the binaries of both. */
 function libcs(): Libc[] {
   return libc() === 'musl' ? ['musl', 'gnu'] : ['gnu', 'musl'];
 }
 
+/** Which one this process runs on. Node itself tells, but takes 7 ms for it. */
 function libc(): Libc {
   const machine = { x64: 'x86_64', arm64: 'aarch64' }[process.arch as string] ?? process.arch;
-  if (!existsSync(`/lib/ld-musl-${machine}.so.1`)) return 'gnu';
-  const report = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
-  return report.header.glibcVersionRuntime === undefined ? 'musl' : 'gnu';
+  try {
+    const musl = realpathSync(`/lib/ld-musl-${machine}.so.1`);
+    return readFileSync('/proc/self/maps', 'latin1').includes(musl) ? 'musl' : 'gnu';
+  } catch {
+    return 'gnu';
+  }
 }
 
 function placesOf(root: string | undefined, libc: Libc): string[] {

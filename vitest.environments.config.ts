@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+// Where forkline runs: package managers, runtimes, bundlers, another C library. What is needed for
+// that is downloaded, so these tests are not among those of `npm test`.
+export default defineConfig({
+  test: {
+    include: ['test/environments/**/*.env.ts'],
+    globalSetup: ['test/support/stale.ts'],
+    pool: 'forks',
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 300_000,
+  },
+});
