@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import type { NativeBinding } from './addon/native.js';
 import { requireOf } from './late-library.js';
-import type { NativeBinding } from './native.js';
 
 /** The processors that binaries are published for. */
 const PUBLISHED = ['x64', 'arm64'];

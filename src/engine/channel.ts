@@ -1,6 +1,5 @@
 import { warnHost } from '../support/logger.js';
-import { loadBinding } from './binding.js';
-import { onBehalfOfNobody } from './caller.js';
+import { makeKeepAlive } from '../support/timing.js';
 import {
   decodeChunk,
   decodeMembers,
@@ -8,10 +7,7 @@ import {
   decodeReply,
   decodeStream,
   encodeNumbers,
-} from './codec.js';
-import { makeKeepAlive } from './keep-alive.js';
-import { LaunchError } from './launch-error.js';
-import type { CommandEvents, EngineCommand, EngineReply } from './message.js';
+} from './addon/codec.js';
 import {
   FAILED,
   KEEPER_DIED,
@@ -24,7 +20,11 @@ import {
   RAN,
   REPLY,
   STARTED,
-} from './native.js';
+} from './addon/native.js';
+import { loadBinding } from './binding.js';
+import { onBehalfOfNobody } from './caller.js';
+import { LaunchError } from './launch-error.js';
+import type { CommandEvents, EngineCommand, EngineReply } from './message.js';
 import { ERRNO } from './system-error.js';
 
 let loaded: NativeBinding | undefined;

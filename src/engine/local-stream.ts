@@ -1,7 +1,7 @@
+import { decodeCapture } from './addon/codec.js';
+import type { NativeCapture } from './addon/native.js';
 import { binding } from './channel.js';
-import { decodeCapture } from './codec.js';
 import { LaunchError } from './launch-error.js';
-import type { NativeCapture } from './native.js';
 import type { Capture } from './outcome.js';
 
 /**

@@ -1,14 +1,13 @@
 import { signalNumber } from '../support/signals.js';
 import { channel } from './channel.js';
 import { engineName } from './choice.js';
-import type { CommandHandle } from './handle.js';
-import type { CommandEvents, EngineCommand, EngineReply } from './message.js';
+import type { CommandEvents, CommandHandle, EngineCommand, EngineReply } from './message.js';
 import type { BackgroundProcess, Capture } from './outcome.js';
 import type { Owner } from './owner.js';
 import { startPortable } from './portable/engine.js';
 import { errorCode } from './system-error.js';
 
-export type { CommandHandle } from './handle.js';
+export type { CommandHandle } from './message.js';
 
 /**
  * What starts commands: the seam between what is asked of a command and where it runs. Contracts,

@@ -129,3 +129,8 @@ export class UnderWay {
     await Promise.allSettled(this.#work);
   }
 }
+
+/** A timer that does nothing: Node's event loop goes on while it has a reference (`ref()`). */
+export function makeKeepAlive(): NodeJS.Timeout {
+  return setInterval(() => {}, LONGEST_MS).unref();
+}

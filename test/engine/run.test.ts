@@ -15,6 +15,7 @@ test('the result has the command, its pid, how long it took and what it used', a
     pid: Number(printed(result)),
     outcome: exited(0),
     durationMs: expect.any(Number),
+    engine: 'native',
     cpu: { userMs: expect.any(Number), systemMs: expect.any(Number) },
     peakMemory: { kind: 'measured', bytes: expect.any(Number) },
     output: expect.anything(),
@@ -32,27 +33,27 @@ test('time is measured from the launch to the end of the command, not of its chi
 test('CPU time is that of the command and the children that it waited for', async () => {
   const spin = 'i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done';
   const idle = await run('sleep 0.1');
-  expect(idle.cpu.userMs + idle.cpu.systemMs).toBeLessThan(100);
+  expect((idle.cpu?.userMs ?? 0) + (idle.cpu?.systemMs ?? 0)).toBeLessThan(100);
   const busy = await run(`(${spin}); :`);
-  expect(busy.cpu.userMs).toBeGreaterThan(100);
-  expect(busy.cpu.userMs).toBeLessThan(busy.durationMs + 20);
+  expect(busy.cpu?.userMs).toBeGreaterThan(100);
+  expect(busy.cpu?.userMs).toBeLessThan(busy.durationMs + 20);
   const inKernel = await run('head -c 3000000000 /dev/zero >/dev/null; :');
-  expect(inKernel.cpu.systemMs).toBeGreaterThan(20);
+  expect(inKernel.cpu?.systemMs).toBeGreaterThan(20);
 });
 
 test('peak memory is that of the largest process', async () => {
   const size = process.memoryUsage.rss() + 300_000_000;
   const { peakMemory } = await run(`python3 -c "b = bytearray(${size}); print(len(b))"`);
-  expect(peakMemory.kind).toBe('measured');
-  expect(peakMemory.bytes).toBeGreaterThan(size);
-  expect(peakMemory.bytes).toBeLessThan(size + 100_000_000);
+  expect(peakMemory?.kind).toBe('measured');
+  expect(peakMemory?.bytes).toBeGreaterThan(size);
+  expect(peakMemory?.bytes).toBeLessThan(size + 100_000_000);
 });
 
 test("peak memory is the command's own, however large the host is", async () => {
   const { peakMemory } = await run('true');
-  expect(peakMemory.kind).toBe('measured');
-  expect(peakMemory.bytes).toBeGreaterThan(1_000_000);
-  expect(peakMemory.bytes).toBeLessThan(process.memoryUsage.rss() / 4);
+  expect(peakMemory?.kind).toBe('measured');
+  expect(peakMemory?.bytes).toBeGreaterThan(1_000_000);
+  expect(peakMemory?.bytes).toBeLessThan(process.memoryUsage.rss() / 4);
 });
 
 test('a signal aborted before the call starts nothing', async () => {

@@ -39,7 +39,7 @@ pub enum Reply {
     Detached(std::result::Result<i32, LaunchError>),
 }
 
-// The layouts below are those of src/engine/native.ts; the first element tells which.
+// The layouts below are those of src/engine/addon/native.ts; the first element tells which.
 const STARTED: u32 = 0;
 const OUTPUT: u32 = 1;
 const RAN: u32 = 2;

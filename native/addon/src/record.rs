@@ -2,7 +2,7 @@
 //!
 //! Objects with names would read better on the other side, but each name costs a look-up in the
 //! string table: 25 of them are a good part of what a command costs the main thread.
-//! src/engine/codec.ts gives the elements their names. The numbers of a command's end, of which
+//! src/engine/addon/codec.ts gives the elements their names. The numbers of a command's end, of which
 //! there are many, do not cross at all: they are written into memory that both sides see.
 
 use napi::bindgen_prelude::{Array, ToNapiValue};

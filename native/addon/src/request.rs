@@ -11,7 +11,7 @@ use forkline_engine::{
 use napi::bindgen_prelude::{Either, Latin1String, Uint8Array};
 use napi::{Error, Result, Status};
 
-/// The numbers of a command, in the order of `encodeNumbers` in src/engine/codec.ts: one array of
+/// The numbers of a command, in the order of `encodeNumbers` in src/engine/addon/codec.ts: one array of
 /// doubles costs less to hand over than ten properties with names.
 pub struct Numbers {
     /// Who wants it.

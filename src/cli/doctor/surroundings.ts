@@ -18,14 +18,16 @@ const LITTLE_SPACE = 64 * 1024 * 1024;
 
 /** What can be said of this machine without running a command. */
 export function surroundings(): Finding[] {
-  const looks = [platform, node, proc, otherUsers, seccomp, descriptors, nullDevice, temporary];
-  return looks.map((look) => look());
+  // What only Linux has, nobody misses elsewhere.
+  const ofLinux = process.platform === 'linux' ? [proc, otherUsers, seccomp, descriptors] : [];
+  return [platform, node, ...ofLinux, nullDevice, temporary].map((look) => look());
 }
 
 function platform(): Finding {
   const found = `${process.platform} ${process.arch}, kernel ${release()}`;
-  if (process.platform === 'linux') return fine('platform', found);
-  return failed('platform', found, 'forkline runs on Linux');
+  const runs = process.platform === 'linux' || process.platform === 'darwin';
+  if (runs) return fine('platform', found);
+  return failed('platform', found, 'forkline runs on Linux and macOS');
 }
 
 function node(): Finding {

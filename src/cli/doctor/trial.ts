@@ -1,9 +1,10 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createOwner, type LiveProcess, spawn } from '../../index.js';
+import { createOwner, type RunResult, spawn } from '../../index.js';
 import { messageOf } from '../../support/errors.js';
 import { packageVersion } from '../../support/version.js';
 import { type Finding, failed, fine, limited } from './finding.js';
+import { portableEngine } from './portable.js';
 
 /** Longer than any shell takes to start, and short enough to be waited for. */
 const PATIENCE_MS = 10_000;
@@ -20,8 +21,10 @@ export async function trial(): Promise<Finding[]> {
     });
     const handles = processHandles();
     live.end();
-    const ran = await ranCommand(live, started);
-    return [addon(), ran, ...handles];
+    const result = await live.result;
+    const ran = ranCommand(result, performance.now() - started);
+    if (result.engine === 'portable') return [...portableEngine(), ran];
+    return [fine('engine', 'native'), addon(), ran, ...handles];
   } catch (error) {
     const cost = 'no command can run';
     return [addon(), failed('commands', messageOf(error), cost)];
@@ -30,9 +33,8 @@ export async function trial(): Promise<Finding[]> {
   }
 }
 
-async function ranCommand(live: LiveProcess, started: number): Promise<Finding> {
-  const result = await live.result;
-  const ms = Math.round(performance.now() - started);
+function ranCommand(result: RunResult, durationMs: number): Finding {
+  const ms = Math.round(durationMs);
   const kept = 'output' in result && result.output.kind === 'complete' ? result.output : undefined;
   if (result.outcome.kind !== 'exited' || kept === undefined) {
     return failed(

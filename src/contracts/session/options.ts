@@ -1,5 +1,6 @@
 import { createArtifactStore } from '../../artifacts/directory-store.js';
 import type { ArtifactStore } from '../../artifacts/store.js';
+import { needsNativeEngine } from '../../engine/choice.js';
 import {
   atLeast,
   checkSwitch,
@@ -105,6 +106,7 @@ export function resolveSessionOptions(given: SessionOptions): SessionSettings {
     throw new InputError(`maxCharacters: expected at most ${MOST_CHARACTERS}, got ${given}`);
   }
   checkSwitch('persistent', options.persistent);
+  if (options.persistent) needsNativeEngine('persistent', true, 'false');
   const shell = resolveShellOptions(options, { inheritEnv: 'scrubbed', graceMs: 5000 });
   if (shell.sandbox !== undefined && options.taskLifetime === 'detached') {
     throw new InputError(
@@ -156,6 +158,7 @@ function resolveTasks({
 }
 
 function checkLifetime(lifetime: TaskLifetime): TaskLifetime {
+  if (lifetime === 'detached') needsNativeEngine('taskLifetime', lifetime, "'tool' or 'host'");
   if (['tool', 'host', 'detached'].includes(lifetime)) return lifetime;
   const wanted = "'tool', 'host' or 'detached'";
   throw new InputError(`taskLifetime: expected ${wanted}, got ${showValue(lifetime)}`);

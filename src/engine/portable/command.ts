@@ -1,16 +1,21 @@
 import { startTimer } from '../../support/timing.js';
-import type { CommandHandle } from '../handle.js';
-import type { CommandEvents, EngineCommand, EngineEnd, EngineOutcome } from '../message.js';
+import type {
+  CommandEvents,
+  CommandHandle,
+  EngineCommand,
+  EngineEnd,
+  EngineOutcome,
+} from '../message.js';
 import type { BackgroundProcess, Capture } from '../outcome.js';
-import { Ending, type GroupEnd } from './ending.js';
-import { ProcessGroup } from './group.js';
-import { addGuarded, dropGuarded } from './guard.js';
+import { type GroupEnd, GroupEnding } from './group/ending.js';
+import { ProcessGroup } from './group/group.js';
+import { addGuarded, dropGuarded } from './group/guard.js';
+import { Leftover } from './group/leftovers.js';
 import { holdFor } from './hold.js';
 import { Input } from './input.js';
-import { directoryOf, launch } from './launch.js';
-import { type Leader, UNKNOWN_STATUS } from './leader.js';
-import { Leftover } from './leftovers.js';
-import { Outputs } from './outputs.js';
+import { directoryOf, launch } from './launch/launch.js';
+import { type Leader, STATUS_UNKNOWN } from './launch/leader.js';
+import { Outputs } from './output/outputs.js';
 
 /** Where a command stands. */
 type Phase = 'starting' | 'running' | 'ending' | 'draining' | 'closing' | 'over';
@@ -27,11 +32,11 @@ export class PortableCommand implements CommandHandle {
   #graceMs: number;
   #startedAt = 0;
   #durationMs = 0;
-  #status = UNKNOWN_STATUS;
+  #status = STATUS_UNKNOWN;
   #forced = false;
   #leader: Leader | undefined;
   #group: ProcessGroup | undefined;
-  #ending: Ending | undefined;
+  #ending: GroupEnding | undefined;
   #leftover: Leftover | undefined;
   #input = new Input(undefined);
   #stopDeadline = (): void => {};
@@ -100,7 +105,7 @@ export class PortableCommand implements CommandHandle {
     this.#phase = 'ending';
     this.#cause = cause;
     this.#stopDeadline();
-    this.#ending = new Ending(this.#group, this.#graceMs, (end) => this.#groupEnded(end));
+    this.#ending = new GroupEnding(this.#group, this.#graceMs, (end) => this.#groupEnded(end));
   }
 
   #ended(status: number): void {

@@ -1,11 +1,10 @@
 import { InputError } from '../../support/errors.js';
 import { onBehalfOfNobody } from '../caller.js';
-import type { CommandHandle } from '../handle.js';
-import type { CommandEvents, EngineCommand } from '../message.js';
+import type { CommandEvents, CommandHandle, EngineCommand } from '../message.js';
 import { PortableCommand } from './command.js';
+import { leftoversOf } from './group/leftovers.js';
 import { holdFor } from './hold.js';
-import { leftoversOf } from './leftovers.js';
-import { loadTerminals } from './terminal.js';
+import { loadTerminals } from './launch/terminal.js';
 
 /** Whose a command is. */
 interface PortableOwner {

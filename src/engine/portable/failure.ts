@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { getSystemErrorMap } from 'node:util';
 import type { EngineFailure } from '../message.js';
 import { ERRNO } from '../system-error.js';
-import type { ShellCall } from './shells.js';
+import type { ShellInvocation } from './launch/shells.js';
 
 /** The longest argument or variable that Linux takes, without its NUL; elsewhere only the sum counts. */
 const LONGEST_STRING = 128 * 1024 - 1;
@@ -22,7 +22,7 @@ export function errnoText(errno: number): string {
 /** Why a command could not be started, in words for the caller. */
 export function launchFailure(
   errno: number,
-  calls: readonly ShellCall[],
+  calls: readonly ShellInvocation[],
   directory: string,
   environment: string,
 ): EngineFailure {
@@ -55,7 +55,7 @@ function directoryErrno(directory: string): number | undefined {
   }
 }
 
-function whatIsTooLong(calls: readonly ShellCall[], environment: string): string {
+function whatIsTooLong(calls: readonly ShellInvocation[], environment: string): string {
   const entry = environment.split('\0').find(({ length }) => length > LONGEST_STRING);
   if (process.platform === 'linux' && entry !== undefined) {
     const name = entry.slice(0, entry.indexOf('='));

@@ -1,5 +1,5 @@
+import { makeKeepAlive } from '../../support/timing.js';
 import { onBehalfOfNobody } from '../caller.js';
-import { makeKeepAlive } from '../keep-alive.js';
 
 const holders = new Set<object>();
 let keepAlive: NodeJS.Timeout | undefined;

@@ -1,16 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { signalNumber } from '../../support/signals.js';
-import type { EngineCommand } from '../message.js';
+import { signalNumber } from '../../../support/signals.js';
+import type { EngineCommand } from '../../message.js';
 import { comeBehind } from './priority.js';
-import { type ShellCall, toldDirectory } from './shells.js';
+import { type ShellInvocation, toldDirectory } from './shells.js';
 
 /** The shell of a command that runs. */
 export interface Leader {
   /** Also the id of its group and its session. */
   readonly pid: number;
-  readonly call: ShellCall;
+  readonly call: ShellInvocation;
   /** The pipes of each output of the result, in its order. */
   readonly outputs: readonly (readonly Readable[])[];
   readonly stdin: Writable | undefined;
@@ -24,7 +24,7 @@ export interface Leader {
 }
 
 /** Less than minus any signal: the status is not known. */
-export const UNKNOWN_STATUS = -256;
+export const STATUS_UNKNOWN = -256;
 
 /** Of a path and what stands around it. */
 const MOST_TOLD_BYTES = 64 * 1024;
@@ -33,7 +33,7 @@ const MOST_TOLD_BYTES = 64 * 1024;
 export function childLeader(
   child: ChildProcess,
   pid: number,
-  call: ShellCall,
+  call: ShellInvocation,
   { separate, behind }: EngineCommand,
 ): Leader {
   const share = behind ? comeBehind(pid) : 0;
@@ -65,7 +65,7 @@ export function childLeader(
     share,
     whenEnded(then) {
       child.on('exit', (code, signal) =>
-        then(code ?? -(signalNumber(signal ?? '') ?? -UNKNOWN_STATUS)),
+        then(code ?? -(signalNumber(signal ?? '') ?? -STATUS_UNKNOWN)),
       );
     },
     directory: () => toldDirectory(directory),

@@ -1,13 +1,13 @@
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Readable, Writable } from 'node:stream';
-import { InputError } from '../../support/errors.js';
-import type { EngineCommand } from '../message.js';
-import { ERRNO } from '../system-error.js';
-import { errnoOf } from './failure.js';
+import { InputError } from '../../../support/errors.js';
+import type { EngineCommand } from '../../message.js';
+import { ERRNO } from '../../system-error.js';
+import { errnoOf } from '../failure.js';
 import type { Leader } from './leader.js';
 import { comeBehind } from './priority.js';
-import type { ShellCall } from './shells.js';
+import type { ShellInvocation } from './shells.js';
 
 /** What is used of node-pty, an optional package of others. */
 interface PtyLibrary {
@@ -59,7 +59,7 @@ const LONGEST_TEXT_BYTES = 128 * 1024 - 1;
 
 /** Starts a shell on a terminal of its own; node-pty can't tell why one can't be started. */
 export function launchOnTerminal(
-  call: ShellCall,
+  call: ShellInvocation,
   { columns, rows }: NonNullable<EngineCommand['terminal']>,
   behind: boolean,
   cwd: string,
@@ -89,7 +89,7 @@ export function launchOnTerminal(
 /** So much may wait to be read: node-pty loses what it holds itself when its process ends. */
 const MOST_WAITING_BYTES = 1024 * 1024;
 
-function ptyLeader(pty: PtyProcess, call: ShellCall, share: number): Leader {
+function ptyLeader(pty: PtyProcess, call: ShellInvocation, share: number): Leader {
   const output = new Readable({ highWaterMark: MOST_WAITING_BYTES, read: () => pty.resume() });
   const stdin = new Writable({
     write(bytes: Buffer, _, done) {

@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
-import type { EngineChunk } from '../message.js';
-import type { Capture, StreamName } from '../outcome.js';
-import { type Listening, Live } from './capture/live.js';
-import { PortableCapture } from './capture/stream-capture.js';
+import type { EngineChunk } from '../../message.js';
+import type { Capture, StreamName } from '../../outcome.js';
+import { type Listening, Live } from '../capture/live.js';
+import { PortableCapture } from '../capture/stream-capture.js';
 
 /** What an output needs to know of its command. Sizes in bytes. */
-export interface OutputLimits {
+export interface OutputDemand {
   readonly headBytes: number;
   readonly tailBytes: number;
   readonly listening: Listening | undefined;
@@ -34,7 +34,7 @@ export class Output {
   constructor(
     stream: StreamName,
     sources: readonly Readable[],
-    { headBytes, tailBytes, listening }: OutputLimits,
+    { headBytes, tailBytes, listening }: OutputDemand,
     events: OutputEvents,
   ) {
     this.stream = stream;

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { EngineCommand } from '../message.js';
+import type { EngineCommand } from '../../message.js';
 
 /** How a shell is called with a command's text. */
-export interface ShellCall {
+export interface ShellInvocation {
   readonly path: string;
   /** What it calls itself. */
   readonly name: string;
@@ -50,7 +50,7 @@ const MERGE_AROUND = 'exec "$0" "$@" 2>&1';
 type Demand = Pick<EngineCommand, 'text' | 'separate' | 'follow' | 'terminal' | 'behind'>;
 
 /** How a shell at this path is called. */
-export function shellCall(path: string, command: Demand): ShellCall {
+export function shellCall(path: string, command: Demand): ShellInvocation {
   const { text, terminal } = command;
   // A terminal is one stream, and there are no descriptors beside it.
   const merged = !command.separate && terminal === undefined;

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import type { BackgroundProcess } from '../outcome.js';
+import type { BackgroundProcess } from '../../outcome.js';
 
 /** The longest that `ps` is waited for, in milliseconds. */
 const PS_MS = 2000;

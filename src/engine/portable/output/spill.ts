@@ -1,9 +1,9 @@
 import { close, constants, open, write } from 'node:fs';
-import { startTimer } from '../../support/timing.js';
-import type { EngineCommand } from '../message.js';
-import type { SpillReport } from '../outcome.js';
-import { ERRNO, errorCode } from '../system-error.js';
-import { errnoOf, errnoText } from './failure.js';
+import { startTimer } from '../../../support/timing.js';
+import type { EngineCommand } from '../../message.js';
+import type { SpillReport } from '../../outcome.js';
+import { ERRNO, errorCode } from '../../system-error.js';
+import { errnoOf, errnoText } from '../failure.js';
 
 /** So much may wait for the disk before the pipes are left alone. */
 const MOST_WAITING_BYTES = 1024 * 1024;

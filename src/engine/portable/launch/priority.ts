@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
-import { errnoOf } from './failure.js';
+import { errnoOf } from '../failure.js';
 
 /** How much nicer than its host: a tenth of its share, on Linux. */
 const BEHIND = 10;

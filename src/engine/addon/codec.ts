@@ -1,4 +1,6 @@
-import type { EngineChunk, EngineCommand, EngineEnd, EngineReply } from './message.js';
+import type { EngineChunk, EngineCommand, EngineEnd, EngineReply } from '../message.js';
+import type { BackgroundProcess, Capture, Counts, StreamName } from '../outcome.js';
+import { errorCode } from '../system-error.js';
 import type {
   BackgroundRecord,
   CaptureRecord,
@@ -9,8 +11,6 @@ import type {
   ReplyRecord,
   SpillRecord,
 } from './native.js';
-import type { BackgroundProcess, Capture, Counts, StreamName } from './outcome.js';
-import { errorCode } from './system-error.js';
 
 // Reused: the addon has read it when its call returns.
 const numbers = new Float64Array(15);

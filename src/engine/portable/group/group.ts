@@ -1,4 +1,4 @@
-import { hasCode } from '../../support/errors.js';
+import { hasCode } from '../../../support/errors.js';
 import { familyIn, type ListedProcess, listProcesses } from './processes.js';
 
 /**

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { messageOf } from '../../support/errors.js';
-import { warnHost } from '../../support/logger.js';
-import { onBehalfOfNobody } from '../caller.js';
+import { messageOf } from '../../../support/errors.js';
+import { warnHost } from '../../../support/logger.js';
+import { onBehalfOfNobody } from '../../caller.js';
 
 /**
  * Ends the groups of which it was told, once its stdin ends: SIGTERM, two seconds, SIGKILL. That is

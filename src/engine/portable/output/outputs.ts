@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import { startTimer } from '../../support/timing.js';
-import type { CommandEvents, EngineChunk, EngineCommand } from '../message.js';
-import type { Capture, SpillReport, StreamName } from '../outcome.js';
+import { startTimer } from '../../../support/timing.js';
+import type { CommandEvents, EngineChunk, EngineCommand } from '../../message.js';
+import type { Capture, SpillReport, StreamName } from '../../outcome.js';
 import { Output, type OutputEvents } from './output.js';
 import { Spill } from './spill.js';
 

@@ -1,4 +1,4 @@
-import { startTimer } from '../../support/timing.js';
+import { startTimer } from '../../../support/timing.js';
 import type { ProcessGroup } from './group.js';
 import { Strays } from './strays.js';
 
@@ -21,7 +21,7 @@ export interface GroupEnd {
  * Ends a process group, and those who have left it and can be found: SIGTERM, grace, SIGKILL, until
  * nobody is left.
  */
-export class Ending {
+export class GroupEnding {
   readonly #group: ProcessGroup;
   readonly #strays: Strays;
   readonly #over: (end: GroupEnd) => void;

@@ -1,5 +1,5 @@
-import { startTimer } from '../../support/timing.js';
-import { Ending } from './ending.js';
+import { startTimer } from '../../../support/timing.js';
+import { GroupEnding } from './ending.js';
 import type { ProcessGroup } from './group.js';
 import { dropGuarded } from './guard.js';
 
@@ -17,7 +17,7 @@ export class Leftover {
   readonly owner: number;
   readonly #group: ProcessGroup;
   #followers: (() => void)[] = [];
-  #ending: Ending | undefined;
+  #ending: GroupEnding | undefined;
   #stopLook = (): void => {};
   #looks = 0;
 
@@ -33,7 +33,7 @@ export class Leftover {
     if (this.#ending !== undefined) this.#ending.hurry(graceMs);
     return new Promise((resolve) => {
       this.#followers.push(resolve);
-      this.#ending ??= new Ending(this.#group, graceMs, ({ gaveUp }) => {
+      this.#ending ??= new GroupEnding(this.#group, graceMs, ({ gaveUp }) => {
         this.#ending = undefined;
         if (gaveUp) this.#tell();
         else this.#look();

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import type { EngineCommand, EngineFailure } from '../message.js';
-import { ERRNO } from '../system-error.js';
+import type { EngineCommand, EngineFailure } from '../../message.js';
+import { ERRNO } from '../../system-error.js';
+import { errnoOf, errnoText, launchFailure } from '../failure.js';
 import { variablesOf } from './environment.js';
-import { errnoOf, errnoText, launchFailure } from './failure.js';
 import { childLeader, type Leader } from './leader.js';
-import { type ShellCall, shellCall, usualShells } from './shells.js';
+import { type ShellInvocation, shellCall, usualShells } from './shells.js';
 import { launchOnTerminal } from './terminal.js';
 
 type Attempt = Leader | { readonly errno: number };
@@ -50,7 +50,7 @@ export function directoryOf({ directory }: EngineCommand): string | EngineFailur
 }
 
 function attemptLaunch(
-  call: ShellCall,
+  call: ShellInvocation,
   command: EngineCommand,
   cwd: string,
   env: Record<string, string>,
@@ -78,7 +78,7 @@ function attemptLaunch(
 
 type Descriptor = 'ignore' | 'pipe';
 
-function descriptorsOf(call: ShellCall, { stdin }: EngineCommand): Descriptor[] {
+function descriptorsOf(call: ShellInvocation, { stdin }: EngineCommand): Descriptor[] {
   const descriptors: Descriptor[] = [stdin === false ? 'ignore' : 'pipe', 'pipe', 'pipe'];
   descriptors.push(call.script === undefined ? 'ignore' : 'pipe');
   const { directoryDescriptor } = call;

@@ -1,0 +1,39 @@
+import { createRequire } from 'node:module';
+import { packageVersion } from '../../support/version.js';
+import { type Finding, fine, limited } from './finding.js';
+
+/** What the portable engine can't keep of what the native one does: docs/portable.md has all of it. */
+const LIMITS: readonly (readonly [name: string, found: string, cost: string])[] = [
+  [
+    'leftovers',
+    'looked for in the process group of a command',
+    'a daemon that has left it is neither named nor ended',
+  ],
+  ['detached tasks', 'none', 'no command can outlive its host; `modes` has no background mode'],
+  ['persistent shell', 'none', '`session` starts a bash for each call'],
+  ['launch', "by Node's fork, on the main thread", 'it takes longer the more memory the host has'],
+  ['CPU time and memory of commands', 'not measured', '`cpu` and `peakMemory` are left out'],
+];
+
+/** The portable engine, and what its commands go without. */
+export function portableEngine(): Finding[] {
+  const found = `portable, forkline ${packageVersion()}`;
+  return [
+    limited('engine', found, 'less is promised than by the native one: see docs/portable.md'),
+    ...LIMITS.map((limit) => limited(...limit)),
+    terminals(),
+  ];
+}
+
+function terminals(): Finding {
+  const require = createRequire(import.meta.url);
+  for (const name of ['node-pty', '@lydell/node-pty']) {
+    try {
+      return fine('terminals', `by ${name}, ${require.resolve(name)}`);
+    } catch {
+      // The other one may be there.
+    }
+  }
+  const cost = '`pty` is refused; `npm install node-pty` allows it';
+  return limited('terminals', 'node-pty is not installed', cost);
+}
