@@ -1,7 +1,7 @@
 import { Ring } from './ring.js';
 
 /** What a window kept: every byte, or both ends with how many were between them. */
-export type Kept =
+type Kept =
   | { readonly kind: 'all'; readonly bytes: Buffer }
   | {
       readonly kind: 'ends';

@@ -5,7 +5,7 @@ import { type Listening, Live } from '../capture/live.js';
 import { PortableCapture } from '../capture/stream-capture.js';
 
 /** What an output needs to know of its command. Sizes in bytes. */
-export interface OutputDemand {
+interface OutputDemand {
   readonly headBytes: number;
   readonly tailBytes: number;
   readonly listening: Listening | undefined;
