@@ -112,7 +112,7 @@ export class PortableCommand implements CommandHandle {
     this.#status = status;
     this.#durationMs = performance.now() - this.#startedAt;
     if (this.#phase === 'ending') this.#ending?.look();
-    else this.#drain();
+    else if (this.#phase === 'running') this.#drain();
   }
 
   #groupEnded({ forced }: GroupEnd): void {

@@ -79,8 +79,7 @@ test('what only the native engine can do is refused, with what would be right', 
     const tool = (options) => { try { forkline.createBashTool({ cwd: '/', ...options }); } catch (error) { said(error); } };
     tool({ contract: 'session', persistent: true });
     tool({ contract: 'session', taskLifetime: 'detached' });
-    await forkline.detach('true').catch(said);
-    await forkline.run('true', { pty: true }).catch(said);`;
+    await forkline.detach('true').catch(said);`;
   const lines = evaluate(script, { FORKLINE_ENGINE: 'portable' }).split('\n');
   expect(lines).toEqual([
     'InputError persistent: expected false (the portable engine cannot do it, see docs/portable.md), got true',
