@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/environments/**/*.env.ts'],
-    globalSetup: ['test/support/stale.ts'],
+    globalSetup: ['test/support/stale.ts', 'test/environments/setup.ts'],
     pool: 'forks',
     fileParallelism: false,
     testTimeout: 120_000,

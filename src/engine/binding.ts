@@ -11,7 +11,8 @@ type Libc = 'gnu' | 'musl';
 
 /**
  * Loads the addon. The places, in order: the file named by FORKLINE_BINDING, a build in this very
- * checkout, the package with the binaries of this platform.
+ * checkout, the package with the binaries of this platform; then those for the other C library,
+ * since some package managers install both.
  */
 export function loadBinding(): NativeBinding {
   if (process.platform !== 'linux') {
@@ -23,17 +24,20 @@ export function loadBinding(): NativeBinding {
   const require = requireOf(import.meta.url);
   const override = process.env.FORKLINE_BINDING;
   const root = rootOf(require);
-  const places = override ? [resolve(override)] : libcs().flatMap((libc) => placesOf(root, libc));
-  const failures: unknown[] = [];
-  for (const place of places) {
+  const own = libc();
+  const mine = override ? [resolve(override)] : placesOf(root, own);
+  const others = override ? [] : placesOf(root, own === 'gnu' ? 'musl' : 'gnu');
+  let broken: unknown;
+  for (const place of [...mine, ...others]) {
     try {
       return require(place) as NativeBinding;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') failures.push(error);
+      const isMissing = (error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND';
+      if (!isMissing && mine.includes(place)) broken ??= error;
     }
   }
   // A binary that is there and does not load must say so, not pass for a missing one.
-  if (failures.length > 0) throw failures[0];
+  if (broken !== undefined) throw broken;
   throw bindingError(
     'FORKLINE_NO_BINDING',
     override ? `FORKLINE_BINDING names a file that does not exist: ${override}` : missing(root),
@@ -50,18 +54,17 @@ function rootOf(require: NodeJS.Require): string | undefined {
   }
 }
 
-/** Both, this process's first: some package managers install the binaries of both. */
-function libcs(): Libc[] {
-  return libc() === 'musl' ? ['musl', 'gnu'] : ['gnu', 'musl'];
-}
-
-/** Which one this process runs on. Node itself tells, but takes 7 ms for it. */
+/**
+ * What this process seems to run on. Node itself knows, but takes 7 ms to tell; so a musl that is in
+ * no usual place is taken for glibc, and its binaries are tried after those.
+ */
 function libc(): Libc {
   const machine = { x64: 'x86_64', arm64: 'aarch64' }[process.arch as string] ?? process.arch;
   try {
     const musl = realpathSync(`/lib/ld-musl-${machine}.so.1`);
     return readFileSync('/proc/self/maps', 'latin1').includes(musl) ? 'musl' : 'gnu';
   } catch {
+    // There is none, or nothing can be looked at.
     return 'gnu';
   }
 }

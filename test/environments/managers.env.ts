@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { Machine } from './machine.js';
 import { type Registry, serveRegistry } from './registry.js';
-import { packed, programs } from './tarballs.js';
+import { programs } from './tarballs.js';
 
 /** The package managers, and the file of each that Node or the kernel starts. */
 const PROGRAMS = {
@@ -58,7 +58,7 @@ let programOf: (name: keyof typeof PROGRAMS) => string;
 
 beforeAll(async () => {
   programOf = programs('managers', PROGRAMS);
-  registry = await serveRegistry(packed());
+  registry = await serveRegistry(inject('tarballs'));
   // The newest pnpm wants a newer Node than the oldest that forkline runs on.
   machine = new Machine(registry.url, join(programOf('node'), 'bin/node'));
 });

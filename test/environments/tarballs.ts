@@ -1,12 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-
 /** What all that is downloaded and made for these tests is kept in, from one run to the next. */
-export const KEPT = join(root, 'build/environments');
+export const KEPT = fileURLToPath(new URL('../../build/environments', import.meta.url));
 
 export interface Manifest {
   readonly name: string;
@@ -17,14 +15,6 @@ export interface Manifest {
 export function manifestOf(tarball: string): Manifest {
   const args = ['xOf', tarball, 'package/package.json'];
   return JSON.parse(execFileSync('tar', args, { encoding: 'utf8' }));
-}
-
-/** Packs forkline and the binaries that were built, as `npm run pack:all` does. */
-export function packed(): string[] {
-  const directory = join(KEPT, 'tarballs');
-  rmSync(directory, { recursive: true, force: true });
-  const args = ['scripts/pack.mjs', directory];
-  return execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' }).trim().split('\n');
 }
 
 /**
