@@ -68,7 +68,8 @@ function libc() {
 
 checkTools();
 const machine = values.target
-  ? parseTriple(values.target).platformArchABI
+  ? // Without the version of glibc that may stand at its end.
+    parseTriple(values.target.replace(/\.[\d.]+$/, '')).platformArchABI
   : `${process.platform}-${process.arch}-${libc()}`;
 const common = {
   cwd: root,
