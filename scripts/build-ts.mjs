@@ -27,12 +27,17 @@ const offered = [
   ...Object.values(manifest.bin),
 ];
 const names = offered.flatMap((path) => /^(?:\.\/)?dist\/(.*)\.js$/.exec(path)?.[1] ?? []);
+/** What a user has of a framework is the one that an adapter must work with. */
+const peers = Object.keys(manifest.peerDependencies);
+/** @param {string} id */
+const isPeer = (id) => peers.some((name) => id === name || id.startsWith(`${name}/`));
 
 const bundle = await rolldown({
   cwd: root,
   input: { ...Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])), ...lateEntries },
   plugins: [lateParts(root), builtinsUnlisted, licences(root)],
   platform: 'node',
+  external: isPeer,
 });
 await bundle.write({
   dir: directory,

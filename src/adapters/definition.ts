@@ -1,4 +1,4 @@
-import type { BashTool } from '../index.js';
+import type { BashTool, ToolSchema } from '../index.js';
 
 /** What a model API has to know of a tool. */
 export type ToolDefinition = Pick<
@@ -16,4 +16,15 @@ export function toolsOf(tool: BashTool): BashTool[] {
   };
   add(tool);
   return [...found.values()];
+}
+
+/** A schema that tells a model what to give, and leaves it to the tool to check that. */
+export type UncheckedSchema = ToolSchema<unknown>;
+
+/**
+ * The schema of a tool for frameworks that check input by it: they would tell the model what is wrong
+ * in words of their own, or throw.
+ */
+export function uncheckedSchema({ schema }: BashTool): UncheckedSchema {
+  return { '~standard': { ...schema['~standard'], validate: (value) => ({ value }) } };
 }

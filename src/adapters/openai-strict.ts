@@ -1,3 +1,5 @@
+import type { ObjectSchema } from '../index.js';
+
 /**
  * Keywords that may be in a schema for OpenAI's strict mode. What is not listed is taken for one
  * that may not: a tool that is not strict works, one with a wrong schema is refused.
@@ -45,4 +47,32 @@ function asList(value: unknown): readonly unknown[] {
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The schema as strict mode takes it: what is optional becomes required and nullable, which the tools
+ * read as not given. Undefined: strict mode can't say it, as with names that are free.
+ */
+export function strictSchema(schema: ObjectSchema): ObjectSchema | undefined {
+  const strict = { ...schema, ...closed(schema) };
+  return fitsStrictMode(strict) ? strict : undefined;
+}
+
+function closed({ properties, required = [] }: Pick<ObjectSchema, 'properties' | 'required'>) {
+  const entries = Object.entries(properties).map(([name, each]) => {
+    return [name, required.includes(name) ? each : nullable(each)] as const;
+  });
+  return { properties: Object.fromEntries(entries), required: Object.keys(properties) };
+}
+
+type Property = ObjectSchema['properties'][string];
+
+/** What is within an object that may be null stays as it is: those that we have need all of it. */
+function nullable(property: Property): Property {
+  const { type, enum: choices } = property;
+  return {
+    ...property,
+    ...(type !== undefined && { type: [type, 'null'].flat() }),
+    ...(Array.isArray(choices) && { enum: [...choices, null] }),
+  };
 }

@@ -1,0 +1,69 @@
+import { ToolMessage } from '@langchain/core/messages';
+import {
+  DynamicStructuredTool,
+  type StructuredTool,
+  type ToolRunnableConfig,
+} from '@langchain/core/tools';
+import type { BashTool, ToolAnswer, ToolProgress } from '../../index.js';
+import { toolsOf, uncheckedSchema } from '../definition.js';
+
+/** How tools are made for LangChain. */
+export interface LangChainToolOptions {
+  /** Output comes as tool events while a command runs (`streamMode: 'tools'`). Default: false. */
+  readonly stream?: boolean | undefined;
+}
+
+/**
+ * A tool and its companions for LangChain. A call of a model is answered with a `ToolMessage`: its
+ * `status` says whether it is an error, its `artifact` has the contract's details. A tool that is
+ * invoked with an input alone gives the text alone.
+ *
+ * @example
+ * const agent = createAgent({ model, tools: toLangChainTools(bash) });
+ */
+export function toLangChainTools(
+  tool: BashTool,
+  { stream = false }: LangChainToolOptions = {},
+): DynamicStructuredTool[] {
+  return toolsOf(tool).map((each) => toLangChainTool(each, stream));
+}
+
+function toLangChainTool(tool: BashTool, stream: boolean): DynamicStructuredTool {
+  const { name, description } = tool;
+  return new DynamicStructuredTool({
+    name,
+    description,
+    // It is taken, for what it says of itself; only the type of such tools does not know that yet.
+    schema: uncheckedSchema(tool) as unknown as StructuredTool['schema'],
+    func: (input, _, config: ToolRunnableConfig = {}) => {
+      const call = { signal: config.signal };
+      const told = (answer: ToolAnswer<unknown>) => messageFor(answer, name, config.toolCall?.id);
+      return stream ? progress(tool, input, call, told) : tool.answer(input, call).then(told);
+    },
+  });
+}
+
+async function* progress(
+  tool: BashTool,
+  input: unknown,
+  call: { readonly signal: AbortSignal | undefined },
+  told: (answer: ToolAnswer<unknown>) => ToolMessage | string,
+): AsyncGenerator<ToolProgress, ToolMessage | string> {
+  for await (const event of tool.stream(input, call)) {
+    if (event.kind === 'answer') return told(event.answer);
+    const { text, tail, droppedBytes } = event;
+    yield { text, tail, droppedBytes };
+  }
+  // A stream that is not left ends with its answer.
+  throw new Error('the call has ended without an answer');
+}
+
+function messageFor(
+  { text, isError, details }: ToolAnswer<unknown>,
+  name: string,
+  id: string | undefined,
+): ToolMessage | string {
+  if (id === undefined) return text;
+  const status = isError ? 'error' : 'success';
+  return new ToolMessage({ content: text, status, artifact: details, name, tool_call_id: id });
+}

@@ -1,0 +1,17 @@
+export { toAgentTools } from './agent-tools.js';
+export {
+  answerShellCall,
+  type LocalShellCall,
+  type LocalShellCallOutput,
+  type ShellCallOutput,
+  type ShellToolCall,
+} from './answer.js';
+export {
+  createShell,
+  type LocalShellSettings,
+  type Shell,
+  type ShellAction,
+  type ShellCommandOptions,
+  type ShellOutput,
+  type ShellResult,
+} from './shell.js';
