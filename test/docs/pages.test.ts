@@ -61,6 +61,8 @@ test('every page can be reached from the README', () => {
 const SURROUNDINGS: Readonly<Record<string, string>> = {
   cwd: 'string',
   input: 'unknown',
+  // Each framework has its own.
+  model: 'never',
   onOutput: '(chunk: object) => void',
   onUpdate: '(update: object) => void',
   signal: 'AbortSignal',
