@@ -100,6 +100,7 @@ export type {
   Canceller,
   Capture,
   Counts,
+  Denial,
   Ending,
   Enforcement,
   MergedResult,

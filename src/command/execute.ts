@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { inCallersContext } from '../engine/caller.js';
-import type { EngineCommand } from '../engine/message.js';
+import type { EngineCommand, EngineSandbox } from '../engine/message.js';
 import type { MergedResult, OutputChunk, RunResult, SeparateResult } from '../engine/outcome.js';
 import type { CommandHandle } from '../engine/process.js';
 import { neverStarted, type Requested } from '../engine/result.js';
@@ -11,7 +11,7 @@ import { checkOptions, type ExecuteOptions } from './options.js';
 import { type Commission, onceStarted, type StartedCommand, untilEnded } from './promise.js';
 import { sandboxEnvironment } from './sandbox/environment.js';
 import { readSandbox, type SandboxOption } from './sandbox/policy.js';
-import { type ResolvedSandbox, resolveSandbox } from './sandbox/resolve.js';
+import { resolveSandbox } from './sandbox/resolve.js';
 import { terminalSize } from './terminal.js';
 
 const DEFAULT_KEPT_BYTES = 128 * 1024;
@@ -159,7 +159,7 @@ export function engineCommand(
     spillAfterBytes: limits?.afterBytes ?? undefined,
     timeoutMs: options.timeoutMs,
     graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
-    sandbox: place?.sandbox.plan,
+    sandbox: place?.sandbox,
   };
 }
 
@@ -167,7 +167,7 @@ export function engineCommand(
 function placeIn(
   option: SandboxOption,
   cwd: ExecuteOptions['cwd'],
-): { sandbox: ResolvedSandbox; directory: string } | undefined {
+): { sandbox: EngineSandbox; directory: string } | undefined {
   const policy = readSandbox(option);
   if (policy === undefined) return undefined;
   const directory = absolute('cwd', cwd ?? '.');

@@ -11,6 +11,7 @@ import { settlesAtOnce, UnderWay } from '../support/timing.js';
 import { wasKilled, withMemoryChecked } from './after/out-of-memory.js';
 import { SpillFile, withSpillChecked } from './after/spill-check.js';
 import { decoding } from './encoding/decoding.js';
+import { withDenials } from './sandbox/denials.js';
 
 /** Where commands run: whatever else is to run them one day takes its place here. */
 const host: CommandHost = EngineProcess;
@@ -190,7 +191,8 @@ class Execution implements CommandEvents {
     } else {
       const result = toResult(end, asked, this.#canceller());
       const isKnown = result.spill === undefined && !wasKilled(result);
-      this.#settle(isKnown ? result : withChecks(result, isOwn));
+      if (isKnown && result.sandbox === undefined) this.#settle(result);
+      else this.#settle(withChecks(result, isOwn, this.#commission.command));
     }
   }
 
@@ -203,7 +205,12 @@ class Execution implements CommandEvents {
 }
 
 /** The result with what only the system can tell, for the few that need it. */
-async function withChecks(result: RunResult, isOwn: boolean): Promise<RunResult> {
+async function withChecks(
+  result: RunResult,
+  isOwn: boolean,
+  { sandbox, directory = '/' }: EngineCommand,
+): Promise<RunResult> {
   const checked = wasKilled(result) ? await withMemoryChecked(result) : result;
-  return withSpillChecked(checked, isOwn);
+  const told = sandbox === undefined ? checked : await withDenials(checked, sandbox, directory);
+  return withSpillChecked(told, isOwn);
 }

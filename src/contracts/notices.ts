@@ -1,10 +1,11 @@
 import type { KeptOutput } from '../artifacts/keep-output.js';
 import type { BackgroundProcess } from '../engine/outcome.js';
 import type { ListeningPort } from '../receipt/ports.js';
-import type { Receipt } from '../receipt/receipt.js';
+import type { Receipt, RunningProcess } from '../receipt/receipt.js';
 import { hiddenPrograms } from '../shell/pipeline-code.js';
 import type { PipelineCode } from '../shell/reading.js';
 import { firstBytes, formatSize, visibleText } from '../support/text.js';
+import { denialNotices } from './denial-notices.js';
 
 /** Stands where a command printed nothing. */
 const NO_OUTPUT = '(no output)';
@@ -103,14 +104,16 @@ export function noticesOf(
  * exit code is a filter's, that memory ran out, and what still runs.
  */
 export function receiptNotices(receipt: Receipt, spared?: number): readonly string[] {
-  const { outcome, exitCodeOf, outOfMemory, background } = receipt;
+  const { outcome, exitCodeOf, outOfMemory, background, sandbox } = receipt;
   // On every call's way.
-  if (exitCodeOf === undefined && outOfMemory === undefined && background.length === 0) return [];
+  const isPlain = exitCodeOf === undefined && outOfMemory === undefined && sandbox === undefined;
+  if (isPlain && background.length === 0) return [];
   const exitCode = outcome.kind === 'exited' ? outcome.exitCode : undefined;
   return [
     exitCodeOf && exitCode !== undefined ? pipelineNotice(exitCodeOf, exitCode) : undefined,
     outOfMemory === 'likely' ? OUT_OF_MEMORY : undefined,
-    backgroundNotice(background, spared),
+    backgroundNotice(background.map(asSeenInside), spared),
+    ...(sandbox === undefined ? [] : denialNotices(sandbox)),
   ].filter((line) => line !== undefined);
 }
 
@@ -128,6 +131,11 @@ function pipelineNotice(code: PipelineCode, exitCode: number): string | undefine
     `Exit code ${exitCode} is that of ${code.program}, not of ${hidden.join(' or ')}. ` +
     'For that one, begin the command with: set -o pipefail;'
   );
+}
+
+/** By the numbers that the next command knows it by. */
+function asSeenInside({ inside, ...process }: RunningProcess): LeftProcess {
+  return { ...process, ...inside };
 }
 
 const SHOWN_PROCESSES = 5;

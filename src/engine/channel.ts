@@ -87,7 +87,7 @@ class Channel {
       command.directory,
       command.stdin,
       command.spillPath,
-      command.sandbox,
+      command.sandbox?.plan,
     );
     this.#commands.set(id, events);
     this.#keepAlive.ref();

@@ -36,8 +36,28 @@ export interface EngineCommand {
   readonly spillAfterBytes: number | undefined;
   readonly timeoutMs: number | undefined;
   readonly graceMs: number;
-  /** What sandbox it is to run in, as the keeper reads it; then it has a directory. */
-  readonly sandbox: string | undefined;
+  /** What it is to run in; then it has a directory. */
+  readonly sandbox: EngineSandbox | undefined;
+}
+
+/** A sandbox with nothing left to decide. Paths are absolute, and exist. */
+export interface EngineSandbox {
+  /** As native/keeper/src/sandbox/plan.rs reads it. */
+  readonly plan: string;
+  /** What can be written to. */
+  readonly writable: readonly string[];
+  /** What can't, although it lies there. */
+  readonly kept: readonly string[];
+  /** What can't be read. */
+  readonly hidden: readonly string[];
+  /** What can, although it lies there. */
+  readonly shown: readonly string[];
+  /** Sockets of others that it may connect to. */
+  readonly sockets: readonly string[];
+  /** Whether temporary directories are its own. */
+  readonly ownTmp: boolean;
+  /** Whether it has the network of the host. */
+  readonly network: boolean;
 }
 
 /** Who is told what happens to a command. No method may throw. */

@@ -192,6 +192,27 @@ export type Enforcement = 'namespace' | 'landlock' | 'seccomp' | 'proxy' | 'none
 /** What became of a command's sandbox. */
 export interface SandboxReport {
   readonly enforced: Readonly<Record<SandboxLine, Enforcement>>;
+  /** What could be written to, besides temporary directories. */
+  readonly writable: readonly string[];
+  /**
+   * What it was denied, as far as that is known and sure. That there is none proves nothing: programs
+   * need not tell.
+   */
+  readonly denials: readonly Denial[];
+}
+
+/** Something that a sandbox did not let a command do. */
+export interface Denial {
+  readonly kind: 'write' | 'read' | 'connect' | 'socket';
+  /** A path, a host, a family of sockets. */
+  readonly target: string;
+  /** The field of the policy that it comes from. */
+  readonly rule: string;
+  /**
+   * Who tells: the kernel; or the command's output, where it has the target beside an error of the
+   * system, the policy refuses just that, and the host itself could do it.
+   */
+  readonly source: 'kernel' | 'output';
 }
 
 /** Why a command's priority may be its host's. */

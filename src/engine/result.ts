@@ -55,7 +55,7 @@ function withoutFigures({ cpu: _, peakMemory: __, ...known }: RunResult): RunRes
 
 function toReport(lines: string): SandboxReport {
   const enforced = Object.fromEntries(lines.split(' ').map((line) => line.split('=')));
-  return { enforced: enforced as SandboxReport['enforced'] };
+  return { enforced: enforced as SandboxReport['enforced'], writable: [], denials: [] };
 }
 
 // Written out twice: a spread of one into the other costs as much as all the rest.

@@ -7,6 +7,7 @@ import type {
   NotLowered,
   Outcome,
   RunResult,
+  SandboxReport,
   SeparateResult,
   SpillError,
   SpillReport,
@@ -17,12 +18,15 @@ import { findPipelineCode, mayHavePipelineCode } from '../shell/pipeline-code.js
 import type { PipelineCode } from '../shell/reading.js';
 import { InputError, showValue } from '../support/errors.js';
 import { settlesWithin } from '../support/timing.js';
+import { type InsideNumbers, numbersInside } from './inside.js';
 import { type ListeningPort, listeningPorts, type ProcessPorts } from './ports.js';
 
 /** A process that still runs. */
 export interface RunningProcess extends BackgroundProcess {
   /** The TCP ports on which it listened when the receipt was made. */
   readonly ports: readonly ListeningPort[];
+  /** Its numbers where its command was, in a sandbox with processes of its own. */
+  readonly inside?: InsideNumbers;
 }
 
 /** What became of one stream. */
@@ -62,6 +66,8 @@ export interface Receipt
   readonly streams: Readonly<Partial<Record<StreamName, StreamReceipt>>>;
   /** Present when a file has the output. */
   readonly kept?: KeptReceipt;
+  /** What its sandbox was; present when it was in one. */
+  readonly sandbox?: SandboxReport;
   /** What went wrong beside the command, was denied, or could not be looked at; one line each. */
   readonly troubles: readonly string[];
 }
@@ -125,7 +131,8 @@ interface Findings {
 const NOTHING_FOUND: Findings = { exitCodeOf: undefined, background: [], troubles: [] };
 
 async function lookAndMake(result: ReceiptSource, context: ReceiptContext): Promise<Receipt> {
-  const running = await lookAt(result.background);
+  const isApart = result.sandbox?.enforced.processes === 'namespace';
+  const running = await lookAt(result.background, isApart);
   const exitCodeOf = await pipelineCodeOf(result, context);
   return receiptWith(result, context, { ...running, exitCodeOf });
 }
@@ -153,6 +160,7 @@ function receiptWith(result: ReceiptSource, context: ReceiptContext, found: Find
   if (outOfMemory !== undefined) receipt.outOfMemory = outOfMemory;
   if (exitCodeOf !== undefined) receipt.exitCodeOf = exitCodeOf;
   if (kept !== undefined) receipt.kept = kept;
+  if (result.sandbox !== undefined) receipt.sandbox = result.sandbox;
   return receipt;
 }
 
@@ -176,14 +184,19 @@ const LOOK_MS = 1000;
 
 async function lookAt(
   background: readonly BackgroundProcess[],
+  isApart: boolean,
 ): Promise<Pick<Findings, 'background' | 'troubles'>> {
   const looking = listeningPorts(background.map(({ pid }) => pid));
   const found: readonly ProcessPorts[] = (await settlesWithin(looking, LOOK_MS))
     ? await looking
     : [];
   const hidden = background.filter((_, index) => found[index] === undefined);
+  const inside = isApart ? await Promise.all(background.map(({ pid }) => numbersInside(pid))) : [];
   return {
-    background: background.map((process, index) => ({ ...process, ports: found[index] ?? [] })),
+    background: background.map((process, index) => {
+      const numbers = inside[index];
+      return { ...process, ports: found[index] ?? [], ...(numbers && { inside: numbers }) };
+    }),
     troubles: hidden.map(({ pid }) => `the ports of process ${pid} could not be looked at`),
   };
 }

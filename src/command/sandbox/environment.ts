@@ -1,5 +1,5 @@
+import type { EngineSandbox } from '../../engine/message.js';
 import { SOCKET_VARIABLES } from './defaults.js';
-import type { ResolvedSandbox } from './resolve.js';
 
 /** Caches that are in the home directory, where nothing can be written. */
 const CACHES: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ const CACHES: Readonly<Record<string, string>> = {
  *
  * @param block `NAME=value` entries joined by NUL, one character a byte.
  */
-export function sandboxEnvironment(block: string, sandbox: ResolvedSandbox): string {
+export function sandboxEnvironment(block: string, sandbox: EngineSandbox): string {
   if (!sandbox.ownTmp) return block;
   const lost = (name: string, value: string): boolean =>
     SOCKET_VARIABLES.includes(name) && !sandbox.sockets.some((path) => value.includes(path));

@@ -1,37 +1,27 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { EngineSandbox } from '../../engine/message.js';
 import { InputError } from '../../support/errors.js';
 import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS } from './defaults.js';
 import { gitDirectories } from './git.js';
+import { isAmong } from './paths.js';
 import type { SandboxPolicy } from './policy.js';
-
-/** A sandbox with nothing left to decide. */
-export interface ResolvedSandbox {
-  /** As native/keeper/src/sandbox/plan.rs reads it. */
-  readonly plan: string;
-  /** Directories, and files, that can be written to. */
-  readonly writable: readonly string[];
-  /** Whether temporary directories are its own. */
-  readonly ownTmp: boolean;
-  /** Sockets of others that it may connect to. */
-  readonly sockets: readonly string[];
-}
 
 /** So long what was found on the disk is taken to be there still: calls come in bursts. */
 const FRESH_MS = 250;
 const MOST_KEPT = 32;
 const PRIVATE = ['/tmp', '/var/tmp', '/run', '/dev/shm'];
 
-const recent = new WeakMap<SandboxPolicy, Map<string, { at: number; resolved: ResolvedSandbox }>>();
+const recent = new WeakMap<SandboxPolicy, Map<string, { at: number; resolved: EngineSandbox }>>();
 
 /**
  * What a policy comes to in a directory. Policies are compared by identity.
  *
  * @throws {InputError} The directory is the whole file system.
  */
-export function resolveSandbox(policy: SandboxPolicy, cwd: string): ResolvedSandbox {
-  const known = recent.get(policy) ?? new Map<string, { at: number; resolved: ResolvedSandbox }>();
+export function resolveSandbox(policy: SandboxPolicy, cwd: string): EngineSandbox {
+  const known = recent.get(policy) ?? new Map<string, { at: number; resolved: EngineSandbox }>();
   recent.set(policy, known);
   const now = performance.now();
   const last = known.get(cwd);
@@ -42,7 +32,7 @@ export function resolveSandbox(policy: SandboxPolicy, cwd: string): ResolvedSand
   return resolved;
 }
 
-function resolveNow(policy: SandboxPolicy, cwd: string): ResolvedSandbox {
+function resolveNow(policy: SandboxPolicy, cwd: string): EngineSandbox {
   const { filesystem = {}, allowUnixSockets = [] } = policy;
   const home = homedir();
   const absolute = (path: string) =>
@@ -72,27 +62,43 @@ function resolveNow(policy: SandboxPolicy, cwd: string): ResolvedSandbox {
   const hidden = filesystem.denyRead
     ? all(filesystem.denyRead)
     : [...HIDDEN_IN_HOME.map((path) => join(home, path)), ...HIDDEN_IN_SYSTEM];
-  const sockets = all(allowUnixSockets);
+  const shown = [...placesAmong(PRIVATE, [cwd, workspace]), ...all(filesystem.allowRead ?? [])];
+  return planned(policy, {
+    writable: existing(writable),
+    kept: existing(kept),
+    hidden: existing(hidden),
+    shown: existing(shown),
+    sockets: existing(all(allowUnixSockets)),
+    ownTmp,
+    network: policy.network === 'full',
+  });
+}
+
+/** Only those that exist: one that comes later makes another plan, and so another sandbox. */
+function existing(paths: readonly string[]): readonly string[] {
+  return [...new Set(paths)].filter((path) => existsSync(path));
+}
+
+function planned(policy: SandboxPolicy, sandbox: Omit<EngineSandbox, 'plan'>): EngineSandbox {
+  const entries = (word: string, paths: readonly string[]): string =>
+    paths.map((path) => `${word}\0${path}\0`).join('');
   const plan = [
     `require\0${policy.require ?? 'all'}\0`,
-    policy.network === 'full' ? 'network\0full\0' : '',
+    sandbox.network ? 'network\0full\0' : '',
     policy.processes === 'host' ? 'processes\0host\0' : '',
-    ownTmp ? '' : 'tmp\0shared\0',
-    entries('write', writable),
-    entries('keep', kept),
-    entries('hide', hidden),
-    entries('show', [
-      ...placesAmong(PRIVATE, [cwd, workspace]),
-      ...all(filesystem.allowRead ?? []),
-    ]),
-    entries('socket', sockets),
+    sandbox.ownTmp ? '' : 'tmp\0shared\0',
+    entries('write', sandbox.writable),
+    entries('keep', sandbox.kept),
+    entries('hide', sandbox.hidden),
+    entries('show', sandbox.shown),
+    entries('socket', sandbox.sockets),
   ];
-  return { plan: plan.join(''), writable, ownTmp, sockets };
+  return { ...sandbox, plan: plan.join('') };
 }
 
 /** Where it is is to be seen also when that is among others' temporary files. */
 function placesAmong(directories: readonly string[], places: readonly string[]): readonly string[] {
-  return places.filter((place) => directories.some((path) => place.startsWith(`${path}/`)));
+  return places.filter((place) => isAmong(place, directories));
 }
 
 /** Relative to each writable directory. */
@@ -105,9 +111,10 @@ function isLoose(path: string): boolean {
  * of them has made: it opens nothing elsewhere.
  */
 function withAllowed(roots: readonly string[], allowed: readonly string[]): string[] {
-  const isWithin = (path: string) =>
-    roots.some((root) => path === root || path.startsWith(`${root}/`));
-  return [...roots, ...allowed.filter((path) => !isWithin(path) || isWithin(realOf(path) ?? '/'))];
+  return [
+    ...roots,
+    ...allowed.filter((path) => !isAmong(path, roots) || isAmong(realOf(path) ?? '/', roots)),
+  ];
 }
 
 function realOf(path: string): string | undefined {
@@ -116,10 +123,4 @@ function realOf(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Only those that exist: one that comes later makes another plan, and so another sandbox. */
-function entries(word: string, paths: readonly string[]): string {
-  const found = [...new Set(paths)].filter((path) => existsSync(path));
-  return found.map((path) => `${word}\0${path}\0`).join('');
 }

@@ -1,0 +1,144 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { homedir, networkInterfaces } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import type { EngineSandbox } from '../../engine/message.js';
+import type { Capture, Denial, RunResult } from '../../engine/outcome.js';
+import { isAmong, longestOf } from './paths.js';
+
+/** More lines with an error are not looked at, nor more of an output. */
+const MOST_LINES = 40;
+const MOST_CHARACTERS = 256 * 1024;
+const MOST_DENIALS = 10;
+
+/** What the system says of what a sandbox does, as programs print it. */
+const ERROR_LINE =
+  /^.*(?:read-only file system|permission denied|device or resource busy|no such file or directory|network is unreachable|temporary failure in name resolution|name or service not known|could not resolve host|EAI_AGAIN|ENOTFOUND).*$/gim;
+
+/** The result with what its sandbox has denied, as far as that can be told. */
+export async function withDenials(
+  result: RunResult,
+  sandbox: EngineSandbox,
+  directory: string,
+): Promise<RunResult> {
+  if (result.sandbox === undefined) return result;
+  const denials = await findDenials(result, sandbox, directory);
+  const { writable } = sandbox;
+  return { ...result, sandbox: { ...result.sandbox, writable, denials } };
+}
+
+/**
+ * What a command was denied, by what it has printed: a path or a host beside an error of the system,
+ * which the policy refuses and the host itself could have. Words alone tell nothing.
+ *
+ * @param directory Where it was.
+ */
+async function findDenials(
+  result: RunResult,
+  sandbox: EngineSandbox,
+  directory: string,
+): Promise<readonly Denial[]> {
+  const captures = 'output' in result ? [result.output] : [result.stderr, result.stdout];
+  const lines = captures.flatMap(textsOf).flatMap((text) => text.match(ERROR_LINE) ?? []);
+  const found = new Map<string, Denial>();
+  for (const line of lines.slice(0, MOST_LINES)) {
+    const denial = await denialIn(line, sandbox, directory);
+    if (denial !== undefined) found.set(`${denial.kind} ${denial.target}`, denial);
+    if (found.size === MOST_DENIALS) break;
+  }
+  return [...found.values()];
+}
+
+function textsOf(capture: Capture): readonly string[] {
+  if (capture.kind === 'complete') return [capture.text.slice(-MOST_CHARACTERS)];
+  return [capture.head.slice(0, MOST_CHARACTERS), capture.tail.slice(-MOST_CHARACTERS)];
+}
+
+async function denialIn(
+  line: string,
+  sandbox: EngineSandbox,
+  directory: string,
+): Promise<Denial | undefined> {
+  const host = /network|resol|service not known|EAI_AGAIN|ENOTFOUND/i.test(line)
+    ? hostIn(line)
+    : undefined;
+  if (host !== undefined) return connectDenied(host, sandbox);
+  for (const name of pathsIn(line)) {
+    const path = resolve(directory, name.startsWith('~/') ? join(homedir(), name.slice(2)) : name);
+    const denial = await pathDenied(path, line, sandbox);
+    if (denial !== undefined) return denial;
+  }
+  return undefined;
+}
+
+/** `curl: (6) Could not resolve host: example.com`, `getaddrinfo EAI_AGAIN example.com`. */
+function hostIn(line: string): string | undefined {
+  const named =
+    /(?:host:?|EAI_AGAIN|ENOTFOUND|hostname|connect to|resolving) ['"‘]?([\w.-]+\.[a-z][\w-]+)/i;
+  return named.exec(line)?.[1] ?? /ENETUNREACH ([\d.]+)/.exec(line)?.[1];
+}
+
+/** Whatever it asked for, there was only its own loopback; and the host has more than that. */
+function connectDenied(target: string, { network }: EngineSandbox): Denial | undefined {
+  if (network || target === 'localhost' || target.startsWith('127.')) return undefined;
+  const addresses = Object.values(networkInterfaces()).flat();
+  if (!addresses.some((address) => address?.internal === false)) return undefined;
+  return { kind: 'connect', target, rule: 'network', source: 'output' };
+}
+
+/** What stands in quotes; or else just before the error. */
+function pathsIn(line: string): readonly string[] {
+  const quoted = [...line.matchAll(/['"‘“`]([^'"’”`\n]{1,4096})['"’”`]/g)].map(
+    ([, name = '']) => name,
+  );
+  if (quoted.length > 0) return quoted;
+  const before = line.split(/: (?=[^:]*$)/)[0] ?? '';
+  const last = before.slice(before.lastIndexOf(': ') + 1).trim();
+  const word = last.slice(last.lastIndexOf(' ') + 1);
+  return word === last ? [last] : [last, word];
+}
+
+const PRIVATE = ['/tmp', '/var/tmp', '/run', '/var/run', '/dev/shm'];
+
+async function pathDenied(
+  target: string,
+  line: string,
+  sandbox: EngineSandbox,
+): Promise<Denial | undefined> {
+  const denied = (kind: 'read' | 'write', rule: string): Denial => {
+    return { kind, target, rule, source: 'output' };
+  };
+  if (/permission denied|no such file/i.test(line)) {
+    const isHidden = longestOf(target, sandbox.hidden) > longestOf(target, sandbox.shown);
+    if (isHidden)
+      return (await may(target, constants.R_OK)) ? denied('read', 'denyRead') : undefined;
+  }
+  const isSeen = isAmong(target, [...sandbox.writable, ...sandbox.shown, ...sandbox.sockets]);
+  if (sandbox.ownTmp && isAmong(target, PRIVATE) && !isSeen) {
+    const isGone = /no such file/i.test(line) && (await may(target, constants.F_OK));
+    return isGone ? denied('read', 'tmp') : undefined;
+  }
+  if (/no such file/i.test(line)) return undefined;
+  const isKept =
+    isAmong(target, sandbox.kept) || sandbox.kept.some((path) => isAmong(path, [target]));
+  const isWritable = isAmong(target, sandbox.writable);
+  if (isWritable && !isKept) return undefined;
+  if (!(await mayWrite(target))) return undefined;
+  return denied('write', isWritable ? 'denyWrite' : 'allowWrite');
+}
+
+/** Whether the host could: what does not exist is made in its directory, but for the kernel's. */
+async function mayWrite(path: string): Promise<boolean> {
+  if (isAmong(path, ['/proc', '/sys'])) return false;
+  if (await may(path, constants.W_OK)) return true;
+  return !(await may(path, constants.F_OK)) && may(dirname(path), constants.W_OK);
+}
+
+async function may(path: string, mode: number): Promise<boolean> {
+  try {
+    await access(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,27 @@
+import type { Denial, SandboxReport } from '../engine/outcome.js';
+import { visibleText } from '../support/text.js';
+
+const SHOWN_DENIALS = 5;
+
+/** What a sandbox has denied, a line each: what, why, and what can be done instead. */
+export function denialNotices({ denials, writable }: SandboxReport): readonly string[] {
+  const shown = denials.slice(0, SHOWN_DENIALS).map((denial) => describe(denial, writable));
+  const more = denials.length - shown.length;
+  return more > 0 ? [...shown, `The sandbox has denied ${more} more.`] : shown;
+}
+
+function describe({ kind, target, rule }: Denial, writable: readonly string[]): string {
+  const what = `The sandbox denied: ${kind} ${visibleText(target)} (${rule}). `;
+  switch (rule) {
+    case 'allowWrite':
+      return `${what}Write to ${[...writable, '/tmp'].join(' or ')} instead.`;
+    case 'denyWrite':
+      return `${what}Leave it as it is, or ask the user to change it.`;
+    case 'denyRead':
+      return `${what}Do without it, or ask the user.`;
+    case 'tmp':
+      return `${what}/tmp is the sandbox's own: keep files in the working directory.`;
+    default:
+      return `${what}There is no network: use what is here, or ask the user.`;
+  }
+}
