@@ -10,6 +10,7 @@ export {
   type DraftReport,
 } from './artifacts/store.js';
 export type { CommandLine } from './command/command-line.js';
+export type { CommandLimits } from './command/limits/limits.js';
 export type { SpillOptions } from './command/options.js';
 export type { Priority } from './command/priority.js';
 export { type CommandOptions, type EnvironmentOptions, run } from './command/run.js';

@@ -16,7 +16,7 @@ extern "C" {
 
 // The steps of a launch, in the order they are taken. The one that failed is
 // reported with its errno, so that 'no such directory' and 'no such program'
-// are told apart although both are ENOENT.
+// are told apart although both are ENOENT. (The last one comes after the third.)
 enum forkline_step {
   FORKLINE_STEP_NONE = 0,
   FORKLINE_STEP_CLONE = 1,         // EAGAIN: process limit; ENOMEM; EPERM: must not be narrowed
@@ -26,7 +26,8 @@ enum forkline_step {
   FORKLINE_STEP_STDIO = 5,         // descriptors 0, 1, 2 and the script's
   FORKLINE_STEP_CLOSE = 6,         // close_range of everything else
   FORKLINE_STEP_TERMINAL = 7,      // making the terminal the controlling one
-  FORKLINE_STEP_EXEC = 8           // ENOENT, EACCES, ENOEXEC, E2BIG, ...
+  FORKLINE_STEP_EXEC = 8,          // ENOENT, EACCES, ENOEXEC, E2BIG, ...
+  FORKLINE_STEP_GROUP = 9          // entering a control group
 };
 
 // A program to try: a path (no search) and its arguments, NULL-terminated.
@@ -66,6 +67,7 @@ struct forkline_request {
   int directory_fd;       // an open directory, O_PATH is enough; -1: the caller's own
   int stdio[3];           // descriptors to become 0, 1 and 2; may be the same one
   int script;             // descriptor to become FORKLINE_SCRIPT_FD; -1: none
+  int groups[2];          // `cgroup.procs` of control groups to enter, open to be written; -1: none
   int parent_death;       // signal to the child when the calling thread ends; 0: none
   int terminal;           // 1: descriptor 0 is a terminal, to become the controlling one
   int share_directory;    // 1: caller and child have one working directory, umask and root

@@ -87,6 +87,12 @@ void tell_outer_number(const Child &child) {
   child.launched->outer = number;
 }
 
+// A control group takes whoever writes 0.
+void enter_groups(const Child &child) {
+  for (int group : child.request->groups)
+    if (group >= 0 && write(group, "0", 1) != 1) fail(child, FORKLINE_STEP_GROUP);
+}
+
 // Without a parent, nobody would end this child any more. The signal is tied to
 // the thread that clones, so that thread must live as long as the process.
 void follow_parent(const Child &child) {
@@ -212,6 +218,7 @@ int run_child(void *argument) {
   if (setsid() < 0) fail(child, FORKLINE_STEP_SESSION);
   follow_parent(child);
   tell_outer_number(child);
+  enter_groups(child);
   enter_directory(child);
   place_descriptors(child);
   if (request.terminal && ioctl(0, TIOCSCTTY, 0) != 0) fail(child, FORKLINE_STEP_TERMINAL);

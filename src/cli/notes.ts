@@ -30,6 +30,7 @@ export function clearStatus(): void {
 export function noteResult(result: RunResult, endedBy: NodeJS.Signals | undefined): void {
   const ended = describeEnd(result, endedBy);
   if (ended !== undefined) note(ended);
+  if (result.outOfMemory === 'yes') note('out of memory: the kernel ended a process for that');
   if (result.outOfMemory === 'likely') note('probably out of memory: the kernel ended a process');
   if (result.spill !== undefined) noteSpill(result.spill);
   if (result.background.length > 0) {

@@ -71,6 +71,7 @@ export function execute(
       asked,
       owner,
       signal,
+      limits: options.limits,
       output: onOutput && telling(inCallersContext(onOutput, options)),
       // It gets no more before it has returned.
       delivered: (handle: CommandHandle) => handle.resume(),
@@ -104,6 +105,7 @@ export async function startCommand(
     asked,
     owner: options.owner,
     signal: options.signal,
+    limits: options.limits,
     output: telling(follower.tell),
     delivered: (handle) => handle.resume(),
   });
@@ -159,6 +161,8 @@ export function engineCommand(
     spillAfterBytes: limits?.afterBytes ?? undefined,
     timeoutMs: options.timeoutMs,
     graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
+    groups: undefined,
+    cpuSeconds: options.limits?.cpuSeconds ?? 0,
     sandbox: place?.sandbox,
   };
 }

@@ -8,9 +8,10 @@ import { absolutePath, isUrl } from '../support/paths.js';
 import { signalNumber } from '../support/signals.js';
 import { checkCommand, checkWellFormed } from './command-line.js';
 import { encodingOf } from './encoding/decoded-capture.js';
+import { type CommandLimits, readLimits } from './limits/limits.js';
 import { checkPriority, type Priority } from './priority.js';
 import { readSandbox, type SandboxOption } from './sandbox/policy.js';
-import { type PtyOption, terminalSize } from './terminal.js';
+import { checkPty, type PtyOption } from './terminal.js';
 
 /** A file for the whole output, mode 0600. */
 export interface SpillOptions {
@@ -79,6 +80,8 @@ export interface ExecuteOptions {
   readonly priority?: Priority | undefined;
   /** What it may write to, read and reach. Default: 'danger-full-access', all that its host may. */
   readonly sandbox?: SandboxOption | undefined;
+  /** What it may take, with all that it starts. Default: what its host may. */
+  readonly limits?: CommandLimits | undefined;
 }
 
 /** The names of those options. */
@@ -100,6 +103,7 @@ export const EXECUTE_OPTION_NAMES: OptionNames<ExecuteOptions> = {
   followDirectory: true,
   priority: true,
   sandbox: true,
+  limits: true,
 };
 
 const SPILL_NAMES: OptionNames<SpillOptions> = { path: true, maxBytes: true, afterBytes: true };
@@ -142,7 +146,8 @@ export function checkOptions(options: ExecuteOptions): void {
   checkSwitch('followDirectory', options.followDirectory);
   checkPriority(options.priority);
   readSandbox(options.sandbox);
-  if (options.pty !== undefined) checkPty(options);
+  readLimits(options.limits);
+  if (options.pty !== undefined) checkPty({ ...options });
   if (options.onOutput !== undefined && typeof options.onOutput !== 'function') {
     fail('onOutput', 'a function', options.onOutput);
   }
@@ -169,17 +174,6 @@ export function checkLiveOptions(
   }
   if (options.pty && options.stdin === 'null') {
     fail('stdin', 'nothing beside pty, whose input is the terminal', options.stdin);
-  }
-}
-
-/** A terminal is one thing for input and output. */
-function checkPty({ pty, streams, input }: ExecuteOptions): void {
-  if (terminalSize(pty) === undefined) return;
-  if (streams === 'separate') {
-    fail('streams', "'merged' beside pty, since a terminal is one stream", streams);
-  }
-  if (input !== undefined) {
-    fail('input', 'nothing beside pty: spawn() it, and write() what is to be typed', input);
   }
 }
 

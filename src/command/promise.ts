@@ -11,6 +11,8 @@ import { settlesAtOnce, UnderWay } from '../support/timing.js';
 import { wasKilled, withMemoryChecked } from './after/out-of-memory.js';
 import { SpillFile, withSpillChecked } from './after/spill-check.js';
 import { decoding } from './encoding/decoding.js';
+import { LimitGroups, needsGroups } from './limits/groups.js';
+import type { CommandLimits } from './limits/limits.js';
 import { withDenials } from './sandbox/denials.js';
 
 /** Where commands run: whatever else is to run them one day takes its place here. */
@@ -24,6 +26,9 @@ export interface Commission {
   readonly owner: Owner | undefined;
   /** Ends it when it is aborted. */
   readonly signal?: AbortSignal | undefined;
+  readonly limits?: CommandLimits | undefined;
+  /** What those took. */
+  readonly groups?: LimitGroups;
   /**
    * Takes its output as it comes. What it throws, or what a promise of its is rejected with before
    * the end, ends the command, and is what the caller gets.
@@ -79,13 +84,24 @@ export function onceStarted(commission: Commission): Promise<StartedCommand> {
   });
 }
 
-/** Starts it, in sight of those who watch commands. */
+/** Starts it, in sight of those who watch commands, once it has what its limits take. */
 function begin(
   commission: Commission,
   settle: (result: RunResult | Promise<RunResult>) => void,
   fail: (failure: Promise<never>) => void,
   start?: Start,
 ): void {
+  const { limits } = commission;
+  if (needsGroups(limits) && commission.groups === undefined) {
+    LimitGroups.make(limits).then(
+      (groups) => {
+        const command = { ...commission.command, groups: groups.entrances.join('\0') };
+        begin({ ...commission, command, groups }, settle, fail, start);
+      },
+      (error) => fail(Promise.reject(error)),
+    );
+    return;
+  }
   if (!isWatched()) {
     new Execution(commission, settle, fail, start).begin();
     return;
@@ -134,9 +150,12 @@ class Execution implements CommandEvents {
     this.#settle = settle;
     this.#fail = fail;
     this.#isStartAwaited = start?.isAwaited ?? false;
-    if (start !== undefined) {
+    const { groups } = commission;
+    if (start !== undefined || groups !== undefined) {
       this.started = (pid) => {
-        if (this.#handle !== undefined) start.running(pid, this.#handle);
+        // They are there for what it leaves behind, too.
+        if (groups !== undefined) this.#handle?.gone().then(() => groups.remove());
+        if (this.#handle !== undefined) start?.running(pid, this.#handle);
       };
     }
   }
@@ -182,8 +201,9 @@ class Execution implements CommandEvents {
   };
 
   #conclude(end: EngineEnd): void {
-    const { asked, signal } = this.#commission;
+    const { asked, signal, groups } = this.#commission;
     const isOwn = this.#spill?.close() ?? true;
+    if (end.kind !== 'ran') groups?.remove();
     if (this.#thrown !== undefined) this.#fail(Promise.reject(this.#thrown.reason));
     else if (end.kind === 'failed') this.#fail(failing(() => new LaunchError(end)));
     else if (end.kind === 'neverStarted' && this.#isStartAwaited) {
@@ -191,8 +211,9 @@ class Execution implements CommandEvents {
     } else {
       const result = toResult(end, asked, this.#canceller());
       const isKnown = result.spill === undefined && !wasKilled(result);
-      if (isKnown && result.sandbox === undefined) this.#settle(result);
-      else this.#settle(withChecks(result, isOwn, this.#commission.command));
+      const isPlain = result.sandbox === undefined && groups === undefined;
+      if (isKnown && isPlain) this.#settle(result);
+      else this.#settle(withChecks(result, isOwn, this.#commission));
     }
   }
 
@@ -208,9 +229,16 @@ class Execution implements CommandEvents {
 async function withChecks(
   result: RunResult,
   isOwn: boolean,
-  { sandbox, directory = '/' }: EngineCommand,
+  { command: { sandbox, directory = '/' }, groups }: Commission,
 ): Promise<RunResult> {
-  const checked = wasKilled(result) ? await withMemoryChecked(result) : result;
+  const kills = (await groups?.memoryKills()) ?? 0;
+  if (result.background.length === 0) await groups?.remove();
+  const checked: RunResult =
+    kills > 0
+      ? { ...result, outOfMemory: 'yes' }
+      : wasKilled(result)
+        ? await withMemoryChecked(result)
+        : result;
   const told = sandbox === undefined ? checked : await withDenials(checked, sandbox, directory);
   return withSpillChecked(told, isOwn);
 }

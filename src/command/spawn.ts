@@ -201,6 +201,7 @@ async function start<Chunk>(
     asked,
     owner,
     signal,
+    limits: options.limits,
     output: (chunk, stream) => chunks.put([toChunk(stream, chunk)]),
     closed: () => chunks.close(),
   });

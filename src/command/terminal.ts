@@ -37,6 +37,24 @@ export function terminalSize(pty: unknown): TerminalSize | undefined {
 }
 
 /**
+ * Checks what stands beside a terminal, which is one thing for input and output.
+ *
+ * @throws {InputError} It is no size, or not alone.
+ */
+export function checkPty({ pty, streams, input }: Readonly<Record<string, unknown>>): void {
+  if (terminalSize(pty) === undefined) return;
+  const fail = (name: string, expected: string, value: unknown): never => {
+    throw new InputError(`${name}: expected ${expected}, got ${showValue(value)}`);
+  };
+  if (streams === 'separate') {
+    fail('streams', "'merged' beside pty, since a terminal is one stream", streams);
+  }
+  if (input !== undefined) {
+    fail('input', 'nothing beside pty: spawn() it, and write() what is to be typed', input);
+  }
+}
+
+/**
  * @param within What the name stands in, such as `pty.`.
  * @throws {InputError} It is not a whole number in range.
  */

@@ -111,15 +111,21 @@ export function receiptNotices(receipt: Receipt, spared?: number): readonly stri
   const exitCode = outcome.kind === 'exited' ? outcome.exitCode : undefined;
   return [
     exitCodeOf && exitCode !== undefined ? pipelineNotice(exitCodeOf, exitCode) : undefined,
-    outOfMemory === 'likely' ? OUT_OF_MEMORY : undefined,
+    outOfMemory === 'likely' ? PROBABLY_OUT_OF_MEMORY : undefined,
+    outOfMemory === 'yes' ? OUT_OF_MEMORY : undefined,
     backgroundNotice(background.map(asSeenInside), spared),
     ...(sandbox === undefined ? [] : denialNotices(sandbox)),
   ].filter((line) => line !== undefined);
 }
 
 /** What is said of a program that the kernel seems to have ended for want of memory. */
-const OUT_OF_MEMORY =
+const PROBABLY_OUT_OF_MEMORY =
   'Out of memory, probably: the kernel has ended a process here for that. Do less at a time.';
+
+/** The same where its own control group has counted that. */
+const OUT_OF_MEMORY =
+  'Out of memory: the command took more than it may, and the kernel has ended it for that. ' +
+  'Do less at a time.';
 
 const SHOWN_PROGRAMS = 3;
 

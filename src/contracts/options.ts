@@ -7,6 +7,7 @@ import {
   checkVariables,
   resolveEnvironment,
 } from '../command/environment.js';
+import { type CommandLimits, readLimits } from '../command/limits/limits.js';
 import { checkShell, type ExecuteOptions, type OutputLimits } from '../command/options.js';
 import { checkPriority, type Priority } from '../command/priority.js';
 import { type SandboxOption, type SandboxPolicy, toolSandbox } from '../command/sandbox/policy.js';
@@ -62,6 +63,8 @@ export interface ShellOptions {
    * or a policy. Default: 'danger-full-access', all that the host may.
    */
   readonly sandbox?: SandboxOption | undefined;
+  /** What each command may take, with all that it starts. Default: what the host may. */
+  readonly limits?: CommandLimits | undefined;
   /** Where each command is noted: a file's path, or a log. Default: nowhere. */
   readonly log?: string | InteractionLog | undefined;
   /** Told what is wrong but no reason to fail. Default: process warnings. */
@@ -81,6 +84,7 @@ export const SHELL_OPTION_NAMES: OptionNames<ShellOptions> & { readonly contract
   encoding: true,
   priority: true,
   sandbox: true,
+  limits: true,
   log: true,
   logger: true,
 };
@@ -100,6 +104,7 @@ export interface ShellSettings {
   readonly encoding: string | undefined;
   readonly priority: Priority;
   readonly sandbox: SandboxPolicy | undefined;
+  readonly limits: CommandLimits | undefined;
   readonly log: CommandLog | undefined;
 }
 
@@ -169,6 +174,7 @@ export function resolveShellOptions(
     encoding: isMissing(options.encoding) ? undefined : encodingOf(options.encoding),
     priority: options.priority ?? 'normal',
     sandbox: toolSandbox(options.sandbox, path),
+    limits: options.limits && { ...readLimits(options.limits) },
     log: resolveLog(options.log, options.logger),
   };
 }
@@ -184,11 +190,14 @@ interface CallOptions extends Pick<ExecuteOptions, 'timeoutMs' | 'signal' | 'onO
  * way, and a spread takes several times as long.
  */
 export function commandOptions(
-  settings: Pick<ShellSettings, 'graceMs' | 'shell' | 'encoding' | 'priority' | 'sandbox'>,
+  settings: Pick<
+    ShellSettings,
+    'graceMs' | 'shell' | 'encoding' | 'priority' | 'sandbox' | 'limits'
+  >,
   { headBytes, tailBytes }: OutputLimits,
   call: CallOptions,
 ): Omit<ExecuteOptions, 'streams'> {
-  const { graceMs, shell, encoding, priority, sandbox } = settings;
+  const { graceMs, shell, encoding, priority, sandbox, limits } = settings;
   const { cwd, timeoutMs, owner, signal, onOutput, spill } = call;
   return {
     graceMs,
@@ -196,6 +205,7 @@ export function commandOptions(
     encoding,
     priority,
     sandbox,
+    limits,
     headBytes,
     tailBytes,
     cwd,

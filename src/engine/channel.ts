@@ -88,6 +88,7 @@ class Channel {
       command.stdin,
       command.spillPath,
       command.sandbox?.plan,
+      command.groups,
     );
     this.#commands.set(id, events);
     this.#keepAlive.ref();

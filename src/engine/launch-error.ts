@@ -14,7 +14,8 @@ export type LaunchStep =
   | 'close'
   | 'terminal'
   | 'exec'
-  | 'sandbox';
+  | 'sandbox'
+  | 'limits';
 
 /**
  * The command could not be started: nothing ran and nothing is left behind. A failure of the

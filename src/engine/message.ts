@@ -36,6 +36,10 @@ export interface EngineCommand {
   readonly spillAfterBytes: number | undefined;
   readonly timeoutMs: number | undefined;
   readonly graceMs: number;
+  /** `cgroup.procs` of control groups that it is to enter, joined by NUL; undefined: none. */
+  readonly groups: string | undefined;
+  /** Processor time that each of its processes may take; 0: any. */
+  readonly cpuSeconds: number;
   /** What it is to run in; then it has a directory. */
   readonly sandbox: EngineSandbox | undefined;
 }

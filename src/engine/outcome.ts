@@ -44,10 +44,11 @@ export type Outcome =
 export type Canceller = 'signal' | 'owner' | 'kill';
 
 /**
- * Whether a command that somebody else's SIGKILL ended was ended for want of memory: the control
- * group of the host has counted such an end (`likely`), or none (`no`), or cannot be asked.
+ * Whether the kernel ended a process for want of memory: in the command's own control group, which is
+ * proof (`yes`). Else of a command that somebody's SIGKILL ended: the control group of the host has
+ * counted such an end (`likely`), or none (`no`), or cannot be asked.
  */
-export type OutOfMemory = 'likely' | 'no' | 'unknown';
+export type OutOfMemory = 'yes' | 'likely' | 'no' | 'unknown';
 
 /** Sizes of a piece of output. */
 export interface Counts {
@@ -152,7 +153,7 @@ export interface BaseResult {
   readonly spill?: SpillReport;
   /**
    * Present when a SIGKILL that nobody here sent has ended it, or the exit code (137) says so of its
-   * last program.
+   * last program; and with `limits.memoryBytes` whenever a process was ended for that.
    */
   readonly outOfMemory?: OutOfMemory;
   /**

@@ -105,6 +105,7 @@ impl Channel {
         stdin: Either<bool, Uint8Array>,
         spill_path: Option<String>,
         sandbox: Option<String>,
+        groups: Option<String>,
     ) -> Result<()> {
         let numbers = Numbers::parse(numbers)?;
         let owner = self.owner_of(numbers.owner)?;
@@ -120,7 +121,7 @@ impl Channel {
                 }
             },
         };
-        let strings = Strings { text, shells, environment, stdin, spill_path, sandbox };
+        let strings = Strings { text, shells, environment, stdin, spill_path, sandbox, groups };
         let handle = self.engine.run(command(strings, directory, &numbers), &owner, sink);
         self.handles.insert(id as u64, handle);
         Ok(())

@@ -27,6 +27,7 @@ pub struct Numbers {
     opening: Opening,
     follow: bool,
     behind: bool,
+    cpu: Option<u64>,
 }
 
 impl Numbers {
@@ -48,9 +49,10 @@ impl Numbers {
             columns,
             rows,
             behind,
+            cpu,
         ] = *numbers
         else {
-            return Err(Error::new(Status::InvalidArg, "numbers: expected fifteen"));
+            return Err(Error::new(Status::InvalidArg, "numbers: expected sixteen"));
         };
         let overflow = if pause == 0.0 { Overflow::DropMiddle } else { Overflow::Pause };
         let form = match listen as u8 {
@@ -74,6 +76,7 @@ impl Numbers {
             opening: if after < 0.0 { Opening::AtStart } else { Opening::After(after as u64) },
             follow: follow != 0.0,
             behind: behind != 0.0,
+            cpu: (cpu > 0.0).then_some(cpu as u64),
         })
     }
 }
@@ -92,6 +95,8 @@ pub struct Strings {
     pub spill_path: Option<String>,
     /// What sandbox it is to run in: see the keeper's plan.
     pub sandbox: Option<String>,
+    /// `cgroup.procs` of its control groups, separated by NUL.
+    pub groups: Option<String>,
 }
 
 /// The command as the engine takes it. The TypeScript side has checked every field.
@@ -104,6 +109,13 @@ pub fn command(strings: Strings, directory: Option<Directory>, numbers: &Numbers
         follow: numbers.follow,
         announce: numbers.announce,
         behind: numbers.behind,
+        groups: strings
+            .groups
+            .iter()
+            .flat_map(|paths| paths.split('\0'))
+            .map(PathBuf::from)
+            .collect(),
+        cpu: numbers.cpu,
         sandbox: strings.sandbox.map(|plan| plan.into_bytes().into()),
         stdin: match strings.stdin {
             Either::A(true) => Stdin::Pipe,

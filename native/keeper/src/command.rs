@@ -56,6 +56,7 @@ pub fn run(
             directory: request.path().map(Place::Path).or(held),
             stdio: descriptors.stdio(null),
             script: descriptors.script.as_ref().map(AsFd::as_fd),
+            groups: descriptors.groups(),
             // Nobody else would end it if this process and the keeper were killed.
             parent_death: Some(libc::SIGTERM),
             terminal: request.terminal,

@@ -105,6 +105,7 @@ fn start(mut order: File, null: &File) -> Result<Task, Failure> {
         directory: request.path().map(Place::Path),
         stdio: [stdin.as_ref().map_or(null.as_fd(), AsFd::as_fd), theirs.as_fd(), theirs.as_fd()],
         script: script.as_ref().map(AsFd::as_fd),
+        groups: [None, None],
         parent_death: None,
         terminal: false,
         share_directory: false,

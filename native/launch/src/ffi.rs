@@ -34,6 +34,7 @@ pub struct Request {
     pub directory_fd: c_int,
     pub stdio: [c_int; 3],
     pub script: c_int,
+    pub groups: [c_int; 2],
     pub parent_death: c_int,
     pub terminal: c_int,
     pub share_directory: c_int,

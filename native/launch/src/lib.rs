@@ -45,6 +45,8 @@ pub struct Request<'a> {
     pub stdio: [BorrowedFd<'a>; 3],
     /// To become 3.
     pub script: Option<BorrowedFd<'a>>,
+    /// `cgroup.procs` of control groups that it is to enter.
+    pub groups: [Option<BorrowedFd<'a>>; 2],
     /// Sent to the program when the calling thread ends.
     pub parent_death: Option<c_int>,
     /// Whether descriptor 0 is a terminal, to become the controlling one.
@@ -108,6 +110,7 @@ fn start(request: &Request, stack: &mut Stack) -> Result<ffi::Launched, Failure>
         directory_fd,
         stdio: request.stdio.map(|descriptor| descriptor.as_raw_fd()),
         script: request.script.map_or(-1, |descriptor| descriptor.as_raw_fd()),
+        groups: request.groups.map(|group| group.map_or(-1, |group| group.as_raw_fd())),
         parent_death: request.parent_death.unwrap_or(0),
         terminal: request.terminal.into(),
         share_directory: request.share_directory.into(),

@@ -25,10 +25,12 @@ pub enum Step {
     Exec,
     /// Making the sandbox.
     Sandbox,
+    /// Entering the control groups of its limits.
+    Limits,
 }
 
 impl Step {
-    const ALL: [Step; 11] = [
+    const ALL: [Step; 12] = [
         Step::Keeper,
         Step::Descriptors,
         Step::Clone,
@@ -40,6 +42,7 @@ impl Step {
         Step::Terminal,
         Step::Exec,
         Step::Sandbox,
+        Step::Limits,
     ];
 
     /// The step of this name, as another process of ours tells it.
@@ -61,6 +64,7 @@ impl Step {
             Step::Terminal => "terminal",
             Step::Exec => "exec",
             Step::Sandbox => "sandbox",
+            Step::Limits => "limits",
         }
     }
 
@@ -74,6 +78,7 @@ impl Step {
             5 => Step::Stdio,
             6 => Step::Close,
             7 => Step::Terminal,
+            9 => Step::Limits,
             _ => Step::Exec,
         }
     }

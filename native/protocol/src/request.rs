@@ -41,6 +41,10 @@ pub struct Descriptors<Descriptor> {
     pub script: Option<Descriptor>,
     /// The request itself, when it is too long for a message.
     pub body: Option<Descriptor>,
+    /// `cgroup.procs` of a control group that it is to enter.
+    pub group: Option<Descriptor>,
+    /// And of another one.
+    pub other_group: Option<Descriptor>,
 }
 
 /// Begins a request, to be told from an order.
@@ -51,6 +55,8 @@ const STDERR: u64 = 2;
 const DIRECTORY: u64 = 4;
 const SCRIPT: u64 = 8;
 const BODY: u64 = 16;
+const GROUP: u64 = 32;
+const OTHER_GROUP: u64 = 64;
 
 impl Request {
     /// What follows the head in a message, or is in a file.
@@ -125,6 +131,8 @@ impl<'a> Descriptors<BorrowedFd<'a>> {
             (DIRECTORY, self.directory),
             (SCRIPT, self.script),
             (BODY, self.body),
+            (GROUP, self.group),
+            (OTHER_GROUP, self.other_group),
         ];
         let present = optional.iter().filter(|(_, descriptor)| descriptor.is_some());
         let flags = present.fold(0, |flags, (flag, _)| flags | flag);
@@ -158,8 +166,15 @@ impl Descriptors<OwnedFd> {
             directory: next(DIRECTORY),
             script: next(SCRIPT),
             body: next(BODY),
+            group: next(GROUP),
+            other_group: next(OTHER_GROUP),
         };
         Some((descriptors, fields.0))
+    }
+
+    /// The control groups to be entered.
+    pub fn groups(&self) -> [Option<BorrowedFd<'_>>; 2] {
+        [&self.group, &self.other_group].map(|group| group.as_ref().map(AsFd::as_fd))
     }
 
     /// What becomes 0, 1 and 2.

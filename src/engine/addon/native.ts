@@ -34,6 +34,7 @@ export interface NativeChannel {
     stdin: boolean | Uint8Array,
     spillPath: string | undefined,
     sandbox: string | undefined,
+    groups: string | undefined,
   ): void;
   startDetached(
     request: number,

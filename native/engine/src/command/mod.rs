@@ -36,6 +36,10 @@ pub struct Command {
     pub behind: bool,
     /// The sandbox that it is to run in, as the keeper reads it; None: none.
     pub sandbox: Option<Arc<[u8]>>,
+    /// `cgroup.procs` of the control groups that it is to enter, two at most.
+    pub groups: Vec<PathBuf>,
+    /// Processor time that each of its processes may take, in seconds.
+    pub cpu: Option<u64>,
     /// What the command reads.
     pub stdin: Stdin,
     /// Where its output goes.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::sync::OnceLock;
 
-use forkline_launch::{Attributes, limits, processors};
+use forkline_launch::{Attributes, Limit, limits, processors};
 use rustix::io::Errno;
 
 use crate::keeper::status::{number_in, read};
@@ -36,6 +36,15 @@ pub fn of_thread(thread: i32, behind: bool) -> io::Result<Attributes> {
         affinity: processors(thread),
         bounding,
     })
+}
+
+/// A process that has taken so much processor time gets SIGXCPU; and SIGKILL if that does not end it.
+pub fn limit_cpu(attributes: &mut Attributes, seconds: u64) {
+    const LONGER: u64 = 2;
+    let is_cpu = |limit: &&mut Limit| limit.resource == libc::RLIMIT_CPU as i32;
+    let Some(limit) = attributes.limits.iter_mut().find(is_cpu) else { return };
+    limit.soft = limit.soft.min(seconds);
+    limit.hard = limit.hard.min(seconds + LONGER);
 }
 
 /// That of the host's session, as in `/autogroup-17 nice 0`.

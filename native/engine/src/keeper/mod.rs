@@ -247,6 +247,7 @@ pub fn launch_keeper(
             directory,
             stdio: [stdin, stdout, file],
             script: fourth,
+            groups: [None, None],
             parent_death: None,
             terminal: false,
             share_directory: false,

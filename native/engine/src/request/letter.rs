@@ -4,6 +4,7 @@
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::sync::Arc;
 
 use forkline_launch::Attributes;
@@ -26,6 +27,7 @@ pub struct Letter {
     stdin: Option<OwnedFd>,
     outputs: Vec<OwnedFd>,
     directory: Option<Arc<OwnedFd>>,
+    groups: Vec<OwnedFd>,
     /// For the words of a failure.
     pub invocation: Invocation,
     /// The same.
@@ -63,6 +65,8 @@ impl Letter {
             None if is_born_here => (None, None),
             None => (None, Some(Arc::new(current_directory()?))),
         };
+        let groups = command.groups.iter().map(|path| open_group(path));
+        let groups = groups.collect::<Result<_, _>>()?;
         let mut request = Request {
             images: std::mem::take(&mut invocation.images),
             environment: std::mem::take(&mut invocation.environment),
@@ -91,6 +95,7 @@ impl Letter {
             stdin,
             outputs,
             directory: held,
+            groups,
             invocation,
             directory_name,
             delivery: Mutex::new(Delivery::Waiting),
@@ -101,6 +106,7 @@ impl Letter {
     pub fn send(&self, channel: BorrowedFd) -> io::Result<Delivery> {
         let mut outputs = self.outputs.iter().map(AsFd::as_fd);
         let Some(stdout) = outputs.next() else { return Err(io::ErrorKind::InvalidInput.into()) };
+        let mut groups = self.groups.iter().map(AsFd::as_fd);
         let descriptors = Descriptors {
             stdin: self.stdin.as_ref().map(AsFd::as_fd),
             stdout,
@@ -108,6 +114,8 @@ impl Letter {
             directory: self.directory.as_ref().map(|directory| directory.as_fd()),
             script: self.invocation.script.as_ref().map(AsFd::as_fd),
             body: self.file.as_ref().map(AsFd::as_fd),
+            group: groups.next(),
+            other_group: groups.next(),
         };
         let (head, sent) = descriptors.encode();
         let mut delivery = self.delivery.lock();
@@ -141,6 +149,13 @@ impl Letter {
 /// Tells a cradle something; one that is gone need not know.
 pub fn tell(channel: &OwnedFd, order: Order) {
     let _ = send(channel.as_fd(), [&order.encode(), b""], &[]);
+}
+
+/// To be written to by whoever enters it.
+fn open_group(path: &Path) -> Result<OwnedFd, LaunchError> {
+    let error =
+        |error: Errno| LaunchError::new(Step::Limits, &error.into(), path.display().to_string());
+    open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()).map_err(error)
 }
 
 /// The one that the host is in.

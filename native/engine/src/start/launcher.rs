@@ -161,7 +161,10 @@ impl Launcher {
         let (reader, input) = plumbing.input.unzip();
         let is_born_here = turn.identity.has_birthplace();
         let attributes = attributes::of_thread(order.thread, command.behind);
-        let attributes = attributes.map_err(no_keeper)?;
+        let mut attributes = attributes.map_err(no_keeper)?;
+        if let Some(seconds) = command.cpu {
+            attributes::limit_cpu(&mut attributes, seconds);
+        }
         let letter = Letter::new(command, invocation, reader, writers, attributes, is_born_here)?;
         let (turn, cradle) = self.cradle_of(turn)?;
         Ok(Some(Process {

@@ -228,6 +228,7 @@ fn probe() -> Result<(), Refusal> {
         directory: Some(Place::Path(c"/")),
         stdio: [null.as_fd(), null.as_fd(), null.as_fd()],
         script: None,
+        groups: [None, None],
         parent_death: None,
         terminal: false,
         share_directory: false,

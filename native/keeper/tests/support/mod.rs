@@ -33,6 +33,8 @@ pub fn command(text: &str) -> Command {
         announce: true,
         behind: false,
         sandbox: None,
+        groups: Vec::new(),
+        cpu: None,
         stdin: Stdin::Null,
         streams: Streams::Merged,
         limits: Limits { head: 64 * 1024, tail: 64 * 1024 },

@@ -61,6 +61,8 @@ fn a_request_is_told_from_an_order_and_from_a_broken_message() {
         directory: None,
         script: None,
         body: None,
+        group: None,
+        other_group: None,
     }
     .encode();
     assert!(Descriptors::are_in(&head));

@@ -126,9 +126,17 @@ export class SharedShell {
 
   #start(from: Place, moment: CallMoment): Promise<PersistentShell> {
     const { settings, owner } = this.#session;
-    const { shell, graceMs, sandbox } = settings;
+    const { shell, graceMs, sandbox, limits } = settings;
     const environment = shellEnvironment(from.path, settings, moment);
-    return PersistentShell.start({ cwd: from.path, environment, shell, graceMs, sandbox, owner });
+    return PersistentShell.start({
+      cwd: from.path,
+      environment,
+      shell,
+      graceMs,
+      sandbox,
+      limits,
+      owner,
+    });
   }
 
   /** It has ended while it had nothing to run; what is to be said of that. */

@@ -12,6 +12,7 @@ import { Wires } from './wires.js';
 /** How a shell is started. Times in milliseconds. */
 interface ShellStart extends Pick<SpawnOptions, 'shell' | 'graceMs' | 'owner'> {
   readonly sandbox: SandboxPolicy | undefined;
+  readonly limits: SpawnOptions['limits'];
   readonly cwd: string;
   /** The environment block. */
   readonly environment: string;
@@ -107,11 +108,11 @@ export class PersistentShell {
   static async start(start: ShellStart): Promise<PersistentShell> {
     const wires = await Wires.open();
     try {
-      const { cwd, shell, graceMs, owner } = start;
+      const { cwd, shell, graceMs, limits, owner } = start;
       const sandbox = withPipes(start.sandbox, wires.directory);
       const [environment, startUp] = withoutStartUp(start.environment);
       const process = await spawnIn(environment, launchText(wires.directory, startUp), {
-        ...{ cwd, shell, graceMs, sandbox, owner },
+        ...{ cwd, shell, graceMs, sandbox, limits, owner },
         ...OWN_OUTPUT,
         streams: 'separate',
         followDirectory: true,

@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What can be limited by control groups. */
+export type Controller = 'memory' | 'pids';
+
+/** Where the host's own group of a controller is. */
+export interface OwnGroup {
+  readonly version: 1 | 2;
+  readonly path: string;
+}
+
+/** The host's own group of a controller; undefined: none is mounted. */
+export async function findOwnGroup(controller: Controller): Promise<OwnGroup | undefined> {
+  const [groups, mounts] = await Promise.all([
+    readFile('/proc/self/cgroup', 'utf8').catch(() => ''),
+    readFile('/proc/self/mountinfo', 'utf8').catch(() => ''),
+  ]);
+  return ownGroup(controller, groups, mounts);
+}
+
+/** As those two files tell it. */
+export function ownGroup(
+  controller: Controller,
+  groups: string,
+  mounts: string,
+): OwnGroup | undefined {
+  const lines = groups.split('\n').map((line) => /^\d+:([^:]*):(.*)$/.exec(line) ?? []);
+  const first = lines.find(([, names]) => names?.split(',').includes(controller));
+  const [, , path] = first ?? lines.find(([, names]) => names === '') ?? [];
+  if (path === undefined) return undefined;
+  const isIt = ({ kind, options }: Mount): boolean =>
+    first ? kind === 'cgroup' && options.includes(controller) : kind === 'cgroup2';
+  const mount = mounts.split('\n').map(readMount).find(isIt);
+  return mount && { version: first ? 1 : 2, path: join(mount.at, below(path, mount.root)) };
+}
+
+interface Mount {
+  readonly root: string;
+  readonly at: string;
+  readonly kind: string;
+  readonly options: readonly string[];
+}
+
+/** Of a line such as `35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory`. */
+function readMount(line: string): Mount {
+  const [before = '', after = ''] = line.split(' - ');
+  const [, , , root = '/', at = '/'] = before.split(' ');
+  const [kind = '', , options = ''] = after.split(' ');
+  return { root, at, kind, options: options.split(',') };
+}
+
+/** In a container what is mounted begins with the container's own group. */
+function below(path: string, root: string): string {
+  const isBelow = root !== '/' && (path === root || path.startsWith(`${root}/`));
+  return isBelow ? path.slice(root.length) : path;
+}

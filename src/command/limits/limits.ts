@@ -1,0 +1,31 @@
+import { isMissing, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
+
+/** What a command, with all that it starts, may take at most. */
+export interface CommandLimits {
+  /** Bytes of memory, without what can be read again from disk. One that takes more is ended. */
+  readonly memoryBytes?: number | undefined;
+  /** Processes and threads at a time. Another one can't be started: `fork` fails with EAGAIN. */
+  readonly processes?: number | undefined;
+  /** Processor time of each of its processes, in seconds. One that takes more gets SIGXCPU. */
+  readonly cpuSeconds?: number | undefined;
+}
+
+const NAMES: OptionNames<CommandLimits> = { memoryBytes: true, processes: true, cpuSeconds: true };
+
+/** Less and no shell could start. */
+const LEAST_MEMORY = 1024 * 1024;
+
+/**
+ * The limits that are asked for; undefined: none.
+ *
+ * @throws {InputError} They are none: names the field.
+ */
+export function readLimits(given: CommandLimits | undefined): CommandLimits | undefined {
+  if (isMissing(given)) return undefined;
+  const limits = readOptions('limits', given, NAMES, { within: 'limits.' });
+  const { memoryBytes, processes, cpuSeconds } = limits;
+  if (memoryBytes !== undefined) wholeFrom('limits.memoryBytes', LEAST_MEMORY, memoryBytes);
+  if (processes !== undefined) wholeFrom('limits.processes', 1, processes);
+  if (cpuSeconds !== undefined) wholeFrom('limits.cpuSeconds', 1, cpuSeconds);
+  return limits;
+}

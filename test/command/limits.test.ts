@@ -1,0 +1,139 @@
+import { execFileSync } from 'node:child_process';
+import { rmdirSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { ownGroup } from '../../src/command/limits/hierarchies.js';
+import { InputError, LaunchError, receiptOf, run, spawn } from '../../src/index.js';
+import { startHost } from '../support/hosts.js';
+import { leavesNothingBehind, useOwners } from '../support/leftovers.js';
+import { eventually } from '../support/processes.js';
+import { exited, failureOf, printed } from '../support/results.js';
+
+leavesNothingBehind();
+const newOwner = useOwners();
+
+/** Whether a control group can be made here. */
+function canLimit(): boolean {
+  try {
+    execFileSync('sh', [
+      '-c',
+      'mkdir /sys/fs/cgroup/memory/forkline-trial /sys/fs/cgroup/pids/forkline-trial',
+    ]);
+  } catch {
+    return false;
+  }
+  for (const controller of ['memory', 'pids'])
+    rmdirSync(`/sys/fs/cgroup/${controller}/forkline-trial`);
+  return true;
+}
+const isDelegated = canLimit();
+
+/** Groups of ours that are left. */
+const groups = () =>
+  ['memory', 'pids'].flatMap((controller) =>
+    execFileSync('find', [`/sys/fs/cgroup/${controller}`, '-name', `forkline-${process.pid}-*`])
+      .toString()
+      .split('\n')
+      .filter((path) => path !== ''),
+  );
+
+test.each([
+  [{ memoryBytes: 'much' }, 'limits.memoryBytes'],
+  [{ memoryBytes: 1000 }, 'limits.memoryBytes'],
+  [{ processes: 0 }, 'limits.processes'],
+  [{ cpuSeconds: 0.5 }, 'limits.cpuSeconds'],
+  [{ memory: 1 }, 'limits.memory'],
+  [5, 'limits'],
+])('limits such as %j are refused by the name of what is wrong', async (limits, name) => {
+  const wrong = run('true', { limits: limits as object });
+  await expect(wrong).rejects.toThrow(InputError);
+  await expect(wrong).rejects.toThrow(new RegExp(`^${name}\\b`));
+});
+
+test('a process that takes more processor time is ended', async () => {
+  const { outcome } = await run('while :; do :; done', { limits: { cpuSeconds: 1 } });
+  expect(outcome).toEqual({ kind: 'signaled', signal: 'SIGXCPU' });
+  const free = await run('ulimit -t');
+  expect(printed(free)).toBe('unlimited\n');
+});
+
+describe.runIf(isDelegated)('a control group of its own', () => {
+  const eat = `/usr/bin/python3 -c 'b = bytearray(200 << 20)'`;
+
+  test('ends a command that takes more memory, and proves it', async () => {
+    const result = await run(`${eat}; echo $?`, { limits: { memoryBytes: 64 << 20 } });
+    expect(printed(result)).toMatch(/\b137\n$/);
+    expect(result).toMatchObject({ outcome: exited(0), outOfMemory: 'yes' });
+    expect((await receiptOf(result)).outOfMemory).toBe('yes');
+    const enough = await run(`${eat}; echo $?`, { limits: { memoryBytes: 512 << 20 } });
+    expect([printed(enough), enough.outOfMemory]).toEqual(['0\n', undefined]);
+    expect(groups()).toEqual([]);
+  });
+
+  test('a SIGKILL of somebody else is not taken for that', async () => {
+    const limits = { memoryBytes: 512 << 20 };
+    const { outOfMemory } = await run('kill -9 $$', { limits });
+    expect(outOfMemory).not.toBe('yes');
+  });
+
+  test('starts no more processes than it may', async () => {
+    const limits = { processes: 8 };
+    const command = `for n in $(seq 20); do sleep 0.3 & done 2>err; jobs -r | wc -l; cat err; rm err`;
+    const { output } = await run(command, { cwd: '/tmp', limits });
+    expect(output.kind === 'complete' && output.text).toMatch(/^[1-7]\n|fork.*unavailable/s);
+  });
+
+  test.each(['workspace-write', 'read-only'] as const)('in a sandbox too: %s', async (sandbox) => {
+    const host = startHost('commands', {});
+    const limits = { memoryBytes: 64 << 20, processes: 50 };
+    const { result } = await host.run(`${eat}; echo $?`, { cwd: '/srv', sandbox, limits });
+    host.child.stdin?.end();
+    await host.ended;
+    expect(result).toMatchObject({ outcome: exited(0), outOfMemory: 'yes' });
+  });
+
+  test('goes when nobody of the command is left', async () => {
+    const owner = newOwner();
+    const limits = { processes: 20, memoryBytes: 64 << 20 };
+    const live = await spawn('sleep 60 & echo', { owner, limits });
+    expect(groups().length).toBe(2);
+    const { background } = await live.result;
+    expect(background.length).toBe(1);
+    expect(groups().length).toBe(2);
+    await owner.dispose();
+    await eventually(() => expect(groups()).toEqual([]));
+  });
+
+  test('a command that never starts leaves none', async () => {
+    const limits = { processes: 20 };
+    await failureOf(run('true', { cwd: '/nowhere', limits }));
+    const { outcome } = await run('true', { limits, signal: AbortSignal.abort() });
+    expect(outcome.kind).toBe('cancelled');
+    await eventually(() => expect(groups()).toEqual([]));
+  });
+});
+
+test.runIf(process.getuid?.() === 0)('without a delegated one a limit is refused', async () => {
+  const under = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+  const host = startHost('commands', { under });
+  const { error } = await host.run('true', { limits: { memoryBytes: 64 << 20 } });
+  host.child.stdin?.end();
+  await host.ended;
+  expect(error).toMatchObject({ name: LaunchError.name, step: 'limits' });
+  expect(error?.message).toMatch(/limits\.memoryBytes needs a control group.*Delegate=yes/);
+});
+
+test('the own group is found as the kernel tells it, also from inside of a container', () => {
+  const one = '35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n';
+  const two = '30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n';
+  const inside = '35 31 0:32 /docker/1 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n';
+  expect(ownGroup('memory', '4:memory:/a\n0::/\n', one + two)).toEqual({
+    version: 1,
+    path: '/sys/fs/cgroup/memory/a',
+  });
+  expect(ownGroup('memory', '0::/user.slice/x\n', two)).toEqual({
+    version: 2,
+    path: '/sys/fs/cgroup/user.slice/x',
+  });
+  expect(ownGroup('memory', '4:memory:/docker/1\n', inside)?.path).toBe('/sys/fs/cgroup/memory');
+  expect(ownGroup('pids', '4:memory:/a\n', one)).toBeUndefined();
+});
