@@ -6,6 +6,7 @@ import { USAGE_ERROR } from './cli/exit-code.js';
 import { mcpCommand } from './cli/mcp-command.js';
 import { runCommand } from './cli/run/run-command.js';
 import { schemaCommand } from './cli/schema-command.js';
+import { serveCommand } from './cli/serve-command.js';
 import { attachCommand } from './cli/tasks/attach-command.js';
 import { tasksCommand } from './cli/tasks/tasks-command.js';
 import { packageVersion } from './support/version.js';
@@ -18,6 +19,7 @@ const program = new Command('forkline')
   .addCommand(attachCommand().exitOverride())
   .addCommand(schemaCommand().exitOverride())
   .addCommand(mcpCommand().exitOverride())
+  .addCommand(serveCommand().exitOverride())
   .addCommand(doctorCommand().exitOverride())
   .addCommand(completionCommand().exitOverride())
   // Commander's own code for a usage error is 1, which is also a command's most common one.

@@ -15,8 +15,18 @@ import { LimitGroups, needsGroups } from './limits/groups.js';
 import type { CommandLimits } from './limits/limits.js';
 import { withDenials } from './sandbox/denials.js';
 
-/** Where commands run: whatever else is to run them one day takes its place here. */
-const host: CommandHost = EngineProcess;
+/** Where the commands of an owner run, if that is not the engine of this process. */
+const places = new WeakMap<Owner, CommandHost>();
+
+/** The commands of this owner run there from now on, and come as text of the encoding asked for. */
+export function runElsewhere(owner: Owner, host: CommandHost): void {
+  places.set(owner, host);
+}
+
+/** The engine of this process, for output of an encoding. */
+export function localPlace(encoding: string | undefined): CommandHost {
+  return encoding === undefined ? EngineProcess : decoding(EngineProcess, encoding);
+}
 
 /** A command with its options checked, and who has to do with it. */
 export interface Commission {
@@ -44,7 +54,7 @@ export interface Commission {
 export interface StartedCommand {
   readonly pid: number;
   readonly handle: CommandHandle;
-  /** Settles once it has ended; never rejects. */
+  /** Settles once it has ended; rejects only when the place where it ran was lost. */
   readonly result: Promise<RunResult>;
 }
 
@@ -79,6 +89,8 @@ export function onceStarted(commission: Commission): Promise<StartedCommand> {
     const result = new Promise<RunResult>((resolve) => {
       settle = resolve;
     });
+    // It may be lost while nobody asks how it has ended.
+    result.catch(() => {});
     const running: Start['running'] = (pid, handle) => started({ pid, handle, result });
     begin(commission, settle, started, { running, isAwaited: true });
   });
@@ -131,6 +143,8 @@ class Execution implements CommandEvents {
   readonly #settle: (result: RunResult | Promise<RunResult>) => void;
   readonly #fail: (failure: Promise<never>) => void;
   readonly #isStartAwaited: boolean;
+  /** Only known where somebody is told. */
+  #isRunning = false;
   #handle: CommandHandle | undefined;
   #offAbort: (() => void) | undefined;
   /** A file that is written from the start on. */
@@ -153,6 +167,7 @@ class Execution implements CommandEvents {
     const { groups } = commission;
     if (start !== undefined || groups !== undefined) {
       this.started = (pid) => {
+        this.#isRunning = true;
         // They are there for what it leaves behind, too.
         if (groups !== undefined) this.#handle?.gone().then(() => groups.remove());
         if (this.#handle !== undefined) start?.running(pid, this.#handle);
@@ -162,8 +177,7 @@ class Execution implements CommandEvents {
 
   begin(): void {
     const { command, owner = hostOwner, signal } = this.#commission;
-    const { encoding } = command;
-    const place = encoding === undefined ? host : decoding(host, encoding);
+    const place = places.get(owner) ?? localPlace(command.encoding);
     const handle = place.start(owner, command, this);
     this.#handle = handle;
     if (command.spillPath !== undefined && command.spillAfterBytes === undefined) {
@@ -206,15 +220,24 @@ class Execution implements CommandEvents {
     if (end.kind !== 'ran') groups?.remove();
     if (this.#thrown !== undefined) this.#fail(Promise.reject(this.#thrown.reason));
     else if (end.kind === 'failed') this.#fail(failing(() => new LaunchError(end)));
+    else if (end.kind === 'lost') this.#lose(end.error);
     else if (end.kind === 'neverStarted' && this.#isStartAwaited) {
       this.#fail(failing(() => (signal?.aborted ? abortReason(signal) : ownerDisposed())));
     } else {
       const result = toResult(end, asked, this.#canceller());
-      const isKnown = result.spill === undefined && !wasKilled(result);
-      const isPlain = result.sandbox === undefined && groups === undefined;
-      if (isKnown && isPlain) this.#settle(result);
-      else this.#settle(withChecks(result, isOwn, this.#commission));
+      const checked = end.kind === 'ran' ? end.checked : undefined;
+      if (checked !== undefined) this.#settle({ ...result, ...checked });
+      else if (needsChecks(result, groups))
+        this.#settle(withChecks(result, isOwn, this.#commission));
+      else this.#settle(result);
     }
+  }
+
+  /** Whoever waits for its start, or its result, is told. */
+  #lose(error: Error): void {
+    const lost = failing(() => error);
+    if (this.#isRunning) this.#settle(lost);
+    else this.#fail(lost);
   }
 
   /** Who cancelled it, if anybody did. */
@@ -225,11 +248,17 @@ class Execution implements CommandEvents {
   }
 }
 
+/** Whether there is something that only the system can tell. */
+export function needsChecks(result: RunResult, groups: LimitGroups | undefined): boolean {
+  const isPlain = result.sandbox === undefined && groups === undefined;
+  return !isPlain || result.spill !== undefined || wasKilled(result);
+}
+
 /** The result with what only the system can tell, for the few that need it. */
-async function withChecks(
+export async function withChecks(
   result: RunResult,
   isOwn: boolean,
-  { command: { sandbox, directory = '/' }, groups }: Commission,
+  { command: { sandbox, directory = '/' }, groups }: Pick<Commission, 'command' | 'groups'>,
 ): Promise<RunResult> {
   const kills = (await groups?.memoryKills()) ?? 0;
   if (result.background.length === 0) await groups?.remove();

@@ -48,7 +48,8 @@ export type SpawnOptions = Omit<CommandOptions, 'onOutput' | 'encoding'> & {
 };
 
 const { onOutput: _, ...SHARED_NAMES } = COMMAND_OPTION_NAMES;
-const SPAWN_NAMES: OptionNames<SpawnOptions> = {
+/** The names of those options. */
+export const SPAWN_OPTION_NAMES: OptionNames<SpawnOptions> = {
   ...SHARED_NAMES,
   stdin: true,
   encoding: true,
@@ -133,7 +134,7 @@ export async function spawn(
   command: CommandLine,
   given: SpawnOptions = {},
 ): Promise<LiveProcess | LiveProcess<BytesChunk>> {
-  const options = readOptions('options', given, SPAWN_NAMES, { mistakes: SPAWN_MISTAKES });
+  const options = readOptions('options', given, SPAWN_OPTION_NAMES, { mistakes: SPAWN_MISTAKES });
   return spawnIn(commandEnvironment(options), command, options);
 }
 

@@ -1,5 +1,5 @@
 import type { EngineName } from './choice.js';
-import type { BackgroundProcess, Capture, SpillReport, StreamName } from './outcome.js';
+import type { BackgroundProcess, BaseResult, Capture, SpillReport, StreamName } from './outcome.js';
 
 /** A command with nothing left to decide. Times in milliseconds, sizes in bytes. */
 export interface EngineCommand {
@@ -82,6 +82,8 @@ export interface EngineChunk {
 export type EngineEnd =
   | { readonly kind: 'neverStarted' }
   | ({ readonly kind: 'failed' } & EngineFailure)
+  /** Where it ran can't be reached any more. */
+  | { readonly kind: 'lost'; readonly error: Error }
   | ({ readonly kind: 'ran' } & EngineOutcome);
 
 /** Why a command could not be started. */
@@ -115,6 +117,8 @@ export interface EngineOutcome {
   readonly share: number;
   /** Each line of its sandbox and by what it was kept, as `write=namespace tmp=none`. */
   readonly enforced: string | undefined;
+  /** What only the machine could tell on which it ran; absent: that is this one, and was not asked. */
+  readonly checked?: Pick<BaseResult, 'outOfMemory' | 'sandbox' | 'spill'>;
 }
 
 /** The answer to a request. */

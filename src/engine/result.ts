@@ -30,7 +30,7 @@ export interface Requested {
  * @param by Who cancelled it, if anybody did.
  */
 export function toResult(
-  end: Exclude<EngineEnd, { kind: 'failed' }>,
+  end: Exclude<EngineEnd, { kind: 'failed' | 'lost' }>,
   asked: Requested,
   by: Canceller,
 ): RunResult {

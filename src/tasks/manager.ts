@@ -9,7 +9,11 @@ import { TaskEvents, type TaskListener } from './events.js';
 import { resolveManagerOptions, type TaskManagerOptions } from './manager-options.js';
 import { startWork, type TaskOptions } from './start.js';
 import type { TaskEnd } from './status.js';
+import type { TaskSubject } from './subject.js';
 import { Task, type TaskWork } from './task.js';
+
+/** Is told of a task, and what it follows. */
+type TaskFollower = (task: Task, subject: TaskSubject) => void;
 
 /** Keeps the commands that outlive their calls, and for a while those that have ended. */
 export class TaskManager {
@@ -17,6 +21,7 @@ export class TaskManager {
   readonly maxRunning: number;
   readonly #settings: ReturnType<typeof resolveManagerOptions>;
   readonly #listeners = new Set<TaskListener>();
+  readonly #followers = new Set<TaskFollower>();
   readonly #tasks = new Map<string, Task>();
   /** By id: takes back that a task which has ended will be forgotten. */
   readonly #forgetting = new Map<string, () => void>();
@@ -46,6 +51,17 @@ export class TaskManager {
     if (typeof listener !== 'function') checkFunction('listener', listener ?? 'nothing');
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Tells of each task that is kept from now on, at once and before anybody else knows of it: for
+   * those who follow them from elsewhere.
+   *
+   * @returns Stops it.
+   */
+  onTask(follower: TaskFollower): () => void {
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
   }
 
   /** Whether another task may run. */
@@ -155,8 +171,9 @@ export class TaskManager {
   }
 
   #keep(work: TaskWork, startedAt: number): Task {
-    const task = new Task(work.id ?? this.#newId(), work, startedAt);
+    const task = this.make(work.id ?? this.#newId(), work, startedAt);
     this.#tasks.set(task.id, task);
+    for (const follower of this.#followers) follower(task, work.subject);
     task.ended.then((end) => this.#ended(task, end));
     if (this.#listeners.size > 0) {
       const { subject } = work;
@@ -164,6 +181,11 @@ export class TaskManager {
       new TaskEvents(told, this.#listeners).start();
     }
     return task;
+  }
+
+  /** For managers whose tasks can be asked in another way. */
+  protected make(id: string, work: TaskWork, startedAt: number): Task {
+    return new Task(id, work, startedAt);
   }
 
   #newId(): string {

@@ -8,11 +8,11 @@ import {
   type OptionNames,
   readOptions,
 } from '../../support/checks.js';
+import { claimStandardOutput } from '../../support/streams/standard-output.js';
 import { checkTool, MCP_OPTION_NAMES, type McpOptions, readServerOptions } from '../options.js';
 import { buildServer } from '../server.js';
 import { type McpService, reportTo } from '../service.js';
 import { LineTransport } from './line-transport.js';
-import { claimStandardOutput } from './standard-output.js';
 
 /** Options of a server on standard input and output. */
 export interface StdioOptions extends McpOptions {

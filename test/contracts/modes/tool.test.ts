@@ -8,6 +8,7 @@ import {
   type OutputChunk,
 } from '../../../src/index.js';
 import { longSleep, sleeping } from '../../support/commands.js';
+import { testOfThisProcess } from '../../support/far.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 import { useModesTools } from '../../support/modes.js';
 import { eventually, lives } from '../../support/processes.js';
@@ -141,21 +142,24 @@ test('a command as long as may be runs', async () => {
   expect(textOf(await makeTool().execute({ command: padded }))).toBe('hi\n');
 });
 
-test('the directory may be a function, asked at each call and for the description', async () => {
-  let cwd = folder.path;
-  const tool = makeTool({ cwd: () => cwd });
-  expect(textOf(await tool.execute({ command: 'pwd' }))).toBe(`${folder.path}\n`);
-  cwd = join(folder.path, 'sub');
-  mkdirSync(cwd);
-  expect(tool.description.endsWith(`<pwd>${cwd}</pwd>`)).toBe(true);
-  expect(textOf(await tool.execute({ command: 'pwd' }))).toBe(`${cwd}\n`);
-  cwd = '';
-  const error = await failureOf(tool.execute({ command: 'pwd' }));
-  expect(error).toMatchObject({
-    kind: 'input',
-    message: 'cwd: expected a path or a function that returns one, got ""',
-  });
-});
+testOfThisProcess(
+  'the directory may be a function, asked at each call and for the description',
+  async () => {
+    let cwd = folder.path;
+    const tool = makeTool({ cwd: () => cwd });
+    expect(textOf(await tool.execute({ command: 'pwd' }))).toBe(`${folder.path}\n`);
+    cwd = join(folder.path, 'sub');
+    mkdirSync(cwd);
+    expect(tool.description.endsWith(`<pwd>${cwd}</pwd>`)).toBe(true);
+    expect(textOf(await tool.execute({ command: 'pwd' }))).toBe(`${cwd}\n`);
+    cwd = '';
+    const error = await failureOf(tool.execute({ command: 'pwd' }));
+    expect(error).toMatchObject({
+      kind: 'input',
+      message: 'cwd: expected a path or a function that returns one, got ""',
+    });
+  },
+);
 
 test.each<[Partial<ModesOptions>, string]>([
   [{ cwd: '' }, 'cwd: expected a path or a function that returns one, got ""'],

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, test, vi } from 'vitest';
 import { createBashTool } from '../../../src/index.js';
+import { testOfThisProcess } from '../../support/far.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 import { answerOf, usePlainTools } from '../../support/plain.js';
 import { eventually, isGone } from '../../support/processes.js';
@@ -119,7 +120,7 @@ describe('Working Directory', () => {
     expect(await answerOf(makeTool(), 'pwd -P')).toMatchObject({ stdout: `${process.cwd()}\n` });
   });
 
-  test('it is the one that the harness is in at the time of the call', async () => {
+  testOfThisProcess('it is the one that the harness is in at the time of the call', async () => {
     const tool = makeTool();
     const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder.path);
     try {
@@ -129,7 +130,7 @@ describe('Working Directory', () => {
     }
   });
 
-  test('it is an error when the harness is in one that was removed', async () => {
+  testOfThisProcess('it is an error when the harness is in one that was removed', async () => {
     const tool = makeTool();
     const cwd = vi.spyOn(process, 'cwd').mockImplementation(() => {
       throw new Error('ENOENT: no such file or directory, uv_cwd');
@@ -163,7 +164,7 @@ describe('Working Directory', () => {
 });
 
 describe('Environment', () => {
-  test("the harness's variables are inherited, secrets too", async () => {
+  testOfThisProcess("the harness's variables are inherited, secrets too", async () => {
     vi.stubEnv('PLAIN_TEST_API_KEY', 'k');
     try {
       expect(await answerOf(makeTool(), 'echo $PLAIN_TEST_API_KEY')).toMatchObject({

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { createBashTool, ToolError, type WorkspaceOptions } from '../../../src/index.js';
+import { testOfThisProcess } from '../../support/far.js';
 import { eventually, isGone } from '../../support/processes.js';
 import { failureOf } from '../../support/results.js';
 import { answerTo, textOf } from '../../support/tool.js';
@@ -208,21 +209,24 @@ test('a shell that is not there is a launch error, told apart from a failing com
   });
 });
 
-test('the environment is non-interactive, without secrets, and the call has the last word', async () => {
-  vi.stubEnv('FOO_API_KEY', 'secret');
-  // What runs these tests may have said so itself, and `all` inherits it.
-  vi.stubEnv('CI', undefined);
-  try {
-    const command = 'echo "$PAGER|$TERM|$CI|$FOO_API_KEY|$A|$EXTRA"';
-    const tool = makeTool({ env: { EXTRA: '1', A: 'under' } });
-    const env = { A: '$HOME "x"', TERM: 'vt100' };
-    expect(await answerTo(tool, { command, env })).toContain('cat|vt100|true||$HOME "x"|1\n');
-    const open = makeTool({ inheritEnv: 'all', ci: false });
-    expect(await answerTo(open, { command })).toContain('cat|dumb||secret||\n');
-  } finally {
-    vi.unstubAllEnvs();
-  }
-});
+testOfThisProcess(
+  'the environment is non-interactive, without secrets, and the call has the last word',
+  async () => {
+    vi.stubEnv('FOO_API_KEY', 'secret');
+    // What runs these tests may have said so itself, and `all` inherits it.
+    vi.stubEnv('CI', undefined);
+    try {
+      const command = 'echo "$PAGER|$TERM|$CI|$FOO_API_KEY|$A|$EXTRA"';
+      const tool = makeTool({ env: { EXTRA: '1', A: 'under' } });
+      const env = { A: '$HOME "x"', TERM: 'vt100' };
+      expect(await answerTo(tool, { command, env })).toContain('cat|vt100|true||$HOME "x"|1\n');
+      const open = makeTool({ inheritEnv: 'all', ci: false });
+      expect(await answerTo(open, { command })).toContain('cat|dumb||secret||\n');
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  },
+);
 
 test('reading input ends at once, and there is no terminal', async () => {
   const command = 'read x; echo rc=$?; cat; (: </dev/tty) 2>/dev/null || echo none';

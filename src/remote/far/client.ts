@@ -1,0 +1,161 @@
+import { ToolError } from '../../contracts/errors.js';
+import { createOwner } from '../../engine/owner.js';
+import { packageVersion } from '../../support/version.js';
+import { BusyError } from '../errors.js';
+import type { Call } from '../wire/call.js';
+import type { Link } from '../wire/link.js';
+import { type Hello, type Open, PROTOCOL } from '../wire/protocol.js';
+import { describeError } from '../wire/thrown.js';
+import { Wire } from '../wire/wire.js';
+import { answerArtifacts } from './artifacts.js';
+import { runForClient } from './command.js';
+import { executeForClient } from './execute.js';
+import type { ClientLimits, Profiles } from './options.js';
+import { followTask } from './task.js';
+import { ClientsTool, makeTool } from './tool.js';
+
+/** What one client is served with. */
+interface ClientOptions {
+  readonly limits: ClientLimits;
+  readonly profiles: Profiles;
+  /** Whether commands may inherit all of this process's variables. */
+  readonly mayInheritAll: boolean;
+  /** Whether new work is taken: not by who is about to leave. */
+  readonly isDraining: () => boolean;
+}
+
+/**
+ * One client of this far side, from its first word to its last: all that it has started belongs to
+ * it, and ends with it.
+ */
+export class Client {
+  /** Settles when it has gone, and nothing is left of what it has started. */
+  readonly ended: Promise<void>;
+  readonly #options: ClientOptions;
+  readonly #wire: Wire;
+  readonly #owner = createOwner();
+  readonly #tools = new Map<number, ClientsTool>();
+
+  constructor(link: Link, options: ClientOptions) {
+    this.#options = options;
+    let ended: (end: Promise<void>) => void = () => {};
+    this.ended = new Promise((resolve) => {
+      ended = resolve;
+    });
+    this.#wire = new Wire(
+      link,
+      {
+        hello: (body) => this.#greet(body as Hello),
+        opened: (call, body, refused) => this.#open(call, body as Open, refused),
+        closed: () => ended(this.#end()),
+      },
+      options.limits,
+    );
+    const hello: Hello = {
+      protocol: PROTOCOL,
+      version: packageVersion(),
+      maxBytes: options.limits.maxBytes,
+    };
+    this.#wire.hello(hello);
+  }
+
+  /** How much it has under way. */
+  get load(): number {
+    return this.#wire.size;
+  }
+
+  /** How many tools it has. */
+  get sessions(): number {
+    return this.#tools.size;
+  }
+
+  /** Tells it something about the line. */
+  notice(body: unknown): void {
+    this.#wire.notice(body);
+  }
+
+  /** Ends its line, and with that all that it has started. */
+  close(reason: string): void {
+    this.#wire.destroy(reason);
+  }
+
+  #greet({ protocol }: Hello): void {
+    if (protocol !== PROTOCOL) this.close(`it speaks protocol ${protocol}, not ${PROTOCOL}`);
+  }
+
+  #open(call: Call, body: Open, refused: boolean): void {
+    if (body.op !== 'command' || refused) {
+      this.#try(call, body, refused);
+      return;
+    }
+    // A cancellation that has come along with it, or before, is known in the next turn.
+    let isCancelled = false;
+    const early: (() => void)[] = [];
+    call.events = {
+      message: (message) => early.push(() => call.events.message?.(message)),
+      data: (bytes) => early.push(() => call.events.data?.(bytes)),
+      cancelled: () => {
+        isCancelled = true;
+      },
+      lost: () => {},
+    };
+    queueMicrotask(() => {
+      if (this.#wire.isClosed) return;
+      if (isCancelled) call.finish({ neverStarted: true });
+      else this.#try(call, body, refused);
+      for (const tell of early) tell();
+    });
+  }
+
+  #try(call: Call, body: Open, refused: boolean): void {
+    try {
+      if (refused) throw new BusyError('Too much is on its way here; nothing was started.');
+      this.#begin(call, body);
+    } catch (error) {
+      call.events = { lost: () => {} };
+      call.finish({ error: describeError(error) });
+    }
+  }
+
+  #begin(call: Call, open: Open): void {
+    const { limits, mayInheritAll } = this.#options;
+    if (this.#wire.size > limits.maxCalls + this.#tools.size) {
+      throw new BusyError(`${limits.maxCalls} calls are under way; nothing was started.`);
+    }
+    if (open.op === 'command' || open.op === 'tool') this.#checkNew();
+    if (open.op === 'command') runForClient(call, open, this.#owner, mayInheritAll);
+    else if (open.op === 'tool') this.#make(call, open.options);
+    else if (open.op === 'execute') executeForClient(call, open, this.#toolOf(open.tool));
+    else if (open.op === 'task') followTask(call, this.#toolOf(open.tool), open.id);
+    else answerArtifacts(call, open.ask, this.#toolOf(open.tool));
+  }
+
+  /** @throws {BusyError} Nothing new is taken. */
+  #checkNew(): void {
+    if (!this.#options.isDraining()) return;
+    throw new BusyError('The worker takes nothing new, it is about to end; nothing was started.');
+  }
+
+  #make(call: Call, options: Readonly<Record<string, unknown>>): void {
+    const { limits, profiles, mayInheritAll } = this.#options;
+    if (this.#tools.size >= limits.maxSessions) {
+      throw new BusyError(`There are ${limits.maxSessions} sessions; nothing was started.`);
+    }
+    const tool = new ClientsTool(call, makeTool(options, profiles, mayInheritAll), () => {
+      this.#tools.delete(call.id);
+    });
+    this.#tools.set(call.id, tool);
+  }
+
+  /** Only its own tools are a client's to use: there is no other name for them. */
+  #toolOf(id: number): ClientsTool {
+    const tool = this.#tools.get(id);
+    if (tool !== undefined) return tool;
+    throw new ToolError('disposed', 'The bash tool was disposed.');
+  }
+
+  async #end(): Promise<void> {
+    const tools = [...this.#tools.values()].map((tool) => tool.dispose());
+    await Promise.all([this.#owner.dispose(), ...tools]);
+  }
+}

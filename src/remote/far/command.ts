@@ -1,0 +1,184 @@
+import { SpillFile } from '../../command/after/spill-check.js';
+import { checkCommandLine } from '../../command/command-line.js';
+import { engineCommand, requested } from '../../command/execute.js';
+import { checkOptions } from '../../command/options.js';
+import { localPlace, needsChecks, withChecks } from '../../command/promise.js';
+import { COMMAND_OPTION_NAMES, commandEnvironment } from '../../command/run.js';
+import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../../engine/message.js';
+import type { StreamName } from '../../engine/outcome.js';
+import type { Owner } from '../../engine/owner.js';
+import type { CommandHandle } from '../../engine/process.js';
+import { type Requested, toResult } from '../../engine/result.js';
+import { type OptionNames, readOptions } from '../../support/checks.js';
+import { InputError } from '../../support/errors.js';
+import type { Call } from '../wire/call.js';
+import { writePieces } from '../wire/chunks.js';
+import type {
+  CommandAnswer,
+  CommandEnd,
+  CommandMessage,
+  CommandQuestion,
+  CommandRequest,
+  OpenCommand,
+  PlainCommandOptions,
+} from '../wire/protocol.js';
+import { describeError } from '../wire/thrown.js';
+import { checkInherited, withRemovals } from './options.js';
+
+const { signal: _s, onOutput: _o, owner: _w, input: _i, ...NAMES } = COMMAND_OPTION_NAMES;
+const PLAIN_NAMES: OptionNames<PlainCommandOptions> = NAMES;
+
+/**
+ * Runs a command for a client.
+ *
+ * @param owner Of all that the client starts.
+ * @param mayInheritAll Whether commands may get all of this process's variables.
+ * @throws {InputError} An option is not valid; nothing was started.
+ * @throws {LaunchError} The engine cannot be started.
+ */
+export function runForClient(
+  call: Call,
+  open: OpenCommand,
+  owner: Owner,
+  mayInheritAll: boolean,
+): void {
+  const options = withRemovals(readOptions('options', open.options, PLAIN_NAMES));
+  checkInherited(options.inheritEnv, mayInheritAll);
+  if (options.limits !== undefined) {
+    throw new InputError(
+      'limits: expected nothing beside a command on a far side; tools have them',
+    );
+  }
+  checkCommandLine(open.line, options);
+  checkOptions(options);
+  const asked = requested(open.line, options);
+  const listen = open.listen ?? undefined;
+  const environment = commandEnvironment(options);
+  const command = engineCommand(asked, environment, options, open.hasInput, listen, open.pause);
+  new ClientsCommand(call, asked, command, owner);
+}
+
+/** One command of a client: what happens to it goes over the line, what is asked of it comes. */
+class ClientsCommand implements CommandEvents {
+  readonly #call: Call;
+  readonly #asked: Requested;
+  readonly #command: EngineCommand;
+  readonly #handle: CommandHandle;
+  readonly #spill: SpillFile | undefined;
+  /** Pieces of input, each after the one before. */
+  #writing: Promise<void>;
+  #start: () => void = () => {};
+  /** The engine waits until what it has delivered is on its way. */
+  #owesResume = false;
+  #isOver = false;
+
+  constructor(call: Call, asked: Requested, command: EngineCommand, owner: Owner) {
+    this.#call = call;
+    this.#asked = asked;
+    this.#command = command;
+    this.#writing = new Promise((resolve) => {
+      this.#start = resolve;
+    });
+    if (command.spillPath !== undefined && command.spillAfterBytes === undefined) {
+      this.#spill = new SpillFile(command.spillPath);
+    }
+    this.#handle = localPlace(command.encoding).start(owner, command, this);
+    call.events = {
+      message: (body) => this.#do(body as CommandRequest),
+      data: (bytes) => this.#input(Buffer.from(bytes)),
+      room: () => this.#resume(),
+      cancelled: (body) => this.#handle.cancel((body as { graceMs?: number }).graceMs),
+      // It ends with its owner.
+      lost: () => {},
+    };
+  }
+
+  started(pid: number): void {
+    this.#say({ started: pid });
+    this.#start();
+  }
+
+  output(stream: StreamName, chunks: readonly EngineChunk[]): void {
+    for (const chunk of chunks) {
+      for (const piece of writePieces(stream, chunk)) this.#call.sendData(piece);
+    }
+    this.#owesResume = true;
+  }
+
+  ended(end: EngineEnd): void {
+    this.#isOver = true;
+    this.#start();
+    const isOwn = this.#spill?.close() ?? true;
+    if (end.kind === 'ran') void this.#conclude(end, isOwn);
+    else if (end.kind === 'failed') this.#finish({ failed: end });
+    else this.#finish({ neverStarted: true });
+  }
+
+  async #conclude(end: EngineEnd & { readonly kind: 'ran' }, isOwn: boolean): Promise<void> {
+    const result = toResult(end, this.#asked, 'kill');
+    const checked = needsChecks(result, undefined)
+      ? await withChecks(result, isOwn, { command: this.#command })
+      : result;
+    const { outOfMemory, sandbox, spill } = checked;
+    const told = {
+      ...(sandbox !== undefined && { sandbox }),
+      ...(outOfMemory !== undefined && { outOfMemory }),
+      ...(spill !== undefined && { spill }),
+    };
+    this.#finish({ ran: { ...end, checked: told } });
+  }
+
+  #finish(end: CommandEnd): void {
+    this.#call.finish(end);
+  }
+
+  #say(message: CommandMessage): void {
+    this.#call.send(message);
+  }
+
+  #resume(): void {
+    if (!this.#owesResume || this.#isOver) return;
+    this.#owesResume = false;
+    this.#handle.resume();
+  }
+
+  #input(bytes: Uint8Array): void {
+    if (bytes.length > 0) this.#write(bytes);
+    else this.#writing = this.#writing.then(() => this.#handle.endInput());
+  }
+
+  #write(bytes: Uint8Array): void {
+    this.#writing = this.#writing.then(async () => {
+      try {
+        await this.#handle.write(bytes);
+        this.#say({ wrote: true });
+      } catch (error) {
+        this.#say({ wrote: false, error: describeError(error) });
+      }
+      this.#call.consumed(bytes.length);
+    });
+  }
+
+  #do(request: CommandRequest): void {
+    if ('ask' in request) {
+      void this.#answer(request);
+      return;
+    }
+    switch (request.do) {
+      case 'detach':
+        this.#handle.detach();
+        break;
+      case 'resize':
+        this.#handle.resize(request.columns, request.rows);
+    }
+  }
+
+  async #answer(request: CommandQuestion): Promise<void> {
+    this.#say({ answer: request.ask, value: (await this.#look(request)) ?? null });
+  }
+
+  async #look(request: CommandQuestion): Promise<CommandAnswer | undefined> {
+    if (request.what === 'signal') return this.#handle.signal(request.signal);
+    return request.what === 'snapshot' ? this.#handle.snapshot() : this.#handle.members();
+  }
+}

@@ -1,0 +1,60 @@
+import type { Readable, Writable } from 'node:stream';
+import { checkMethod, isMissing, type OptionNames, readOptions } from '../../support/checks.js';
+import { claimStandardOutput } from '../../support/streams/standard-output.js';
+import { StreamLink } from '../wire/link.js';
+import { PREAMBLE } from '../wire/protocol.js';
+import { Client } from './client.js';
+import { limitsOf, profilesOf, SERVE_OPTION_NAMES, type ServeOptions } from './options.js';
+
+/** Options of a far side on a byte stream. */
+export interface ServeStreamOptions extends ServeOptions {
+  /** Where the client's bytes come from, and go to. Default: standard input and output. */
+  readonly streams?: { readonly input: Readable; readonly output: Writable } | undefined;
+}
+
+const NAMES: OptionNames<ServeStreamOptions> = { ...SERVE_OPTION_NAMES, streams: true };
+
+/** A client is being served. */
+export interface FarService {
+  /** Settles when it has gone, and nothing is left of what it has started. */
+  readonly closed: Promise<void>;
+  /** Ends it: commands get SIGTERM, their grace period, SIGKILL. Settles like `closed`. */
+  close(): Promise<void>;
+}
+
+/**
+ * The far side of a byte stream: serves one client, which has started it, by `ssh` or `docker exec`.
+ * When the client closes its end or dies, all that it has started ends.
+ *
+ * Meanwhile standard output is the protocol's: other writes to it go to standard error.
+ *
+ * @throws {InputError} An option is not valid.
+ */
+export function serveStream(given: ServeStreamOptions = {}): FarService {
+  const options = readOptions('options', given, NAMES);
+  const limits = limitsOf(options);
+  const profiles = profilesOf(options);
+  if (!isMissing(options.streams)) {
+    checkMethod('streams.input', 'on', options.streams.input ?? {});
+    checkMethod('streams.output', 'write', options.streams.output ?? {});
+  }
+  const claimed = isMissing(options.streams) ? claimStandardOutput() : undefined;
+  const input = options.streams?.input ?? process.stdin;
+  const output = options.streams?.output ?? claimed?.stream;
+  if (output === undefined) throw new TypeError('expected an output');
+  output.write(PREAMBLE);
+  const client = new Client(new StreamLink(input, output), {
+    limits,
+    profiles,
+    mayInheritAll: true,
+    isDraining: () => false,
+  });
+  const closed = client.ended.then(() => claimed?.release());
+  return {
+    closed,
+    close: async () => {
+      client.close('the far side was told to end');
+      await closed;
+    },
+  };
+}

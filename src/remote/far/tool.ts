@@ -1,0 +1,151 @@
+import type { BashTool } from '../../contracts/contract.js';
+import { type BashToolOptions, createBashTool } from '../../contracts/create-bash-tool.js';
+import { checkString, isMissing } from '../../support/checks.js';
+import { InputError, showValue } from '../../support/errors.js';
+import { UnderWay } from '../../support/timing.js';
+import type { TaskSubject } from '../../tasks/subject.js';
+import type { Task } from '../../tasks/task.js';
+import type { Call } from '../wire/call.js';
+import type { FarDefinition, MadeTool, ToolMessage } from '../wire/protocol.js';
+import { describeError } from '../wire/thrown.js';
+import { checkInherited, type Profiles, withRemovals } from './options.js';
+
+/**
+ * Makes a tool as a client wants it.
+ *
+ * @param given What it has sent; a profile's options are beneath it.
+ * @throws {InputError} An option is not valid, or there is no such profile.
+ */
+export function makeTool(
+  given: Readonly<Record<string, unknown>>,
+  profiles: Profiles,
+  mayInheritAll: boolean,
+): BashTool {
+  const { profile, ...options } = given;
+  checkString('profile', profile);
+  const beneath = isMissing(profile) ? {} : profileOf(profiles, String(profile));
+  const merged = { cwd: process.cwd(), ...beneath, ...withRemovals(options) };
+  checkInherited(Reflect.get(merged, 'inheritEnv'), mayInheritAll);
+  // A contract's own default may be all of them.
+  const inherited = mayInheritAll ? merged : { inheritEnv: 'scrubbed', ...merged };
+  // What they are is checked there.
+  return createBashTool(inherited as unknown as BashToolOptions);
+}
+
+function profileOf(profiles: Profiles, name: string): Profiles[string] {
+  const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (found !== undefined) return found;
+  const names = Object.keys(profiles).join(', ') || 'no profiles';
+  throw new InputError(`profile: expected one of those here (${names}), got ${showValue(name)}`);
+}
+
+/** A tool of a client, for as long as its call lasts. */
+export class ClientsTool {
+  readonly tool: BashTool;
+  readonly #call: Call;
+  readonly #calls = new UnderWay();
+  readonly #subjects = new Map<string, { readonly task: Task; readonly subject: TaskSubject }>();
+  readonly #ended: () => void;
+  #disposed: Promise<void> | undefined;
+  #stopEvents: (() => void) | undefined;
+
+  /** @param ended Told when it is disposed of. */
+  constructor(call: Call, tool: BashTool, ended: () => void) {
+    this.#call = call;
+    this.tool = tool;
+    this.#ended = ended;
+    call.events = {
+      message: () => this.#subscribe(),
+      cancelled: () => void this.#finish(),
+      // With its client, which disposes of it.
+      lost: () => {},
+    };
+    tool.tasks?.onTask((task, subject) => this.#begun(task, subject));
+    this.#say(madeTool(tool));
+  }
+
+  /** That of a tool which has one. */
+  get cwd(): string | null {
+    return cwdOf(this.tool);
+  }
+
+  /** The tool of this name: itself, or one that goes with it. */
+  named(name: string): BashTool {
+    const found = [this.tool, ...this.tool.companions].find((one) => one.name === name);
+    if (found !== undefined) return found;
+    throw new InputError(`name: expected that of a tool, got ${showValue(name)}`);
+  }
+
+  /** A task of it, and what that follows. */
+  subjectOf(id: string): { readonly task: Task; readonly subject: TaskSubject } | undefined {
+    return this.#subjects.get(id);
+  }
+
+  /** A call of it, which its end waits for. */
+  add<T>(work: Promise<T>): Promise<T> {
+    return this.#calls.add(work);
+  }
+
+  dispose(): Promise<void> {
+    this.#disposed ??= this.#dispose();
+    return this.#disposed;
+  }
+
+  async #dispose(): Promise<void> {
+    this.#ended();
+    this.#stopEvents?.();
+    await this.tool.dispose();
+    // Whoever waits for one of them is answered first.
+    await this.#calls.settled();
+  }
+
+  async #finish(): Promise<void> {
+    try {
+      await this.dispose();
+      this.#call.finish({ value: null });
+    } catch (error) {
+      this.#call.finish({ error: describeError(error) });
+    }
+  }
+
+  #subscribe(): void {
+    this.#stopEvents ??= this.tool.tasks?.subscribe((event) => this.#say({ event }));
+  }
+
+  #begun(task: Task, subject: TaskSubject): void {
+    this.#subjects.set(task.id, { task, subject });
+    const { id, label, lifetime } = task;
+    const { durationMs } = task.status();
+    const terminal = subject.terminal ?? null;
+    this.#say({ task: { id, label, lifetime, durationMs, terminal } });
+  }
+
+  #say(message: ToolMessage): void {
+    this.#call.send(message);
+  }
+}
+
+function madeTool(tool: BashTool): MadeTool {
+  const named = Object.entries(tool).flatMap(([key, value]) => {
+    const companion = tool.companions.find((one) => one === value);
+    return companion === undefined ? [] : [[key, companion.name]];
+  });
+  return {
+    made: definitionOf(tool),
+    companions: tool.companions.map(definitionOf),
+    named: Object.fromEntries(named),
+    hasArtifacts: 'artifacts' in tool && tool.artifacts !== undefined,
+    maxTasks: tool.tasks?.maxRunning ?? null,
+    cwd: cwdOf(tool),
+  };
+}
+
+function definitionOf(tool: BashTool): FarDefinition {
+  const { name, description, inputSchema, outputSchema, strict, concurrency, hints } = tool;
+  const output = outputSchema && { outputSchema };
+  return { name, description, inputSchema, ...output, strict, concurrency, hints };
+}
+
+function cwdOf(tool: BashTool): string | null {
+  return 'cwd' in tool && typeof tool.cwd === 'string' ? tool.cwd : null;
+}

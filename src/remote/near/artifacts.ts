@@ -1,0 +1,48 @@
+import type {
+  Artifact,
+  ArtifactDraft,
+  ArtifactRange,
+  ArtifactStore,
+} from '../../artifacts/store.js';
+import { toBytes } from '../../command/execute.js';
+import type { ToolLine } from './tool-line.js';
+
+/** The artifacts of a tool, where they are. */
+export class FarArtifacts implements ArtifactStore {
+  readonly #session: ToolLine;
+
+  constructor(session: ToolLine) {
+    this.#session = session;
+  }
+
+  /** @throws Error Files are made where commands run. */
+  async draft(): Promise<ArtifactDraft> {
+    throw new Error('A draft is a file that a command writes: it is made on the far side alone.');
+  }
+
+  save(tool: string, data: string | Uint8Array): Promise<Artifact> {
+    return this.#session.ask({ kind: 'save', tool }, undefined, (call) => {
+      call.sendData(toBytes(data));
+      call.endData();
+    });
+  }
+
+  list(): Promise<readonly Artifact[]> {
+    return this.#session.ask({ kind: 'list' });
+  }
+
+  find(id: string): Promise<Artifact> {
+    return this.#session.ask({ kind: 'find', id });
+  }
+
+  async read(id: string, range?: ArtifactRange): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = [];
+    await this.#session.ask({ kind: 'read', id, ...(range && { range }) }, (bytes) => {
+      pieces.push(bytes);
+    });
+    return Buffer.concat(pieces);
+  }
+
+  /** They are the tool's, and end with it. */
+  async dispose(): Promise<void> {}
+}

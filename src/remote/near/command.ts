@@ -1,0 +1,264 @@
+import type { CommandEvents, EngineCommand, EngineEnd } from '../../engine/message.js';
+import type { BackgroundProcess, Capture } from '../../engine/outcome.js';
+import type { Owner } from '../../engine/owner.js';
+import type { CommandHandle, CommandHost } from '../../engine/process.js';
+import { lastBytes } from '../../support/text.js';
+import { NoWorkerError, WorkerLostError } from '../errors.js';
+import type { Call } from '../wire/call.js';
+import { readPiece, type SentChunk } from '../wire/chunks.js';
+import { SENT_PAYLOAD } from '../wire/lane.js';
+import type {
+  CommandAnswer,
+  CommandEnd,
+  CommandMessage,
+  CommandRequest,
+  OpenCommand,
+  PlainCommandOptions,
+} from '../wire/protocol.js';
+import { errorFrom } from '../wire/thrown.js';
+import type { Wire } from '../wire/wire.js';
+
+/** What is kept of the output of a command that may be lost, in bytes. */
+const KEPT_BYTES = 64 * 1024;
+
+/**
+ * The far side as a place where one command runs.
+ *
+ * @param options Those of the command, as they are sent: without what stays on this side.
+ */
+export function farHost(wire: Wire, options: PlainCommandOptions): CommandHost {
+  return {
+    start: (owner, command, events) => new FarProcess(wire, options, owner, command, events),
+  };
+}
+
+interface Write {
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A command on the far side, from its start to its end. */
+class FarProcess implements CommandHandle {
+  readonly #call: Call | undefined;
+  readonly #events: CommandEvents;
+  readonly #listen: EngineCommand['listen'];
+  /** Pieces of input that are not in the pipe yet, oldest first. */
+  readonly #writes: Write[] = [];
+  readonly #questions = new Map<number, (value: CommandAnswer) => void>();
+  #lastQuestion = 0;
+  /** Output that waits for the listener. */
+  readonly #waiting: SentChunk[] = [];
+  #delivered = 0;
+  #isListening: boolean;
+  #isReady = true;
+  #isDelivering = false;
+  #hasStarted = false;
+  /** The last of its output. */
+  readonly #recent: Uint8Array[] = [];
+  #recentBytes = 0;
+
+  constructor(
+    wire: Wire,
+    options: PlainCommandOptions,
+    _owner: Owner,
+    { text, argv, stdin, listen, pause }: EngineCommand,
+    events: CommandEvents,
+  ) {
+    this.#events = events;
+    this.#listen = listen;
+    this.#isListening = listen !== undefined;
+    if (wire.isClosed) {
+      // Whoever starts it is told of nothing before it has been started.
+      queueMicrotask(() => this.#end({ kind: 'lost', error: nobody() }));
+      return;
+    }
+    const open: OpenCommand = {
+      op: 'command',
+      line: argv ?? text,
+      options,
+      hasInput: stdin !== false,
+      listen: listen ?? null,
+      pause,
+    };
+    this.#call = wire.open(open, {
+      message: (body) => this.#message(body as CommandMessage),
+      data: (bytes) => this.#output(bytes),
+      ended: (body) => this.#ended(body as CommandEnd | undefined),
+      lost: (reason) => this.#lost(reason),
+    });
+    if (typeof stdin === 'object') {
+      // What it does not read is no failure of the call.
+      this.write(stdin).catch(() => {});
+      this.endInput();
+    }
+  }
+
+  cancel(graceMs?: number): void {
+    this.#call?.cancel(graceMs === undefined ? {} : { graceMs });
+  }
+
+  resume(): void {
+    this.#isReady = true;
+    this.#call?.consumed(this.#delivered);
+    this.#delivered = 0;
+    // Who asks is not told while asking, as by the engine.
+    if (!this.#isDelivering && this.#waiting.length > 0) queueMicrotask(() => this.#deliver());
+  }
+
+  detach(): void {
+    this.#isListening = false;
+    this.#do({ do: 'detach' });
+    this.#isReady = true;
+    this.#deliver();
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    if (this.#call === undefined || this.#call.isOver) throw brokenPipe();
+    const pieces: Promise<void>[] = [];
+    for (let at = 0; at < bytes.length; at += SENT_PAYLOAD) {
+      this.#call.sendData(bytes.subarray(at, at + SENT_PAYLOAD));
+      pieces.push(
+        new Promise((resolve, reject) => {
+          this.#writes.push({ resolve, reject });
+        }),
+      );
+    }
+    await Promise.all(pieces);
+  }
+
+  endInput(): void {
+    this.#call?.endData();
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#do({ do: 'resize', columns, rows });
+  }
+
+  async signal(signal: NodeJS.Signals): Promise<boolean> {
+    return (await this.#ask({ what: 'signal', signal })) === true;
+  }
+
+  holdHost(holds: boolean): void {
+    this.#call?.hold(holds);
+  }
+
+  async snapshot(): Promise<readonly Capture[] | undefined> {
+    const answer = await this.#ask({ what: 'snapshot' });
+    return Array.isArray(answer) ? (answer as readonly Capture[]) : undefined;
+  }
+
+  async members(): Promise<readonly BackgroundProcess[] | undefined> {
+    const answer = await this.#ask({ what: 'members' });
+    return Array.isArray(answer) ? (answer as readonly BackgroundProcess[]) : undefined;
+  }
+
+  /** Nobody follows it from here. */
+  async gone(): Promise<boolean> {
+    return false;
+  }
+
+  #do(request: CommandRequest): void {
+    this.#call?.send(request);
+  }
+
+  async #ask(question: Question): Promise<CommandAnswer> {
+    const call = this.#call;
+    if (call === undefined || call.isOver) return null;
+    this.#lastQuestion += 1;
+    const ask = this.#lastQuestion;
+    return new Promise((resolve) => {
+      this.#questions.set(ask, resolve);
+      call.send({ ask, ...question });
+    });
+  }
+
+  #message(message: CommandMessage): void {
+    if ('started' in message) {
+      this.#hasStarted = true;
+      this.#events.started?.(message.started);
+    } else if ('wrote' in message) {
+      const write = this.#writes.shift();
+      if (message.wrote) write?.resolve();
+      else write?.reject(errorFrom(message.error));
+    } else {
+      this.#questions.get(message.answer)?.(message.value);
+      this.#questions.delete(message.answer);
+    }
+  }
+
+  #output(payload: Uint8Array): void {
+    this.#hasStarted = true;
+    const chunk = readPiece(payload);
+    this.#keep(chunk.bytes);
+    this.#waiting.push(chunk);
+    this.#deliver();
+  }
+
+  #keep(bytes: Uint8Array): void {
+    this.#recent.push(bytes);
+    this.#recentBytes += bytes.length;
+    const [oldest] = this.#recent;
+    if (oldest === undefined || this.#recentBytes - oldest.length < KEPT_BYTES) return;
+    this.#recent.shift();
+    this.#recentBytes -= oldest.length;
+  }
+
+  /** One after the other, each when the listener can take it. */
+  #deliver(): void {
+    if (this.#isDelivering) return;
+    this.#isDelivering = true;
+    while (this.#isReady) {
+      const chunk = this.#waiting.shift();
+      if (chunk === undefined) break;
+      // With the number of its stream, and of what was lost.
+      const size = chunk.bytes.length + 9;
+      if (!this.#isListening) {
+        this.#call?.consumed(size);
+        continue;
+      }
+      this.#isReady = false;
+      this.#delivered += size;
+      const { stream, bytes, droppedBytes } = chunk;
+      const data = this.#listen === 'bytes' ? bytes : Buffer.from(bytes).toString();
+      this.#events.output?.(stream, [{ data, droppedBytes }]);
+    }
+    this.#isDelivering = false;
+  }
+
+  #ended(end: CommandEnd | undefined): void {
+    if (end === undefined || 'neverStarted' in end) this.#end({ kind: 'neverStarted' });
+    else if ('failed' in end) this.#end({ kind: 'failed', ...end.failed });
+    else if ('error' in end) this.#end({ kind: 'lost', error: errorFrom(end.error) });
+    else this.#end({ kind: 'ran', ...end.ran });
+  }
+
+  #lost(reason: string): void {
+    const started = this.#hasStarted || 'unknown';
+    const output = lastBytes(Buffer.concat(this.#recent).toString(), KEPT_BYTES);
+    this.#end({ kind: 'lost', error: new WorkerLostError(reason, { started, output }) });
+  }
+
+  #end(end: EngineEnd): void {
+    for (const write of this.#writes.splice(0)) write.reject(brokenPipe());
+    for (const answer of this.#questions.values()) answer(null);
+    this.#questions.clear();
+    // All of it comes before the end; it is bounded, as the line is.
+    while (this.#waiting.length > 0) {
+      this.#isReady = true;
+      this.#deliver();
+    }
+    this.#events.ended(end);
+  }
+}
+
+type Question =
+  | { readonly what: 'snapshot' | 'members' }
+  | { readonly what: 'signal'; readonly signal: NodeJS.Signals };
+
+function nobody(): Error {
+  return new NoWorkerError('The line to the far side is closed; nothing was started.');
+}
+
+function brokenPipe(): Error {
+  return Object.assign(new Error('EPIPE: nobody reads it any more'), { code: 'EPIPE', errno: 32 });
+}

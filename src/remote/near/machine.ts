@@ -1,0 +1,114 @@
+import type { CommandLine } from '../../command/command-line.js';
+import { execute } from '../../command/execute.js';
+import { COMMAND_MISTAKES, COMMAND_OPTION_NAMES, type CommandOptions } from '../../command/run.js';
+import {
+  type LiveProcess,
+  SPAWN_OPTION_NAMES,
+  type SpawnOptions,
+  spawnIn,
+} from '../../command/spawn.js';
+import type {
+  BytesChunk,
+  MergedResult,
+  OutputChunk,
+  RunResult,
+  SeparateResult,
+} from '../../engine/outcome.js';
+import type { Owner } from '../../engine/owner.js';
+import { isMissing, type OptionNames, readOptions } from '../../support/checks.js';
+import { InputError } from '../../support/errors.js';
+import { NoWorkerError } from '../errors.js';
+import type { PlainCommandOptions } from '../wire/protocol.js';
+import type { Wire } from '../wire/wire.js';
+import { ownerOf } from './owner.js';
+import { plainOptions } from './plain.js';
+
+/** How a command is run on a far side: as by `run()`, but everything belongs to the connection. */
+export type FarCommandOptions = Omit<CommandOptions, 'owner'>;
+
+/** How one is started there that is talked to while it runs. */
+export type FarSpawnOptions = Omit<SpawnOptions, 'owner'>;
+
+const { owner: _run, ...RUN_NAMES } = COMMAND_OPTION_NAMES;
+const { owner: _spawn, ...LIVE_NAMES } = SPAWN_OPTION_NAMES;
+const NAMES: OptionNames<FarCommandOptions> = RUN_NAMES;
+const SPAWN_NAMES: OptionNames<FarSpawnOptions> = LIVE_NAMES;
+const OWNER = 'what runs on a far side belongs to its connection: dispose of that';
+const MISTAKES = { ...COMMAND_MISTAKES, owner: OWNER };
+const INSTEAD = 'leave it out';
+
+/** What only the far side has. */
+const NOT_HERE = { cwd: undefined, spill: undefined, sandbox: undefined, limits: undefined };
+
+/** What a line to a far side is used for, once both sides have said hello. */
+export interface FarLine {
+  readonly wire: Wire;
+  /** Bytes of a message that the far side takes. */
+  readonly maxBytes: number;
+  readonly isDisposed: () => boolean;
+}
+
+/** As `run()`, on the far side of a line. */
+export function runFar(
+  line: FarLine,
+  command: CommandLine,
+  options: FarCommandOptions & { readonly streams: 'separate' },
+): Promise<SeparateResult>;
+export function runFar(
+  line: FarLine,
+  command: CommandLine,
+  options?: FarCommandOptions & { readonly streams?: 'merged' },
+): Promise<MergedResult>;
+export function runFar(
+  line: FarLine,
+  command: CommandLine,
+  options?: FarCommandOptions,
+): Promise<RunResult>;
+export async function runFar(
+  line: FarLine,
+  command: CommandLine,
+  given: FarCommandOptions = {},
+): Promise<RunResult> {
+  const options = readOptions('options', given, NAMES, { mistakes: MISTAKES });
+  const { signal, onOutput, input, ...sent } = options;
+  const owner = ownerFor(line, command, sent);
+  return execute(command, '', { ...options, ...NOT_HERE, owner });
+}
+
+/** As `spawn()`, on the far side of a line. */
+export function spawnFar(
+  line: FarLine,
+  command: CommandLine,
+  options: FarSpawnOptions & { readonly encoding: 'bytes' },
+): Promise<LiveProcess<BytesChunk>>;
+export function spawnFar(
+  line: FarLine,
+  command: CommandLine,
+  options?: FarSpawnOptions,
+): Promise<LiveProcess<OutputChunk> | LiveProcess<BytesChunk>>;
+export async function spawnFar(
+  line: FarLine,
+  command: CommandLine,
+  given: FarSpawnOptions = {},
+): Promise<LiveProcess<OutputChunk> | LiveProcess<BytesChunk>> {
+  const options = readOptions('options', given, SPAWN_NAMES, { mistakes: MISTAKES });
+  const { signal, input, stdin, overflow, encoding, ...rest } = options;
+  const isOfText = encoding === 'text' || encoding === 'bytes' || isMissing(encoding);
+  const sent = isOfText ? rest : { ...rest, encoding };
+  const owner = ownerFor(line, command, sent);
+  return spawnIn('', command, { ...options, ...NOT_HERE, owner });
+}
+
+/** @throws {InputError | NoWorkerError} Nothing was started. */
+function ownerFor(line: FarLine, command: CommandLine, sent: PlainCommandOptions): Owner {
+  const { wire, maxBytes, isDisposed } = line;
+  const options = plainOptions({ ...sent }, INSTEAD) as PlainCommandOptions;
+  const bytes = Buffer.byteLength(JSON.stringify({ command, options }) ?? '');
+  if (bytes > maxBytes) {
+    throw new InputError(
+      `command: expected at most ${maxBytes} bytes with its options, got ${bytes}; write it to a file`,
+    );
+  }
+  if (isDisposed()) throw new NoWorkerError('The connection was disposed of; nothing was started.');
+  return ownerOf(wire, options, isDisposed);
+}

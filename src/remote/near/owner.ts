@@ -1,0 +1,33 @@
+import { runElsewhere } from '../../command/promise.js';
+import { Owner } from '../../engine/owner.js';
+import type { PlainCommandOptions } from '../wire/protocol.js';
+import type { Wire } from '../wire/wire.js';
+import { farHost } from './command.js';
+
+/** Whose one command of a far side is: it starts it there. The far side's own owner ends it. */
+class FarOwner extends Owner {
+  readonly #isDisposed: () => boolean;
+
+  constructor(isDisposed: () => boolean) {
+    super();
+    this.#isDisposed = isDisposed;
+  }
+
+  override get isDisposed(): boolean {
+    return this.#isDisposed();
+  }
+}
+
+/**
+ * @param options What is sent of the command's options.
+ * @param isDisposed Whether the line was disposed of here.
+ */
+export function ownerOf(
+  wire: Wire,
+  options: PlainCommandOptions,
+  isDisposed: () => boolean,
+): Owner {
+  const owner = new FarOwner(isDisposed);
+  runElsewhere(owner, farHost(wire, options));
+  return owner;
+}

@@ -1,0 +1,77 @@
+import { InputError, showValue } from '../../support/errors.js';
+import { absolutePath, isUrl } from '../../support/paths.js';
+
+/** Data as JSON has it: what can be sent to another machine. */
+type Plain =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Plain[]
+  | { readonly [name: string]: Plain };
+
+/**
+ * Options as they can be sent: without what is `undefined` or `null`, a `file:` URL as its path.
+ *
+ * @param instead What to do about a value that stays here, such as a function.
+ * @throws {InputError} Names a field that is no plain data.
+ */
+export function plainOptions(
+  options: Readonly<Record<string, unknown>>,
+  instead: string,
+): Readonly<Record<string, Plain>> {
+  return objectOf('', options, instead);
+}
+
+/**
+ * What a call is given, as it can be sent.
+ *
+ * @throws {InputError} Names what is no plain data.
+ */
+export function plainData(name: string, value: unknown): Plain {
+  return plainValue(name, value, 'leave it out');
+}
+
+function objectOf(within: string, value: object, instead: string): Record<string, Plain> {
+  const plain: Record<string, Plain> = {};
+  for (const [name, field] of Object.entries(value)) {
+    // In an environment, a variable without a value is one that is removed.
+    if (field === undefined && within !== 'env.') continue;
+    plain[name] = plainValue(`${within}${name}`, field ?? null, instead);
+  }
+  return plain;
+}
+
+function plainValue(name: string, value: unknown, instead: string): Plain {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+  if (typeof value === 'number') return numberOf(name, value);
+  if (Array.isArray(value)) {
+    return value.map((item, index) => plainValue(`${name}[${index}]`, item, instead));
+  }
+  if (isUrl(value)) return absolutePath(name, value);
+  if (typeof value === 'object' && isPlainObject(value)) {
+    return objectOf(`${name}.`, value, instead);
+  }
+  throw new InputError(
+    `${name}: expected plain data, since it goes to another machine, got ${describe(value)}; ${instead}`,
+  );
+}
+
+function numberOf(name: string, value: number): number {
+  if (Number.isFinite(value)) return value;
+  // As much as a time or a size can be: what is larger than all there is.
+  if (value === Number.POSITIVE_INFINITY) return Number.MAX_SAFE_INTEGER;
+  throw new InputError(`${name}: expected a number, got ${showValue(value)}`);
+}
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // One of another realm has a prototype of its own, which has none.
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function describe(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return showValue(value);
+  const name: unknown = value.constructor?.name;
+  return typeof name === 'string' && name !== '' ? `an object of ${name}` : 'an object';
+}

@@ -1,0 +1,79 @@
+import { type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
+import { callOut, describeThrown } from '../../support/errors.js';
+import { warnHost } from '../../support/logger.js';
+import type { TaskListener } from '../../tasks/events.js';
+import type { WaitOptions } from '../../tasks/followed-task.js';
+import { TaskManager } from '../../tasks/manager.js';
+import { Task, type TaskWork } from '../../tasks/task.js';
+import { type Awaited as AwaitedNews, checkUntil, type Until } from '../../tasks/wait.js';
+import { FarSubject } from './task-subject.js';
+import type { ToolLine } from './tool-line.js';
+
+const WAIT_NAMES: OptionNames<WaitOptions> = { since: true, signal: true };
+
+/** The tasks of a tool on the far side. */
+export class FarTasks extends TaskManager {
+  readonly #session: ToolLine;
+  readonly #told = new Set<TaskListener>();
+
+  constructor(session: ToolLine, maxRunning: number) {
+    super({ maxRunning });
+    this.#session = session;
+    session.onTask = (told) => {
+      const subject = new FarSubject(session, told);
+      const { id, label, lifetime, durationMs } = told;
+      const work: TaskWork = {
+        id,
+        label,
+        lifetime,
+        subject,
+        ended: subject.ended,
+        tail: () => subject.tail,
+        cancel: () => void subject.end().catch(() => {}),
+      };
+      this.follow(work, performance.now() - durationMs);
+    };
+    session.onEvent = (event) => {
+      for (const listener of this.#told) {
+        callOut(
+          () => listener(event),
+          (error) => {
+            if (!this.#told.delete(listener)) return;
+            warnHost(`a listener threw, it is not called again: ${describeThrown(error)}`);
+          },
+        );
+      }
+    };
+  }
+
+  /** What there is to tell is seen where the tasks run. */
+  override subscribe(listener: TaskListener): () => void {
+    if (this.#told.size === 0) this.#session.subscribe();
+    this.#told.add(listener);
+    return () => this.#told.delete(listener);
+  }
+
+  /** @throws Error The tasks of a tool on the far side are begun by it. */
+  override start(): Promise<Task> {
+    return Promise.reject(new Error('A task of a tool on the far side is begun by the tool.'));
+  }
+
+  protected override make(id: string, work: TaskWork, startedAt: number): Task {
+    return new FarTask(id, work, startedAt);
+  }
+}
+
+/** One of them: whoever waits for something of it waits there, where its ports and processes are. */
+class FarTask extends Task {
+  override async wait(given: Until = {}, options: WaitOptions = {}): Promise<AwaitedNews> {
+    const { since = 0, signal } = readOptions('options', options, WAIT_NAMES);
+    wholeFrom('since', 0, since);
+    const until = checkUntil(given);
+    signal?.throwIfAborted();
+    const { followed } = this;
+    if (!(followed instanceof FarSubject)) return super.wait(given, options);
+    const awaited = await followed.wait(until, since, signal);
+    if (followed.state.kind !== 'running') await this.ended;
+    return awaited;
+  }
+}

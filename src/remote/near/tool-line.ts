@@ -1,0 +1,219 @@
+import type { ToolCall, ToolResult } from '../../contracts/contract.js';
+import { ToolAbortError } from '../../contracts/errors.js';
+import { CANCELLED } from '../../contracts/notices.js';
+import { inCallersContext } from '../../engine/caller.js';
+import { onAbort } from '../../support/abort.js';
+import { InputError } from '../../support/errors.js';
+import { Listener } from '../../support/listener.js';
+import { lastBytes } from '../../support/text.js';
+import type { TaskEvent } from '../../tasks/events.js';
+import { NoWorkerError, WorkerLostError } from '../errors.js';
+import type { Call, CallEvents } from '../wire/call.js';
+import type {
+  ArtifactQuestion,
+  End,
+  Executed,
+  ExecuteMessage,
+  MadeTool,
+  Open,
+  ToldTask,
+  ToolMessage,
+} from '../wire/protocol.js';
+import { errorFrom } from '../wire/thrown.js';
+import type { FarLine } from './machine.js';
+import { plainData } from './plain.js';
+
+/** What is kept of the output of a call that may be lost, in bytes. */
+const KEPT_BYTES = 64 * 1024;
+
+/** A tool's own part of a line: what is asked of it, and what it tells. */
+export class ToolLine {
+  readonly #line: FarLine;
+  #call: Call | undefined;
+  #end: () => void = () => {};
+  readonly #ended: Promise<void>;
+  #isDisposed = false;
+  /** Where its next command will start. */
+  cwd = '';
+  /** Told of each task that it has begun. */
+  onTask: (task: ToldTask) => void = () => {};
+  /** Told of what happens to them, once that was asked for. */
+  onEvent: (event: TaskEvent) => void = () => {};
+  /** Told when nothing more comes. */
+  onLost: (reason: string) => void = () => {};
+
+  constructor(line: FarLine) {
+    this.#line = line;
+    this.#ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  get isDisposed(): boolean {
+    return this.#isDisposed;
+  }
+
+  /**
+   * Has the tool made.
+   *
+   * @throws What `createBashTool()` has thrown there.
+   */
+  make(options: Readonly<Record<string, unknown>>): Promise<MadeTool> {
+    return new Promise((resolve, reject) => {
+      this.#call = this.#open(
+        { op: 'tool', options },
+        {
+          message: (body) => this.#told(body as ToolMessage, resolve),
+          ended: (body) => {
+            this.#end();
+            const end = body as CallEnd<unknown>;
+            if (!isUnsent(end) && 'error' in end) reject(errorFrom(end.error));
+            else reject(new NoWorkerError('The connection was disposed of.'));
+          },
+          lost: (reason) => {
+            this.#end();
+            reject(new NoWorkerError(`The far side is gone: ${reason}`));
+            this.onLost(reason);
+          },
+        },
+      );
+    });
+  }
+
+  /** Runs one call; what it throws there is thrown here. */
+  execute(
+    name: string,
+    input: unknown,
+    { signal, onUpdate, onOutput }: ToolCall<unknown>,
+  ): Promise<ToolResult<unknown>> {
+    const self = { signal, onUpdate, onOutput };
+    const updates = new Listener('onUpdate', onUpdate && inCallersContext(onUpdate, self));
+    const outputs = new Listener('onOutput', onOutput && inCallersContext(onOutput, self));
+    let tail = '';
+    let hasStarted = false;
+    const message = (body: ExecuteMessage): void => {
+      hasStarted = true;
+      if ('output' in body) {
+        tail = lastBytes(tail + body.output.text, KEPT_BYTES);
+        outputs.tell(body.output);
+      } else {
+        if (!outputs.isPresent) tail = body.update.content.map(({ text }) => text).join('');
+        updates.tell(body.update);
+      }
+    };
+    return new Promise((resolve, reject) => {
+      let offAbort = (): void => {};
+      const call = this.#open(
+        {
+          op: 'execute',
+          tool: this.#id,
+          name,
+          input: input === undefined ? undefined : plainData('input', input),
+          wantsUpdates: updates.isPresent,
+          wantsOutput: outputs.isPresent,
+          isCancelled: signal?.aborted ?? false,
+        },
+        {
+          message: (body) => message(body as ExecuteMessage),
+          ended: (body) => {
+            offAbort();
+            const end = body as CallEnd<Executed>;
+            if (isUnsent(end)) return reject(new ToolAbortError(CANCELLED));
+            if ('error' in end) return reject(errorFrom(end.error));
+            this.cwd = end.value.cwd ?? this.cwd;
+            resolve(end.value.result);
+          },
+          lost: (reason) => {
+            offAbort();
+            const started = hasStarted || 'unknown';
+            reject(new WorkerLostError(reason, { started, output: tail }));
+          },
+        },
+      );
+      if (signal !== undefined) offAbort = onAbort(signal, () => call.cancel());
+    });
+  }
+
+  /** Asks something of its artifacts. Bytes come as they are read. */
+  ask<Value>(
+    question: ArtifactQuestion,
+    data: (bytes: Uint8Array) => void = () => {},
+    send: (call: Call) => void = () => {},
+  ): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      const call = this.#open(
+        { op: 'artifacts', tool: this.#id, ask: question },
+        {
+          data: (bytes) => {
+            data(Buffer.from(bytes));
+            call.consumed(bytes.length);
+          },
+          ended: (body) => {
+            const end = body as CallEnd<Value>;
+            if (isUnsent(end)) reject(new NoWorkerError('The connection was disposed of.'));
+            else if ('error' in end) reject(errorFrom(end.error));
+            else resolve(end.value);
+          },
+          lost: (reason) => reject(new NoWorkerError(`The far side is gone: ${reason}`)),
+        },
+      );
+      send(call);
+    });
+  }
+
+  /** Asks to be told of what happens to tasks that begin from now on. */
+  subscribe(): void {
+    this.#call?.send({ subscribe: true });
+  }
+
+  /** Follows one of its tasks. */
+  follow(id: string, events: CallEvents): Call {
+    return this.#open({ op: 'task', tool: this.#id, id }, events);
+  }
+
+  /** Ends everything that it has started there. */
+  async dispose(): Promise<void> {
+    this.#isDisposed = true;
+    this.#call?.hold(true);
+    this.#call?.cancel();
+    await this.#ended;
+  }
+
+  get #id(): number {
+    return this.#call?.id ?? 0;
+  }
+
+  #told(body: ToolMessage, made: (tool: MadeTool) => void): void {
+    if ('task' in body) {
+      this.onTask(body.task);
+      return;
+    }
+    if ('event' in body) {
+      this.onEvent(body.event);
+      return;
+    }
+    this.cwd = body.cwd ?? '';
+    // A tool that nobody calls keeps no process alive.
+    this.#call?.hold(false);
+    made(body);
+  }
+
+  #open(body: Open, events: CallEvents): Call {
+    const { wire, maxBytes } = this.#line;
+    if (wire.isClosed) {
+      throw new NoWorkerError('The line to the far side is closed; nothing was started.');
+    }
+    const bytes = Buffer.byteLength(JSON.stringify(body));
+    if (bytes > maxBytes) {
+      throw new InputError(`input: expected at most ${maxBytes} bytes as JSON, got ${bytes}`);
+    }
+    return wire.open(body, events);
+  }
+}
+
+/** How a call has ended; the first two: it was cancelled before the far side knew what it is. */
+type CallEnd<Value> = undefined | { readonly neverStarted: true } | End<Value>;
+
+function isUnsent<Value>(end: CallEnd<Value>): end is undefined | { readonly neverStarted: true } {
+  return end === undefined || 'neverStarted' in end;
+}

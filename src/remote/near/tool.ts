@@ -1,0 +1,95 @@
+import { callOfNow } from '../../contracts/call-listeners.js';
+import type { BashTool, ToolCall, ToolResult } from '../../contracts/contract.js';
+import type {
+  BashToolOf,
+  BashToolOptions,
+  ContractName,
+} from '../../contracts/create-bash-tool.js';
+import { ToolError, toToolError } from '../../contracts/errors.js';
+import { completeTool } from '../../contracts/ways/complete.js';
+import { isMissing } from '../../support/checks.js';
+import { WorkerLostError } from '../errors.js';
+import type { FarDefinition, MadeTool } from '../wire/protocol.js';
+import { FarArtifacts } from './artifacts.js';
+import type { FarLine } from './machine.js';
+import { plainOptions } from './plain.js';
+import { FarTasks } from './tasks.js';
+import { ToolLine } from './tool-line.js';
+
+type OptionsOf<Name extends ContractName> = Extract<BashToolOptions, { readonly contract: Name }>;
+
+/**
+ * Options of a tool on a far side: those of `createBashTool()` that are plain data, all of which may
+ * come from a profile there.
+ */
+export type FarToolOptions<Name extends ContractName> = { readonly contract: Name } & Partial<
+  Omit<OptionsOf<Name>, 'contract'>
+> & {
+    /** Name of options that the far side has; those given here go before them. */
+    readonly profile?: string | undefined;
+  };
+
+const INSTEAD = 'put it into a profile of the far side';
+
+/**
+ * A tool on the far side of a line: what it is, and what is asked of it, go over the line; its state,
+ * directory, tasks and artifacts stay there.
+ *
+ * @throws {InputError} An option is not valid, or no plain data.
+ */
+export async function createFarTool<Name extends ContractName>(
+  line: FarLine,
+  given: FarToolOptions<Name>,
+): Promise<BashToolOf<Name>> {
+  const options = plainOptions({ ...given }, INSTEAD);
+  const session = new ToolLine(line);
+  const made = await session.make(options);
+  // What the far side has made is a tool of that contract.
+  return toolOf(session, made) as BashToolOf<ContractName> as BashToolOf<Name>;
+}
+
+function toolOf(session: ToolLine, made: MadeTool): BashTool & AsyncDisposable {
+  const companions = made.companions.map((one) => callable(session, one));
+  const byName = new Map(companions.map((one) => [one.name, one]));
+  const named = Object.entries(made.named).map(([key, name]) => [key, byName.get(name)]);
+  const tasks = made.maxTasks === null ? undefined : new FarTasks(session, made.maxTasks);
+  const tool = completeTool<BashTool & AsyncDisposable>({
+    ...own(session, made.made),
+    ...Object.fromEntries(named),
+    companions,
+    tasks,
+    artifacts: made.hasArtifacts ? new FarArtifacts(session) : undefined,
+    dispose: () => session.dispose(),
+    [Symbol.asyncDispose]: () => session.dispose(),
+  });
+  // Where its next command starts, which only some tell.
+  if (made.cwd === null) return tool;
+  return Object.defineProperty(tool, 'cwd', { get: () => session.cwd, enumerable: true });
+}
+
+function callable(session: ToolLine, definition: FarDefinition): BashTool {
+  return completeTool(own(session, definition));
+}
+
+/** A tool without what all of them have in the same way, which is here. */
+function own(
+  session: ToolLine,
+  definition: FarDefinition,
+): Omit<BashTool, 'schema' | 'answer' | 'stream'> {
+  return {
+    ...definition,
+    companions: [],
+    async execute(input, given): Promise<ToolResult<unknown>> {
+      let call: ToolCall<unknown> | undefined;
+      try {
+        if (session.isDisposed) throw new ToolError('disposed', 'The bash tool was disposed.');
+        call = callOfNow(given, input);
+        return await session.execute(definition.name, isMissing(input) ? undefined : input, call);
+      } catch (error) {
+        // What became of the command is not known, whoever wanted it to end.
+        throw error instanceof WorkerLostError ? error : toToolError(error, call?.signal);
+      }
+    },
+    async dispose() {},
+  };
+}

@@ -1,0 +1,72 @@
+import { FRAME, type Frame, ProtocolFault } from './frames.js';
+
+interface Partial {
+  readonly pieces: Uint8Array[];
+  size: number;
+  isRefused: boolean;
+}
+
+/** A message that is whole; `refused`: it was too much, and is not kept. */
+interface Assembled {
+  readonly body: unknown;
+  readonly refused: boolean;
+}
+
+/** Messages that come in parts, put together again: so many bytes of all that are under way. */
+export class Assembly {
+  readonly #maxBytes: number;
+  readonly #partial = new Map<number, Partial>();
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Whether a message of this call is under way. */
+  has(call: number): boolean {
+    return this.#partial.has(call);
+  }
+
+  /**
+   * Takes a part; gives back the message if that was its last.
+   *
+   * @throws {ProtocolFault} Too much is under way, and it is not the beginning of a call, which can be
+   *   refused.
+   */
+  take({ kind, more, call, payload }: Frame): Assembled | undefined {
+    const partial = this.#partial.get(call) ?? { pieces: [], size: 0, isRefused: false };
+    this.#partial.set(call, partial);
+    if (!partial.isRefused) {
+      // The parser's memory is not kept for a part of it.
+      partial.pieces.push(more ? Buffer.from(payload) : payload);
+      partial.size += payload.length;
+      this.#bytes += payload.length;
+    }
+    if (this.#bytes > this.#maxBytes) {
+      if (kind !== FRAME.open) throw new ProtocolFault('a message is too long');
+      this.forget(call);
+      this.#partial.set(call, { pieces: [], size: 0, isRefused: true });
+    }
+    if (more) return undefined;
+    const isRefused = this.#partial.get(call)?.isRefused ?? false;
+    const body = isRefused ? undefined : parse(Buffer.concat(partial.pieces));
+    this.forget(call);
+    return { body, refused: isRefused };
+  }
+
+  /** Nothing more comes of a call. */
+  forget(call: number): void {
+    this.#bytes -= this.#partial.get(call)?.size ?? 0;
+    this.#partial.delete(call);
+  }
+
+  clear(): void {
+    this.#partial.clear();
+    this.#bytes = 0;
+  }
+}
+
+/** What a payload says. */
+export function parse(payload: Uint8Array): unknown {
+  return JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString());
+}

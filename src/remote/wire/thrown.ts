@@ -1,0 +1,74 @@
+import { ArtifactError } from '../../artifacts/store.js';
+import { ToolAbortError, ToolError, type ToolErrorKind } from '../../contracts/errors.js';
+import { LaunchError } from '../../engine/launch-error.js';
+import { errorOf, InputError } from '../../support/errors.js';
+import { TaskLimitError, UnknownTaskError } from '../../tasks/errors.js';
+import { BusyError } from '../errors.js';
+
+/** What was thrown on the far side, as plain data. */
+export interface Thrown {
+  readonly name: string;
+  readonly message: string;
+  /** What its class has besides. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly cause?: Thrown;
+}
+
+/** Fields that errors of ours, and of the system, have. */
+const FIELDS = [
+  ...['kind', 'details', 'code', 'errno', 'step', 'subject'],
+  ...['id', 'available', 'maxRunning', 'running'],
+] as const;
+
+/** An error as plain data. */
+export function describeError(thrown: unknown): Thrown {
+  const error = errorOf(thrown);
+  const entries = FIELDS.flatMap((name) =>
+    name in error ? [[name, Reflect.get(error, name)]] : [],
+  );
+  const { name, message, cause } = error;
+  const fields = Object.fromEntries(entries);
+  const isTold = cause instanceof Error;
+  return { name, message, fields, ...(isTold && { cause: describeError(cause) }) };
+}
+
+/** The same error on this side. */
+export function errorFrom({ name, message, fields, cause }: Thrown): Error {
+  const options = cause === undefined ? {} : { cause: errorFrom(cause) };
+  const { details, kind, available = [], id, maxRunning, running = [] } = fields;
+  switch (name) {
+    case 'InputError':
+      return new InputError(message);
+    case 'ToolError':
+      return new ToolError(kind as ToolErrorKind, message, { ...options, details });
+    case 'ToolAbortError':
+      return new ToolAbortError(message, { ...options, details });
+    case 'LaunchError':
+      return launchError(message, fields);
+    case 'ArtifactError':
+      return new ArtifactError(String(id), available as readonly string[]);
+    case 'TaskLimitError':
+      return new TaskLimitError(Number(maxRunning), running as readonly string[]);
+    case 'UnknownTaskError':
+      return new UnknownTaskError(message);
+    case 'BusyError':
+      return new BusyError(message);
+  }
+  const { code, errno } = fields;
+  return Object.assign(
+    new Error(message, options),
+    code === undefined ? {} : { code },
+    errno === undefined ? {} : { errno },
+  );
+}
+
+function launchError(message: string, { errno, step, subject }: Thrown['fields']): LaunchError {
+  // It puts the name of the error before its message itself.
+  const [, reason = message] = /^[A-Z0-9]+: (.*)$/s.exec(message) ?? [];
+  return new LaunchError({
+    errno: Number(errno),
+    step: String(step),
+    subject: String(subject),
+    message: reason,
+  });
+}

@@ -1,0 +1,292 @@
+import { messageOf } from '../../support/errors.js';
+import { Assembly, parse } from './assembly.js';
+import { Call, type CallLine } from './call.js';
+import {
+  encodeFrame,
+  FRAME,
+  type Frame,
+  type FrameKind,
+  FrameParser,
+  ProtocolFault,
+} from './frames.js';
+import type { Link } from './link.js';
+
+/** A far side defends itself; a client gets at a call's end what nobody has taken, and it is bounded. */
+const FLOOD = 'more was sent than was granted';
+
+/** Frames that go out in one piece, in bytes. */
+const BATCH = 128 * 1024;
+
+/** Who is told what happens on a line, besides its calls. */
+interface WireEvents {
+  /** The other side has said who it is. */
+  hello(body: unknown): void;
+  /** It says something about the line. */
+  notice?(body: unknown): void;
+  /** A client has begun a call; `refused`: it has too much under way. */
+  opened?(call: Call, body: unknown, refused: boolean): void;
+  /** The line is closed, after all of its calls were told. */
+  closed(reason: string): void;
+}
+
+/** How much one side takes of the other, in bytes. */
+interface WireLimits {
+  /** Of messages that are not whole yet, of all calls together. */
+  readonly maxBytes: number;
+}
+
+/** Calls over one line, taking turns. */
+export class Wire implements CallLine {
+  readonly #link: Link;
+  readonly #events: WireEvents;
+  readonly #parser = new FrameParser();
+  readonly #calls = new Map<number, Call>();
+  /** Calls with something to send, in the order of their turns. */
+  readonly #ready = new Set<Call>();
+  readonly #urgent: Frame[] = [];
+  readonly #assembly: Assembly;
+  #isWritable = true;
+  #isPumping = false;
+  #isClosed = false;
+  #lastId = 0;
+  #held = 0;
+  #settled: () => void = () => {};
+
+  constructor(link: Link, events: WireEvents, limits: WireLimits) {
+    this.#link = link;
+    this.#events = events;
+    this.#assembly = new Assembly(limits.maxBytes);
+    link.start({
+      bytes: (chunk) => this.#receive(chunk),
+      writable: () => {
+        this.#isWritable = true;
+        this.#pump();
+      },
+      closed: (reason) => this.#close(reason),
+    });
+  }
+
+  get isFar(): boolean {
+    return this.#events.opened !== undefined;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** How many calls are under way. */
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  /** Says who this side is. */
+  hello(body: unknown): void {
+    this.#say(FRAME.hello, body);
+  }
+
+  /** Says something about the line. */
+  notice(body: unknown): void {
+    this.#say(FRAME.notice, body);
+  }
+
+  /** Begins a call. The line must be open. */
+  open(body: unknown, events: Call['events']): Call {
+    this.#lastId += 1;
+    const call = new Call(this.#lastId, this);
+    call.events = events;
+    this.#calls.set(call.id, call);
+    this.held(1);
+    call.begin(body);
+    return call;
+  }
+
+  /** Cancels all calls; settles when they are over. */
+  async settle(): Promise<void> {
+    for (const call of [...this.#calls.values()]) {
+      call.hold(true);
+      call.cancel();
+    }
+    if (this.#calls.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#settled = resolve;
+    });
+  }
+
+  /** Closes the line once all that waits has been sent. */
+  end(): void {
+    this.#pump();
+    this.#link.end();
+  }
+
+  /** Closes it at once. */
+  destroy(reason: string): void {
+    this.#close(reason);
+    this.#link.destroy();
+  }
+
+  ready(call: Call): void {
+    this.#ready.add(call);
+    this.#pumpSoon();
+  }
+
+  urgent(frame: Frame): void {
+    this.#urgent.push(frame);
+    this.#pumpSoon();
+  }
+
+  closed(call: Call): void {
+    this.#calls.delete(call.id);
+    this.#ready.delete(call);
+    this.#assembly.forget(call.id);
+    if (call.isHeld) this.held(-1);
+    if (this.#calls.size === 0) this.#settled();
+  }
+
+  held(change: 1 | -1): void {
+    this.#held += change;
+    this.#link.hold(this.#held > 0);
+  }
+
+  #say(kind: typeof FRAME.hello | typeof FRAME.notice, body: unknown): void {
+    const payload = Buffer.from(JSON.stringify(body));
+    this.urgent({ kind, more: false, call: 0, payload });
+  }
+
+  /** What is said in one turn goes in one piece. */
+  #pumpSoon(): void {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    queueMicrotask(() => {
+      this.#isPumping = false;
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    while (this.#isWritable && !this.#isClosed) {
+      const batch = this.#batch();
+      if (batch.length === 0) return;
+      this.#isWritable = this.#link.write(batch.length === 1 ? first(batch) : Buffer.concat(batch));
+    }
+  }
+
+  #batch(): Buffer[] {
+    const batch: Buffer[] = [];
+    let size = 0;
+    // What is urgent is about what has been begun before, and must not come ahead of that.
+    for (const call of this.#ready) {
+      if (!call.isUnsent || size >= BATCH) continue;
+      const frame = call.next();
+      if (frame !== undefined) batch.push(encodeFrame(frame));
+      size += frame?.payload.length ?? 0;
+      if (!call.canSend) this.#ready.delete(call);
+    }
+    batch.push(...this.#urgent.splice(0).map(encodeFrame));
+    for (const call of this.#ready) {
+      this.#ready.delete(call);
+      const frame = call.next();
+      if (frame !== undefined) {
+        batch.push(encodeFrame(frame));
+        size += frame.payload.length;
+        // It has its next turn after all others.
+        if (call.canSend) this.#ready.add(call);
+        else if (call.waiting === 0) call.events.room?.();
+      }
+      if (size >= BATCH) break;
+    }
+    // What was granted meanwhile.
+    batch.push(...this.#urgent.splice(0).map(encodeFrame));
+    return batch;
+  }
+
+  #receive(chunk: Uint8Array): void {
+    if (this.#isClosed) return;
+    try {
+      for (const frame of this.#parser.push(chunk)) {
+        if (this.#isClosed) return;
+        this.#take(frame);
+      }
+    } catch (error) {
+      // What nobody understands would be taken for something else from here on.
+      this.destroy(`the other side can't be understood: ${messageOf(error)}`);
+    }
+  }
+
+  #take(frame: Frame): void {
+    const { kind, payload } = frame;
+    if (frame.call === 0) {
+      this.#takeOfLine(kind, payload);
+      return;
+    }
+    const call = this.#calls.get(frame.call) ?? this.#begin(frame);
+    if (call === undefined) return;
+    switch (kind) {
+      case FRAME.credit:
+        call.credited(payload);
+        return;
+      case FRAME.cancel:
+        if (this.#assembly.has(call.id)) this.#abandon(call);
+        else call.events.cancelled?.(parse(payload));
+        return;
+    }
+    if (kind === FRAME.data) {
+      if (!call.received(payload.length) && this.isFar) throw new ProtocolFault(FLOOD);
+      if (call.events.data === undefined) call.consumed(payload.length);
+      else call.events.data(payload);
+      return;
+    }
+    if (kind === FRAME.message && !call.receivedMessage(payload.length) && this.isFar) {
+      throw new ProtocolFault(FLOOD);
+    }
+    this.#assemble(call, frame);
+  }
+
+  #takeOfLine(kind: FrameKind, payload: Uint8Array): void {
+    if (kind === FRAME.hello) this.#events.hello(parse(payload));
+    else if (kind === FRAME.notice) this.#events.notice?.(parse(payload));
+    else throw new ProtocolFault(`a frame of kind ${kind} belongs to no call`);
+  }
+
+  /** A call that a client begins; undefined: one that is over. */
+  #begin({ kind, call: id }: Frame): Call | undefined {
+    if (kind !== FRAME.open || this.#events.opened === undefined) return undefined;
+    if (id <= this.#lastId) throw new ProtocolFault(`call ${id} has been there before`);
+    this.#lastId = id;
+    const call = new Call(id, this);
+    this.#calls.set(id, call);
+    this.held(1);
+    return call;
+  }
+
+  #assemble(call: Call, frame: Frame): void {
+    const message = this.#assembly.take(frame);
+    if (message === undefined) return;
+    const { body, refused } = message;
+    if (frame.kind === FRAME.open) this.#events.opened?.(call, body, refused);
+    else if (frame.kind === FRAME.end) call.answered(body);
+    else call.events.message?.(body);
+  }
+
+  /** It was cancelled before it was known what it is. */
+  #abandon(call: Call): void {
+    this.#assembly.forget(call.id);
+    call.finish({ neverStarted: true });
+  }
+
+  #close(reason: string): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#link.hold(false);
+    const calls = [...this.#calls.values()];
+    this.#calls.clear();
+    this.#ready.clear();
+    this.#assembly.clear();
+    for (const call of calls) call.lost(reason);
+    this.#settled();
+    this.#events.closed(reason);
+  }
+}
+
+function first(batch: readonly Buffer[]): Buffer {
+  return batch[0] ?? Buffer.alloc(0);
+}
