@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn as spawnChild } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { connect, NoWorkerError, WorkerLostError } from '../../src/remote/index.js';
+import { longSleep, sleeping } from '../support/commands.js';
+import { FAR_SIDE } from '../support/far.js';
+import { startHost } from '../support/hosts.js';
+import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { eventually, isGone, processesRunning } from '../support/processes.js';
+import { failureOf } from '../support/results.js';
+
+leavesNothingBehind();
+const folder = useFolder();
+const relays: ChildProcess[] = [];
+afterEach(() => {
+  for (const relay of relays.splice(0)) relay.kill('SIGKILL');
+});
+
+/** The far side behind a program of which the pid is known: its line. */
+async function connectBehindLine() {
+  const file = folder.file(`line-${Math.random()}`);
+  // A pipe each way, as ssh and docker have: the far side is no child of the line.
+  const command = ['bash', '-c', `echo $$ >${file}; exec "$@"`, 'bash', ...FAR_SIDE];
+  const far = await connect({ command });
+  const { readFileSync } = await import('node:fs');
+  return { far, pid: Number(readFileSync(file, 'utf8')) };
+}
+
+const FLOOD = 'head -c 40000000 /dev/zero | tr "\\0" x';
+
+test('a client that is killed leaves nothing running there', async () => {
+  const host = startHost('far', { args: [JSON.stringify(FAR_SIDE), longSleep(174)] });
+  const { pid } = await host.next<{ readonly pid: number }>();
+  expect(sleeping(174).length).toBeGreaterThanOrEqual(2);
+  host.child.kill('SIGKILL');
+  await host.ended;
+  await eventually(() => expect(sleeping(174)).toEqual([]));
+  await eventually(() => expect(isGone(pid)).toBe(true));
+});
+
+test('a client that ends by itself takes what it has started along', async () => {
+  const script = folder.file('leaves');
+  const host = startHost('far', {
+    args: [JSON.stringify(FAR_SIDE), `touch ${script}; sleep 1; exec ${longSleep(175)} &`],
+  });
+  await host.next();
+  await host.ended;
+  expect(existsSync(script)).toBe(true);
+  await eventually(() => expect(sleeping(175)).toEqual([]));
+});
+
+test('a far side that is killed is told with what was heard of the command', async () => {
+  const { far, pid } = await connectBehindLine();
+  const listening = failureOf(far.run(`echo early; ${longSleep(176)}`, { onOutput: () => {} }));
+  const live = await far.spawn(longSleep(176));
+  const bash = await far.createBashTool({ contract: 'plain' });
+  const call = failureOf(bash.execute({ command: longSleep(176) }, { onOutput: () => {} }));
+  await eventually(() => expect(sleeping(176)).toHaveLength(3));
+  process.kill(pid, 'SIGKILL');
+  const lost = await listening;
+  expect(lost).toBeInstanceOf(WorkerLostError);
+  expect(lost).toMatchObject({ started: true, output: 'early\n' });
+  expect(await failureOf(live.result)).toMatchObject({ name: 'WorkerLostError', started: true });
+  expect(await call).toMatchObject({ name: 'WorkerLostError', started: 'unknown' });
+  expect(await failureOf(far.run('true'))).toBeInstanceOf(NoWorkerError);
+  expect(await failureOf(far.spawn('true'))).toBeInstanceOf(NoWorkerError);
+  expect(await failureOf(bash.execute({ command: 'true' }))).toBeInstanceOf(NoWorkerError);
+  // Its commands end with it.
+  await eventually(() => expect(sleeping(176)).toEqual([]));
+  await far.dispose();
+});
+
+test('nobody has to look at a live command that is lost', async () => {
+  const { far, pid } = await connectBehindLine();
+  await far.spawn(longSleep(177));
+  process.kill(pid, 'SIGKILL');
+  await eventually(() => expect(sleeping(177)).toEqual([]));
+  // An unhandled rejection would fail this file.
+  await sleep(100);
+  await far.dispose();
+});
+
+test('a far side that is told to end ends its commands, and the client is told', async () => {
+  const { far, pid } = await connectBehindLine();
+  const running = failureOf(far.run(longSleep(178)));
+  await eventually(() => expect(sleeping(178)).toHaveLength(1));
+  process.kill(pid, 'SIGTERM');
+  expect(await running).toBeInstanceOf(WorkerLostError);
+  await eventually(() => expect(sleeping(178)).toEqual([]));
+  await far.dispose();
+});
+
+test('in the middle of 40 MB: a far side that is killed', async () => {
+  const { far, pid } = await connectBehindLine();
+  let bytes = 0;
+  const running = far.run(`${FLOOD}; ${longSleep(179)}`, {
+    onOutput: ({ text, droppedBytes }) => {
+      bytes += text.length + droppedBytes;
+      if (bytes > 5_000_000) process.kill(pid, 'SIGKILL');
+    },
+  });
+  const lost = await failureOf(running);
+  expect(lost).toBeInstanceOf(WorkerLostError);
+  const { output } = lost as WorkerLostError;
+  expect(output.length).toBe(64 * 1024);
+  expect(output).toBe('x'.repeat(output.length));
+  await eventually(() => expect(processesRunning('tr \\0 x')).toEqual([]));
+  await far.dispose();
+});
+
+test('in the middle of 40 MB: a line that is cut', async () => {
+  // The far side serves a socket, and the client reaches it through a relay that can be killed.
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    const child = spawnChild(FAR_SIDE[0] ?? '', FAR_SIDE.slice(1), {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    relays.push(child);
+    socket.pipe(child.stdin);
+    child.stdout.pipe(socket);
+    socket.on('error', () => child.stdin.end());
+  });
+  await new Promise<void>((resolve) => server.listen(folder.file('line'), resolve));
+  const relay = `
+    const socket = require('node:net').connect(${JSON.stringify(folder.file('line'))});
+    process.stdin.pipe(socket); socket.pipe(process.stdout);`;
+  const pidFile = folder.file('relay');
+  const command = ['bash', '-c', `echo $$ >${pidFile}; exec "$@"`, 'bash'];
+  const far = await connect({ command: [...command, process.execPath, '-e', relay] });
+  const { readFileSync } = await import('node:fs');
+  const pid = Number(readFileSync(pidFile, 'utf8'));
+  let bytes = 0;
+  const live = await far.spawn(`${FLOOD}; ${longSleep(180)}`, { overflow: 'pause' });
+  try {
+    for await (const { text } of live) {
+      bytes += text.length;
+      if (bytes > 5_000_000) process.kill(pid, 'SIGKILL');
+    }
+  } catch {
+    // The relay is gone the second time.
+  }
+  expect(await failureOf(live.result)).toBeInstanceOf(WorkerLostError);
+  // The other end of the line ends what the client had started, and then itself.
+  await eventually(() => expect(relays.every((child) => child.exitCode !== null)).toBe(true));
+  expect(sleeping(180)).toEqual([]);
+  expect(processesRunning('tr \\0 x')).toEqual([]);
+  await far.dispose();
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => server.close(resolve));
+});
