@@ -56,6 +56,7 @@ export class PortableCommand implements CommandHandle {
     const directory = directoryOf(this.#command);
     // Whoever has asked for it has it in hand before anything happens to it.
     await undefined;
+    this.#startedAt = performance.now();
     const launched =
       typeof directory === 'string'
         ? await launch(this.#command, directory, this.owner, () => this.#isWanted)
@@ -68,7 +69,6 @@ export class PortableCommand implements CommandHandle {
   #run(leader: Leader): void {
     const { timeoutMs, stdin } = this.#command;
     this.#leader = leader;
-    this.#startedAt = performance.now();
     this.#group = new ProcessGroup(leader.pid);
     addGuarded(leader.pid);
     this.#phase = 'running';
@@ -138,6 +138,7 @@ export class PortableCommand implements CommandHandle {
   async #close(): Promise<void> {
     const { captures, spill } = await this.#outputs.close();
     const background = await this.#left();
+    const directory = await this.#leader?.directory();
     const pid = this.#group?.id ?? 0;
     this.#outputs.deliverRest();
     this.#letGo();
@@ -156,7 +157,7 @@ export class PortableCommand implements CommandHandle {
       captures,
       background,
       spill,
-      directory: this.#leader?.directory(),
+      directory,
       share: this.#leader?.share ?? 0,
       enforced: undefined,
     });

@@ -2,8 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { choose } from '../../../src/engine/choice.js';
-import { runHost } from '../../support/hosts.js';
+import { publicCopy, runHost, startHost } from '../../support/hosts.js';
+import { useFolder } from '../../support/leftovers.js';
 
+const folder = useFolder();
 const { platform } = process;
 const pretend = (name: string) => Object.defineProperty(process, 'platform', { value: name });
 afterEach(() => pretend(platform));
@@ -85,10 +87,20 @@ test('what only the native engine can do is refused, with what would be right', 
     'InputError persistent: expected false (the portable engine cannot do it, see docs/portable.md), got true',
     `InputError taskLifetime: expected 'tool' or 'host' (the portable engine cannot do it, see docs/portable.md), got "detached"`,
     expect.stringMatching(/^LaunchError ENOTSUP: .* needs the native engine/),
-    expect.stringMatching(
-      /^InputError pty: expected false, or the package node-pty to be installed/,
-    ),
   ]);
+});
+
+test('a terminal is refused where node-pty is not installed, and told to install it', async () => {
+  const host = startHost('commands', {
+    env: { FORKLINE_ENGINE: 'portable' },
+    from: publicCopy(folder.file('copy')),
+  });
+  const { error } = await host.run('true', { pty: true });
+  expect(error).toMatchObject({
+    name: 'InputError',
+    message: expect.stringMatching(/^pty: expected false, or the package node-pty to be installed/),
+  });
+  expect(await host.run('echo hi')).toMatchObject({ result: { engine: 'portable' } });
 });
 
 test('memory does not grow with a gigabyte of output', async () => {

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { signalNumber } from '../../../support/signals.js';
+import { settlesWithin } from '../../../support/timing.js';
 import type { EngineCommand } from '../../message.js';
 import { comeBehind } from './priority.js';
 import { type ShellInvocation, toldDirectory } from './shells.js';
@@ -18,8 +19,8 @@ export interface Leader {
   readonly share: number;
   /** To be called once, in the turn of the start; `then` gets a status as {@link EngineOutcome} has it. */
   whenEnded(then: (status: number) => void): void;
-  /** Where it was at its end, if it has told. */
-  directory(): string | undefined;
+  /** Where it was at its end, if it has told. To be asked once it has ended. */
+  directory(): Promise<string | undefined>;
   resize(columns: number, rows: number): void;
 }
 
@@ -28,6 +29,9 @@ export const STATUS_UNKNOWN = -256;
 
 /** Of a path and what stands around it. */
 const MOST_TOLD_BYTES = 64 * 1024;
+/** How long the end of what it tells is waited for, in milliseconds, if it has told something or not. */
+const TOLD_MS = 100;
+const NOT_TOLD_MS = 250;
 
 /** The leader that is a child with pipes. None of them keeps the host. */
 export function childLeader(
@@ -51,12 +55,6 @@ export function childLeader(
   }
   const { directoryDescriptor } = call;
   const told = directoryDescriptor === undefined ? undefined : pipes[directoryDescriptor];
-  let directory = Buffer.alloc(0);
-  told
-    ?.on('error', () => {})
-    .on('data', (bytes: Buffer) => {
-      directory = Buffer.concat([directory, bytes]).subarray(-MOST_TOLD_BYTES);
-    });
   return {
     pid,
     call,
@@ -68,7 +66,23 @@ export function childLeader(
         then(code ?? -(signalNumber(signal ?? '') ?? -STATUS_UNKNOWN)),
       );
     },
-    directory: () => toldDirectory(directory),
+    directory: directoryTeller(told),
     resize() {},
+  };
+}
+
+/** Reads what a shell tells of its directory; what it leaves running may hold that pipe, too. */
+function directoryTeller(pipe: Readable | undefined): () => Promise<string | undefined> {
+  if (pipe === undefined) return async () => undefined;
+  let told = Buffer.alloc(0);
+  pipe.on('data', (bytes: Buffer) => {
+    told = Buffer.concat([told, bytes]).subarray(-MOST_TOLD_BYTES);
+  });
+  const ended = new Promise<void>((resolve) => {
+    for (const event of ['end', 'close', 'error']) pipe.on(event, () => resolve());
+  });
+  return async () => {
+    await settlesWithin(ended, told.length > 0 ? TOLD_MS : NOT_TOLD_MS);
+    return toldDirectory(told);
   };
 }

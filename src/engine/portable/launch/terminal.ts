@@ -116,7 +116,7 @@ function ptyLeader(pty: PtyProcess, call: ShellInvocation, share: number): Leade
         then(signal ? -signal : exitCode);
       });
     },
-    directory: () => undefined,
+    directory: async () => undefined,
     resize(columns, rows) {
       if (!hasEnded) pty.resize(columns, rows);
     },
