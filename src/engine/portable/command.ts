@@ -1,4 +1,4 @@
-import { startTimer } from '../../support/timing.js';
+import { pause, startTimer } from '../../support/timing.js';
 import type {
   CommandEvents,
   CommandHandle,
@@ -19,6 +19,10 @@ import { Outputs } from './output/outputs.js';
 
 /** Where a command stands. */
 type Phase = 'starting' | 'running' | 'ending' | 'draining' | 'closing' | 'over';
+
+/** How often, and after how many milliseconds, it is looked again who a fork of the shell becomes. */
+const MORE_LOOKS = 3;
+const BECOMING_MS = 30;
 
 /** One command, from its start to its end. */
 export class PortableCommand implements CommandHandle {
@@ -165,7 +169,12 @@ export class PortableCommand implements CommandHandle {
 
   /** Those of its group who have outlived it; elsewhere nobody can be looked for. */
   async #left(): Promise<readonly BackgroundProcess[]> {
-    const members = await this.members();
+    let members = await this.members();
+    // A fork of the shell is most likely about to become another program.
+    for (let looks = 0; looks < MORE_LOOKS && members?.some(this.#isUnnamed); looks += 1) {
+      await pause(BECOMING_MS);
+      members = await this.members();
+    }
     if (members !== undefined) return members;
     const id = this.#group?.id ?? 0;
     return [{ pid: id, processGroup: id, command: this.#label() }];
@@ -194,6 +203,8 @@ export class PortableCommand implements CommandHandle {
       return { pid, processGroup, command: isShell ? this.#label() : command };
     });
   }
+
+  readonly #isUnnamed = ({ command }: BackgroundProcess): boolean => command === this.#label();
 
   #label(): string {
     return this.#command.text.slice(0, 1600).trim().replace(/\s+/g, ' ').slice(0, 200);
