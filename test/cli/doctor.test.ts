@@ -36,6 +36,26 @@ test('doctor tells what there is, and exits with 0 where commands can run', asyn
   );
 });
 
+test('doctor tells which engine runs the commands, and what the portable one cannot keep', async () => {
+  expect((await reportIn({})).of.get('engine')).toMatchObject({ status: 'ok', found: 'native' });
+  const { code, of } = await reportIn({ FORKLINE_ENGINE: 'portable' });
+  expect(code).toBe(0);
+  expect(of.get('engine')).toMatchObject({
+    status: 'limited',
+    found: expect.stringMatching(/^portable, forkline /),
+  });
+  expect(of.get('leftovers')).toMatchObject({ status: 'limited' });
+  expect(of.has('addon')).toBe(false);
+});
+
+test('doctor exits with 1 where FORKLINE_ENGINE names no engine, and says which there are', async () => {
+  const { code, of } = await reportIn({ FORKLINE_ENGINE: 'fast' });
+  expect(code).toBe(1);
+  expect(of.get('commands')?.found).toBe(
+    `FORKLINE_ENGINE: expected 'native' or 'portable', got "fast"`,
+  );
+});
+
 test('doctor says what a missing temporary directory costs', async () => {
   const { code, of } = await reportIn({ TMPDIR: '/no/such/directory' });
   expect(code).toBe(0);
