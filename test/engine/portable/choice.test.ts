@@ -63,7 +63,9 @@ test('createBashTool() says at once that there is no engine for a platform', () 
 
 test('no weaker engine takes the place of a native one that cannot be loaded', () => {
   const script = "forkline.run('true').catch((error) => console.log(error.code));";
-  expect(evaluate(script, { FORKLINE_BINDING: '/nowhere.node' })).toBe('FORKLINE_NO_BINDING');
+  expect(evaluate(script, { FORKLINE_BINDING: '/nowhere.node', FORKLINE_ENGINE: '' })).toBe(
+    'FORKLINE_NO_BINDING',
+  );
 });
 
 test('P13: nothing of the portable engine is loaded unless it is chosen', () => {
