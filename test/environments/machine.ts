@@ -11,8 +11,10 @@ export interface Ended {
 }
 
 /** What a user's computer has at the least: programs by name, in one directory, and no compiler. */
-const PROGRAMS = ['bash', 'sh', 'env', 'uname', 'cat', 'sleep', 'head', 'tail', 'seq', 'yes'];
-const MORE = ['setsid', 'stty', 'test', 'kill', 'make'];
+const PROGRAMS = [
+  ...['bash', 'sh', 'env', 'uname', 'cat', 'sleep', 'head', 'tail', 'seq', 'yes'],
+  ...['setsid', 'stty', 'test', 'kill'],
+];
 
 /** A computer without anything that compiles: an empty home, and a PATH of one directory. */
 export class Machine {
@@ -25,12 +27,13 @@ export class Machine {
     mkdirSync(this.#bin);
     symlinkSync(realpathSync(node), join(this.#bin, 'node'));
     for (const program of PROGRAMS) this.#link(program);
-    for (const program of MORE) if (program !== 'make') this.#link(program);
     this.#env = {
       PATH: this.#bin,
       HOME: this.home,
       npm_config_registry: registry,
       YARN_NPM_REGISTRY_SERVER: registry,
+      // Of root, yarn 1 has a cache outside of the home directory.
+      YARN_CACHE_FOLDER: join(this.home, 'yarn'),
       YARN_UNSAFE_HTTP_WHITELIST: '127.0.0.1',
       YARN_ENABLE_TELEMETRY: '0',
       YARN_ENABLE_IMMUTABLE_INSTALLS: 'false',
