@@ -105,6 +105,9 @@ const surroundings: Readonly<
   'Agent Client Protocol': { prints: 'function' },
   'An MCP server of yours': { prints: false },
   pi: { prints: 'done' },
+  'bash-tool': { prints: 'done' },
+  Mastra: { prints: 'done' },
+  opencode: { prints: '{"stdout":"","stderr":"","exitCode":0}' },
 };
 
 mkdirSync(join(root, 'examples/build'), { recursive: true });
