@@ -13,6 +13,7 @@ import {
   toOpenAiTool,
   toolsOf,
 } from '../../src/adapters/index.js';
+import { strictSchema } from '../../src/adapters/openai-strict.js';
 import {
   type BashTool,
   type BashToolOptions,
@@ -113,6 +114,25 @@ describe("OpenAI's strict mode", () => {
       toolsOf(makeTool(options)).map((tool) => toOpenAiTool(tool).function.strict);
     expect(strict({ contract: 'plain' })).toEqual([true]);
     expect(strict({ contract: 'workspace', async: true })).toEqual([false, false]);
+  });
+
+  test('takes the schemas of all tools but workspace, whose names of variables are free', () => {
+    for (const tool of everyTool()) {
+      const strict = strictSchema(tool.inputSchema);
+      if ('env' in tool.inputSchema.properties) {
+        expect(strict).toBeUndefined();
+        continue;
+      }
+      expect(fitsStrictMode(strict)).toBe(true);
+      expect(toStrictJsonSchema(structuredClone({ ...strict }))).toEqual(strict);
+    }
+  });
+
+  test('reads null in such a schema as left out', async () => {
+    const tool = makeTool({ contract: 'session', cwd: '/' });
+    const nulls = Object.keys(tool.inputSchema.properties).map((name) => [name, null]);
+    const input = { ...Object.fromEntries(nulls), command: 'echo hi' };
+    expect(await tool.answer(input)).toMatchObject({ isError: false, text: 'hi' });
   });
 
   test("OpenAI's own SDK has nothing to change about a schema for which it is on", () => {
