@@ -1,4 +1,5 @@
 import {
+  type BackgroundProcess,
   type CommandLine,
   type CommandOptions,
   createOwner,
@@ -120,15 +121,20 @@ async function runCommand(
   }
 }
 
-function outputOf({ stdout, stderr, outcome }: SeparateResult): ShellOutput {
+function outputOf({ stdout, stderr, outcome, background }: SeparateResult): ShellOutput {
   return {
     stdout: textOf(stdout),
-    stderr: textOf(stderr),
+    stderr: [textOf(stderr), ...background.map(leftRunning)].join(''),
     outcome:
       outcome.kind === 'timedOut'
         ? { type: 'timeout' }
         : { type: 'exit', exitCode: exitCodeOf(outcome) },
   };
+}
+
+/** The model has no other field for it. */
+function leftRunning({ pid, processGroup, command }: BackgroundProcess): string {
+  return `[still running: ${pid} ${command}; kill -9 -- -${processGroup} ends it]\n`;
 }
 
 /** As a shell tells what it can't run. */

@@ -149,9 +149,11 @@ test('an abort ends the command and is thrown', async () => {
   expect(sleeping(85)).toEqual([]);
 });
 
-test('what its commands left running ends with the shell', async () => {
+test('what its commands left running is told, and ends with the shell', async () => {
   const shell = makeShell();
-  await answerShellCall(shell, shellCall({ commands: [`${longSleep(86)} >/dev/null 2>&1 &`] }));
+  const commands = [`${longSleep(86)} >/dev/null 2>&1 &`];
+  const { output } = await answerShellCall(shell, shellCall({ commands }));
+  expect(output[0]?.stderr).toMatch(/^\[still running: \d+ .*; kill -9 -- -\d+ ends it\]\n$/);
   await eventually(() => expect(sleeping(86)).toHaveLength(1));
   await shell.dispose();
   expect(sleeping(86)).toEqual([]);
