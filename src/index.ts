@@ -15,6 +15,7 @@ export type { SpillOptions } from './command/options.js';
 export type { Priority } from './command/priority.js';
 export { type CommandOptions, type EnvironmentOptions, run } from './command/run.js';
 export type {
+  SandboxDomains,
   SandboxFilesystem,
   SandboxMode,
   SandboxOption,

@@ -1,3 +1,4 @@
+import { closeSync } from 'node:fs';
 import { warnHost } from '../support/logger.js';
 import { makeKeepAlive } from '../support/timing.js';
 import {
@@ -11,6 +12,7 @@ import {
 import {
   FAILED,
   KEEPER_DIED,
+  LISTENS,
   MEMBERS,
   type NativeBinding,
   type NativeChannel,
@@ -183,6 +185,9 @@ class Channel {
         break;
       case MEMBERS:
         this.#answer(id, decodeMembers(record));
+        break;
+      case LISTENS:
+        serveSandbox(id, record[2]);
     }
   }
 
@@ -205,6 +210,16 @@ class Channel {
 /** A program and its arguments as the addon takes them: each ended by NUL, which shell text never has. */
 function wordsOf({ argv }: EngineCommand): string | undefined {
   return argv?.map((word) => `${word}\0`).join('');
+}
+
+/** Serves a sandbox that has a network by way of its host. */
+type SandboxServer = (descriptor: number, plan: string) => void;
+
+let serveSandbox: SandboxServer = (descriptor) => closeSync(descriptor);
+
+/** Who does so from now on. */
+export function serveSandboxesBy(server: SandboxServer): void {
+  serveSandbox = server;
 }
 
 let opened: Channel | undefined;

@@ -62,6 +62,8 @@ export interface EngineSandbox {
   readonly ownTmp: boolean;
   /** Whether it has the network of the host. */
   readonly network: boolean;
+  /** Whether it reaches some hosts of that, at this port of its loopback. */
+  readonly proxyPort: number | undefined;
 }
 
 /** Who is told what happens to a command. No method may throw. */

@@ -211,9 +211,10 @@ export interface Denial {
   readonly rule: string;
   /**
    * Who tells: the kernel; or the command's output, where it has the target beside an error of the
-   * system, the policy refuses just that, and the host itself could do it.
+   * system, the policy refuses just that, and the host itself could do it; or the proxy, of all that
+   * ran in the sandbox meanwhile.
    */
-  readonly source: 'kernel' | 'output';
+  readonly source: 'kernel' | 'output' | 'proxy';
 }
 
 /** Why a command's priority may be its host's. */

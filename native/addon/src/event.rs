@@ -21,6 +21,9 @@ pub enum Event {
     Ended { id: f64, ended: Ended },
     /// The keeper was killed.
     KeeperDied,
+    /// Who is in the sandbox of this plan connects to the socket that the descriptor is, which is
+    /// JavaScript's from here on.
+    Listens { plan: String, descriptor: i32 },
     /// The answer to a request.
     Reply { request: f64, reply: Reply },
 }
@@ -48,6 +51,7 @@ const FAILED: u32 = 4;
 const REPLY: u32 = 5;
 const KEEPER_DIED: u32 = 6;
 const MEMBERS: u32 = 7;
+const LISTENS: u32 = 8;
 
 impl Event {
     /// Figures that one event needs at most.
@@ -76,6 +80,11 @@ impl Event {
             Event::KeeperDied => {
                 record.push(KEEPER_DIED)?;
                 record.push(0)
+            }
+            Event::Listens { plan, descriptor } => {
+                record.push(LISTENS)?;
+                record.push(descriptor)?;
+                record.push(plan)
             }
             Event::Reply { request, reply: Reply::Members(members) } => {
                 record.push(MEMBERS)?;

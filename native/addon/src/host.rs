@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, OsStr};
 use std::mem::MaybeUninit;
+use std::os::fd::{IntoRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
@@ -20,7 +21,8 @@ pub fn engine() -> Result<&'static Engine, StartError> {
         return Ok(engine);
     }
     // It lives as long as the process, as its threads do.
-    let started = Engine::start(keeper_program(), Box::new(tell_of_keeper))?;
+    let started =
+        Engine::start(keeper_program(), Box::new(tell_of_keeper), Box::new(tell_of_socket))?;
     let started: &'static Engine = Box::leak(Box::new(started));
     *engine = Some(started);
     Ok(started)
@@ -40,6 +42,14 @@ fn tell_of_keeper() {
     let line = LINES.lock().iter().find_map(Weak::upgrade);
     if let Some(line) = line {
         line.push(Event::KeeperDied);
+    }
+}
+
+fn tell_of_socket(plan: &[u8], socket: OwnedFd) {
+    let line = LINES.lock().iter().find_map(Weak::upgrade);
+    if let Some(line) = line {
+        let plan = String::from_utf8_lossy(plan).into_owned();
+        line.push(Event::Listens { plan, descriptor: socket.into_raw_fd() });
     }
 }
 

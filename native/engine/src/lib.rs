@@ -23,6 +23,7 @@ pub use command::owner::{Owner, Ticket};
 pub use command::sink::{Chunk, Data, Label, Sink};
 pub use command::{Command, Form, Listen, Opening, SpillTarget, Stdin, Streams};
 pub use os::pty::Size;
+pub use reactor::OnListen;
 pub use reactor::disposal::Done;
 pub use reactor::input::Written;
 pub use reactor::mailbox::Snapshot;

@@ -42,6 +42,8 @@ pub enum News {
     GivenUp(i32),
     /// The sandbox stands: each of its lines, and by what it is kept.
     Enforced(String),
+    /// Who is in the sandbox connects to the socket that comes along, to reach the network by the host.
+    Listens,
     /// The sandbox can't be had: the errno, and what could not be done.
     Refused(i32, String),
 }
@@ -54,6 +56,7 @@ impl News {
             News::Cleared(cradle) => (2, *cradle as u64, ""),
             News::GivenUp(cradle) => (3, *cradle as u64, ""),
             News::Enforced(lines) => (4, 0, &**lines),
+            News::Listens => (6, 0, ""),
             News::Refused(errno, action) => (5, *errno as u64, &**action),
         };
         Writer::default().number(kind).number(number).bytes(text.as_bytes()).finish()
@@ -69,6 +72,7 @@ impl News {
             2 => Some(News::Cleared(i32::try_from(number).ok()?)),
             3 => Some(News::GivenUp(i32::try_from(number).ok()?)),
             4 => Some(News::Enforced(text())),
+            6 => Some(News::Listens),
             5 => Some(News::Refused(i32::try_from(number).ok()?, text())),
             _ => None,
         }
@@ -85,7 +89,7 @@ mod tests {
             assert_eq!(Call::decode(&call.encode()), Some(call));
         }
         let told = [News::Enforced("write=namespace".into()), News::Refused(1, "tmp: /tmp".into())];
-        let others = [News::Hello(7), News::Cleared(8), News::GivenUp(9)];
+        let others = [News::Hello(7), News::Cleared(8), News::GivenUp(9), News::Listens];
         for news in others.into_iter().chain(told) {
             assert_eq!(News::decode(&news.encode()), Some(news));
         }

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { EngineSandbox } from '../../engine/message.js';
 import type { Capture, Denial, RunResult } from '../../engine/outcome.js';
 import { isAmong, longestOf } from './paths.js';
+import { deniedHostsOf } from './served.js';
 
 /** More lines with an error are not looked at, nor more of an output. */
 const MOST_LINES = 40;
@@ -22,7 +23,11 @@ export async function withDenials(
   directory: string,
 ): Promise<RunResult> {
   if (result.sandbox === undefined) return result;
-  const denials = await findDenials(result, sandbox, directory);
+  const told = deniedHostsOf(sandbox.plan, performance.now() - result.durationMs);
+  const hosts = told.map((target): Denial => {
+    return { kind: 'connect', target, rule: 'allowedDomains', source: 'proxy' };
+  });
+  const denials = [...hosts, ...(await findDenials(result, sandbox, directory))];
   const { writable } = sandbox;
   return { ...result, sandbox: { ...result.sandbox, writable, denials } };
 }
@@ -79,8 +84,9 @@ function hostIn(line: string): string | undefined {
 }
 
 /** Whatever it asked for, there was only its own loopback; and the host has more than that. */
-function connectDenied(target: string, { network }: EngineSandbox): Denial | undefined {
-  if (network || target === 'localhost' || target.startsWith('127.')) return undefined;
+function connectDenied(target: string, { network, proxyPort }: EngineSandbox): Denial | undefined {
+  if (network || proxyPort !== undefined || target === 'localhost' || target.startsWith('127.'))
+    return undefined;
   const addresses = Object.values(networkInterfaces()).flat();
   if (!addresses.some((address) => address?.internal === false)) return undefined;
   return { kind: 'connect', target, rule: 'network', source: 'output' };

@@ -13,15 +13,27 @@ const CACHES: Readonly<Record<string, string>> = {
  * @param block `NAME=value` entries joined by NUL, one character a byte.
  */
 export function sandboxEnvironment(block: string, sandbox: EngineSandbox): string {
-  if (!sandbox.ownTmp) return block;
+  const added = sandbox.proxyPort === undefined ? {} : proxyVariables(sandbox.proxyPort);
+  const own = sandbox.ownTmp ? { ...added, ...CACHES, TMPDIR: '/tmp' } : added;
   const lost = (name: string, value: string): boolean =>
     SOCKET_VARIABLES.includes(name) && !sandbox.sockets.some((path) => value.includes(path));
   const entries = block.split('\0').flatMap((entry) => {
     const at = entry.indexOf('=');
     const name = entry.slice(0, at);
-    if (name === 'TMPDIR' || name === 'TMP' || name === 'TEMP' || name in CACHES) return [];
-    return lost(name, entry.slice(at + 1)) ? [] : [entry];
+    if (name in own || (sandbox.ownTmp && (name === 'TMP' || name === 'TEMP'))) return [];
+    return sandbox.ownTmp && lost(name, entry.slice(at + 1)) ? [] : [entry];
   });
-  const caches = Object.entries(CACHES).map(([name, path]) => `${name}=${path}`);
-  return [...entries.filter((entry) => entry !== ''), 'TMPDIR=/tmp', ...caches].join('\0');
+  const pairs = Object.entries(own).map(([name, value]) => `${name}=${value}`);
+  return [...entries.filter((entry) => entry !== ''), ...pairs].join('\0');
+}
+
+/** By which programs find the proxy, whichever of them they know. */
+function proxyVariables(port: number): Readonly<Record<string, string>> {
+  const http = `http://127.0.0.1:${port}`;
+  const not = 'localhost,127.0.0.1,::1';
+  return {
+    ...{ HTTP_PROXY: http, HTTPS_PROXY: http, http_proxy: http, https_proxy: http },
+    ...{ ALL_PROXY: `socks5h://127.0.0.1:${port}`, all_proxy: `socks5h://127.0.0.1:${port}` },
+    ...{ NO_PROXY: not, no_proxy: not, NODE_USE_ENV_PROXY: '1' },
+  };
 }

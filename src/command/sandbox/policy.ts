@@ -24,6 +24,13 @@ export interface SandboxFilesystem {
   readonly tmp?: 'private' | 'shared' | undefined;
 }
 
+/** Hosts by their names: `example.com`, `*.example.com` for what is below it, or an address. */
+export interface SandboxDomains {
+  readonly allowedDomains: readonly string[];
+  /** Of those, not these. */
+  readonly deniedDomains?: readonly string[] | undefined;
+}
+
 /** What a sandbox is to keep commands from. */
 export interface SandboxPolicy {
   /** Default: 'workspace-write'. */
@@ -34,8 +41,11 @@ export interface SandboxPolicy {
    */
   readonly workspace?: string | undefined;
   readonly filesystem?: SandboxFilesystem | undefined;
-  /** A loopback of its own, or the host's network. Default: 'none'. */
-  readonly network?: 'none' | 'full' | undefined;
+  /**
+   * A loopback of its own, the host's network, or of that some hosts by their names, which a proxy in the
+   * host connects to. Default: 'none'.
+   */
+  readonly network?: 'none' | 'full' | SandboxDomains | undefined;
   /** Sockets of others, by path, that commands may connect to. Default: none. */
   readonly allowUnixSockets?: readonly string[] | undefined;
   /** Whether commands see, and can signal, only the processes in the sandbox. Default: 'own'. */
@@ -67,6 +77,7 @@ const FILESYSTEM_NAMES: OptionNames<SandboxFilesystem> = {
   allowRead: true,
   tmp: true,
 };
+const DOMAIN_NAMES: OptionNames<SandboxDomains> = { allowedDomains: true, deniedDomains: true };
 // Policies are known by identity.
 const READ_ONLY: SandboxPolicy = { mode: 'read-only' };
 const WORKSPACE_WRITE: SandboxPolicy = { mode: 'workspace-write' };
@@ -103,7 +114,7 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
   }
   const policy = readOptions<SandboxPolicy>('sandbox', given, POLICY_NAMES, { within: 'sandbox.' });
   checkWord('mode', policy.mode, ['read-only', 'workspace-write']);
-  checkWord('network', policy.network, ['none', 'full']);
+  checkNetwork(policy.network);
   checkWord('processes', policy.processes, ['own', 'host']);
   checkWord('require', policy.require, ['all', 'landlock', 'best-effort']);
   checkPaths('workspace', policy.workspace === undefined ? undefined : [policy.workspace]);
@@ -119,6 +130,25 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
   for (const name of PATH_LISTS) checkPaths(`filesystem.${name}`, files[name]);
   checkWord('filesystem.tmp', files.tmp, ['private', 'shared']);
   return policy;
+}
+
+const DOMAIN = /^(?:\*\.)?[a-z\d](?:[\w.-]*[a-z\d])?$|^[\d.]+$|^[\da-f:]+$/i;
+
+function checkNetwork(network: SandboxPolicy['network'] | null): void {
+  if (typeof network !== 'object' || network === null) {
+    checkWord('network', network, ['none', 'full']);
+    return;
+  }
+  const within = 'sandbox.network.';
+  const domains = readOptions('sandbox.network', network, DOMAIN_NAMES, { within });
+  for (const name of ['allowedDomains', 'deniedDomains'] as const) {
+    const given: unknown = domains[name] ?? (name === 'deniedDomains' ? [] : undefined);
+    const isList = Array.isArray(given);
+    const wrong: unknown = isList ? given.find((one) => !DOMAIN.test(String(one))) : given;
+    if (isList && wrong === undefined) continue;
+    const expected = 'an array of names such as example.com or *.example.com';
+    throw new InputError(`sandbox.network.${name}: expected ${expected}, got ${showValue(wrong)}`);
+  }
 }
 
 function checkWord(name: string, value: unknown, allowed: readonly string[]): void {

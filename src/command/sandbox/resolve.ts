@@ -7,10 +7,13 @@ import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS } from './defaults.js';
 import { gitDirectories } from './git.js';
 import { isAmong } from './paths.js';
 import type { SandboxPolicy } from './policy.js';
+import { serveSandboxes } from './served.js';
 
 /** So long what was found on the disk is taken to be there still: calls come in bursts. */
 const FRESH_MS = 250;
 const MOST_KEPT = 32;
+/** Of a loopback that nobody else has. */
+const PROXY_PORT = 3128;
 const PRIVATE = ['/tmp', '/var/tmp', '/run', '/dev/shm'];
 
 const recent = new WeakMap<SandboxPolicy, Map<string, { at: number; resolved: EngineSandbox }>>();
@@ -71,12 +74,25 @@ function resolveNow(policy: SandboxPolicy, cwd: string): EngineSandbox {
     sockets: existing(all(allowUnixSockets)),
     ownTmp,
     network: policy.network === 'full',
+    proxyPort: typeof policy.network === 'object' ? PROXY_PORT : undefined,
   });
 }
 
 /** Only those that exist: one that comes later makes another plan, and so another sandbox. */
 function existing(paths: readonly string[]): readonly string[] {
   return [...new Set(paths)].filter((path) => existsSync(path));
+}
+
+/** Whoever starts the proxy reads its rules there. */
+function proxyEntries(network: SandboxPolicy['network']): readonly string[] {
+  if (typeof network !== 'object') return [];
+  serveSandboxes();
+  const { allowedDomains, deniedDomains = [] } = network;
+  return [
+    `proxy\0${PROXY_PORT}\0`,
+    ...allowedDomains.map((domain) => `domain\0${domain}\0`),
+    ...deniedDomains.map((domain) => `no-domain\0${domain}\0`),
+  ];
 }
 
 function planned(policy: SandboxPolicy, sandbox: Omit<EngineSandbox, 'plan'>): EngineSandbox {
@@ -86,6 +102,7 @@ function planned(policy: SandboxPolicy, sandbox: Omit<EngineSandbox, 'plan'>): E
     `require\0${policy.require ?? 'all'}\0`,
     sandbox.network ? 'network\0full\0' : '',
     policy.processes === 'host' ? 'processes\0host\0' : '',
+    ...proxyEntries(policy.network),
     sandbox.ownTmp ? '' : 'tmp\0shared\0',
     entries('write', sandbox.writable),
     entries('keep', sandbox.kept),

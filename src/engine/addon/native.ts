@@ -74,6 +74,7 @@ export const FAILED = 4;
 export const REPLY = 5;
 export const KEEPER_DIED = 6;
 export const MEMBERS = 7;
+export const LISTENS = 8;
 
 export type NativeRecord =
   | readonly [kind: typeof STARTED, id: number, pid: number]
@@ -90,7 +91,9 @@ export type NativeRecord =
     ]
   | readonly [kind: typeof KEEPER_DIED, id: number]
   | ReplyRecord
-  | MembersRecord;
+  | MembersRecord
+  /** A socket of a sandbox, whose plan this is. */
+  | readonly [kind: typeof LISTENS, descriptor: number, plan: string];
 
 export type RanRecord = readonly [
   kind: typeof RAN,

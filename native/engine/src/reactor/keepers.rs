@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forkline_protocol::{News, take};
+use forkline_protocol::{News, Received, receive_now};
 use rustix::event::epoll::EventFlags;
 
 use crate::keeper::Keeper;
@@ -39,12 +39,20 @@ impl Reactor {
         };
         let mut buffer = [0; 2048];
         loop {
-            match take(keeper.lifeline.socket.as_fd(), &mut buffer) {
-                Ok(0) => return self.keeper_died(&keeper),
-                Ok(length) => match buffer.get(..length).and_then(News::decode) {
+            match receive_now(keeper.lifeline.socket.as_fd(), &mut buffer) {
+                Ok(Received { length: 0, .. }) => return self.keeper_died(&keeper),
+                Ok(Received { length, descriptors, .. }) => match buffer
+                    .get(..length)
+                    .and_then(News::decode)
+                {
                     Some(News::Hello(version)) => keeper.greeted(version),
                     Some(News::Cleared(cradle)) => self.cradle_cleared(cradle, true),
                     Some(News::GivenUp(cradle)) => self.cradle_cleared(cradle, false),
+                    Some(News::Listens) => {
+                        let plan = keeper.sandbox.iter().map(|sandbox| sandbox.plan.clone());
+                        plan.zip(descriptors)
+                            .for_each(|(plan, socket)| (self.on_listen)(&plan, socket));
+                    }
                     Some(News::Enforced(lines)) => {
                         keeper.sandbox.iter().for_each(|sandbox| sandbox.stands(lines.clone()));
                     }

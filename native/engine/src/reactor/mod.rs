@@ -19,7 +19,7 @@ mod timers;
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -65,10 +65,14 @@ pub struct Reactor {
     pub(super) groups: HashMap<u64, Group>,
     pub(super) orders: Arc<Queue<Order>>,
     pub(super) on_keeper_death: Box<dyn Fn() + Send>,
+    pub(super) on_listen: OnListen,
     pub(super) buffer: PageBuffer,
     /// For what cradles say.
     pub(super) answers: Vec<u8>,
 }
+
+/// Told the plan of a sandbox, and the socket by which who is in it is to reach the network.
+pub type OnListen = Box<dyn Fn(&[u8], OwnedFd) + Send>;
 
 /// Full rounds of events that go before the timers.
 const ROUNDS_BEFORE_TIMERS: usize = 16;
@@ -79,6 +83,7 @@ pub fn start(
     mailbox: Mailbox,
     orders: Arc<Queue<Order>>,
     on_keeper_death: Box<dyn Fn() + Send>,
+    on_listen: OnListen,
 ) -> io::Result<()> {
     // Everything that can run short comes before the threads, which could not be taken back.
     let buffer = PageBuffer::new()?;
@@ -97,6 +102,7 @@ pub fn start(
         groups: HashMap::new(),
         orders,
         on_keeper_death,
+        on_listen,
         buffer,
         answers: vec![0; 128 * 1024],
     };

@@ -17,11 +17,11 @@ use crate::os::pty::Size;
 use crate::os::queue::Queue;
 use crate::os::threads;
 use crate::os::watch::Watch;
-use crate::reactor;
 use crate::reactor::disposal::Done;
 use crate::reactor::followers::{Asked, Gone};
 use crate::reactor::input::Written;
 use crate::reactor::mailbox::{Mailbox, Message, Snapshot};
+use crate::reactor::{self, OnListen};
 use crate::request::order::{Order, Start};
 use crate::start::detached::{self, Answer, DetachedCommand};
 use crate::start::launcher::Launcher;
@@ -44,10 +44,12 @@ pub struct Handle {
 
 impl Engine {
     /// Starts the engine's threads, and the keeper, whose program is at this path; without one, no
-    /// command can be run. `on_keeper_death` is called when somebody has killed it.
+    /// command can be run. `on_keeper_death` is called when somebody has killed it, `on_listen` with the
+    /// socket of a sandbox whose network is the host's to give.
     pub fn start(
         keeper: Option<PathBuf>,
         on_keeper_death: Box<dyn Fn() + Send>,
+        on_listen: OnListen,
     ) -> Result<Engine, StartError> {
         let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
             .map_err(StartError::in_action("opening /dev/null"))?;
@@ -58,7 +60,7 @@ impl Engine {
         let on_start = Arc::new(move |keeper| told.send(Message::KeeperStarted(keeper)));
         let seats = Arc::new(Seats::new(keeper, watch.clone(), on_start));
         let orders = Arc::new(Queue::new());
-        reactor::start(watch.clone(), reactor.clone(), orders.clone(), on_keeper_death)
+        reactor::start(watch.clone(), reactor.clone(), orders.clone(), on_keeper_death, on_listen)
             .map_err(StartError::in_action("the event loop"))?;
         let launcher = Launcher::new(reactor.clone(), seats.clone(), null);
         let taken = orders.clone();

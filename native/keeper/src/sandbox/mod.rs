@@ -139,6 +139,11 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Enforced, Refu
     if !plan.network {
         network::start_loopback().map_err(Refusal::of(Line::Network, "starting the loopback"))?;
     }
+    if let Some(port) = plan.proxy {
+        let listening = network::listen(port)
+            .map_err(Refusal::of(Line::Network, "listening for what is to reach the network"))?;
+        let _ = send(before.lifeline.as_fd(), [&News::Listens.encode(), b""], &[listening.as_fd()]);
+    }
     tree::open_proc(!plan.host_processes)
         .map_err(Refusal::of(Line::Processes, "mounting /proc"))?;
     // Else they would be the host's.
@@ -153,7 +158,8 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Enforced, Refu
     enforced.set(Line::Write, By::Namespace);
     enforced.set(Line::Read, By::Namespace);
     enforced.set(Line::Tmp, when(!plan.shared_tmp, By::Namespace));
-    enforced.set(Line::Network, when(!plan.network, By::Namespace));
+    let network = if plan.proxy.is_some() { By::Proxy } else { By::Namespace };
+    enforced.set(Line::Network, when(!plan.network, network));
     enforced.set(Line::UnixSockets, By::Namespace);
     enforced.set(Line::Processes, when(!plan.host_processes, By::Namespace));
     enforced.set(Line::SocketFamilies, By::Seccomp);

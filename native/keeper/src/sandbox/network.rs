@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::PathBuf;
 
@@ -24,6 +25,11 @@ pub fn start_loopback() -> io::Result<()> {
     let result =
         unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw const request) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// A socket of the loopback, for whoever serves it.
+pub fn listen(port: u16) -> io::Result<OwnedFd> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, port))?.into())
 }
 
 /// The sockets with a path that somebody listens at, in this process's network.

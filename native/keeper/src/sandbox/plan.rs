@@ -11,6 +11,8 @@ pub struct Plan {
     pub require: Require,
     /// Whether there is a network but for a loopback of its own.
     pub network: bool,
+    /// A port of that loopback at which the host is to be reached.
+    pub proxy: Option<u16>,
     /// Whether commands see, and can signal, the processes of the host.
     pub host_processes: bool,
     /// Whether `/tmp` and its like are the host's.
@@ -63,6 +65,11 @@ impl Plan {
                 (b"require", b"landlock") => plan.require = Require::Landlock,
                 (b"require", b"best-effort") => plan.require = Require::BestEffort,
                 (b"network", b"full") => plan.network = true,
+                (b"proxy", port) => {
+                    plan.proxy = Some(std::str::from_utf8(port).ok()?.parse().ok()?);
+                }
+                // They are the host's to know.
+                (b"domain" | b"no-domain", _) => {}
                 (b"processes", b"host") => plan.host_processes = true,
                 (b"tmp", b"shared") => plan.shared_tmp = true,
                 _ => plan.rules.push(rule(word, value)?),

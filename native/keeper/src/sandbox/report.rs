@@ -30,6 +30,7 @@ pub enum By {
     Namespace,
     Landlock,
     Seccomp,
+    Proxy,
     None,
 }
 
@@ -118,6 +119,7 @@ impl fmt::Display for By {
             By::Namespace => "namespace",
             By::Landlock => "landlock",
             By::Seccomp => "seccomp",
+            By::Proxy => "proxy",
             By::None => "none",
         })
     }
