@@ -12,13 +12,17 @@ const KEPT: u64 = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 7 |
 /// outside.
 pub fn drop_to_kept(before: u64) -> io::Result<()> {
     let kept = KEPT & before;
-    for capability in 0..64 {
-        if bounding_set_has(capability) && kept >> capability & 1 == 0 {
-            prctl(libc::PR_CAPBSET_DROP, capability)?;
-        }
-    }
     // SAFETY: takes nothing.
     let is_root = unsafe { libc::geteuid() } == 0;
+    let others = (0..64).filter(|capability| kept >> capability & 1 == 0);
+    for capability in others.filter(|capability| bounding_set_has(*capability)) {
+        match prctl(libc::PR_CAPBSET_DROP, capability) {
+            // Outside of a user namespace an ordinary user has none to give up, and gets none by a
+            // program any more.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && !is_root => break,
+            result => result?,
+        }
+    }
     set(if is_root { kept & bounding_set() } else { 0 })?;
     prctl(libc::PR_SET_NO_NEW_PRIVS, 1)
 }
