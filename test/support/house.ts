@@ -80,7 +80,7 @@ export const typescript: House = {
   order: [
     ...['support', 'engine', 'shell', 'receipt', 'command'],
     ...['urls', 'interaction-log', 'artifacts', 'minimizer', 'terminal', 'snapshot', 'tasks'],
-    ...['contracts', 'index', 'remote', 'adapters', 'mcp', 'cli'],
+    ...['contracts', 'index', 'remote', 'fleet', 'adapters', 'mcp', 'cli'],
   ],
   roomOf: (file) => basename(relative('src', file).split('/')[0] ?? '', '.ts'),
   // A function with overloads is declared several times.

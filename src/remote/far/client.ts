@@ -20,8 +20,10 @@ interface ClientOptions {
   readonly profiles: Profiles;
   /** Whether commands may inherit all of this process's variables. */
   readonly mayInheritAll: boolean;
-  /** Whether new work is taken: not by who is about to leave. */
-  readonly isDraining: () => boolean;
+  /** Why nothing new is taken now, if that is so. */
+  readonly refusal?: () => string | undefined;
+  /** Told when it has less under way. */
+  readonly changed?: () => void;
 }
 
 /**
@@ -47,6 +49,7 @@ export class Client {
       {
         hello: (body) => this.#greet(body as Hello),
         opened: (call, body, refused) => this.#open(call, body as Open, refused),
+        idle: () => options.changed?.(),
         closed: () => ended(this.#end()),
       },
       options.limits,
@@ -59,9 +62,11 @@ export class Client {
     this.#wire.hello(hello);
   }
 
-  /** How much it has under way. */
+  /** How many calls it has under way, without its tools and who follows tasks of theirs. */
   get load(): number {
-    return this.#wire.size;
+    let lasting = this.#tools.size;
+    for (const { followers } of this.#tools.values()) lasting += followers.size;
+    return Math.max(0, this.#wire.size - lasting);
   }
 
   /** How many tools it has. */
@@ -119,7 +124,7 @@ export class Client {
 
   #begin(call: Call, open: Open): void {
     const { limits, mayInheritAll } = this.#options;
-    if (this.#wire.size > limits.maxCalls + this.#tools.size) {
+    if (this.load > limits.maxCalls) {
       throw new BusyError(`${limits.maxCalls} calls are under way; nothing was started.`);
     }
     if (open.op === 'command' || open.op === 'tool') this.#checkNew();
@@ -132,8 +137,8 @@ export class Client {
 
   /** @throws {BusyError} Nothing new is taken. */
   #checkNew(): void {
-    if (!this.#options.isDraining()) return;
-    throw new BusyError('The worker takes nothing new, it is about to end; nothing was started.');
+    const refusal = this.#options.refusal?.();
+    if (refusal !== undefined) throw new BusyError(`Busy: ${refusal}; nothing was started.`);
   }
 
   #make(call: Call, options: Readonly<Record<string, unknown>>): void {

@@ -47,7 +47,6 @@ export function serveStream(given: ServeStreamOptions = {}): FarService {
     limits,
     profiles,
     mayInheritAll: true,
-    isDraining: () => false,
   });
   const closed = client.ended.then(() => claimed?.release());
   return {

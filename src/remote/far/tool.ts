@@ -46,6 +46,8 @@ export class ClientsTool {
   readonly #calls = new UnderWay();
   readonly #subjects = new Map<string, { readonly task: Task; readonly subject: TaskSubject }>();
   readonly #ended: () => void;
+  /** Calls that follow its tasks, which last as long as it does. */
+  readonly followers = new Set<Call>();
   #disposed: Promise<void> | undefined;
   #stopEvents: (() => void) | undefined;
 
@@ -97,6 +99,7 @@ export class ClientsTool {
     await this.tool.dispose();
     // Whoever waits for one of them is answered first.
     await this.#calls.settled();
+    for (const follower of this.followers) follower.finish({ value: null });
   }
 
   async #finish(): Promise<void> {

@@ -25,6 +25,8 @@ interface WireEvents {
   notice?(body: unknown): void;
   /** A client has begun a call; `refused`: it has too much under way. */
   opened?(call: Call, body: unknown, refused: boolean): void;
+  /** A call is over. */
+  idle?(): void;
   /** The line is closed, after all of its calls were told. */
   closed(reason: string): void;
 }
@@ -140,6 +142,7 @@ export class Wire implements CallLine {
     this.#assembly.forget(call.id);
     if (call.isHeld) this.held(-1);
     if (this.#calls.size === 0) this.#settled();
+    this.#events.idle?.();
   }
 
   held(change: 1 | -1): void {

@@ -1,0 +1,161 @@
+import type { LiveProcess } from '../command/spawn.js';
+import type { BashToolOf, ContractName } from '../contracts/create-bash-tool.js';
+import type { BytesChunk, MergedResult, RunResult, SeparateResult } from '../engine/outcome.js';
+import { BusyError } from '../remote/errors.js';
+import type { FarCommandOptions, FarSpawnOptions } from '../remote/near/machine.js';
+import type { FarToolOptions } from '../remote/near/tool.js';
+import { atLeast, checkFunction, type OptionNames, readOptions } from '../support/checks.js';
+import { BROKER_OPTION_NAMES, Broker, type BrokerOptions } from './line/broker.js';
+import type { WorkerInfo } from './messages.js';
+import { type Found, Placement } from './placement.js';
+import { subjectsOf } from './subjects.js';
+import { checkLabels } from './worker.js';
+
+/** Options of a fleet. Times in milliseconds. */
+export interface FleetOptions extends BrokerOptions {
+  /** Which workers: those of the same pool. Default: `default`. */
+  readonly pool?: string | undefined;
+  /**
+   * How long nothing may be heard of a worker, or of this client by it: then what runs there is lost,
+   * and ends. A quarter of it when the broker says that it is gone. 1,000 to 120,000. Default: 20,000.
+   */
+  readonly leaseMs?: number | undefined;
+  /** Told of a worker that takes nothing new: tools there should be given up soon. */
+  readonly onDrain?: ((worker: string) => void) | undefined;
+}
+
+/** Which workers a call may go to: those that have all of these labels. */
+export interface Labelled {
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Where something runs. */
+export interface OnWorker {
+  /** Id of the worker. */
+  readonly worker: string;
+}
+
+const NAMES: OptionNames<FleetOptions> = {
+  ...BROKER_OPTION_NAMES,
+  pool: true,
+  leaseMs: true,
+  onDrain: true,
+};
+const LEASE_MS = 20_000;
+/** A worker may have been taken by another client meanwhile: so often another one is looked for. */
+const ATTEMPTS = 4;
+
+/**
+ * Finds the workers of a pool over a NATS broker.
+ *
+ * ```ts
+ * await using fleet = await connectFleet({ servers: 'tls://nats.example:4222', creds, pool: 'eval' });
+ * const result = await fleet.run('make -j8', { timeoutMs: 60_000 });
+ * ```
+ *
+ * @throws {InputError} An option is not valid.
+ * @throws Error The broker cannot be reached, or `@nats-io/transport-node` is not installed.
+ */
+export async function connectFleet(given: FleetOptions): Promise<Fleet> {
+  const options = readOptions('options', given, NAMES);
+  const subjects = subjectsOf(options.pool ?? 'default');
+  const leaseMs = atLeast('leaseMs', 1000, options.leaseMs ?? LEASE_MS);
+  checkFunction('onDrain', options.onDrain);
+  const broker = await Broker.connect(options);
+  return new Fleet(new Placement(broker, subjects, { leaseMs }, options.onDrain));
+}
+
+/** The workers of a pool: whatever is asked goes to one that has room. */
+export class Fleet implements AsyncDisposable {
+  readonly #placement: Placement;
+  #disposed: Promise<void> | undefined;
+
+  /** Made by {@link connectFleet}. */
+  constructor(placement: Placement) {
+    this.#placement = placement;
+  }
+
+  /**
+   * As `run()`, on a worker; with its id. It is run once or not at all: who is told that its worker
+   * was lost may run it again, if that does no harm.
+   *
+   * @throws {InputError} An option is not valid, or no plain data; nothing was started.
+   * @throws {NoWorkerError} There is none, or none with these labels; nothing was started.
+   * @throws {BusyError} All have as much to do as they may; nothing was started.
+   * @throws {LaunchError} It could not be started there.
+   * @throws {WorkerLostError} The worker was lost meanwhile.
+   */
+  run(
+    command: string,
+    options: FarCommandOptions & Labelled & { readonly streams: 'separate' },
+  ): Promise<SeparateResult & OnWorker>;
+  run(
+    command: string,
+    options?: FarCommandOptions & Labelled & { readonly streams?: 'merged' },
+  ): Promise<MergedResult & OnWorker>;
+  run(command: string, options?: FarCommandOptions & Labelled): Promise<RunResult & OnWorker>;
+  async run(
+    command: string,
+    { labels, ...options }: FarCommandOptions & Labelled = {},
+  ): Promise<RunResult & OnWorker> {
+    return this.#somewhere(labels, async ({ connection, worker }) => {
+      const result = await connection.run(command, options);
+      return { ...result, worker };
+    });
+  }
+
+  /** As `spawn()`, on a worker. */
+  spawn(
+    command: string,
+    options: FarSpawnOptions & Labelled & { readonly encoding: 'bytes' },
+  ): Promise<LiveProcess<BytesChunk> & OnWorker>;
+  spawn(command: string, options?: FarSpawnOptions & Labelled): Promise<LiveProcess & OnWorker>;
+  async spawn(
+    command: string,
+    { labels, ...options }: FarSpawnOptions & Labelled = {},
+  ): Promise<(LiveProcess | LiveProcess<BytesChunk>) & OnWorker> {
+    return this.#somewhere(labels, async ({ connection, worker }) =>
+      Object.assign(await connection.spawn(command, options), { worker }),
+    );
+  }
+
+  /** As `createBashTool()`: the tool stays on its worker, with all that it has. */
+  createBashTool<Name extends ContractName>({
+    labels,
+    ...options
+  }: FarToolOptions<Name> & Labelled): Promise<BashToolOf<Name> & OnWorker> {
+    return this.#somewhere(labels, async ({ connection, worker }) => {
+      // What is left is what it was, without the labels.
+      const given = options as unknown as FarToolOptions<Name>;
+      return Object.assign(await connection.createBashTool(given), { worker });
+    });
+  }
+
+  /** The workers that are there now. */
+  async *workers(): AsyncGenerator<WorkerInfo, void, void> {
+    yield* await this.#placement.workers();
+  }
+
+  /** Ends all that it has started, and leaves. */
+  dispose(): Promise<void> {
+    this.#disposed ??= this.#placement.dispose();
+    return this.#disposed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  /** What was refused as too much was not started, so that it may be asked elsewhere. */
+  async #somewhere<T>(labels: unknown, ask: (found: Found) => Promise<T>): Promise<T> {
+    const wanted = checkLabels(labels);
+    for (let attempt = 1; ; attempt += 1) {
+      const found = await this.#placement.find(wanted);
+      try {
+        return await ask(found);
+      } catch (error) {
+        if (!(error instanceof BusyError) || attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+}

@@ -1,0 +1,11 @@
+export { BusyError, NoWorkerError, WorkerLostError } from '../remote/errors.js';
+export {
+  connectFleet,
+  type Fleet,
+  type FleetOptions,
+  type Labelled,
+  type OnWorker,
+} from './fleet.js';
+export type { BrokerOptions } from './line/broker.js';
+export type { WorkerInfo } from './messages.js';
+export { serveNats, type WorkerOptions, type WorkerService } from './worker.js';

@@ -1,0 +1,177 @@
+import type { Link } from '../../remote/wire/link.js';
+import { startTimer } from '../../support/timing.js';
+import type { Broker } from './broker.js';
+import { ExactStream } from './exact-stream.js';
+import { decodePacket, encodePacket, PACKET_HEADER } from './packet.js';
+
+/** What one message carries at most, so that calls take turns; less if the broker takes less. */
+const MOST_PAYLOAD = 128 * 1024;
+
+/** Milliseconds that an acknowledgement waits for something that goes there anyway. */
+const COMPANY_MS = 20;
+
+/** A look at whether what was sent has come, in milliseconds. */
+const CHECK_MS = 1000;
+
+/** How long a line lives without a word. */
+export interface Lease {
+  /** Milliseconds; after a quarter of it in which the broker says that nobody is there, too. */
+  readonly leaseMs: number;
+}
+
+/**
+ * A line over a broker: exact to the byte across everything that the broker and the two connections to
+ * it go through, until nothing was heard for the time of the lease.
+ */
+export class BrokerLink implements Link {
+  readonly #broker: Broker;
+  readonly #subject: string;
+  readonly #leaseMs: number;
+  readonly #stream: ExactStream;
+  readonly #closing: () => void;
+  #events: Parameters<Link['start']>[0] | undefined;
+  /** What came before anybody was there for it. */
+  #early: Uint8Array[] = [];
+  #heardAt = performance.now();
+  /** Since when the broker says that nobody is there. */
+  #absentSince: number | undefined;
+  #checked: number | undefined;
+  #stops: (() => void)[] = [];
+  #stopCompany: (() => void) | undefined;
+  #isClosed = false;
+
+  /**
+   * @param subject Where the other side listens.
+   * @param closing Told once, when it is closed, whoever closes it.
+   */
+  constructor(broker: Broker, subject: string, { leaseMs }: Lease, closing: () => void) {
+    this.#broker = broker;
+    this.#subject = subject;
+    this.#leaseMs = leaseMs;
+    this.#closing = closing;
+    const maxPayload = Math.min(MOST_PAYLOAD, broker.maxPayload - PACKET_HEADER);
+    this.#stream = new ExactStream(maxPayload, {
+      send: (packet) => {
+        this.#stopCompany?.();
+        this.#stopCompany = undefined;
+        broker.publish(subject, encodePacket(packet));
+      },
+      deliver: (bytes) => {
+        if (this.#events === undefined) this.#early.push(bytes);
+        else this.#events.bytes(bytes);
+      },
+      writable: () => this.#events?.writable(),
+      acknowledgeSoon: () => {
+        this.#stopCompany ??= startTimer(COMPANY_MS, () => this.#stream.acknowledge());
+      },
+    });
+    this.#every(leaseMs / 8, () => this.#beat());
+    this.#every(CHECK_MS, () => this.#check());
+    this.#stops.push(broker.onReconnect(() => this.#again()));
+  }
+
+  start(events: Parameters<Link['start']>[0]): void {
+    this.#events = events;
+    for (const bytes of this.#early.splice(0)) events.bytes(bytes);
+  }
+
+  /** A message for it has come. */
+  receive(bytes: Uint8Array): void {
+    const packet = decodePacket(bytes);
+    if (packet === undefined || this.#isClosed) return;
+    this.#heard();
+    this.#stream.receive(packet);
+    if (packet.kind === 'bye') this.#close('the other side closed the line');
+  }
+
+  /** The other side has asked whether anybody is here. */
+  asked(): void {
+    this.#heard();
+  }
+
+  write(bytes: Uint8Array): boolean {
+    return this.#isClosed || this.#stream.write(bytes);
+  }
+
+  end(): void {
+    this.destroy();
+  }
+
+  destroy(): void {
+    if (this.#isClosed) return;
+    this.#stream.bye();
+    this.#close('it was closed here');
+  }
+
+  /** A connection to a broker keeps the process alive by itself. */
+  hold(): void {}
+
+  #heard(): void {
+    this.#heardAt = performance.now();
+    this.#absentSince = undefined;
+  }
+
+  /** Asks whether the other side is there; the broker knows at once when it is not. */
+  #beat(): void {
+    const silentMs = performance.now() - this.#heardAt;
+    if (silentMs >= this.#leaseMs) {
+      this.#close(`nothing was heard for ${Math.round(silentMs / 1000)} seconds`);
+      return;
+    }
+    void this.#probe();
+  }
+
+  async #probe(): Promise<void> {
+    const answer = await this.#broker.ask(this.#subject, new Uint8Array(), this.#leaseMs / 4);
+    if (this.#isClosed) return;
+    if (answer === 'nobody') this.#absent();
+    else if (answer !== 'silence') {
+      if (answer.length === 0) this.#heard();
+      else this.#close('the other side knows nothing of it any more');
+    }
+  }
+
+  /** It may only be on its way back to the broker. */
+  #absent(): void {
+    const now = performance.now();
+    this.#absentSince ??= now;
+    if (now - this.#absentSince >= this.#leaseMs / 4) {
+      this.#close('its connection to the broker is gone');
+    }
+  }
+
+  /** What was not acknowledged since the last look may be lost. */
+  #check(): void {
+    const { oldest } = this.#stream;
+    if (oldest !== undefined && oldest === this.#checked) this.#stream.sendAgain();
+    this.#checked = oldest;
+  }
+
+  /** What either side has sent while this one was away is lost. */
+  #again(): void {
+    this.#stream.sendAgain();
+    this.#stream.acknowledge(true);
+  }
+
+  #every(ms: number, then: () => void): void {
+    let stop = (): void => {};
+    const wait = (): void => {
+      stop = startTimer(ms, () => {
+        wait();
+        then();
+      });
+    };
+    wait();
+    this.#stops.push(() => stop());
+  }
+
+  #close(reason: string): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const stop of this.#stops.splice(0)) stop();
+    this.#stopCompany?.();
+    this.#closing();
+    this.#events?.closed(reason);
+    this.#events = undefined;
+  }
+}

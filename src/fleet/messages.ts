@@ -1,0 +1,51 @@
+/** What workers and clients say of each other, as JSON; their lines have frames. */
+
+/** A worker, as it tells of itself. */
+export interface WorkerInfo {
+  /** 128 random bits of this run of it. */
+  readonly id: string;
+  /** What its owner calls it: by default the machine's name. */
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Calls and tools that it has now. */
+  readonly running: number;
+  readonly sessions: number;
+  /** How much of what it may have it has: 0, nothing, to 1. */
+  readonly load: number;
+  /** It takes nothing new, and ends when what it has is over. */
+  readonly draining: boolean;
+}
+
+/** A client looks for a worker, and offers a line should it be a new one. */
+export interface PlaceRequest {
+  /** 128 random bits: whose line it is. */
+  readonly client: string;
+  /** The line's name, and where the client listens for it. */
+  readonly line: string;
+  readonly to: string;
+  readonly leaseMs: number;
+}
+
+/** A worker's answer. */
+export type Placed =
+  | { readonly busy: true }
+  /** The name of the line: the one that was offered, or that there is already. */
+  | { readonly worker: string; readonly line: string };
+
+/** What a worker says on its lines. */
+export interface WorkerNotice {
+  readonly draining: true;
+}
+
+export function toJson(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
+}
+
+/** Undefined: it is none. */
+export function fromJson(data: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(data).toString());
+  } catch {
+    return undefined;
+  }
+}

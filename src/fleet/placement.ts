@@ -1,0 +1,192 @@
+import { BusyError, NoWorkerError } from '../remote/errors.js';
+import { Connection } from '../remote/near/connection.js';
+import { Listener } from '../support/listener.js';
+import type { Broker } from './line/broker.js';
+import { BrokerLink, type Lease } from './line/broker-link.js';
+import { encodePacket } from './line/packet.js';
+import {
+  fromJson,
+  type Placed,
+  type PlaceRequest,
+  toJson,
+  type WorkerInfo,
+  type WorkerNotice,
+} from './messages.js';
+import { lastToken, newId, type Subjects } from './subjects.js';
+
+/** A worker that has room, and the line to it. */
+export interface Found {
+  readonly worker: string;
+  readonly connection: Connection;
+}
+
+interface Line {
+  readonly link: BrokerLink;
+  /** Once both have said hello. */
+  readonly connection: Promise<Connection>;
+}
+
+/** A worker answers within this, or is not there for us. Milliseconds. */
+const ANSWER_MS = 3000;
+/** Says that a line is given up. */
+const LEAVE = encodePacket({
+  kind: 'bye',
+  seq: 0,
+  ack: 0,
+  wantsAgain: false,
+  payload: new Uint8Array(),
+});
+/** All workers have answered when none has for so long. */
+const STALL_MS = 150;
+
+/** Which worker something goes to, and the lines to those that have been found. */
+export class Placement {
+  readonly #broker: Broker;
+  readonly #subjects: Subjects;
+  readonly #lease: Lease;
+  readonly #onDrain: Listener<string>;
+  /** Who this client is. */
+  readonly #id = newId();
+  readonly #inbox: string;
+  readonly #stopListening: () => void;
+  /** By the id of the worker. */
+  readonly #lines = new Map<string, Line>();
+  /** By the name of the line. */
+  readonly #links = new Map<string, BrokerLink>();
+  /** By the name of a line on offer: what has come on it before its worker has answered. */
+  readonly #offers = new Map<string, Uint8Array[]>();
+  readonly #draining = new Set<string>();
+  #isDisposed = false;
+
+  constructor(
+    broker: Broker,
+    subjects: Subjects,
+    lease: Lease,
+    onDrain?: (worker: string) => void,
+  ) {
+    this.#broker = broker;
+    this.#subjects = subjects;
+    this.#lease = lease;
+    this.#onDrain = new Listener('onDrain', onDrain);
+    this.#inbox = broker.inbox();
+    this.#stopListening = broker.listen(`${this.#inbox}.*`, ({ subject, data, answer }) => {
+      const name = lastToken(subject);
+      const link = this.#links.get(name);
+      if (data.length === 0) link?.asked();
+      else if (link !== undefined) link.receive(data);
+      else this.#offers.get(name)?.push(data);
+      answer?.(link === undefined ? Buffer.from([0]) : new Uint8Array());
+    });
+  }
+
+  /**
+   * A worker that has room.
+   *
+   * @throws {NoWorkerError} There is none, or none with these labels.
+   * @throws {BusyError} None has room.
+   */
+  async find(labels: Readonly<Record<string, string>>): Promise<Found> {
+    if (this.#isDisposed)
+      throw new NoWorkerError('The fleet was disposed of; nothing was started.');
+    if (!(await this.#broker.comesBack(this.#lease.leaseMs))) {
+      throw new NoWorkerError("The broker can't be reached; nothing was started.");
+    }
+    if (Object.keys(labels).length === 0) {
+      const found = await this.#ask(this.#subjects.place);
+      if (found === 'nobody') throw nobody();
+      if (typeof found === 'object') return found;
+    }
+    return this.#choose(labels);
+  }
+
+  /** All workers that answer. */
+  async workers(): Promise<readonly WorkerInfo[]> {
+    const { who } = this.#subjects;
+    const answers = await this.#broker.askAll(who, new Uint8Array(), ANSWER_MS, STALL_MS);
+    return answers.flatMap((data) => (fromJson(data) as WorkerInfo | undefined) ?? []);
+  }
+
+  async dispose(): Promise<void> {
+    this.#isDisposed = true;
+    const connections = [...this.#lines.values()].map(({ connection }) => connection);
+    const settled = await Promise.allSettled(connections);
+    await Promise.all(
+      settled.map((one) => (one.status === 'fulfilled' ? one.value.dispose() : undefined)),
+    );
+    await this.#broker.flush();
+    this.#stopListening();
+    await this.#broker.close();
+  }
+
+  /** Whoever has least to do of all that have the labels, and then the next. */
+  async #choose(labels: Readonly<Record<string, string>>): Promise<Found> {
+    const wanted = Object.entries(labels);
+    const all = await this.workers();
+    const fit = all.filter((worker) =>
+      wanted.every(([name, value]) => worker.labels[name] === value),
+    );
+    if (fit.length === 0) {
+      const text = wanted.map(([name, value]) => `${name}=${value}`).join(', ');
+      throw all.length === 0 || text === '' ? nobody() : nobody(` with ${text}`);
+    }
+    const free = fit
+      .filter(({ draining, load }) => !draining && load < 1)
+      .sort((one, other) => one.load - other.load);
+    for (const { id } of free) {
+      const found = await this.#ask(this.#subjects.worker(id));
+      if (typeof found === 'object') return found;
+    }
+    throw new BusyError(`All ${fit.length} workers are busy; nothing was started.`);
+  }
+
+  /** Asks one worker for room; with the offer of a line, should there be none. */
+  async #ask(subject: string): Promise<Found | 'nobody' | 'silence' | 'busy'> {
+    const line = newId();
+    const to = `${this.#inbox}.${line}`;
+    const place: PlaceRequest = { client: this.#id, line, to, leaseMs: this.#lease.leaseMs };
+    this.#offers.set(line, []);
+    const answer = await this.#broker.ask(subject, toJson(place), ANSWER_MS);
+    const early = this.#offers.get(line) ?? [];
+    this.#offers.delete(line);
+    if (answer === 'nobody' || answer === 'silence') return answer;
+    const placed = fromJson(answer) as Placed;
+    if ('busy' in placed) return 'busy';
+    const { worker } = placed;
+    if (placed.line === line) return this.#open(worker, line, early);
+    const known = this.#lines.get(worker);
+    if (known !== undefined) return { worker, connection: await known.connection };
+    // A line that this side has given up, and the worker has not: it does now.
+    this.#broker.publish(`${this.#subjects.worker(worker)}.${placed.line}`, LEAVE);
+    return this.#ask(this.#subjects.worker(worker));
+  }
+
+  async #open(worker: string, name: string, early: readonly Uint8Array[]): Promise<Found> {
+    const there = `${this.#subjects.worker(worker)}.${name}`;
+    const link = new BrokerLink(this.#broker, there, this.#lease, () => {
+      this.#links.delete(name);
+      if (this.#lines.get(worker)?.link === link) this.#lines.delete(worker);
+    });
+    this.#links.set(name, link);
+    const connection = Connection.greet(link, {
+      readyMs: this.#lease.leaseMs,
+      ended: async () => {},
+      noticed: (body) => this.#noticed(worker, body as WorkerNotice),
+    }).catch((error: Error) => {
+      throw new NoWorkerError(`The worker is gone: ${error.message}; nothing was started.`);
+    });
+    connection.catch(() => {});
+    this.#lines.set(worker, { link, connection });
+    for (const data of early) link.receive(data);
+    return { worker, connection: await connection };
+  }
+
+  #noticed(worker: string, { draining }: WorkerNotice): void {
+    if (!draining || this.#draining.has(worker)) return;
+    this.#draining.add(worker);
+    this.#onDrain.tell(worker);
+  }
+}
+
+function nobody(which = ''): NoWorkerError {
+  return new NoWorkerError(`There is no worker${which}; nothing was started.`);
+}

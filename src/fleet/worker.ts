@@ -1,0 +1,260 @@
+import { hostname } from 'node:os';
+import { Client } from '../remote/far/client.js';
+import {
+  limitsOf,
+  profilesOf,
+  SERVE_OPTION_NAMES,
+  type ServeOptions,
+} from '../remote/far/options.js';
+import type { FarService } from '../remote/far/stdio.js';
+import {
+  atLeast,
+  checkObject,
+  checkString,
+  isMissing,
+  type OptionNames,
+  readOptions,
+  wholeFrom,
+} from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
+import { settlesWithin } from '../support/timing.js';
+import { BROKER_OPTION_NAMES, Broker, type BrokerOptions, type Heard } from './line/broker.js';
+import { BrokerLink } from './line/broker-link.js';
+import {
+  fromJson,
+  type Placed,
+  type PlaceRequest,
+  toJson,
+  type WorkerInfo,
+  type WorkerNotice,
+} from './messages.js';
+import { lastToken, newId, type Subjects, subjectsOf } from './subjects.js';
+
+/** Options of a worker. Times in milliseconds. */
+export interface WorkerOptions extends BrokerOptions, ServeOptions {
+  /** Which clients it serves: those of the same pool, which trust each other. Default: `default`. */
+  readonly pool?: string | undefined;
+  /** What it is called. Default: the machine's name. */
+  readonly name?: string | undefined;
+  /** What clients may ask for: `{ gpu: 'a100' }`. Default: none. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Calls that it has under way at most, of all clients together. Default: 64. */
+  readonly capacity?: number | undefined;
+}
+
+const NAMES: OptionNames<WorkerOptions> = {
+  ...BROKER_OPTION_NAMES,
+  ...SERVE_OPTION_NAMES,
+  pool: true,
+  name: true,
+  labels: true,
+  capacity: true,
+};
+const CAPACITY = 64;
+/** No client can ask for less, or for more. */
+const LEASE_RANGE = [1000, 120_000] as const;
+const QUEUE = 'workers';
+const DRAIN_MS = 60_000;
+
+/** A worker of a pool. */
+export interface WorkerService extends FarService {
+  /** What clients know it by. */
+  readonly id: string;
+  /**
+   * Takes nothing new from now on, and ends once what runs is over, and all tools are disposed of:
+   * after `atMostMs` (default 60,000) at the latest. Clients are told.
+   */
+  drain(atMostMs?: number): Promise<void>;
+}
+
+/**
+ * Serves the clients of a pool over a NATS broker: `connectFleet()` finds it there.
+ *
+ * @throws {InputError} An option is not valid.
+ * @throws Error The broker cannot be reached.
+ */
+export async function serveNats(given: WorkerOptions): Promise<WorkerService> {
+  const options = readOptions('options', given, NAMES);
+  const subjects = subjectsOf(options.pool ?? 'default');
+  const settings = {
+    limits: limitsOf(options),
+    profiles: profilesOf(options),
+    labels: checkLabels(options.labels),
+    capacity: wholeFrom('capacity', 1, options.capacity ?? CAPACITY),
+    name: nameOf(options.name),
+  };
+  return new Worker(await Broker.connect(options), subjects, settings);
+}
+
+/** @throws {InputError} They are no labels. */
+export function checkLabels(labels: unknown): Readonly<Record<string, string>> {
+  if (isMissing(labels)) return {};
+  checkObject('labels', labels);
+  for (const [name, value] of Object.entries(labels)) {
+    if (typeof value === 'string') continue;
+    throw new InputError(`labels.${name}: expected a string, got ${showValue(value)}`);
+  }
+  return labels as Readonly<Record<string, string>>;
+}
+
+function nameOf(name: unknown): string {
+  checkString('name', name);
+  return isMissing(name) ? hostname() : String(name);
+}
+
+interface Settings {
+  readonly limits: ReturnType<typeof limitsOf>;
+  readonly profiles: ReturnType<typeof profilesOf>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly capacity: number;
+  readonly name: string;
+}
+
+interface Line {
+  readonly link: BrokerLink;
+  readonly client: Client;
+  /** Whose it is. */
+  readonly of: string;
+}
+
+class Worker implements WorkerService {
+  readonly id = newId();
+  readonly closed: Promise<void>;
+  readonly #broker: Broker;
+  readonly #settings: Settings;
+  /** By the name of the line, which only the two of them know. */
+  readonly #lines = new Map<string, Line>();
+  readonly #stops: (() => void)[];
+  readonly #stopPlacing: () => void;
+  #isDraining = false;
+  #settle: () => void = () => {};
+  #closing: Promise<void> | undefined;
+  /** Told when there may be nothing more to wait for. */
+  #idle: () => void = () => {};
+
+  constructor(broker: Broker, subjects: Subjects, settings: Settings) {
+    this.#broker = broker;
+    this.#settings = settings;
+    this.closed = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    const own = subjects.worker(this.id);
+    this.#stopPlacing = broker.listen(subjects.place, (asked) => this.#place(asked), QUEUE);
+    this.#stops = [
+      broker.listen(subjects.who, ({ answer }) => answer?.(toJson(this.#info()))),
+      broker.listen(own, (asked) => this.#place(asked)),
+      broker.listen(`${own}.*`, (heard) => this.#hear(heard)),
+    ];
+  }
+
+  async drain(atMostMs = DRAIN_MS): Promise<void> {
+    atLeast('atMostMs', 0, atMostMs);
+    if (!this.#isDraining) {
+      this.#isDraining = true;
+      this.#stopPlacing();
+      const notice: WorkerNotice = { draining: true };
+      for (const { client } of this.#lines.values()) client.notice(notice);
+    }
+    const idle = new Promise<void>((resolve) => {
+      this.#idle = resolve;
+    });
+    this.#weigh();
+    await settlesWithin(idle, atMostMs, 'keepsAlive');
+    await this.close();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#stopPlacing();
+    const lines = [...this.#lines.values()];
+    for (const { client } of lines) client.close('the worker ends');
+    for (const stop of this.#stops) stop();
+    await this.#broker.flush();
+    await Promise.all(lines.map(({ client }) => client.ended));
+    await this.#broker.close();
+    this.#settle();
+  }
+
+  #info(): WorkerInfo {
+    const { name, labels, capacity } = this.#settings;
+    const clients = [...this.#lines.values()].map(({ client }) => client);
+    const sessions = clients.reduce((sum, client) => sum + client.sessions, 0);
+    const running = this.#running;
+    const load = Math.min(1, running / capacity);
+    return { id: this.id, name, labels, running, sessions, load, draining: this.#isDraining };
+  }
+
+  /** Calls under way, tools that nobody calls left out. */
+  get #running(): number {
+    let running = 0;
+    for (const { client } of this.#lines.values()) running += client.load;
+    return running;
+  }
+
+  /** Why nothing new is taken, if that is so. */
+  #refusal(): string | undefined {
+    if (this.#isDraining) return 'the worker is about to end';
+    const { capacity } = this.#settings;
+    // The call that asks is counted already.
+    return this.#running > capacity ? `${capacity} calls are under way on the worker` : undefined;
+  }
+
+  /** Somebody looks for a worker. */
+  #place({ data, answer }: Heard): void {
+    const place = fromJson(data) as Partial<PlaceRequest> | undefined;
+    const { client, line, to, leaseMs } = place ?? {};
+    if (answer === undefined || !isId(client) || !isId(line) || typeof to !== 'string') return;
+    if (this.#isDraining || this.#running >= this.#settings.capacity) {
+      answer(toJson({ busy: true } satisfies Placed));
+      return;
+    }
+    const [known] = [...this.#lines].find(([, { of }]) => of === client) ?? [];
+    if (known === undefined) this.#open(client, line, to, leaseOf(leaseMs));
+    answer(toJson({ worker: this.id, line: known ?? line } satisfies Placed));
+  }
+
+  #open(client: string, name: string, to: string, leaseMs: number): void {
+    const { limits, profiles } = this.#settings;
+    const link = new BrokerLink(this.#broker, to, { leaseMs }, () => {
+      this.#lines.delete(name);
+      this.#weigh();
+    });
+    const served = new Client(link, {
+      limits,
+      profiles,
+      mayInheritAll: false,
+      refusal: () => this.#refusal(),
+      changed: () => this.#weigh(),
+    });
+    this.#lines.set(name, { link, client: served, of: client });
+  }
+
+  #hear({ subject, data, answer }: Heard): void {
+    const line = this.#lines.get(lastToken(subject));
+    if (data.length > 0) line?.link.receive(data);
+    else line?.link.asked();
+    // Nothing: it is there. Something: it is not, any more.
+    answer?.(line === undefined ? Buffer.from([0]) : new Uint8Array());
+  }
+
+  #weigh(): void {
+    if (!this.#isDraining) return;
+    const isIdle = [...this.#lines.values()].every(
+      ({ client }) => client.load === 0 && client.sessions === 0,
+    );
+    if (isIdle) this.#idle();
+  }
+}
+
+function isId(id: unknown): id is string {
+  return typeof id === 'string' && /^[0-9a-f]{32}$/.test(id);
+}
+
+function leaseOf(leaseMs: unknown): number {
+  const [least, most] = LEASE_RANGE;
+  return typeof leaseMs === 'number' ? Math.min(most, Math.max(least, leaseMs)) : most;
+}
