@@ -3,6 +3,7 @@ import {
   type BashTool,
   CONTRACT_NAMES,
   type ContractName,
+  createBashTool,
   InputError,
   run,
   type SandboxMode,
@@ -17,13 +18,14 @@ import {
   parseSeconds,
   sandboxOption,
 } from './arguments.js';
+import { type BrokerFlags, brokerOf, brokerOptions } from './broker-options.js';
 import { USAGE_ERROR } from './exit-code.js';
-import { createContractTool } from './mcp-tool.js';
+import { contractOptions } from './mcp-tool.js';
 import { note } from './notes.js';
 import { exitSoon } from './standard-output.js';
 import { Termination } from './termination.js';
 
-interface McpFlags {
+interface McpFlags extends BrokerFlags {
   readonly contract: ContractName;
   readonly cwd?: string | undefined;
   /** Milliseconds. */
@@ -40,6 +42,9 @@ interface McpFlags {
   readonly token?: string | undefined;
   /** Milliseconds. */
   readonly idle?: number | undefined;
+  /** Addresses of a broker. */
+  readonly fleet?: string | undefined;
+  readonly label?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Made for MCP: it has progress, structured results and a directory that stays. */
@@ -54,7 +59,7 @@ const TOKEN_VARIABLE = 'FORKLINE_MCP_TOKEN';
 export function mcpCommand(): Command {
   const contract = new Option('--contract <name>', 'how the tool is described and answers');
   const inherit = new Option('--inherit-env <what>', "what commands get of the server's variables");
-  return new Command('mcp')
+  const command = new Command('mcp')
     .description('Serve the shell tool to an MCP client, on standard input and output')
     .addOption(contract.choices(CONTRACT_NAMES).default(DEFAULT_CONTRACT))
     .option('--cwd <directory>', 'run commands there; default: where it was started')
@@ -86,11 +91,14 @@ export function mcpCommand(): Command {
       'take a silent client for gone after this, with --http',
       parseSeconds,
     )
-    .action(async (flags: McpFlags, command: Command) => {
-      checkHttpOnly(command);
-      process.exitCode = await serve(flags);
-      exitSoon();
-    });
+    .option('--fleet <url>', 'run commands on the workers of a pool, over a NATS broker')
+    .option('--label <name=value>', 'what a worker must have, with --fleet', collectVariable);
+  for (const option of brokerOptions()) command.addOption(option);
+  return command.action(async (flags: McpFlags) => {
+    checkHttpOnly(command);
+    process.exitCode = await serve(flags);
+    exitSoon();
+  });
 }
 
 /** What only a port has: given without one, somebody has forgotten it. */
@@ -113,11 +121,13 @@ async function serve(flags: McpFlags): Promise<number> {
   process.stderr.on('error', () => {});
   const termination = new Termination();
   let log: CallLogFile | undefined;
+  let place: Place | undefined;
   try {
     const mcp = await import('../mcp/index.js');
     if (flags.log !== undefined) log = mcp.openCallLog(flags.log, note);
     const structured = flags.structured ? undefined : false;
-    const service = await start(mcp, flags, { log, structured, logger: { warn: note } });
+    place = await openPlace(flags);
+    const service = await start(mcp, flags, place, { log, structured, logger: { warn: note } });
     const close = (): void => void service.close();
     if (termination.signal.aborted) close();
     else termination.signal.addEventListener('abort', close);
@@ -129,25 +139,49 @@ async function serve(flags: McpFlags): Promise<number> {
     return error instanceof InputError ? USAGE_ERROR : FAILED;
   } finally {
     termination.release();
+    await place?.close();
     await log?.close();
   }
+}
+
+/** Where a client's commands run. */
+interface Place {
+  readonly createTool: () => Promise<BashTool>;
+  readonly close: () => Promise<void>;
+}
+
+async function openPlace(flags: McpFlags): Promise<Place> {
+  const { contract, options, timeout, fleet: servers, label: labels, pool } = flags;
+  if (servers === undefined) {
+    const shell = { ...shellOf(flags), logger: { warn: note } };
+    const given = contractOptions(contract, options, shell, timeout);
+    return { createTool: async () => createBashTool(given), close: async () => {} };
+  }
+  const { connectFleet } = await import('../fleet/index.js');
+  const fleet = await connectFleet({ ...brokerOf(servers, flags), pool });
+  const given = contractOptions(contract, options, givenShell(flags), timeout);
+  return {
+    createTool: () => fleet.createBashTool({ ...given, labels }),
+    close: () => fleet.dispose(),
+  };
 }
 
 async function start(
   mcp: Mcp,
   flags: McpFlags,
+  { createTool }: Place,
   options: StdioOptions & HttpOptions,
 ): Promise<McpService> {
-  const createTool = (): BashTool =>
-    createContractTool(flags.contract, flags.options, shellOf(flags), flags.timeout);
   // What is wrong with the options, or with this machine, should be known now, and by whoever
   // started the server: a client would only see calls fail.
-  await createTool().dispose();
-  const { cwd = String(flags.options.cwd), sandbox } = shellOf(flags);
-  await run('true', { cwd, sandbox });
+  await (await createTool()).dispose();
+  if (flags.fleet === undefined) {
+    const { cwd = String(flags.options.cwd), sandbox } = shellOf(flags);
+    await run('true', { cwd, sandbox });
+  }
   if (flags.http === undefined) {
     if (process.stdin.isTTY) note('waiting for an MCP client on standard input');
-    return mcp.serveStdio(createTool(), options);
+    return mcp.serveStdio(await createTool(), options);
   }
   const service = await mcp.serveHttp(createTool, {
     ...options,
@@ -161,13 +195,18 @@ async function start(
 }
 
 /** What was asked for by an option of its own; the rest is left to `--options`. */
-function shellOf({ cwd, env, inheritEnv, sandbox, options }: McpFlags): Partial<ShellOptions> {
+function shellOf(flags: McpFlags): Partial<ShellOptions> {
+  const { cwd, options } = flags;
   const directory = cwd ?? ('cwd' in options ? undefined : process.cwd());
+  return { ...givenShell(flags), ...(directory !== undefined && { cwd: directory }) };
+}
+
+/** The same where this process's own directory means nothing. */
+function givenShell({ cwd, env, inheritEnv, sandbox }: McpFlags): Partial<ShellOptions> {
   return {
-    ...(directory !== undefined && { cwd: directory }),
+    ...(cwd !== undefined && { cwd }),
     ...(env && { env }),
     ...(inheritEnv && { inheritEnv }),
     ...(sandbox && { sandbox }),
-    logger: { warn: note },
   };
 }

@@ -1,10 +1,4 @@
-import {
-  type BashTool,
-  type BashToolOptions,
-  type ContractName,
-  createBashTool,
-  type ShellOptions,
-} from '../index.js';
+import type { BashToolOptions, ContractName, ShellOptions } from '../index.js';
 
 /** Options of a contract, as they were given: they are checked where the tool is made. */
 type GivenOptions = Readonly<Record<string, unknown>>;
@@ -37,27 +31,20 @@ function objectOf(value: unknown): object {
 }
 
 /**
- * Makes the tool of a contract for a server.
+ * Options of the tool of a contract, for a server.
  *
  * @param options Of the contract; what `shell` has goes before them.
  * @param timeoutMs For calls that ask for none. Default: the contract's.
- * @throws {InputError} An option is not valid.
  */
-export function createContractTool(
+export function contractOptions(
   contract: ContractName,
   options: GivenOptions,
   shell: Partial<ShellOptions>,
   timeoutMs: number | undefined,
-): BashTool {
+): BashToolOptions {
   const timeout =
     timeoutMs === undefined ? {} : defaultTimeouts[contract](timeoutMs / 1000, options);
   // What the options are is checked there; a union of contracts loses sight of whose they are.
   const defaults = taskDefaults[contract];
-  return createBashTool({
-    ...defaults,
-    ...options,
-    ...shell,
-    ...timeout,
-    contract,
-  } as BashToolOptions);
+  return { ...defaults, ...options, ...shell, ...timeout, contract } as BashToolOptions;
 }

@@ -155,6 +155,9 @@ export class Fleet implements AsyncDisposable {
         return await ask(found);
       } catch (error) {
         if (!(error instanceof BusyError) || attempt === ATTEMPTS) throw error;
+        found.avoid();
+      } finally {
+        found.done();
       }
     }
   }

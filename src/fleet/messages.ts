@@ -32,10 +32,8 @@ export type Placed =
   /** The name of the line: the one that was offered, or that there is already. */
   | { readonly worker: string; readonly line: string };
 
-/** What a worker says on its lines. */
-export interface WorkerNotice {
-  readonly draining: true;
-}
+/** What a worker says on its lines: that it is about to end, or has much to do, or has no longer. */
+export type WorkerNotice = { readonly draining: true } | { readonly isCrowded: boolean };
 
 export function toJson(value: unknown): Uint8Array {
   return Buffer.from(JSON.stringify(value));

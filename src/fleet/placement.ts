@@ -18,12 +18,21 @@ import { lastToken, newId, type Subjects } from './subjects.js';
 export interface Found {
   readonly worker: string;
   readonly connection: Connection;
+  /** What was to be done there is done. */
+  readonly done: () => void;
+  /** It had no room: let others be asked, until it says that it has. */
+  readonly avoid: () => void;
 }
 
 interface Line {
   readonly link: BrokerLink;
+  readonly worker: string;
   /** Once both have said hello. */
   readonly connection: Promise<Connection>;
+  /** How much of ours is under way there. */
+  calls: number;
+  /** It should be left alone: it is about to end, or has much to do for others. */
+  isAvoided: boolean;
 }
 
 /** A worker answers within this, or is not there for us. Milliseconds. */
@@ -37,7 +46,7 @@ const LEAVE = encodePacket({
   payload: new Uint8Array(),
 });
 /** All workers have answered when none has for so long. */
-const STALL_MS = 150;
+const STALL_MS = 250;
 
 /** Which worker something goes to, and the lines to those that have been found. */
 export class Placement {
@@ -55,7 +64,6 @@ export class Placement {
   readonly #links = new Map<string, BrokerLink>();
   /** By the name of a line on offer: what has come on it before its worker has answered. */
   readonly #offers = new Map<string, Uint8Array[]>();
-  readonly #draining = new Set<string>();
   #isDisposed = false;
 
   constructor(
@@ -92,6 +100,8 @@ export class Placement {
       throw new NoWorkerError("The broker can't be reached; nothing was started.");
     }
     if (Object.keys(labels).length === 0) {
+      const idle = this.#idle();
+      if (idle !== undefined) return this.#use(idle);
       const found = await this.#ask(this.#subjects.place);
       if (found === 'nobody') throw nobody();
       if (typeof found === 'object') return found;
@@ -154,7 +164,7 @@ export class Placement {
     const { worker } = placed;
     if (placed.line === line) return this.#open(worker, line, early);
     const known = this.#lines.get(worker);
-    if (known !== undefined) return { worker, connection: await known.connection };
+    if (known !== undefined) return this.#use(known);
     // A line that this side has given up, and the worker has not: it does now.
     this.#broker.publish(`${this.#subjects.worker(worker)}.${placed.line}`, LEAVE);
     return this.#ask(this.#subjects.worker(worker));
@@ -175,15 +185,40 @@ export class Placement {
       throw new NoWorkerError(`The worker is gone: ${error.message}; nothing was started.`);
     });
     connection.catch(() => {});
-    this.#lines.set(worker, { link, connection });
+    const opened: Line = { link, worker, connection, calls: 0, isAvoided: false };
+    this.#lines.set(worker, opened);
     for (const data of early) link.receive(data);
-    return { worker, connection: await connection };
+    return this.#use(opened);
   }
 
-  #noticed(worker: string, { draining }: WorkerNotice): void {
-    if (!draining || this.#draining.has(worker)) return;
-    this.#draining.add(worker);
-    this.#onDrain.tell(worker);
+  /** A worker that does nothing for us, and has room: nobody need be asked where to go. */
+  #idle(): Line | undefined {
+    for (const line of this.#lines.values()) if (line.calls === 0 && !line.isAvoided) return line;
+    return undefined;
+  }
+
+  async #use(line: Line): Promise<Found> {
+    line.calls += 1;
+    const done = (): void => {
+      line.calls -= 1;
+    };
+    const avoid = (): void => {
+      line.isAvoided = true;
+    };
+    try {
+      return { worker: line.worker, connection: await line.connection, done, avoid };
+    } catch (error) {
+      done();
+      throw error;
+    }
+  }
+
+  #noticed(worker: string, notice: WorkerNotice): void {
+    const line = this.#lines.get(worker);
+    if (line === undefined) return;
+    const isDraining = 'draining' in notice;
+    line.isAvoided = isDraining || notice.isCrowded;
+    if (isDraining) this.#onDrain.tell(worker);
   }
 }
 

@@ -127,6 +127,7 @@ class Worker implements WorkerService {
   readonly #stops: (() => void)[];
   readonly #stopPlacing: () => void;
   #isDraining = false;
+  #isCrowded = false;
   #settle: () => void = () => {};
   #closing: Promise<void> | undefined;
   /** Told when there may be nothing more to wait for. */
@@ -195,6 +196,16 @@ class Worker implements WorkerService {
     return running;
   }
 
+  /** Clients that come back without asking should do so only while there is room for all. */
+  #tellCrowd(): void {
+    const running = this.#running;
+    const isCrowded = running > this.#settings.capacity * CROWD;
+    if (isCrowded === this.#isCrowded || this.#isDraining) return;
+    this.#isCrowded = isCrowded;
+    const notice: WorkerNotice = { isCrowded };
+    for (const { client } of this.#lines.values()) client.notice(notice);
+  }
+
   /** Why nothing new is taken, if that is so. */
   #refusal(): string | undefined {
     if (this.#isDraining) return 'the worker is about to end';
@@ -242,6 +253,7 @@ class Worker implements WorkerService {
   }
 
   #weigh(): void {
+    this.#tellCrowd();
     if (!this.#isDraining) return;
     const isIdle = [...this.#lines.values()].every(
       ({ client }) => client.load === 0 && client.sessions === 0,
@@ -249,6 +261,9 @@ class Worker implements WorkerService {
     if (isIdle) this.#idle();
   }
 }
+
+/** What is more of its capacity makes a worker crowded. */
+const CROWD = 0.5;
 
 function isId(id: unknown): id is string {
   return typeof id === 'string' && /^[0-9a-f]{32}$/.test(id);

@@ -15,7 +15,7 @@ import type { McpOptions } from './options.js';
 interface ClientsOptions {
   /** The one path that there is. */
   readonly path: string;
-  readonly createTool: () => BashTool;
+  readonly createTool: () => BashTool | Promise<BashTool>;
   readonly limits: SessionLimits;
   readonly maxSessions: number;
   readonly maxMessageBytes: number;
@@ -31,6 +31,8 @@ export class Clients {
   /** All of which something may still run. */
   readonly #sessions = new Set<HttpSession>();
   #closed = false;
+  /** Sessions of which the tool is being made, on another machine perhaps. */
+  #opening = 0;
 
   constructor(options: ClientsOptions) {
     this.#options = options;
@@ -106,22 +108,34 @@ export class Clients {
     }
   }
 
+  async #made(createTool: ClientsOptions['createTool']): Promise<BashTool> {
+    this.#opening += 1;
+    try {
+      return await createTool();
+    } finally {
+      this.#opening -= 1;
+    }
+  }
+
   async #begin(exchange: Exchange, message: unknown): Promise<void> {
     const { createTool, limits, maxSessions, server, report } = this.#options;
     await this.#makeRoom();
-    if (this.#closed || this.#sessions.size >= maxSessions) {
+    if (this.#closed || this.#sessions.size + this.#opening >= maxSessions) {
       const reason = this.#closed ? 'the server is closing' : `there are ${maxSessions} sessions`;
       const headers = { 'Retry-After': String(Math.ceil(limits.lostMs / 1000)) };
       exchange.refuse({ status: 503, message: `Service Unavailable: ${reason}`, headers });
       return;
     }
-    const session = new HttpSession(createTool(), limits, server, {
+    const tool = await this.#made(createTool);
+    const session = new HttpSession(tool, limits, server, {
       opened: (id) => void this.#open.set(id, session),
       ending: (id) => void this.#open.delete(id),
       ended: () => void this.#sessions.delete(session),
       failed: report,
     });
     this.#sessions.add(session);
+    // The server has closed while the tool was made.
+    if (this.#closed) await session.end();
     try {
       await session.serve(exchange, message);
     } finally {

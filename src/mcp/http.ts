@@ -73,7 +73,7 @@ const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
  * @throws {Error} The port cannot be had.
  */
 export async function serveHttp(
-  createTool: () => BashTool,
+  createTool: () => BashTool | Promise<BashTool>,
   given: HttpOptions = {},
 ): Promise<HttpService> {
   if (typeof createTool !== 'function') {

@@ -42,6 +42,12 @@ test.each([
   ['McpOptions', 'docs/mcp.md'],
   ['HttpOptions', 'docs/mcp.md'],
   ['StdioOptions', 'docs/mcp.md'],
+  ['ConnectOptions', 'docs/remote.md'],
+  ['ServeOptions', 'docs/remote.md'],
+  ['ServeStreamOptions', 'docs/remote.md'],
+  ['FleetOptions', 'docs/fleet.md'],
+  ['BrokerOptions', 'docs/fleet.md'],
+  ['WorkerOptions', 'docs/fleet.md'],
 ])('every option of %s has its row in %s', (name, page) => {
   const options = optionsOf(name);
   expect(options).not.toEqual([]);

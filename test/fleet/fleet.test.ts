@@ -145,13 +145,17 @@ describe.runIf(hasNats())('a fleet', async () => {
     const first = await startWorker(nats.url);
     const told: string[] = [];
     const fleet = await connect({ onDrain: (worker) => told.push(worker) });
-    const running = fleet.run('sleep 1; echo done');
+    const file = folder.file('go');
+    const running = fleet.run(`until [ -e ${file} ]; do sleep 0.05; done; echo done`);
     await eventually(async () => expect(await workersOf(fleet)).toMatchObject([{ running: 1 }]));
     const second = await startWorker(nats.url);
     first.child.kill('SIGTERM');
     await eventually(() => expect(told).toEqual([first.id]));
-    expect((await workersOf(fleet)).find(({ id }) => id === first.id)?.draining).toBe(true);
+    await eventually(async () =>
+      expect((await workersOf(fleet)).find(({ id }) => id === first.id)?.draining).toBe(true),
+    );
     expect((await fleet.run('true')).worker).toBe(second.id);
+    writeFileSync(file, '');
     const result = await running;
     expect(result.worker).toBe(first.id);
     expect(printed(result)).toBe('done\n');

@@ -5,6 +5,7 @@ import { encodeFrame, FRAME } from '../../src/remote/wire/frames.js';
 import { WINDOW } from '../../src/remote/wire/lane.js';
 import type { Link } from '../../src/remote/wire/link.js';
 import { Wire } from '../../src/remote/wire/wire.js';
+import { eventually } from '../support/processes.js';
 
 /** Two ends of a line in memory; bytes come in the next turn, cut anywhere. */
 function linePair(cut: (length: number) => number): [Link, Link] {
@@ -95,15 +96,15 @@ test('bytes that nobody takes stop at a window, and go on when they are taken', 
     },
     lost: () => {},
   });
+  await eventually(() => expect(came).toBe(WINDOW));
   await aWhile();
   expect(came).toBe(WINDOW);
   expect(sent[0]?.waiting).toBe(total - WINDOW);
-  while (came < total) {
+  await eventually(() => {
     call.consumed(waiting);
     waiting = 0;
-    await aWhile();
-  }
-  expect(came).toBe(total);
+    expect(came).toBe(total);
+  });
 });
 
 test('messages and the end of a call do not wait for bytes that nobody takes', async () => {
@@ -171,7 +172,7 @@ test('more than was granted ends the line, and every call is told', async () => 
     near.write(encodeFrame({ kind, more: false, call: 1, payload }));
   send(FRAME.open, Buffer.from('1'));
   for (let count = 0; count < 17; count += 1) send(FRAME.data, Buffer.alloc(64 * 1024));
-  await aWhile();
+  await eventually(() => expect(closed).toHaveLength(1));
   expect(closed).toEqual([expect.stringContaining('more was sent than was granted')]);
   expect(lost).toEqual(closed);
 });

@@ -22,7 +22,7 @@ interface ClientOptions {
   readonly mayInheritAll: boolean;
   /** Why nothing new is taken now, if that is so. */
   readonly refusal?: () => string | undefined;
-  /** Told when it has less under way. */
+  /** Told when it has more or less under way. */
   readonly changed?: () => void;
 }
 
@@ -128,6 +128,7 @@ export class Client {
       throw new BusyError(`${limits.maxCalls} calls are under way; nothing was started.`);
     }
     if (open.op === 'command' || open.op === 'tool') this.#checkNew();
+    this.#options.changed?.();
     if (open.op === 'command') runForClient(call, open, this.#owner, mayInheritAll);
     else if (open.op === 'tool') this.#make(call, open.options);
     else if (open.op === 'execute') executeForClient(call, open, this.#toolOf(open.tool));

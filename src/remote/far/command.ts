@@ -11,6 +11,7 @@ import type { CommandHandle } from '../../engine/process.js';
 import { type Requested, toResult } from '../../engine/result.js';
 import { type OptionNames, readOptions } from '../../support/checks.js';
 import { InputError } from '../../support/errors.js';
+import { startTimer } from '../../support/timing.js';
 import type { Call } from '../wire/call.js';
 import { writePieces } from '../wire/chunks.js';
 import type {
@@ -55,8 +56,11 @@ export function runForClient(
   const listen = open.listen ?? undefined;
   const environment = commandEnvironment(options);
   const command = engineCommand(asked, environment, options, open.hasInput, listen, open.pause);
-  new ClientsCommand(call, asked, command, owner);
+  new ClientsCommand(call, asked, command, owner, open.tellsStart);
 }
+
+/** A command that runs for so long is told to have started, in milliseconds. */
+const STARTED_MS = 20;
 
 /** One command of a client: what happens to it goes over the line, what is asked of it comes. */
 class ClientsCommand implements CommandEvents {
@@ -71,8 +75,17 @@ class ClientsCommand implements CommandEvents {
   /** The engine waits until what it has delivered is on its way. */
   #owesResume = false;
   #isOver = false;
+  readonly #tellsStart: boolean;
+  #stopTelling = (): void => {};
 
-  constructor(call: Call, asked: Requested, command: EngineCommand, owner: Owner) {
+  constructor(
+    call: Call,
+    asked: Requested,
+    command: EngineCommand,
+    owner: Owner,
+    tellsStart: boolean,
+  ) {
+    this.#tellsStart = tellsStart;
     this.#call = call;
     this.#asked = asked;
     this.#command = command;
@@ -94,8 +107,10 @@ class ClientsCommand implements CommandEvents {
   }
 
   started(pid: number): void {
-    this.#say({ started: pid });
     this.#start();
+    if (this.#tellsStart) this.#say({ started: pid });
+    // Most commands are over before that is of use to anybody.
+    else this.#stopTelling = startTimer(STARTED_MS, () => this.#say({ started: pid }));
   }
 
   output(stream: StreamName, chunks: readonly EngineChunk[]): void {
@@ -107,6 +122,7 @@ class ClientsCommand implements CommandEvents {
 
   ended(end: EngineEnd): void {
     this.#isOver = true;
+    this.#stopTelling();
     this.#start();
     const isOwn = this.#spill?.close() ?? true;
     if (end.kind === 'ran') void this.#conclude(end, isOwn);

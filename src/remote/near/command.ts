@@ -76,6 +76,7 @@ class FarProcess implements CommandHandle {
       op: 'command',
       line: argv ?? text,
       options,
+      tellsStart: events.started !== undefined,
       hasInput: stdin !== false,
       listen: listen ?? null,
       pause,

@@ -35,6 +35,8 @@ export interface OpenCommand {
   readonly op: 'command';
   readonly line: CommandLine;
   readonly options: PlainCommandOptions;
+  /** Whoever waits for its start is told at once; else there is time. */
+  readonly tellsStart: boolean;
   /** Bytes to read come over the line. */
   readonly hasInput: boolean;
   readonly listen: 'text' | 'bytes' | null;

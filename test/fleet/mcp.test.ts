@@ -1,0 +1,38 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { describe, expect, test } from 'vitest';
+import { cli, program } from '../support/cli.js';
+import { longSleep, sleeping } from '../support/commands.js';
+import { hasNats, startWorker, useNats } from '../support/nats.js';
+import { eventually } from '../support/processes.js';
+
+describe.runIf(hasNats())('an MCP server of a fleet', async () => {
+  const nats = await useNats(mkdtempSync(join(tmpdir(), 'forkline-nats-')));
+
+  test('has its tool on a worker, and ends what runs there with its client', async () => {
+    await startWorker(nats.url, ['--label', 'gpu=a100']);
+    const client = new Client({ name: 'test', version: '1' });
+    const args = [program, 'mcp', '--fleet', nats.url, '--label', 'gpu=a100', '--cwd', '/usr'];
+    await client.connect(new StdioClientTransport({ command: process.execPath, args }));
+    const call = (name: string, given: Record<string, unknown>) =>
+      client.callTool({ name, arguments: given });
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toContain('task_output');
+    expect(await call('bash', { command: 'pwd' })).toMatchObject({
+      content: [{ text: expect.stringContaining('/usr') }],
+    });
+    await call('bash', { command: longSleep(199), run_in_background: true });
+    await eventually(() => expect(sleeping(199)).toHaveLength(1));
+    await client.close();
+    await eventually(() => expect(sleeping(199)).toEqual([]));
+  });
+
+  test('says that there is no worker, before a client calls', async () => {
+    const { code, stderr } = await cli('mcp', '--fleet', nats.url);
+    expect(stderr).toBe('forkline: There is no worker; nothing was started.\n');
+    expect(code).toBe(1);
+  });
+});
