@@ -19,8 +19,10 @@ command -v qemu-system-aarch64 cpio >/dev/null ||
 apt=(-o APT::Architecture=arm64 -o APT::Architectures=arm64 -o "Dir::Etc::sourcelist=$work/list"
   -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work"
   -o Dir::State::status=/dev/null)
-echo 'deb [arch=arm64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]' \
-  'http://deb.debian.org/debian bookworm main' >"$work/list"
+# From where this machine has its own.
+archive=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' | sed -n 's/^[a-z]* //p' | head -n 1)
+echo "deb [arch=arm64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $archive bookworm main" \
+  >"$work/list"
 apt-get "${apt[@]}" update -qq
 kernel=$(apt-cache "${apt[@]}" depends linux-image-arm64 | sed -n 's/.*Depends: //p' | head -n 1)
 packages=(bash busybox-static coreutils libacl1 libattr1 libc6 libgcc-s1 libgmp10 libpcre2-8-0
