@@ -105,13 +105,12 @@ function begin(
 ): void {
   const { limits } = commission;
   if (needsGroups(limits) && commission.groups === undefined) {
-    LimitGroups.make(limits).then(
-      (groups) => {
+    LimitGroups.make(limits)
+      .then((groups) => {
         const command = { ...commission.command, groups: groups.entrances.join('\0') };
         begin({ ...commission, command, groups }, settle, fail, start);
-      },
-      (error) => fail(Promise.reject(error)),
-    );
+      })
+      .catch((error) => fail(Promise.reject(error)));
     return;
   }
   if (!isWatched()) {

@@ -1,3 +1,4 @@
+import { needsNativeEngine } from '../../engine/choice.js';
 import { isMissing, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 
 /** What a command, with all that it starts, may take at most. */
@@ -22,6 +23,7 @@ const LEAST_MEMORY = 1024 * 1024;
  */
 export function readLimits(given: CommandLimits | undefined): CommandLimits | undefined {
   if (isMissing(given)) return undefined;
+  needsNativeEngine('limits', given, 'nothing');
   const limits = readOptions('limits', given, NAMES, { within: 'limits.' });
   const { memoryBytes, processes, cpuSeconds } = limits;
   if (memoryBytes !== undefined) wholeFrom('limits.memoryBytes', LEAST_MEMORY, memoryBytes);

@@ -1,3 +1,4 @@
+import { needsNativeEngine } from '../../engine/choice.js';
 import { isMissing, type OptionNames, readOptions } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
 
@@ -104,6 +105,7 @@ export function toolSandbox(
  */
 export function readSandbox(given: unknown): SandboxPolicy | undefined {
   if (isMissing(given) || given === 'danger-full-access') return undefined;
+  needsNativeEngine('sandbox', given, "'danger-full-access' or nothing");
   if (given === 'read-only') return READ_ONLY;
   if (given === 'workspace-write') return WORKSPACE_WRITE;
   if (typeof given !== 'object') {

@@ -1,4 +1,3 @@
-import { InputError } from '../../support/errors.js';
 import { onBehalfOfNobody } from '../caller.js';
 import type { CommandEvents, CommandHandle, EngineCommand } from '../message.js';
 import { PortableCommand } from './command.js';
@@ -19,7 +18,7 @@ const running = new Set<PortableCommand>();
  * Starts a command by Node's own means alone. What it can't keep of what the native engine promises
  * stands in docs/portable.md.
  *
- * @throws {InputError} It needs a terminal, and what makes one is not installed; or a sandbox.
+ * @throws {InputError} It needs a terminal, and what makes one is not installed.
  */
 export function startPortable(
   owner: PortableOwner,
@@ -27,11 +26,6 @@ export function startPortable(
   events: CommandEvents,
 ): CommandHandle {
   if (command.terminal !== undefined) loadTerminals();
-  if (command.sandbox !== undefined) {
-    throw new InputError(
-      "sandbox: expected 'danger-full-access' or nothing: the portable engine has no sandbox",
-    );
-  }
   // Timers and pipes of its own belong to no request.
   return onBehalfOfNobody(() => {
     const started = new PortableCommand(owner.id, command, events);

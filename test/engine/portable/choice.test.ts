@@ -114,3 +114,17 @@ test('memory does not grow with a gigabyte of output', async () => {
   expect(result).toMatchObject({ engine: 'portable', output: { total: { bytes: 1_000_000_000 } } });
   expect(grownBy).toBeLessThan(150_000_000);
 });
+
+test.each([
+  ['sandbox', `'read-only'`],
+  ['limits', '{ memoryBytes: 2 ** 30 }'],
+])('what the portable engine cannot keep is refused before anything starts: %s', (name, value) => {
+  const options = `{ ${name}: ${value}, cwd: '/', contract: 'plain' }`;
+  const script = `
+    const { contract, ...forRun } = ${options};
+    for (const start of [() => forkline.run('true', forRun), () => forkline.createBashTool(${options})]) {
+      try { await start(); } catch (error) { console.log(error.name, error.message.split(':')[0]); }
+    }`;
+  const env = { FORKLINE_ENGINE: 'portable' };
+  expect(evaluate(script, env)).toBe(`InputError ${name}\nInputError ${name}`);
+});

@@ -4,6 +4,7 @@ import { ERRNO } from '../../system-error.js';
 import { errnoOf, errnoText, launchFailure } from '../failure.js';
 import { variablesOf } from './environment.js';
 import { childLeader, type Leader } from './leader.js';
+import { namedCall, programCall } from './program.js';
 import { type ShellInvocation, shellCall, usualShells } from './shells.js';
 import { launchOnTerminal } from './terminal.js';
 
@@ -22,8 +23,11 @@ export async function launch(
   isWanted: () => boolean,
 ): Promise<Leader | EngineFailure | undefined> {
   const environment = variablesOf(command.environment, owner);
-  const shells = command.shells === '' ? usualShells(environment) : command.shells.split('\0');
-  const calls = shells.map((path) => shellCall(path, command));
+  const calls = callsOf(command, directory, environment);
+  if (!Array.isArray(calls)) {
+    const { errno, named } = calls;
+    return launchFailure(errno, [named], directory, command.environment);
+  }
   let errno: number = ERRNO.ENOENT;
   for (const call of calls) {
     if (!isWanted()) return undefined;
@@ -34,6 +38,21 @@ export async function launch(
     if (errno !== ERRNO.ENOENT && errno !== ERRNO.ENOTDIR) break;
   }
   return launchFailure(errno, calls, directory, command.environment);
+}
+
+/** The shells for a text, or the one program. */
+function callsOf(
+  command: EngineCommand,
+  directory: string,
+  environment: Readonly<Record<string, string>>,
+): ShellInvocation[] | { readonly errno: number; readonly named: ShellInvocation } {
+  const { argv, shells } = command;
+  if (argv !== undefined) {
+    const call = programCall(argv, command, directory, environment.PATH);
+    return 'errno' in call ? { ...call, named: namedCall(argv) } : [call];
+  }
+  const paths = shells === '' ? usualShells(environment) : shells.split('\0');
+  return paths.map((path) => shellCall(path, command));
 }
 
 /**

@@ -47,6 +47,10 @@ const CLOSE = `exec ${SCRIPT_DESCRIPTOR}<&-;`;
 /** For shells that can't redirect themselves. */
 const MERGE_AROUND = 'exec "$0" "$@" 2>&1';
 
+/** What a shell does before it becomes a program. */
+export const AROUND_PROGRAM = (merged: boolean, waits: boolean): string =>
+  `${merged ? MERGE : ''}${waits ? `${WAIT}${CLOSE}` : ''}exec "$0" "$@"`;
+
 type Demand = Pick<EngineCommand, 'text' | 'separate' | 'follow' | 'terminal' | 'behind'>;
 
 /** How a shell at this path is called. */
