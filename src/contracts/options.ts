@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { dirname } from 'node:path';
 import { checkWellFormed } from '../command/command-line.js';
 import { encodingOf } from '../command/encoding/decoded-capture.js';
 import {
@@ -185,15 +186,43 @@ interface CallOptions extends Pick<ExecuteOptions, 'timeoutMs' | 'signal' | 'onO
   readonly owner: Owner;
 }
 
+/** Sandboxes in which a directory of outputs is seen, by that and by the policy. */
+const showing = new WeakMap<SandboxPolicy, Map<string, SandboxPolicy>>();
+
+type CommonSettings = Pick<
+  ShellSettings,
+  'graceMs' | 'shell' | 'encoding' | 'priority' | 'sandbox' | 'limits'
+>;
+
+/**
+ * The settings of a tool that tells where whole outputs are: there they are to be seen in its sandbox,
+ * which has a temporary directory of its own.
+ *
+ * @param spill Where the output of this call will be, beside all others of the tool.
+ */
+export function showingOutputs(
+  settings: CommonSettings,
+  spill: ExecuteOptions['spill'],
+): CommonSettings {
+  const { sandbox } = settings;
+  const path = typeof spill === 'object' ? spill.path : spill;
+  if (sandbox === undefined || path === undefined) return settings;
+  const directory = dirname(path);
+  const known = showing.get(sandbox) ?? new Map<string, SandboxPolicy>();
+  showing.set(sandbox, known);
+  const { allowRead = [] } = sandbox.filesystem ?? {};
+  const filesystem = { ...sandbox.filesystem, allowRead: [...allowRead, directory] };
+  const shown = known.get(directory) ?? { ...sandbox, filesystem };
+  known.set(directory, shown);
+  return { ...settings, sandbox: shown };
+}
+
 /**
  * A command's options, as far as those of all contracts are alike. One literal: it is on every call's
  * way, and a spread takes several times as long.
  */
 export function commandOptions(
-  settings: Pick<
-    ShellSettings,
-    'graceMs' | 'shell' | 'encoding' | 'priority' | 'sandbox' | 'limits'
-  >,
+  settings: CommonSettings,
   { headBytes, tailBytes }: OutputLimits,
   call: CallOptions,
 ): Omit<ExecuteOptions, 'streams'> {

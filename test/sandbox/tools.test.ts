@@ -69,6 +69,16 @@ describe.each(people)('%s', (person) => {
     expect(answers.map(({ text }) => text.includes('Read-only'))).toEqual([true, true]);
   });
 
+  test('a file with a whole output is seen where the answer says that it is', async () => {
+    const scene = makeScene(scenes.path, person);
+    const options = { contract: 'modes', cwd: scene.work, sandbox: 'workspace-write' };
+    const command = `seq 100000 | tee /dev/stderr; echo here > /tmp/own`;
+    const read = `f=$(find /tmp -type f -size +100k); tail -n1 $f; echo x >> $f; cat /tmp/own`;
+    const answers = await ask(person, scene, options, { command }, { command: read });
+    expect(answers[0]?.text).toMatch(/\/tmp\/\S+/);
+    expect(answers[1]?.text).toMatch(/^100000\n.*Read-only.*\nhere$/m);
+  });
+
   test('what would outlive the sandbox is refused', async () => {
     const scene = makeScene(scenes.path, person);
     const options = { cwd: scene.work, sandbox: 'read-only' };

@@ -7,7 +7,12 @@ import type { ReadySnapshot } from '../../../snapshot/shell-snapshot.js';
 import { InputError } from '../../../support/errors.js';
 import type { TerminalUi } from '../../../terminal/ui.js';
 import { ToolError } from '../../errors.js';
-import { type CallMoment, commandOptions, shellEnvironment } from '../../options.js';
+import {
+  type CallMoment,
+  commandOptions,
+  shellEnvironment,
+  showingOutputs,
+} from '../../options.js';
 import { checkWorkingDirectory, resolveWorkingDirectory } from '../../workdir.js';
 import type { RunContext, TimeoutLimits, WorkspaceSettings } from '../options.js';
 import { expandUrls } from './expand.js';
@@ -111,7 +116,8 @@ export function workspaceOptions(
   const timeoutMs = Math.round(timeout.seconds * 1000);
   // A final newline is not shown, and does not count.
   const spill = keeper.spill(headBytes + tailBytes + 1);
-  return commandOptions(settings, limits, { cwd, timeoutMs, owner, signal, spill, onOutput });
+  const shell = showingOutputs(settings, spill);
+  return commandOptions(shell, limits, { cwd, timeoutMs, owner, signal, spill, onOutput });
 }
 
 /** What is different on a terminal: programs may ask, page and draw there. */
