@@ -21,6 +21,8 @@ function describe({ kind, target, rule }: Denial, writable: readonly string[]): 
       return `${what}Do without it, or ask the user.`;
     case 'tmp':
       return `${what}/tmp is the sandbox's own: keep files in the working directory.`;
+    case 'socketFamilies':
+      return `${what}Only sockets of the internet and of Unix can be made.`;
     case 'allowedDomains':
       return `${what}Use what is here, or ask the user to allow that host.`;
     default:

@@ -5,6 +5,7 @@ import type {
   BaseResult,
   Canceller,
   Capture,
+  Denial,
   Ending,
   MergedResult,
   Outcome,
@@ -53,10 +54,33 @@ function withoutFigures({ cpu: _, peakMemory: __, ...known }: RunResult): RunRes
   return known;
 }
 
+/** @param lines `write=namespace tmp=none`, and `socket=40` for each socket that was denied. */
 function toReport(lines: string): SandboxReport {
-  const enforced = Object.fromEntries(lines.split(' ').map((line) => line.split('=')));
-  return { enforced: enforced as SandboxReport['enforced'], writable: [], denials: [] };
+  const all = lines.split(' ').map((line) => line.split('='));
+  const families = new Set(
+    all.flatMap(([name, family]) => (name === 'socket' ? Number(family) : [])),
+  );
+  const denials = [...families].map((family): Denial => {
+    const rule = family === 2 || family === 10 ? 'network' : 'socketFamilies';
+    const target = SOCKET_FAMILIES[family] ?? `AF_${family}`;
+    return { kind: 'socket', target, rule, source: 'kernel' };
+  });
+  const enforced = Object.fromEntries(all.filter(([name]) => name !== 'socket'));
+  return { enforced, writable: [], denials };
 }
+
+/** The names of those that programs ask for. */
+const SOCKET_FAMILIES: Readonly<Record<number, string>> = {
+  2: 'AF_INET',
+  10: 'AF_INET6',
+  16: 'AF_NETLINK',
+  17: 'AF_PACKET',
+  29: 'AF_CAN',
+  31: 'AF_BLUETOOTH',
+  38: 'AF_ALG',
+  40: 'AF_VSOCK',
+  44: 'AF_XDP',
+};
 
 // Written out twice: a spread of one into the other costs as much as all the rest.
 

@@ -57,6 +57,25 @@ describe.each(people)('%s', (person) => {
     expect(existsSync(`${scene.outside}/new`)).toBe(false);
   });
 
+  test('the kernel tells of each family of sockets that was denied, once', async () => {
+    const scene = makeScene(scenes.path, person);
+    const ask = (family: number) => `/usr/bin/python3 -c '
+import socket
+for _ in range(3):
+    try: socket.socket(${family}, socket.SOCK_STREAM)
+    except OSError as error: print(error.errno)'`;
+    const command = `${ask(40)}; ( ${ask(38)} & wait ); ${ask(2)}; setsid ${ask(17)}`;
+    const options = { cwd: scene.work, sandbox: 'workspace-write' };
+    const { text, result } = await runAs(person, scene, command, options);
+    expect(text).toBe('97\n'.repeat(9));
+    const rule = 'socketFamilies';
+    expect(result.sandbox?.denials).toEqual(
+      ['AF_VSOCK', 'AF_ALG', 'AF_PACKET'].map((target) => {
+        return { kind: 'socket', target, rule, source: 'kernel' };
+      }),
+    );
+  });
+
   test('the answer of a tool ends in a line for each', async () => {
     const scene = makeScene(scenes.path, person);
     const options = { contract: 'session', cwd: scene.work, sandbox: 'workspace-write' };

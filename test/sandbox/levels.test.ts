@@ -84,6 +84,12 @@ describe.each(Object.keys(places))('%s', (place) => {
       socketFamilies: 'seccomp',
       privileges: 'none',
     });
+    expect(answer.result?.sandbox?.denials).toContainEqual({
+      kind: 'socket',
+      target: 'AF_INET',
+      rule: 'network',
+      source: 'kernel',
+    });
     // Which is said, and so it is.
     expect(text).toContain('the secret key');
   });

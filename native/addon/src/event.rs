@@ -154,7 +154,10 @@ fn ran(record: &mut Record, figures: &mut Figures, id: f64, outcome: Outcome) ->
     }
     // And only that of a sandbox has this.
     match outcome.enforced {
-        Some(lines) => record.push(lines),
+        Some(mut lines) => {
+            outcome.denied.iter().for_each(|family| lines += &format!(" socket={family}"));
+            record.push(lines)
+        }
         None => Ok(()),
     }
 }

@@ -11,9 +11,11 @@ use forkline_protocol::{Answer, Call, News, Status, VERSION, receive_now, send, 
 
 use crate::command::GRACE_WITHOUT_HOST;
 use crate::cradle::{Cradle, own_attributes, tell};
+
 use crate::ending::Ending;
 use crate::members::{Members, kill};
 use crate::outside;
+use crate::sandbox::denied::{Denied, ancestor_among};
 use crate::signals::{self, HOST_IS_GONE};
 use crate::wait::{self, Change, Ended, Family};
 
@@ -31,6 +33,8 @@ struct Keeper {
     own: Attributes,
     /// What cradles that were killed have left to us.
     adopted: Option<Adopted>,
+    /// Of a sandbox.
+    denied: Option<Denied>,
 }
 
 struct Adopted {
@@ -51,12 +55,13 @@ pub fn keep(is_same_version: bool) -> ExitCode {
         let _ = send(lifeline.as_fd(), [&News::Hello(VERSION).encode(), b""], &[]);
         return ExitCode::from(2);
     }
-    keep_for(lifeline, host())
+    keep_for(lifeline, host(), None)
 }
 
-/// The same for a host whose end shows in one of these.
-pub fn keep_for(lifeline: OwnedFd, host: Option<OwnedFd>) -> ExitCode {
+/// The same for a host whose end shows in one of these. `denied`: sockets, in a sandbox.
+pub fn keep_for(lifeline: OwnedFd, host: Option<OwnedFd>, denied: Option<Denied>) -> ExitCode {
     let Ok(mut keeper) = Keeper::new(lifeline, host) else { return ExitCode::FAILURE };
+    keeper.denied = denied;
     keeper.say(News::Hello(VERSION));
     while keeper.turn() {}
     ExitCode::SUCCESS
@@ -90,6 +95,7 @@ impl Keeper {
             stack: Stack::new()?,
             own: own_attributes(),
             adopted: None,
+            denied: None,
         })
     }
 
@@ -99,10 +105,11 @@ impl Keeper {
             return false;
         }
         let time = self.act();
-        let [lifeline, host] = signals::wait(
+        let [lifeline, host, denied] = signals::wait(
             [
                 self.lifeline.as_ref().map(|lifeline| (lifeline.as_fd(), libc::POLLIN)),
                 self.host.as_ref().map(|host| (host.as_fd(), libc::POLLIN)),
+                self.denied.as_ref().map(|denied| (denied.descriptor(), libc::POLLIN)),
             ],
             time,
         );
@@ -111,6 +118,9 @@ impl Keeper {
         }
         if host != 0 {
             self.host_is_gone();
+        }
+        if denied & libc::POLLIN != 0 {
+            self.tell_denied();
         }
         true
     }
@@ -132,6 +142,16 @@ impl Keeper {
                 Err(_) => {}
             }
         }
+    }
+
+    fn tell_denied(&self) {
+        let Some(denied) = &self.denied else { return };
+        denied.take(|pid, family| {
+            let cradle = ancestor_among(pid, |pid| self.cradles.contains_key(&pid));
+            if let Some(number) = cradle.and_then(|cradle| self.cradles.get(&cradle)) {
+                self.say(News::Denied(*number, family));
+            }
+        });
     }
 
     fn host_is_gone(&mut self) {
@@ -190,7 +210,7 @@ impl Keeper {
             -1 => refuse(&channel, io::Error::last_os_error().raw_os_error().unwrap_or(0)),
             0 => {
                 // Their ends are to be the keeper's.
-                (self.lifeline, self.host) = (None, None);
+                (self.lifeline, self.host, self.denied) = (None, None, None);
                 // SAFETY: takes numbers, and a name that ends with NUL.
                 unsafe {
                     libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);

@@ -44,6 +44,8 @@ pub enum News {
     Enforced(String),
     /// Who is in the sandbox connects to the socket that comes along, to reach the network by the host.
     Listens,
+    /// The command of this cradle was denied a socket of this family.
+    Denied(i32, u32),
     /// The sandbox can't be had: the errno, and what could not be done.
     Refused(i32, String),
 }
@@ -57,6 +59,10 @@ impl News {
             News::GivenUp(cradle) => (3, *cradle as u64, ""),
             News::Enforced(lines) => (4, 0, &**lines),
             News::Listens => (6, 0, ""),
+            News::Denied(cradle, family) => {
+                // Both in one number: nobody has more than these bits.
+                (7, u64::from(*cradle as u32) << 32 | u64::from(*family), "")
+            }
             News::Refused(errno, action) => (5, *errno as u64, &**action),
         };
         Writer::default().number(kind).number(number).bytes(text.as_bytes()).finish()
@@ -73,6 +79,7 @@ impl News {
             3 => Some(News::GivenUp(i32::try_from(number).ok()?)),
             4 => Some(News::Enforced(text())),
             6 => Some(News::Listens),
+            7 => Some(News::Denied((number >> 32) as i32, number as u32)),
             5 => Some(News::Refused(i32::try_from(number).ok()?, text())),
             _ => None,
         }
@@ -89,7 +96,13 @@ mod tests {
             assert_eq!(Call::decode(&call.encode()), Some(call));
         }
         let told = [News::Enforced("write=namespace".into()), News::Refused(1, "tmp: /tmp".into())];
-        let others = [News::Hello(7), News::Cleared(8), News::GivenUp(9), News::Listens];
+        let others = [
+            News::Hello(7),
+            News::Cleared(8),
+            News::GivenUp(9),
+            News::Listens,
+            News::Denied(10, 40),
+        ];
         for news in others.into_iter().chain(told) {
             assert_eq!(News::decode(&news.encode()), Some(news));
         }

@@ -27,7 +27,11 @@ export async function withDenials(
   const hosts = told.map((target): Denial => {
     return { kind: 'connect', target, rule: 'allowedDomains', source: 'proxy' };
   });
-  const denials = [...hosts, ...(await findDenials(result, sandbox, directory))];
+  const denials = [
+    ...result.sandbox.denials,
+    ...hosts,
+    ...(await findDenials(result, sandbox, directory)),
+  ];
   const { writable } = sandbox;
   return { ...result, sandbox: { ...result.sandbox, writable, denials } };
 }

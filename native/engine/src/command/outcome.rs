@@ -47,6 +47,8 @@ pub struct Outcome {
     pub share: i32,
     /// Each line of its sandbox, and by what it was kept, as in `write=namespace tmp=none`.
     pub enforced: Option<String>,
+    /// Families of sockets that its sandbox has denied it, in order.
+    pub denied: Vec<u32>,
 }
 
 /// Resources used by the command and the descendants it waited for.

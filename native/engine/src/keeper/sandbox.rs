@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
+
 use crate::command::errors::{LaunchError, Step};
 
 /// The sandbox that a keeper makes.
@@ -10,17 +12,35 @@ pub struct Sandbox {
     pub plan: Arc<[u8]>,
     enforced: OnceLock<String>,
     refused: OnceLock<LaunchError>,
+    /// Families of sockets, with the cradle of whose command was denied one.
+    denied: Mutex<Vec<(i32, u32)>>,
 }
 
 impl Sandbox {
     /// Nothing is known of it yet.
     pub fn new(plan: Arc<[u8]>) -> Sandbox {
-        Sandbox { plan, enforced: OnceLock::new(), refused: OnceLock::new() }
+        Sandbox {
+            plan,
+            enforced: OnceLock::new(),
+            refused: OnceLock::new(),
+            denied: Mutex::default(),
+        }
     }
 
     /// It stands: each of its lines, and by what it is kept.
     pub fn stands(&self, enforced: String) {
         let _ = self.enforced.set(enforced);
+    }
+
+    /// The command of this cradle was denied a socket of this family.
+    pub fn denies(&self, cradle: i32, family: u32) {
+        self.denied.lock().push((cradle, family));
+    }
+
+    /// What the command of this cradle was denied since that was asked last.
+    pub fn take_denied(&self, cradle: i32) -> Vec<u32> {
+        let of_cradle = |(number, _): &mut (i32, u32)| *number == cradle;
+        self.denied.lock().extract_if(.., of_cradle).map(|(_, family)| family).collect()
     }
 
     /// It can't be had.

@@ -63,6 +63,11 @@ impl Reactor {
         match answer {
             Answer::Empty | Answer::Over { cleared: true, .. } => {
                 if let Some(leftover) = self.leftovers.remove(&id) {
+                    // It is nobody's, and not to be the next one's.
+                    self.hear_keeper(leftover.keeper.id);
+                    leftover.keeper.sandbox.iter().for_each(|sandbox| {
+                        sandbox.take_denied(leftover.parent);
+                    });
                     self.free(&leftover.keeper, leftover.cradle);
                 }
                 self.followed_to_the_end(id, true);

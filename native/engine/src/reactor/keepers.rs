@@ -53,6 +53,9 @@ impl Reactor {
                         plan.zip(descriptors)
                             .for_each(|(plan, socket)| (self.on_listen)(&plan, socket));
                     }
+                    Some(News::Denied(cradle, family)) => {
+                        keeper.sandbox.iter().for_each(|sandbox| sandbox.denies(cradle, family));
+                    }
                     Some(News::Enforced(lines)) => {
                         keeper.sandbox.iter().for_each(|sandbox| sandbox.stands(lines.clone()));
                     }

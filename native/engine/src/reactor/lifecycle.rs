@@ -182,6 +182,11 @@ impl Reactor {
 
     /// Everything is known of a command that has ended.
     pub(super) fn settle(&mut self, id: u64) {
+        // What was denied was told before whoever asked went on.
+        let keeper = self.processes.get(&id).map(|process| process.keeper.clone());
+        if let Some(keeper) = keeper.filter(|keeper| keeper.sandbox.is_some()) {
+            self.hear_keeper(keeper.id);
+        }
         let Some(Phase::Asking(exit)) = self.processes.get(&id).map(|process| process.phase) else {
             return;
         };
@@ -209,6 +214,11 @@ impl Reactor {
             background: process.members,
             directory: process.directory,
             share: process.share,
+            denied: process
+                .keeper
+                .sandbox
+                .as_ref()
+                .map_or(Vec::new(), |sandbox| sandbox.take_denied(process.parent)),
             enforced: process
                 .keeper
                 .sandbox

@@ -1,6 +1,7 @@
 //! The filter of system calls: sockets by their family, and what could go round that.
 
 use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
 
 /// What makes sockets and has a filter's number of its own on every kind of processor.
 const IO_URING_SETUP: u32 = 425;
@@ -29,9 +30,16 @@ const FOREIGN: (u32, u32, Option<u32>) = (0x4000_0028, 281, None);
 const ALLOW: u32 = 0x7fff_0000;
 const ERRNO: u32 = 0x0005_0000;
 const KILL: u32 = 0x8000_0000;
+/// Whoever listens answers.
+const NOTIFY: u32 = 0x7fc0_0000;
+const NEW_LISTENER: libc::c_ulong = 1 << 3;
 
 /// Instructions with labels; jumps go to what is appended later.
-struct Program(Vec<libc::sock_filter>);
+struct Program {
+    instructions: Vec<libc::sock_filter>,
+    /// What becomes of a socket of another family.
+    refusal: u32,
+}
 
 impl Program {
     fn load(&mut self, offset: u32) {
@@ -59,22 +67,22 @@ impl Program {
             // To the answer after the refusal.
             self.if_equal_skip(*family, (families.len() - index) as u8);
         }
-        self.answer(ERRNO | libc::EAFNOSUPPORT as u32);
+        self.answer(self.refusal);
         self.answer(ALLOW);
     }
 
     fn push(&mut self, code: u16, jt: u8, jf: u8, k: u32) {
-        self.0.push(libc::sock_filter { code, jt, jf, k });
+        self.instructions.push(libc::sock_filter { code, jt, jf, k });
     }
 }
 
 /// `network`: whether sockets of the internet can be made at all.
-fn program(network: bool) -> Vec<libc::sock_filter> {
+fn program(network: bool, refusal: u32) -> Vec<libc::sock_filter> {
     let families: &[u32] =
         if network { &[AF_UNIX, AF_INET, AF_INET6, AF_NETLINK] } else { &[AF_UNIX] };
     // A load, a jump for each, a refusal and an answer.
     let checks = families.len() as u8 + 3;
-    let mut program = Program(Vec::new());
+    let mut program = Program { instructions: Vec::new(), refusal };
     program.load(ARCHITECTURE);
     // The own one: three instructions for io_uring and x32, then the families.
     program.unless_equal_skip(OWN, 7 + checks);
@@ -98,17 +106,29 @@ fn program(network: bool) -> Vec<libc::sock_filter> {
     program.if_equal_skip(socket, 1);
     program.answer(ALLOW);
     program.only_families(families);
-    program.0
+    program.instructions
 }
 
-/// Puts the filter on the calling thread, and whatever it starts.
-pub fn enter(network: bool) -> io::Result<()> {
-    let mut program = program(network);
+/// Puts the filter on the calling thread, and whatever it starts. Who listens at the result is told of
+/// each socket that is denied; None: somebody listens already, and there can be one only.
+pub fn enter(network: bool) -> io::Result<Option<OwnedFd>> {
+    match install(&mut program(network, NOTIFY), NEW_LISTENER) {
+        // SAFETY: just made, and nobody else's.
+        Ok(listener) => Ok(Some(unsafe { OwnedFd::from_raw_fd(listener) })),
+        Err(_) => {
+            let refusal = ERRNO | libc::EAFNOSUPPORT as u32;
+            install(&mut program(network, refusal), 0).map(|_| None)
+        }
+    }
+}
+
+fn install(program: &mut [libc::sock_filter], flags: libc::c_ulong) -> io::Result<i32> {
     let fprog = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
     const SET_MODE_FILTER: libc::c_uint = 1;
     // SAFETY: reads the program, which outlives the call.
-    let result = unsafe { libc::syscall(libc::SYS_seccomp, SET_MODE_FILTER, 0, &raw const fprog) };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    let result =
+        unsafe { libc::syscall(libc::SYS_seccomp, SET_MODE_FILTER, flags, &raw const fprog) };
+    if result >= 0 { Ok(result as i32) } else { Err(io::Error::last_os_error()) }
 }
 
 #[cfg(test)]
@@ -117,7 +137,7 @@ mod tests {
 
     /// What the kernel would answer.
     fn run(architecture: u32, number: u32, family: u32, network: bool) -> u32 {
-        let program = program(network);
+        let program = program(network, ERRNO | libc::EAFNOSUPPORT as u32);
         let (mut at, mut loaded) = (0, 0);
         loop {
             let libc::sock_filter { code, jt, jf, k } = program[at];

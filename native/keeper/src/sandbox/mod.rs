@@ -4,6 +4,7 @@
 //! Two processes: one stays outside and does nothing but wait; the other is the keeper, and the first
 //! process of the PID namespace, so that nobody outlives it.
 
+pub mod denied;
 mod filter;
 mod landlock;
 mod mounts;
@@ -25,6 +26,7 @@ use forkline_protocol::{News, send};
 
 use crate::keeper;
 use crate::outside;
+use denied::Denied;
 use landlock::Ruleset;
 use namespaces::{Inside, Side};
 use plan::{Access, Plan, Require};
@@ -51,6 +53,13 @@ struct Before {
     host: Option<OwnedFd>,
     rights: u64,
     sockets: Vec<PathBuf>,
+}
+
+/// A sandbox that stands.
+struct Built {
+    enforced: Enforced,
+    /// Where the kernel tells of sockets that are denied.
+    listener: Option<OwnedFd>,
 }
 
 /// Makes the sandbox that is told in `order`, and keeps it.
@@ -97,10 +106,10 @@ fn in_namespaces(plan: &Plan, before: Before, mut inside: Inside) -> ExitCode {
         return ExitCode::FAILURE;
     }
     let built = build(plan, &before, inside.has_user_namespace);
-    match built.and_then(|enforced| probe().map(|()| enforced)) {
-        Ok(enforced) => {
+    match built.and_then(|built| probe().map(|()| built)) {
+        Ok(built) => {
             inside.tell_made();
-            go_on(before, &enforced)
+            go_on(before, built)
         }
         // The other does what can be done without.
         Err(_) if plan.require == Require::BestEffort => ExitCode::FAILURE,
@@ -109,16 +118,16 @@ fn in_namespaces(plan: &Plan, before: Before, mut inside: Inside) -> ExitCode {
 }
 
 fn landlocked(plan: &Plan, before: Before) -> ExitCode {
-    match confine_alone(plan, before.rights).and_then(|enforced| probe().map(|()| enforced)) {
-        Ok(enforced) => go_on(before, &enforced),
+    match confine_alone(plan, before.rights).and_then(|built| probe().map(|()| built)) {
+        Ok(built) => go_on(before, built),
         Err(refusal) => refuse(&before, &refusal),
     }
 }
 
 /// Says what is enforced, and is the keeper.
-fn go_on(before: Before, enforced: &Enforced) -> ExitCode {
-    say(&before.lifeline, &News::Enforced(enforced.text()));
-    keeper::keep_for(before.lifeline, before.host)
+fn go_on(before: Before, built: Built) -> ExitCode {
+    say(&before.lifeline, &News::Enforced(built.enforced.text()));
+    keeper::keep_for(before.lifeline, before.host, built.listener.map(Denied::new))
 }
 
 fn refuse(before: &Before, refusal: &Refusal) -> ExitCode {
@@ -131,7 +140,7 @@ fn say(lifeline: &OwnedFd, news: &News) {
 }
 
 /// All lines, in namespaces.
-fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Enforced, Refusal> {
+fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, Refusal> {
     let plan = &plan.resolved();
     let seen = |socket: &PathBuf| socket.exists();
     let sockets: Vec<PathBuf> = before.sockets.iter().filter(|path| seen(path)).cloned().collect();
@@ -152,7 +161,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Enforced, Refu
             .map_err(Refusal::of(Line::Privileges, "forbidding more user namespaces"))?;
     }
     tree::close_proc().map_err(Refusal::of(Line::Processes, "closing /proc"))?;
-    confine(plan, before.rights, true)?;
+    let (_, listener) = confine(plan, before.rights, true)?;
     let mut enforced = Enforced::default();
     let when = |is: bool, by: By| if is { by } else { By::None };
     enforced.set(Line::Write, By::Namespace);
@@ -164,13 +173,13 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Enforced, Refu
     enforced.set(Line::Processes, when(!plan.host_processes, By::Namespace));
     enforced.set(Line::SocketFamilies, By::Seccomp);
     enforced.set(Line::Privileges, By::Namespace);
-    Ok(enforced)
+    Ok(Built { enforced, listener })
 }
 
 /// What can be had without namespaces.
-fn confine_alone(plan: &Plan, rights: u64) -> Result<Enforced, Refusal> {
+fn confine_alone(plan: &Plan, rights: u64) -> Result<Built, Refusal> {
     let plan = &plan.resolved();
-    let has_scopes = confine(plan, rights, false)?;
+    let (has_scopes, listener) = confine(plan, rights, false)?;
     let mut enforced = Enforced::default();
     let when = |is: bool, by: By| if is { by } else { By::None };
     enforced.set(Line::Write, By::Landlock);
@@ -181,11 +190,16 @@ fn confine_alone(plan: &Plan, rights: u64) -> Result<Enforced, Refusal> {
     enforced.set(Line::Processes, when(has_scopes && !plan.host_processes, By::Landlock));
     enforced.set(Line::SocketFamilies, By::Seccomp);
     enforced.set(Line::Privileges, By::None);
-    Ok(enforced)
+    Ok(Built { enforced, listener })
 }
 
-/// Landlock, the filter, and no new rights; whether signals and abstract sockets are kept in.
-fn confine(plan: &Plan, rights: u64, has_namespaces: bool) -> Result<bool, Refusal> {
+/// Landlock, the filter, and no new rights; whether signals and abstract sockets are kept in, and where
+/// the filter tells of sockets.
+fn confine(
+    plan: &Plan,
+    rights: u64,
+    has_namespaces: bool,
+) -> Result<(bool, Option<OwnedFd>), Refusal> {
     let ruleset = ruleset(plan, has_namespaces)?;
     let has_scopes = ruleset.has_scopes();
     privileges::leave_keyring();
@@ -193,11 +207,11 @@ fn confine(plan: &Plan, rights: u64, has_namespaces: bool) -> Result<bool, Refus
         .map_err(Refusal::of(Line::Privileges, "giving up privileges"))?;
     ruleset.enter().map_err(Refusal::of(Line::Write, "entering Landlock's rules"))?;
     // Where there is a network of its own, its loopback is for everybody in it.
-    filter::enter(plan.network || has_namespaces)
+    let listener = filter::enter(plan.network || has_namespaces)
         .map_err(Refusal::of(Line::SocketFamilies, "filtering system calls"))?;
     privileges::close_to_others()
         .map_err(Refusal::of(Line::Processes, "closing the keeper to others"))?;
-    Ok(has_scopes)
+    Ok((has_scopes, listener))
 }
 
 fn ruleset(plan: &Plan, has_namespaces: bool) -> Result<Ruleset, Refusal> {
