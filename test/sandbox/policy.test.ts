@@ -99,6 +99,21 @@ print('loopback', c.getpeername()[0])"
     expect(readFileSync(`${outside}/file`, 'utf8')).toBe('before\n');
   });
 
+  test('of two rules for the same path the stricter counts', async () => {
+    const { home, work, outside } = scene();
+    const filesystem = { allowWrite: [outside], denyWrite: [outside], denyRead: [], allowRead: [] };
+    const command = `echo x > ${outside}/new; cat ${outside}/file`;
+    const { text } = await runAs(person, { home }, command, { cwd: work, sandbox: { filesystem } });
+    expect(text).toMatch(/Read-only file system\nbefore\n$/);
+  });
+
+  test('has none of the descriptors of its keeper', async () => {
+    const place = scene();
+    const command = 'ls /proc/self/fd | wc -l; ls -l /proc/self/fd | grep -c /proc$';
+    const { text } = await runAs(person, place, command, { cwd: place.work, sandbox: 'read-only' });
+    expect(text).toBe('4\n0\n');
+  });
+
   test('shares what the policy says is shared', async () => {
     const place = scene();
     const sandbox = {

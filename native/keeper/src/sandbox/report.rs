@@ -76,15 +76,20 @@ impl Refusal {
     }
 
     fn advice(&self) -> Option<String> {
-        let denied = matches!(self.errno(), libc::EPERM | libc::EACCES);
-        if !self.action.contains("user namespace") || !denied && self.errno() != libc::ENOSPC {
-            return None;
-        }
         let is = |path: &str, value: &str| {
             std::fs::read_to_string(path).is_ok_and(|text| text.trim() == value)
         };
-        let advice = if is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1") {
-            "AppArmor restricts them on this machine (Ubuntu 23.10 and later): allow them for this \
+        let denied = matches!(self.errno(), libc::EPERM | libc::EACCES);
+        // There one can be made, but has no rights: what comes next is denied.
+        let is_restricted =
+            denied && is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1");
+        let is_refused =
+            self.action.contains("user namespace") && (denied || self.errno() == libc::ENOSPC);
+        if !is_restricted && !is_refused {
+            return None;
+        }
+        let advice = if is_restricted {
+            "AppArmor restricts user namespaces on this machine (Ubuntu 23.10 and later): allow them for this \
              program by a profile, or for all by \
              `sysctl kernel.apparmor_restrict_unprivileged_userns=0`"
         } else if is("/proc/sys/kernel/unprivileged_userns_clone", "0") {

@@ -11,7 +11,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::sandbox::mounts::{self, Tree, make_read_only, make_writable, mount_new};
-use crate::sandbox::plan::{Access, Plan};
+use crate::sandbox::plan::{Access, Plan, Rule};
 use crate::sandbox::report::{Line, Refusal};
 
 /// What every program may want of `/dev`.
@@ -147,14 +147,17 @@ fn steps(plan: &Plan, sockets: &[PathBuf]) -> Result<Vec<Step>, Refusal> {
 
 /// The nearest directory above that can be written to, if nothing nearer says otherwise.
 fn writable_root<'a>(plan: &'a Plan, path: &Path) -> Option<&'a Path> {
-    let above = plan.rules.iter().filter(|rule| path != rule.path && path.starts_with(&rule.path));
+    // Of the same path, the stricter rule counts.
+    let is_above = |rule: &&Rule| path != rule.path || rule.access == Access::Write;
+    let above = plan.rules.iter().filter(|rule| path.starts_with(&rule.path)).filter(is_above);
     let nearest = above.max_by_key(|rule| rule.path.components().count())?;
     (nearest.access == Access::Write).then_some(&*nearest.path)
 }
 
 /// Those above `path` and below `root`, the longest last.
 fn between<'a>(root: &Path, path: &'a Path) -> Vec<&'a Path> {
-    let above = path.ancestors().skip(1).take_while(|above| *above != root);
+    let above =
+        path.ancestors().skip(1).take_while(|above| above.starts_with(root) && *above != root);
     let mut above: Vec<_> = above.collect();
     above.reverse();
     above
@@ -231,7 +234,6 @@ fn make_private<const N: usize>(run: [(&str, Option<Tree>); N]) -> io::Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::plan::Rule;
 
     #[test]
     fn what_is_kept_in_a_writable_directory_is_pinned_all_the_way() {
@@ -245,5 +247,7 @@ mod tests {
         assert_eq!(between(Path::new("/w"), Path::new("/w/.git/hooks")), [Path::new("/w/.git")]);
         assert_eq!(writable_root(&plan, Path::new("/w/s/x")), None);
         assert_eq!(writable_root(&plan, Path::new("/other")), None);
+        assert_eq!(writable_root(&plan, Path::new("/w")), Some(Path::new("/w")));
+        assert_eq!(between(Path::new("/w"), Path::new("/w")), Vec::<&Path>::new());
     }
 }
