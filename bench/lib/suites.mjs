@@ -16,6 +16,7 @@ const SUITES = new Map([
   ['p13', () => import('../suites/import.mjs')],
   ['p14', () => import('../suites/snapshot.mjs')],
   ['p16', () => import('../suites/sandbox.mjs')],
+  ['p17', () => import('../suites/fleet.mjs')],
   ['p18', () => import('../suites/rollouts.mjs')],
   ['p19', () => import('../suites/first-calls.mjs')],
   ['descriptors', () => import('../suites/descriptors.mjs')],

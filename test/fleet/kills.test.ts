@@ -1,0 +1,109 @@
+import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { connectFleet } from '../../src/fleet/index.js';
+import { leavesNothingBehind } from '../support/leftovers.js';
+import { hasNats, startWorker, useNats, type WorkerProcess } from '../support/nats.js';
+
+// FORKLINE_FLEET=10000 has as many commands, in a tenth as many sessions.
+const COMMANDS = Number(process.env.FORKLINE_FLEET ?? 600);
+const SESSIONS = COMMANDS / 10;
+const TIMEOUT_MS = 120_000 + COMMANDS * 100;
+
+/** What a caller was told of a command. */
+type Told = 'ran' | 'not started' | 'lost';
+
+/** By the name of an error: what it says of the command. */
+const TOLD: Readonly<Record<string, Told>> = {
+  BusyError: 'not started',
+  NoWorkerError: 'not started',
+  WorkerLostError: 'lost',
+};
+
+describe.runIf(hasNats())('kills at random', async () => {
+  leavesNothingBehind();
+  const folder = mkdtempSync(join(tmpdir(), 'forkline-nats-'));
+  const nats = await useNats(folder);
+
+  test(
+    'every command of every session has run once, or is told as not started or lost',
+    async () => {
+      const ran = join(folder, 'ran');
+      mkdirSync(ran);
+      const workers: WorkerProcess[] = [];
+      for (let count = 0; count < 3; count += 1) workers.push(await startWorker(nats.url));
+      const fleet = await connectFleet({ servers: nats.url, leaseMs: 4000 });
+      const told = new Map<number, Told>();
+      let isOver = false;
+      const killing = (async () => {
+        for (let round = 0; !isOver; round += 1) {
+          await sleep(300 + 700 * Math.random());
+          if (round % 5 === 4) {
+            await nats.restart(100);
+            continue;
+          }
+          const [killed] = workers.splice(Math.floor(Math.random() * workers.length), 1);
+          killed?.child.kill('SIGKILL');
+          workers.push(await startWorker(nats.url));
+        }
+      })();
+
+      const one = async (id: number, call: () => Promise<unknown>) => {
+        try {
+          await call();
+          told.set(id, 'ran');
+        } catch (error) {
+          const { name } = error as Error;
+          told.set(id, TOLD[name] ?? expect.fail(`${name}: ${(error as Error).message}`));
+        }
+      };
+      const session = async (first: number) => {
+        const commandOf = (id: number) => `echo ran >>${join(ran, String(id))}; sleep 0.1`;
+        // Half of them by tools, whose state is lost with their worker: the next has another.
+        let bash: Awaited<ReturnType<typeof makeTool>> | undefined;
+        const makeTool = () => fleet.createBashTool({ contract: 'session', cwd: '/tmp' });
+        for (let id = first; id < first + COMMANDS / SESSIONS; id += 1) {
+          await one(id, async () => {
+            if (first % 20 === 0) return fleet.run(commandOf(id));
+            bash ??= await makeTool();
+            try {
+              return await bash.execute({ command: commandOf(id) });
+            } catch (error) {
+              bash = undefined;
+              throw error;
+            }
+          });
+          await sleep(100 * Math.random());
+        }
+        await bash?.dispose();
+      };
+      const sessions = Array.from({ length: SESSIONS }, (_, index) => session(index * 10));
+      await Promise.all(sessions);
+      isOver = true;
+      await killing;
+      await fleet.dispose();
+
+      const counts = { ran: 0, 'not started': 0, lost: 0 };
+      for (let id = 0; id < COMMANDS; id += 1) {
+        const what = told.get(id) ?? expect.fail(`nobody was told of ${id}`);
+        counts[what] += 1;
+        const lines = linesOf(join(ran, String(id)));
+        if (what === 'ran') expect(lines, `command ${id}`).toBe(1);
+        if (what === 'not started') expect(lines, `command ${id}`).toBe(0);
+        expect(lines, `command ${id}`).toBeLessThanOrEqual(1);
+      }
+      expect(counts.ran).toBeGreaterThan(COMMANDS / 2);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+function linesOf(file: string): number {
+  try {
+    return readFileSync(file, 'utf8').split('\n').length - 1;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,63 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { connectFleet } from '../../src/fleet/index.js';
+import { useDisposal } from '../support/disposal.js';
+import { leavesNothingBehind } from '../support/leftovers.js';
+import { hasNats, startWorker, useNats } from '../support/nats.js';
+import { failureOf, printed } from '../support/results.js';
+
+describe.runIf(hasNats())('a broker with TLS and users', async () => {
+  leavesNothingBehind();
+  const keep = useDisposal();
+  const folder = mkdtempSync(join(tmpdir(), 'forkline-nats-'));
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const subject = ['-subj', '/CN=forkline', '-addext', 'subjectAltName=DNS:localhost'];
+  const files = ['-keyout', key, '-out', cert, '-days', '2', '-nodes'];
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', ...files, ...subject], {
+    stdio: 'ignore',
+  });
+  // Two tenants: each in an account of its own, with a pool of the same name.
+  const nats = await useNats(
+    folder,
+    `tls { cert_file: "${cert}", key_file: "${key}" }
+     accounts {
+       one { users: [{ user: one, password: first }] }
+       two { users: [{ user: two, password: second }] }
+     }`,
+  );
+  // Certificates are checked against names, not addresses.
+  const servers = nats.url.replace('nats://127.0.0.1', 'tls://localhost');
+  const connect = async (user: string, password: string) =>
+    keep(await connectFleet({ servers, user, password, tls: { ca: cert } }));
+  const worker = () =>
+    startWorker(servers, ['--tls-ca', cert], {
+      FORKLINE_NATS_USER: 'one',
+      FORKLINE_NATS_PASSWORD: 'first',
+    });
+
+  test('serves who has the right name, and tells commands nothing of it', async () => {
+    await worker();
+    const fleet = await connect('one', 'first');
+    const env = printed(await fleet.run('env; cat /proc/self/environ'));
+    expect(env).not.toMatch(/FORKLINE_NATS|first/);
+  });
+
+  test('keeps tenants apart', async () => {
+    await worker();
+    const other = await connect('two', 'second');
+    expect(await failureOf(other.run('true'))).toMatchObject({ name: 'NoWorkerError' });
+  });
+
+  test('lets nobody in with a wrong password, or without the certificate', async () => {
+    expect(await failureOf(connect('one', 'wrong'))).toMatchObject({
+      message: expect.stringMatching(/can't be reached: .*Authorization/i),
+    });
+    const trusting = connectFleet({ servers, user: 'one', password: 'first' });
+    expect(await failureOf(trusting)).toMatchObject({
+      message: expect.stringContaining('self-signed certificate'),
+    });
+  });
+});
