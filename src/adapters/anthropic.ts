@@ -3,8 +3,11 @@ import type { ToolDefinition } from './definition.js';
 
 /** A tool as Anthropic's Messages API takes it. */
 export interface AnthropicTool {
+  /** The tool's name: what a call of the model names. */
   name: string;
+  /** What the model is told of it. */
   description: string;
+  /** JSON Schema of its input. */
   input_schema: ObjectSchema;
 }
 

@@ -5,9 +5,13 @@ import { toOpenAiResponsesTool, toOpenAiTool } from './openai.js';
 
 /** How each API wants a tool described, by the name of the format. */
 export const TOOL_FORMATS = {
+  /** For Anthropic's Messages API. */
   anthropic: toAnthropicTool,
+  /** For OpenAI's Chat Completions. */
   openai: toOpenAiTool,
+  /** For OpenAI's Responses. */
   'openai-responses': toOpenAiResponsesTool,
+  /** For `tools/list` of an MCP server. */
   mcp: toMcpTool,
 } as const satisfies Readonly<Record<string, (tool: ToolDefinition) => object>>;
 

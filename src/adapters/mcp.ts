@@ -3,16 +3,27 @@ import type { ToolDefinition } from './definition.js';
 
 /** A tool as an MCP server lists it. */
 export interface McpTool {
+  /** The tool's name: what a call of the model names. */
   name: string;
+  /** Its name for people. */
   title: string;
+  /** What the model is told of it. */
   description: string;
+  /** JSON Schema of its input. */
   inputSchema: ObjectSchema;
+  /** JSON Schema of `structuredContent`; absent: there is none. */
   outputSchema?: ObjectSchema;
+  /** What a client may know of it before a call, to ask its user or not. */
   annotations: {
+    /** Its name for people, as clients of before 2025-06-18 read it. */
     title: string;
+    /** Whether it changes nothing. */
     readOnlyHint: boolean;
+    /** Whether what it changes may be lost. */
     destructiveHint: boolean;
+    /** Whether a second call with the same input changes nothing more. */
     idempotentHint: boolean;
+    /** Whether it reaches what is outside of this machine. */
     openWorldHint: boolean;
   };
 }

@@ -5,10 +5,15 @@ import { fitsStrictMode } from './openai-strict.js';
 /** A tool as OpenAI's Chat Completions API takes it, and the many APIs made after it. */
 export interface OpenAiTool {
   type: 'function';
+  /** The function that the model calls. */
   function: {
+    /** The tool's name: what a call of the model names. */
     name: string;
+    /** What the model is told of it. */
     description: string;
+    /** JSON Schema of its input. */
     parameters: ObjectSchema;
+    /** Whether the API keeps the model to the schema: see `fitsStrictMode()`. */
     strict: boolean;
   };
 }

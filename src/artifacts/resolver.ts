@@ -14,7 +14,11 @@ export interface ArtifactResolver {
 
 const URL_PATTERN = /^artifact:\/\/(?<id>\d+)\/?$/i;
 
-/** The resolver of a store's URLs, for a registry of internal URLs. */
+/**
+ * The resolver of a store's URLs, for a registry of internal URLs.
+ *
+ * @throws {InputError} The store is no object.
+ */
 export function artifactResolver(store: Pick<ArtifactStore, 'find'>): ArtifactResolver {
   checkObject('store', store);
   return {

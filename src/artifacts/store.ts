@@ -6,6 +6,7 @@ export interface Artifact {
   readonly id: string;
   /** Whose output it is, as it stands in the file's name. */
   readonly tool: string;
+  /** Absolute path of the file. */
   readonly path: string;
   /** Size of the file. */
   readonly bytes: number;
@@ -75,10 +76,12 @@ export interface ArtifactStore {
 /** There is no such artifact. The message is for the model: it says which there are. */
 export class ArtifactError extends Error {
   override readonly name = 'ArtifactError';
+  /** The id that was asked for. */
   readonly id: string;
   /** The ids that there are. */
   readonly available: readonly string[];
 
+  /** An error that names the unknown id, and those that there are. */
   constructor(id: string, available: readonly string[]) {
     super(`Unknown artifact id: ${id}. ${describeAvailable(available)}`);
     this.id = id;

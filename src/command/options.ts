@@ -15,6 +15,7 @@ import { checkPty, type PtyOption } from './terminal.js';
 
 /** A file for the whole output, mode 0600. */
 export interface SpillOptions {
+  /** Where: a path, or one relative to the directory of the host. */
   readonly path: string;
   /** Its quota in bytes. Default: none. */
   readonly maxBytes?: number | undefined;

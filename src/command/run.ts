@@ -9,7 +9,7 @@ import { overTerminal, TERMINAL_DEFAULTS } from './terminal.js';
 
 /** What a command's environment is made of. */
 export interface EnvironmentOptions {
-  /** Over the inherited variables; `undefined` removes one. */
+  /** Over the inherited variables; `undefined` removes one. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
    * The host's own variables: without those whose names look like secrets (the default), all of

@@ -74,13 +74,19 @@ export interface LiveProcess<Chunk = OutputChunk> extends AsyncIterable<Chunk>, 
   readonly result: Promise<RunResult>;
   /**
    * Writes to its stdin (started with `stdin: 'pipe'`), or types into its terminal (`pty`).
-   * Resolves once the bytes are in the pipe; rejects with `code: 'EPIPE'` when it has ended or closed
-   * its stdin. Typed bytes mean what they mean on any terminal: `\r` is Enter, `\x04` at the start of
+   * Resolves once the bytes are in the pipe. Typed bytes mean what they mean on any terminal: `\r` is Enter, `\x04` at the start of
    * a line the end of the input, `\x03` interrupts, and a line is at most 4,095 bytes long unless
    * the program has switched line editing off.
+   *
+   * @throws {InputError} The data is neither text nor bytes, or it has no stdin to write to.
+   * @throws Error with `code: 'EPIPE'`: it has ended, or closed its stdin.
    */
   write(data: string | Uint8Array): Promise<void>;
-  /** Closes its stdin, once everything is written. A terminal cannot be closed: write `\x04`. */
+  /**
+   * Closes its stdin, once everything is written.
+   *
+   * @throws {InputError} It has no stdin to close; on a terminal write `\x04`.
+   */
   end(): void;
   /**
    * Gives its terminal another size, 20 to 400 by 5 to 200; the command is told by SIGWINCH.
@@ -89,11 +95,18 @@ export interface LiveProcess<Chunk = OutputChunk> extends AsyncIterable<Chunk>, 
    * @throws {InputError} It has no terminal, or the size is out of range.
    */
   resize(columns: number, rows: number): void;
-  /** Sends a signal to its process group; false when it has ended. */
+  /**
+   * Sends a signal to its process group; false when it has ended.
+   *
+   * @throws {InputError} There is no such signal.
+   */
   signal(signal: NodeJS.Signals): Promise<boolean>;
   /**
    * Ends it and everything it started: SIGTERM, grace, SIGKILL. Resolves when it is gone. What it
    * left behind when it ended by itself is its owner's to end.
+   *
+   * @param options `graceMs`: milliseconds from SIGTERM to SIGKILL. Default: that of the command.
+   * @throws {InputError} The grace is no time in milliseconds, or an option is unknown.
    */
   kill(options?: { readonly graceMs?: number | undefined }): Promise<RunResult>;
   /**
@@ -101,6 +114,7 @@ export interface LiveProcess<Chunk = OutputChunk> extends AsyncIterable<Chunk>, 
    * takes it back.
    */
   unref(): void;
+  /** Takes `unref()` back: the host stays alive until the command has ended. */
   ref(): void;
   /**
    * What it has printed so far, within the same limits as the result; undefined once it is over.

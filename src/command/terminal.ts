@@ -3,7 +3,9 @@ import { InputError, showValue } from '../support/errors.js';
 
 /** The size of a terminal, in characters. */
 export interface TerminalSize {
+  /** Characters in a row. */
   readonly columns: number;
+  /** Rows. */
   readonly rows: number;
 }
 

@@ -6,6 +6,7 @@ import type { ToolSchema } from './ways/standard-schema.js';
 /** Text for the model. */
 export interface TextContent {
   type: 'text';
+  /** The text itself; never empty. */
   text: string;
 }
 
@@ -93,6 +94,7 @@ export const SHELL_HINTS: ToolHints = {
 
 /** A shell tool: what a model API needs to know of it, and how it is called. */
 export interface BashTool<Details = unknown, Input = unknown> {
+  /** What a call of the model names: `bash` and the like. */
   readonly name: string;
   /** What the model is told of it. */
   readonly description: string;
@@ -106,6 +108,7 @@ export interface BashTool<Details = unknown, Input = unknown> {
   readonly strict: boolean;
   /** `exclusive`: calls of one tool run one after the other, in the order in which they came. */
   readonly concurrency: 'exclusive' | 'shared';
+  /** What a client may know of it before a call: the annotations of MCP. */
   readonly hints: ToolHints;
   /** Keeps the commands that outlive their calls, and tells of them; absent: there are none. */
   readonly tasks?: TaskManager | undefined;

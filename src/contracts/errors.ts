@@ -28,16 +28,19 @@ export type ToolErrorKind =
 
 /** What comes with a failed call besides its message. */
 export interface ToolErrorOptions<Details> extends ErrorOptions {
+  /** What is known of the command. Default: none, when it was not started. */
   readonly details?: Details | undefined;
 }
 
 /** A tool call failed. The message is for the model, and has the output so far if there is any. */
 export class ToolError<Details = unknown> extends Error {
   override readonly name = 'ToolError';
+  /** What went wrong, in one word. */
   readonly kind: ToolErrorKind;
   /** What is known of the command when it was started: the contract's details. */
   readonly details: Details | undefined;
 
+  /** An error whose message is for the model. */
   constructor(kind: ToolErrorKind, message: string, options: ToolErrorOptions<Details> = {}) {
     super(message, options);
     this.kind = kind;
@@ -51,6 +54,7 @@ export class ToolAbortError<Details = unknown> extends Error {
   /** What is known of the command when it was started: the contract's details. */
   readonly details: Details | undefined;
 
+  /** An error whose message is for the model. */
   constructor(message: string, options: ToolErrorOptions<Details> = {}) {
     super(message, options);
     this.details = options.details;

@@ -38,7 +38,7 @@ export interface ShellOptions {
   readonly inheritEnv?: 'scrubbed' | 'all' | 'none' | undefined;
   /** Name patterns of secrets, with `*`. Default: `SECRET_NAME_PATTERNS`. */
   readonly scrub?: readonly string[] | undefined;
-  /** Variables for every command. `undefined` removes a name. */
+  /** Variables for every command. `undefined` removes a name. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Say `CI=true` to commands. Default: true. */
   readonly ci?: boolean | undefined;

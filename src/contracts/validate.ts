@@ -19,6 +19,7 @@ export type JsonValue =
 export interface ObjectSchema {
   readonly [keyword: string]: unknown;
   readonly type: 'object';
+  /** The fields of the object, each with its own schema. */
   readonly properties: { readonly [name: string]: { readonly [keyword: string]: JsonValue } };
   /** No list that can't be changed: the types of model APIs take none. It is not to be changed. */
   readonly required?: string[];

@@ -25,12 +25,14 @@ export class LaunchError extends Error {
   override readonly name = 'LaunchError';
   /** The system's name for the error: `ENOENT`, `EACCES`, `E2BIG`, `EAGAIN`, `EMFILE`, ... */
   readonly code: string;
+  /** The system's number for it. */
   readonly errno: number;
   /** Which step failed, so that a missing directory and a missing shell are told apart. */
   readonly step: LaunchStep;
   /** What the step was about: a directory, the shells, an environment variable. May be empty. */
   readonly subject: string;
 
+  /** Made by the engine. */
   constructor(failure: EngineFailure) {
     super(`${errorCode(failure.errno)}: ${failure.message}`);
     this.code = errorCode(failure.errno);

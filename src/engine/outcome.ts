@@ -25,15 +25,21 @@ export type Outcome =
   /** Its deadline passed. `forced` says that SIGTERM was not enough and SIGKILL was sent. */
   | {
       readonly kind: 'timedOut';
+      /** The limit that has passed, in milliseconds. */
       readonly timeoutMs: number;
+      /** SIGTERM was not enough, and SIGKILL was sent. */
       readonly forced: boolean;
+      /** What its process did in the end. */
       readonly ending: Ending;
     }
   /** Somebody has ended it. */
   | {
       readonly kind: 'cancelled';
+      /** Who has ended it. */
       readonly by: Canceller;
+      /** SIGTERM was not enough, and SIGKILL was sent. */
       readonly forced: boolean;
+      /** What its process did in the end. */
       readonly ending: Ending;
     };
 
@@ -68,8 +74,11 @@ export interface Counts {
 export type Capture =
   | {
       readonly kind: 'complete';
+      /** All of it. */
       readonly text: string;
+      /** How much that is. */
       readonly total: Counts;
+      /** Some bytes were no text, and are U+FFFD in it. */
       readonly lossy: boolean;
     }
   /**
@@ -78,17 +87,23 @@ export type Capture =
    */
   | {
       readonly kind: 'cut';
+      /** Its beginning. */
       readonly head: string;
+      /** Its end. */
       readonly tail: string;
+      /** How much is missing between them. */
       readonly dropped: Counts;
+      /** How much was printed. */
       readonly total: Counts;
       /** Bytes of the last line, without its newline. */
       readonly lastLineBytes: number;
+      /** Some bytes were no text, and are U+FFFD in it. */
       readonly lossy: boolean;
     };
 
 /** A process of the command that was still alive when the command itself had ended. */
 export interface BackgroundProcess {
+  /** Its process id. */
   readonly pid: number;
   /** `kill -9 -- -<processGroup>` stops it and its group. */
   readonly processGroup: number;
@@ -100,12 +115,15 @@ export interface BackgroundProcess {
 export interface SpillError {
   /** The system's name for the error, such as `ENOSPC`. */
   readonly code: string;
+  /** The system's number for it. */
   readonly errno: number;
+  /** What went wrong, for people. */
   readonly message: string;
 }
 
 /** What became of the full output on disk. */
 export interface SpillReport {
+  /** Absolute path of the file. */
   readonly path: string;
   /** Bytes written to the file, exact bytes, from the first on. */
   readonly bytes: number;
@@ -125,6 +143,7 @@ export interface SpillReport {
  */
 export interface PeakMemory {
   readonly kind: 'measured';
+  /** Bytes. */
   readonly bytes: number;
 }
 
@@ -134,6 +153,7 @@ export interface BaseResult {
   readonly command: string;
   /** Process id; also the id of its process group and its session. 0 when it never started. */
   readonly pid: number;
+  /** How it ended. */
   readonly outcome: Outcome;
   /** Time from the launch to the end, in milliseconds. */
   readonly durationMs: number;
@@ -192,6 +212,7 @@ export type Enforcement = 'namespace' | 'landlock' | 'seccomp' | 'proxy' | 'none
 
 /** What became of a command's sandbox. */
 export interface SandboxReport {
+  /** What keeps each line. */
   readonly enforced: Readonly<Record<SandboxLine, Enforcement>>;
   /** What could be written to, besides temporary directories. */
   readonly writable: readonly string[];
@@ -221,17 +242,21 @@ export interface Denial {
 export interface NotLowered {
   /** The system's name for the error: `EAGAIN` for a user who has started too many at once. */
   readonly code: string;
+  /** The system's number for it. */
   readonly errno: number;
 }
 
 /** A result with stdout and stderr in one stream, in the order in which they were written. */
 export interface MergedResult extends BaseResult {
+  /** Both, or what is kept of them. */
   readonly output: Capture;
 }
 
 /** A result with stdout and stderr apart. */
 export interface SeparateResult extends BaseResult {
+  /** What is kept of stdout. */
   readonly stdout: Capture;
+  /** What is kept of stderr. */
   readonly stderr: Capture;
 }
 
@@ -243,7 +268,9 @@ export type StreamName = 'output' | 'stdout' | 'stderr';
 
 /** New text of a running command. Text is never split inside a character. */
 export interface OutputChunk {
+  /** Where it comes from. */
   readonly stream: StreamName;
+  /** What is new. */
   readonly text: string;
   /** Bytes that were skipped before `text`, because the reader was too slow. */
   readonly droppedBytes: number;
@@ -251,7 +278,9 @@ export interface OutputChunk {
 
 /** New output of a running command as the bytes it wrote. */
 export interface BytesChunk {
+  /** Where they come from. */
   readonly stream: StreamName;
+  /** What is new, as it was written. */
   readonly bytes: Uint8Array;
   /** Bytes that were skipped before `bytes`; always 0 with `overflow: 'pause'`. */
   readonly droppedBytes: number;

@@ -41,6 +41,7 @@ export class Owner implements AsyncDisposable {
     return this.#disposed;
   }
 
+  /** The same as `dispose()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }

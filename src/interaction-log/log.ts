@@ -6,12 +6,13 @@ import type { Receipt } from '../receipt/receipt.js';
 export interface InteractionEntry {
   /** When it began, as ISO 8601 in UTC. */
   readonly time: string;
+  /** The command's text, as it was given. */
   readonly command: string;
   /** Absent when it did not end with one. */
   readonly exitCode?: number;
   /** What the model was told went wrong; absent when it was told of no error. */
   readonly error?: string;
-  /** The process of a command that outlives the host: it was started, and nothing else is known. */
+  /** Id of the process of a command that outlives the host, of which nothing else is known. */
   readonly detachedPid?: number;
   /** Everything it printed, shown or not, where stdout and stderr are one. */
   readonly outputBytes?: number;

@@ -7,18 +7,26 @@ export type McpEvent =
   | { readonly event: 'connected'; readonly session: string; readonly client?: string }
   | {
       readonly event: 'call';
+      /** The session that it came from. */
       readonly session: string;
+      /** The client's id for the call. */
       readonly request: string | number;
+      /** The tool that was called. */
       readonly tool: string;
       /** The command's text, its beginning if it is long. */
       readonly command?: string;
     }
   | {
       readonly event: 'result';
+      /** The session that the call came from. */
       readonly session: string;
+      /** The client's id for the call. */
       readonly request: string | number;
+      /** The tool that was called. */
       readonly tool: string;
+      /** What became of it. */
       readonly outcome: CallOutcome;
+      /** From the call to its answer, in milliseconds. */
       readonly durationMs: number;
       /** UTF-8 bytes of the text for the model. */
       readonly bytes: number;
@@ -35,6 +43,7 @@ export type CallOutcome = 'ok' | 'failed' | 'error' | 'cancelled';
 
 /** Where a server tells what happens. It must not throw. */
 export interface CallLog {
+  /** Takes an event. */
   write(event: McpEvent): void;
 }
 

@@ -16,7 +16,7 @@ import { type McpService, reportTo } from './service.js';
 
 /** Options of a server on a loopback port. */
 export interface HttpOptions extends McpOptions {
-  /** Default: 0, any that is free. */
+  /** Number of the port. Default: 0, any that is free. */
   readonly port?: number | undefined;
   /** What clients must know, as a bearer token. Default: 256 random bits. */
   readonly token?: string | undefined;
@@ -30,7 +30,7 @@ export interface HttpOptions extends McpOptions {
    * 60,000.
    */
   readonly lostMs?: number | undefined;
-  /** Clients at a time. Default: 32. */
+  /** How many clients at a time. Default: 32. */
   readonly maxSessions?: number | undefined;
   /** Bytes of one message. Default: 4,194,304. */
   readonly maxMessageBytes?: number | undefined;

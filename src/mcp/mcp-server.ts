@@ -15,8 +15,11 @@ export interface McpServer {
  * itself, so its types are not those of the SDK that you may have installed.
  */
 export interface McpTransport {
+  /** Begins to listen; the server calls it. */
   start(): Promise<void>;
+  /** Sends a message to the client. */
   send(message: never, options?: never): Promise<void>;
+  /** Closes the connection. */
   close(): Promise<void>;
 }
 

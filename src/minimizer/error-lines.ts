@@ -47,6 +47,7 @@ const COUNTED = /[1-9]\d* (?:errors?|warnings?|failures?|failed|problems?)\b/i;
 
 /** What makes a line one about an error. */
 export interface ErrorLineReason {
+  /** A `file:line:` place, a mark of a tool, a word, or the name of an error. */
   readonly kind: 'place' | 'sign' | 'word' | 'name';
   /** Where it was found. */
   readonly text: string;

@@ -1,8 +1,8 @@
 /** Lines that a filter leaves out. */
 export interface Omission {
-  /** Index of the first. */
+  /** Number of the first, counted from 0. */
   readonly start: number;
-  /** Index after the last. */
+  /** Number of the one after the last. */
   readonly end: number;
   /** What they are, a few words: they stand in the marker, `[… 12 lines left out: downloads …]`. */
   readonly what: string;

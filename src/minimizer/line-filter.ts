@@ -14,9 +14,14 @@ export interface NoiseRule {
 
 /** A filter as data. */
 export interface LineFilterOptions {
+  /** What it is called in reports. */
   readonly name: string;
-  /** Programs whose output it is for; what runs other programs (make, npm, scripts) counts too. */
+  /**
+   * Programs whose output it is for; what runs other programs (make, npm, scripts) counts too.
+   * Default: all.
+   */
   readonly programs?: readonly string[] | undefined;
+  /** Which lines are noise. */
   readonly noise: readonly NoiseRule[];
 }
 

@@ -5,6 +5,7 @@ import { hasCode } from '../support/errors.js';
 
 /** A TCP port on which a process takes connections. */
 export interface ListeningPort {
+  /** The port's number. */
   readonly port: number;
   /** `127.0.0.1`, `::`, … */
   readonly address: string;

@@ -39,6 +39,7 @@ export interface StreamReceipt extends Counts {
 
 /** Where all of the output is, or its beginning. */
 export interface KeptReceipt {
+  /** Absolute path of the file. */
   readonly path: string;
   /** What stands in `artifact://ID`, when a tool has kept it. */
   readonly artifactId?: string;
@@ -55,7 +56,7 @@ export interface KeptReceipt {
 export interface Receipt
   extends Pick<BaseResult, 'outOfMemory' | 'durationMs'>,
     Partial<Pick<BaseResult, 'cpu' | 'peakMemory'>> {
-  /** 0 when it never started, or ran in a client's terminal. */
+  /** Process id; 0 when it never started, or ran in a client's terminal. */
   readonly pid: number;
   /** How it ended, and by whose doing. */
   readonly outcome: Outcome;
@@ -63,6 +64,7 @@ export interface Receipt
   readonly exitCodeOf?: PipelineCode;
   /** What still runs. */
   readonly background: readonly RunningProcess[];
+  /** How much came on each stream: `output`, or `stdout` and `stderr`. */
   readonly streams: Readonly<Partial<Record<StreamName, StreamReceipt>>>;
   /** Present when a file has the output. */
   readonly kept?: KeptReceipt;

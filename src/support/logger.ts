@@ -3,6 +3,7 @@ import { callOut, describeThrown } from './errors.js';
 
 /** Where a runtime wants to read of what went wrong without failing a call. */
 export interface Logger {
+  /** Takes one line about what went wrong. */
   warn(message: string): void;
 }
 

@@ -8,6 +8,7 @@ export class TaskLimitError extends Error {
   /** Those that do; the ones on their way have no id yet. */
   readonly running: readonly string[];
 
+  /** An error that names the limit, and the tasks that run. */
   constructor(maxRunning: number, running: readonly string[]) {
     const ids = newestOf(running);
     super(

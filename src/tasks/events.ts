@@ -8,6 +8,7 @@ import type { TaskSubject } from './subject.js';
 
 /** What a runtime is told of a task, at most once every 200 ms: all that has happened since. */
 export interface TaskEvent {
+  /** How it stands. */
   readonly task: TaskStatus;
   /** What it has printed since the last event; absent: nothing. */
   readonly output?: TaskOutput & {

@@ -12,7 +12,7 @@ import { type Awaited, checkUntil, type Until, waitUntil } from './wait.js';
 
 /** From where on output is read. Sizes in bytes. */
 export interface ReadOptions {
-  /** A cursor that was given before. Default: 0, the beginning. */
+  /** A cursor that was given before: a position in bytes. Default: 0, the beginning. */
   readonly since?: number | undefined;
   /** Default: 65,536. */
   readonly maxBytes?: number | undefined;
@@ -22,7 +22,7 @@ export interface ReadOptions {
 export interface WaitOptions {
   /** The cursor from which on a line counts. Default: 0, so that what was printed before counts. */
   readonly since?: number | undefined;
-  /** Ends the wait; the task goes on. */
+  /** Ends the wait; the task goes on. Default: nothing does. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -39,7 +39,9 @@ const READ_BYTES = 64 * 1024;
 
 /** What can be done with any task, of this process or detached. */
 export class FollowedTask {
+  /** Its id among its manager's, or among the user's detached ones. */
   readonly id: string;
+  /** What it follows. */
   protected readonly followed: TaskSubject;
   #screen: TaskScreen | undefined;
 
@@ -127,7 +129,11 @@ export class FollowedTask {
     this.followed.closeInput();
   }
 
-  /** Signals its process group, as Ctrl-C does with 'SIGINT'; false: its command has ended. */
+  /**
+   * Signals its process group, as Ctrl-C does with 'SIGINT'; false: its command has ended.
+   *
+   * @throws {InputError} There is no such signal.
+   */
   async signal(signal: NodeJS.Signals): Promise<boolean> {
     checkSignal(signal);
     return this.followed.signal(signal);
@@ -136,6 +142,8 @@ export class FollowedTask {
   /**
    * Ends all of it, also what its command has left: SIGTERM, grace, SIGKILL. Resolves when nobody is
    * left, or it is known that somebody can't be ended: see `members()`.
+   *
+   * @throws {InputError} The grace is no time in milliseconds, or an option is unknown.
    */
   async stop(options: StopOptions = {}): Promise<void> {
     const { graceMs } = readOptions('options', options, STOP_NAMES);

@@ -23,10 +23,13 @@ export interface TaskManagerOptions {
   readonly maxEnded?: number | undefined;
   /**
    * Is told the end of each task that no tool waits for, so that the runtime can tell the model. The
-   * tools do not give that end again.
+   * tools do not give that end again. Default: nobody is told.
    */
   readonly onEnd?: ((status: TaskStatus, end: TaskEnd) => void) | undefined;
-  /** Is told of everything that happens to each task, at most every 200 ms: output, news, ends. */
+  /**
+   * Is told of everything that happens to each task, at most every 200 ms: output, news, ends.
+   * Default: nobody is told.
+   */
   readonly onEvent?: TaskListener | undefined;
   /** What counts as news for `onEvent`, besides the ends. Default: ports. */
   readonly watch?: LookoutConditions | undefined;

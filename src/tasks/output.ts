@@ -2,8 +2,9 @@ import type { TaskSubject } from './subject.js';
 
 /** What a task has printed from a cursor on. */
 export interface TaskOutput {
+  /** What is new, decoded as UTF-8. */
   readonly text: string;
-  /** Where the next look begins. */
+  /** Where the next look begins: bytes from the start of the output. */
   readonly cursor: number;
   /** Bytes between the cursor that was given and the text that are no longer there. */
   readonly missedBytes: number;

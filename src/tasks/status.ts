@@ -23,13 +23,16 @@ export type TaskLifetime = 'tool' | 'host' | 'detached';
 
 /** How a task stands, for a runtime. */
 export interface TaskStatus {
+  /** Its id among its manager's. */
   readonly id: string;
   readonly type: 'bash';
+  /** How it stands now. */
   readonly state: TaskState;
   /** How its command ended; absent while it runs. */
   readonly result?: TaskResult;
   /** What it is, on one line. */
   readonly label: string;
+  /** Until when it may run. */
   readonly lifetime: TaskLifetime;
   /** Time since it began, until now or the end of its command, in milliseconds. */
   readonly durationMs: number;
@@ -37,6 +40,7 @@ export interface TaskStatus {
 
 /** How the command of a task has ended. */
 export interface TaskEnd {
+  /** How it ended, in one word. */
   readonly result: TaskResult;
   /** The answer that its call would have got: output and notices, bounded as the tool's. */
   readonly text: string;

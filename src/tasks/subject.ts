@@ -14,6 +14,7 @@ export type SubjectState =
 
 /** A stretch of output. */
 export interface OutputStretch {
+  /** The bytes, as they were printed. */
   readonly bytes: Uint8Array;
   /** Position of its first byte from the start of the output; larger than asked for: a gap. */
   readonly from: number;
@@ -26,8 +27,9 @@ export interface OutputStretch {
  * Times are epoch milliseconds, sizes bytes.
  */
 export interface TaskSubject {
+  /** How it stands now. */
   readonly state: SubjectState;
-  /** When it last printed, or began. */
+  /** When it last printed, or began, in milliseconds since 1970. */
   readonly quietSince: number;
   /** Its terminal's size, if it runs on one. */
   readonly terminal: TerminalSize | undefined;

@@ -11,6 +11,7 @@ export interface TaskWork {
   readonly id?: string | undefined;
   /** What it is, on one line. */
   readonly label: string;
+  /** The command itself. */
   readonly subject: TaskSubject;
   /** Settles when its command has ended; never rejects. */
   readonly ended: Promise<TaskEnd>;
@@ -24,10 +25,12 @@ export interface TaskWork {
 
 /** A command that outlives its call: it can be followed, waited for, and acted upon. */
 export class Task extends FollowedTask {
+  /** What it is, on one line. */
   readonly label: string;
   /** Undefined once it is over: what it has kept of its output is let go. */
   #work: TaskWork | undefined;
   #ended: Promise<TaskEnd>;
+  /** Until when it may run. */
   readonly lifetime: TaskLifetime;
   readonly #startedAt: number;
   #over: { readonly end: TaskEnd; readonly at: number } | undefined;
@@ -76,6 +79,7 @@ export class Task extends FollowedTask {
     return this.#waiting > 0;
   }
 
+  /** How it stands now. */
   status(): TaskStatus {
     return {
       id: this.id,

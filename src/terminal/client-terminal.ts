@@ -1,9 +1,12 @@
 /** What a client is asked to run: the parameters of `terminal/create`. */
 export interface ClientTerminalRequest {
+  /** The session that the terminal belongs to. */
   sessionId: string;
   /** The shell. */
   command: string;
+  /** The shell's arguments. */
   args: string[];
+  /** Variables, over the client's own. */
   env: { name: string; value: string }[];
   /** Absolute. */
   cwd: string;
@@ -13,12 +16,15 @@ export interface ClientTerminalRequest {
 
 /** How a command in a client's terminal ended; both are null when nobody knows. */
 export interface ClientExitStatus {
+  /** Its exit code, 0 to 255; null: a signal ended it. */
   exitCode?: number | null | undefined;
+  /** The signal that ended it, by its name; null: none did. */
   signal?: string | null | undefined;
 }
 
 /** What a client's terminal shows. */
 export interface ClientTerminalOutput {
+  /** What it has kept. */
   output: string;
   /** The client has dropped the beginning. */
   truncated: boolean;
@@ -28,8 +34,11 @@ export interface ClientTerminalOutput {
 
 /** A terminal of the client: `TerminalHandle` of the Agent Client Protocol's SDK is one. */
 export interface ClientTerminalHandle {
+  /** The client's id for it, which its user interface shows it by. */
   readonly id: string;
+  /** What it shows now. */
   currentOutput(): Promise<ClientTerminalOutput>;
+  /** Resolves when the command has ended. */
   waitForExit(): Promise<ClientExitStatus>;
   /** Ends the command; the terminal stays. */
   kill(): Promise<unknown>;
@@ -43,6 +52,7 @@ export interface ClientTerminalHandle {
  * `connect()` returns.
  */
 export interface ClientTerminalConnection {
+  /** Opens a terminal of the client's, and runs a command in it. */
   createTerminal(
     request: ClientTerminalRequest,
     options?: { cancellationSignal?: AbortSignal },

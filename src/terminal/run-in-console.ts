@@ -26,6 +26,7 @@ const CONSOLE_NAMES: OptionNames<ConsoleOptions> = { ...SHARED_NAMES, ui: true, 
 
 /** How a command in a console ended. */
 export interface ConsoleResult {
+  /** How the command ended, as `run()` tells it. */
   readonly result: MergedResult;
   /** What was kept of its output, as a person would have read it: see the docs of `pty`. */
   readonly text: string;

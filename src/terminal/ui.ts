@@ -52,6 +52,7 @@ export interface ConsoleOverlay {
 
 /** The screen as it is now. */
 export interface ConsoleFrame {
+  /** How large it is. */
   readonly size: TerminalSize;
   /** All rows, from the top. */
   readonly rows: readonly ConsoleRow[];
@@ -68,13 +69,17 @@ export type ConsoleRow = readonly StyledText[];
 
 /** Text in one style. */
 export interface StyledText {
+  /** The text; no escape sequences are in it. */
   readonly text: string;
+  /** How it looks. */
   readonly style: TextStyle;
 }
 
 /** How text looks; what is absent is as usual. */
 export interface TextStyle {
+  /** Colour of the text. */
   readonly foreground?: TextColor;
+  /** Colour behind it. */
   readonly background?: TextColor;
   readonly bold?: true;
   readonly dim?: true;

@@ -41,6 +41,7 @@ export interface SandboxPolicy {
    * it was made with, wherever its commands go.
    */
   readonly workspace?: string | undefined;
+  /** What of the file system can be written to and read. Default: what the mode says. */
   readonly filesystem?: SandboxFilesystem | undefined;
   /**
    * A loopback of its own, the host's network, or of that some hosts by their names, which a proxy in the

@@ -8,6 +8,7 @@ import type { SnippedOutput } from './output.js';
 
 /** Details of a command that was waited for. */
 export interface ForegroundDetails {
+  /** The mode in which it ran. */
   mode: Exclude<Mode, 'background'>;
   /** The timeout that applied, in seconds. */
   timeoutSeconds: number;

@@ -4,7 +4,9 @@ import type { Mode, ModesSettings } from './options.js';
 
 /** Input of the `modes` contract, once it is valid. */
 export interface ModesInput {
+  /** Shell text, run by a fresh `bash -c`. */
   readonly command: string;
+  /** How long it may take, and whether it is waited for. Absent: `default`. */
   readonly mode?: Mode;
 }
 

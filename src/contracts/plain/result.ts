@@ -45,7 +45,9 @@ export interface PlainDetails {
   readonly failure?: PlainFailureKind;
   /** How long the command took, in milliseconds; this and what follows: when it was started. */
   readonly wallTimeMs?: number;
+  /** How much came on stdout, and how much of it is shown. */
   readonly stdout?: StreamDetails;
+  /** The same of stderr. */
   readonly stderr?: StreamDetails;
   /** What ended it. */
   readonly signal?: NodeJS.Signals;

@@ -5,6 +5,7 @@ import type { PlainSettings } from './options.js';
 
 /** Input of the `plain` contract, once it is valid. */
 export interface PlainInput {
+  /** Shell text, run by a fresh `bash -c`. */
   readonly command: string;
 }
 
@@ -32,8 +33,11 @@ export const PLAIN_SCHEMA: ObjectSchema = {
 
 /** The answer to a command that ran. */
 export interface PlainSuccess {
+  /** What came on stdout, cut if it is long. */
   readonly stdout: string;
+  /** What came on stderr, cut if it is long. */
   readonly stderr: string;
+  /** The command's exit code, 0 to 255. */
   readonly exitCode: number;
   /** What still runs and how to stop it, and what else there is to know; a line each. */
   readonly notice?: string;
@@ -41,6 +45,7 @@ export interface PlainSuccess {
 
 /** The answer when something went wrong; with the output and the exit code if there are any. */
 export interface PlainFailure extends Partial<PlainSuccess> {
+  /** What went wrong, for the model. */
   readonly error: string;
 }
 

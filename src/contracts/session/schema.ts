@@ -6,9 +6,13 @@ import type { SessionSettings } from './options.js';
 export interface SessionInput {
   /** Absent only beside `restart`. */
   readonly command?: string;
+  /** Milliseconds that it may take. Absent: the option's default. */
   readonly timeout?: number;
+  /** Start it as a task, and answer at once. */
   readonly run_in_background?: boolean;
+  /** With `run_in_background`: its stdin stays open for `write_task`. */
   readonly stdin?: boolean;
+  /** End the shell that lasts, and begin with a new one: only with the option `persistent`. */
   readonly restart?: boolean;
 }
 

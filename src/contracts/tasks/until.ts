@@ -3,9 +3,13 @@ import { formatSeconds } from '../notices.js';
 
 /** What a model may wait for; whatever happens first. All of it is optional. Times in seconds. */
 export interface UntilInput {
+  /** A line of its output has this text in it. */
   readonly line?: string;
+  /** It listens on this TCP port. */
   readonly port?: number;
+  /** It has printed nothing for so many seconds. */
   readonly silent?: number;
+  /** The longest wait, in seconds. */
   readonly seconds?: number;
 }
 

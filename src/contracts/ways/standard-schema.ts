@@ -11,6 +11,7 @@ export type SchemaResult<Value> =
  * version 1, which has its JSON Schema with it.
  */
 export interface ToolSchema<Value> {
+  /** All of it, under the key that the specification names. */
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: 'forkline';
@@ -20,7 +21,9 @@ export interface ToolSchema<Value> {
     readonly validate: (value: unknown) => SchemaResult<Value>;
     /** A new one each time, which may be changed. */
     readonly jsonSchema: {
+      /** That of the input. Throws an `InputError` for a target that it does not know. */
       readonly input: (options: { readonly target: string }) => Record<string, unknown>;
+      /** The same, since nothing is changed: what comes out is what went in. */
       readonly output: (options: { readonly target: string }) => Record<string, unknown>;
     };
   };

@@ -42,9 +42,11 @@ import type { OutputSettings } from './output/show.js';
 
 /** The timeouts that a tool accepts, in seconds. */
 export interface TimeoutLimits {
-  /** Used when none is asked for. */
+  /** Seconds for a call that asks for none. Default: 300. */
   readonly default: number;
+  /** The least, in seconds; what is below is raised to it. Default: 1. */
   readonly min: number;
+  /** The most, in seconds; what is above is lowered to it. Default: 3600. */
   readonly max: number;
 }
 

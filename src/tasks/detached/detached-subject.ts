@@ -57,14 +57,17 @@ export class DetachedSubject implements TaskSubject {
     return subject;
   }
 
+  /** Its id, by which any process of the user finds it. */
   get id(): string {
     return this.#place.id;
   }
 
+  /** What is known of it now. */
   get record(): DetachedRecord {
     return recordOf(this.#place, this.#order, this.#known, this.#state);
   }
 
+  /** How it stands, as far as this process has heard. */
   get state(): SubjectState {
     return this.#state;
   }
@@ -82,6 +85,7 @@ export class DetachedSubject implements TaskSubject {
     return this.#place.output;
   }
 
+  /** @throws {InputError} What is to be told is no function. */
   watch(told: () => void): () => void {
     checkFunction('told', told);
     const watcher = new Listener<void>('watch', inCallersContext(told, undefined));
@@ -109,7 +113,12 @@ export class DetachedSubject implements TaskSubject {
     return this.#state.kind === 'ended' ? [] : undefined;
   }
 
-  /** What is longer than 64 KiB goes in pieces, and what others write may come between them. */
+  /**
+   * What is longer than 64 KiB goes in pieces, and what others write may come between them.
+   *
+   * @throws {InputError} The data is neither text nor bytes, or it was started without an input.
+   * @throws Error with `code: 'EPIPE'`: nobody can read it any more.
+   */
   async write(data: string | Uint8Array): Promise<void> {
     checkData('data', data);
     const all = typeof data === 'string' ? Buffer.from(data) : data;
@@ -130,6 +139,7 @@ export class DetachedSubject implements TaskSubject {
     if (this.#order.hasInput) void this.#writes.run(() => this.#ask({ kind: 'closeInput' }));
   }
 
+  /** @throws {InputError} There is no such signal. */
   async signal(signal: NodeJS.Signals): Promise<boolean> {
     checkSignal(signal);
     const answer = await this.#ask({ kind: 'signal', signal: signalNumber(signal) ?? 0 });
@@ -138,6 +148,7 @@ export class DetachedSubject implements TaskSubject {
     return orphan !== undefined && signalOrphan(orphan, signal);
   }
 
+  /** @throws {InputError} The grace is no time in milliseconds. */
   async end(graceMs: number = this.#order.graceMs): Promise<void> {
     checkGrace(graceMs);
     const connection = this.#connection;

@@ -37,15 +37,21 @@ const NAMES: OptionNames<DetachOptions> = {
 
 /** How a task stands, for a list. Times in milliseconds since 1970. */
 export interface TaskSummary {
+  /** For `attach()`. */
   readonly id: string;
+  /** It outlives its host. */
   readonly lifetime: 'detached';
+  /** How it stands. */
   readonly state: SubjectState['kind'];
+  /** Its text, as it was given. */
   readonly command: string;
+  /** Where it was started. */
   readonly cwd: string;
   /** Its process id, also that of its group and session; 0: not known. */
   readonly pid: number;
+  /** When it began, in milliseconds since 1970. */
   readonly startedAt: number;
-  /** When the command itself ended; absent while it runs, and when nobody knows. */
+  /** When the command itself ended, in milliseconds since 1970; absent while it runs, and when nobody knows. */
   readonly endedAt?: number;
   /** How it ended; absent while it runs, and when nobody knows. */
   readonly outcome?: Outcome;

@@ -8,12 +8,15 @@ import { findStanding, stateOf } from './standing.js';
 
 /** What is known of a detached command. Times in milliseconds, since 1970 where they are moments. */
 export interface DetachedRecord extends Omit<DetachedOrder, 'askedAt'> {
+  /** For `attach()`. */
   readonly id: string;
   /** Its process id, also that of its group and session; 0: not known. */
   readonly pid: number;
+  /** When it began, in milliseconds since 1970. */
   readonly startedAt: number;
   /** The file that has its output. */
   readonly outputFile: string;
+  /** How it stands. */
   readonly state: SubjectState;
 }
 

@@ -5,7 +5,9 @@ export type LinePattern = string | RegExp;
 
 /** A line that was looked for. */
 export interface FoundLine {
+  /** What was looked for. */
   readonly pattern: LinePattern;
+  /** The line that it was found in. */
   readonly line: string;
 }
 

@@ -22,18 +22,23 @@ export type TaskPhase = 'running' | 'completed' | 'left';
 
 /** Details of an answer about a task. */
 export interface TaskDetails {
+  /** The task's id, as `bash` gave it. */
   taskId: string;
   /** Undefined: there is no such task. */
   status: TaskPhase | undefined;
   /** How the command ended; absent while it runs. */
   outcome?: Outcome;
+  /** How long its command took, in milliseconds; absent while it runs. */
   durationMs?: number;
+  /** Processes of it that still run although it has ended; present when there are any. */
   background?: readonly BackgroundProcess[];
+  /** All that is known of its command; absent while it runs. */
   receipt?: Receipt;
 }
 
 /** Details of an answer of `list_tasks`. */
 export interface TaskListDetails {
+  /** How each stands, in the order in which they began. */
   readonly tasks: readonly TaskStatus[];
 }
 

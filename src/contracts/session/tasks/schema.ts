@@ -4,11 +4,13 @@ import { END_PROPERTIES } from '../schema.js';
 
 /** Input of `kill_task`, once it is valid; and what that of the others has. */
 export interface TaskInput {
+  /** The task's id, as `bash` gave it. */
   readonly task_id: string;
 }
 
 /** Input of `task_output`, once it is valid. */
 export interface TaskOutputInput extends TaskInput, UntilInput {
+  /** Only what is new since the model has looked. Absent: all of it. */
   readonly new?: boolean;
 }
 
@@ -17,6 +19,7 @@ export type ListTasksInput = Readonly<Record<never, never>>;
 
 /** Input of `write_task`, once it is valid. */
 export interface WriteTaskInput extends TaskInput, UntilInput {
+  /** What is written to its stdin, as it is: a line ends with a newline. */
   readonly text: string;
 }
 

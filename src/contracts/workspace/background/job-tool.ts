@@ -29,9 +29,13 @@ export interface JobDetails {
 
 /** Input of the `job` tool, once it is valid. Exactly one of the first four is there. */
 export interface JobInput extends UntilInput {
+  /** Ids of the jobs to wait for; empty: all. */
   readonly poll?: readonly string[];
+  /** Ids of the jobs to end. */
   readonly cancel?: readonly string[];
+  /** What to write to the stdin of which job. */
   readonly write?: { readonly id: string; readonly text: string };
+  /** Tell of all jobs, a line each. */
   readonly list?: boolean;
 }
 

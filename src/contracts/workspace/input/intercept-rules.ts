@@ -25,6 +25,7 @@ export interface InterceptorRule {
   readonly tool: string;
   /** For the model: what to use instead. */
   readonly message: string;
+  /** What must hold besides of where the output goes. Absent: nothing. */
   readonly needs?: InterceptorNeeds | undefined;
 }
 

@@ -4,12 +4,19 @@ import type { WorkspaceSettings } from '../options.js';
 
 /** Input of the `workspace` contract, once it is valid. */
 export interface WorkspaceInput {
+  /** Shell text, run by a fresh `bash -c`. */
   readonly command: string;
+  /** Variables for this command, over all others. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Seconds that it may take, clamped to the tool's limits. Absent: their default. */
   readonly timeout?: number;
+  /** Directory to run in: absolute, relative to the tool's, or an internal URL. */
   readonly cwd?: string;
+  /** Run it on a terminal that the user sees and types into, if there is one. */
   readonly pty?: boolean;
+  /** Run it as a job, and answer at once. Only with the option `async`. */
   readonly async?: boolean;
+  /** With `async`: its stdin stays open for `write` of the `job` tool. */
   readonly stdin?: boolean;
 }
 

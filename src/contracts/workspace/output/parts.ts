@@ -3,7 +3,9 @@ import { countLines, lastBytes } from '../../../support/text.js';
 
 /** Line numbers, the first and the last, counted from 1. */
 export interface LineRange {
+  /** Number of the first line. */
   readonly start: number;
+  /** Number of the last line. */
   readonly end: number;
   /** Of the line at the cut (the tail's first, the head's last) only a piece is shown. */
   readonly partial?: true;

@@ -24,7 +24,9 @@ import { type ShownOutput, showCapture, type Truncation, type WholeOutput } from
 
 /** A command in the background. */
 export interface AsyncDetails {
+  /** Whether it runs, or how it has ended. */
   readonly state: TaskResult | 'running';
+  /** Its id: `bg_1`, … */
   readonly jobId: string;
   readonly type: 'bash';
 }

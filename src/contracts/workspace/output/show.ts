@@ -26,10 +26,13 @@ export interface Truncation {
   /** Which part is shown: the `tail`, or head and tail without the `middle`. */
   readonly direction: 'tail' | 'middle';
   readonly truncatedBy: 'bytes';
+  /** Lines of the whole output. */
   readonly totalLines: number;
+  /** Bytes of the whole output, as they were printed. */
   readonly totalBytes: number;
   /** Lines shown, wholly or in part. */
   readonly outputLines: number;
+  /** Bytes shown, as UTF-8. */
   readonly outputBytes: number;
   /** Lines shown of the end. */
   readonly shownRange: LineRange;
