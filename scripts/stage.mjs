@@ -54,7 +54,7 @@ const machineOf = (target) => parseTriple(target).platformArchABI;
  * @param {readonly string[]} targets
  */
 function stageMain(staging, manifest, targets) {
-  const { scripts, devDependencies, gypfile, ...published } = manifest;
+  const { scripts, devDependencies, gypfile, workspaces, ...published } = manifest;
   for (const name of ['README.md', 'LICENSE', ...manifest.files]) {
     // dist/ is made anew.
     if (name !== 'dist') copy(join(root, name), join(staging, name));
