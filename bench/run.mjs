@@ -1,22 +1,24 @@
 // Measures forkline against the floor and its peers: `npm run bench -- [suite...] [options]`.
 /** @import { Settings, SuiteResult } from './lib/types.d.ts' */
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { batchOf } from './lib/batch.mjs';
 import { buildFloor } from './lib/build-floor.mjs';
 import { machine, versions } from './lib/machine.mjs';
+import { readmePlots } from './lib/readme-plots.mjs';
 import { runSuite } from './lib/run-suite.mjs';
 import { SUITE_NAMES } from './lib/suites.mjs';
 import { svg } from './lib/svg.mjs';
 import { isDoubtful, table } from './lib/table.mjs';
 
-const HELP = `usage: npm run bench -- [suite...] [--quick] [--json] [--svg FILE] [--past N]
+const HELP = `usage: npm run bench -- [suite...] [--quick] [--json] [--svg DIR] [--past N]
 
 suites: ${SUITE_NAMES.join(' ')} (all, when none is named)
 
   --quick     a fifth of the work: shows that it runs, too noisy for a verdict
   --json      the whole result on stdout instead of the table
-  --svg FILE  plots of p1, p2 and p4, as far as they were run
+  --svg DIR   plots of p1, p2 and p4: benchmarks.svg, as far as they were run, and plots.svg
   --past N    commands run by the suite 'past' (default 20000, quick 2000)
 `;
 
@@ -82,18 +84,21 @@ function record(settings, suites) {
 }
 
 /**
- * @param {string} file
+ * @param {string} directory
  * @param {Settings} settings
  * @param {SuiteResult[]} suites
  */
-function draw(file, { quick }, suites) {
+function draw(directory, { quick }, suites) {
   const { cpu, cores, kernel, node } = machine();
   const day = new Date().toISOString().slice(0, 10);
   const made = `${cores} cores of ${cpu}, Linux ${kernel.split('-')[0]}, Node ${node}, ${day}`;
   const caption = suites.some(isDoubtful) ? `${made}; doubtful, others were busy too` : made;
   const drawn = svg(suites, { batch: batchOf(quick), caption });
   if (drawn === undefined) stop('--svg draws p1, p2 and p4, of which none was run');
-  writeFileSync(file, drawn);
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, 'benchmarks.svg'), drawn);
+  const two = readmePlots(suites, caption);
+  if (two !== undefined) writeFileSync(join(directory, 'plots.svg'), two);
 }
 
 const { values, positionals } = parse();

@@ -13,6 +13,9 @@ const GIB = 2 ** 30;
 const NS_PER_MS = 1e6;
 const all = [forkline, childProcess, execa];
 
+/** How much the process holds while it is looked at how long commands block it, in GiB. */
+const HELD = [0, 1, 2, 4];
+
 /**
  * Buffers of that many GiB, every page of them written to.
  * @param {number} gibibytes
@@ -74,33 +77,48 @@ export const suite = {
     await warmUp(all.map(echoTask));
     const small = [];
     const large = [];
-    const blocked = [];
+    /** @type {Map<number, Map<string, number[]>[]>} */
+    const blocked = new Map();
     for (let round = 0; round < (quick ? 2 : 5); round++) {
       small.push(await echoes(15));
-      const held = touched(gibibytes);
+      const held = [];
+      for (const size of HELD.filter((each) => each < gibibytes).concat(gibibytes)) {
+        held.push(...touched(size - held.length));
+        blocked.set(size, [...(blocked.get(size) ?? []), await blocks(5)]);
+      }
       large.push(await echoes(5));
-      blocked.push(await blocks(5));
       held.length = 0;
       await release();
     }
-    return summary(`${gibibytes} GiB touched`, small, large, blocked);
+    return summary(`${gibibytes} GiB touched`, small, large, longestOf(blocked));
   },
 };
+
+/**
+ * The longest of each round, by what was held and by the peer's name.
+ * @param {ReadonlyMap<number, Map<string, number[]>[]>} blocked
+ */
+const longestOf = (blocked) =>
+  [...blocked].map(([gibibytes, rounds]) => ({
+    gibibytes,
+    /** @param {string} name */
+    of: (name) => rounds.map((round) => Math.max(...(round.get(name) ?? []))),
+  }));
 
 /**
  * @param {string} held
  * @param {Samples[]} small
  * @param {Samples[]} large
- * @param {Map<string, number[]>[]} blocked
+ * @param {ReturnType<typeof longestOf>} longest
  */
-function summary(held, small, large, blocked) {
+function summary(held, small, large, longest) {
   /** @param {Samples[]} rounds @param {string} name */
   const of = (rounds, name) => rounds.flatMap((samples) => samples(name));
   /** @param {string} name */
   const growth = (name) => ratio(of(large, name), of(small, name));
   // The median of the rounds' longest: a single stall of the machine is not ours.
   /** @param {string} name */
-  const block = (name) => median(blocked.map((round) => Math.max(...(round.get(name) ?? []))));
+  const block = (name) => median(longest.at(-1)?.of(name) ?? []);
   const rows = [
     ratioRow({
       id: 'P4',
@@ -131,6 +149,11 @@ function summary(held, small, large, blocked) {
     medians: {
       ...Object.fromEntries(names.map((name) => [`${name}, small`, smallMedians[name] ?? []])),
       ...Object.fromEntries(names.map((name) => [`${name}, large`, medians(of(large, name))])),
+      ...Object.fromEntries(
+        longest.flatMap((at) =>
+          all.map(({ name }) => [`${name}, blocked with ${at.gibibytes} GiB`, at.of(name)]),
+        ),
+      ),
     },
   };
 }

@@ -17,7 +17,9 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
-  ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
+  ...readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
 ];
 const read = (page: string) => readFileSync(join(root, page), 'utf8');
 

@@ -1,0 +1,55 @@
+// How a command stands, and what leads from one state to the next.
+
+import { arrow, box, label, picture } from './svg.mjs';
+
+const WIDTH = 820;
+const HEIGHT = 300;
+
+/**
+ * @param {number} x
+ * @param {number} y
+ * @param {string} look
+ * @param {string} name
+ * @param {readonly string[]} lines
+ */
+const state = (x, y, look, name, lines) => [
+  box(x, y, 196, 74, look),
+  label(x + 98, y + 25, name, 'mono strong middle'),
+  ...lines.map((line, index) => label(x + 98, y + 45 + index * 17, line, 'small middle')),
+];
+
+/**
+ * What leads from one state to the next.
+ * @param {number} x
+ * @param {number} y of the last line
+ * @param {readonly string[]} lines
+ */
+const cause = (x, y, lines) =>
+  lines.map((line, index) =>
+    label(x, y - (lines.length - 1 - index) * 15, line, 'small muted middle'),
+  );
+
+export const states = picture(
+  {
+    title:
+      'A command is running; it has left processes; it has ended, with all of them; or it is lost, ' +
+      'since whoever kept count was killed.',
+    width: WIDTH,
+    height: HEIGHT,
+  },
+  [
+    ...state(20, 92, 'blue', 'running', ['its command runs']),
+    ...state(312, 92, 'amber', 'left', ['it has ended;', 'what it started still runs']),
+    ...state(604, 92, 'green', 'ended', ['nobody of it is left:', 'the kernel says so']),
+    ...state(312, 206, 'red', 'lost', ['nobody can tell any more']),
+    arrow('M216 129H306'),
+    ...cause(262, 121, ['its command', 'ends']),
+    arrow('M508 129H598'),
+    ...cause(554, 121, ['the last', 'of it ends']),
+    arrow('M118 92V52Q118 44 126 44H694Q702 44 702 52V86'),
+    ...cause(410, 36, ['its command ends, and nothing of it is left']),
+    arrow('M118 166V235Q118 243 126 243H306'),
+    ...cause(214, 235, ['whoever kept count', 'was killed']),
+    arrow('M410 166V200'),
+  ],
+);
