@@ -8,7 +8,7 @@ import { leavesNothingBehind } from '../support/leftovers.js';
 leavesNothingBehind();
 
 /** Made of what a run has measured or recorded, which no other run repeats. */
-const RECORDED = ['benchmarks.svg', 'terminal.svg'];
+const RECORDED = ['benchmarks.svg', 'plots.svg', 'terminal.svg'];
 
 test('the pictures are what `npm run docs:pictures` draws now', async () => {
   const drawn = await draw();
