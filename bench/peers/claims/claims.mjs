@@ -233,6 +233,22 @@ export const CLAIMS = [
     },
   },
   {
+    row: 'a command that [asks for a password]',
+    peers: ON_PIPES,
+    says: 'no terminal',
+    holds: async (peer) =>
+      (await SHELLS[peer]('{ : >/dev/tty; } 2>/dev/null || echo none').ended).text === 'none\n',
+  },
+  {
+    row: 'a command that [asks for a password]',
+    peers: ON_TERMINALS,
+    says: 'raw escape sequences',
+    holds: async (peer) => {
+      const { text } = await SHELLS[peer]("printf 'a\\e[31mb\\e[0m'; : >/dev/tty").ended;
+      return text === 'a\x1b[31mb\x1b[0m';
+    },
+  },
+  {
     row: '[whose exit code]',
     peers: ALL,
     says: '0',
