@@ -1,0 +1,143 @@
+import { mkdir, readlink } from 'node:fs/promises';
+import { hasCode } from '../../../support/errors.js';
+import { type HeldDirectory, type Hold, holdDirectory } from './held-directory.js';
+import { PathError } from './path-error.js';
+
+/** Where all file operations stay. */
+export interface Root {
+  /** Absolute, and without symlinks. */
+  readonly directory: string;
+  /** Paths that mean it as well: what it was called before its symlinks were resolved. */
+  readonly aliases: readonly string[];
+  readonly hold: Hold;
+}
+
+/** An entry of a directory that is held; there may be nothing yet. It is no symlink, unless asked for. */
+export interface HeldPlace {
+  /** What to call the system with. Open it with `O_NOFOLLOW`: somebody may put a symlink there now. */
+  readonly at: string;
+  readonly parent: HeldDirectory;
+  /** `.` for the root itself, and for a path that ends in `..`. */
+  readonly name: string;
+}
+
+/** How a path is gone along. */
+export interface Way {
+  /** A symlink at its end is the place itself. Default: what it leads to is. */
+  readonly keepLink?: boolean;
+  /** Directories that are missing on the way are made. Default: they are an error. */
+  readonly makeParents?: boolean;
+}
+
+/** As many as the kernel follows. */
+const MOST_LINKS = 40;
+
+/**
+ * Goes along a path, one directory after the other, each held and none a symlink: those are read and
+ * gone along as well, so that no way leads out of the root, whoever changes what meanwhile.
+ *
+ * @throws {PathError} It leads outside.
+ * @throws The system's errors.
+ */
+export async function reach<T>(
+  root: Root,
+  path: string,
+  way: Way,
+  use: (place: HeldPlace) => Promise<T>,
+): Promise<T> {
+  const names = namesWithin(root, path, path);
+  const held = [await holdDirectory(root.directory, root.hold)];
+  try {
+    return await use(await goAlong(root, path, names, way, held));
+  } finally {
+    await Promise.all(held.map((directory) => directory.close()));
+  }
+}
+
+async function goAlong(
+  root: Root,
+  path: string,
+  names: string[],
+  way: Way,
+  held: HeldDirectory[],
+): Promise<HeldPlace> {
+  const here = (): HeldDirectory => held[held.length - 1] as HeldDirectory;
+  const backTo = async (depth: number): Promise<void> => {
+    for (const directory of held.splice(depth)) await directory.close();
+  };
+  let links = 0;
+  for (let name = names.shift(); name !== undefined; name = names.shift()) {
+    const isLast = names.length === 0;
+    if (name === '..') {
+      if (held.length === 1) throw outside(root, path);
+      await backTo(held.length - 1);
+      continue;
+    }
+    const next = isLast ? undefined : await enter(here(), name, root.hold, way);
+    if (next !== undefined) {
+      held.push(next);
+      continue;
+    }
+    const target = isLast && way.keepLink ? undefined : await targetOf(here().at(name));
+    if (target === undefined) return { at: here().at(name), parent: here(), name };
+    links += 1;
+    if (links > MOST_LINKS) throw new PathError('failed', path, 'too many symlinks');
+    names.unshift(...namesWithin(root, target, path));
+    if (target.startsWith('/')) await backTo(1);
+  }
+  return { at: here().at('.'), parent: here(), name: '.' };
+}
+
+/** A directory on the way; undefined: it is a symlink. */
+async function enter(
+  parent: HeldDirectory,
+  name: string,
+  hold: Hold,
+  way: Way,
+): Promise<HeldDirectory | undefined> {
+  const at = parent.at(name);
+  try {
+    return await holdDirectory(at, hold);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') && way.makeParents) {
+      await mkdir(at).catch((failed: unknown) => {
+        // Somebody else has made it.
+        if (!hasCode(failed, 'EEXIST')) throw failed;
+      });
+      return enter(parent, name, hold, {});
+    }
+    if (hasCode(error, 'ENOTDIR') || hasCode(error, 'ELOOP')) {
+      if ((await targetOf(at)) !== undefined) return undefined;
+    }
+    throw error;
+  }
+}
+
+/** What a symlink says; undefined: there is none. */
+async function targetOf(at: string): Promise<string | undefined> {
+  try {
+    return await readlink(at);
+  } catch (error) {
+    if (hasCode(error, 'EINVAL') || hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** The names of a path from the root on, or, of a relative one, from where it stands. */
+function namesWithin(root: Root, path: string, given: string): string[] {
+  const names = path.split('/').filter((name) => name !== '' && name !== '.');
+  if (!path.startsWith('/')) return names;
+  for (const alias of [root.directory, ...root.aliases]) {
+    const own = alias.split('/').filter((name) => name !== '');
+    if (own.every((name, index) => names[index] === name)) return names.slice(own.length);
+  }
+  throw outside(root, given);
+}
+
+function outside(root: Root, path: string): PathError {
+  return new PathError(
+    'outside',
+    path,
+    `it leads out of ${root.directory}, where files have to be`,
+  );
+}

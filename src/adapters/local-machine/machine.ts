@@ -1,0 +1,88 @@
+import {
+  type BytesChunk,
+  type CommandLine,
+  type CommandOptions,
+  createOwner,
+  type LiveProcess,
+  type MergedResult,
+  type Owner,
+  type RunResult,
+  run,
+  type SandboxOption,
+  type SeparateResult,
+  type SpawnOptions,
+  spawn,
+} from '../../index.js';
+import { LocalFiles } from './files/local-files.js';
+import { type LocalMachineOptions, machineOptions } from './options.js';
+
+/** Of a command, what is not the machine's. */
+type RunOptions = Omit<CommandOptions, 'owner'>;
+type StartOptions = Omit<SpawnOptions, 'owner'>;
+
+/** The local machine as frameworks know a sandbox: commands, and the files below one directory. */
+export class LocalMachine implements AsyncDisposable {
+  readonly files: LocalFiles;
+  readonly #options: Omit<LocalMachineOptions, 'root'>;
+  readonly #owner: Owner = createOwner();
+
+  private constructor(files: LocalFiles, options: Omit<LocalMachineOptions, 'root'>) {
+    this.files = files;
+    this.#options = options;
+  }
+
+  /**
+   * @throws {InputError} An option is not valid.
+   * @throws {PathError} The root is no directory.
+   */
+  static async open(given: LocalMachineOptions = {}): Promise<LocalMachine> {
+    const { root = process.cwd(), ...options } = machineOptions(given);
+    const files = await LocalFiles.open(root);
+    return new LocalMachine(files, { ...options, sandbox: around(files.root, options.sandbox) });
+  }
+
+  /** Its directory, without symlinks. */
+  get root(): string {
+    return this.files.root;
+  }
+
+  /** Whether commands run in a sandbox. */
+  get isConfined(): boolean {
+    const { sandbox } = this.#options;
+    return sandbox !== undefined && sandbox !== 'danger-full-access';
+  }
+
+  /** Runs a command to its end; `cwd` is a directory in the root. As `run()`. */
+  run(command: CommandLine, options: RunOptions & { streams: 'separate' }): Promise<SeparateResult>;
+  run(command: CommandLine, options?: RunOptions & { streams?: 'merged' }): Promise<MergedResult>;
+  async run(command: CommandLine, options: RunOptions = {}): Promise<RunResult> {
+    return run(command, await this.#laidOver(options));
+  }
+
+  /** Starts a command of which the output comes as bytes. As `spawn()`. */
+  async start(command: CommandLine, options: StartOptions = {}): Promise<LiveProcess<BytesChunk>> {
+    return spawn(command, { ...(await this.#laidOver(options)), encoding: 'bytes' });
+  }
+
+  /** Ends all commands and what they have left running. */
+  dispose(graceMs?: number): Promise<void> {
+    return this.#owner.dispose(graceMs);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  async #laidOver<Options extends RunOptions | StartOptions>(options: Options): Promise<Options> {
+    const cwd = await this.files.directory(String(options.cwd ?? '.'));
+    const env = { ...this.#options.env, ...options.env };
+    const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs;
+    return { ...this.#options, ...options, timeoutMs, env, cwd, owner: this.#owner };
+  }
+}
+
+/** What a sandbox lets commands write to is the root, wherever they start in it. */
+function around(workspace: string, sandbox: SandboxOption | undefined): SandboxOption | undefined {
+  if (sandbox === 'workspace-write') return { workspace };
+  return typeof sandbox === 'object' ? { workspace, ...sandbox } : sandbox;
+}

@@ -1,0 +1,50 @@
+import type { CommandOptions } from '../../index.js';
+import { isMissing, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
+import { InputError, showValue } from '../../support/errors.js';
+
+/**
+ * What the local machine is to an agent. What is not said here is as in `run()`.
+ *
+ * Without a `sandbox` commands may do whatever the host process may: `root` is where they start, and
+ * what files are confined to.
+ */
+export interface LocalMachineOptions
+  extends Pick<
+    CommandOptions,
+    'env' | 'inheritEnv' | 'graceMs' | 'shell' | 'priority' | 'sandbox' | 'headBytes' | 'tailBytes'
+  > {
+  /** The directory of the agent. It must be there. Default: the host's working directory. */
+  readonly root?: string | undefined;
+  /** For commands that have no time of their own, in milliseconds. Default: none. */
+  readonly timeoutMs?: number | undefined;
+}
+
+const NAMES: OptionNames<LocalMachineOptions> = {
+  root: true,
+  env: true,
+  inheritEnv: true,
+  timeoutMs: true,
+  graceMs: true,
+  shell: true,
+  priority: true,
+  sandbox: true,
+  headBytes: true,
+  tailBytes: true,
+};
+
+/**
+ * Checks what a machine is made with; the rest is checked by `run()`.
+ *
+ * @throws {InputError} An option is not known, or not valid.
+ */
+export function machineOptions(given: LocalMachineOptions): LocalMachineOptions {
+  const options = readOptions('options', given, NAMES, {
+    mistakes: { cwd: 'the directory of the agent is root' },
+  });
+  const { root, timeoutMs } = options;
+  if (!isMissing(root) && (typeof root !== 'string' || root === '')) {
+    throw new InputError(`root: expected the path of a directory, got ${showValue(root)}`);
+  }
+  if (timeoutMs !== undefined) wholeFrom('timeoutMs', 1, timeoutMs);
+  return options;
+}
