@@ -17,7 +17,7 @@ type FileMethods = Pick<
 >;
 
 /** The files of a machine as AI SDK asks for them. */
-export function fileMethods(files: LocalFiles): FileMethods {
+export function sessionFiles(files: LocalFiles): FileMethods {
   const read = (path: string, signal: AbortSignal | undefined) =>
     orNull(files.read(path, { signal }));
   return {

@@ -2,7 +2,7 @@
 import { LocalMachine } from '../../local-machine/machine.js';
 import type { LocalMachineOptions } from '../../local-machine/options.js';
 import { runSandboxed, startSandboxed } from './commands.js';
-import { fileMethods } from './files.js';
+import { sessionFiles } from './files.js';
 import type { SandboxSession } from './session.js';
 
 export { PathError, type PathErrorKind } from '../../local-machine/files/path-error.js';
@@ -38,7 +38,7 @@ export async function createSandboxSession(options?: LocalMachineOptions): Promi
   const dispose = (): Promise<void> => machine.dispose();
   return {
     description: describe(machine),
-    ...fileMethods(machine.files),
+    ...sessionFiles(machine.files),
     run: (command) => runSandboxed(machine, command),
     // Overloads tell what cannot be told here: that there is a stdin if one was asked for.
     spawn: ((command) => startSandboxed(machine, command)) as SandboxSession['spawn'],
