@@ -56,12 +56,17 @@ export class LocalMachine implements AsyncDisposable {
   run(command: CommandLine, options: RunOptions & { streams: 'separate' }): Promise<SeparateResult>;
   run(command: CommandLine, options?: RunOptions & { streams?: 'merged' }): Promise<MergedResult>;
   async run(command: CommandLine, options: RunOptions = {}): Promise<RunResult> {
-    return run(command, await this.#laidOver(options));
+    return run(command, await this.#laidOver(command, options));
   }
 
   /** Starts a command of which the output comes as bytes. As `spawn()`. */
   async start(command: CommandLine, options: StartOptions = {}): Promise<LiveProcess<BytesChunk>> {
-    return spawn(command, { ...(await this.#laidOver(options)), encoding: 'bytes' });
+    return spawn(command, { ...(await this.#laidOver(command, options)), encoding: 'bytes' });
+  }
+
+  /** Starts a command of which the output comes as text. As `spawn()`. */
+  async startText(command: CommandLine, options: StartOptions = {}): Promise<LiveProcess> {
+    return spawn(command, { ...(await this.#laidOver(command, options)), encoding: 'text' });
   }
 
   /** Ends all commands and what they have left running. */
@@ -73,11 +78,16 @@ export class LocalMachine implements AsyncDisposable {
     return this.dispose();
   }
 
-  async #laidOver<Options extends RunOptions | StartOptions>(options: Options): Promise<Options> {
+  async #laidOver<Options extends RunOptions | StartOptions>(
+    command: CommandLine,
+    options: Options,
+  ): Promise<Options> {
+    // A program and its arguments run without a shell.
+    const shell = typeof command === 'string' ? this.#options.shell : undefined;
     const cwd = await this.files.directory(String(options.cwd ?? '.'));
     const env = { ...this.#options.env, ...options.env };
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs;
-    return { ...this.#options, ...options, timeoutMs, env, cwd, owner: this.#owner };
+    return { ...this.#options, shell, ...options, timeoutMs, env, cwd, owner: this.#owner };
   }
 }
 

@@ -1,0 +1,40 @@
+import type { SandboxExecResult } from '@openai/agents/sandbox';
+import { uniqueName } from '../../../support/random.js';
+import { firstBytes, lastBytes } from '../../../support/text.js';
+
+/** What the Agents SDK takes a token for. */
+const TOKEN_BYTES = 4;
+
+/**
+ * An output of at most so many tokens: its beginning and its end, and how much is missing.
+ *
+ * @param maxTokens Default: all of it.
+ */
+export function fitted(
+  text: string,
+  maxTokens: number | undefined,
+): { readonly output: string; readonly originalTokenCount?: number } {
+  const bytes = Buffer.byteLength(text);
+  if (maxTokens === undefined || bytes <= maxTokens * TOKEN_BYTES) return { output: text };
+  const half = Math.max(0, Math.floor((maxTokens * TOKEN_BYTES) / 2));
+  const [head, tail] = [firstBytes(text, half), lastBytes(text, half)];
+  const left = bytes - Buffer.byteLength(head) - Buffer.byteLength(tail);
+  return {
+    output: `${head}…${Math.ceil(left / TOKEN_BYTES)} tokens truncated…${tail}`,
+    originalTokenCount: Math.ceil(bytes / TOKEN_BYTES),
+  };
+}
+
+/** How a model of the Agents SDK is told of a command: the lines that its own sandboxes write. */
+export function execAnswer(result: Omit<SandboxExecResult, 'stdout' | 'stderr'>): string {
+  const { wallTimeSeconds, sessionId, exitCode, originalTokenCount, output } = result;
+  return [
+    `Chunk ID: ${uniqueName().slice(0, 6)}`,
+    `Wall time: ${wallTimeSeconds.toFixed(4)} seconds`,
+    ...(sessionId === undefined ? [] : [`Process running with session ID ${sessionId}`]),
+    ...(typeof exitCode === 'number' ? [`Process exited with code ${exitCode}`] : []),
+    ...(originalTokenCount === undefined ? [] : [`Original token count: ${originalTokenCount}`]),
+    'Output:',
+    output,
+  ].join('\n');
+}
