@@ -32,14 +32,8 @@ const peers = Object.keys(manifest.peerDependencies);
 /** @param {string} id */
 const isPeer = (id) => peers.some((name) => id === name || id.startsWith(`${name}/`));
 
-/** Frameworks that a user brings along: never bundled, and only their own entries load them. */
-const peers = Object.keys(manifest.peerDependencies ?? {}).map(
-  (name) => new RegExp(`^${name}(?:/|$)`),
-);
-
 const bundle = await rolldown({
   cwd: root,
-  external: peers,
   input: { ...Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])), ...lateEntries },
   plugins: [lateParts(root), builtinsUnlisted, licences(root)],
   platform: 'node',
