@@ -66,7 +66,7 @@ describe.runIf(hasNats())('deaths in a fleet', async () => {
     await startWorker(nats.url);
     const host = startHost('fleet', { args: [nats.url, String(LEASE_MS), longSleep(195)] });
     await host.next();
-    expect(sleeping(195).length).toBeGreaterThanOrEqual(2);
+    await eventually(() => expect(sleeping(195).length).toBeGreaterThanOrEqual(2));
     host.child.kill('SIGKILL');
     await host.ended;
     await eventually(() => expect(sleeping(195)).toEqual([]), 20_000);

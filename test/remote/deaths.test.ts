@@ -33,7 +33,7 @@ const FLOOD = 'head -c 40000000 /dev/zero | tr "\\0" x';
 test('a client that is killed leaves nothing running there', async () => {
   const host = startHost('far', { args: [JSON.stringify(FAR_SIDE), longSleep(174)] });
   const { pid } = await host.next<{ readonly pid: number }>();
-  expect(sleeping(174).length).toBeGreaterThanOrEqual(2);
+  await eventually(() => expect(sleeping(174).length).toBeGreaterThanOrEqual(2));
   host.child.kill('SIGKILL');
   await host.ended;
   await eventually(() => expect(sleeping(174)).toEqual([]));

@@ -9,6 +9,7 @@ import { describeError } from '../wire/thrown.js';
 import { Wire } from '../wire/wire.js';
 import { answerArtifacts } from './artifacts.js';
 import { runForClient } from './command.js';
+import { EarlyEvents } from './early-events.js';
 import { executeForClient } from './execute.js';
 import type { ClientLimits, Profiles } from './options.js';
 import { followTask } from './task.js';
@@ -94,21 +95,14 @@ export class Client {
       return;
     }
     // A cancellation that has come along with it, or before, is known in the next turn.
-    let isCancelled = false;
-    const early: (() => void)[] = [];
-    call.events = {
-      message: (message) => early.push(() => call.events.message?.(message)),
-      data: (bytes) => early.push(() => call.events.data?.(bytes)),
-      cancelled: () => {
-        isCancelled = true;
-      },
-      lost: () => {},
-    };
+    const early = new EarlyEvents(call);
     queueMicrotask(() => {
-      if (this.#wire.isClosed) return;
-      if (isCancelled) call.finish({ neverStarted: true });
-      else this.#try(call, body, refused);
-      for (const tell of early) tell();
+      if (early.isUnwanted) {
+        call.finish({ neverStarted: true });
+        return;
+      }
+      this.#try(call, body, refused);
+      early.passOn(call.events);
     });
   }
 

@@ -1,6 +1,8 @@
 import { SpillFile } from '../../command/after/spill-check.js';
 import { checkCommandLine } from '../../command/command-line.js';
 import { engineCommand, requested } from '../../command/execute.js';
+import { LimitGroups, needsGroups } from '../../command/limits/groups.js';
+import type { CommandLimits } from '../../command/limits/limits.js';
 import { checkOptions } from '../../command/options.js';
 import { localPlace, needsChecks, withChecks } from '../../command/promise.js';
 import { COMMAND_OPTION_NAMES, commandEnvironment } from '../../command/run.js';
@@ -10,7 +12,6 @@ import type { Owner } from '../../engine/owner.js';
 import type { CommandHandle } from '../../engine/process.js';
 import { type Requested, toResult } from '../../engine/result.js';
 import { type OptionNames, readOptions } from '../../support/checks.js';
-import { InputError } from '../../support/errors.js';
 import { startTimer } from '../../support/timing.js';
 import type { Call } from '../wire/call.js';
 import { writePieces } from '../wire/chunks.js';
@@ -24,6 +25,7 @@ import type {
   PlainCommandOptions,
 } from '../wire/protocol.js';
 import { describeError } from '../wire/thrown.js';
+import { EarlyEvents } from './early-events.js';
 import { checkInherited, withRemovals } from './options.js';
 
 const { signal: _s, onOutput: _o, owner: _w, input: _i, ...NAMES } = COMMAND_OPTION_NAMES;
@@ -45,18 +47,45 @@ export function runForClient(
 ): void {
   const options = withRemovals(readOptions('options', open.options, PLAIN_NAMES));
   checkInherited(options.inheritEnv, mayInheritAll);
-  if (options.limits !== undefined) {
-    throw new InputError(
-      'limits: expected nothing beside a command on a far side; tools have them',
-    );
-  }
   checkCommandLine(open.line, options);
   checkOptions(options);
   const asked = requested(open.line, options);
   const listen = open.listen ?? undefined;
   const environment = commandEnvironment(options);
   const command = engineCommand(asked, environment, options, open.hasInput, listen, open.pause);
-  new ClientsCommand(call, asked, command, owner, open.tellsStart);
+  const { tellsStart } = open;
+  const { limits } = options;
+  if (needsGroups(limits)) void runInGroups(call, { asked, command, owner, tellsStart }, limits);
+  else new ClientsCommand(call, { asked, command, owner, tellsStart });
+}
+
+/** What is known of a command before it is started. */
+interface Prepared {
+  readonly asked: Requested;
+  readonly command: EngineCommand;
+  readonly owner: Owner;
+  readonly tellsStart: boolean;
+  readonly groups?: LimitGroups;
+}
+
+/** The same once it has what its limits take. */
+async function runInGroups(call: Call, prepared: Prepared, limits: CommandLimits): Promise<void> {
+  const early = new EarlyEvents(call);
+  let groups: LimitGroups | undefined;
+  try {
+    groups = await LimitGroups.make(limits);
+    if (early.isUnwanted) {
+      call.finish({ neverStarted: true });
+      await groups.remove();
+      return;
+    }
+    const command = { ...prepared.command, groups: groups.entrances.join('\0') };
+    new ClientsCommand(call, { ...prepared, command, groups });
+    early.passOn(call.events);
+  } catch (error) {
+    call.finish({ error: describeError(error) });
+    await groups?.remove();
+  }
 }
 
 /** A command that runs for so long is told to have started, in milliseconds. */
@@ -65,8 +94,7 @@ const STARTED_MS = 20;
 /** One command of a client: what happens to it goes over the line, what is asked of it comes. */
 class ClientsCommand implements CommandEvents {
   readonly #call: Call;
-  readonly #asked: Requested;
-  readonly #command: EngineCommand;
+  readonly #prepared: Prepared;
   readonly #handle: CommandHandle;
   readonly #spill: SpillFile | undefined;
   /** Pieces of input, each after the one before. */
@@ -75,20 +103,12 @@ class ClientsCommand implements CommandEvents {
   /** The engine waits until what it has delivered is on its way. */
   #owesResume = false;
   #isOver = false;
-  readonly #tellsStart: boolean;
   #stopTelling = (): void => {};
 
-  constructor(
-    call: Call,
-    asked: Requested,
-    command: EngineCommand,
-    owner: Owner,
-    tellsStart: boolean,
-  ) {
-    this.#tellsStart = tellsStart;
+  constructor(call: Call, prepared: Prepared) {
+    const { command, owner } = prepared;
     this.#call = call;
-    this.#asked = asked;
-    this.#command = command;
+    this.#prepared = prepared;
     this.#writing = new Promise((resolve) => {
       this.#start = resolve;
     });
@@ -107,8 +127,11 @@ class ClientsCommand implements CommandEvents {
   }
 
   started(pid: number): void {
+    const { tellsStart, groups } = this.#prepared;
     this.#start();
-    if (this.#tellsStart) this.#say({ started: pid });
+    // They are there for what it leaves behind, too.
+    if (groups !== undefined) this.#handle.gone().then(() => groups.remove());
+    if (tellsStart) this.#say({ started: pid });
     // Most commands are over before that is of use to anybody.
     else this.#stopTelling = startTimer(STARTED_MS, () => this.#say({ started: pid }));
   }
@@ -125,15 +148,17 @@ class ClientsCommand implements CommandEvents {
     this.#stopTelling();
     this.#start();
     const isOwn = this.#spill?.close() ?? true;
+    if (end.kind !== 'ran') void this.#prepared.groups?.remove();
     if (end.kind === 'ran') void this.#conclude(end, isOwn);
     else if (end.kind === 'failed') this.#finish({ failed: end });
     else this.#finish({ neverStarted: true });
   }
 
   async #conclude(end: EngineEnd & { readonly kind: 'ran' }, isOwn: boolean): Promise<void> {
-    const result = toResult(end, this.#asked, 'kill');
-    const checked = needsChecks(result, undefined)
-      ? await withChecks(result, isOwn, { command: this.#command })
+    const { asked, groups } = this.#prepared;
+    const result = toResult(end, asked, 'kill');
+    const checked = needsChecks(result, groups)
+      ? await withChecks(result, isOwn, this.#prepared)
       : result;
     const { outOfMemory, sandbox, spill } = checked;
     const told = {

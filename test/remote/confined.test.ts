@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { InputError, type LaunchError, type MergedResult, run } from '../../src/index.js';
+import { useFar } from '../support/far.js';
+import { leavesNothingBehind } from '../support/leftovers.js';
+import { exited, failureOf, printed } from '../support/results.js';
+
+const far = await useFar();
+
+const WRITE = 'touch /usr/written; echo "$?"';
+const IN_SANDBOX = { sandbox: 'read-only', cwd: '/usr' } as const;
+const seen = (call: Promise<MergedResult>) =>
+  call.then(
+    (result) => ({ outcome: result.outcome, printed: printed(result) }),
+    ({ step, code }: LaunchError) => ({ step, code }),
+  );
+// First of all: what a sandbox has of its own lasts.
+const here = await seen(run(WRITE, IN_SANDBOX));
+leavesNothingBehind();
+
+/** Whether commands can be given limits of memory here. */
+const canLimit = await run('true', { limits: { memoryBytes: 64 << 20 } }).then(
+  () => true,
+  () => false,
+);
+
+describe('limits of a command on a far side', () => {
+  test('of processor time are kept', async () => {
+    const { outcome } = await far.run('while :; do :; done', { limits: { cpuSeconds: 1 } });
+    expect(outcome).toEqual({ kind: 'signaled', signal: 'SIGXCPU' });
+  });
+
+  test.runIf(canLimit)('of memory are kept there, and it is told who has ended it', async () => {
+    const eat = `/usr/bin/python3 -c 'b = bytearray(200 << 20)'`;
+    const result = await far.run(`${eat}; echo $?`, { limits: { memoryBytes: 64 << 20 } });
+    expect(printed(result)).toMatch(/\b137\n$/);
+    expect(result).toMatchObject({ outcome: exited(0), outOfMemory: 'yes' });
+    const limits = { memoryBytes: 64 << 20 };
+    const fed = await far.run('wc -c', { limits, input: 'x'.repeat(500_000) });
+    expect(printed(fed)).toBe('500000\n');
+    const controller = new AbortController();
+    const running = far.run('sleep 9', { limits, signal: controller.signal });
+    controller.abort();
+    expect((await running).outcome).toMatchObject({ kind: 'cancelled', by: 'signal' });
+  });
+
+  test('that are not valid are named', async () => {
+    const wrong = await failureOf(far.run('true', { limits: { processes: 0 } }));
+    expect(wrong).toBeInstanceOf(InputError);
+    expect((wrong as Error).message).toMatch(/^limits\.processes: /);
+  });
+});
+
+test('a sandbox is that of the far side, or is refused as here', async () => {
+  expect(await seen(far.run(WRITE, IN_SANDBOX))).toEqual(here);
+});
