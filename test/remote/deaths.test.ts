@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn as spawnChild } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
@@ -24,7 +24,6 @@ async function connectBehindLine() {
   // A pipe each way, as ssh and docker have: the far side is no child of the line.
   const command = ['bash', '-c', `echo $$ >${file}; exec "$@"`, 'bash', ...FAR_SIDE];
   const far = await connect({ command });
-  const { readFileSync } = await import('node:fs');
   return { far, pid: Number(readFileSync(file, 'utf8')) };
 }
 
@@ -130,7 +129,6 @@ test('in the middle of 40 MB: a line that is cut', async () => {
   const pidFile = folder.file('relay');
   const command = ['bash', '-c', `echo $$ >${pidFile}; exec "$@"`, 'bash'];
   const far = await connect({ command: [...command, process.execPath, '-e', relay] });
-  const { readFileSync } = await import('node:fs');
   const pid = Number(readFileSync(pidFile, 'utf8'));
   let bytes = 0;
   const live = await far.spawn(`${FLOOD}; ${longSleep(180)}`, { overflow: 'pause' });
@@ -150,4 +148,24 @@ test('in the middle of 40 MB: a line that is cut', async () => {
   await far.dispose();
   for (const socket of sockets) socket.destroy();
   await new Promise((resolve) => server.close(resolve));
+});
+
+test('a client that goes while nobody takes what it is sent is noticed all the same', async () => {
+  const pidFile = folder.file('tap');
+  // What the far side says goes through a program that stops; its input is the client's own.
+  const tap = `"$@" | (echo $BASHPID >${pidFile}; exec cat)`;
+  const host = startHost('far', {
+    args: [
+      JSON.stringify(['bash', '-c', tap, 'bash', ...FAR_SIDE]),
+      `sleep 1; ${FLOOD}; ${longSleep(185)}`,
+    ],
+  });
+  await host.next();
+  const pid = Number(readFileSync(pidFile, 'utf8'));
+  process.kill(pid, 'SIGSTOP');
+  await eventually(() => expect(sleeping(185)).not.toEqual([]));
+  host.child.kill('SIGKILL');
+  await host.ended;
+  await eventually(() => expect(sleeping(185)).toEqual([]));
+  process.kill(pid, 'SIGKILL');
 });
