@@ -15,7 +15,10 @@ export class BusyError extends Error {
 export interface Lost {
   /** `true`: it ran, by what was heard of it. `unknown`: it may have, nobody heard. */
   readonly started: true | 'unknown';
-  /** The last that came of its output, if anybody listened to it: at most 64 KiB. */
+  /**
+   * The last that came of its output: at most 64 KiB, or 8 KiB of a second ago, if nobody listened to
+   * it. Of a tool's call only if somebody did.
+   */
   readonly output: string;
 }
 

@@ -53,14 +53,20 @@ test('a client that ends by itself takes what it has started along', async () =>
 test('a far side that is killed is told with what was heard of the command', async () => {
   const { far, pid } = await connectBehindLine();
   const listening = failureOf(far.run(`echo early; ${longSleep(176)}`, { onOutput: () => {} }));
+  const silent = failureOf(far.run(`seq 1 100000; echo late; ${longSleep(176)}`));
   const live = await far.spawn(longSleep(176));
   const bash = await far.createBashTool({ contract: 'plain' });
   const call = failureOf(bash.execute({ command: longSleep(176) }, { onOutput: () => {} }));
-  await eventually(() => expect(sleeping(176)).toHaveLength(3));
+  await eventually(() => expect(sleeping(176)).toHaveLength(4));
+  // Its output is told once a second.
+  await sleep(2000);
   process.kill(pid, 'SIGKILL');
   const lost = await listening;
   expect(lost).toBeInstanceOf(WorkerLostError);
   expect(lost).toMatchObject({ started: true, output: 'early\n' });
+  const { output } = (await silent) as WorkerLostError;
+  expect(output).toMatch(/^\d+\n.*\n100000\nlate\n$/s);
+  expect(output.length).toBeLessThanOrEqual(8192);
   expect(await failureOf(live.result)).toMatchObject({ name: 'WorkerLostError', started: true });
   expect(await call).toMatchObject({ name: 'WorkerLostError', started: 'unknown' });
   expect(await failureOf(far.run('true'))).toBeInstanceOf(NoWorkerError);

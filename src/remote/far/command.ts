@@ -7,11 +7,12 @@ import { checkOptions } from '../../command/options.js';
 import { localPlace, needsChecks, withChecks } from '../../command/promise.js';
 import { COMMAND_OPTION_NAMES, commandEnvironment } from '../../command/run.js';
 import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../../engine/message.js';
-import type { StreamName } from '../../engine/outcome.js';
+import type { Capture, StreamName } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import type { CommandHandle } from '../../engine/process.js';
 import { type Requested, toResult } from '../../engine/result.js';
 import { type OptionNames, readOptions } from '../../support/checks.js';
+import { lastBytes } from '../../support/text.js';
 import { startTimer } from '../../support/timing.js';
 import type { Call } from '../wire/call.js';
 import { writePieces } from '../wire/chunks.js';
@@ -91,6 +92,14 @@ async function runInGroups(call: Call, prepared: Prepared, limits: CommandLimits
 /** A command that runs for so long is told to have started, in milliseconds. */
 const STARTED_MS = 20;
 
+/** The last of the output of one that nobody listens to is told so often, and so much of it. */
+const TAIL_MS = 1000;
+const TAIL_BYTES = 8 * 1024;
+
+function endOf(capture: Capture): string {
+  return capture.kind === 'complete' ? capture.text : capture.tail;
+}
+
 /** One command of a client: what happens to it goes over the line, what is asked of it comes. */
 class ClientsCommand implements CommandEvents {
   readonly #call: Call;
@@ -133,7 +142,23 @@ class ClientsCommand implements CommandEvents {
     if (groups !== undefined) this.#handle.gone().then(() => groups.remove());
     if (tellsStart) this.#say({ started: pid });
     // Most commands are over before that is of use to anybody.
-    else this.#stopTelling = startTimer(STARTED_MS, () => this.#say({ started: pid }));
+    this.#stopTelling = startTimer(STARTED_MS, () => {
+      if (!tellsStart) this.#say({ started: pid });
+      if (this.#prepared.command.listen === undefined) this.#tellTail(0);
+    });
+  }
+
+  /** For a client that may lose it, and has heard nothing of its output. */
+  #tellTail(told: number): void {
+    this.#stopTelling = startTimer(TAIL_MS, async () => {
+      const captures = (await this.#handle.snapshot()) ?? [];
+      const total = captures.reduce((sum, { total: { bytes } }) => sum + bytes, 0);
+      if (this.#isOver) return;
+      if (total > told && this.#call.waiting === 0) {
+        this.#say({ tail: lastBytes(captures.map(endOf).join(''), TAIL_BYTES) });
+      }
+      this.#tellTail(total);
+    });
   }
 
   output(stream: StreamName, chunks: readonly EngineChunk[]): void {

@@ -56,6 +56,8 @@ class FarProcess implements CommandHandle {
   /** The last of its output. */
   readonly #recent: Uint8Array[] = [];
   #recentBytes = 0;
+  /** The same, as it was told while nobody listens. */
+  #tail = '';
 
   constructor(
     wire: Wire,
@@ -177,6 +179,8 @@ class FarProcess implements CommandHandle {
     if ('started' in message) {
       this.#hasStarted = true;
       this.#events.started?.(message.started);
+    } else if ('tail' in message) {
+      this.#tail = message.tail;
     } else if ('wrote' in message) {
       const write = this.#writes.shift();
       if (message.wrote) write?.resolve();
@@ -235,7 +239,7 @@ class FarProcess implements CommandHandle {
 
   #lost(reason: string): void {
     const started = this.#hasStarted || 'unknown';
-    const output = lastBytes(Buffer.concat(this.#recent).toString(), KEPT_BYTES);
+    const output = lastBytes(Buffer.concat(this.#recent).toString(), KEPT_BYTES) || this.#tail;
     this.#end({ kind: 'lost', error: new WorkerLostError(reason, { started, output }) });
   }
 

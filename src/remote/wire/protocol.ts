@@ -93,6 +93,8 @@ export type CommandEnd =
 /** What is said of a command while it runs. */
 export type CommandMessage =
   | { readonly started: number }
+  /** The last of its output, for a client that does not listen to it. */
+  | { readonly tail: string }
   /** A piece of input is in its pipe, or can't be. */
   | { readonly wrote: true }
   | { readonly wrote: false; readonly error: Thrown }
