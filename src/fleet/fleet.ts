@@ -20,12 +20,13 @@ export interface FleetOptions extends BrokerOptions {
    * and ends. A quarter of it when the broker says that it is gone. 1,000 to 120,000. Default: 20,000.
    */
   readonly leaseMs?: number | undefined;
-  /** Told of a worker that takes nothing new: tools there should be given up soon. */
+  /** Told the id of a worker that takes nothing new: tools there should be given up soon. Default: nobody. */
   readonly onDrain?: ((worker: string) => void) | undefined;
 }
 
 /** Which workers a call may go to: those that have all of these labels. */
 export interface Labelled {
+  /** Names and their values. Default: none are asked for. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -142,6 +143,7 @@ export class Fleet implements AsyncDisposable {
     return this.#disposed;
   }
 
+  /** As {@link dispose}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }

@@ -6,11 +6,13 @@ export interface WorkerInfo {
   readonly id: string;
   /** What its owner calls it: by default the machine's name. */
   readonly name: string;
+  /** What clients may ask for. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Calls and tools that it has now. */
+  /** How many calls it has under way. */
   readonly running: number;
+  /** How many tools it has. */
   readonly sessions: number;
-  /** How much of what it may have it has: 0, nothing, to 1. */
+  /** How many calls of those that it may have it has: 0, none, to 1, all. */
   readonly load: number;
   /** It takes nothing new, and ends when what it has is over. */
   readonly draining: boolean;

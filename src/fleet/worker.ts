@@ -38,7 +38,7 @@ export interface WorkerOptions extends BrokerOptions, ServeOptions {
   readonly name?: string | undefined;
   /** What clients may ask for: `{ gpu: 'a100' }`. Default: none. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** Calls that it has under way at most, of all clients together. Default: 64. */
+  /** How many calls it has under way at most, of all clients together. Default: 64. */
   readonly capacity?: number | undefined;
 }
 

@@ -31,6 +31,11 @@ export class WorkerLostError extends Error implements Lost {
   readonly started: true | 'unknown';
   readonly output: string;
 
+  /**
+   * Says what is known of the command.
+   *
+   * @param reason What became of the worker, for people.
+   */
   constructor(reason: string, { started, output }: Lost) {
     const what = started === true ? 'The command was started' : 'The command may have been started';
     super(`${what}, and its worker was lost: ${reason}`);

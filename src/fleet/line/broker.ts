@@ -8,19 +8,26 @@ import { settlesWithin } from '../../support/timing.js';
 export interface BrokerOptions {
   /** Its addresses: `tls://nats.example:4222`; `nats://127.0.0.1:4222`, which is loopback's alone. */
   readonly servers: string | readonly string[];
-  /** A file with credentials, as `nsc` writes them. */
+  /** A file with credentials, as `nsc` writes them. Default: none. */
   readonly creds?: string | undefined;
+  /** The token that the broker wants to see. Default: none. */
   readonly token?: string | undefined;
+  /** A user of the broker. Default: none. */
   readonly user?: string | undefined;
+  /** The user's password. Default: none. */
   readonly password?: string | undefined;
-  /** Files with certificates and keys, where the system's own are not enough. */
-  readonly tls?:
-    | {
-        readonly ca?: string | undefined;
-        readonly cert?: string | undefined;
-        readonly key?: string | undefined;
-      }
-    | undefined;
+  /** Files with certificates and keys. Default: the system's own certificates, and no key. */
+  readonly tls?: TlsFiles | undefined;
+}
+
+/** What TLS takes that the system has not. */
+export interface TlsFiles {
+  /** Certificates that the broker's may come from. Default: the system's. */
+  readonly ca?: string | undefined;
+  /** A certificate to show to the broker. Default: none. */
+  readonly cert?: string | undefined;
+  /** Its key. Default: none. */
+  readonly key?: string | undefined;
 }
 
 /** The names of those options. */

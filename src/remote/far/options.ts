@@ -18,12 +18,12 @@ export type Profiles = Readonly<Record<string, Readonly<Record<string, unknown>>
 export interface ServeOptions {
   /**
    * Options of tools, by the name that a client asks for them with: `{ agents: { interceptor, ui } }`.
-   * This is where functions and objects have their place, since they cannot be sent.
+   * This is where functions and objects have their place, since they cannot be sent. Default: none.
    */
   readonly profiles?: Profiles | undefined;
-  /** Calls that a client may have under way. Default: 256. */
+  /** How many calls a client may have under way. Default: 256. */
   readonly maxCalls?: number | undefined;
-  /** Tools that a client may have. Default: 64. */
+  /** How many tools a client may have. Default: 64. */
   readonly maxSessions?: number | undefined;
   /** Bytes of one message: of a command, and all that goes with it. Default: 67,108,864 (64 MiB). */
   readonly maxBytes?: number | undefined;

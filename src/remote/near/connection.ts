@@ -139,6 +139,7 @@ export class Connection implements AsyncDisposable {
     return this.#disposed;
   }
 
+  /** As {@link dispose}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }
