@@ -10,6 +10,7 @@ import { as, makeScene, type Person, people, type Scene, useScenes } from '../su
 // What becomes of a sandbox where not all of it can be had.
 leavesNothingBehind();
 const scenes = useScenes();
+const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 beforeAll(() => {
   const source = fileURLToPath(new URL('../support/docker-filter.c', import.meta.url));
@@ -62,6 +63,13 @@ describe.each(Object.keys(places))('%s', (place) => {
     expect(error).toMatchObject({ name: 'LaunchError', step: 'sandbox' });
     expect(error?.message).toMatch(/write: .*user namespace.*require: 'landlock'/);
     expect(existsSync(`${scene.work}/new`)).toBe(false);
+  });
+
+  test('doctor says what that costs', () => {
+    const under = [...as(somebody), ...(places[place]?.() ?? [])];
+    const [program = '', ...args] = [...under, process.execPath, cli, 'doctor'];
+    const said = execFileSync(program, args, { encoding: 'utf8' });
+    expect(said).toMatch(/^limited sandbox: .*user namespace.*\n {8}.*require: 'landlock'/m);
   });
 
   test.each(['landlock', 'best-effort'])('%s keeps what it can, and says what', async (require) => {

@@ -5,6 +5,7 @@ import { messageOf } from '../../support/errors.js';
 import { packageVersion } from '../../support/version.js';
 import { type Finding, failed, fine, limited } from './finding.js';
 import { portableEngine } from './portable.js';
+import { sandboxTrial } from './sandbox.js';
 
 /** Longer than any shell takes to start, and short enough to be waited for. */
 const PATIENCE_MS = 10_000;
@@ -24,7 +25,7 @@ export async function trial(): Promise<Finding[]> {
     const result = await live.result;
     const ran = ranCommand(result, performance.now() - started);
     if (result.engine === 'portable') return [...portableEngine(), ran];
-    return [fine('engine', 'native'), addon(), ran, ...handles];
+    return [fine('engine', 'native'), addon(), ran, ...handles, await sandboxTrial()];
   } catch (error) {
     const cost = 'no command can run';
     return [addon(), failed('commands', messageOf(error), cost)];

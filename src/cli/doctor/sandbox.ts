@@ -1,0 +1,23 @@
+import { LaunchError, run } from '../../index.js';
+import { messageOf } from '../../support/errors.js';
+import { type Finding, fine, limited } from './finding.js';
+
+/** Whether a command can be run in a sandbox, and in which. */
+export async function sandboxTrial(): Promise<Finding> {
+  const name = 'sandbox';
+  try {
+    await run('true', { cwd: '/', sandbox: 'read-only' });
+    return fine(name, 'namespaces, Landlock and seccomp');
+  } catch (error) {
+    if (!(error instanceof LaunchError) || error.step !== 'sandbox') throw error;
+    const weaker = await run('true', {
+      cwd: '/',
+      sandbox: { mode: 'read-only', require: 'landlock' },
+    }).catch(messageOf);
+    const cost =
+      typeof weaker === 'string'
+        ? 'no command can run in a sandbox'
+        : "a sandbox has to say `require: 'landlock'`, which keeps out less";
+    return limited(name, messageOf(error), cost);
+  }
+}
