@@ -7,6 +7,13 @@ beforeAll(async () => {
   face = await readFace();
 }, 300_000);
 
+test('the public items are found', () => {
+  const names = face.project.children?.flatMap(({ children = [] }) =>
+    children.map(({ name }) => name),
+  );
+  expect(names).toEqual(expect.arrayContaining(['run', 'RunResult', 'toMcpTool', 'serveHttp']));
+});
+
 test('every public item has a docstring, with units, defaults and what it throws', () => {
   expect(faultsOfFace(face.project)).toEqual([]);
 });
