@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Application } from 'typedoc';
+import { nameThrown } from './thrown.mjs';
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -18,14 +19,23 @@ function entryPoints() {
 }
 
 /**
+ * What users call a module.
+ * @param {string} path of it, without its ending
+ */
+function nameOf(path) {
+  if (path.startsWith('scripts/')) return 'other types';
+  return path.replace(/^src|^index$/, 'forkline').replace(/\/index$/, '');
+}
+
+/**
  * Typedoc, with what it has read.
  * @throws {Error} The sources could not be read; typedoc has printed why.
  */
 export async function readFace() {
   const application = await Application.bootstrap({
     name: 'forkline',
-    entryPoints: entryPoints(),
-    tsconfig: join(root, 'tsconfig.json'),
+    entryPoints: [...entryPoints(), join(root, 'scripts/reference/named.ts')],
+    tsconfig: join(root, 'scripts/reference/tsconfig.json'),
     readme: join(root, 'README.md'),
     disableGit: true,
     sourceLinkTemplate: '../../{path}#L{line}',
@@ -41,5 +51,7 @@ export async function readFace() {
   });
   const project = await application.convert();
   if (project === undefined) throw new Error('typedoc could not read the sources');
+  nameThrown(project, root);
+  for (const module of project.children ?? []) module.name = nameOf(module.name);
   return { application, project };
 }

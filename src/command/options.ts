@@ -35,7 +35,7 @@ export interface ExecuteOptions {
   readonly timeoutMs?: number | undefined;
   /** Time from SIGTERM to SIGKILL. Default: 5000. */
   readonly graceMs?: number | undefined;
-  /** Ends the command when it is aborted; the promise settles once it is gone. */
+  /** Ends the command when it is aborted; the promise settles once it is gone. Default: none. */
   readonly signal?: AbortSignal | undefined;
   /** Default: 'merged', one stream in true order. */
   readonly streams?: 'merged' | 'separate' | undefined;
@@ -43,7 +43,7 @@ export interface ExecuteOptions {
   readonly headBytes?: number | undefined;
   /** Bytes kept from the end of each stream. Default: 131072. */
   readonly tailBytes?: number | undefined;
-  /** A file for every byte of output. */
+  /** A file for every byte of output. Default: none. */
   readonly spill?: string | SpillOptions | undefined;
   /**
    * What the command prints, as `TextDecoder` calls it (`gbk`, `shift_jis`, `utf-16le`). All sizes
@@ -62,7 +62,7 @@ export interface ExecuteOptions {
    * Called with new text, at most every 50 ms or for each 64 KiB, in the async context of the
    * call. A listener that is too slow loses the middle, and is told how much. If it throws, or
    * returns a promise that is rejected before the end, the command is ended and the call rejects
-   * with that.
+   * with that. Default: nobody is called.
    */
   readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
   /** Who ends what is left. Default: the host process. */

@@ -11,7 +11,9 @@ test('the public items are found', () => {
   const names = face.project.children?.flatMap(({ children = [] }) =>
     children.map(({ name }) => name),
   );
-  expect(names).toEqual(expect.arrayContaining(['run', 'RunResult', 'toMcpTool', 'serveHttp']));
+  expect(names).toEqual(
+    expect.arrayContaining(['run', 'ExecuteOptions', 'toMcpTool', 'serveHttp']),
+  );
 });
 
 test('every public item has a docstring, with units, defaults and what it throws', () => {
