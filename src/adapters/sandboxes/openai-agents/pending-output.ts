@@ -1,46 +1,54 @@
 import type { OutputChunk } from '../../../index.js';
-import { lastBytes } from '../../../support/text.js';
 
-/** What is kept until somebody asks for it, in bytes. */
+/** What is kept of a stream until somebody asks for it, in bytes. */
 const MOST_BYTES = 1024 * 1024;
 
 /** Output that nobody has asked for yet. Of more than 1 MiB the end is kept, and it is said. */
 export class PendingOutput {
-  readonly #texts = { output: '', stdout: '', stderr: '' };
-  readonly #lost = { output: 0, stdout: 0, stderr: 0 };
+  readonly #output = new PendingText();
+  readonly #stdout = new PendingText();
+  readonly #stderr = new PendingText();
 
   add({ stream, text, droppedBytes }: OutputChunk): void {
-    this.#append('output', text, droppedBytes);
-    this.#append(stream === 'stderr' ? 'stderr' : 'stdout', text, droppedBytes);
+    this.#output.add(text, droppedBytes);
+    (stream === 'stderr' ? this.#stderr : this.#stdout).add(text, droppedBytes);
   }
 
   /** All of it, which is forgotten. */
   take(): { readonly output: string; readonly stdout: string; readonly stderr: string } {
     return {
-      output: this.#takeOne('output'),
-      stdout: this.#takeOne('stdout'),
-      stderr: this.#takeOne('stderr'),
+      output: this.#output.take(),
+      stdout: this.#stdout.take(),
+      stderr: this.#stderr.take(),
     };
-  }
-
-  #append(name: 'output' | 'stdout' | 'stderr', text: string, droppedBytes: number): void {
-    const whole = this.#texts[name] + text;
-    // It is cut when it has twice as much: not at each chunk.
-    const kept = whole.length > 2 * MOST_BYTES ? lastBytes(whole, MOST_BYTES) : whole;
-    this.#texts[name] = kept;
-    this.#lost[name] += droppedBytes + lengthOf(whole) - lengthOf(kept);
-  }
-
-  #takeOne(name: 'output' | 'stdout' | 'stderr'): string {
-    const whole = this.#texts[name];
-    const text = lastBytes(whole, MOST_BYTES);
-    const lost = this.#lost[name] + lengthOf(whole) - lengthOf(text);
-    this.#texts[name] = '';
-    this.#lost[name] = 0;
-    return lost === 0 ? text : `[… ${lost} bytes before this are left out …]\n${text}`;
   }
 }
 
-function lengthOf(text: string): number {
-  return Buffer.byteLength(text);
+class PendingText {
+  #chunks: { readonly text: string; readonly bytes: number }[] = [];
+  #bytes = 0;
+  #lost = 0;
+
+  add(text: string, droppedBytes: number): void {
+    const bytes = Buffer.byteLength(text);
+    this.#chunks.push({ text, bytes });
+    this.#bytes += bytes;
+    this.#lost += droppedBytes;
+    // Whole chunks go, which are small, as long as the rest is enough.
+    for (let [first] = this.#chunks; first !== undefined; [first] = this.#chunks) {
+      if (this.#bytes - first.bytes < MOST_BYTES) return;
+      this.#chunks.shift();
+      this.#bytes -= first.bytes;
+      this.#lost += first.bytes;
+    }
+  }
+
+  take(): string {
+    const text = this.#chunks.map((chunk) => chunk.text).join('');
+    const lost = this.#lost;
+    this.#chunks = [];
+    this.#bytes = 0;
+    this.#lost = 0;
+    return lost === 0 ? text : `[… ${lost} bytes before this are left out …]\n${text}`;
+  }
 }
