@@ -1,9 +1,9 @@
 // The local machines of frameworks, theirs and ours, in one shape.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
  * What a framework's protocol offers; what is absent, it does not.
@@ -19,29 +19,30 @@ import { pathToFileURL } from 'node:url';
  * @property {() => Promise<unknown>} close
  */
 
-/** Where the frameworks are that are too big for this repository: a directory with node_modules. */
-const elsewhere = process.env.FRAMEWORKS;
-const root = new URL('../../', import.meta.url);
-const ours = (/** @type {string} */ name) =>
-  import(new URL(`dist/adapters/sandboxes/${name}/index.js`, root).href);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+/** Where frameworks are; FRAMEWORKS names a directory with those that are too big for this repository. */
+const places = [root, process.env.FRAMEWORKS].filter((place) => place !== undefined);
 
-/** @param {string} name @param {string} [entry] */
-async function theirs(name, entry = name) {
-  const from = elsewhere === undefined ? root : pathToFileURL(`${elsewhere}/`);
-  const require = createRequire(new URL('package.json', from));
-  return import(pathToFileURL(require.resolve(entry)).href).catch(() => import(entry));
+const ours = (/** @type {string} */ name) =>
+  import(pathToFileURL(join(root, `dist/adapters/sandboxes/${name}/index.js`)).href);
+
+/** @param {string} entry such as `@mastra/core/workspace` */
+async function theirs(entry) {
+  for (const place of places) {
+    try {
+      return await import(pathToFileURL(createRequire(`${place}/`).resolve(entry)).href);
+    } catch (error) {
+      if (!String(error).includes('Cannot find module')) throw error;
+    }
+  }
+  throw new Error(`${entry} is not installed`);
 }
 
-/** The version that is installed. @param {string} directory of a package, in node_modules */
-export function versionOf(directory) {
-  const bases = [...(elsewhere === undefined ? [] : [elsewhere]), new URL('.', root).pathname];
-  for (const base of bases) {
-    try {
-      const text = readFileSync(join(base, 'node_modules', directory, 'package.json'), 'utf8');
-      return JSON.parse(text).version;
-    } catch {
-      // In the other one, or nowhere.
-    }
+/** The version that is installed, if it is. @param {string} name of a package */
+export function versionOf(name) {
+  for (const place of places) {
+    const path = join(place, 'node_modules', name, 'package.json');
+    if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')).version;
   }
   return undefined;
 }
@@ -121,10 +122,7 @@ export const MACHINES = {
     framework: 'OpenAI Agents: UnixLocalSandboxClient',
     package: '@openai/agents',
     async open(directory) {
-      const { UnixLocalSandboxClient } = await theirs(
-        '@openai/agents',
-        '@openai/agents/sandbox/local',
-      );
+      const { UnixLocalSandboxClient } = await theirs('@openai/agents/sandbox/local');
       const client = new UnixLocalSandboxClient({ workspaceBaseDir: directory });
       return openAiAgents(await client.create(), false);
     },
@@ -134,7 +132,7 @@ export const MACHINES = {
     package: '@mastra/core',
     async open(directory, timeoutMs) {
       const { createWorkspaceSandbox } = await ours('mastra');
-      const base = await theirs('@mastra/core', '@mastra/core/workspace');
+      const base = await theirs('@mastra/core/workspace');
       const sandbox = await createWorkspaceSandbox({ root: directory, timeoutMs, base });
       return mastra(sandbox, timeoutMs);
     },
@@ -143,7 +141,7 @@ export const MACHINES = {
     framework: 'Mastra: LocalSandbox',
     package: '@mastra/core',
     async open(directory, timeoutMs) {
-      const { LocalSandbox } = await theirs('@mastra/core', '@mastra/core/workspace');
+      const { LocalSandbox } = await theirs('@mastra/core/workspace');
       const sandbox = new LocalSandbox({
         workingDirectory: directory,
         timeout: timeoutMs,
