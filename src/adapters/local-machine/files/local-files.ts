@@ -11,7 +11,7 @@ import {
   type DirectoryEntry,
   type EntryType,
   entriesOf,
-  type Found,
+  type FoundEntry,
   removeTree,
   typeOf,
   walk,
@@ -197,7 +197,7 @@ export class LocalFiles {
    *
    * @param look What it returns `false` for is the last one.
    */
-  walk(path: string, look: (found: Found) => boolean | Promise<boolean>): Promise<void> {
+  walk(path: string, look: (found: FoundEntry) => boolean | Promise<boolean>): Promise<void> {
     return this.#in(path, async (directory) => {
       for await (const found of walk(directory, this.hold)) if (!(await look(found))) return;
     });

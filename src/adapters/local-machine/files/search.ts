@@ -3,7 +3,7 @@ import { openFile, readAll } from './content.js';
 import { globExpression } from './glob.js';
 import type { LocalFiles } from './local-files.js';
 import { PathError } from './path-error.js';
-import type { Found } from './tree.js';
+import type { FoundEntry } from './tree.js';
 
 /** What was found, and whether there may be more. */
 interface SearchResult<T> {
@@ -27,9 +27,9 @@ export async function findPaths(
   directory: string,
   pattern: string,
   limit: number,
-): Promise<SearchResult<Found>> {
+): Promise<SearchResult<FoundEntry>> {
   const expression = globExpression(pattern);
-  const found: Found[] = [];
+  const found: FoundEntry[] = [];
   await files.walk(directory, (entry) => {
     if (expression.test(entry.path)) found.push(entry);
     return found.length <= limit;
@@ -70,13 +70,13 @@ export async function findLines(
   return { found: found.slice(0, limit), cut: found.length > limit };
 }
 
-function filterOf(pattern: string | undefined): (entry: Found) => boolean {
+function filterOf(pattern: string | undefined): (entry: FoundEntry) => boolean {
   if (pattern === undefined) return () => true;
   const expression = globExpression(pattern);
   return ({ name, path }) => expression.test(pattern.includes('/') ? path : name);
 }
 
-async function contentOf({ at, path }: Found): Promise<Buffer> {
+async function contentOf({ at, path }: FoundEntry): Promise<Buffer> {
   try {
     const handle = await openFile(at, path, 'read');
     try {

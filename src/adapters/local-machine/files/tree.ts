@@ -31,7 +31,7 @@ export async function entriesOf(directory: HeldDirectory): Promise<DirectoryEntr
 }
 
 /** Something below a directory. */
-export interface Found extends DirectoryEntry {
+export interface FoundEntry extends DirectoryEntry {
   /** From the directory that was looked through on: `src/index.ts`. */
   readonly path: string;
   /** What to call the system with, until the next one is asked for. */
@@ -46,7 +46,7 @@ export async function* walk(
   directory: HeldDirectory,
   hold: Hold,
   within = '',
-): AsyncGenerator<Found, void> {
+): AsyncGenerator<FoundEntry, void> {
   for (const entry of await entriesOf(directory)) {
     const path = within + entry.name;
     yield { ...entry, path, at: directory.at(entry.name) };
