@@ -106,6 +106,8 @@ Started Starter::launch(const Command &command) {
   request.stdio[2] = merged[1];
   request.directory_fd = -1;
   request.script = -1;
+  request.groups[0] = request.groups[1] = -1;
+  request.outside = -1;
   request.watch = 1;
   request.reset = ~UINT64_C(0);
   request.stack = stack_;
