@@ -7,7 +7,7 @@ import type { FarToolOptions } from '../remote/near/tool.js';
 import { atLeast, checkFunction, type OptionNames, readOptions } from '../support/checks.js';
 import { BROKER_OPTION_NAMES, Broker, type BrokerOptions } from './line/broker.js';
 import type { WorkerInfo } from './messages.js';
-import { type Found, Placement } from './placement.js';
+import { type FoundWorker, Placement } from './placement.js';
 import { subjectsOf } from './subjects.js';
 import { checkLabels } from './worker.js';
 
@@ -149,7 +149,7 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** What was refused as too much was not started, so that it may be asked elsewhere. */
-  async #somewhere<T>(labels: unknown, ask: (found: Found) => Promise<T>): Promise<T> {
+  async #somewhere<T>(labels: unknown, ask: (found: FoundWorker) => Promise<T>): Promise<T> {
     const wanted = checkLabels(labels);
     for (let attempt = 1; ; attempt += 1) {
       const found = await this.#placement.find(wanted);

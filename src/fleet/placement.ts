@@ -15,7 +15,7 @@ import {
 import { lastToken, newId, type Subjects } from './subjects.js';
 
 /** A worker that has room, and the line to it. */
-export interface Found {
+export interface FoundWorker {
   readonly worker: string;
   readonly connection: Connection;
   /** What was to be done there is done. */
@@ -93,7 +93,7 @@ export class Placement {
    * @throws {NoWorkerError} There is none, or none with these labels.
    * @throws {BusyError} None has room.
    */
-  async find(labels: Readonly<Record<string, string>>): Promise<Found> {
+  async find(labels: Readonly<Record<string, string>>): Promise<FoundWorker> {
     if (this.#isDisposed)
       throw new NoWorkerError('The fleet was disposed of; nothing was started.');
     if (!(await this.#broker.comesBack(this.#lease.leaseMs))) {
@@ -129,7 +129,7 @@ export class Placement {
   }
 
   /** Whoever has least to do of all that have the labels, and then the next. */
-  async #choose(labels: Readonly<Record<string, string>>): Promise<Found> {
+  async #choose(labels: Readonly<Record<string, string>>): Promise<FoundWorker> {
     const wanted = Object.entries(labels);
     const all = await this.workers();
     const fit = all.filter((worker) =>
@@ -150,7 +150,7 @@ export class Placement {
   }
 
   /** Asks one worker for room; with the offer of a line, should there be none. */
-  async #ask(subject: string): Promise<Found | 'nobody' | 'silence' | 'busy'> {
+  async #ask(subject: string): Promise<FoundWorker | 'nobody' | 'silence' | 'busy'> {
     const line = newId();
     const to = `${this.#inbox}.${line}`;
     const place: PlaceRequest = { client: this.#id, line, to, leaseMs: this.#lease.leaseMs };
@@ -170,7 +170,7 @@ export class Placement {
     return this.#ask(this.#subjects.worker(worker));
   }
 
-  async #open(worker: string, name: string, early: readonly Uint8Array[]): Promise<Found> {
+  async #open(worker: string, name: string, early: readonly Uint8Array[]): Promise<FoundWorker> {
     const there = `${this.#subjects.worker(worker)}.${name}`;
     const link = new BrokerLink(this.#broker, there, this.#lease, () => {
       this.#links.delete(name);
@@ -197,7 +197,7 @@ export class Placement {
     return undefined;
   }
 
-  async #use(line: Line): Promise<Found> {
+  async #use(line: Line): Promise<FoundWorker> {
     line.calls += 1;
     const done = (): void => {
       line.calls -= 1;

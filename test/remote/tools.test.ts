@@ -86,7 +86,7 @@ test('a tool is disposed of there, with its tasks, and by its connection', async
   const own = await connect({ command: FAR_SIDE });
   const bash = await own.createBashTool({ contract: 'session', cwd: folder.path });
   await bash.execute({ command: longSleep(181), run_in_background: true });
-  expect(sleeping(181)).toHaveLength(1);
+  await eventually(() => expect(sleeping(181)).toHaveLength(1));
   await bash.dispose();
   expect(sleeping(181)).toEqual([]);
   expect(await failureOf(bash.execute({ command: 'true' }))).toMatchObject({ kind: 'disposed' });
