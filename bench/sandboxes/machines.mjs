@@ -194,6 +194,7 @@ function openAiAgents(session, hasTime) {
     hasTime,
     async run(cmd) {
       const { exitCode, output } = await exec({ cmd, login: false, yieldTimeMs });
+      if (exitCode === undefined) throw new Error('not over after 60 s');
       return { code: exitCode, text: output };
     },
     async start(cmd) {
