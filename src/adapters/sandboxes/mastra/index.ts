@@ -30,11 +30,9 @@ export interface WorkspaceSandboxOptions<Manager extends object> extends LocalMa
 }
 
 /**
- * The local machine as the sandbox of a Mastra workspace.
+ * The local machine as the sandbox of a Mastra workspace. `base` is the module `@mastra/core/workspace`.
  *
  * ```ts
- * import * as base from '@mastra/core/workspace';
- *
  * const sandbox = await createWorkspaceSandbox({ base, root: '/work/project' });
  * const workspace = new base.Workspace({ sandbox });
  * ```
