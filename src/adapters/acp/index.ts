@@ -15,9 +15,13 @@ export type TerminalHostOptions = Pick<CommandOptions, 'env' | 'inheritEnv' | 'g
 
 /** Parameters of `terminal/create`, as far as they matter here. */
 export interface CreateTerminal {
+  /** A program, or shell text when there are no `args`. */
   readonly command: string;
+  /** Arguments of the program, as they are. Default: none. */
   readonly args?: readonly string[] | null;
+  /** Variables for the command, over those of the host's options. Default: none. */
   readonly env?: readonly { readonly name: string; readonly value: string }[] | null;
+  /** The directory that it starts in. Default: this process's own. */
   readonly cwd?: string | null;
   /** Bytes of the end that are kept. Default: 1,048,576. */
   readonly outputByteLimit?: number | null;
@@ -25,7 +29,9 @@ export interface CreateTerminal {
 
 /** How a command ended; both are null when nobody knows. */
 export interface TerminalExit {
+  /** What it exited with; null: a signal has ended it. */
   exitCode: number | null;
+  /** The name of the signal that has ended it, such as `SIGTERM`; null: none has. */
   signal: string | null;
 }
 
@@ -49,6 +55,7 @@ export interface TerminalHost extends AsyncDisposable {
   output(
     request: Named,
   ): Promise<{ output: string; truncated: boolean; exitStatus?: TerminalExit }>;
+  /** How the command has ended; settles once it has, however long that takes. */
   waitForExit(request: Named): Promise<TerminalExit>;
   /** Ends the command with all that it started; the terminal stays. */
   kill(request: Named): Promise<void>;
@@ -66,6 +73,8 @@ const DEFAULT_LIMIT = 1024 * 1024;
  * @example
  * const terminals = createTerminalHost();
  * app.onRequest(methods.client.terminal.create, ({ params }) => terminals.create(params));
+ *
+ * @throws {InputError} Only by its handlers: the options, too, are checked when a command is started.
  */
 export function createTerminalHost(options: TerminalHostOptions = {}): TerminalHost {
   const owner = createOwner();

@@ -6,6 +6,7 @@ import { toolsOf, type UncheckedSchema, uncheckedSchema } from '../definition.js
 export interface AiToolOutput {
   /** What the model reads; of a preliminary result the last output so far. */
   readonly text: string;
+  /** The model should take it for an error: what the contract says of the call. */
   readonly isError: boolean;
   /** The contract's details; absent from preliminary results, and when nothing was started. */
   readonly details?: unknown;
@@ -13,6 +14,7 @@ export interface AiToolOutput {
 
 /** A tool for `tools` of `generateText`, `streamText` and agents. */
 export interface AiTool {
+  /** What the model is told of the tool; it may name the directory of now. */
   readonly description: string;
   /** It accepts all input: what is wrong is told by the tool itself, in an answer. */
   readonly inputSchema: UncheckedSchema;
@@ -21,8 +23,11 @@ export interface AiTool {
     input: unknown,
     options: { readonly abortSignal?: AbortSignal | undefined },
   ) => Promise<AiToolOutput> | AsyncIterable<AiToolOutput>;
+  /** What the model reads of an output: its text alone. */
   readonly toModelOutput: (options: { readonly output: AiToolOutput }) => {
+    /** `error-text` where the output is an error. */
     type: 'text' | 'error-text';
+    /** The `text` of the output. */
     value: string;
   };
 }

@@ -60,6 +60,7 @@ function callsOf(tool: BashTool): Pick<BetaRunnableTool<unknown>, 'run' | 'parse
 /** A server in the host's own process, as the Claude Agent SDK takes it. */
 export interface InProcessServer {
   type: 'sdk';
+  /** What the server was named, the `<name>` in `mcp__<name>__bash`. */
   name: string;
   /** Their type names a class; what is asked of it is `connect()`. */
   instance: never;

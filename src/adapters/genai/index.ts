@@ -4,15 +4,21 @@ import { toolsOf } from '../definition.js';
 
 /** A call that a model makes, as far as it matters here. */
 export interface FunctionCall {
+  /** Where there is one, the answer has it, too. */
   id?: string;
+  /** Of the tool that is called. */
   name?: string;
+  /** The tool's input, which the tool itself checks. Default: `{}`. */
   args?: Record<string, unknown>;
 }
 
 /** The answer to a call. */
 export interface FunctionResponsePart {
+  /** The part of a `Content` that the SDK sends to the model. */
   functionResponse: {
+    /** That of the call, if it had one. */
     id?: string;
+    /** Of the tool that was called. */
     name: string;
     /** The text is under `output`, or under `error` when the model should take it for one. */
     response: { output: string } | { error: string };
@@ -21,10 +27,14 @@ export interface FunctionResponsePart {
 
 /** A tool that Google's SDK calls by itself. */
 export interface CallableTool {
+  /** What the SDK tells the model of: a function for the tool and for each companion. */
   tool(): Promise<{
     functionDeclarations: {
+      /** What the model calls it by. */
       name: string;
+      /** What the model is told of it. */
       description: string;
+      /** The JSON schema of its input. */
       parametersJsonSchema: ObjectSchema;
     }[];
   }>;
@@ -34,7 +44,9 @@ export interface CallableTool {
 
 /** How a callable tool is made. */
 export interface CallableToolOptions {
-  /** Ends what runs when it is aborted: that of a request does not reach its tools. */
+  /**
+   * Ends what runs when it is aborted: that of a request does not reach its tools. Default: none.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -4,10 +4,15 @@ import type { Shell, ShellOutput } from './shell.js';
 /** A `shell_call` of the Responses API, as far as it matters here. */
 export interface ShellToolCall {
   readonly type: 'shell_call';
+  /** The answer has it, too: models know it by that. */
   readonly call_id: string;
+  /** What is to be run. */
   readonly action: {
+    /** Shell texts, run one after the other, each in a shell of its own. */
     readonly commands: readonly string[];
+    /** Time that each command may take. Default: `timeoutMs` of the shell. */
     readonly timeout_ms?: number | null;
+    /** Bytes of each stream that are kept. Default: 65,536. */
     readonly max_output_length?: number | null;
   };
 }
@@ -15,12 +20,19 @@ export interface ShellToolCall {
 /** A `local_shell_call` of the Responses API, as far as it matters here. */
 export interface LocalShellCall {
   readonly type: 'local_shell_call';
+  /** The answer has it, too: models know it by that. */
   readonly call_id: string;
+  /** What is to be run. */
   readonly action: {
+    /** A program and its arguments, run without a shell. */
     readonly command: readonly string[];
+    /** Variables for it, over those of the shell. Default: none. */
     readonly env?: Readonly<Record<string, string>> | null;
+    /** Time that it may take. Default: `timeoutMs` of the shell. */
     readonly timeout_ms?: number | null;
+    /** Whom to run it as. Refused with exit code 126: commands run as the host's user. */
     readonly user?: string | null;
+    /** The directory that it starts in. Default: `cwd` of the shell. */
     readonly working_directory?: string | null;
   };
 }
@@ -28,11 +40,17 @@ export interface LocalShellCall {
 /** The answer to a `shell_call`, for the next request's `input`. */
 export interface ShellCallOutput {
   type: 'shell_call_output';
+  /** That of the call. */
   call_id: string;
+  /** That of the call, in bytes of each stream; absent when it named none. */
   max_output_length?: number;
+  /** One for each command that was run; the last is one that timed out, if one has. */
   output: {
+    /** Its middle is left out where it is too long; a line says so. */
     stdout: string;
+    /** As `stdout`, and after it what the command has left running, with how to end that. */
     stderr: string;
+    /** Its exit code (128 and a signal's number), or that its time was up. */
     outcome: { type: 'exit'; exit_code: number } | { type: 'timeout' };
   }[];
 }
@@ -42,6 +60,7 @@ export interface LocalShellCallOutput {
   type: 'local_shell_call_output';
   /** That of the call. */
   id: string;
+  /** That of the call, too. */
   call_id: string;
   /** JSON: `stdout`, `stderr`, and `exit_code` or `timed_out`. */
   output: string;

@@ -22,6 +22,7 @@ export interface LocalShellSettings
 
 /** Commands that a model wants run, one after the other. */
 export interface ShellAction {
+  /** Shell texts, each run in a shell of its own, until one times out. */
   readonly commands: readonly string[];
   /** Time that each may take, in milliseconds. */
   readonly timeoutMs?: number | undefined;
@@ -31,8 +32,11 @@ export interface ShellAction {
 
 /** What became of one command. Not an interface: the SDK's may have any further field. */
 export type ShellOutput = {
+  /** Its middle is left out where it is too long; a line says so. */
   stdout: string;
+  /** As `stdout`, and after it what the command has left running, with how to end that. */
   stderr: string;
+  /** Its exit code (128 and a signal's number), or that its time was up. */
   outcome: { type: 'exit'; exitCode: number } | { type: 'timeout' };
 };
 
@@ -40,12 +44,16 @@ export type ShellOutput = {
 export interface ShellResult {
   /** One for each command; the last is one that timed out, if one has. */
   output: ShellOutput[];
+  /** That of the action, in bytes of each stream; absent when it named none. */
   maxOutputLength?: number;
 }
 
 /** How one call's command is run. */
 export interface ShellCommandOptions
   extends Pick<CommandOptions, 'cwd' | 'env' | 'timeoutMs' | 'signal'> {
+  /**
+   * Bytes of each stream that are kept; the middle of what is longer is left out. Default: 65,536.
+   */
   readonly maxOutputLength?: number | undefined;
 }
 

@@ -4,10 +4,13 @@ import { toolsOf } from '../definition.js';
 
 /** A tool for an agent of pi. */
 export interface PiTool {
+  /** What the model calls it by. */
   name: string;
   /** For people. */
   label: string;
+  /** What the model is told of the tool; it may name the directory of now. */
   readonly description: string;
+  /** The JSON schema of its input. */
   parameters: ObjectSchema;
   /** Calls of a tool with `sequential` run one after the other. */
   executionMode: 'sequential' | 'parallel';
@@ -25,6 +28,7 @@ export interface PiTool {
 
 /** The answer to a call, or what there is of it so far. */
 export interface PiToolResult {
+  /** What the model reads of an answer; of an update, the last output so far. */
   content: TextContent[];
   /** The contract's details; of an update those that are known. */
   details: unknown;

@@ -5,7 +5,7 @@ import { isMissing, type OptionNames, readOptions, wholeFrom } from '../../suppo
 export interface CommandLimits {
   /** Bytes of memory, without what can be read again from disk. One that takes more is ended. */
   readonly memoryBytes?: number | undefined;
-  /** Processes and threads at a time. Another one can't be started: `fork` fails with EAGAIN. */
+  /** How many processes and threads at a time. One more can't be started: `fork` fails with EAGAIN. */
   readonly processes?: number | undefined;
   /** Processor time of each of its processes, in seconds. One that takes more gets SIGXCPU. */
   readonly cpuSeconds?: number | undefined;

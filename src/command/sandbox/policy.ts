@@ -27,6 +27,7 @@ export interface SandboxFilesystem {
 
 /** Hosts by their names: `example.com`, `*.example.com` for what is below it, or an address. */
 export interface SandboxDomains {
+  /** What commands may connect to, through the proxy; `[]`: nothing. */
   readonly allowedDomains: readonly string[];
   /** Of those, not these. */
   readonly deniedDomains?: readonly string[] | undefined;
