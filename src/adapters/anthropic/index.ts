@@ -15,13 +15,15 @@ export function toRunnableTools(tool: BashTool): BetaRunnableTool<unknown>[] {
   return toolsOf(tool).map((each) => ({ ...toAnthropicTool(each), ...callsOf(each) }));
 }
 
-/** Anthropic's own bash tool, run by forkline. */
-export type Bash20250124 = BetaRunnableTool<unknown> & {
+/** What it has besides what the runner calls: its name, and a certain end. */
+interface KnownShell {
   readonly type: 'bash_20250124';
   readonly name: 'bash';
-  /** Ends the shell, and all that it started. */
   readonly close: () => Promise<void>;
-};
+}
+
+/** Anthropic's own bash tool, run by forkline. `close()` ends the shell, and all that it started. */
+export type Bash20250124 = BetaRunnableTool<unknown> & KnownShell;
 
 /**
  * Makes the tool that Claude knows as `bash_20250124`: one bash for all calls, which one call with
