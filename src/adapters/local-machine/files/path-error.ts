@@ -39,15 +39,17 @@ const CODES: Readonly<Partial<Record<PathErrorKind, string>>> = {
   denied: 'EACCES',
 };
 
-/** A file operation of a {@link LocalMachine} that could not be done. Its message is one line. */
+/** A file operation of the local machine that could not be done. Its message is one line. */
 export class PathError extends Error {
   override readonly name = 'PathError';
+  /** Why, so that a program can tell one from another. */
   readonly kind: PathErrorKind;
   /** The path as it was given. */
   readonly path: string;
   /** The system's name for it, such as `ENOENT`; a path that leads outside is `EXDEV`. */
   readonly code: string;
 
+  /** With the system's own error for a `cause`, it has the `code` of that. */
   constructor(kind: PathErrorKind, path: string, says: string, cause?: unknown) {
     super(`${showValue(path)}: ${says}`, cause === undefined ? undefined : { cause });
     this.kind = kind;

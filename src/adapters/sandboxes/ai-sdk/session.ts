@@ -9,17 +9,21 @@ export interface SandboxCommand {
   readonly workingDirectory?: string | undefined;
   /** Over the variables of the machine. */
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Ends the command and everything it started, when it is aborted. Default: none. */
   readonly abortSignal?: AbortSignal | undefined;
 }
 
 /** A path, in the root. */
 export interface SandboxPath {
+  /** Relative to the root, or absolute and in it. */
   readonly path: string;
+  /** Stops reading and writing; the other methods don't look at it. Default: none. */
   readonly abortSignal?: AbortSignal | undefined;
 }
 
 /** A file and what it is to have. */
 export interface SandboxWrite<Content> extends SandboxPath {
+  /** All that the file has afterwards. */
   readonly content: Content;
 }
 
@@ -39,14 +43,17 @@ export interface SandboxRunResult {
   readonly exitCode: number;
   /** Its middle is left out where it is longer than `headBytes` and `tailBytes`; a line says so. */
   readonly stdout: string;
+  /** As `stdout`; a line at its end says when its time was up, or that it was ended from outside. */
   readonly stderr: string;
 }
 
 /** A command that runs. */
 export interface SandboxProcess {
+  /** Process id; also that of its process group. */
   readonly pid: number;
   /** Each stream has room for 8 MiB; the command waits for its reader then. */
   readonly stdout: ReadableStream<Uint8Array>;
+  /** With room of its own, as `stdout`. */
   readonly stderr: ReadableStream<Uint8Array>;
   /** @throws What the signal was aborted with. */
   wait(): Promise<{ exitCode: number }>;
@@ -56,6 +63,7 @@ export interface SandboxProcess {
 
 /** A command that is told things. */
 export interface WritableSandboxProcess extends SandboxProcess {
+  /** Once it is closed or aborted, the command reads the end of its input. */
   readonly stdin: WritableStream<Uint8Array>;
 }
 
@@ -67,6 +75,7 @@ export interface SandboxSpawn extends SandboxCommand {
 
 /** What stands at a path. */
 export interface SandboxFileStat {
+  /** Of what a symlink leads to. `other`: a device, a named pipe, a socket. */
   readonly type: 'file' | 'directory' | 'other';
   /** In bytes. */
   readonly size: number;
@@ -74,7 +83,9 @@ export interface SandboxFileStat {
 
 /** An entry of a directory. */
 export interface SandboxDirectoryEntry {
+  /** Without its directory. */
   readonly name: string;
+  /** Of a symlink itself. `other`: a device, a named pipe, a socket. */
   readonly type: 'file' | 'directory' | 'symlink' | 'other';
 }
 
@@ -86,10 +97,22 @@ export interface SandboxSession extends AsyncDisposable {
   readonly readFile: (options: SandboxPath) => Promise<ReadableStream<Uint8Array> | null>;
   /** @throws {PathError} Also: it has more than 64 MiB. */
   readonly readBinaryFile: (options: SandboxPath) => Promise<Uint8Array | null>;
+  /**
+   * Null: there is no such file.
+   *
+   * @throws {InputError} The encoding is not known.
+   * @throws {PathError} Also: it has more than 64 MiB.
+   */
   readonly readTextFile: (options: SandboxReadText) => Promise<string | null>;
   /** Makes the directories that are missing. So do the other two. */
   readonly writeFile: (options: SandboxWrite<ReadableStream<Uint8Array>>) => Promise<void>;
+  /** Replaces all that the file had; it has a part of its content until this is over. */
   readonly writeBinaryFile: (options: SandboxWrite<Uint8Array>) => Promise<void>;
+  /**
+   * Replaces all that the file had, by text in the encoding.
+   *
+   * @throws {InputError} The encoding is none of those.
+   */
   readonly writeTextFile: (
     options: SandboxWrite<string> & {
       /** `utf-8`, `utf-16le`, `latin1` or `ascii`. Default: 'utf-8'. */
@@ -98,9 +121,16 @@ export interface SandboxSession extends AsyncDisposable {
   ) => Promise<void>;
   /** Null: there is nothing. */
   readonly stat: (options: SandboxPath) => Promise<SandboxFileStat | null>;
+  /** Its entries, by name. Null: there is no such directory. */
   readonly listDirectory: (options: SandboxPath) => Promise<SandboxDirectoryEntry[] | null>;
   /** False: there was nothing. */
   readonly deleteFile: (options: SandboxPath) => Promise<boolean>;
+  /**
+   * Starts a command, whose output comes as it is written.
+   *
+   * @throws {InputError | LaunchError} It could not be started.
+   * @throws {PathError} `workingDirectory` is no directory in the root.
+   */
   readonly spawn: {
     (options: SandboxSpawn & { readonly stdin: true }): Promise<WritableSandboxProcess>;
     (options: SandboxSpawn & { readonly stdin?: false }): Promise<SandboxProcess>;

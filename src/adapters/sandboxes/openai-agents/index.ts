@@ -33,6 +33,7 @@ export class LocalSandboxClient implements SandboxClient<LocalSandboxOptions, Lo
   readonly supportsDefaultOptions = true;
   readonly #options: LocalSandboxOptions;
 
+  /** With options for all its sessions; those that `create()` is given go before them. */
   constructor(options: LocalSandboxOptions = {}) {
     this.#options = options;
   }
@@ -78,6 +79,7 @@ export class LocalSandboxClient implements SandboxClient<LocalSandboxOptions, Lo
     return { root: state.root, ownsRoot: state.ownsRoot };
   }
 
+  /** What `resume()` takes; its variables have the values that the manifest gives them now. */
   async deserializeSessionState(state: Record<string, unknown>): Promise<LocalSessionState> {
     const root = String(state.root);
     const manifest = new Manifest(

@@ -31,6 +31,7 @@ export interface LocalSessionState extends SandboxSessionState {
   root: string;
   /** The session has made it, and removes it when it is closed. */
   ownsRoot: boolean;
+  /** Variables of its commands, by its manifest, over those of the client's options. */
   environment: Record<string, string>;
 }
 
@@ -39,6 +40,7 @@ const MOST_IMAGE_BYTES = 10 * 1024 * 1024;
 
 /** The local machine as a sandbox session of the Agents SDK. Its manifest's root is the real path. */
 export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
+  /** What it can be resumed by, with all that was added to its manifest. */
   readonly state: LocalSessionState;
   readonly #machine: LocalMachine;
   readonly #processes: Processes;
@@ -51,15 +53,29 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
     this.#processes = new Processes(machine, shell);
   }
 
+  /**
+   * Runs a command for `yieldTimeMs` (default: 10,000). One that goes on then has a `sessionId`.
+   *
+   * @throws {SandboxUnsupportedFeatureError} `runAs` is another user than that of this process.
+   * @throws {PathError} The `workdir` is no directory in the root.
+   * @throws {InputError | LaunchError} It could not be started.
+   */
   async exec(args: ExecCommandArgs): Promise<SandboxExecResult> {
     checkUser(args.runAs);
     return this.#processes.exec(args, this.state.environment);
   }
 
+  /** As `exec()`, told in the lines that models of the Agents SDK know. */
   async execCommand(args: ExecCommandArgs): Promise<string> {
     return execAnswer(await this.exec(args));
   }
 
+  /**
+   * Writes to a command that goes on, and tells what it has printed within `yieldTimeMs` (default: 250).
+   * Without a terminal, `\x03` is SIGINT.
+   *
+   * @throws {InputError} No command of that number goes on, or its end has been told.
+   */
   writeStdin(args: WriteStdinArgs): Promise<string> {
     return this.#processes.write(args);
   }
@@ -69,17 +85,34 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
     return true;
   }
 
+  /**
+   * Applies the patches of models to the files in the root.
+   *
+   * @throws {SandboxUnsupportedFeatureError} `runAs` is another user than that of this process.
+   */
   createEditor(runAs?: string): Editor {
     checkUser(runAs);
     return editorOf(this.#machine.files);
   }
 
+  /**
+   * The first `maxBytes` (default: all) of a file of at most 64 MiB.
+   *
+   * @throws {SandboxUnsupportedFeatureError} `runAs` is another user than that of this process.
+   * @throws {PathError} There is no such file, it is larger, or the path leads out of the root.
+   */
   async readFile({ path, maxBytes, runAs }: ReadFileArgs): Promise<Uint8Array> {
     checkUser(runAs);
     const bytes = await this.#machine.files.read(path);
     return maxBytes === undefined ? bytes : bytes.subarray(0, maxBytes);
   }
 
+  /**
+   * The entries of a directory, by name; their paths begin at the root.
+   *
+   * @throws {SandboxUnsupportedFeatureError} `runAs` is another user than that of this process.
+   * @throws {PathError} There is no such directory, or the path leads out of the root.
+   */
   async listDir({ path, runAs }: ListDirectoryArgs): Promise<SandboxDirectoryEntry[]> {
     checkUser(runAs);
     const entries = await this.#machine.files.list(path);
@@ -91,21 +124,47 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
     }));
   }
 
+  /**
+   * Whether there is anything; a symlink counts for what it leads to.
+   *
+   * @throws {SandboxUnsupportedFeatureError} `runAs` is another user than that of this process.
+   * @throws {PathError} The path leads out of the root.
+   */
   async pathExists(path: string, runAs?: string): Promise<boolean> {
     checkUser(runAs);
     return (await this.#machine.files.status(path)) !== undefined;
   }
 
+  /**
+   * Whether there is a directory, or a symlink to one.
+   *
+   * @throws {SandboxUnsupportedFeatureError} `runAs` is another user than that of this process.
+   * @throws {PathError} The path leads out of the root.
+   */
   async directoryExists(path: string, runAs?: string): Promise<boolean> {
     checkUser(runAs);
     return (await this.#machine.files.status(path))?.type === 'directory';
   }
 
+  /**
+   * An image of at most 10 MiB; its type is told by its first bytes.
+   *
+   * @throws {SandboxUnsupportedFeatureError} `runAs` is another user than that of this process.
+   * @throws {PathError} There is no such file, it is larger, or the path leads out of the root.
+   * @throws {InputError} It is no image that models can be shown.
+   */
   async viewImage({ path, runAs }: ViewImageArgs): Promise<ToolOutputImage> {
     checkUser(runAs);
     return imageOf(path, await this.#machine.files.read(path, { maxBytes: MOST_IMAGE_BYTES }));
   }
 
+  /**
+   * Puts an entry in its place, and adds it to the manifest.
+   *
+   * @throws {SandboxUnsupportedFeatureError} It is a mount or a repository, or has a group; or `runAs` is
+   *   another user than that of this process.
+   * @throws {PathError} Its place is outside of the root, or its source can't be read.
+   */
   async materializeEntry({ path, entry, runAs }: MaterializeEntryArgs): Promise<void> {
     checkUser(runAs);
     checkEntry(path, entry);
@@ -114,6 +173,13 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
     this.state.manifest = manifestAt(this.state.manifest, this.state.root, { entries });
   }
 
+  /**
+   * Puts all entries of a manifest in their places, and adds them and its variables to the session's.
+   *
+   * @throws {SandboxUnsupportedFeatureError} It asks for mounts, repositories, users or grants; or `runAs`
+   *   is another user than that of this process.
+   * @throws {PathError} An entry's place is outside of the root, or its source can't be read.
+   */
   async applyManifest(manifest: Manifest, runAs?: string): Promise<void> {
     checkUser(runAs);
     checkManifest(manifest);
@@ -126,11 +192,17 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
     });
   }
 
+  /**
+   * The same port of 127.0.0.1, whether or not anything listens there.
+   *
+   * @throws {UserError} It is no port.
+   */
   async resolveExposedPort(port: number): Promise<ExposedPortEndpoint> {
     const endpoint = { host: '127.0.0.1', port: normalizeExposedPort(port), tls: false };
     return recordExposedPortEndpoint(this.state, endpoint);
   }
 
+  /** True until it is closed. */
   async running(): Promise<boolean> {
     return this.#closed === undefined;
   }
@@ -146,10 +218,12 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
     return this.#closed;
   }
 
+  /** The same as `close()`. */
   shutdown(): Promise<void> {
     return this.close();
   }
 
+  /** The same as `close()`: files in a `root` of the caller's stay. */
   delete(): Promise<void> {
     return this.close();
   }
