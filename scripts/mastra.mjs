@@ -50,7 +50,15 @@ console.log('Mastra works with it.');
 
 try {
   writeFileSync(join(directory, 'package.json'), '{ "type": "module" }');
-  run('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '@mastra/core', 'zod');
+  run(
+    'npm',
+    'install',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '@mastra/core@^1.71.0',
+    'zod@^4',
+  );
   symlinkSync(root, join(directory, 'node_modules/forkline'));
   writeFileSync(join(directory, 'types.ts'), TYPES);
   writeFileSync(join(directory, 'work.mjs'), WORK);

@@ -1,6 +1,6 @@
 // The local machines of frameworks against ours: `node bench/sandboxes/run.mjs [--write] [MACHINE...]`, after
 // a build. It prints the table of docs/frameworks-sandboxes.md, or writes it there. FRAMEWORKS=DIR names a
-// directory with what is too big for this repository: `npm install --prefix DIR @mastra/core zod`.
+// directory with what is too big for this repository: `npm install --prefix DIR @mastra/core@1 zod@4`.
 
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
