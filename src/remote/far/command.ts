@@ -18,10 +18,10 @@ import type { Call } from '../wire/call.js';
 import { writePieces } from '../wire/chunks.js';
 import type {
   CommandAnswer,
-  CommandEnd,
   CommandMessage,
   CommandQuestion,
   CommandRequest,
+  FarEnd,
   OpenCommand,
   PlainCommandOptions,
 } from '../wire/protocol.js';
@@ -194,7 +194,7 @@ class ClientsCommand implements CommandEvents {
     this.#finish({ ran: { ...end, checked: told } });
   }
 
-  #finish(end: CommandEnd): void {
+  #finish(end: FarEnd): void {
     this.#call.finish(end);
   }
 

@@ -9,9 +9,9 @@ import { readPiece, type SentChunk } from '../wire/chunks.js';
 import { SENT_PAYLOAD } from '../wire/lane.js';
 import type {
   CommandAnswer,
-  CommandEnd,
   CommandMessage,
   CommandRequest,
+  FarEnd,
   OpenCommand,
   PlainCommandOptions,
 } from '../wire/protocol.js';
@@ -86,7 +86,7 @@ class FarProcess implements CommandHandle {
     this.#call = wire.open(open, {
       message: (body) => this.#message(body as CommandMessage),
       data: (bytes) => this.#output(bytes),
-      ended: (body) => this.#ended(body as CommandEnd | undefined),
+      ended: (body) => this.#ended(body as FarEnd | undefined),
       lost: (reason) => this.#lost(reason),
     });
     if (typeof stdin === 'object') {
@@ -230,7 +230,7 @@ class FarProcess implements CommandHandle {
     this.#isDelivering = false;
   }
 
-  #ended(end: CommandEnd | undefined): void {
+  #ended(end: FarEnd | undefined): void {
     if (end === undefined || 'neverStarted' in end) this.#end({ kind: 'neverStarted' });
     else if ('failed' in end) this.#end({ kind: 'failed', ...end.failed });
     else if ('error' in end) this.#end({ kind: 'lost', error: errorFrom(end.error) });

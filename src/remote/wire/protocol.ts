@@ -84,7 +84,7 @@ export type ArtifactQuestion =
 export type End<Value> = { readonly value: Value } | { readonly error: Thrown };
 
 /** How a command's call ends. */
-export type CommandEnd =
+export type FarEnd =
   | { readonly neverStarted: true }
   | { readonly failed: EngineFailure }
   | { readonly error: Thrown }
