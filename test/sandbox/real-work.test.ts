@@ -137,7 +137,8 @@ if __name__ == '__main__':
   {
     name: 'tmux with a server of its own',
     needs: ['tmux'],
-    script: `tmux new-session -d -s x 'echo here > t; sleep 1'; sleep 0.3; tmux ls; grep -q here t; tmux kill-server`,
+    script: `tmux new-session -d -s x 'echo here > t; sleep 60'; until grep -qs here t; do sleep 0.05; done
+      tmux ls; tmux kill-server`,
   },
   {
     name: 'vim on a terminal',
@@ -152,7 +153,7 @@ if __name__ == '__main__':
   },
   {
     name: 'jobs: nohup, setsid, wait, kill, ps, pgrep',
-    script: `nohup sleep 50 >/dev/null 2>&1 & a=$!; setsid sleep 60 & sleep .1; ps -o pid= -p $a; pgrep sleep | wc -l
+    script: `nohup sleep 50 >/dev/null 2>&1 & a=$!; setsid sleep 60 & until pgrep -f 'sleep 60' >/dev/null; do sleep .05; done; ps -o pid= -p $a; pgrep sleep | wc -l
       kill $a; pkill -f 'sleep 60'; wait $a || true`,
   },
   {
