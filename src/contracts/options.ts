@@ -186,7 +186,7 @@ interface CallOptions extends Pick<ExecuteOptions, 'timeoutMs' | 'signal' | 'onO
   readonly owner: Owner;
 }
 
-/** Sandboxes in which a directory of outputs is seen, by that and by the policy. */
+/** Policies by which paths are seen besides, by them and by the policy without. */
 const showing = new WeakMap<SandboxPolicy, Map<string, SandboxPolicy>>();
 
 type CommonSettings = Pick<
@@ -195,26 +195,29 @@ type CommonSettings = Pick<
 >;
 
 /**
- * The settings of a tool that tells where whole outputs are: there they are to be seen in its sandbox,
- * which has a temporary directory of its own.
- *
- * @param spill Where the output of this call will be, beside all others of the tool.
+ * The settings of a tool whose sandbox has a temporary directory of its own, and shows these paths all
+ * the same.
  */
-export function showingOutputs(
-  settings: CommonSettings,
-  spill: ExecuteOptions['spill'],
-): CommonSettings {
+export function showingPaths<S extends Pick<CommonSettings, 'sandbox'>>(
+  settings: S,
+  paths: readonly string[],
+): S {
   const { sandbox } = settings;
-  const path = typeof spill === 'object' ? spill.path : spill;
-  if (sandbox === undefined || path === undefined) return settings;
-  const directory = dirname(path);
+  if (sandbox === undefined || paths.length === 0) return settings;
   const known = showing.get(sandbox) ?? new Map<string, SandboxPolicy>();
   showing.set(sandbox, known);
+  const key = paths.join('\0');
   const { allowRead = [] } = sandbox.filesystem ?? {};
-  const filesystem = { ...sandbox.filesystem, allowRead: [...allowRead, directory] };
-  const shown = known.get(directory) ?? { ...sandbox, filesystem };
-  known.set(directory, shown);
+  const filesystem = { ...sandbox.filesystem, allowRead: [...allowRead, ...paths] };
+  const shown = known.get(key) ?? { ...sandbox, filesystem };
+  known.set(key, shown);
   return { ...settings, sandbox: shown };
+}
+
+/** Where the whole output of a call will be, beside all others of its tool: the model is told. */
+export function placesOfOutput(spill: ExecuteOptions['spill']): readonly string[] {
+  const path = typeof spill === 'object' ? spill.path : spill;
+  return path === undefined ? [] : [dirname(path)];
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   removeTemporaryDirectory,
 } from '../artifacts/temporary-directory.js';
 import { execute } from '../command/execute.js';
+import type { SandboxPolicy } from '../command/sandbox/policy.js';
 import { isShellVariable, runsCodeFirst } from '../command/shell-variables.js';
 import { createOwner, type Owner } from '../engine/owner.js';
 import { messageOf } from '../support/errors.js';
@@ -36,6 +37,8 @@ interface SnapshotSource {
   /** The environment block that the rc file finds. */
   readonly environment: () => string;
   readonly shell: readonly string[] | undefined;
+  /** The sandbox that the rc file is read in, and in which this directory of ours is seen. */
+  readonly sandboxWith: (directory: string) => SandboxPolicy | undefined;
   /** Whether commands may have a variable that the rc file has set; by name and declaration. */
   readonly mayKeep: (name: string, declaration: string) => boolean;
 }
@@ -44,6 +47,8 @@ type Variables = Readonly<Record<string, string | undefined>> | undefined;
 
 /** What commands take from a snapshot. */
 export interface ReadySnapshot {
+  /** Where it is: shells read it there. */
+  readonly directory: string;
   /**
    * What a shell is given for a command.
    *
@@ -139,6 +144,7 @@ export class ShellSnapshot {
     const needed = allowsStubs(options) && (await writeStubs(stubs));
     const unaffected = new UnaffectedCommands({ functions, aliases, options, declared });
     return {
+      directory,
       textFor: (command, variables) => {
         if (steersShell(variables)) {
           return withSnapshot(file, EVERY, command, runsCodeFirst(variables));
@@ -164,7 +170,7 @@ export class ShellSnapshot {
   /** What a command prints. Text is one character a byte. */
   async #dumpOf(command: string, directory: string): Promise<string> {
     if (this.#disposed) throw new Error('the tool has been disposed of');
-    const { timeoutMs, environment, shell } = this.#source;
+    const { timeoutMs, environment, shell, sandboxWith } = this.#source;
     const owner = createOwner();
     this.#owner = owner;
     const dump = join(directory, 'dump');
@@ -177,6 +183,7 @@ export class ShellSnapshot {
       spill: { path: dump, maxBytes: MAX_DUMP_BYTES },
       owner,
       shell,
+      sandbox: sandboxWith(directory),
     });
     await owner.dispose(GRACE_MS);
     if (outcome.kind === 'timedOut') throw new Error(`not read within ${timeoutMs} ms`);

@@ -26,6 +26,8 @@ export interface Snapshotted {
   run(command: string, as: FunctionsAs): Promise<Ending>;
 }
 
+const unconfined = { sandboxWith: () => undefined, mayKeep: () => true };
+
 let files = 0;
 
 /** Captures rc files; what it keeps is removed after the test. */
@@ -53,7 +55,7 @@ async function capture(
   const environment = () => `PATH=${process.env.PATH}\0HOME=${process.env.HOME}\0`;
   const warnings: string[] = [];
   const snapshot = new ShellSnapshot(
-    { rcFile, timeoutMs: 20_000, environment, shell: undefined, mayKeep: () => true },
+    { rcFile, timeoutMs: 20_000, environment, shell: undefined, ...unconfined },
     (message) => warnings.push(message),
   );
   keep(snapshot);

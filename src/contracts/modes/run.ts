@@ -11,7 +11,13 @@ import { whileListened } from '../call-listeners.js';
 import { TOOL, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
 import type { PendingEntry } from '../log-entry.js';
-import { type CallMoment, commandOptions, shellEnvironment, showingOutputs } from '../options.js';
+import {
+  type CallMoment,
+  commandOptions,
+  placesOfOutput,
+  shellEnvironment,
+  showingPaths,
+} from '../options.js';
 import { explainLaunch } from '../workdir.js';
 import { backgroundWork } from './background-task.js';
 import type { ModesSettings } from './options.js';
@@ -51,7 +57,8 @@ export async function runForeground(
   const spill = keeper.spill(settings.maxOutputBytes);
   const run = (onOutput: ExecuteOptions['onOutput']): Promise<MergedResult> => {
     const own = { cwd, timeoutMs, owner, signal, onOutput, spill };
-    const options = commandOptions(showingOutputs(settings, spill), limitsToSnip(settings), own);
+    const shell = showingPaths(settings, placesOfOutput(spill));
+    const options = commandOptions(shell, limitsToSnip(settings), own);
     return execute(command, environment, options).catch(async (error) => {
       keeper.abandon();
       throw await explainLaunch(error, cwd);

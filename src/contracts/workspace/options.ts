@@ -2,6 +2,7 @@ import { createArtifactStore } from '../../artifacts/directory-store.js';
 import type { ArtifactStore } from '../../artifacts/store.js';
 import type { CommandFollower } from '../../command/execute.js';
 import type { OutputLimits } from '../../command/options.js';
+import { readSandbox } from '../../command/sandbox/policy.js';
 import type { OutputChunk } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import { createMinimizer, type MinimizerOptions } from '../../minimizer/options.js';
@@ -213,9 +214,14 @@ function resolveArtifacts(given: WorkspaceOptions['artifacts']): ArtifactStore |
 }
 
 function resolveClientTerminals(options: WorkspaceOptions): ClientTerminals | undefined {
-  const { clientTerminal, shell } = options;
+  const { clientTerminal, shell, sandbox } = options;
   if (isMissing(clientTerminal)) return undefined;
   checkObject('clientTerminal', clientTerminal);
+  if (readSandbox(sandbox) !== undefined) {
+    throw new InputError(
+      `clientTerminal: expected none beside a sandbox, which the client's commands would not be in, got ${showValue(clientTerminal)}`,
+    );
+  }
   return new ClientTerminals(clientTerminal, shell?.[0] ?? '/bin/bash');
 }
 

@@ -10,8 +10,9 @@ import { ToolError } from '../../errors.js';
 import {
   type CallMoment,
   commandOptions,
+  placesOfOutput,
   shellEnvironment,
-  showingOutputs,
+  showingPaths,
 } from '../../options.js';
 import { checkWorkingDirectory, resolveWorkingDirectory } from '../../workdir.js';
 import type { RunContext, TimeoutLimits, WorkspaceSettings } from '../options.js';
@@ -38,6 +39,8 @@ export interface PreparedCommand {
   readonly environment: string;
   /** Variables of the tool and of the call, without a snapshot's; `undefined` removes a name. */
   readonly variables: Overrides;
+  /** The directory of the snapshot that its shell reads. */
+  readonly snapshot: string | undefined;
   /** Its stdin is to stay open. */
   readonly takesInput: boolean;
   /** It is to run on a terminal, with another environment. */
@@ -90,6 +93,7 @@ export async function prepare(
     timeout: clampTimeout(input.timeout, settings.timeout),
     environment: shellEnvironment(cwd, settings, moment, overrides),
     variables,
+    snapshot: snapshot?.directory,
     takesInput: input.stdin ?? false,
   };
   if (!input.pty) return onPipes;
@@ -106,7 +110,7 @@ export async function prepare(
  * @param limits What the engine must keep of its output.
  */
 export function workspaceOptions(
-  { cwd, timeout }: PreparedCommand,
+  { cwd, timeout, snapshot }: PreparedCommand,
   { owner, settings, signal }: RunContext,
   keeper: OutputKeeper,
   limits: OutputLimits,
@@ -116,7 +120,8 @@ export function workspaceOptions(
   const timeoutMs = Math.round(timeout.seconds * 1000);
   // A final newline is not shown, and does not count.
   const spill = keeper.spill(headBytes + tailBytes + 1);
-  const shell = showingOutputs(settings, spill);
+  const read = snapshot === undefined ? [] : [snapshot];
+  const shell = showingPaths(settings, [...placesOfOutput(spill), ...read]);
   return commandOptions(shell, limits, { cwd, timeoutMs, owner, signal, spill, onOutput });
 }
 

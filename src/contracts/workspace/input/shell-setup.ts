@@ -9,7 +9,7 @@ import { isShellVariable } from '../../../command/shell-variables.js';
 import { ShellSnapshot } from '../../../snapshot/shell-snapshot.js';
 import { atLeast, type OptionNames, readOptions } from '../../../support/checks.js';
 import { InputError, showValue } from '../../../support/errors.js';
-import { momentOf, type ShellSettings, shellEnvironment } from '../../options.js';
+import { momentOf, type ShellSettings, shellEnvironment, showingPaths } from '../../options.js';
 
 /** Which rc file is captured, and how. */
 export interface ShellSnapshotOptions {
@@ -28,11 +28,6 @@ export function resolveSnapshot(
   warn: (message: string) => void,
 ): ShellSnapshot | undefined {
   if (option === undefined || option === false) return undefined;
-  if (shell.sandbox !== undefined) {
-    throw new InputError(
-      `shellSnapshot: expected none beside a sandbox, in which its file is not seen, got ${showValue(option)}`,
-    );
-  }
   if (option !== true && (typeof option !== 'object' || option === null)) {
     const got = showValue(option);
     throw new InputError(`shellSnapshot: expected a boolean or an object, got ${got}`);
@@ -49,12 +44,15 @@ export function resolveSnapshot(
   }
   const home = shell.env?.HOME ?? shell.home;
   const path = rcFile.startsWith('~/') ? resolve(home, rcFile.slice(2)) : rcFile;
+  const file = resolve(shell.cwd, path);
   return new ShellSnapshot(
     {
-      rcFile: resolve(shell.cwd, path),
+      rcFile: file,
       timeoutMs: atLeast('shellSnapshot.timeoutMs', 1, timeoutMs),
       environment: () => rcEnvironment(shell),
       shell: shell.shell,
+      // It may be, or read, what commands have written: it gets no further than they do.
+      sandboxWith: (directory) => showingPaths(shell, [directory, file]).sandbox,
       mayKeep: (name, declaration) => mayKeep(shell, name, declaration),
     },
     warn,
