@@ -125,7 +125,8 @@ test("kill()'s grace goes before the command's own, also when a kill is under wa
 test('kill() does not wait for the child of a command that has ended, and leaves it its owner', async () => {
   const owner = createOwner();
   const live = await spawn(`${longSleep(402)} & echo up`, { owner });
-  await eventually(() => expect(isGone(live.pid)).toBe(true));
+  // Until the host knows of its end, an end is one of everything.
+  await eventually(async () => expect(await live.signal('SIGCONT')).toBe(false));
   const result = await live.kill();
   expect(result.outcome).toEqual(exited(0));
   expect(result.background).toMatchObject([{ command: longSleep(402) }]);
@@ -156,10 +157,13 @@ test('a snapshot keeps to the limits and to the streams of the result', async ()
     tailBytes: 3,
   });
   for await (const chunk of live) if (chunk.text.includes('up')) break;
-  expect(await live.snapshot()).toMatchObject({
-    stdout: { kind: 'cut', head: '1\n', tail: 'up\n', total: { lines: 101 } },
-    stderr: { kind: 'complete', text: 'oops\n' },
-  });
+  // The two streams are read each in its own time.
+  await eventually(async () =>
+    expect(await live.snapshot()).toMatchObject({
+      stdout: { kind: 'cut', head: '1\n', tail: 'up\n', total: { lines: 101 } },
+      stderr: { kind: 'complete', text: 'oops\n' },
+    }),
+  );
   await live.kill();
 });
 
