@@ -1,6 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { InputError, run } from '../../src/index.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { makeScene, people, runAs, useScenes } from '../support/sandbox.js';
@@ -75,6 +83,30 @@ print('loopback', c.getpeername()[0])"
     expect(text).toMatch(/^\{\}\n.*Read-only file system\ny\n$/s);
     expect(existsSync(`${place.work}/new`)).toBe(false);
   });
+
+  test.each(['private', 'shared'])(
+    'a workspace among temporary files can be written to, and so can what is below it (tmp: %s)',
+    async (tmp) => {
+      const { home } = scene();
+      const work = mkdtempSync('/tmp/forkline-workspace-');
+      onTestFinished(() => rmSync(work, { recursive: true }));
+      mkdirSync(`${work}/sub`);
+      if (person === 'an ordinary user') execFileSync('chown', ['-R', '65534:65534', work]);
+      const command = 'echo in > new && cat new && pwd';
+      for (const cwd of [work, `${work}/sub`]) {
+        const sandbox = { workspace: work, filesystem: { tmp } };
+        const { text } = await runAs(person, { home }, command, { cwd, sandbox });
+        expect(text).toBe(`in\n${cwd}\n`);
+        expect(existsSync(`${cwd}/new`)).toBe(true);
+        const readOnly = { mode: 'read-only', filesystem: { tmp: 'private' } };
+        const seen = await runAs(person, { home }, `cat new; echo x > new`, {
+          cwd,
+          sandbox: readOnly,
+        });
+        expect(seen.text).toMatch(/^in\n.*Read-only file system\n$/s);
+      }
+    },
+  );
 
   test('of two paths that both apply, the longer decides', async () => {
     const { home, work, outside } = scene();

@@ -65,7 +65,9 @@ function resolveNow(policy: SandboxPolicy, cwd: string): EngineSandbox {
   const hidden = filesystem.denyRead
     ? all(filesystem.denyRead)
     : [...HIDDEN_IN_HOME.map((path) => join(home, path)), ...HIDDEN_IN_SYSTEM];
-  const shown = [...placesAmong(PRIVATE, [cwd, workspace]), ...all(filesystem.allowRead ?? [])];
+  // What can be written to is seen anyhow, and the stricter rule for the same path would count.
+  const unseen = [cwd, workspace].filter((place) => !isAmong(place, writable));
+  const shown = [...placesAmong(PRIVATE, unseen), ...all(filesystem.allowRead ?? [])];
   return planned(policy, {
     writable: existing(writable),
     kept: existing(kept),
