@@ -103,6 +103,35 @@ describe.each(Object.keys(places))('%s', (place) => {
   });
 });
 
+describe('without /proc', () => {
+  const withoutProc = ['unshare', '-Urm', 'sh', '-c', 'mount -t tmpfs none /proc; exec "$@"', 'sh'];
+  const [somebody = 'a user'] = people.slice(-1);
+  const ask = async (require: string) => {
+    const scene = makeScene(scenes.path, somebody);
+    const under = [...as(somebody), ...withoutProc];
+    const host = startHost('commands', { under, env: { HOME: scene.home } });
+    const options = { cwd: scene.work, sandbox: { require } };
+    const answer = await host.run('unshare -U echo more; echo x > new && echo done', options);
+    host.child.stdin?.end();
+    await host.ended;
+    return { answer, scene };
+  };
+
+  test('nothing is claimed that can not be seen to: all of a sandbox is refused', async () => {
+    const { answer, scene } = await ask('all');
+    expect(answer.error).toMatchObject({ name: 'LaunchError', step: 'sandbox' });
+    expect(answer.error?.message).toMatch(/\b(?:write|unixSockets): .*\/proc/);
+    expect(existsSync(`${scene.work}/new`)).toBe(false);
+  });
+
+  test('best-effort does without namespaces, and says so', async () => {
+    const { answer } = await ask('best-effort');
+    expect(textOf(answer)).toMatch(/done\n$/);
+    const enforced = { write: 'landlock', unixSockets: 'none', privileges: 'none' };
+    expect(answer.result?.sandbox?.enforced).toMatchObject(enforced);
+  });
+});
+
 test('root that may make no user namespace does without, and is still kept in', async () => {
   const [somebody = 'a user'] = people.slice(-1);
   const scene = makeScene(scenes.path, somebody);

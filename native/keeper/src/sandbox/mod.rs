@@ -52,7 +52,7 @@ struct Before {
     lifeline: OwnedFd,
     host: Option<OwnedFd>,
     rights: u64,
-    sockets: Vec<PathBuf>,
+    sockets: io::Result<Vec<PathBuf>>,
 }
 
 /// A sandbox that stands.
@@ -89,7 +89,10 @@ pub fn keep(order: File) -> ExitCode {
         Ok(Side::Inside(inside)) => in_namespaces(&plan, before, inside),
         Err(_) if plan.require == Require::BestEffort => landlocked(&plan, before),
         Err(error) => {
-            let action = "making a user namespace and those below it";
+            let action = match error.kind() {
+                io::ErrorKind::NotFound => "settling users in a user namespace, by '/proc'",
+                _ => "making a user namespace and those below it",
+            };
             refuse(&before, &Refusal::of(Line::Write, action)(error))
         }
     }
@@ -142,8 +145,11 @@ fn say(lifeline: &OwnedFd, news: &News) {
 /// All lines, in namespaces.
 fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, Refusal> {
     let plan = &plan.resolved();
-    let seen = |socket: &PathBuf| socket.exists();
-    let sockets: Vec<PathBuf> = before.sockets.iter().filter(|path| seen(path)).cloned().collect();
+    let sockets = before.sockets.as_ref().map_err(|error| {
+        let error = io::Error::from_raw_os_error(error.raw_os_error().unwrap_or(libc::EIO));
+        Refusal::of(Line::UnixSockets, "finding who listens, by '/proc/net/unix'")(error)
+    })?;
+    let sockets: Vec<PathBuf> = sockets.iter().filter(|path| path.exists()).cloned().collect();
     tree::make(plan, &sockets)?;
     if !plan.network {
         network::start_loopback().map_err(Refusal::of(Line::Network, "starting the loopback"))?;
@@ -162,6 +168,11 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, Refusal
     }
     tree::close_proc().map_err(Refusal::of(Line::Processes, "closing /proc"))?;
     let (_, listener) = confine(plan, before.rights, true)?;
+    if !has_users && namespaces::can_make_more() {
+        let error = io::Error::from_raw_os_error(libc::EOPNOTSUPP);
+        let action = "user namespaces can be made in it";
+        return Err(Refusal::of(Line::Privileges, action)(error));
+    }
     let mut enforced = Enforced::default();
     let when = |is: bool, by: By| if is { by } else { By::None };
     enforced.set(Line::Write, By::Namespace);

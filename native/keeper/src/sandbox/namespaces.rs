@@ -66,7 +66,9 @@ pub fn split(plan: &Plan) -> io::Result<Side> {
     match split_with(flags | libc::CLONE_NEWUSER) {
         // Root needs no user namespace for the others, where there is none to be had.
         // SAFETY: takes nothing.
-        Err(error) if unsafe { libc::geteuid() } == 0 => split_with(flags).map_err(|_| error),
+        Err(error) if unsafe { libc::geteuid() } == 0 && !can_make_more() => {
+            split_with(flags).map_err(|_| error)
+        }
         result => result,
     }
 }
@@ -143,6 +145,26 @@ fn write(pid: i32, name: &str, text: &str) -> io::Result<()> {
 /// Nobody in here makes user namespaces of his own, where all is allowed again.
 pub fn allow_no_more() -> io::Result<()> {
     fs::write("/proc/sys/user/max_user_namespaces", "0")
+}
+
+/// Whether a process that is started here could have one.
+pub fn can_make_more() -> bool {
+    let no_memory = std::ptr::null_mut::<libc::c_void>();
+    let flags = libc::CLONE_NEWUSER | libc::SIGCHLD;
+    // SAFETY: as fork: there is one thread.
+    let pid = unsafe {
+        libc::syscall(libc::SYS_clone, flags, no_memory, no_memory, no_memory, no_memory)
+    } as i32;
+    match pid {
+        -1 => false,
+        // SAFETY: ends the process, and does nothing else in it.
+        0 => unsafe { libc::_exit(0) },
+        pid => {
+            // SAFETY: it is our child, which ends by itself.
+            unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) };
+            true
+        }
+    }
 }
 
 /// What can be given to programs at most, before the namespaces: there it is everything again.

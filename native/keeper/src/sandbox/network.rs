@@ -32,13 +32,14 @@ pub fn listen(port: u16) -> io::Result<OwnedFd> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, port))?.into())
 }
 
-/// The sockets with a path that somebody listens at, in this process's network.
-pub fn listening_paths() -> Vec<PathBuf> {
-    let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+/// The sockets with a path that somebody listens at, in this process's network. An error: nobody can
+/// say, as without `/proc`.
+pub fn listening_paths() -> io::Result<Vec<PathBuf>> {
+    let table = fs::read_to_string("/proc/net/unix")?;
     let mut paths: Vec<PathBuf> = table.lines().skip(1).filter_map(listening_path).collect();
     paths.sort();
     paths.dedup();
-    paths
+    Ok(paths)
 }
 
 /// Of a line such as `0000000000000000: 00000002 00000000 00010000 0001 01 12345 /run/some/socket`.
