@@ -207,11 +207,14 @@ export function showingPaths<S extends Pick<CommonSettings, 'sandbox'>>(
   const known = showing.get(sandbox) ?? new Map<string, SandboxPolicy>();
   showing.set(sandbox, known);
   const key = paths.join('\0');
-  const { allowRead = [] } = sandbox.filesystem ?? {};
-  const filesystem = { ...sandbox.filesystem, allowRead: [...allowRead, ...paths] };
-  const shown = known.get(key) ?? { ...sandbox, filesystem };
+  const shown = known.get(key) ?? withShown(sandbox, paths);
   known.set(key, shown);
   return { ...settings, sandbox: shown };
+}
+
+function withShown(sandbox: SandboxPolicy, paths: readonly string[]): SandboxPolicy {
+  const { allowRead = [] } = sandbox.filesystem ?? {};
+  return { ...sandbox, filesystem: { ...sandbox.filesystem, allowRead: [...allowRead, ...paths] } };
 }
 
 /** Where the whole output of a call will be, beside all others of its tool: the model is told. */
