@@ -153,7 +153,8 @@ if __name__ == '__main__':
   },
   {
     name: 'jobs: nohup, setsid, wait, kill, ps, pgrep',
-    script: `nohup sleep 50 >/dev/null 2>&1 & a=$!; setsid sleep 60 & until pgrep -f 'sleep 60' >/dev/null; do sleep .05; done; ps -o pid= -p $a; pgrep sleep | wc -l
+    script: `nohup sleep 50 >/dev/null 2>&1 & a=$!; setsid sleep 60 &
+      until pgrep -f 'sleep 60' >/dev/null; do sleep .05; done; ps -o pid= -p $a; pgrep sleep | wc -l
       kill $a; pkill -f 'sleep 60'; wait $a || true`,
   },
   {
