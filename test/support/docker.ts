@@ -105,22 +105,25 @@ function answers(client: Client): boolean {
 
 async function listening(daemon: ChildProcess, client: Client): Promise<void> {
   let said = '';
-  daemon.on('error', (error) => {
-    said += `dockerd: ${error.message}`;
-  });
+  let isOver = false;
   daemon.stderr?.on('data', (chunk: Buffer) => {
     said = (said + chunk).slice(-4000);
   });
+  daemon.on('error', (error) => {
+    said += error.message;
+  });
+  daemon.on('close', () => {
+    isOver = true;
+  });
   try {
     await eventually(() => {
-      if (daemon.pid === undefined || daemon.exitCode !== null) return;
-      if (!answers(client)) throw new Error(`dockerd does not answer: ${said}`);
+      if (!isOver && !answers(client)) throw new Error(`dockerd does not answer: ${said}`);
     }, 60_000);
   } catch (error) {
     await ended(daemon, 'SIGKILL');
     throw error;
   }
-  if (daemon.pid === undefined || daemon.exitCode !== null) throw new Error(said);
+  if (isOver) throw new Error(`dockerd has ended: ${said}`);
 }
 
 async function ended(daemon: ChildProcess, signal: NodeJS.Signals): Promise<void> {
