@@ -1,5 +1,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from './processes.js';
@@ -47,13 +55,7 @@ export async function startDocker(folder: string): Promise<Docker> {
 
 /** Of a system with bash, Node and the built package, on whose PATH `forkline` is; its name. */
 export function makeImage(docker: Docker, folder: string): string {
-  if (!existsSync(join(SYSTEM, 'bin/bash'))) {
-    mkdirSync(SYSTEM, { recursive: true });
-    // Node and the addon come from this machine, and so must the C library.
-    const [, release = 'stable'] =
-      /^VERSION_CODENAME=(\w+)$/m.exec(readFileSync('/etc/os-release', 'utf8')) ?? [];
-    execFileSync('debootstrap', ['--variant=minbase', release, SYSTEM], { stdio: 'ignore' });
-  }
+  if (!existsSync(SYSTEM)) makeSystem();
   const place = join(folder, 'added');
   mkdirSync(join(place, 'usr/local/bin'), { recursive: true });
   cpSync(process.execPath, join(place, 'usr/local/bin/node'), { dereference: true });
@@ -69,6 +71,17 @@ export function makeImage(docker: Docker, folder: string): string {
   rmSync(archive);
   rmSync(place, { recursive: true });
   return IMAGE;
+}
+
+function makeSystem(): void {
+  // Node and the addon come from this machine, and so must the C library.
+  const [, release = 'stable'] =
+    /^VERSION_CODENAME=(\w+)$/m.exec(readFileSync('/etc/os-release', 'utf8')) ?? [];
+  const unfinished = `${SYSTEM}.new`;
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { recursive: true });
+  execFileSync('debootstrap', ['--variant=minbase', release, unfinished], { stdio: 'ignore' });
+  renameSync(unfinished, SYSTEM);
 }
 
 /** A container that does nothing; its id. */
