@@ -2,12 +2,7 @@
 // passed on as it comes. The last line sums them up: `N passed, N failed`.
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
+import { root, runTests, tell } from './vitest.mjs';
 
 /** @typedef {{ passed: number, failed: number }} Tally */
 
@@ -53,45 +48,20 @@ async function rust() {
     tally.passed += Number(passed);
     tally.failed += Number(failed);
   }
+  for (const [, name] of stdout.matchAll(/^test (.+) \.\.\. FAILED$/gm)) {
+    console.log(`failed: cargo test ${name}`);
+  }
   return admit(ok, tally);
 }
 
+/** @returns {Promise<Tally>} */
 async function typescript() {
-  const directory = mkdtempSync(join(tmpdir(), 'forkline-test-'));
-  const report = join(directory, 'vitest.json');
-  try {
-    const { ok } = await run(join(root, 'node_modules', '.bin', 'vitest'), [
-      'run',
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${report}`,
-    ]);
-    return admit(ok, vitestTally(report));
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-}
-
-/**
- * @param {string} path
- * @returns {Tally}
- */
-function vitestTally(path) {
-  /** @type {string} */
-  let text;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch {
-    return { passed: 0, failed: 1 }; // It died before it could report.
-  }
-  /** @type {{ numPassedTests: number, numFailedTests: number, testResults: { status: string, assertionResults: { status: string }[] }[] }} */
-  const report = JSON.parse(text);
-  // A file that could not be loaded has failed, and has no failed test to show for it.
-  const broken = report.testResults.filter(
-    ({ status, assertionResults }) =>
-      status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
-  );
-  return { passed: report.numPassedTests, failed: report.numFailedTests + broken.length };
+  const result = await runTests([]);
+  tell(result);
+  return {
+    passed: result.tests.filter(({ passed }) => passed).length,
+    failed: result.failed.length,
+  };
 }
 
 const { ok: built } = await run('npm', ['run', '--silent', 'build']);

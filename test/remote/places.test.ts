@@ -18,21 +18,20 @@ test.runIf(hasSshd())(
     const file = folder.file('pid');
     // As one word of a shell there.
     const there = FAR_SIDE.join(' ');
-    const command = [
-      'bash',
-      '-c',
-      `echo $$ >${file}; exec "$@"`,
-      'bash',
-      'ssh',
-      ...sshd.ssh,
-      there,
-    ];
-    const far = await connect({ command });
+    const login = ['bash', '-c', `echo $$ >${file}; exec "$@"`, 'bash', 'ssh', ...sshd.ssh];
+    const far = await connect({ command: [...login, there] });
     expect(printed(await far.run('echo $SSH_CONNECTION'))).toMatch(/^127\.0\.0\.1 /);
     const bash = await far.createBashTool({ contract: 'session', cwd: '/tmp' });
     await bash.execute({ command: longSleep(183), run_in_background: true });
-    const running = far.run(longSleep(183)).catch((error: unknown) => error);
+    let isHeard = false;
+    const onOutput = (): void => {
+      isHeard = true;
+    };
+    const command = `echo up; ${longSleep(183)}`;
+    const running = far.run(command, { onOutput }).catch((error: unknown) => error);
     await eventually(() => expect(sleeping(183)).toHaveLength(2));
+    // That it was started is known once it has come here.
+    await eventually(() => expect(isHeard).toBe(true));
     const { readFileSync } = await import('node:fs');
     process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL');
     expect(await running).toMatchObject({ name: 'WorkerLostError', started: true });
