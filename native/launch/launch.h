@@ -54,6 +54,8 @@ struct forkline_attributes {
   int session_nice;      // where the kernel shares out processors by session
   const void *affinity;  // a mask of processors; NULL: the caller's
   size_t affinity_size;
+  int has_oom_score;  // 0: the caller's
+  int oom_score;      // oom_score_adj: who has more is ended first when memory runs out
   int has_bounding;   // 0: the caller's
   uint64_t bounding;  // the capabilities that a program can be given at most
 };
@@ -86,6 +88,7 @@ struct forkline_launched {
   int error;    // errno of the failed step
   pid_t outer;  // its number there; 0: there is none
   int share;  // errno of why its session's share of the processors could not be changed; 0: it was
+  int oom_score;  // errno of why its oom_score_adj could not be changed; 0: it was
 };
 
 enum { FORKLINE_SCRIPT_FD = 3, FORKLINE_STACK_SIZE = 64 * 1024 };

@@ -148,18 +148,23 @@ bool processors_are_shared_by_session() {
   return answer != '0';
 }
 
+// Writes a number of at most four digits. Returns its length.
+size_t print(int number, char text[8]) {
+  size_t length = 0;
+  if (number < 0) text[length++] = '-';
+  const int digits = number < 0 ? -number : number;
+  for (int unit = 1000; unit > 0; unit /= 10)
+    if (digits >= unit || unit == 1) text[length++] = static_cast<char>('0' + digits / unit % 10);
+  return length;
+}
+
 // Gives the session of the caller a nice value of its own. Returns 0, or why it could not.
 int set_session_nice(int nice) {
   int file = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
   // A kernel without the file has no such shares.
   if (file < 0) return errno == ENOENT && access("/proc/self", F_OK) == 0 ? 0 : errno;
-  char text[4];
-  size_t length = 0;
-  if (nice < 0) text[length++] = '-';
-  const int digits = nice < 0 ? -nice : nice;
-  if (digits >= 10) text[length++] = static_cast<char>('0' + digits / 10 % 10);
-  text[length++] = static_cast<char>('0' + digits % 10);
-  int error = write(file, text, length) < 0 ? errno : 0;
+  char text[8];
+  int error = write(file, text, print(nice, text)) < 0 ? errno : 0;
   close(file);
   return error != 0 && processors_are_shared_by_session() ? error : 0;
 }
@@ -168,6 +173,16 @@ int set_session_nice(int nice) {
 int fall_behind(const forkline_attributes &attributes) {
   if (attributes.has_nice && getpriority(PRIO_PROCESS, 0) != attributes.nice) return EPERM;
   return set_session_nice(attributes.session_nice);
+}
+
+// Sets the caller's oom_score_adj, and that of all it starts. Returns 0, or why it could not.
+int set_oom_score(int score) {
+  int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return errno;
+  char text[8];
+  int error = write(file, text, print(score, text)) < 0 ? errno : 0;
+  close(file);
+  return error;
 }
 
 // What the caller may not give its child, the child does without: it could only be
@@ -226,6 +241,8 @@ int run_child(void *argument) {
     take_attributes(*request.attributes);
     if (request.attributes->has_session_nice)
       child.launched->share = fall_behind(*request.attributes);
+    if (request.attributes->has_oom_score)
+      child.launched->oom_score = set_oom_score(request.attributes->oom_score);
   }
   narrow(child);
   reset_signals(request.reset);
@@ -262,7 +279,7 @@ void start_child(Child &child) {
 }  // namespace
 
 extern "C" int forkline_launch(const forkline_request *request, forkline_launched *launched) {
-  *launched = forkline_launched{-1, -1, FORKLINE_STEP_NONE, 0, 0, 0};
+  *launched = forkline_launched{-1, -1, FORKLINE_STEP_NONE, 0, 0, 0, 0};
   Child child{request, launched, getpid()};
   // The first thing saved is the last restored: between the two, no handler of
   // the caller may run, in the parent on half-changed state or in the child at all.

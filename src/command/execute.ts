@@ -162,6 +162,7 @@ export function engineCommand(
     timeoutMs: options.timeoutMs,
     graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
     groups: undefined,
+    isSacrificed: false,
     cpuSeconds: options.limits?.cpuSeconds ?? 0,
     sandbox: place?.sandbox,
   };

@@ -38,6 +38,8 @@ export interface EngineCommand {
   readonly graceMs: number;
   /** `cgroup.procs` of control groups that it is to enter, joined by NUL; undefined: none. */
   readonly groups: string | undefined;
+  /** It is to be ended before anybody else where memory runs out. */
+  readonly isSacrificed: boolean;
   /** Processor time that each of its processes may take; 0: any. */
   readonly cpuSeconds: number;
   /** What it is to run in; then it has a directory. */

@@ -28,6 +28,7 @@ pub struct Numbers {
     follow: bool,
     behind: bool,
     cpu: Option<u64>,
+    sacrificed: bool,
 }
 
 impl Numbers {
@@ -50,9 +51,10 @@ impl Numbers {
             rows,
             behind,
             cpu,
+            sacrificed,
         ] = *numbers
         else {
-            return Err(Error::new(Status::InvalidArg, "numbers: expected sixteen"));
+            return Err(Error::new(Status::InvalidArg, "numbers: expected seventeen"));
         };
         let overflow = if pause == 0.0 { Overflow::DropMiddle } else { Overflow::Pause };
         let form = match listen as u8 {
@@ -77,6 +79,7 @@ impl Numbers {
             follow: follow != 0.0,
             behind: behind != 0.0,
             cpu: (cpu > 0.0).then_some(cpu as u64),
+            sacrificed: sacrificed != 0.0,
         })
     }
 }
@@ -115,6 +118,7 @@ pub fn command(strings: Strings, directory: Option<Directory>, numbers: &Numbers
             .flat_map(|paths| paths.split('\0'))
             .map(PathBuf::from)
             .collect(),
+        sacrificed: numbers.sacrificed,
         cpu: numbers.cpu,
         sandbox: strings.sandbox.map(|plan| plan.into_bytes().into()),
         stdin: match strings.stdin {

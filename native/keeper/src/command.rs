@@ -4,15 +4,17 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use forkline_launch::{Image, Launched, Place, Request as Launch, Stack, launch_and_tell};
+use forkline_launch::{Image, Launched, Place, Request as Launch, Stack, Step, launch_and_tell};
 use forkline_protocol::{Answer, Descriptors, Exit, Order, Request, Start, members_in_parts, take};
 
 use crate::cradle::tell;
 use crate::ending::Ending;
+use crate::late::lowering::Lowering;
+use crate::late::victims;
 use crate::looking::{Looking, tell_at_once};
-use crate::lowering::Lowering;
 use crate::members::{Members, kill};
 use crate::outside;
+use crate::proc;
 use crate::signals;
 use crate::wait::{self, Change, Ended, Family};
 
@@ -47,6 +49,10 @@ pub fn run(
     null: BorrowedFd,
     stack: &mut Stack,
 ) -> bool {
+    if let Err(errno) = victims::check(request.attributes.oom_score) {
+        tell(channel, &Answer::Failed { step: Step::Limits, errno });
+        return true;
+    }
     let at = monotonic();
     let launched = {
         let held = descriptors.directory.as_ref().map(|directory| Place::Open(directory.as_fd()));
@@ -69,7 +75,7 @@ pub fn run(
     };
     // The rest is closed: whoever reads the command's pipes waits for their end.
     drop(descriptors);
-    let Launched { pid, outer, share } = match launched {
+    let Launched { pid, outer, share, oom_score } = match launched {
         Ok(launched) => launched,
         Err(failure) => {
             let errno = failure.error.raw_os_error().unwrap_or(0);
@@ -77,6 +83,10 @@ pub fn run(
             return !request.follow;
         }
     };
+    if let Err(errno) = victims::mark(pid, oom_score, request.attributes.oom_score) {
+        tell(channel, &Answer::Failed { step: Step::Limits, errno });
+        return !request.follow;
+    }
     let start = Start { pid: outer, cradle: outside::own(), at, share };
     if request.announce {
         tell(channel, &Answer::Started(start));
@@ -191,7 +201,7 @@ impl Command<'_> {
             peak: ended.peak,
             at: monotonic(),
             empty: false,
-            directory: if self.follow { own_directory() } else { Vec::new() },
+            directory: if self.follow { proc::own_directory() } else { Vec::new() },
         }
     }
 
@@ -276,14 +286,6 @@ impl Command<'_> {
             tell(channel, answer);
         }
     }
-}
-
-/// It is the command's too. One that was removed has ` (deleted)` after its name. Empty: it can't be
-/// told.
-fn own_directory() -> Vec<u8> {
-    use std::os::unix::ffi::OsStringExt;
-    let path = std::fs::read_link("/proc/self/cwd").or_else(|_| std::env::current_dir());
-    path.map(|path| path.into_os_string().into_vec()).unwrap_or_default()
 }
 
 /// In nanoseconds: the clock that the host has too.

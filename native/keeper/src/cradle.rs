@@ -147,6 +147,7 @@ pub fn own_attributes() -> Attributes {
         nice: Some(nice),
         session_nice: None,
         affinity: processors(0),
+        oom_score: None,
         bounding: Some(bounding_set()),
     }
 }

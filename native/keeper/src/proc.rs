@@ -111,6 +111,14 @@ pub fn name(pid: i32) -> Option<Vec<u8>> {
     Some(name)
 }
 
+/// That of this process, which is its command's too if it follows that. One that was removed has
+/// ` (deleted)` after its name. Empty: it can't be told.
+pub fn own_directory() -> Vec<u8> {
+    use std::os::unix::ffi::OsStringExt;
+    let path = std::fs::read_link("/proc/self/cwd").or_else(|_| std::env::current_dir());
+    path.map(|path| path.into_os_string().into_vec()).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -39,6 +39,8 @@ pub struct Attributes {
     pub session_nice: Option<i32>,
     /// The processors it may run on, as a mask; empty: the caller's.
     pub affinity: Vec<u8>,
+    /// Its `oom_score_adj`, and that of all it starts: who has more is ended first when memory runs out.
+    pub oom_score: Option<i32>,
     /// The capabilities that a program can give it at most, by number, as bits. Those of its caller that
     /// are not among them are taken from it, and it does not run if they can't be.
     pub bounding: Option<u64>,

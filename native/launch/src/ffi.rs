@@ -21,6 +21,8 @@ pub struct Attributes {
     pub session_nice: c_int,
     pub affinity: *const c_void,
     pub affinity_size: usize,
+    pub has_oom_score: c_int,
+    pub oom_score: c_int,
     pub has_bounding: c_int,
     pub bounding: u64,
 }
@@ -47,6 +49,7 @@ pub struct Request {
 }
 
 #[repr(C)]
+#[derive(Default)]
 pub struct Launched {
     pub pid: i32,
     pub pidfd: c_int,
@@ -54,6 +57,7 @@ pub struct Launched {
     pub error: c_int,
     pub outer: i32,
     pub share: c_int,
+    pub oom_score: c_int,
 }
 
 unsafe extern "C" {

@@ -84,12 +84,14 @@ pub struct Launched {
     pub outer: i32,
     /// The errno of why its session's nice value could not be set; 0: it was, or nobody wanted it.
     pub share: i32,
+    /// The errno of why its `oom_score_adj` could not be set; 0: it was, or nobody wanted it.
+    pub oom_score: i32,
 }
 
 /// As [`launch`], and tells what else came of it.
 pub fn launch_and_tell(request: &Request, stack: &mut Stack) -> Result<Launched, Failure> {
-    let ffi::Launched { pid, outer, share, .. } = start(request, stack)?;
-    Ok(Launched { pid, outer: if outer > 0 { outer } else { pid }, share })
+    let ffi::Launched { pid, outer, share, oom_score, .. } = start(request, stack)?;
+    Ok(Launched { pid, outer: if outer > 0 { outer } else { pid }, share, oom_score })
 }
 
 fn start(request: &Request, stack: &mut Stack) -> Result<ffi::Launched, Failure> {
@@ -121,7 +123,7 @@ fn start(request: &Request, stack: &mut Stack) -> Result<ffi::Launched, Failure>
         stack: stack.lowest(),
         stack_size: Stack::SIZE,
     };
-    let mut launched = ffi::Launched { pid: -1, pidfd: -1, step: 0, error: 0, outer: 0, share: 0 };
+    let mut launched = ffi::Launched { pid: -1, pidfd: -1, ..Default::default() };
     // SAFETY: every pointer is to a NUL- or NULL-terminated array that outlives the call, which
     // returns only when the child has left this memory; `&mut stack` makes its stack ours alone.
     let failed = unsafe { ffi::forkline_launch(&raw, &mut launched) } != 0;
@@ -150,6 +152,8 @@ fn raw_attributes(attributes: &Attributes) -> ffi::Attributes {
         session_nice: attributes.session_nice.unwrap_or(0),
         affinity: if affinity.is_empty() { null() } else { affinity.as_ptr().cast() },
         affinity_size: affinity.len(),
+        has_oom_score: attributes.oom_score.is_some().into(),
+        oom_score: attributes.oom_score.unwrap_or(0),
         has_bounding: attributes.bounding.is_some().into(),
         bounding: attributes.bounding.unwrap_or(0),
     }

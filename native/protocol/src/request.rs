@@ -63,12 +63,13 @@ impl Request {
     pub fn encode(&self) -> Vec<u8> {
         // Most of a request is its environment.
         let mut fields = Writer::with_room(self.environment.len() + 2048);
-        let Attributes { limits, mask, nice, session_nice, affinity, bounding } = &self.attributes;
+        let Attributes { limits, mask, nice, session_nice, affinity, oom_score, bounding } =
+            &self.attributes;
         fields.number(self.terminal.into()).number(self.follow.into());
         fields.number(self.announce.into());
         fields.number(mask.map_or(u64::MAX, u64::from));
-        for nice in [nice, session_nice] {
-            fields.number(nice.map_or(i64::MIN, i64::from) as u64);
+        for number in [nice, session_nice, oom_score] {
+            fields.number(number.map_or(i64::MIN, i64::from) as u64);
         }
         fields.number(bounding.is_some().into()).number(bounding.unwrap_or(0));
         fields.bytes(affinity).number(limits.len() as u64);
@@ -92,8 +93,8 @@ impl Request {
         let (terminal, follow) = (fields.number()? != 0, fields.number()? != 0);
         let announce = fields.number()? != 0;
         let mask = u32::try_from(fields.number()?).ok();
-        let mut nice = || Some(i32::try_from(fields.number()? as i64).ok());
-        let (nice, session_nice) = (nice()?, nice()?);
+        let mut number = || Some(i32::try_from(fields.number()? as i64).ok());
+        let (nice, session_nice, oom_score) = (number()?, number()?, number()?);
         let (is_bounded, bounding) = (fields.number()? != 0, fields.number()?);
         let bounding = is_bounded.then_some(bounding);
         let affinity = fields.bytes()?.to_vec();
@@ -108,7 +109,8 @@ impl Request {
         for _ in 0..fields.number()? {
             images.push(image(fields)?);
         }
-        let attributes = Attributes { limits, mask, nice, session_nice, affinity, bounding };
+        let attributes =
+            Attributes { limits, mask, nice, session_nice, affinity, oom_score, bounding };
         Some(Request { images, environment, directory, attributes, terminal, follow, announce })
     }
 }

@@ -13,7 +13,7 @@ import type {
 } from './native.js';
 
 // Reused: the addon has read it when its call returns.
-const numbers = new Float64Array(16);
+const numbers = new Float64Array(17);
 
 /** The numbers of a command, as native/addon/src/request.rs takes them. */
 export function encodeNumbers(
@@ -37,6 +37,7 @@ export function encodeNumbers(
   numbers[13] = command.terminal?.rows ?? 0;
   numbers[14] = Number(command.behind);
   numbers[15] = command.cpuSeconds;
+  numbers[16] = Number(command.isSacrificed);
   return numbers;
 }
 

@@ -34,7 +34,7 @@ impl fmt::Display for LaunchError {
             Step::Directory => write!(formatter, "cannot enter directory '{subject}': {reason}"),
             Step::Exec => write!(formatter, "cannot execute {subject}: {reason}"),
             Step::Sandbox => write!(formatter, "cannot make the sandbox: {subject}: {reason}"),
-            Step::Limits => write!(formatter, "cannot enter control group '{subject}': {reason}"),
+            Step::Limits => write!(formatter, "cannot keep its limits: {subject}: {reason}"),
             step => write!(formatter, "launch step '{}' failed: {reason}", step.name()),
         }
     }

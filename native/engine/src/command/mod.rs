@@ -38,6 +38,8 @@ pub struct Command {
     pub sandbox: Option<Arc<[u8]>>,
     /// `cgroup.procs` of the control groups that it is to enter, two at most.
     pub groups: Vec<PathBuf>,
+    /// Whether it is to be ended before anybody else where memory runs out.
+    pub sacrificed: bool,
     /// Processor time that each of its processes may take, in seconds.
     pub cpu: Option<u64>,
     /// What the command reads.

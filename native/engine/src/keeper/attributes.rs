@@ -34,6 +34,7 @@ pub fn of_thread(thread: i32, behind: bool) -> io::Result<Attributes> {
         nice: if behind { Some(nicer(nice.unwrap_or(0))) } else { nice },
         session_nice,
         affinity: processors(thread),
+        oom_score: None,
         bounding,
     })
 }
@@ -45,6 +46,13 @@ pub fn limit_cpu(attributes: &mut Attributes, seconds: u64) {
     let Some(limit) = attributes.limits.iter_mut().find(is_cpu) else { return };
     limit.soft = limit.soft.min(seconds);
     limit.hard = limit.hard.min(seconds + LONGER);
+}
+
+/// Where memory runs out for all, the kernel ends this command, or what it has started, before anybody
+/// who has less.
+pub fn sacrifice(attributes: &mut Attributes) {
+    const MOST: i32 = 1000;
+    attributes.oom_score = Some(MOST);
 }
 
 /// That of the host's session, as in `/autogroup-17 nice 0`.

@@ -67,6 +67,7 @@ impl Invocation {
             (Step::Keeper, _) => "forkline-keeper".to_owned(),
             (Step::Descriptors, _) => "the command's descriptors".to_owned(),
             (Step::Directory, _) => directory.unwrap_or_default().to_string_lossy().into_owned(),
+            (Step::Limits, _) => "its control group or oom_score_adj".to_owned(),
             (Step::Exec, libc::E2BIG) => self.what_is_too_long(),
             (Step::Exec, _) => self.what_was_tried(),
             _ => String::new(),

@@ -153,8 +153,8 @@ pub fn tell(channel: &OwnedFd, order: Order) {
 
 /// To be written to by whoever enters it.
 fn open_group(path: &Path) -> Result<OwnedFd, LaunchError> {
-    let error =
-        |error: Errno| LaunchError::new(Step::Limits, &error.into(), path.display().to_string());
+    let subject = || format!("control group '{}'", path.display());
+    let error = |error: Errno| LaunchError::new(Step::Limits, &error.into(), subject());
     open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()).map_err(error)
 }
 

@@ -165,6 +165,9 @@ impl Launcher {
         if let Some(seconds) = command.cpu {
             attributes::limit_cpu(&mut attributes, seconds);
         }
+        if command.sacrificed {
+            attributes::sacrifice(&mut attributes);
+        }
         let letter = Letter::new(command, invocation, reader, writers, attributes, is_born_here)?;
         let (turn, cradle) = self.cradle_of(turn)?;
         Ok(Some(Process {

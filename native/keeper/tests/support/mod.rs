@@ -34,6 +34,7 @@ pub fn command(text: &str) -> Command {
         behind: false,
         sandbox: None,
         groups: Vec::new(),
+        sacrificed: false,
         cpu: None,
         stdin: Stdin::Null,
         streams: Streams::Merged,

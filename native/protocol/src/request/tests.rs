@@ -18,6 +18,7 @@ prop_compose! {
         nice in proptest::option::of(-20..20i32),
         session_nice in proptest::option::of(-20..20i32),
         affinity in vec(any::<u8>(), 0..16),
+        oom_score in proptest::option::of(-1000..=1000i32),
         bounding: Option<u64>,
         terminal: bool,
         follow: bool,
@@ -26,7 +27,8 @@ prop_compose! {
         let images = images.into_iter().map(|(path, argv)| Image { path, argv }).collect();
         let limit = |(resource, soft, hard)| Limit { resource, soft, hard };
         let limits = limits.into_iter().map(limit).collect();
-        let attributes = Attributes { limits, mask, nice, session_nice, affinity, bounding };
+        let attributes =
+            Attributes { limits, mask, nice, session_nice, affinity, oom_score, bounding };
         let directory = directory.filter(|path| !path.is_empty());
         Request { images, environment, directory, attributes, terminal, follow, announce }
     }
