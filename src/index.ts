@@ -95,6 +95,7 @@ export type { Truncation } from './contracts/workspace/output/show.js';
 export type { WorkspaceTool } from './contracts/workspace/tool.js';
 export type { EngineName } from './engine/choice.js';
 export { LaunchError, type LaunchStep } from './engine/launch-error.js';
+export type { LimitsReport } from './engine/limits-report.js';
 export type {
   BackgroundProcess,
   BaseResult,

@@ -11,7 +11,7 @@ import { settlesAtOnce, UnderWay } from '../support/timing.js';
 import { wasKilled, withMemoryChecked } from './after/out-of-memory.js';
 import { SpillFile, withSpillChecked } from './after/spill-check.js';
 import { decoding } from './encoding/decoding.js';
-import { LimitGroups, needsGroups } from './limits/groups.js';
+import { LimitGroups, needsGroups, reportOf } from './limits/groups.js';
 import type { CommandLimits } from './limits/limits.js';
 import { withDenials } from './sandbox/denials.js';
 
@@ -107,7 +107,7 @@ function begin(
   if (needsGroups(limits) && commission.groups === undefined) {
     LimitGroups.make(limits)
       .then((groups) => {
-        const command = { ...commission.command, groups: groups.entrances.join('\0') };
+        const command = groups.appliedTo(commission.command);
         begin({ ...commission, command, groups }, settle, fail, start);
       })
       .catch((error) => fail(Promise.reject(error)));
@@ -214,7 +214,7 @@ class Execution implements CommandEvents {
   };
 
   #conclude(end: EngineEnd): void {
-    const { asked, signal, groups } = this.#commission;
+    const { asked, signal, groups, limits } = this.#commission;
     const isOwn = this.#spill?.close() ?? true;
     if (end.kind !== 'ran') groups?.remove();
     if (this.#thrown !== undefined) this.#fail(Promise.reject(this.#thrown.reason));
@@ -226,7 +226,7 @@ class Execution implements CommandEvents {
       const result = toResult(end, asked, this.#canceller());
       const checked = end.kind === 'ran' ? end.checked : undefined;
       if (checked !== undefined) this.#settle({ ...result, ...checked });
-      else if (needsChecks(result, groups))
+      else if (needsChecks(result, limits))
         this.#settle(withChecks(result, isOwn, this.#commission));
       else this.#settle(result);
     }
@@ -248,8 +248,8 @@ class Execution implements CommandEvents {
 }
 
 /** Whether there is something that only the system can tell. */
-export function needsChecks(result: RunResult, groups: LimitGroups | undefined): boolean {
-  const isPlain = result.sandbox === undefined && groups === undefined;
+export function needsChecks(result: RunResult, limits: CommandLimits | undefined): boolean {
+  const isPlain = result.sandbox === undefined && limits === undefined;
   return !isPlain || result.spill !== undefined || wasKilled(result);
 }
 
@@ -257,8 +257,10 @@ export function needsChecks(result: RunResult, groups: LimitGroups | undefined):
 export async function withChecks(
   result: RunResult,
   isOwn: boolean,
-  { command: { sandbox, directory = '/' }, groups }: Pick<Commission, 'command' | 'groups'>,
+  commission: Pick<Commission, 'command' | 'groups' | 'limits'>,
 ): Promise<RunResult> {
+  const { command, groups, limits } = commission;
+  const { sandbox, directory = '/' } = command;
   const kills = (await groups?.memoryKills()) ?? 0;
   if (result.background.length === 0) await groups?.remove();
   const checked: RunResult =
@@ -268,5 +270,7 @@ export async function withChecks(
         ? await withMemoryChecked(result)
         : result;
   const told = sandbox === undefined ? checked : await withDenials(checked, sandbox, directory);
-  return withSpillChecked(told, isOwn);
+  const hasRun = told.outcome.kind !== 'cancelled' || told.outcome.ending.kind !== 'neverStarted';
+  const whole = limits && hasRun ? { ...told, limits: reportOf(limits, groups) } : told;
+  return withSpillChecked(whole, isOwn);
 }

@@ -124,8 +124,7 @@ const PROBABLY_OUT_OF_MEMORY =
 
 /** The same where its own control group has counted that. */
 const OUT_OF_MEMORY =
-  'Out of memory: the command took more than it may, and the kernel has ended it for that. ' +
-  'Do less at a time.';
+  'Out of memory: the kernel has ended the command, or a part of it, for that. Do less at a time.';
 
 const SHOWN_PROGRAMS = 3;
 

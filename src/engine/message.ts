@@ -122,7 +122,7 @@ export interface EngineOutcome {
   /** Each line of its sandbox and by what it was kept, as `write=namespace tmp=none`. */
   readonly enforced: string | undefined;
   /** What only the machine could tell on which it ran; absent: that is this one, and was not asked. */
-  readonly checked?: Pick<BaseResult, 'outOfMemory' | 'sandbox' | 'spill'>;
+  readonly checked?: Pick<BaseResult, 'outOfMemory' | 'sandbox' | 'spill' | 'limits'>;
 }
 
 /** The answer to a request. */

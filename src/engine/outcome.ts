@@ -1,4 +1,5 @@
 import type { EngineName } from './choice.js';
+import type { LimitsReport } from './limits-report.js';
 
 /** How the process itself stopped, whoever caused it. */
 export type Ending =
@@ -190,6 +191,8 @@ export interface BaseResult {
   readonly notLowered?: NotLowered;
   /** What its sandbox has kept it from; present when it was in one. */
   readonly sandbox?: SandboxReport;
+  /** By what its limits were kept; present when it had some. */
+  readonly limits?: LimitsReport;
 }
 
 /**

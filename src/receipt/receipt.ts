@@ -1,3 +1,4 @@
+import type { LimitsReport } from '../engine/limits-report.js';
 import type {
   BackgroundProcess,
   BaseResult,
@@ -70,6 +71,8 @@ export interface Receipt
   readonly kept?: KeptReceipt;
   /** What its sandbox was; present when it was in one. */
   readonly sandbox?: SandboxReport;
+  /** By what its limits were kept; present when it had some. */
+  readonly limits?: LimitsReport;
   /** What went wrong beside the command, was denied, or could not be looked at; one line each. */
   readonly troubles: readonly string[];
 }
@@ -147,6 +150,7 @@ function receiptWith(result: ReceiptSource, context: ReceiptContext, found: Find
   const notKept = keptError === undefined ? [] : [`the output is not kept whole: ${keptError}`];
   const troubles = [...found.troubles, ...(context.troubles ?? []), ...notKept];
   if (notLowered !== undefined) troubles.push(describeNotLowered(notLowered));
+  if (result.limits?.memoryBytes === 'oom-score') troubles.push(NOT_LIMITED);
   const streams = streamsOf(result, context.cut);
   // One literal: what is nearly never there is put in afterwards.
   const receipt: { -readonly [Name in keyof Receipt]: Receipt[Name] } = {
@@ -163,6 +167,7 @@ function receiptWith(result: ReceiptSource, context: ReceiptContext, found: Find
   if (exitCodeOf !== undefined) receipt.exitCodeOf = exitCodeOf;
   if (kept !== undefined) receipt.kept = kept;
   if (result.sandbox !== undefined) receipt.sandbox = result.sandbox;
+  if (result.limits !== undefined) receipt.limits = result.limits;
   return receipt;
 }
 
@@ -221,6 +226,10 @@ function keptBySpill({ path, bytes, dropped }: SpillReport): KeptReceipt {
 function describeNotLowered({ code }: NotLowered): string {
   return `the command's priority may not be lower than that of its host: ${code}`;
 }
+
+const NOT_LIMITED =
+  'the command had no control group: it could take more than limits.memoryBytes, and would have been ' +
+  'ended before its host';
 
 function describeSpillError({ code, message }: SpillError): string {
   return `${code}: ${message}`;

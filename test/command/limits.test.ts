@@ -1,5 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { rmdirSync } from 'node:fs';
+import { readFileSync, rmdirSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ownGroup } from '../../src/command/limits/hierarchies.js';
 import { InputError, LaunchError, receiptOf, run, spawn } from '../../src/index.js';
@@ -28,9 +31,9 @@ function canLimit(): boolean {
 const isDelegated = canLimit();
 
 /** Groups of ours that are left. */
-const groups = () =>
+const groups = (pid = process.pid) =>
   ['memory', 'pids'].flatMap((controller) =>
-    execFileSync('find', [`/sys/fs/cgroup/${controller}`, '-name', `forkline-${process.pid}-*`])
+    execFileSync('find', [`/sys/fs/cgroup/${controller}`, '-name', `forkline-${pid}-*`])
       .toString()
       .split('\n')
       .filter((path) => path !== ''),
@@ -40,6 +43,7 @@ test.each([
   [{ memoryBytes: 'much' }, 'limits.memoryBytes'],
   [{ memoryBytes: 1000 }, 'limits.memoryBytes'],
   [{ processes: 0 }, 'limits.processes'],
+  [{ processes: 4 * 1024 * 1024 + 1 }, 'limits.processes'],
   [{ cpuSeconds: 0.5 }, 'limits.cpuSeconds'],
   [{ memory: 1 }, 'limits.memory'],
   [5, 'limits'],
@@ -50,7 +54,8 @@ test.each([
 });
 
 test('a process that takes more processor time is ended', async () => {
-  const { outcome } = await run('while :; do :; done', { limits: { cpuSeconds: 1 } });
+  const { outcome, limits } = await run('while :; do :; done', { limits: { cpuSeconds: 1 } });
+  expect(limits).toEqual({ cpuSeconds: 'rlimit' });
   expect(outcome).toEqual({ kind: 'signaled', signal: 'SIGXCPU' });
   const free = await run('ulimit -t');
   expect(printed(free)).toBe('unlimited\n');
@@ -63,7 +68,9 @@ describe.runIf(isDelegated)('a control group of its own', () => {
     const result = await run(`${eat}; echo $?`, { limits: { memoryBytes: 64 << 20 } });
     expect(printed(result)).toMatch(/\b137\n$/);
     expect(result).toMatchObject({ outcome: exited(0), outOfMemory: 'yes' });
-    expect((await receiptOf(result)).outOfMemory).toBe('yes');
+    expect(result.limits).toEqual({ memoryBytes: 'group' });
+    const receipt = await receiptOf(result);
+    expect(receipt).toMatchObject({ outOfMemory: 'yes', limits: { memoryBytes: 'group' } });
     const enough = await run(`${eat}; echo $?`, { limits: { memoryBytes: 512 << 20 } });
     expect([printed(enough), enough.outOfMemory]).toEqual(['0\n', undefined]);
     expect(groups()).toEqual([]);
@@ -91,6 +98,31 @@ describe.runIf(isDelegated)('a control group of its own', () => {
     expect(result).toMatchObject({ outcome: exited(0), outOfMemory: 'yes' });
   });
 
+  test('that a killed host has left is removed by the next one, and no other is', async () => {
+    const host = startHost('commands', {});
+    const limits = { processes: 20, memoryBytes: 64 << 20 };
+    void host.run('sleep 60', { limits }).catch(() => {});
+    await eventually(() => expect(groups(host.child.pid).length).toBe(2));
+    const [place = ''] = groups(host.child.pid);
+    const others = ['forkline-1-1-1-1', `forkline-${process.pid}-x`].map((name) =>
+      join(dirname(place), name),
+    );
+    for (const other of others) await mkdir(other);
+    host.child.kill('SIGKILL');
+    await host.ended;
+    await eventually(() => {
+      for (const path of groups(host.child.pid)) {
+        expect(readFileSync(join(path, 'cgroup.procs'), 'utf8')).toBe('');
+      }
+    });
+    const next = startHost('commands', {});
+    await next.run('true', { limits });
+    await eventually(() => expect(groups(host.child.pid)).toEqual([]));
+    for (const other of others) await rmdir(other);
+    next.child.stdin?.end();
+    await next.ended;
+  });
+
   test('goes when nobody of the command is left', async () => {
     const owner = newOwner();
     const limits = { processes: 20, memoryBytes: 64 << 20 };
@@ -112,14 +144,61 @@ describe.runIf(isDelegated)('a control group of its own', () => {
   });
 });
 
-test.runIf(process.getuid?.() === 0)('without a delegated one a limit is refused', async () => {
+/** A command says its own score, and that of what it starts. */
+const SCORES = 'cat /proc/self/oom_score_adj; (sleep 0.05; cat /proc/self/oom_score_adj) & wait';
+
+describe.runIf(process.getuid?.() === 0)('without a delegated control group', () => {
   const under = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
-  const host = startHost('commands', { under });
-  const { error } = await host.run('true', { limits: { memoryBytes: 64 << 20 } });
-  host.child.stdin?.end();
-  await host.ended;
-  expect(error).toMatchObject({ name: LaunchError.name, step: 'limits' });
-  expect(error?.message).toMatch(/limits\.memoryBytes needs a control group.*Delegate=yes/);
+  const asNobody = async (command: string, options: object) => {
+    const host = startHost('commands', { under });
+    const answer = await host.run(command, options);
+    host.child.stdin?.end();
+    await host.ended;
+    return answer;
+  };
+
+  test('a limit of processes is refused', async () => {
+    const { error } = await asNobody('true', { limits: { processes: 20 } });
+    expect(error).toMatchObject({ name: LaunchError.name, step: 'limits' });
+    expect(error?.message).toMatch(/limits\.processes needs a control group.*Delegate=yes/);
+  });
+
+  test('a command with a limit of memory is ended before its host, and told so', async () => {
+    const limits = { memoryBytes: 64 << 20, cpuSeconds: 60 };
+    const { result } = await asNobody(SCORES, { limits });
+    expect(result && printed(result)).toBe('1000\n1000\n');
+    expect(result?.limits).toEqual({ memoryBytes: 'oom-score', cpuSeconds: 'rlimit' });
+    if (result === undefined) return;
+    expect((await receiptOf(result)).troubles).toEqual([
+      expect.stringContaining('could take more than limits.memoryBytes'),
+    ]);
+  });
+
+  test('so is one in a sandbox, whose keeper is closed to it', async () => {
+    const limits = { memoryBytes: 64 << 20 };
+    const { result } = await asNobody(SCORES, { limits, cwd: '/', sandbox: 'read-only' });
+    expect(result && printed(result)).toBe('1000\n1000\n');
+    expect(result?.limits).toEqual({ memoryBytes: 'oom-score' });
+  });
+
+  test('it is refused where even that can not be had, and nothing runs', async () => {
+    const cwd = await mkdtemp(join(tmpdir(), 'limits-'));
+    await chmod(cwd, 0o777);
+    const sandbox = { mode: 'workspace-write', require: 'landlock' };
+    const options = { limits: { memoryBytes: 64 << 20 }, cwd, sandbox };
+    const { error } = await asNobody('echo >ran', options);
+    expect(error?.message).toMatch(/cannot keep its limits: .*oom_score_adj: Permission denied/);
+    expect(await readdir(cwd)).toEqual([]);
+    await rm(cwd, { recursive: true });
+    const first = ['sh', '-c', 'echo 1000 >/proc/self/oom_score_adj; exec "$@"', 'sh'];
+    const host = startHost('commands', { under: [...first, ...under] });
+    const answer = await host.run('true', { limits: { memoryBytes: 64 << 20 } });
+    host.child.stdin?.end();
+    await host.ended;
+    expect(answer.error?.message).toMatch(
+      /limits\.memoryBytes needs .* of the host is 1000 already/,
+    );
+  });
 });
 
 test('the own group is found as the kernel tells it, also from inside of a container', () => {
@@ -129,10 +208,12 @@ test('the own group is found as the kernel tells it, also from inside of a conta
   expect(ownGroup('memory', '4:memory:/a\n0::/\n', one + two)).toEqual({
     version: 1,
     path: '/sys/fs/cgroup/memory/a',
+    top: '/sys/fs/cgroup/memory',
   });
   expect(ownGroup('memory', '0::/user.slice/x\n', two)).toEqual({
     version: 2,
     path: '/sys/fs/cgroup/user.slice/x',
+    top: '/sys/fs/cgroup',
   });
   expect(ownGroup('memory', '4:memory:/docker/1\n', inside)?.path).toBe('/sys/fs/cgroup/memory');
   expect(ownGroup('pids', '4:memory:/a\n', one)).toBeUndefined();

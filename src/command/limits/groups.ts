@@ -1,54 +1,80 @@
-import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { LaunchError } from '../../engine/launch-error.js';
+import type { LimitsReport } from '../../engine/limits-report.js';
+import type { EngineCommand } from '../../engine/message.js';
 import { ERRNO } from '../../engine/system-error.js';
 import { hasCode, messageOf } from '../../support/errors.js';
 import { pause } from '../../support/timing.js';
-import { type Controller, findOwnGroup, type OwnGroup } from './hierarchies.js';
+import { type Group, makeGroup } from './group.js';
+import type { Controller } from './hierarchies.js';
 import type { CommandLimits } from './limits.js';
 
-/** Whether these are kept by control groups. */
+/** Whether something must be made for these before the command can start. */
 export function needsGroups(limits: CommandLimits | undefined): limits is CommandLimits {
   return limits?.memoryBytes !== undefined || limits?.processes !== undefined;
 }
 
-/** The control groups of one command. */
+/** By what each of these is kept. */
+export function reportOf(limits: CommandLimits, groups: LimitGroups | undefined): LimitsReport {
+  return {
+    ...(limits.memoryBytes !== undefined && { memoryBytes: groups?.memoryBy ?? 'group' }),
+    ...(limits.processes !== undefined && { processes: 'group' }),
+    ...(limits.cpuSeconds !== undefined && { cpuSeconds: 'rlimit' }),
+  };
+}
+
+/** The control groups of one command, or what stands in for one. */
 export class LimitGroups {
-  /** Directories. */
-  readonly #made: readonly string[];
-  readonly #memory: OwnGroup | undefined;
+  readonly #made: readonly Group[];
+  /** Undefined: there is none of it. */
+  readonly #memory: Group | undefined;
+  readonly #isSacrificed: boolean;
   #kills: Promise<number> | undefined;
 
-  private constructor(made: readonly string[], memory: OwnGroup | undefined) {
+  private constructor(made: readonly Group[], memory: Group | undefined, isSacrificed: boolean) {
     this.#made = made;
     this.#memory = memory;
+    this.#isSacrificed = isSacrificed;
   }
 
   /**
-   * Makes those that the limits take, below the host's own or beside it.
+   * Makes those that the limits take, below the host's own or beside it. Where there can be none of
+   * memory, the command is to be the first that the kernel ends for want of it.
    *
-   * @throws {LaunchError} They can't be made; says which limit, and why.
+   * @throws {LaunchError} A limit can't be kept; says which, and why.
    */
   static async make({ memoryBytes, processes }: CommandLimits): Promise<LimitGroups> {
-    const made: string[] = [];
-    const add = async (controller: Controller, limit: number): Promise<OwnGroup> => {
+    const made: Group[] = [];
+    const add = async (controller: Controller, limit: number): Promise<Group> => {
       const group = await makeGroup(controller, limit, made);
-      if (!made.includes(group.path)) made.push(group.path);
+      if (!made.includes(group)) made.push(group);
       return group;
     };
     try {
-      const memory = memoryBytes === undefined ? undefined : await add('memory', memoryBytes);
-      if (processes !== undefined) await add('pids', processes);
-      return new LimitGroups(made, memory);
+      if (processes !== undefined) {
+        await add('pids', processes).catch((error) => refuse('processes', error));
+      }
+      if (memoryBytes === undefined) return new LimitGroups(made, undefined, false);
+      const memory = await add('memory', memoryBytes).catch(checkSacrifice);
+      return new LimitGroups(made, memory, memory === undefined);
     } catch (error) {
       await remove(made);
       throw error;
     }
   }
 
-  /** Who writes 0 into one of these enters it. */
-  get entrances(): readonly string[] {
-    return this.#made.map((path) => join(path, 'cgroup.procs'));
+  /** By what the limit of memory is kept, if there is one. */
+  get memoryBy(): NonNullable<LimitsReport['memoryBytes']> {
+    return this.#isSacrificed ? 'oom-score' : 'group';
+  }
+
+  /** The command, as it is to be started. */
+  appliedTo(command: EngineCommand): EngineCommand {
+    // Who writes 0 into one of these enters it.
+    const entrances = this.#made.map(({ path }) => join(path, 'cgroup.procs'));
+    const groups = entrances.length === 0 ? undefined : entrances.join('\0');
+    return { ...command, groups, isSacrificed: this.#isSacrificed };
   }
 
   /** How often the kernel has ended a process in it for want of memory. */
@@ -60,6 +86,7 @@ export class LimitGroups {
   async #countKills(): Promise<number> {
     if (this.#memory === undefined) return 0;
     const { version, path } = this.#memory;
+    // That of version 2 counts those of groups that the command has made below, too.
     const file = version === 1 ? 'memory.oom_control' : 'memory.events';
     const text = await readFile(join(path, file), 'utf8').catch(() => '');
     return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
@@ -72,83 +99,38 @@ export class LimitGroups {
   }
 }
 
-const FILES = {
-  memory: { 1: 'memory.limit_in_bytes', 2: 'memory.max' },
-  pids: { 1: 'pids.max', 2: 'pids.max' },
-} as const;
+/** That of whom the kernel ends first: nobody has more. */
+const MOST = 1000;
 
-let count = 0;
-
-async function makeGroup(
-  controller: Controller,
-  limit: number,
-  made: readonly string[],
-): Promise<OwnGroup> {
-  const own = await findOwnGroup(controller);
-  if (own === undefined) throw refused(controller, new Error('no control group of it is mounted'));
-  const { version } = own;
-  const [shared] = made;
-  if (version === 2 && shared !== undefined) {
-    await setLimit(controller, version, shared, limit);
-    return { version, path: shared };
-  }
-  count += 1;
-  const name = `forkline-${process.pid}-${count}`;
-  // Of version 2 a group with processes of its own has no limits to hand on: those beside it may.
-  const places = version === 1 ? [own.path] : [own.path, dirname(own.path)];
-  let reason: unknown;
-  for (const place of places) {
-    const path = join(place, name);
-    try {
-      await mkdir(path);
-    } catch (error) {
-      reason = error;
-      continue;
-    }
-    try {
-      await setLimit(controller, version, path, limit);
-      return { version, path };
-    } catch (error) {
-      reason = error;
-      await rmdir(path).catch(() => {});
-    }
-  }
-  throw refused(controller, reason);
+/**
+ * That a command can be ended before its host, although there can be no group of it.
+ *
+ * @throws {LaunchError} It can't: the host is among the first already, or nobody can tell.
+ */
+async function checkSacrifice(reason: unknown): Promise<undefined> {
+  const own = await readFile('/proc/self/oom_score_adj', 'utf8').catch(() => '');
+  if (own.trim() === '') refuse('memoryBytes', reason);
+  if (Number(own) < MOST) return undefined;
+  const why = `${messageOf(reason)}; and the oom_score_adj of the host is ${MOST} already`;
+  return refuse('memoryBytes', new Error(why));
 }
 
-async function setLimit(
-  controller: Controller,
-  version: 1 | 2,
-  path: string,
-  limit: number,
-): Promise<void> {
-  await writeFile(join(path, FILES[controller][version]), String(limit), { flag: 'r+' });
-  if (controller !== 'memory') return;
-  // Else what is over the limit is only written to the swap; where there is none there is no file.
-  const swap = version === 1 ? ['memory.memsw.limit_in_bytes', limit] : ['memory.swap.max', 0];
-  await writeFile(join(path, String(swap[0])), String(swap[1]), { flag: 'r+' }).catch(() => {});
-  // One process without the others would be half of a command.
-  if (version === 2) await writeFile(join(path, 'memory.oom.group'), '1', { flag: 'r+' });
-}
-
-const NAMES = { memory: 'memoryBytes', pids: 'processes' } as const;
-
-function refused(controller: Controller, reason: unknown): LaunchError {
-  const subject = `limits.${NAMES[controller]}`;
+function refuse(limit: keyof CommandLimits, reason: unknown): never {
+  const subject = `limits.${limit}`;
   const message =
     `${subject} needs a control group that is delegated to this user (systemd: ` +
     `\`Delegate=yes\`): ${messageOf(reason)}`;
   const errno = hasCode(reason, 'EBUSY') ? ERRNO.EBUSY : ERRNO.EACCES;
-  return new LaunchError({ step: 'limits', errno, subject, message });
+  throw new LaunchError({ step: 'limits', errno, subject, message });
 }
 
 /** Who has just been reaped may still be in it. */
 const WAITS_MS = [0, 1, 5, 20, 100, 500] as const;
 
-async function remove(paths: readonly string[]): Promise<void> {
+async function remove(groups: readonly Group[]): Promise<void> {
   for (const wait of WAITS_MS) {
     if (wait > 0) await pause(wait);
-    const left = await Promise.all(paths.map((path) => rmdir(path).then(gone, isThere)));
+    const left = await Promise.all(groups.map(({ path }) => rmdir(path).then(gone, isThere)));
     if (!left.includes(true)) return;
   }
 }

@@ -8,6 +8,8 @@ export type Controller = 'memory' | 'pids';
 export interface OwnGroup {
   readonly version: 1 | 2;
   readonly path: string;
+  /** Where the hierarchy is mounted: nothing above that is a group. */
+  readonly top: string;
 }
 
 /** The host's own group of a controller; undefined: none is mounted. */
@@ -32,7 +34,9 @@ export function ownGroup(
   const isIt = ({ kind, options }: Mount): boolean =>
     first ? kind === 'cgroup' && options.includes(controller) : kind === 'cgroup2';
   const mount = mounts.split('\n').map(readMount).find(isIt);
-  return mount && { version: first ? 1 : 2, path: join(mount.at, below(path, mount.root)) };
+  if (mount === undefined) return undefined;
+  const version = first ? 1 : 2;
+  return { version, path: join(mount.at, below(path, mount.root)), top: mount.at };
 }
 
 interface Mount {

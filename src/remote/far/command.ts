@@ -56,8 +56,9 @@ export function runForClient(
   const command = engineCommand(asked, environment, options, open.hasInput, listen, open.pause);
   const { tellsStart } = open;
   const { limits } = options;
-  if (needsGroups(limits)) void runInGroups(call, { asked, command, owner, tellsStart }, limits);
-  else new ClientsCommand(call, { asked, command, owner, tellsStart });
+  const prepared = { asked, command, owner, tellsStart, limits };
+  if (needsGroups(limits)) void runInGroups(call, prepared, limits);
+  else new ClientsCommand(call, prepared);
 }
 
 /** What is known of a command before it is started. */
@@ -66,6 +67,7 @@ interface Prepared {
   readonly command: EngineCommand;
   readonly owner: Owner;
   readonly tellsStart: boolean;
+  readonly limits: CommandLimits | undefined;
   readonly groups?: LimitGroups;
 }
 
@@ -80,7 +82,7 @@ async function runInGroups(call: Call, prepared: Prepared, limits: CommandLimits
       await groups.remove();
       return;
     }
-    const command = { ...prepared.command, groups: groups.entrances.join('\0') };
+    const command = groups.appliedTo(prepared.command);
     new ClientsCommand(call, { ...prepared, command, groups });
     early.passOn(call.events);
   } catch (error) {
@@ -180,16 +182,17 @@ class ClientsCommand implements CommandEvents {
   }
 
   async #conclude(end: EngineEnd & { readonly kind: 'ran' }, isOwn: boolean): Promise<void> {
-    const { asked, groups } = this.#prepared;
+    const { asked, limits: wanted } = this.#prepared;
     const result = toResult(end, asked, 'kill');
-    const checked = needsChecks(result, groups)
+    const checked = needsChecks(result, wanted)
       ? await withChecks(result, isOwn, this.#prepared)
       : result;
-    const { outOfMemory, sandbox, spill } = checked;
+    const { outOfMemory, sandbox, spill, limits } = checked;
     const told = {
       ...(sandbox !== undefined && { sandbox }),
       ...(outOfMemory !== undefined && { outOfMemory }),
       ...(spill !== undefined && { spill }),
+      ...(limits !== undefined && { limits }),
     };
     this.#finish({ ran: { ...end, checked: told } });
   }

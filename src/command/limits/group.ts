@@ -1,0 +1,157 @@
+import { access, constants, mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { hasCode } from '../../support/errors.js';
+import { type Controller, findOwnGroup, type OwnGroup } from './hierarchies.js';
+import { newName, sweepLeftovers } from './leftovers.js';
+
+/** A control group of a command. */
+export interface Group {
+  readonly version: 1 | 2;
+  /** Its directory. */
+  readonly path: string;
+}
+
+/**
+ * A group with this limit, below the host's own or beside it.
+ *
+ * @param made Groups of the command that there are already; with version 2 one is for all limits.
+ * @throws Error It can't be made, and why.
+ */
+export async function makeGroup(
+  controller: Controller,
+  limit: number,
+  made: readonly Group[],
+): Promise<Group> {
+  const own = await findOwnGroup(controller);
+  if (own === undefined) throw new Error('no control group of it is mounted');
+  const shared = made.find(({ version }) => version === 2);
+  if (own.version === 2 && shared !== undefined) {
+    await setLimit(controller, shared, limit);
+    return shared;
+  }
+  let reason: unknown;
+  for (const findPlace of PLACES[own.version]) {
+    try {
+      return await makeIn(await findPlace(own), controller, limit, own.version);
+    } catch (error) {
+      reason = error;
+    }
+  }
+  throw reason;
+}
+
+/** Where a group may be made, in this order. */
+const PLACES: Readonly<Record<1 | 2, readonly ((own: OwnGroup) => Promise<string> | string)[]>> = {
+  1: [({ path }) => path],
+  2: [({ path }) => path, besideOf, inRoomOf],
+};
+
+/**
+ * Of version 2 a group with processes of its own has no limits to hand on; the one above it has. But a
+ * command beside its host is not under its host's limit any more: only where there is none.
+ */
+async function besideOf({ path, top }: OwnGroup): Promise<string> {
+  if (path === top) throw new Error('nothing is above the control group of the host');
+  const place = dirname(path);
+  const own = await readFile(join(path, 'memory.max'), 'utf8').catch(() => 'max');
+  if (own.trim() !== 'max') throw new Error('the host has a limit, which is to count');
+  // Who moves a process needs this right where both groups are.
+  await access(join(place, 'cgroup.procs'), constants.W_OK);
+  return place;
+}
+
+const CONTROLLERS: readonly string[] = ['memory', 'pids'] satisfies Controller[];
+
+/** The group in which hosts are that have made room for their commands'. */
+const HOSTS = 'forkline-host';
+
+/** The host's own, once all that are in it have gone into one below. */
+async function inRoomOf({ path }: OwnGroup): Promise<string> {
+  const known = await readFile(join(path, 'cgroup.controllers'), 'utf8');
+  const enabled = CONTROLLERS.filter((name) => known.trim().split(' ').includes(name));
+  if (enabled.length === 0) throw new Error(`no controller is delegated to ${path}`);
+  const control = join(path, 'cgroup.subtree_control');
+  const order = enabled.map((name) => `+${name}`).join(' ');
+  await access(control, constants.W_OK);
+  // Somebody may be forked meanwhile.
+  const MOST_TRIES = 5;
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await writeFile(control, order, { flag: 'r+' });
+      return path;
+    } catch (error) {
+      if (tries === MOST_TRIES || !hasCode(error, 'EBUSY')) throw error;
+      await moveAll(path, join(path, HOSTS));
+    }
+  }
+}
+
+async function moveAll(from: string, to: string): Promise<void> {
+  await mkdir(to).catch((error) => {
+    if (!hasCode(error, 'EEXIST')) throw error;
+  });
+  const pids = await readFile(join(from, 'cgroup.procs'), 'utf8');
+  for (const pid of pids.split('\n').filter((line) => line !== '')) {
+    await writeFile(join(to, 'cgroup.procs'), pid, { flag: 'r+' }).catch((error) => {
+      if (!hasCode(error, 'ESRCH')) throw error;
+    });
+  }
+}
+
+async function makeIn(
+  place: string,
+  controller: Controller,
+  limit: number,
+  version: 1 | 2,
+): Promise<Group> {
+  const group = { version, path: await makeDirectory(place) };
+  try {
+    await setLimit(controller, group, limit);
+  } catch (error) {
+    await rmdir(group.path).catch(() => {});
+    throw error;
+  }
+  sweepLeftovers(place);
+  return group;
+}
+
+/** Another thread of this process gives the same names. */
+async function makeDirectory(place: string): Promise<string> {
+  for (;;) {
+    const path = join(place, await newName());
+    try {
+      await mkdir(path);
+      return path;
+    } catch (error) {
+      if (!hasCode(error, 'EEXIST')) throw error;
+    }
+  }
+}
+
+const FILES = {
+  memory: { 1: 'memory.limit_in_bytes', 2: 'memory.max' },
+  pids: { 1: 'pids.max', 2: 'pids.max' },
+} as const;
+
+async function setLimit(controller: Controller, group: Group, limit: number): Promise<void> {
+  const { version, path } = group;
+  const isThere = await writeWhereThere(group, FILES[controller][version], limit);
+  if (!isThere)
+    throw new Error(`the controller '${controller}' is not enabled in ${dirname(path)}`);
+  if (controller !== 'memory') return;
+  // Else what is over the limit is only written to the swap. Where nobody counts that, there is no file.
+  if (version === 1) await writeWhereThere(group, 'memory.memsw.limit_in_bytes', limit);
+  else await writeWhereThere(group, 'memory.swap.max', 0);
+  // One process without the others would be half of a command. (Linux 4.19.)
+  if (version === 2) await writeWhereThere(group, 'memory.oom.group', 1);
+}
+
+async function writeWhereThere({ path }: Group, file: string, value: number): Promise<boolean> {
+  try {
+    await writeFile(join(path, file), String(value), { flag: 'r+' });
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false;
+    throw error;
+  }
+}
