@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { useRawServers, useUnopenedServers } from '../support/mcp.js';
+import { eventually } from '../support/processes.js';
 
 const start = useRawServers();
 const startUnopened = useUnopenedServers();
@@ -119,12 +120,13 @@ test('F5: a line that is no JSON is answered, and told of in one sentence', asyn
   server.send('{"jsonrpc":"2.0","id":"x"}');
   server.send('null');
   await server.request('ping');
-  expect(server.stderr().split('\n')).toEqual([
+  const told = [
     'forkline: Parse error: expected a line of JSON, got "this is not JSON"',
     'forkline: Invalid request: method: expected a string, got {"jsonrpc":"2.0","id":"x"}',
     'forkline: Invalid request: expected an object, got null',
     '',
-  ]);
+  ];
+  await eventually(() => expect(server.stderr().split('\n')).toEqual(told));
 });
 
 test('F5: a notification that is odd is told of, and answered by nothing', async () => {
@@ -133,5 +135,6 @@ test('F5: a notification that is odd is told of, and answered by nothing', async
   server.send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":[]}');
   await server.request('ping');
   expect(server.lines.slice(before)).toHaveLength(1);
-  expect(server.stderr()).toContain('forkline: Invalid params: params: expected an object, got {');
+  const told = 'forkline: Invalid params: params: expected an object, got {';
+  await eventually(() => expect(server.stderr()).toContain(told));
 });

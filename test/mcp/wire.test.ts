@@ -79,7 +79,7 @@ test('what is no message is told of on standard error, and ends nothing', async 
   expect(await server.expect(({ id }) => id === 'none')).toMatchObject({ error: { code: -32601 } });
   expect(await server.request('ping')).toMatchObject({ result: {} });
   for (const line of server.lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
-  expect(server.stderr()).toContain('forkline: ');
+  await eventually(() => expect(server.stderr()).toContain('forkline: '));
 });
 
 test('no message, however odd, ends the server or gets anything but messages back', async () => {
