@@ -4,7 +4,8 @@ import { throwIfAborted } from '../../../support/abort.js';
 import { ExclusiveQueue } from '../../../support/mutex.js';
 import { whileListened } from '../../call-listeners.js';
 import type { ToolCall, ToolResult } from '../../contract.js';
-import { ToolError } from '../../errors.js';
+import { ToolAbortError, ToolError } from '../../errors.js';
+import { CANCELLED } from '../../notices.js';
 import { type CallMoment, shellEnvironment } from '../../options.js';
 import type { Place } from '../directory.js';
 import { streamLimits } from '../output.js';
@@ -105,6 +106,8 @@ export class SharedShell {
       if (shell.end !== undefined) {
         if (shell.isReady) continue;
         this.#shell = undefined;
+        // Who has disposed of the tool has ended it.
+        if (this.#session.owner.isDisposed) throw new ToolAbortError(CANCELLED);
         throw new ToolError('launch', neverReady(shell.end));
       }
       const answer = await traced(call, from.path, shell);
