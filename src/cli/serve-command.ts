@@ -25,6 +25,8 @@ interface ServeFlags extends BrokerFlags {
 /** It could not serve; the arguments were right. */
 const FAILED = 1;
 const DRAIN_MS = 30_000;
+const HAS_TERMINAL =
+  'expected a client at standard input and output, not a terminal, which changes bytes: leave out -t (`docker exec -i`, `ssh -T`)';
 
 /** `forkline serve`: the far side, for clients on other machines. */
 export function serveCommand(): Command {
@@ -52,6 +54,13 @@ export function serveCommand(): Command {
 async function serve(flags: ServeFlags): Promise<number> {
   // Who stops reading what we say here may still want answers there.
   process.stderr.on('error', () => {});
+  let isUnheard = false;
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    // A client that has gone is what is waited for.
+    if (isUnheard || code === 'EPIPE') return;
+    isUnheard = true;
+    note(`standard output can't be written to: ${message}`);
+  });
   const termination = new Termination();
   try {
     const profiles = await loadProfiles(flags.profiles);
@@ -60,7 +69,8 @@ async function serve(flags: ServeFlags): Promise<number> {
     if (termination.signal.aborted) close();
     else termination.signal.addEventListener('abort', close);
     await service.closed;
-    return termination.endedBy === undefined ? 0 : signalExitCode(termination.endedBy);
+    if (termination.endedBy !== undefined) return signalExitCode(termination.endedBy);
+    return isUnheard ? FAILED : 0;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     note(error.message);
@@ -83,7 +93,7 @@ async function start(
   const { nats, name, label: labels, capacity, pool, drain } = flags;
   if (nats === undefined) {
     const { serveStream } = await import('../remote/index.js');
-    if (process.stdin.isTTY) note('waiting for a client on standard input');
+    if (process.stdin.isTTY || process.stdout.isTTY) throw new InputError(HAS_TERMINAL);
     const service = serveStream({ profiles });
     return { service, end: () => service.close() };
   }

@@ -84,3 +84,8 @@ export function visibleText(text: string): string {
     return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u${code.padStart(4, '0')}`;
   });
 }
+
+/** The same of several lines, which stay lines. */
+export function visibleLines(text: string): string {
+  return text.trim().split(/\r?\n/).map(visibleText).join('\n');
+}

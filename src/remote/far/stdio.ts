@@ -43,7 +43,7 @@ export function serveStream(given: ServeStreamOptions = {}): FarService {
   const output = options.streams?.output ?? claimed?.stream;
   if (output === undefined) throw new TypeError('expected an output');
   output.write(PREAMBLE);
-  const client = new Client(new StreamLink(input, output), {
+  const client = new Client(new StreamLink(input, output, { closesTogether: true }), {
     limits,
     profiles,
     mayInheritAll: true,

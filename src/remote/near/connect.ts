@@ -1,14 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { Socket } from 'node:net';
-import type { Readable, Writable } from 'node:stream';
 import { atLeast, type OptionNames, readOptions } from '../../support/checks.js';
 import { InputError, messageOf, showValue } from '../../support/errors.js';
-import { lastBytes } from '../../support/text.js';
-import { settlesWithin } from '../../support/timing.js';
+import { visibleText } from '../../support/text.js';
 import { NoWorkerError } from '../errors.js';
 import { StreamLink } from '../wire/link.js';
 import { Connection } from './connection.js';
 import { skipGreeting } from './greeting.js';
+import { FarProgram } from './program.js';
 
 /** How a far side is reached. Times in milliseconds. */
 export interface ConnectOptions {
@@ -27,10 +24,8 @@ export interface ConnectOptions {
 
 const NAMES: OptionNames<ConnectOptions> = { command: true, cwd: true, env: true, readyMs: true };
 const READY_MS = 30_000;
-/** What it has said on standard error is told when it fails, as much of it. */
-const TOLD_BYTES = 2048;
-/** The far side has ended everything by then, or never will. */
-const LEAVE_MS = 30_000;
+/** So many characters of the command are told. */
+const SHOWN_WORDS = 200;
 
 /**
  * Reaches a far side by a byte stream, and starts it by that: `forkline serve --stdio` at the other
@@ -48,80 +43,40 @@ export async function connect(given: ConnectOptions): Promise<Connection> {
   const options = readOptions('options', given, NAMES);
   const [program, ...args] = checkCommandLine(options.command);
   const readyMs = atLeast('readyMs', 1, options.readyMs ?? READY_MS);
-  const { cwd, env } = options;
-  const child = spawn(program, args, {
-    stdio: ['pipe', 'pipe', 'pipe'],
-    ...(cwd !== undefined && { cwd }),
-    ...(env !== undefined && { env: { ...env } }),
-    windowsHide: true,
-  });
-  const far = new FarProgram(child, program);
+  const far = start(program, args, options);
   try {
-    const input = await skipGreeting(child.stdout, far.ended, readyMs);
-    const link = new StreamLink(input, child.stdin, (holds) => far.hold(holds));
+    const input = await skipGreeting(far.output, far.ended, readyMs);
+    const link = new StreamLink(input, far.input, {
+      hold: (holds) => far.hold(holds),
+      ended: far.ended,
+    });
     return await Connection.greet(link, { readyMs, ended: () => far.leave() });
   } catch (error) {
-    const why = await far.whyNot(error);
-    throw new NoWorkerError(`Nobody answers at \`${options.command.join(' ')}\`: ${why}`);
+    throw nobodyAt(options, await far.whyNot(error));
   }
+}
+
+/** @throws {NoWorkerError} The system does not start it. */
+function start(program: string, args: readonly string[], options: ConnectOptions): FarProgram {
+  try {
+    return new FarProgram(program, args, options);
+  } catch (error) {
+    throw nobodyAt(options, messageOf(error));
+  }
+}
+
+function nobodyAt({ command }: ConnectOptions, why: string): NoWorkerError {
+  const words = visibleText(command.join(' '));
+  const shown = words.length > SHOWN_WORDS ? `${words.slice(0, SHOWN_WORDS)}…` : words;
+  return new NoWorkerError(`Nobody answers at \`${shown}\`: ${why}`);
 }
 
 function checkCommandLine(command: unknown): [program: string, ...args: string[]] {
   const isList = Array.isArray(command) && command.every((word) => typeof word === 'string');
   const [program, ...args] = isList ? (command as readonly string[]) : [];
+  if (isList && command.some((word) => word.includes('\0'))) {
+    throw new InputError('command: expected words without NUL, which no program can be given');
+  }
   if (program) return [program, ...args];
   throw new InputError(`command: expected a program and its arguments, got ${showValue(command)}`);
-}
-
-/** The program by which a far side is reached. */
-class FarProgram {
-  /** Settles with how it has ended. */
-  readonly ended: Promise<string>;
-  readonly #child: ChildProcess;
-  #said = '';
-  #isLeaving = false;
-
-  constructor(
-    child: ChildProcess & { readonly stderr: Readable; readonly stdin: Writable },
-    name: string,
-  ) {
-    this.#child = child;
-    child.stderr.on('data', (text: Buffer) => {
-      this.#said = lastBytes(this.#said + text.toString(), TOLD_BYTES);
-    });
-    child.stdin.on('error', () => {});
-    this.ended = new Promise((resolve) => {
-      child.on('error', ({ message }) => resolve(message));
-      child.on('close', (code, signal) => resolve(`${name} ended (${signal ?? `code ${code}`})`));
-    });
-  }
-
-  /** Whether this process stays alive for it; once it is to end, it does. */
-  hold(holds: boolean): void {
-    if (this.#isLeaving && !holds) return;
-    for (const one of [this.#child, this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
-      if (!(one instanceof Socket) && one !== this.#child) continue;
-      if (holds) one.ref();
-      else one.unref();
-    }
-  }
-
-  /** Lets it end, now that its input has ended; a program that does not is ended. */
-  async leave(): Promise<void> {
-    this.#isLeaving = true;
-    this.hold(true);
-    if (!(await settlesWithin(this.ended, LEAVE_MS))) this.#child.kill('SIGKILL');
-    await this.ended;
-  }
-
-  /** What went wrong, after it was ended. */
-  async whyNot(error: unknown): Promise<string> {
-    this.#child.stdin?.end();
-    this.#child.kill('SIGTERM');
-    if (!(await settlesWithin(this.ended, 2000))) this.#child.kill('SIGKILL');
-    await this.ended;
-    const said = this.#said.trim();
-    const reason = messageOf(error);
-    return said === '' ? reason : `${reason}: ${said}`;
-  }
 }

@@ -1,9 +1,17 @@
 import type { Readable } from 'node:stream';
+import { lastBytes, visibleLines } from '../../support/text.js';
 import { startTimer } from '../../support/timing.js';
 import { PREAMBLE } from '../wire/protocol.js';
 
 /** A login may say so much before the far side does, in bytes. */
 const MOST_NOISE = 64 * 1024;
+/** If it then never speaks, so much of it is told. */
+const TOLD_NOISE = 512;
+
+/** As a terminal passes it on. */
+const ON_TERMINAL = PREAMBLE.replace('\n', '\r\n');
+const HAS_TERMINAL =
+  'there is a terminal in between, which changes bytes: leave out -t (`docker exec -i`, `ssh -T`)';
 
 /**
  * What a far side says, without what a shell's start-up files, or a login, have printed before.
@@ -23,7 +31,12 @@ export function skipGreeting(
       stop();
       reject(new Error(reason));
     };
-    const stopTimer = startTimer(readyMs, () => fail(`nothing came within ${readyMs} ms`));
+    const failWithNoise = (reason: string): void => {
+      const noise = visibleLines(lastBytes(seen.toString(), TOLD_NOISE));
+      fail(noise === '' ? reason : `${reason}; it printed: ${noise}`);
+    };
+    const late = `nothing came within ${readyMs} ms`;
+    const stopTimer = startTimer(readyMs, () => failWithNoise(late));
     const stop = (): void => {
       stopTimer();
       output.off('data', look);
@@ -32,7 +45,8 @@ export function skipGreeting(
       seen = Buffer.concat([seen, chunk]);
       const at = seen.indexOf(preamble);
       if (at === -1) {
-        if (seen.length > MOST_NOISE) fail('what comes is not from `forkline serve`');
+        if (seen.includes(ON_TERMINAL)) fail(HAS_TERMINAL);
+        else if (seen.length > MOST_NOISE) fail('what comes is not from `forkline serve`');
         return;
       }
       stop();
@@ -42,6 +56,6 @@ export function skipGreeting(
       resolve(output);
     }
     output.on('data', look);
-    ended.then(fail);
+    ended.then(failWithNoise);
   });
 }
