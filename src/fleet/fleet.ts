@@ -1,15 +1,22 @@
+import type { CommandLine } from '../command/command-line.js';
 import type { LiveProcess } from '../command/spawn.js';
 import type { BashToolOf, ContractName } from '../contracts/create-bash-tool.js';
 import type { BytesChunk, MergedResult, RunResult, SeparateResult } from '../engine/outcome.js';
 import { BusyError } from '../remote/errors.js';
 import type { FarCommandOptions, FarSpawnOptions } from '../remote/near/machine.js';
 import type { FarToolOptions } from '../remote/near/tool.js';
-import { atLeast, checkFunction, type OptionNames, readOptions } from '../support/checks.js';
+import {
+  checkFunction,
+  checkObject,
+  type OptionNames,
+  readOptions,
+  wholeFrom,
+} from '../support/checks.js';
 import { BROKER_OPTION_NAMES, Broker, type BrokerOptions } from './line/broker.js';
 import type { WorkerInfo } from './messages.js';
 import { type FoundWorker, Placement } from './placement.js';
 import { subjectsOf } from './subjects.js';
-import { checkLabels } from './worker.js';
+import { checkLabels, LEASE_RANGE } from './worker.js';
 
 /** Options of a fleet. Times in milliseconds. */
 export interface FleetOptions extends BrokerOptions {
@@ -60,10 +67,16 @@ const ATTEMPTS = 4;
 export async function connectFleet(given: FleetOptions): Promise<Fleet> {
   const options = readOptions('options', given, NAMES);
   const subjects = subjectsOf(options.pool ?? 'default');
-  const leaseMs = atLeast('leaseMs', 1000, options.leaseMs ?? LEASE_MS);
+  const leaseMs = leaseFrom(options.leaseMs ?? LEASE_MS);
   checkFunction('onDrain', options.onDrain);
   const broker = await Broker.connect(options);
   return new Fleet(new Placement(broker, subjects, { leaseMs }, options.onDrain));
+}
+
+/** @throws {InputError} It is no lease that a worker takes. */
+function leaseFrom(leaseMs: number): number {
+  const [least, most] = LEASE_RANGE;
+  return wholeFrom('leaseMs', least, leaseMs, most);
 }
 
 /** The workers of a pool: whatever is asked goes to one that has room. */
@@ -87,18 +100,19 @@ export class Fleet implements AsyncDisposable {
    * @throws {WorkerLostError} The worker was lost meanwhile.
    */
   run(
-    command: string,
+    command: CommandLine,
     options: FarCommandOptions & Labelled & { readonly streams: 'separate' },
   ): Promise<SeparateResult & OnWorker>;
   run(
-    command: string,
+    command: CommandLine,
     options?: FarCommandOptions & Labelled & { readonly streams?: 'merged' },
   ): Promise<MergedResult & OnWorker>;
-  run(command: string, options?: FarCommandOptions & Labelled): Promise<RunResult & OnWorker>;
+  run(command: CommandLine, options?: FarCommandOptions & Labelled): Promise<RunResult & OnWorker>;
   async run(
-    command: string,
-    { labels, ...options }: FarCommandOptions & Labelled = {},
+    command: CommandLine,
+    given: FarCommandOptions & Labelled = {},
   ): Promise<RunResult & OnWorker> {
+    const { labels, ...options } = objectOf(given);
     return this.#somewhere(labels, async ({ connection, worker }) => {
       const result = await connection.run(command, options);
       return { ...result, worker };
@@ -107,32 +121,40 @@ export class Fleet implements AsyncDisposable {
 
   /** As `spawn()`, on a worker. */
   spawn(
-    command: string,
+    command: CommandLine,
     options: FarSpawnOptions & Labelled & { readonly encoding: 'bytes' },
   ): Promise<LiveProcess<BytesChunk> & OnWorker>;
-  spawn(command: string, options?: FarSpawnOptions & Labelled): Promise<LiveProcess & OnWorker>;
+  spawn(
+    command: CommandLine,
+    options?: FarSpawnOptions & Labelled,
+  ): Promise<LiveProcess & OnWorker>;
   async spawn(
-    command: string,
-    { labels, ...options }: FarSpawnOptions & Labelled = {},
+    command: CommandLine,
+    given: FarSpawnOptions & Labelled = {},
   ): Promise<(LiveProcess | LiveProcess<BytesChunk>) & OnWorker> {
+    const { labels, ...options } = objectOf(given);
     return this.#somewhere(labels, async ({ connection, worker }) =>
       Object.assign(await connection.spawn(command, options), { worker }),
     );
   }
 
   /** As `createBashTool()`: the tool stays on its worker, with all that it has. */
-  createBashTool<Name extends ContractName>({
-    labels,
-    ...options
-  }: FarToolOptions<Name> & Labelled): Promise<BashToolOf<Name> & OnWorker> {
+  async createBashTool<Name extends ContractName>(
+    given: FarToolOptions<Name> & Labelled,
+  ): Promise<BashToolOf<Name> & OnWorker> {
+    const { labels, ...options } = objectOf(given);
     return this.#somewhere(labels, async ({ connection, worker }) => {
       // What is left is what it was, without the labels.
-      const given = options as unknown as FarToolOptions<Name>;
-      return Object.assign(await connection.createBashTool(given), { worker });
+      const left = options as unknown as FarToolOptions<Name>;
+      return Object.assign(await connection.createBashTool(left), { worker });
     });
   }
 
-  /** The workers that are there now. */
+  /**
+   * The workers that are there now.
+   *
+   * @throws {NoWorkerError} The broker can't be reached, so that nobody knows.
+   */
   async *workers(): AsyncGenerator<WorkerInfo, void, void> {
     yield* await this.#placement.workers();
   }
@@ -163,4 +185,10 @@ export class Fleet implements AsyncDisposable {
       }
     }
   }
+}
+
+/** @throws {InputError} Options are none. */
+function objectOf<Options extends object>(options: Options): Options {
+  checkObject('options', options);
+  return options;
 }

@@ -96,9 +96,7 @@ export class Placement {
   async find(labels: Readonly<Record<string, string>>): Promise<FoundWorker> {
     if (this.#isDisposed)
       throw new NoWorkerError('The fleet was disposed of; nothing was started.');
-    if (!(await this.#broker.comesBack(this.#lease.leaseMs))) {
-      throw new NoWorkerError("The broker can't be reached; nothing was started.");
-    }
+    await this.#reachBroker();
     if (Object.keys(labels).length === 0) {
       const idle = this.#idle();
       if (idle !== undefined) return this.#use(idle);
@@ -109,10 +107,16 @@ export class Placement {
     return this.#choose(labels);
   }
 
-  /** All workers that answer. */
+  /**
+   * All workers that answer.
+   *
+   * @throws {NoWorkerError} The broker can't be reached: nobody knows whether there are any.
+   */
   async workers(): Promise<readonly WorkerInfo[]> {
     const { who } = this.#subjects;
+    await this.#reachBroker();
     const answers = await this.#broker.askAll(who, new Uint8Array(), ANSWER_MS, STALL_MS);
+    if (answers === 'silence') throw unreachable();
     return answers.flatMap((data) => (fromJson(data) as WorkerInfo | undefined) ?? []);
   }
 
@@ -126,6 +130,10 @@ export class Placement {
     await this.#broker.flush();
     this.#stopListening();
     await this.#broker.close();
+  }
+
+  async #reachBroker(): Promise<void> {
+    if (!(await this.#broker.comesBack(this.#lease.leaseMs))) throw unreachable();
   }
 
   /** Whoever has least to do of all that have the labels, and then the next. */
@@ -224,4 +232,8 @@ export class Placement {
 
 function nobody(which = ''): NoWorkerError {
   return new NoWorkerError(`There is no worker${which}; nothing was started.`);
+}
+
+function unreachable(): NoWorkerError {
+  return new NoWorkerError("The broker can't be reached; nothing was started.");
 }

@@ -52,7 +52,7 @@ const NAMES: OptionNames<WorkerOptions> = {
 };
 const CAPACITY = 64;
 /** No client can ask for less, or for more. */
-const LEASE_RANGE = [1000, 120_000] as const;
+export const LEASE_RANGE = [1000, 120_000] as const;
 const QUEUE = 'workers';
 const DRAIN_MS = 60_000;
 

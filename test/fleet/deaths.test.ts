@@ -163,6 +163,8 @@ describe.runIf(hasNats())('deaths in a fleet', async () => {
     const error = await failureOf(fleet.run('true'));
     expect(error).toBeInstanceOf(NoWorkerError);
     expect((error as Error).message).toMatch(/broker can't be reached/);
+    // Nobody knows whether there are any: an empty answer would say that there are none.
+    expect(await failureOf(fleet.workers().next())).toBeInstanceOf(NoWorkerError);
   });
 
   test("a command and a result over the broker's payload limit go in parts", async () => {

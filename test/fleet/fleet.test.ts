@@ -179,7 +179,10 @@ describe.runIf(hasNats())('a fleet', async () => {
     [{ servers: [] }, /^servers: expected an address or several/],
     [{ servers: 'http://127.0.0.1' }, /^servers: expected nats:/],
     [{ servers: '127.0.0.1', pool: 'a.b' }, /^pool: expected letters, digits/],
-    [{ servers: '127.0.0.1', leaseMs: 5 }, /^leaseMs: expected a number from 1000/],
+    [
+      { servers: '127.0.0.1', leaseMs: 5 },
+      /^leaseMs: expected a whole number from 1000 to 120000, got 5/,
+    ],
     [
       { servers: '127.0.0.1', creed: 'x' },
       /^creed: not known here, expected one of servers, creds, token/,

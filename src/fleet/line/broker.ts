@@ -1,6 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { Msg, NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
-import { checkString, isMissing } from '../../support/checks.js';
+import {
+  checkObject,
+  checkString,
+  isMissing,
+  type OptionNames,
+  readOptions,
+} from '../../support/checks.js';
 import { hasCode, InputError, messageOf, showValue } from '../../support/errors.js';
 import { settlesWithin } from '../../support/timing.js';
 
@@ -65,13 +71,15 @@ export class Broker {
    * @throws Error The broker cannot be reached, or `@nats-io/transport-node` is not installed.
    */
   static async connect(options: BrokerOptions): Promise<Broker> {
-    const servers = checkServers(options.servers, options.tls !== undefined);
+    const servers = checkServers(options.servers, !isMissing(options.tls));
     for (const name of ['creds', 'token', 'user', 'password'] as const) {
       checkString(name, options[name]);
     }
-    const library = await loadLibrary();
     const { creds, token, user, password, tls } = options;
-    const isSecure = tls !== undefined || servers.some((server) => server.startsWith('tls:'));
+    const files = isMissing(tls) ? undefined : await readableFiles(tls);
+    const identity = isMissing(creds) ? undefined : await contentOf('creds', creds);
+    const library = await loadLibrary();
+    const isSecure = files !== undefined || servers.some((server) => server.startsWith('tls:'));
     const given: NodeConnectionOptions = {
       servers: [...servers],
       maxReconnectAttempts: -1,
@@ -84,10 +92,8 @@ export class Broker {
       ...(!isMissing(token) && { token }),
       ...(!isMissing(user) && { user }),
       ...(!isMissing(password) && { pass: password }),
-      ...(isSecure && { tls: filesOf(tls) }),
-      ...(!isMissing(creds) && {
-        authenticator: library.credsAuthenticator(await readFile(creds)),
-      }),
+      ...(isSecure && { tls: files ?? {} }),
+      ...(identity && { authenticator: library.credsAuthenticator(identity) }),
     };
     try {
       return new Broker(library, await library.connect(given));
@@ -132,30 +138,27 @@ export class Broker {
       const { data } = await this.#connection.request(subject, payload, { timeout: ms });
       return data;
     } catch (error) {
-      const isNobody =
-        error instanceof this.#library.NoRespondersError ||
-        (error instanceof this.#library.RequestError && error.isNoResponders());
-      return isNobody ? 'nobody' : 'silence';
+      return this.#isNobody(error) ? 'nobody' : 'silence';
     }
   }
 
-  /** Asks all who listen there: what they answer until nobody has for a while. */
+  /** Asks all who listen there: what they answer until nobody has for a while, or that nothing came. */
   async askAll(
     subject: string,
     payload: Uint8Array,
     ms: number,
     stallMs: number,
-  ): Promise<Uint8Array[]> {
+  ): Promise<readonly Uint8Array[] | 'silence'> {
     const answers: Uint8Array[] = [];
     try {
       const given = { strategy: 'stall', maxWait: ms, stall: stallMs } as const;
       for await (const { data } of await this.#connection.requestMany(subject, payload, given)) {
         answers.push(data);
       }
-    } catch {
-      // Nobody listens, or the broker is away.
+    } catch (error) {
+      if (this.#isNobody(error)) return answers;
     }
-    return answers;
+    return answers.length === 0 ? 'silence' : answers;
   }
 
   /**
@@ -192,6 +195,14 @@ export class Broker {
 
   async close(): Promise<void> {
     await this.#connection.close();
+  }
+
+  #isNobody(error: unknown): boolean {
+    const { NoRespondersError, RequestError } = this.#library;
+    return (
+      error instanceof NoRespondersError ||
+      (error instanceof RequestError && error.isNoResponders())
+    );
   }
 
   async #watch(): Promise<void> {
@@ -255,11 +266,34 @@ function checkServer(server: unknown, hasTls: boolean): string {
   return text === url.href ? url.href : `${url.protocol}//${url.host}`;
 }
 
-function filesOf(tls: BrokerOptions['tls']): NonNullable<NodeConnectionOptions['tls']> {
-  const { ca, cert, key } = tls ?? {};
+const TLS_NAMES: OptionNames<TlsFiles> = { ca: true, cert: true, key: true };
+
+/**
+ * The files by the names that the library has for them.
+ *
+ * @throws {InputError} One can't be read: the library would only say so at the broker's.
+ */
+async function readableFiles(
+  given: TlsFiles,
+): Promise<{ caFile?: string; certFile?: string; keyFile?: string }> {
+  checkObject('tls', given);
+  const { ca, cert, key } = readOptions('tls', given, TLS_NAMES, { within: 'tls.' });
+  for (const [name, path] of Object.entries({ ca, cert, key })) {
+    if (path !== undefined) await contentOf(`tls.${name}`, path);
+  }
   return {
-    ...(!isMissing(ca) && { caFile: ca }),
-    ...(!isMissing(cert) && { certFile: cert }),
-    ...(!isMissing(key) && { keyFile: key }),
+    ...(ca !== undefined && { caFile: ca }),
+    ...(cert !== undefined && { certFile: cert }),
+    ...(key !== undefined && { keyFile: key }),
   };
+}
+
+/** @throws {InputError} It can't be read. */
+async function contentOf(name: string, path: string): Promise<Buffer> {
+  checkString(name, path);
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new InputError(`${name}: expected a file that can be read: ${messageOf(error)}`);
+  }
 }

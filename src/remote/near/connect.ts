@@ -1,5 +1,13 @@
-import { atLeast, type OptionNames, readOptions } from '../../support/checks.js';
+import { checkVariables, resolveEnvironment } from '../../command/environment.js';
+import {
+  atLeast,
+  checkString,
+  isMissing,
+  type OptionNames,
+  readOptions,
+} from '../../support/checks.js';
 import { InputError, messageOf, showValue } from '../../support/errors.js';
+import { absolutePath, isUrl } from '../../support/paths.js';
 import { visibleText } from '../../support/text.js';
 import { NoWorkerError } from '../errors.js';
 import { StreamLink } from '../wire/link.js';
@@ -14,8 +22,8 @@ export interface ConnectOptions {
    * `['docker', 'exec', '-i', id, 'forkline', 'serve', '--stdio']`.
    */
   readonly command: readonly string[];
-  /** Where that is started. Default: here. */
-  readonly cwd?: string | undefined;
+  /** Where that is started; a `file:` URL, too. Default: here. */
+  readonly cwd?: string | URL | undefined;
   /** Its variables. Default: those of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** How long the far side may take to answer. Default: 30,000. */
@@ -43,7 +51,7 @@ export async function connect(given: ConnectOptions): Promise<Connection> {
   const options = readOptions('options', given, NAMES);
   const [program, ...args] = checkCommandLine(options.command);
   const readyMs = atLeast('readyMs', 1, options.readyMs ?? READY_MS);
-  const far = start(program, args, options);
+  const far = start(program, args, options, surroundingsOf(options));
   try {
     const input = await skipGreeting(far.output, far.ended, readyMs);
     const link = new StreamLink(input, far.input, {
@@ -56,10 +64,26 @@ export async function connect(given: ConnectOptions): Promise<Connection> {
   }
 }
 
+/** @throws {InputError} They are no directory or no variables. */
+function surroundingsOf({ cwd, env }: ConnectOptions) {
+  if (!isUrl(cwd)) checkString('cwd', cwd);
+  if (!isMissing(env)) {
+    checkVariables(env);
+    // Whatever is wrong with one is told by that; what it makes is for commands of ours.
+    resolveEnvironment({ inherit: 'none', overrides: env });
+  }
+  return { cwd: isMissing(cwd) ? undefined : absolutePath('cwd', cwd), env: env ?? undefined };
+}
+
 /** @throws {NoWorkerError} The system does not start it. */
-function start(program: string, args: readonly string[], options: ConnectOptions): FarProgram {
+function start(
+  program: string,
+  args: readonly string[],
+  options: ConnectOptions,
+  surroundings: ReturnType<typeof surroundingsOf>,
+): FarProgram {
   try {
-    return new FarProgram(program, args, options);
+    return new FarProgram(program, args, surroundings);
   } catch (error) {
     throw nobodyAt(options, messageOf(error));
   }

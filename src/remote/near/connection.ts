@@ -1,3 +1,4 @@
+import type { CommandLine } from '../../command/command-line.js';
 import type { LiveProcess } from '../../command/spawn.js';
 import type { BashToolOf, ContractName } from '../../contracts/create-bash-tool.js';
 import type { BytesChunk, MergedResult, RunResult, SeparateResult } from '../../engine/outcome.js';
@@ -96,26 +97,26 @@ export class Connection implements AsyncDisposable {
    * @throws {WorkerLostError} The far side was lost meanwhile.
    */
   run(
-    command: string,
+    command: CommandLine,
     options: FarCommandOptions & { readonly streams: 'separate' },
   ): Promise<SeparateResult>;
   run(
-    command: string,
+    command: CommandLine,
     options?: FarCommandOptions & { readonly streams?: 'merged' },
   ): Promise<MergedResult>;
-  run(command: string, options?: FarCommandOptions): Promise<RunResult>;
-  run(command: string, options?: FarCommandOptions): Promise<RunResult> {
+  run(command: CommandLine, options?: FarCommandOptions): Promise<RunResult>;
+  run(command: CommandLine, options?: FarCommandOptions): Promise<RunResult> {
     return runFar(this.#line, command, options);
   }
 
   /** As `spawn()`; what `run()` says of options and errors goes for it, too. */
   spawn(
-    command: string,
+    command: CommandLine,
     options: FarSpawnOptions & { readonly encoding: 'bytes' },
   ): Promise<LiveProcess<BytesChunk>>;
-  spawn(command: string, options?: FarSpawnOptions): Promise<LiveProcess>;
+  spawn(command: CommandLine, options?: FarSpawnOptions): Promise<LiveProcess>;
   spawn(
-    command: string,
+    command: CommandLine,
     options?: FarSpawnOptions,
   ): Promise<LiveProcess | LiveProcess<BytesChunk>> {
     return spawnFar(this.#line, command, options);
