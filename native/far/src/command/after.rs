@@ -1,0 +1,152 @@
+//! What only the system can tell of a command that has ended. `src/command/after` is the same in
+//! TypeScript.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, mpsc};
+use std::time::{Duration, Instant};
+
+use forkline_engine::{Cause, Outcome, Status};
+use parking_lot::Mutex;
+use serde::Serialize;
+
+use crate::command::told::{SpillError, Spilled};
+
+/// What was found.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Checked {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    out_of_memory: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spill: Option<Spilled>,
+}
+
+/// Looks. `is_own`: no other command has written its file.
+pub fn check(outcome: &Outcome, spill: Option<&Path>, is_own: bool) -> Checked {
+    let report = outcome.spill.clone().map(Spilled::from);
+    let spill = report.zip(spill).map(|(report, path)| {
+        let error = report.error.clone().or_else(|| fault(path, report.bytes, is_own));
+        Spilled { path: Some(path.to_string_lossy().into_owned()), error, ..report }
+    });
+    Checked { out_of_memory: was_killed(outcome).then(|| judge(outcome.wall)), spill }
+}
+
+/// Whether it ended by a SIGKILL that nobody of us sent, or its last program did.
+pub fn was_killed(outcome: &Outcome) -> bool {
+    let killed = [Status::Signaled(libc::SIGKILL), Status::Exited(128 + libc::SIGKILL)];
+    outcome.cause == Cause::Itself && killed.contains(&outcome.status)
+}
+
+/// How often the kernel had ended a process for want of memory when somebody looked, oldest first.
+static SEEN: Mutex<Vec<(Instant, u64)>> = Mutex::new(Vec::new());
+const MOST_SEEN: usize = 16;
+
+/// Whether that is why: has the control group counted such an end since the last look before the
+/// command began?
+fn judge(wall: Duration) -> &'static str {
+    let now = Instant::now();
+    let Some(kills) = count_kills() else { return "unknown" };
+    let mut seen = SEEN.lock();
+    let began = now.checked_sub(wall).unwrap_or(now);
+    // Nobody looked before: the group's own beginning counts.
+    let before = seen.iter().rfind(|(at, _)| *at <= began).map_or(0, |(_, kills)| *kills);
+    seen.push((now, kills));
+    if seen.len() > MOST_SEEN {
+        seen.remove(0);
+    }
+    if kills > before { "likely" } else { "no" }
+}
+
+/// None: there is no control group that counts, or it cannot be read.
+fn count_kills() -> Option<u64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    groups.lines().flat_map(files_of).find_map(|path| {
+        let text = fs::read_to_string(path).ok()?;
+        text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.parse().ok())
+    })
+}
+
+/// The files that may tell, by a line of `/proc/self/cgroup`. In a container the group's path may be
+/// that of the machine, while what is mounted begins with the container's own.
+fn files_of(line: &str) -> Vec<String> {
+    let mut fields = line.splitn(3, ':').skip(1);
+    let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { return Vec::new() };
+    let folder = if path == "/" { "" } else { path };
+    let (root, file) = match controllers {
+        "" => ("/sys/fs/cgroup", "memory.events"),
+        _ if controllers.split(',').any(|one| one == "memory") => {
+            ("/sys/fs/cgroup/memory", "memory.oom_control")
+        }
+        _ => return Vec::new(),
+    };
+    vec![format!("{root}{folder}/{file}"), format!("{root}/{file}")]
+}
+
+/// A disk that hangs holds no result up for longer.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What is wrong with a file that should have so many bytes.
+fn fault(path: &Path, bytes: u64, is_own: bool) -> Option<SpillError> {
+    let (tell, told) = mpsc::channel();
+    let looked_at = path.to_owned();
+    // Whoever hangs there is waited for by nobody.
+    std::thread::Builder::new().spawn(move || tell.send(fs::metadata(looked_at))).ok()?;
+    match told.recv_timeout(LOOK).ok()? {
+        // A device or a pipe keeps nothing.
+        Ok(found) if !found.is_file() => None,
+        Ok(_) if !is_own => {
+            let message = "another command wrote the same file meanwhile";
+            Some(SpillError::new(libc::EBUSY, message.to_owned()))
+        }
+        Ok(found) if found.len() == bytes => None,
+        Ok(found) => {
+            let message = format!("the file was changed meanwhile: it has {} bytes", found.len());
+            Some(SpillError::new(libc::EIO, message))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Some(SpillError::new(libc::ENOENT, "the file was removed meanwhile".to_owned()))
+        }
+        // It may be there: who cannot look at it has nothing to say.
+        Err(_) => None,
+    }
+}
+
+/// A command that writes its file from its start on.
+pub struct SpillFile {
+    path: PathBuf,
+    /// Whether another command has written the same file meanwhile.
+    is_shared: Arc<AtomicBool>,
+}
+
+/// Who writes spill files now: two that write one at once spoil it for each other.
+static WRITERS: LazyLock<Mutex<HashMap<PathBuf, Vec<Arc<AtomicBool>>>>> =
+    LazyLock::new(Mutex::default);
+
+impl SpillFile {
+    /// It is about to be written.
+    pub fn open(path: PathBuf) -> SpillFile {
+        let is_shared = Arc::new(AtomicBool::new(false));
+        let mut writers = WRITERS.lock();
+        let all = writers.entry(path.clone()).or_default();
+        all.push(is_shared.clone());
+        if all.len() > 1 {
+            all.iter().for_each(|one| one.store(true, Ordering::Relaxed));
+        }
+        SpillFile { path, is_shared }
+    }
+
+    /// It is written; whether by this command alone.
+    pub fn close(&self) -> bool {
+        let mut writers = WRITERS.lock();
+        if let Some(all) = writers.get_mut(&self.path) {
+            all.retain(|one| !Arc::ptr_eq(one, &self.is_shared));
+            if all.is_empty() {
+                writers.remove(&self.path);
+            }
+        }
+        !self.is_shared.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,115 @@
+//! What the client asks of a command while it runs.
+
+use std::time::Duration;
+
+use forkline_engine::{Signal, Size, Snapshot};
+use serde_json::Value;
+
+use crate::command::Command;
+use crate::command::names::signal_number;
+use crate::command::options::milliseconds;
+use crate::command::told::{Answer, Said};
+use crate::wire::call::Events;
+
+/// The last of the output of a command that nobody listens to is told so often.
+const TAIL: Duration = Duration::from_secs(1);
+
+impl Events for Command {
+    fn message(&self, body: Value) {
+        let number = |name: &str| body.get(name).and_then(Value::as_u64).unwrap_or(0);
+        if body.get("ask").is_some() {
+            return self.question(number("ask"), &body);
+        }
+        match body.get("do").and_then(Value::as_str) {
+            Some("detach") => self.engine().detach(self.id()),
+            Some("resize") => {
+                let [columns, rows] = ["columns", "rows"].map(|name| number(name) as u16);
+                self.engine().resize(self.id(), Size { columns, rows });
+            }
+            _ => {}
+        }
+    }
+
+    fn data(&self, bytes: Vec<u8>) {
+        {
+            let mut state = self.0.state.lock();
+            if !state.is_open {
+                return state.early.push(bytes);
+            }
+        }
+        self.write(bytes);
+    }
+
+    fn room(&self) {
+        let owes = std::mem::take(&mut self.0.state.lock().owes_resume);
+        if owes {
+            self.engine().resume(self.id());
+        }
+    }
+
+    fn cancelled(&self, body: Value) {
+        let grace = body.get("graceMs").and_then(Value::as_f64).map(milliseconds);
+        if let Some(handle) = &self.0.state.lock().handle {
+            self.engine().cancel(handle, grace);
+        }
+    }
+
+    fn alarm(&self) {
+        let (was_told, pid) = {
+            let mut state = self.0.state.lock();
+            (std::mem::replace(&mut state.is_told, true), state.pid)
+        };
+        if was_told {
+            return self.tell_tail();
+        }
+        if !self.0.tells_start {
+            self.say(&Said::Started { started: pid });
+        }
+        if !self.0.is_listened_to {
+            self.line().wake(self.0.call, TAIL);
+        }
+    }
+}
+
+impl Command {
+    fn question(&self, ask: u64, body: &Value) {
+        let command = self.clone();
+        let answer = move |value| command.say(&Said::Answer { answer: ask, value });
+        let (engine, id) = (self.engine(), self.id());
+        match body.get("what").and_then(Value::as_str) {
+            Some("snapshot") => {
+                engine.snapshot(id, Box::new(move |captures| answer(Answer::captures(captures))));
+            }
+            Some("members") => {
+                engine.members(id, Box::new(move |members| answer(Answer::members(members))));
+            }
+            Some("signal") => {
+                let name = body.get("signal").and_then(Value::as_str).unwrap_or_default();
+                match signal_number(name).and_then(Signal::from_named_raw) {
+                    Some(signal) => {
+                        let sent = Box::new(move |sent| answer(Answer::Sent(sent)));
+                        engine.signal(id, signal, sent);
+                    }
+                    None => answer(Answer::Sent(false)),
+                }
+            }
+            _ => answer(Answer::Nothing),
+        }
+    }
+
+    /// For a client that may lose it, and has heard nothing of its output.
+    fn tell_tail(&self) {
+        let command = self.clone();
+        let tell = move |captures: Snapshot| {
+            // It is over.
+            let Some(captures) = captures else { return };
+            let total = captures.iter().map(|captured| captured.total.bytes).sum();
+            let told = std::mem::replace(&mut command.0.state.lock().told_bytes, total);
+            if total > told && !command.line().has_waiting(command.0.call) {
+                command.say(&Said::tail(&captures));
+            }
+            command.line().wake(command.0.call, TAIL);
+        };
+        self.engine().snapshot(self.id(), Box::new(tell));
+    }
+}

@@ -1,0 +1,195 @@
+//! One command of the client: what happens to it goes over the line, what is asked of it comes.
+
+mod after;
+mod asked;
+mod names;
+mod open;
+mod options;
+mod paths;
+mod told;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forkline_engine::{
+    Chunk, Data, Ended, Engine, Errno, Handle, Label, Opening, Outcome, Owner, Sink, errno_text,
+};
+use parking_lot::Mutex;
+
+use crate::command::after::{Checked, SpillFile};
+use crate::command::names::errno_name;
+use crate::command::open::Open;
+pub use crate::command::open::Wanted;
+use crate::command::options::prepare;
+use crate::command::told::{End, Said, pieces};
+use crate::refusal::Refusal;
+use crate::wire::Line;
+
+/// A command that runs for so long is told to have started.
+const STARTED: Duration = Duration::from_millis(20);
+
+/// Where commands run, and whose they are.
+pub struct Place {
+    /// The line to the client.
+    pub line: Arc<Line>,
+    /// The engine of this process.
+    pub engine: Engine,
+    /// Of all that the client starts.
+    pub owner: Arc<Owner>,
+}
+
+/// A command under way.
+#[derive(Clone)]
+struct Command(Arc<Running>);
+
+struct Running {
+    call: u32,
+    place: Arc<Place>,
+    tells_start: bool,
+    is_listened_to: bool,
+    /// The file for the whole output.
+    spill: Option<PathBuf>,
+    /// The same where it is written from the start on.
+    writer: Option<SpillFile>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    handle: Option<Handle>,
+    pid: i32,
+    /// Whether it has started, or come to nothing: only then its input can be written.
+    is_open: bool,
+    /// Input that has come before that; an empty piece is its end.
+    early: Vec<Vec<u8>>,
+    /// The engine waits until what it has delivered is on its way.
+    owes_resume: bool,
+    /// Whether there was time to tell that it runs, and how much output it had when that was told.
+    is_told: bool,
+    told_bytes: u64,
+}
+
+/// Starts a command for the client.
+pub fn begin(place: &Arc<Place>, call: u32, open: &Open) -> Result<(), Refusal> {
+    let prepared = prepare(open)?;
+    let spill = prepared.spill.as_ref();
+    let running = Running {
+        call,
+        place: place.clone(),
+        tells_start: open.tells_start,
+        is_listened_to: open.listen.is_some(),
+        spill: spill.map(|spill| spill.path.clone()),
+        writer: spill
+            .filter(|spill| spill.opening == Opening::AtStart)
+            .map(|spill| SpillFile::open(spill.path.clone())),
+        state: Mutex::default(),
+    };
+    let command = Command(Arc::new(running));
+    place.line.attend(call, Arc::new(command.clone()));
+    // Whoever is told of it waits until it is known by what number.
+    let mut state = command.0.state.lock();
+    state.handle = Some(place.engine.run(prepared, &place.owner, Arc::new(command.clone())));
+    Ok(())
+}
+
+impl Command {
+    fn engine(&self) -> &Engine {
+        &self.0.place.engine
+    }
+
+    fn line(&self) -> &Line {
+        &self.0.place.line
+    }
+
+    fn id(&self) -> u64 {
+        self.0.state.lock().handle.as_ref().map_or(0, |handle| handle.id)
+    }
+
+    fn say(&self, said: &Said) {
+        self.line().say(self.0.call, said);
+    }
+
+    fn finish(&self, end: &End) {
+        self.line().finish(self.0.call, end);
+    }
+
+    /// Its input can be written, or never will be.
+    fn open_input(&self) {
+        let early = {
+            let mut state = self.0.state.lock();
+            state.is_open = true;
+            std::mem::take(&mut state.early)
+        };
+        early.into_iter().for_each(|bytes| self.write(bytes));
+    }
+
+    fn write(&self, bytes: Vec<u8>) {
+        if bytes.is_empty() {
+            return self.engine().end_input(self.id());
+        }
+        let (command, size) = (self.clone(), bytes.len());
+        let written = move |result: Result<(), Errno>| {
+            let error = result.err().map(|errno| {
+                let errno = errno.raw_os_error();
+                Refusal::system(&errno_name(errno), errno, &errno_text(errno))
+            });
+            command.say(&Said::Wrote { wrote: error.is_none(), error });
+            command.line().consumed(command.0.call, size);
+        };
+        self.engine().write(self.id(), bytes, Box::new(written));
+    }
+
+    /// Looks at what only the system can tell of it, which may take its time.
+    fn conclude(&self, outcome: Box<Outcome>) {
+        let is_own = self.0.writer.as_ref().is_none_or(SpillFile::close);
+        if outcome.spill.is_none() && !after::was_killed(&outcome) {
+            return self.finish(&End::ran(*outcome, Checked::default()));
+        }
+        let command = self.clone();
+        let look = move || {
+            let checked = after::check(&outcome, command.0.spill.as_deref(), is_own);
+            command.finish(&End::ran(*outcome, checked));
+        };
+        if let Err(error) = std::thread::Builder::new().spawn(look) {
+            self.finish(&End::Error(Refusal::system("EAGAIN", libc::EAGAIN, &error.to_string())));
+        }
+    }
+}
+
+impl Sink for Command {
+    fn started(&self, pid: i32) {
+        self.0.state.lock().pid = pid;
+        self.open_input();
+        if self.0.tells_start {
+            self.say(&Said::Started { started: pid });
+        }
+        // Most commands are over before that is of use to anybody.
+        self.line().wake(self.0.call, STARTED);
+    }
+
+    fn output(&self, label: Label, chunks: Vec<Chunk>) {
+        self.0.state.lock().owes_resume = true;
+        for Chunk { data, dropped } in chunks {
+            let (bytes, is_text) = match data {
+                Data::Text(text) => (text.to_string().into_bytes(), true),
+                Data::Bytes(bytes) => (bytes, false),
+            };
+            for piece in pieces(label, &bytes, is_text, dropped) {
+                self.line().send(self.0.call, piece);
+            }
+        }
+    }
+
+    fn ended(&self, ended: Ended) {
+        self.open_input();
+        if !matches!(ended, Ended::Ran(_)) {
+            self.0.writer.as_ref().map(SpillFile::close);
+        }
+        match ended {
+            Ended::Ran(outcome) => self.conclude(outcome),
+            Ended::NeverStarted => self.finish(&End::NeverStarted(true)),
+            Ended::Failed(error) => self.finish(&End::failed(&error)),
+        }
+    }
+}

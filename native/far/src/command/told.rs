@@ -1,0 +1,299 @@
+//! What is told of a command, in the words of `src/remote/wire/protocol.ts`.
+
+use forkline_engine::{
+    BackgroundProcess, Captured, Cause, Counts, Label, LaunchError, Outcome, Parts, Snapshot,
+    SpillReport, Status, Text, errno_text,
+};
+use serde::Serialize;
+
+use crate::command::after::Checked;
+use crate::command::names::errno_name;
+use crate::refusal::Refusal;
+use crate::wire::lane::SENT_PAYLOAD;
+
+/// How a command's call ends.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum End {
+    /// It was cancelled before it ran.
+    NeverStarted(bool),
+    /// It could not be started.
+    Failed(Failure),
+    /// It is not one that can be run here.
+    Error(Refusal),
+    /// It ran.
+    Ran(Box<Ran>),
+}
+
+/// Why a command could not be started.
+#[derive(Serialize)]
+pub struct Failure {
+    kind: &'static str,
+    step: &'static str,
+    errno: i32,
+    subject: String,
+    message: String,
+}
+
+/// How a command that ran has ended.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ran {
+    kind: &'static str,
+    engine: &'static str,
+    pid: i32,
+    cause: &'static str,
+    status: i32,
+    forced: bool,
+    duration_ms: f64,
+    user_ms: f64,
+    system_ms: f64,
+    peak_bytes: u64,
+    captures: Vec<Shown>,
+    background: Vec<Member>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spill: Option<Spilled>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    directory: Option<String>,
+    share: i32,
+    checked: Checked,
+}
+
+/// What was kept of a stream.
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]
+pub enum Shown {
+    /// All of it.
+    Complete { text: String, total: Sizes, lossy: bool },
+    /// Both ends.
+    Cut {
+        head: String,
+        tail: String,
+        dropped: Sizes,
+        total: Sizes,
+        last_line_bytes: u64,
+        lossy: bool,
+    },
+}
+
+/// Sizes of a stretch of output.
+#[derive(Serialize)]
+pub struct Sizes {
+    bytes: u64,
+    characters: u64,
+    lines: u64,
+}
+
+/// A process of a command.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Member {
+    pid: i32,
+    process_group: i32,
+    command: String,
+}
+
+/// What became of the file for the whole output.
+#[derive(Debug, Clone, Serialize)]
+pub struct Spilled {
+    /// Where it is; not told by the engine itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Bytes in it.
+    pub bytes: u64,
+    /// Bytes that are not.
+    pub dropped: u64,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<SpillError>,
+}
+
+/// Why a file is not what it should be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SpillError {
+    code: String,
+    errno: i32,
+    message: String,
+}
+
+/// What is said of a command while it runs.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Said {
+    /// It runs.
+    Started { started: i32 },
+    /// The last of its output, for a client that does not listen to it.
+    Tail { tail: String },
+    /// A piece of input is in its pipe, or can't be.
+    Wrote {
+        wrote: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<Refusal>,
+    },
+    /// What came of a question.
+    Answer { answer: u64, value: Answer },
+}
+
+/// What can come of a question.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Answer {
+    /// It is over, or that could not be looked at.
+    Nothing,
+    /// Whether a signal was sent.
+    Sent(bool),
+    /// What it has printed.
+    Captures(Vec<Shown>),
+    /// Who of it runs.
+    Members(Vec<Member>),
+}
+
+impl End {
+    /// It could not be started.
+    pub fn failed(error: &LaunchError) -> End {
+        End::Failed(Failure {
+            kind: "failed",
+            step: error.step.name(),
+            errno: error.errno,
+            subject: error.subject.clone(),
+            message: error.to_string(),
+        })
+    }
+
+    /// It ran.
+    pub fn ran(outcome: Outcome, checked: Checked) -> End {
+        let milliseconds = |time: std::time::Duration| time.as_micros() as f64 / 1000.0;
+        End::Ran(Box::new(Ran {
+            kind: "ran",
+            engine: "native",
+            pid: outcome.pid,
+            cause: match outcome.cause {
+                Cause::Itself => "itself",
+                Cause::TimedOut => "timedOut",
+                Cause::Cancelled => "cancelled",
+            },
+            // A signal as a negative number; nothing is known: far out of the range of both.
+            status: match outcome.status {
+                Status::Exited(code) => code,
+                Status::Signaled(signal) => -signal,
+                Status::Unknown => i32::MIN,
+            },
+            forced: outcome.forced,
+            duration_ms: milliseconds(outcome.wall),
+            user_ms: milliseconds(outcome.usage.user),
+            system_ms: milliseconds(outcome.usage.system),
+            peak_bytes: outcome.usage.peak,
+            captures: outcome.captures.into_iter().map(Shown::from).collect(),
+            background: outcome.background.into_iter().map(Member::from).collect(),
+            spill: outcome.spill.map(Spilled::from),
+            // A name that is no text could not be given back as a command's directory.
+            directory: outcome.directory.and_then(|path| path.into_os_string().into_string().ok()),
+            share: outcome.share,
+            checked,
+        }))
+    }
+}
+
+impl From<Captured<Text>> for Shown {
+    fn from(Captured { kept, total, last_line, lossy }: Captured<Text>) -> Shown {
+        match kept {
+            Parts::Complete(text) => {
+                Shown::Complete { text: text.to_string(), total: total.into(), lossy }
+            }
+            Parts::Cut { head, tail, dropped } => Shown::Cut {
+                head: head.to_string(),
+                tail: tail.to_string(),
+                dropped: dropped.into(),
+                total: total.into(),
+                last_line_bytes: last_line,
+                lossy,
+            },
+        }
+    }
+}
+
+impl From<Counts> for Sizes {
+    fn from(Counts { bytes, characters, lines }: Counts) -> Sizes {
+        Sizes { bytes, characters, lines }
+    }
+}
+
+impl From<BackgroundProcess> for Member {
+    fn from(BackgroundProcess { pid, group, command }: BackgroundProcess) -> Member {
+        Member { pid, process_group: group, command }
+    }
+}
+
+impl From<SpillReport> for Spilled {
+    fn from(SpillReport { written, dropped, error }: SpillReport) -> Spilled {
+        let error = error.map(|errno| SpillError::new(errno, errno_text(errno)));
+        Spilled { path: None, bytes: written, dropped, error }
+    }
+}
+
+impl SpillError {
+    /// The system's error.
+    pub fn new(errno: i32, message: String) -> SpillError {
+        SpillError { code: errno_name(errno), errno, message }
+    }
+}
+
+/// Of a tail, so much is told.
+const TAIL_BYTES: usize = 8 * 1024;
+
+impl Said {
+    /// The last of what a command has printed.
+    pub fn tail(captures: &[Captured<Text>]) -> Said {
+        let ends = captures.iter().map(|captured| match &captured.kept {
+            Parts::Complete(text) => text.to_string(),
+            Parts::Cut { tail, .. } => tail.to_string(),
+        });
+        let text: String = ends.collect();
+        let from = text.len().saturating_sub(TAIL_BYTES);
+        let from = (from..=text.len()).find(|at| text.is_char_boundary(*at));
+        Said::Tail { tail: from.and_then(|at| text.get(at..)).unwrap_or_default().to_owned() }
+    }
+}
+
+impl Answer {
+    /// What it has printed; None: it is over.
+    pub fn captures(captures: Snapshot) -> Answer {
+        let shown = captures.map(|all| all.into_iter().map(Shown::from).collect());
+        shown.map_or(Answer::Nothing, Answer::Captures)
+    }
+
+    /// Who of it runs; None: that could not be looked at.
+    pub fn members(members: Option<Vec<BackgroundProcess>>) -> Answer {
+        let told = members.map(|all| all.into_iter().map(Member::from).collect());
+        told.map_or(Answer::Nothing, Answer::Members)
+    }
+}
+
+/// The number of the stream, and the bytes lost before a piece.
+const HEADER: usize = 9;
+
+/// Output as pieces that fit into a frame each; text is not cut within a character.
+pub fn pieces(label: Label, bytes: &[u8], is_text: bool, dropped: u64) -> Vec<Vec<u8>> {
+    let stream = match label {
+        Label::Merged => 0,
+        Label::Stdout => 1,
+        Label::Stderr => 2,
+    };
+    let (mut pieces, mut rest, mut dropped) = (Vec::new(), bytes, dropped);
+    loop {
+        let mut size = rest.len().min(SENT_PAYLOAD - HEADER);
+        while is_text && rest.get(size).is_some_and(|byte| byte & 0xc0 == 0x80) {
+            size -= 1;
+        }
+        let (part, others) = rest.split_at(size);
+        let mut piece = Vec::with_capacity(HEADER + size);
+        piece.push(stream);
+        piece.extend_from_slice(&(dropped as f64).to_be_bytes());
+        piece.extend_from_slice(part);
+        pieces.push(piece);
+        (rest, dropped) = (others, 0);
+        if rest.is_empty() {
+            return pieces;
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What a command has of environment variables. `src/command/environment.ts` is the same in TypeScript;
+//! one test compares both.
+
+mod launchers;
+mod variables;
+
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::environment::launchers::remove_launchers;
+use crate::environment::variables::Variables;
+use crate::refusal::Refusal;
+
+/// What an environment is made of, lowest layer first.
+pub struct Policy<'a> {
+    /// This process's own variables: `scrubbed` of secrets, `all`, or `none`.
+    pub inherit: Option<&'a Value>,
+    /// Laid over all else; `null` removes a name.
+    pub overrides: Option<&'a Value>,
+    /// The command's working directory, which becomes `PWD`.
+    pub directory: Option<&'a Path>,
+    /// Whether the command has a terminal, of which it is told, and not of another one.
+    pub is_on_terminal: bool,
+}
+
+/// The engine sets these itself, after everybody else.
+const ENGINE_VARIABLES: [&[u8]; 2] = [b"_", b"FORKLINE_MARK"];
+
+/// Names that look like secrets, one a line; `*` stands for any characters, case does not matter.
+const SECRETS: &str = include_str!("secrets.txt");
+
+/// Names by which a host's own shell would change what a command means, one a line.
+const SHELL_VARIABLES: &str = include_str!("shell-variables.txt");
+
+/// Entries separated by NUL.
+pub fn resolve(policy: &Policy) -> Result<Vec<u8>, Refusal> {
+    let mut variables = inherited(policy.inherit)?;
+    if policy.is_on_terminal {
+        variables.set(b"TERM", b"xterm-256color");
+        variables.remove(b"COLUMNS");
+        variables.remove(b"LINES");
+    }
+    let overrides = overrides(policy.overrides)?;
+    if let Some(path) = policy.directory
+        && !overrides.iter().any(|(name, _)| *name == "PWD")
+    {
+        variables.put(b"PWD", path.as_os_str().as_bytes());
+    }
+    for (name, value) in overrides {
+        match value {
+            Some(value) if !ENGINE_VARIABLES.contains(&name.as_bytes()) => {
+                variables.put(name.as_bytes(), value.as_bytes());
+            }
+            _ => variables.remove(name.as_bytes()),
+        }
+    }
+    Ok(variables.block())
+}
+
+fn inherited(inherit: Option<&Value>) -> Result<Variables, Refusal> {
+    let is_scrubbed = match inherit {
+        None => true,
+        Some(given) => match given.as_str() {
+            Some("scrubbed") => true,
+            Some("all") => false,
+            Some("none") => return Ok(Variables::default()),
+            _ => {
+                let expected = "\"scrubbed\", \"all\" or \"none\"";
+                return Err(Refusal::option("inheritEnv", expected, given));
+            }
+        },
+    };
+    let mut variables = Variables::default();
+    for (name, value) in std::env::vars_os() {
+        let (name, value) = (name.into_vec(), value.into_vec());
+        // The first of two entries with one name is the one that getenv() sees.
+        if name.is_empty() || variables.get(&name).is_some() || is_shell_variable(&name) {
+            continue;
+        }
+        if is_scrubbed && (is_secret(&name) || has_password(&value)) {
+            continue;
+        }
+        variables.set(&name, &value);
+    }
+    remove_launchers(&mut variables);
+    Ok(variables)
+}
+
+/// The value stays out of the messages: it may be what the caller wants to keep to itself.
+fn overrides(given: Option<&Value>) -> Result<Vec<(&str, Option<&str>)>, Refusal> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    let Value::Object(given) = given else {
+        return Err(Refusal::option("env", "an object", given));
+    };
+    let each = given.iter().map(|(name, value)| {
+        if name.is_empty() || name.contains(['=', '\0']) {
+            let expected = "a name without \"=\" and NUL";
+            return Err(Refusal::option("env", expected, &name.as_str().into()));
+        }
+        match value {
+            Value::Null => Ok((name.as_str(), None)),
+            Value::String(value) if !value.contains('\0') => Ok((name, Some(value.as_str()))),
+            _ => Err(Refusal::input(format!("env.{name}: expected a string without NUL"))),
+        }
+    });
+    each.collect()
+}
+
+fn is_shell_variable(name: &[u8]) -> bool {
+    name.starts_with(b"BASH_FUNC_") || SHELL_VARIABLES.lines().any(|one| one.as_bytes() == name)
+}
+
+fn is_secret(name: &[u8]) -> bool {
+    SECRETS.lines().any(|pattern| matches(pattern, name))
+}
+
+/// Whether a name matches a pattern. Each piece between stars is taken where it comes first.
+fn matches(pattern: &str, name: &[u8]) -> bool {
+    let Some((begin, others)) = pattern.split_once('*') else {
+        return name.eq_ignore_ascii_case(pattern.as_bytes());
+    };
+    let Some(mut rest) = without_start(name, begin) else { return false };
+    let (middle, end) = others.rsplit_once('*').unwrap_or(("", others));
+    for piece in middle.split('*') {
+        let found = (0..=rest.len()).find_map(|at| without_start(rest.get(at..)?, piece));
+        match found {
+            Some(after) => rest = after,
+            None => return false,
+        }
+    }
+    let last = rest.len().checked_sub(end.len()).and_then(|at| rest.get(at..));
+    last.is_some_and(|last| last.eq_ignore_ascii_case(end.as_bytes()))
+}
+
+/// What follows this beginning.
+fn without_start<'a>(name: &'a [u8], begin: &str) -> Option<&'a [u8]> {
+    let (start, rest) = name.split_at_checked(begin.len())?;
+    start.eq_ignore_ascii_case(begin.as_bytes()).then_some(rest)
+}
+
+/// Whether a value has a URL with a password in it: a secret, whatever its name.
+fn has_password(value: &[u8]) -> bool {
+    let ends = |byte: &u8| is_blank(*byte) || b"/?#@".contains(byte);
+    value.windows(4).enumerate().any(|(at, window)| {
+        let [letter, b':', b'/', b'/'] = window else { return false };
+        let after = value.get(at + window.len()..).unwrap_or_default();
+        let user = after.iter().position(|byte| ends(byte) || *byte == b':');
+        let Some((b':', password)) = user.and_then(|at| after.get(at..)?.split_first()) else {
+            return false;
+        };
+        let end = password.iter().position(ends).unwrap_or(0);
+        letter.is_ascii_alphanumeric() && end > 0 && password.get(end) == Some(&b'@')
+    })
+}
+
+/// What JavaScript takes for a blank, of one byte.
+fn is_blank(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == 0x0b || byte == 0xa0
+}
+
+#[cfg(test)]
+mod tests;

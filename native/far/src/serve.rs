@@ -1,0 +1,174 @@
+//! The client at standard input and output, from its first word to its last: all that it has started
+//! ends with it.
+
+mod ending;
+
+use std::io::{IsTerminal, Write, stdin, stdout};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use forkline_engine::Engine;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::command::{Place, Wanted, begin};
+use crate::refusal::Refusal;
+use crate::wire::frames::{Fault, Parser};
+use crate::wire::{Line, Taken};
+
+/// What is said over a line; `src/remote/wire/protocol.ts` has the same number.
+const PROTOCOL: u64 = 1;
+
+/// What comes before it, such as a login's greeting, is not ours.
+const PREAMBLE: &[u8] = b"\0forkline-serve\n";
+
+/// Bytes of messages that are not whole yet; also the longest message.
+const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// Calls that the client may have under way.
+const MAX_CALLS: usize = 256;
+
+/// From SIGTERM to SIGKILL, when the client has gone.
+const GRACE: Duration = Duration::from_millis(5000);
+
+/// How a call is refused.
+#[derive(Serialize)]
+struct Refused {
+    error: Refusal,
+}
+
+/// Serves the client until it goes, or this process is told to end.
+pub fn serve() -> ExitCode {
+    if stdin().is_terminal() {
+        eprintln!("forkline-far: waiting for a client on standard input");
+    }
+    match start() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("forkline-far: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start() -> std::io::Result<ExitCode> {
+    let ending = ending::prepare()?;
+    let line = Arc::new(Line::new(MAX_BYTES));
+    let engine = Engine::start(own_program(), Box::new(tell_of_keeper), Box::new(|_, _| {}));
+    let engine = engine.map_err(std::io::Error::other)?;
+    let owner = engine.owner();
+    let place = Arc::new(Place { line: line.clone(), engine, owner });
+    let mut output = stdout();
+    output.write_all(PREAMBLE)?;
+    line.hello(&serde_json::json!({
+        "protocol": PROTOCOL,
+        "version": env!("CARGO_PKG_VERSION"),
+        "maxBytes": MAX_BYTES,
+    }));
+    let writer = line.clone();
+    std::thread::Builder::new()
+        .name("forkline-write".to_owned())
+        .spawn(move || writer.run(output))?;
+    let (gone, reader) = (ending.clone(), place.clone());
+    let read = move || {
+        if let Err(fault) = read(&reader) {
+            eprintln!("forkline-far: the client can't be understood: {fault}");
+        }
+        gone.end(0);
+    };
+    std::thread::Builder::new().name("forkline-read".to_owned()).spawn(read)?;
+    let code = ending.wait();
+    let (done, over) = mpsc::channel();
+    place.engine.dispose(
+        &place.owner,
+        GRACE,
+        Box::new(move || {
+            let _ = done.send(());
+        }),
+    );
+    let _ = over.recv();
+    Ok(ExitCode::from(code))
+}
+
+/// This program, as which the keeper is started; it may have been replaced by another one meanwhile.
+fn own_program() -> Option<PathBuf> {
+    let own = Path::new("/proc/self/exe");
+    let named = std::env::current_exe().ok().filter(|path| path.is_file());
+    named.or_else(|| own.exists().then(|| own.to_owned())).or_else(|| {
+        // Without /proc, by what it was called.
+        let called = PathBuf::from(std::env::args_os().next()?);
+        called.is_absolute().then_some(called)
+    })
+}
+
+fn tell_of_keeper() {
+    eprintln!("forkline-far: somebody has killed the keeper; its commands have ended");
+}
+
+/// Hears what the client says until it goes.
+fn read(place: &Arc<Place>) -> Result<(), Fault> {
+    let input = stdin();
+    let mut buffer = vec![0; 64 * 1024];
+    let mut parser = Parser::default();
+    loop {
+        let count = match rustix::io::read(&input, &mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(count) => count,
+            Err(Errno::INTR) => continue,
+            // Whoever gave it to us has made it so.
+            Err(Errno::AGAIN) => {
+                let _ = poll(&mut [PollFd::new(&input.as_fd(), PollFlags::IN)], None);
+                continue;
+            }
+            Err(error) => return Err(Fault(error.to_string())),
+        };
+        parser.push(buffer.get(..count).unwrap_or_default());
+        while let Some(frame) = parser.next()? {
+            act(place, place.line.take(frame)?)?;
+        }
+    }
+}
+
+fn act(place: &Arc<Place>, taken: Taken) -> Result<(), Fault> {
+    match taken {
+        Taken::Nothing => {}
+        Taken::Hello(body) => {
+            let protocol = body.get("protocol").unwrap_or(&Value::Null);
+            if *protocol != PROTOCOL {
+                return Err(Fault(format!("it speaks protocol {protocol}, not {PROTOCOL}")));
+            }
+        }
+        Taken::Opened(call, body) => {
+            if let Err(error) = open(place, call, body) {
+                place.line.finish(call, &Refused { error });
+            }
+        }
+        Taken::Message(events, body) => events.message(body),
+        Taken::Data(events, bytes) => events.data(bytes),
+        Taken::Cancelled(events, body) => events.cancelled(body),
+    }
+    Ok(())
+}
+
+fn open(place: &Arc<Place>, call: u32, body: Option<Vec<u8>>) -> Result<(), Refusal> {
+    let busy = "Too much is on its way here; nothing was started.";
+    let body = body.ok_or_else(|| Refusal::busy(busy))?;
+    if place.line.load() > MAX_CALLS {
+        let busy = format!("{MAX_CALLS} calls are under way; nothing was started.");
+        return Err(Refusal::busy(busy));
+    }
+    // Text with half of a character is not text here.
+    let wanted = serde_json::from_slice(&body)
+        .map_err(|error| Refusal::input(format!("options: expected what can be run, {error}")))?;
+    match wanted {
+        Wanted::Command(open) => begin(place, call, &open),
+        Wanted::Tool => Err(Refusal::input(
+            "createBashTool: expected a far side with Node, got forkline-far, which has run() and spawn()",
+        )),
+    }
+}

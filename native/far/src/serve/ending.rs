@@ -1,0 +1,57 @@
+//! What ends this process: its client, or a signal.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, OnceLock};
+
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+
+/// Where the reason of the end comes from: a byte, which is the exit code.
+#[derive(Clone)]
+pub struct Ending(Arc<OwnedFd>);
+
+/// Where it is put.
+static REASON: OnceLock<OwnedFd> = OnceLock::new();
+
+/// Has SIGHUP, SIGINT and SIGTERM end this process as its client does; a second one ends it at once.
+pub fn prepare() -> io::Result<Ending> {
+    let (reading, writing) = pipe_with(PipeFlags::CLOEXEC)?;
+    let _ = REASON.set(writing);
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
+        // SAFETY: valid as zeros, which is no flags and an empty mask.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        action.sa_sigaction = on_signal as *const () as libc::sighandler_t;
+        action.sa_flags = libc::SA_RESTART | libc::SA_RESETHAND;
+        // SAFETY: a handler that only writes to a pipe, which a handler may.
+        if unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(Ending(Arc::new(reading)))
+}
+
+extern "C" fn on_signal(signal: libc::c_int) {
+    put(128 + signal as u8);
+}
+
+fn put(code: u8) {
+    if let Some(reason) = REASON.get() {
+        let _ = rustix::io::write(reason, &[code]);
+    }
+}
+
+impl Ending {
+    /// Ends it, with this exit code.
+    pub fn end(&self, code: u8) {
+        put(code);
+    }
+
+    /// Waits until it is to end; the exit code.
+    pub fn wait(&self) -> u8 {
+        let mut code = [0];
+        while rustix::io::read(&self.0, &mut code) == Err(Errno::INTR) {}
+        let [code] = code;
+        code
+    }
+}

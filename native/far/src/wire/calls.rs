@@ -1,0 +1,268 @@
+//! The calls of a line, and whose turn it is.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::wire::call::{Call, Events, Partial};
+use crate::wire::frames::{Fault, Frame, Kind, encode};
+
+/// Frames that go out in one piece, in bytes.
+const BATCH: usize = 128 * 1024;
+
+/// What is to be done about a frame, once the line can be used again.
+pub enum Taken {
+    /// Nothing more.
+    Nothing,
+    /// The client has said who it is.
+    Hello(Value),
+    /// It has begun a call. None: there is too much under way for that.
+    Opened(u32, Option<Vec<u8>>),
+    /// These are to be told of a message,
+    Message(Arc<dyn Events>, Value),
+    /// of bytes,
+    Data(Arc<dyn Events>, Vec<u8>),
+    /// of the client's wish that the call ends.
+    Cancelled(Arc<dyn Events>, Value),
+}
+
+/// The calls under way.
+pub struct Calls {
+    max_bytes: usize,
+    calls: HashMap<u32, Call>,
+    /// Those with something to send, in the order of their turns.
+    ready: VecDeque<u32>,
+    /// Goes before what waits.
+    urgent: Vec<Frame>,
+    /// Of messages that are not whole yet.
+    partial_bytes: usize,
+    last_id: u32,
+}
+
+impl Calls {
+    /// None yet.
+    pub fn new(max_bytes: usize) -> Self {
+        Calls {
+            max_bytes,
+            calls: HashMap::new(),
+            ready: VecDeque::new(),
+            urgent: Vec::new(),
+            partial_bytes: 0,
+            last_id: 0,
+        }
+    }
+
+    /// How many there are.
+    pub fn load(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Sends a frame before what waits.
+    pub fn urgent(&mut self, frame: Frame) {
+        self.urgent.push(frame);
+    }
+
+    /// Does something with a call, if it is still there.
+    pub fn with<Answer>(
+        &mut self,
+        id: u32,
+        change: impl FnOnce(&mut Call) -> Answer,
+    ) -> Option<Answer> {
+        self.calls.get_mut(&id).map(change)
+    }
+
+    /// The same, when it has not been answered; then it wants its turn.
+    pub fn send(&mut self, id: u32, put: impl FnOnce(&mut Call)) {
+        if let Some(call) = self.calls.get_mut(&id).filter(|call| !call.is_over()) {
+            put(call);
+            self.ready(id);
+        }
+    }
+
+    /// Answers a call.
+    pub fn finish(&mut self, id: u32, body: Vec<u8>) {
+        self.with(id, |call| call.finish(body));
+        self.ready(id);
+    }
+
+    /// Bytes that came for a call have been taken.
+    pub fn consumed(&mut self, id: u32, bytes: usize) {
+        let credit = self.with(id, |call| call.consumed(Kind::Data, bytes));
+        self.urgent.extend(credit.flatten());
+    }
+
+    /// What is to be told the time by now, and when the next one is.
+    pub fn alarms(&mut self, now: Instant) -> (Vec<Arc<dyn Events>>, Option<Instant>) {
+        let due = self.calls.values_mut().filter(|call| call.alarm.is_some_and(|at| at <= now));
+        let rung = due.filter_map(|call| {
+            call.alarm = None;
+            call.events.clone()
+        });
+        let rung = rung.collect();
+        (rung, self.calls.values().filter_map(|call| call.alarm).min())
+    }
+
+    /// The next frames that can be sent, and whose all has been sent with them.
+    pub fn batch(&mut self) -> (Vec<u8>, Vec<Arc<dyn Events>>) {
+        let (mut bytes, mut roomy) = (Vec::new(), Vec::new());
+        self.hurry(&mut bytes);
+        while bytes.len() < BATCH {
+            let Some(id) = self.ready.pop_front() else { break };
+            let Some(call) = self.calls.get_mut(&id) else { continue };
+            call.is_ready = false;
+            let Some((frame, credit)) = call.next() else { continue };
+            encode(&frame, &mut bytes);
+            self.urgent.extend(credit);
+            if call.is_concluded() {
+                self.forget_partial(id);
+                self.calls.remove(&id);
+            } else if call.can_send() {
+                // It has its next turn after all others.
+                self.ready(id);
+            } else if call.waiting() == 0 {
+                roomy.extend(call.events.clone());
+            }
+        }
+        // What was granted meanwhile.
+        self.hurry(&mut bytes);
+        (bytes, roomy)
+    }
+
+    /// Takes a frame of the client's.
+    pub fn take(&mut self, frame: Frame) -> Result<Taken, Fault> {
+        if frame.call == 0 {
+            return match frame.kind {
+                Kind::Hello => Ok(Taken::Hello(parse(&frame.payload)?)),
+                Kind::Notice => Ok(Taken::Nothing),
+                kind => Err(Fault(format!("a frame of kind {} belongs to no call", kind as u8))),
+            };
+        }
+        let id = frame.call;
+        if !self.begin(id, frame.kind)? {
+            return Ok(Taken::Nothing);
+        }
+        let Some(call) = self.calls.get_mut(&id) else { return Ok(Taken::Nothing) };
+        match frame.kind {
+            Kind::Credit => self.credited(id, &frame.payload),
+            Kind::Cancel if call.events.is_none() && call.partial.is_some() => {
+                // It was cancelled before it was known what it is.
+                self.forget_partial(id);
+                self.finish(id, br#"{"neverStarted":true}"#.to_vec());
+                Ok(Taken::Nothing)
+            }
+            Kind::Cancel => {
+                let events = call.events.clone();
+                told(events, |events| Ok(Taken::Cancelled(events, parse(&frame.payload)?)))
+            }
+            Kind::Data => {
+                if !call.bytes.received(frame.payload.len()) {
+                    return Err(flood());
+                }
+                let Some(events) = call.events.clone() else {
+                    self.consumed(id, frame.payload.len());
+                    return Ok(Taken::Nothing);
+                };
+                Ok(Taken::Data(events, frame.payload))
+            }
+            Kind::Message => {
+                let is_granted = call.messages.received(frame.payload.len());
+                let credit = call.consumed(Kind::Message, frame.payload.len());
+                self.urgent.extend(credit);
+                if is_granted { self.assemble(frame) } else { Err(flood()) }
+            }
+            _ => self.assemble(frame),
+        }
+    }
+
+    /// Whether there is a call of this number, now that it may have begun.
+    fn begin(&mut self, id: u32, kind: Kind) -> Result<bool, Fault> {
+        if self.calls.contains_key(&id) {
+            return Ok(true);
+        }
+        if kind != Kind::Open {
+            return Ok(false);
+        }
+        if id <= self.last_id {
+            return Err(Fault(format!("call {id} has been there before")));
+        }
+        self.last_id = id;
+        self.calls.insert(id, Call::new(id));
+        Ok(true)
+    }
+
+    fn credited(&mut self, id: u32, payload: &[u8]) -> Result<Taken, Fault> {
+        let [a, b, c, d, kind] = *payload else { return Err(Fault("no credit".to_owned())) };
+        let kind = if kind == Kind::Data as u8 { Kind::Data } else { Kind::Message };
+        let bytes = u32::from_be_bytes([a, b, c, d]);
+        let can_send = self.with(id, |call| {
+            call.lane(kind).credited(bytes.into());
+            call.can_send()
+        });
+        if can_send == Some(true) {
+            self.ready(id);
+        }
+        Ok(Taken::Nothing)
+    }
+
+    /// Takes a part of a message; what comes of it if that was its last.
+    fn assemble(&mut self, frame: Frame) -> Result<Taken, Fault> {
+        let Some(call) = self.calls.get_mut(&frame.call) else { return Ok(Taken::Nothing) };
+        let partial = call.partial.get_or_insert_default();
+        if !partial.is_refused {
+            self.partial_bytes += frame.payload.len();
+            partial.bytes.extend_from_slice(&frame.payload);
+        }
+        if self.partial_bytes > self.max_bytes {
+            if frame.kind != Kind::Open {
+                return Err(Fault("a message is too long".to_owned()));
+            }
+            self.partial_bytes -= partial.bytes.len();
+            *partial = Partial { bytes: Vec::new(), is_refused: true };
+        }
+        if frame.more {
+            return Ok(Taken::Nothing);
+        }
+        let events = call.events.clone();
+        let Partial { bytes, is_refused } = call.partial.take().unwrap_or_default();
+        self.partial_bytes -= bytes.len();
+        match frame.kind {
+            Kind::Open => Ok(Taken::Opened(frame.call, Some(bytes).filter(|_| !is_refused))),
+            _ => told(events, |events| Ok(Taken::Message(events, parse(&bytes)?))),
+        }
+    }
+
+    fn forget_partial(&mut self, id: u32) {
+        let partial = self.with(id, |call| call.partial.take()).flatten();
+        self.partial_bytes -= partial.map_or(0, |partial| partial.bytes.len());
+    }
+
+    fn ready(&mut self, id: u32) {
+        let Some(call) = self.calls.get_mut(&id) else { return };
+        if !std::mem::replace(&mut call.is_ready, true) {
+            self.ready.push_back(id);
+        }
+    }
+
+    fn hurry(&mut self, bytes: &mut Vec<u8>) {
+        self.urgent.drain(..).for_each(|frame| encode(&frame, bytes));
+    }
+}
+
+fn told(
+    events: Option<Arc<dyn Events>>,
+    tell: impl FnOnce(Arc<dyn Events>) -> Result<Taken, Fault>,
+) -> Result<Taken, Fault> {
+    events.map_or(Ok(Taken::Nothing), tell)
+}
+
+/// What a payload says.
+fn parse(payload: &[u8]) -> Result<Value, Fault> {
+    serde_json::from_slice(payload).map_err(|error| Fault(error.to_string()))
+}
+
+/// A far side defends itself.
+fn flood() -> Fault {
+    Fault("more was sent than was granted".to_owned())
+}
