@@ -1,5 +1,6 @@
 // Builds the addon and the keeper and puts them where src/engine/binding.ts looks first:
-// native/prebuilt/<platform>-<arch>-<libc>.
+// native/prebuilt/<platform>-<arch>-<libc>; and the far side without Node, static, in
+// native/prebuilt/far-<platform>-<arch>, where Rust has the musl target of this kind of processor.
 //
 //     node scripts/build-native.mjs [--quick] [--target TRIPLE]
 //
@@ -10,6 +11,7 @@
 // `pip install cargo-zigbuild ziglang`, `rustup target add TRIPLE`.
 
 import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -67,6 +69,7 @@ function libc() {
 }
 
 checkTools();
+const profile = values.quick ? 'quick' : 'release';
 const machine = values.target
   ? // Without the version of glibc that may stand at its end.
     parseTriple(values.target.replace(/\.[\d.]+$/, '')).platformArchABI
@@ -74,7 +77,7 @@ const machine = values.target
 const common = {
   cwd: root,
   outputDir: join(root, 'native', 'prebuilt', machine),
-  profile: values.quick ? 'quick' : 'release',
+  profile,
   cargoOptions: ['--locked'],
   ...(values.target && { target: values.target, crossCompile: true }),
 };
@@ -87,4 +90,58 @@ const parts = [
 for (const part of parts) {
   const { task } = await napi.build({ ...common, ...part });
   await task.catch(() => stop('cargo could not build the native part; its errors are above'));
+}
+
+const [, platform, arch, abi] = /^(\w+)-(\w+)-(\w+)$/.exec(machine) ?? [];
+const musl = `${arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux-musl`;
+if (values.target ? abi === 'musl' : hasTarget(musl)) buildFar(musl, `far-${platform}-${arch}`);
+else if (!values.target)
+  console.error(`forkline: no far side without Node: rustup target add ${musl}`);
+
+/**
+ * Whether Rust can build for it.
+ * @param {string} target
+ */
+function hasTarget(target) {
+  const args = ['--print', 'target-libdir', '--target', target];
+  const { stdout } = spawnSync('rustc', args, { encoding: 'utf8' });
+  return existsSync(stdout?.trim() ?? '');
+}
+
+/**
+ * Static, so by cargo itself: napi links whatever it builds for musl to the musl of the machine.
+ * @param {string} target
+ * @param {string} folder
+ */
+function buildFar(target, folder) {
+  const build = values.target ? 'zigbuild' : 'build';
+  const args = [build, '--locked', '--package', 'forkline-far', '--profile', profile];
+  const variable = target.replaceAll('-', '_');
+  // Of C++ it has only what stands between clone and exec, for which any compiler for this processor does:
+  // it takes system calls, and nothing that only glibc has.
+  const compiler = {
+    [`CXX_${variable}`]: process.env.CXX || 'c++',
+    [`CXXFLAGS_${variable}`]: '-U_FORTIFY_SOURCE -fno-stack-protector',
+  };
+  const { status } = spawnSync('cargo', [...args, '--target', target], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...(values.target ? {} : compiler), ...process.env },
+  });
+  if (status !== 0) stop('cargo could not build the far side; its errors are above');
+  const made = join(root, 'native', 'prebuilt', folder);
+  mkdirSync(made, { recursive: true });
+  // In the place of one that may be running.
+  rmSync(join(made, 'forkline-far'), { force: true });
+  copyFileSync(
+    join(targetDirectory(), target, profile, 'forkline-far'),
+    join(made, 'forkline-far'),
+  );
+}
+
+/** Where cargo puts what it builds. */
+function targetDirectory() {
+  const args = ['metadata', '--format-version', '1', '--no-deps', '--offline'];
+  const { stdout } = spawnSync('cargo', args, { cwd: root, encoding: 'utf8' });
+  return JSON.parse(stdout).target_directory;
 }

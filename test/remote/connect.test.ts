@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { InputError, LaunchError, run, spawn } from '../../src/index.js';
 import { connect, NoWorkerError } from '../../src/remote/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
-import { FAR_SIDE, useFar } from '../support/far.js';
+import { FAR_SIDE, testWithNode, useFar } from '../support/far.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
 import { exited, failureOf, printed } from '../support/results.js';
@@ -30,12 +30,18 @@ test.each([
   ['sleep 5', { timeoutMs: 100 }],
   ['trap "" TERM; echo ready; sleep 5', { timeoutMs: 300, graceMs: 100 }],
   ['stty size', { pty: { columns: 100, rows: 30 } }],
-  ['printf "\\xc4\\xe3"', { encoding: 'gbk' }],
   ['echo $PWD $OLDPWD $NOPE', { cwd: '/usr', env: { NOPE: 'x', OLDPWD: undefined } }],
   ['env | grep -v FORKLINE_MARK', { inheritEnv: 'none' }],
 ] as const)('%s comes to the same there as here', async (command, options) => {
   const here = await run(command, options);
   expect(lasting(await far.run(command, options))).toEqual(lasting(here));
+});
+
+testWithNode('text of another encoding comes to the same there as here', async () => {
+  const options = { encoding: 'gbk' };
+  const here = await run('printf "\\xc4\\xe3"', options);
+  expect(printed(here)).toBe('你');
+  expect(lasting(await far.run('printf "\\xc4\\xe3"', options))).toEqual(lasting(here));
 });
 
 test('output is told as it comes, and all of it', async () => {

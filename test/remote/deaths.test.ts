@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { connect, NoWorkerError, WorkerLostError } from '../../src/remote/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
-import { FAR_SIDE } from '../support/far.js';
+import { FAR_SIDE, testWithNode } from '../support/far.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { eventually, isGone, processesRunning } from '../support/processes.js';
@@ -55,9 +55,7 @@ test('a far side that is killed is told with what was heard of the command', asy
   const listening = failureOf(far.run(`echo early; ${longSleep(176)}`, { onOutput: () => {} }));
   const silent = failureOf(far.run(`seq 1 100000; echo late; ${longSleep(176)}`));
   const live = await far.spawn(longSleep(176));
-  const bash = await far.createBashTool({ contract: 'plain' });
-  const call = failureOf(bash.execute({ command: longSleep(176) }, { onOutput: () => {} }));
-  await eventually(() => expect(sleeping(176)).toHaveLength(4));
+  await eventually(() => expect(sleeping(176)).toHaveLength(3));
   // Its output is told once a second.
   await sleep(2000);
   process.kill(pid, 'SIGKILL');
@@ -68,12 +66,22 @@ test('a far side that is killed is told with what was heard of the command', asy
   expect(output).toMatch(/^\d+\n.*\n100000\nlate\n$/s);
   expect(output.length).toBeLessThanOrEqual(8192);
   expect(await failureOf(live.result)).toMatchObject({ name: 'WorkerLostError', started: true });
-  expect(await call).toMatchObject({ name: 'WorkerLostError', started: 'unknown' });
   expect(await failureOf(far.run('true'))).toBeInstanceOf(NoWorkerError);
   expect(await failureOf(far.spawn('true'))).toBeInstanceOf(NoWorkerError);
-  expect(await failureOf(bash.execute({ command: 'true' }))).toBeInstanceOf(NoWorkerError);
   // Its commands end with it.
   await eventually(() => expect(sleeping(176)).toEqual([]));
+  await far.dispose();
+});
+
+testWithNode('a tool of a far side that is killed tells so, and runs no more', async () => {
+  const { far, pid } = await connectBehindLine();
+  const bash = await far.createBashTool({ contract: 'plain' });
+  const call = failureOf(bash.execute({ command: longSleep(186) }, { onOutput: () => {} }));
+  await eventually(() => expect(sleeping(186)).toHaveLength(1));
+  process.kill(pid, 'SIGKILL');
+  expect(await call).toMatchObject({ name: 'WorkerLostError', started: 'unknown' });
+  expect(await failureOf(bash.execute({ command: 'true' }))).toBeInstanceOf(NoWorkerError);
+  await eventually(() => expect(sleeping(186)).toEqual([]));
   await far.dispose();
 });
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, test } from 'vitest';
 // A test may put something else in the place of the public one.
@@ -5,9 +6,27 @@ import { createBashTool } from '../../src/contracts/create-bash-tool.js';
 import type { BashTool, BashToolOptions } from '../../src/index.js';
 import { type Connection, connect, serveStream } from '../../src/remote/index.js';
 import { program } from './cli.js';
+import { root } from './house.js';
+
+/** The far side without Node. */
+export const STATIC_FAR = join(
+  root,
+  'native',
+  'prebuilt',
+  `far-linux-${process.arch}`,
+  'forkline-far',
+);
+
+/** Whether that is what this file's tests are about: then there are no tools. */
+const isStatic = process.env.FORKLINE_TEST_FAR_SIDE === 'static';
 
 /** What starts a far side on this machine. */
-export const FAR_SIDE: readonly string[] = [process.execPath, program, 'serve', '--stdio'];
+export const FAR_SIDE: readonly string[] = isStatic
+  ? [STATIC_FAR, 'serve', '--stdio']
+  : [process.execPath, program, 'serve', '--stdio'];
+
+/** Tests of what takes forkline itself at the far side. */
+export const testWithNode = test.skipIf(isStatic);
 
 /** A far side in a process of its own, for all tests of a file. */
 export async function useFar(command: readonly string[] = FAR_SIDE): Promise<Connection> {

@@ -3,6 +3,7 @@
 
 mod ending;
 
+use std::fs::File;
 use std::io::{IsTerminal, Write, stdin, stdout};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use std::time::Duration;
 use forkline_engine::Engine;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
+use rustix::stdio::dup2_stdout;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -83,6 +85,9 @@ fn start() -> std::io::Result<ExitCode> {
     };
     std::thread::Builder::new().name("forkline-read".to_owned()).spawn(read)?;
     let code = ending.wait();
+    // Nothing is told of what ends because of that: the client sees that the line is closed.
+    line.close();
+    dup2_stdout(File::options().write(true).open("/dev/null")?)?;
     let (done, over) = mpsc::channel();
     place.engine.dispose(
         &place.owner,

@@ -39,6 +39,7 @@ pub struct Calls {
     /// Of messages that are not whole yet.
     partial_bytes: usize,
     last_id: u32,
+    is_closed: bool,
 }
 
 impl Calls {
@@ -51,6 +52,7 @@ impl Calls {
             urgent: Vec::new(),
             partial_bytes: 0,
             last_id: 0,
+            is_closed: false,
         }
     }
 
@@ -93,6 +95,13 @@ impl Calls {
         self.urgent.extend(credit.flatten());
     }
 
+    /// Nothing more is sent.
+    pub fn close(&mut self) {
+        self.is_closed = true;
+        self.ready.clear();
+        self.urgent.clear();
+    }
+
     /// What is to be told the time by now, and when the next one is.
     pub fn alarms(&mut self, now: Instant) -> (Vec<Arc<dyn Events>>, Option<Instant>) {
         let due = self.calls.values_mut().filter(|call| call.alarm.is_some_and(|at| at <= now));
@@ -107,6 +116,9 @@ impl Calls {
     /// The next frames that can be sent, and whose all has been sent with them.
     pub fn batch(&mut self) -> (Vec<u8>, Vec<Arc<dyn Events>>) {
         let (mut bytes, mut roomy) = (Vec::new(), Vec::new());
+        if self.is_closed {
+            return (bytes, roomy);
+        }
         self.hurry(&mut bytes);
         while bytes.len() < BATCH {
             let Some(id) = self.ready.pop_front() else { break };

@@ -86,6 +86,11 @@ impl Line {
         waiting.unwrap_or(0) > 0
     }
 
+    /// Nothing more is sent.
+    pub fn close(&self) {
+        self.change(Calls::close);
+    }
+
     /// Sends what there is, for as long as the process lives. Once nobody reads it any more, it goes
     /// nowhere: what the client still says is heard all the same.
     pub fn run(&self, mut output: impl Write) {

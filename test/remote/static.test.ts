@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { afterAll, expect, test, vi } from 'vitest';
+import { InputError, LaunchError } from '../../src/index.js';
+import { type Connection, connect } from '../../src/remote/index.js';
+import { STATIC_FAR } from '../support/far.js';
+import { namespaces } from '../support/hosts.js';
+import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { exited, failureOf, printed } from '../support/results.js';
+
+// The far side that is a program without Node: what it has not, where it runs, and the suites of a far
+// side once more.
+
+vi.hoisted(() => {
+  process.env.FORKLINE_TEST_FAR_SIDE = 'static';
+});
+leavesNothingBehind();
+const folder = useFolder();
+// Rust may lack the target: scripts/build-native.mjs says so.
+const isBuilt = existsSync(STATIC_FAR);
+const SERVE = [STATIC_FAR, 'serve', '--stdio'];
+const far: Connection = isBuilt ? await connect({ command: SERVE }) : Object.create(null);
+if (isBuilt) afterAll(() => far.dispose());
+
+const HERE = 'at a far side without Node';
+
+test.runIf(isBuilt).each([
+  [
+    { sandbox: 'read-only' },
+    `sandbox: expected 'danger-full-access' or nothing ${HERE}, which makes no`,
+  ],
+  [
+    { limits: { memoryBytes: 2 ** 30 } },
+    `limits.memoryBytes: expected nothing ${HERE}, which makes no`,
+  ],
+  [
+    { limits: { processes: 9 } },
+    `limits.processes: expected nothing ${HERE}, which makes no control`,
+  ],
+  [{ encoding: 'gbk' }, `encoding: expected 'utf-8' ${HERE}, got "gbk"`],
+  [{ env: { 'A=': 'x' } }, 'env: expected a name without "=" and NUL, got "A="'],
+  [{ env: { A: '\ud800' } }, 'options: expected text without lone surrogates'],
+] as const)('%o is refused by name, and nothing is started', async (options, message) => {
+  const refused = await failureOf(far.run('true', options as object));
+  expect(refused).toBeInstanceOf(InputError);
+  expect((refused as Error).message).toContain(message);
+});
+
+test.runIf(isBuilt)('no sandbox, text as UTF-8 and processor time can be asked for', async () => {
+  const options = {
+    sandbox: 'danger-full-access',
+    encoding: 'utf8',
+    limits: { cpuSeconds: 1 },
+  } as const;
+  const { outcome } = await far.run('while :; do :; done', options);
+  expect(outcome).toEqual({ kind: 'signaled', signal: 'SIGXCPU' });
+});
+
+test.runIf(isBuilt)('a tool is refused, and told what there is instead', async () => {
+  const refused = await failureOf(far.createBashTool({ contract: 'plain' }));
+  expect(refused).toBeInstanceOf(InputError);
+  expect((refused as Error).message).toBe(
+    'createBashTool: expected a far side with Node, got forkline-far, which has run() and spawn()',
+  );
+});
+
+test.runIf(isBuilt)('it runs where nothing else is: no Node, no C library, no shell', async () => {
+  const image = folder.file('image');
+  for (const name of ['dev', 'proc']) mkdirSync(`${image}/${name}`, { recursive: true });
+  copyFileSync(STATIC_FAR, `${image}/forkline-far`);
+  const inside = `mount --rbind /dev ${image}/dev && mount -t proc proc ${image}/proc &&
+    exec chroot ${image} /forkline-far serve --stdio`;
+  const command = namespaces('-m', '--fork', '--pid', '--kill-child', 'sh', '-c', inside);
+  const there = await connect({ command });
+  const result = await there.run(['/forkline-far', '--version'], { cwd: '/' });
+  expect(result.outcome).toEqual(exited(0));
+  expect(printed(result)).toMatch(/^\d+\.\d+\.\d+\n$/);
+  const shell = await failureOf(there.run('true'));
+  expect(shell).toBeInstanceOf(LaunchError);
+  expect(shell).toMatchObject({ step: 'exec', code: 'ENOENT' });
+  await there.dispose();
+});
+
+test.runIf(isBuilt)('it says how it is used', () => {
+  const usage = execFileSync(STATIC_FAR, ['--help'], { encoding: 'utf8' });
+  expect(usage).toMatch(/^usage: forkline-far serve --stdio\n/);
+  expect(() => execFileSync(STATIC_FAR, ['mcp'], { stdio: 'pipe' })).toThrow(/usage: forkline-far/);
+});
+
+if (isBuilt) {
+  await import('./connect.test.js');
+  await import('./deaths.test.js');
+  await import('./slow-reader.test.js');
+}
