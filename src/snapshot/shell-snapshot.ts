@@ -187,6 +187,10 @@ export class ShellSnapshot {
     });
     await owner.dispose(GRACE_MS);
     if (outcome.kind === 'timedOut') throw new Error(`not read within ${timeoutMs} ms`);
+    if (spill?.error !== undefined) {
+      const { code, message } = spill.error;
+      throw new Error(`what it leaves can't be kept in ${dump}: ${code}: ${message}`);
+    }
     if ((spill?.dropped ?? 0) > 0) throw new Error(`leaves more than ${MAX_DUMP_BYTES} bytes`);
     const text = await readFile(dump, 'latin1');
     await rm(dump);
