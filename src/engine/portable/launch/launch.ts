@@ -8,7 +8,7 @@ import { namedCall, programCall } from './program.js';
 import { type ShellInvocation, shellCall, usualShells } from './shells.js';
 import { launchOnTerminal } from './terminal.js';
 
-type Attempt = Leader | { readonly errno: number };
+type Attempt = Leader | EngineFailure | { readonly errno: number };
 
 /**
  * Starts a command by the first shell that is there.
@@ -33,7 +33,7 @@ export async function launch(
     if (!isWanted()) return undefined;
     const attempt = attemptLaunch(call, command, directory, environment);
     const outcome = attempt instanceof Promise ? await attempt : attempt;
-    if ('pid' in outcome) return outcome;
+    if ('pid' in outcome || 'step' in outcome) return outcome;
     errno = outcome.errno;
     if (errno !== ERRNO.ENOENT && errno !== ERRNO.ENOTDIR) break;
   }

@@ -2,9 +2,9 @@ import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Readable, Writable } from 'node:stream';
 import { InputError } from '../../../support/errors.js';
-import type { EngineCommand } from '../../message.js';
+import type { EngineCommand, EngineFailure } from '../../message.js';
 import { ERRNO } from '../../system-error.js';
-import { errnoOf } from '../failure.js';
+import { errnoOf, terminalFailure } from '../failure.js';
 import type { Leader } from './leader.js';
 import { comeBehind } from './priority.js';
 import type { ShellInvocation } from './shells.js';
@@ -64,7 +64,7 @@ export function launchOnTerminal(
   behind: boolean,
   cwd: string,
   env: Record<string, string>,
-): Leader | { readonly errno: number } {
+): Leader | EngineFailure | { readonly errno: number } {
   const { path, args } = call;
   try {
     accessSync(cwd, constants.X_OK);
@@ -75,14 +75,13 @@ export function launchOnTerminal(
   if (args.some((argument) => Buffer.byteLength(argument) > LONGEST_TEXT_BYTES)) {
     return { errno: ERRNO.E2BIG };
   }
-  const size = { cols: columns, rows };
-  const pty = loadTerminals().spawn(path, args, {
-    ...size,
-    cwd,
-    env,
-    name: env.TERM,
-    encoding: null,
-  });
+  let pty: PtyProcess;
+  try {
+    const named = { cols: columns, rows, cwd, env, name: env.TERM, encoding: null };
+    pty = loadTerminals().spawn(path, args, named);
+  } catch (error) {
+    return terminalFailure(error);
+  }
   return ptyLeader(pty, call, behind ? comeBehind(pty.pid) : 0);
 }
 
