@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
+import { endOf, program } from '../support/cli.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { type Host, namespaces, startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
@@ -102,6 +103,14 @@ test.each([[['pidfd_send_signal']], [['pidfd_open']], [['pidfd_open', 'pidfd_sen
     await host.ended;
   },
 );
+
+test('A17: doctor says that handles of processes are denied', async () => {
+  const args = ['EPERM', 'pidfd_open', '--', process.execPath, program, 'doctor', '--json'];
+  const { stdout } = await endOf(spawn(folder.file('deny'), args));
+  expect(JSON.parse(stdout.toString()).findings).toContainEqual(
+    expect.objectContaining({ name: 'pidfd', status: 'limited' }),
+  );
+});
 
 test('A19: a command that ended in time has ended, however long its host was stopped', async () => {
   const host = startHost('commands');

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { cli, endOf, program } from '../support/cli.js';
+import { namespaces } from '../support/hosts.js';
 import { useFolder } from '../support/leftovers.js';
 
 const folder = useFolder();
@@ -34,6 +35,25 @@ test('doctor tells what there is, and exits with 0 where commands can run', asyn
   expect([...of.keys()]).toEqual(
     expect.arrayContaining(['/proc', 'other users', 'seccomp', 'descriptors', '/dev/null']),
   );
+});
+
+test('doctor tells whether processes have handles, which the keeper has, and not the host', async () => {
+  expect((await reportIn({})).of.get('pidfd')).toMatchObject({ status: 'ok', found: 'in use' });
+});
+
+test('doctor takes for limited what it cannot see without /proc', async () => {
+  const under = namespaces('-m', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh');
+  const [unshare = '', ...before] = under;
+  const child = spawn(unshare, [...before, process.execPath, program, 'doctor', '--json']);
+  const { stdout, code } = await endOf(child);
+  const { findings }: Report = JSON.parse(stdout.toString());
+  const unseen = findings.filter(({ found }) => found === 'not visible, without /proc');
+  expect(unseen.map(({ name, status }) => [name, status])).toEqual([
+    ['other users', 'limited'],
+    ['seccomp', 'limited'],
+    ['descriptors', 'limited'],
+  ]);
+  expect(code).toBe(0);
 });
 
 test('doctor tells which engine runs the commands, and what the portable one cannot keep', async () => {

@@ -1,19 +1,13 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  openSync,
-  readFileSync,
-  statfsSync,
-} from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, statfsSync } from 'node:fs';
 import { release, tmpdir } from 'node:os';
 import { messageOf } from '../../support/errors.js';
 import { formatSize } from '../../support/text.js';
+import { readQuietly } from './files.js';
 import { type Finding, failed, fine, limited } from './finding.js';
 
 const OLDEST_NODE = [20, 19] as const;
 const FEW_DESCRIPTORS = 256;
+const UNSEEN = 'not visible, without /proc';
 const LITTLE_SPACE = 64 * 1024 * 1024;
 
 /** What can be said of this machine without running a command. */
@@ -47,8 +41,7 @@ function proc(): Finding {
 
 function otherUsers(): Finding {
   const name = 'other users';
-  if (!existsSync('/proc/self/stat'))
-    return limited(name, 'not visible, without /proc', 'as above');
+  if (!existsSync('/proc/self/stat')) return limited(name, UNSEEN, 'as above');
   const isHidden = !existsSync('/proc/1/stat') || readQuietly('/proc/1/stat') === undefined;
   if (!isHidden) return fine(name, 'their processes can be seen');
   const cost = 'what runs as another user, by sudo for instance, can escape the end of its command';
@@ -57,7 +50,9 @@ function otherUsers(): Finding {
 
 function seccomp(): Finding {
   const status = readQuietly('/proc/self/status');
-  if (status === undefined) return fine('seccomp', 'unknown');
+  if (status === undefined) {
+    return limited('seccomp', UNSEEN, 'what is denied here shows when it fails');
+  }
   const filtered = /^Seccomp:\s*2$/m.test(status);
   const found = filtered ? 'a filter is active' : 'no filter';
   if (!/^NoNewPrivs:\s*1$/m.test(status)) return fine('seccomp', found);
@@ -67,7 +62,9 @@ function seccomp(): Finding {
 function descriptors(): Finding {
   const limits = readQuietly('/proc/self/limits');
   const [, soft] = /^Max open files\s+(\S+)/m.exec(limits ?? '') ?? [];
-  if (soft === undefined) return fine('descriptors', 'unknown');
+  if (soft === undefined) {
+    return limited('descriptors', UNSEEN, 'how few there are shows when there are none left');
+  }
   if (soft === 'unlimited' || Number(soft) >= FEW_DESCRIPTORS) return fine('descriptors', soft);
   const cost = 'few commands can run at a time; `ulimit -n 1024` allows for more';
   return limited('descriptors', soft, cost);
@@ -94,13 +91,5 @@ function temporary(): Finding {
     return free < LITTLE_SPACE ? limited(name, found, cost) : fine(name, found);
   } catch (error) {
     return limited(name, messageOf(error), cost);
-  }
-}
-
-function readQuietly(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
   }
 }

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { createOwner, type RunResult, spawn } from '../../index.js';
 import { messageOf } from '../../support/errors.js';
 import { packageVersion } from '../../support/version.js';
+import { readQuietly } from './files.js';
 import { type Finding, failed, fine, limited } from './finding.js';
 import { portableEngine } from './portable.js';
 import { sandboxTrial } from './sandbox.js';
@@ -60,24 +61,41 @@ function addon(): Finding {
   return failed('addon', `${version}, none loaded`, 'nothing can be started');
 }
 
-/** Nothing, where it cannot be seen whether there are any. */
+/**
+ * Whether the keeper, which ends processes, has got a handle of the one that it was started by.
+ * Nothing, where that cannot be seen.
+ */
 function processHandles(): Finding[] {
-  let links: string[];
-  try {
-    links = readdirSync('/proc/self/fd').flatMap((name) => linkOf(name) ?? []);
-  } catch {
-    return [];
-  }
-  if (links.some((link) => link.includes('pidfd'))) return [fine('pidfd', 'in use')];
-  const cost = 'processes are signalled by number, and their end is noticed later';
+  const links = childrenOf('self').filter(isKeeper).map(linksOf);
+  if (links.length === 0 || links.includes(undefined)) return [];
+  if (links.flat().some((link) => link?.includes('pidfd'))) return [fine('pidfd', 'in use')];
+  const cost =
+    'processes are signalled by number: another one that gets it at that very moment is hit';
   return [limited('pidfd', 'denied here, or an older kernel', cost)];
 }
 
-function linkOf(descriptor: string): string | undefined {
+function childrenOf(pid: string): string[] {
+  const ofThread = (thread: string): string[] => {
+    const children = readQuietly(`/proc/${pid}/task/${thread}/children`);
+    return children?.split(' ').filter((child) => child !== '') ?? [];
+  };
   try {
-    return readlinkSync(`/proc/self/fd/${descriptor}`);
+    return readdirSync(`/proc/${pid}/task`).flatMap(ofThread);
   } catch {
-    // It was the one by which the directory was read.
+    return [];
+  }
+}
+
+function isKeeper(pid: string): boolean {
+  return readQuietly(`/proc/${pid}/comm`) === 'forkline-keeper\n';
+}
+
+/** What its descriptors are; undefined: that may not be seen. */
+function linksOf(pid: string): string[] | undefined {
+  try {
+    const folder = `/proc/${pid}/fd`;
+    return readdirSync(folder).map((name) => readlinkSync(`${folder}/${name}`));
+  } catch {
     return undefined;
   }
 }
