@@ -25,6 +25,8 @@ function describe({ kind, target, rule }: Denial, writable: readonly string[]): 
       return `${what}Only sockets of the internet and of Unix can be made.`;
     case 'allowedDomains':
       return `${what}Use what is here, or ask the user to allow that host.`;
+    case 'deniedDomains':
+      return `${what}Use what is here, or ask the user.`;
     default:
       return `${what}There is no network: use what is here, or ask the user.`;
   }

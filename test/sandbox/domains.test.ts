@@ -1,11 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type DomainRules,
-  findAddress,
-  isAllowed,
-} from '../../src/command/sandbox/proxy/domains.js';
+import { type DomainRules, denyingRule, locate } from '../../src/command/sandbox/proxy/domains.js';
+import { canonicalHost } from '../../src/command/sandbox/proxy/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { makeScene, people, runAs, useScenes } from '../support/sandbox.js';
 
@@ -88,7 +87,9 @@ print(urllib.request.urlopen('${to}/f').read().decode(), end='')"`,
   test('denied goes before allowed', async () => {
     const network = { allowedDomains: ['localhost'], deniedDomains: ['localhost'] };
     const { result } = await ask(`${CURL} http://localhost:${port}/ || true`, network);
-    expect(result.sandbox?.denials).toMatchObject([{ target: 'localhost' }]);
+    expect(result.sandbox?.denials).toEqual([
+      { kind: 'connect', target: 'localhost', rule: 'deniedDomains', source: 'proxy' },
+    ]);
   });
 });
 
@@ -106,16 +107,97 @@ describe('names', () => {
     ['example.com', '*.example.com', false],
     ['badexample.com', '*.example.com', false],
     ['example.com.evil.org', 'example.com', false],
+    ['bücher.example', 'xn--bcher-kva.example', true],
+    ['ⓔxample.com', 'example.com', true],
+    ['example.com@evil.org', 'example.com', false],
+    ['example.com/.evil.org', '*.evil.org', false],
+    ['example.com#.evil.org', '*.evil.org', false],
+    ['1.2.3.4', '*.3.4', false],
   ])('%s is one of %s: %s', (host, rule, expected) => {
-    expect(isAllowed(host, rules(rule))).toBe(expected);
+    expect(denyingRule(host, rules(rule)) === undefined).toBe(expected);
   });
 
-  test('a name never leads to the host itself, unless that is named', async () => {
-    expect(await findAddress('127.0.0.1', rules('*.0.0.1'))).toBeUndefined();
-    expect(await findAddress('169.254.169.254', rules('*.254'))).toBeUndefined();
-    expect(await findAddress('10.1.2.3', rules('*.2.3'))).toBeUndefined();
-    expect(await findAddress('10.1.2.3', rules('10.1.2.3'))).toBe('10.1.2.3');
-    expect(await findAddress('127.0.0.1', rules('127.0.0.1'))).toBe('127.0.0.1');
-    expect(await findAddress('localhost', rules('localhost'))).toMatch(/^127\.|^::1$/);
+  test.each([
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    '0x7f000001',
+    '0177.0.0.1',
+    '127.0.0.1.',
+    '[::ffff:127.0.0.1]',
+    '::ffff:7f00:1',
+  ])('%s is 127.0.0.1, however it is written', async (written) => {
+    expect(canonicalHost(written)).toBe('127.0.0.1');
+    expect(denyingRule(written, rules('example.com'))).toBe('allowedDomains');
+    const some = { allowedDomains: ['127.0.0.1'], deniedDomains: [written] };
+    expect(denyingRule('127.0.0.1', some)).toBe('deniedDomains');
+  });
+
+  test.each(['', '.', 'a b', 'a\r\nb', 'fe80::1%eth0', 'a:b', '[', 'a@b', '::1]'])(
+    '%j is no host',
+    (text) => expect(canonicalHost(text)).toBeUndefined(),
+  );
+
+  test('whatever is given as a host is one in one spelling, or none', () => {
+    const anything = fc.oneof(fc.string(), fc.domain(), fc.ipV4Extended(), fc.ipV6());
+    fc.assert(
+      fc.property(anything, (text) => {
+        const host = canonicalHost(text);
+        if (host !== undefined) expect(canonicalHost(host)).toBe(host);
+      }),
+    );
+  });
+
+  test.each([
+    ['127.0.0.1', '*.example.com', 'denied'],
+    ['127.0.0.1', 'x.example.com', 'denied'],
+    ['::1', 'x.example.com', 'denied'],
+    ['::ffff:127.0.0.1', 'x.example.com', 'denied'],
+    ['64:ff9b::7f00:1', 'x.example.com', 'denied'],
+    ['0.0.0.0', 'x.example.com', 'denied'],
+    ['169.254.169.254', 'x.example.com', 'denied'],
+    ['fd00:ec2::254', 'x.example.com', 'denied'],
+    ['fe80::1', 'x.example.com', 'denied'],
+    ['10.1.2.3', '*.example.com', 'denied'],
+    ['fd12::1', '*.example.com', 'denied'],
+    ['10.1.2.3', 'x.example.com', 'found'],
+    ['203.0.113.7', '*.example.com', 'found'],
+    ['64:ff9b::cb00:7107', '*.example.com', 'found'],
+  ])('a name that leads to %s, allowed as %s, is %s', async (address, rule, expected) => {
+    const place = await locate('x.example.com', rules(rule), async () => [address]);
+    expect(place.kind).toBe(expected);
+  });
+
+  test('a name that leads to an address of the host itself leads nowhere', async () => {
+    const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+    const addresses = own.map(({ address }) => address);
+    expect(await locate('x.example.com', rules('x.example.com'), async () => addresses)).toEqual({
+      kind: 'denied',
+      rule: 'allowedDomains',
+    });
+  });
+
+  test('a name that leads to an address that is denied is denied', async () => {
+    const some = { allowedDomains: ['*.example.com'], deniedDomains: ['203.0.113.7'] };
+    const ask = async () => ['203.0.113.7', '203.0.113.8'];
+    const place = await locate('x.example.com', some, ask);
+    expect(place).toEqual({ kind: 'found', addresses: ['203.0.113.8'] });
+    const only = await locate('x.example.com', some, async () => ['203.0.113.7']);
+    expect(only).toEqual({ kind: 'denied', rule: 'deniedDomains' });
+  });
+
+  test('the host itself is reached by its own names', async () => {
+    const found = async (host: string) => locate(host, rules('127.0.0.1', 'localhost'));
+    expect(await found('127.0.0.1')).toEqual({ kind: 'found', addresses: ['127.0.0.1'] });
+    expect(await found('localhost')).toMatchObject({ kind: 'found' });
+    expect(await locate('10.1.2.3', rules('10.1.2.3'))).toMatchObject({ kind: 'found' });
+    expect(await locate('169.254.169.254', rules('169.254.169.254'))).toMatchObject({
+      kind: 'found',
+    });
+  });
+
+  test('a name that nobody knows is not told to be denied', async () => {
+    const nobody = async () => Promise.reject(new Error('ENOTFOUND'));
+    expect(await locate('example.com', rules('example.com'), nobody)).toEqual({ kind: 'unknown' });
   });
 });

@@ -24,8 +24,8 @@ export async function withDenials(
 ): Promise<RunResult> {
   if (result.sandbox === undefined) return result;
   const told = deniedHostsOf(sandbox.plan, performance.now() - result.durationMs);
-  const hosts = told.map((target): Denial => {
-    return { kind: 'connect', target, rule: 'allowedDomains', source: 'proxy' };
+  const hosts = told.map(({ host: target, rule }): Denial => {
+    return { kind: 'connect', target, rule, source: 'proxy' };
   });
   const denials = [
     ...result.sandbox.denials,

@@ -1,5 +1,6 @@
 import { serveSandboxesBy } from '../../engine/channel.js';
 import type { DomainRules } from './proxy/domains.js';
+import type { DeniedHost } from './proxy/index.js';
 
 let proxy: typeof import('./proxy/index.js') | undefined;
 
@@ -13,7 +14,7 @@ export function serveSandboxes(): void {
 }
 
 /** The hosts that those in a sandbox were denied since then. */
-export function deniedHostsOf(plan: string, since: number): readonly string[] {
+export function deniedHostsOf(plan: string, since: number): readonly DeniedHost[] {
   return proxy?.deniedHosts(plan, since) ?? [];
 }
 

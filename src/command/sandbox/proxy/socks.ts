@@ -1,47 +1,63 @@
 import type { Socket } from 'node:net';
-import type { Tunnel } from './tunnel.js';
+import type { Established } from './http.js';
+import type { Reached, Tunnel } from './tunnel.js';
 
 const VERSION = 5;
 const CONNECT = 1;
 const IPV4 = 1;
 const NAME = 3;
 const IPV6 = 4;
-const SUCCEEDED = 0;
-const NOT_ALLOWED = 2;
+const NO_METHOD = 0xff;
 const NOT_SUPPORTED = 7;
+const KIND_NOT_SUPPORTED = 8;
+const CODES: Readonly<Record<Reached['kind'], number>> = {
+  connected: 0,
+  denied: 2,
+  unreachable: 4,
+};
 
-/** Serves one client of SOCKS 5 (RFC 1928), of which `first` has come already. */
-export async function serveSocks(socket: Socket, first: Buffer, tunnel: Tunnel): Promise<void> {
-  const reader = new Reader(socket, first);
+/**
+ * Serves one client of SOCKS 5 (RFC 1928), of which `first` has come already.
+ *
+ * @throws Error The client has gone.
+ */
+export async function serveSocks(
+  client: Socket,
+  first: Buffer,
+  tunnel: Tunnel,
+  established: Established,
+): Promise<void> {
+  const reader = new Reader(client, first);
   const [, methods = 0] = await reader.take(2);
-  await reader.take(methods);
-  // Nobody else is in this loopback.
-  socket.write(Buffer.from([VERSION, 0]));
+  // Nobody else is in this loopback: nobody need say who it is.
+  const isOpen = (await reader.take(methods)).includes(0);
+  client.write(Buffer.from([VERSION, isOpen ? 0 : NO_METHOD]));
+  if (!isOpen) {
+    client.end();
+    return;
+  }
   const [, command, , kind] = await reader.take(4);
-  const host = await readHost(reader, kind);
-  const port = (await reader.take(2)).readUInt16BE();
   const answer = (code: number): void => {
-    socket.write(Buffer.from([VERSION, code, 0, IPV4, 0, 0, 0, 0, 0, 0]));
+    client.write(Buffer.from([VERSION, code, 0, IPV4, 0, 0, 0, 0, 0, 0]));
+    if (code !== CODES.connected) client.end();
   };
-  if (command !== CONNECT || host === undefined) {
-    answer(NOT_SUPPORTED);
-    socket.end();
-    return;
-  }
-  const upstream = await tunnel(host, port);
-  answer(upstream === undefined ? NOT_ALLOWED : SUCCEEDED);
-  if (upstream === undefined) {
-    socket.end();
-    return;
-  }
-  upstream.write(reader.rest());
-  socket.pipe(upstream).pipe(socket);
+  const host = await readHost(reader, kind);
+  if (host === undefined) return answer(KIND_NOT_SUPPORTED);
+  const port = (await reader.take(2)).readUInt16BE();
+  if (command !== CONNECT) return answer(NOT_SUPPORTED);
+  client.setTimeout(0);
+  const reached = await tunnel(host, port);
+  answer(CODES[reached.kind]);
+  if (reached.kind !== 'connected') return;
+  const rest = reader.rest();
+  if (rest.length > 0) client.unshift(rest);
+  established(client, reached.socket, host, port);
 }
 
 async function readHost(reader: Reader, kind: number | undefined): Promise<string | undefined> {
   if (kind === NAME) {
     const [length = 0] = await reader.take(1);
-    return (await reader.take(length)).toString('latin1');
+    return (await reader.take(length)).toString('utf8');
   }
   if (kind === IPV4) return [...(await reader.take(4))].join('.');
   if (kind !== IPV6) return undefined;
@@ -52,20 +68,20 @@ async function readHost(reader: Reader, kind: number | undefined): Promise<strin
 
 /** Bytes in the order in which they come. */
 class Reader {
-  readonly #socket: Socket;
+  readonly #client: Socket;
   #buffer: Buffer;
 
-  constructor(socket: Socket, first: Buffer) {
-    this.#socket = socket;
+  constructor(client: Socket, first: Buffer) {
+    this.#client = client;
     this.#buffer = first;
   }
 
   /** @throws Error The client has gone. */
   async take(count: number): Promise<Buffer> {
     while (this.#buffer.length < count) {
-      const chunk: Buffer | null = this.#socket.read();
+      const chunk: Buffer | null = this.#client.read();
       if (chunk !== null) this.#buffer = Buffer.concat([this.#buffer, chunk]);
-      else await readable(this.#socket);
+      else await readable(this.#client);
     }
     const taken = this.#buffer.subarray(0, count);
     this.#buffer = this.#buffer.subarray(count);
@@ -77,10 +93,16 @@ class Reader {
   }
 }
 
-function readable(socket: Socket): Promise<void> {
+/** Until there is more; it takes back what it listens to: a byte may come at a time. */
+function readable(client: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (socket.destroyed || socket.readableEnded) reject(new Error('the client has gone'));
-    socket.once('readable', resolve);
-    socket.once('close', () => reject(new Error('the client has gone')));
+    const gone = () => settle(() => reject(new Error('the client has gone')));
+    const more = () => settle(resolve);
+    const settle = (then: () => void): void => {
+      client.off('readable', more).off('close', gone).off('end', gone);
+      then();
+    };
+    if (client.destroyed || client.readableEnded) return gone();
+    client.on('readable', more).on('close', gone).on('end', gone);
   });
 }

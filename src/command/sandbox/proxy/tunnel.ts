@@ -1,30 +1,70 @@
-import { connect, type Socket } from 'node:net';
+import { connect, type LookupFunction, type Socket } from 'node:net';
 import { startTimer } from '../../../support/timing.js';
-import { type DomainRules, findAddress } from './domains.js';
+import { type DenyingRule, type DomainRules, locate } from './domains.js';
+import { canonicalHost } from './hosts.js';
 
-/** Connects to a host, if that is allowed; undefined: it is not, or nobody is there. */
-export type Tunnel = (host: string, port: number) => Promise<Socket | undefined>;
+/** What came of connecting to a host. */
+export type Reached =
+  | { readonly kind: 'connected'; readonly socket: Socket }
+  | { readonly kind: 'denied' }
+  /** It is allowed, and nobody is there. */
+  | { readonly kind: 'unreachable' };
+
+/** Connects to a host, if that is allowed. It never rejects. */
+export type Tunnel = (host: string, port: number) => Promise<Reached>;
+
+/** Is told of every host that commands were kept from. */
+type Deny = (host: string, rule: DenyingRule) => void;
 
 const CONNECT_MS = 30_000;
+/** Somebody who has gone without a word is noticed after so long, and what the kernel takes besides. */
+const SILENT_MS = 60_000;
+/** As long as any name is. */
+const MOST_SHOWN = 253;
 
-/** One by these rules. `deny` is told of every host that it is not for. */
-export function tunnelBy(rules: DomainRules, deny: (host: string) => void): Tunnel {
-  return async (host, port) => {
-    const address = await findAddress(host, rules);
-    if (address === undefined) {
-      deny(host);
-      return undefined;
-    }
-    return new Promise((resolve) => {
-      const socket = connect({ host: address, port });
-      socket.unref();
-      const inTime = startTimer(CONNECT_MS, () => socket.destroy());
-      socket.once('error', () => resolve(undefined));
-      socket.once('close', () => resolve(undefined));
-      socket.once('connect', () => {
-        inTime();
-        resolve(socket);
-      });
+const UNKNOWN = { kind: 'unknown' } as const;
+
+/** One by these rules. */
+export function tunnelBy(rules: DomainRules, deny: Deny): Tunnel {
+  return async (given, port) => {
+    const host = canonicalHost(given);
+    if (host === undefined || !isPort(port)) return { kind: 'unreachable' };
+    const place = await locate(host, rules).catch(() => UNKNOWN);
+    if (place.kind === 'found') return reach(host, place.addresses, port);
+    if (place.kind === 'unknown') return { kind: 'unreachable' };
+    deny(host.slice(0, MOST_SHOWN), place.rule);
+    return { kind: 'denied' };
+  };
+}
+
+function isPort(port: number): boolean {
+  return Number.isInteger(port) && port > 0 && port <= 0xffff;
+}
+
+function reach(host: string, addresses: readonly string[], port: number): Promise<Reached> {
+  return new Promise((resolve) => {
+    // The name is for Node to try one address after another: they are those that were looked at.
+    const socket = connect({ host, port, lookup: leadingTo(addresses), allowHalfOpen: true });
+    socket.unref();
+    const inTime = startTimer(CONNECT_MS, () => socket.destroy());
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => {
+      inTime();
+      resolve({ kind: 'unreachable' });
     });
+    socket.once('connect', () => {
+      inTime();
+      socket.setKeepAlive(true, SILENT_MS);
+      resolve({ kind: 'connected', socket });
+    });
+  });
+}
+
+function leadingTo(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  return (_, options, tell) => {
+    const [first] = all;
+    if (options.all === true) tell(null, all);
+    else tell(null, first?.address ?? '', first?.family);
   };
 }

@@ -1,0 +1,45 @@
+import { isIP } from 'node:net';
+
+/** What no name of a host has: it would end it, or begin it anew, for one of those who read it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those, too.
+const FOREIGN = /[\x00-\x20\x7f@/\\?#%<>^|]/;
+
+/**
+ * The one spelling of a host: small letters without a final dot, names in other scripts by `xn--`,
+ * addresses as they are usually written (`127.1`, `0x7f000001`, `2130706433` and `::ffff:127.0.0.1` are
+ * `127.0.0.1`). Undefined: it is none.
+ */
+export function canonicalHost(host: string): string | undefined {
+  const bare = host.replace(/^\[(.*)\]$/, '$1');
+  const text = `http://${bare.includes(':') ? `[${bare}]` : bare}/`;
+  if (bare === '' || FOREIGN.test(bare) || !URL.canParse(text)) return undefined;
+  const { hostname } = new URL(text);
+  const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  return name === '' ? undefined : (mappedAddress(name) ?? name);
+}
+
+/** How a request names it in a header: an address of version 6 in brackets, no port that is implied. */
+export function authorityOf(host: string, port: number, implied: number): string {
+  const name = isIP(host) === 6 ? `[${host}]` : host;
+  return port === implied ? name : `${name}:${port}`;
+}
+
+/** An address of version 4 that is written as one of version 6. */
+function mappedAddress(name: string): string | undefined {
+  return lastAddress(name, /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/);
+}
+
+/** The address of version 4 that one of version 6 leads to: by itself, or by a translator (NAT64). */
+export function innerAddress(address: string): string | undefined {
+  const name = isIP(address) === 6 ? canonicalHost(address) : undefined;
+  if (name === undefined || isIP(name) === 4) return name;
+  return lastAddress(name, /^64:ff9b::(?:([\da-f]{1,4}):)?([\da-f]{1,4})$/);
+}
+
+function lastAddress(name: string, form: RegExp): string | undefined {
+  const found = form.exec(name);
+  if (found === null) return undefined;
+  const [high, low] = [found[1] ?? '0', found[2] ?? '0'].map((group) => Number.parseInt(group, 16));
+  const bits = [high ?? 0, low ?? 0].flatMap((group) => [group >> 8, group & 0xff]);
+  return bits.join('.');
+}

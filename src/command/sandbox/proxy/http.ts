@@ -1,0 +1,70 @@
+import { createServer, type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { exchange, refuse } from './exchange.js';
+import { authorityOf } from './hosts.js';
+import { join } from './joined.js';
+import type { Reached, Tunnel } from './tunnel.js';
+
+/** What becomes of a connection that stands. */
+export type Established = (client: Socket, upstream: Socket, host: string, port: number) => void;
+
+/** A proxy for HTTP: requests with a whole URL, and CONNECT. It is given its connections. */
+export function httpProxy(tunnel: Tunnel, established: Established = join): Server {
+  const server = createServer((asked, answer) => {
+    const url = URL.canParse(asked.url ?? '') ? new URL(asked.url ?? '') : undefined;
+    if (url?.protocol !== 'http:') return refuse(answer, 400, 'expected an absolute http: URL');
+    const port = Number(url.port || 80);
+    const forward = (reached: Reached): void => {
+      if (reached.kind !== 'connected') {
+        refuse(answer, codeOf(reached), refusal(reached, url.hostname));
+        return;
+      }
+      // It is what the URL says: a request to one host must not ask for another's pages.
+      const authority = authorityOf(url.hostname, port, 80);
+      const path = `${url.pathname}${url.search}`;
+      exchange(asked, answer, { authority, path, headers: asked.rawHeaders, by: reached.socket });
+    };
+    asked.socket.setTimeout(0);
+    tunnel(url.hostname, port)
+      .then(forward)
+      .catch(() => answer.destroy());
+  });
+  server.on('connect', (asked, client: Socket, head) => {
+    const [, host = '', port = ''] = /^(\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(asked.url ?? '') ?? [];
+    client.setTimeout(0);
+    tunnel(host, Number(port)).then((reached) => {
+      if (reached.kind !== 'connected') {
+        client.end(rawAnswer(codeOf(reached), refusal(reached, host)));
+        return;
+      }
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      if (head.length > 0) client.unshift(head);
+      established(client, reached.socket, host, Number(port));
+    });
+  });
+  server.on('clientError', (_, client) => {
+    if (client.writable) client.end(rawAnswer(400, 'expected a request of HTTP/1.1'));
+    else client.destroy();
+  });
+  return server;
+}
+
+/** An answer where Node has none for us any more, or not yet. */
+function rawAnswer(code: number, why: string): string {
+  const text = `${why}\n`;
+  const length = `Content-Length: ${Buffer.byteLength(text)}`;
+  const lines = [`HTTP/1.1 ${code} ${STATUS_CODES[code]}`, length, 'Connection: close', '', text];
+  return lines.join('\r\n');
+}
+
+type Refused = Exclude<Reached, { kind: 'connected' }>;
+
+function codeOf({ kind }: Refused): 403 | 502 {
+  return kind === 'denied' ? 403 : 502;
+}
+
+function refusal({ kind }: Refused, host: string): string {
+  return kind === 'denied'
+    ? `the sandbox does not let commands connect to ${host}`
+    : `${host} can't be reached`;
+}
