@@ -261,6 +261,7 @@ export async function withChecks(
 ): Promise<RunResult> {
   const { command, groups, limits } = commission;
   const { sandbox, directory = '/' } = command;
+  const since = performance.now() - result.durationMs;
   const kills = (await groups?.memoryKills()) ?? 0;
   if (result.background.length === 0) await groups?.remove();
   const checked: RunResult =
@@ -269,7 +270,7 @@ export async function withChecks(
       : wasKilled(result)
         ? await withMemoryChecked(result)
         : result;
-  const told = sandbox === undefined ? checked : await withDenials(checked, sandbox, directory);
+  const told = sandbox ? await withDenials(checked, sandbox, directory, since) : checked;
   const hasRun = told.outcome.kind !== 'cancelled' || told.outcome.ending.kind !== 'neverStarted';
   const whole = limits && hasRun ? { ...told, limits: reportOf(limits, groups) } : told;
   return withSpillChecked(whole, isOwn);

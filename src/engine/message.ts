@@ -1,5 +1,12 @@
 import type { EngineName } from './choice.js';
-import type { BackgroundProcess, BaseResult, Capture, SpillReport, StreamName } from './outcome.js';
+import type {
+  BackgroundProcess,
+  BaseResult,
+  Capture,
+  SandboxReport,
+  SpillReport,
+  StreamName,
+} from './outcome.js';
 
 /** A command with nothing left to decide. Times in milliseconds, sizes in bytes. */
 export interface EngineCommand {
@@ -119,8 +126,8 @@ export interface EngineOutcome {
   readonly directory: string | undefined;
   /** Errno of why it has not come after its host; 0: it has, or was not to. */
   readonly share: number;
-  /** Each line of its sandbox and by what it was kept, as `write=namespace tmp=none`. */
-  readonly enforced: string | undefined;
+  /** Each line of its sandbox and by what it was kept, as `write=namespace tmp=none socket=40`. */
+  readonly sandbox: string | undefined;
   /** What only the machine could tell on which it ran; absent: that is this one, and was not asked. */
   readonly checked?: Pick<BaseResult, 'outOfMemory' | 'sandbox' | 'spill' | 'limits'>;
 }
@@ -130,6 +137,7 @@ export type EngineReply =
   | { readonly kind: 'done'; readonly value: boolean }
   | { readonly kind: 'captures'; readonly captures: readonly Capture[] | undefined }
   | { readonly kind: 'members'; readonly members: readonly BackgroundProcess[] | undefined }
+  | { readonly kind: 'sandbox'; readonly lines: string }
   | { readonly kind: 'detached'; readonly pid: number }
   | ({ readonly kind: 'notDetached' } & EngineFailure)
   | { readonly kind: 'failed'; readonly errno: number; readonly message: string };
@@ -156,6 +164,11 @@ export interface CommandHandle {
   snapshot(): Promise<readonly Capture[] | undefined>;
   /** Who of it runs now; undefined: that could not be looked at. */
   members(): Promise<readonly BackgroundProcess[] | undefined>;
+  /**
+   * What its sandbox keeps it from, and what the kernel has told of denials since this was asked last;
+   * undefined: it is over, or in none. Absent where nobody could tell.
+   */
+  sandbox?(): Promise<SandboxReport | undefined>;
   /**
    * Resolves when nobody of it is left, and does not keep the host alive for that; false: nobody can
    * tell any more. To be asked while it runs; `members()` and `cancel()` then work until it resolves.

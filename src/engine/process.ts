@@ -2,9 +2,10 @@ import { signalNumber } from '../support/signals.js';
 import { channel } from './channel.js';
 import { engineName } from './choice.js';
 import type { CommandEvents, CommandHandle, EngineCommand, EngineReply } from './message.js';
-import type { BackgroundProcess, Capture } from './outcome.js';
+import type { BackgroundProcess, Capture, SandboxReport } from './outcome.js';
 import type { Owner } from './owner.js';
 import { startPortable } from './portable/engine.js';
+import { toReport } from './result.js';
 import { errorCode } from './system-error.js';
 
 export type { CommandHandle } from './message.js';
@@ -77,6 +78,12 @@ export class EngineProcess implements CommandHandle {
     const { native } = channel();
     const reply = await channel().request((request) => native.members(this.#id, request));
     return reply.kind === 'members' ? reply.members : undefined;
+  }
+
+  async sandbox(): Promise<SandboxReport | undefined> {
+    const { native } = channel();
+    const reply = await channel().request((request) => native.sandbox(this.#id, request));
+    return reply.kind === 'sandbox' ? toReport(reply.lines) : undefined;
   }
 
   gone(): Promise<boolean> {

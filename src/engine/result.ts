@@ -39,13 +39,13 @@ export function toResult(
   const whole = asked.separate ? separateResult(end, asked, by) : mergedResult(end, asked, by);
   const result = end.engine === 'native' ? whole : withoutFigures(whole);
   const isPlain = end.spill === undefined && end.directory === undefined && end.share === 0;
-  if (isPlain && end.enforced === undefined) return result;
+  if (isPlain && end.sandbox === undefined) return result;
   return {
     ...result,
     ...(end.spill && { spill: { path: asked.spillPath ?? '', ...end.spill } }),
     ...(end.directory !== undefined && { directory: end.directory }),
     ...(end.share !== 0 && { notLowered: { code: errorCode(end.share), errno: end.share } }),
-    ...(end.enforced !== undefined && { sandbox: toReport(end.enforced) }),
+    ...(end.sandbox !== undefined && { sandbox: toReport(end.sandbox) }),
   };
 }
 
@@ -54,8 +54,12 @@ function withoutFigures({ cpu: _, peakMemory: __, ...known }: RunResult): RunRes
   return known;
 }
 
-/** @param lines `write=namespace tmp=none`, and `socket=40` for each socket that was denied. */
-function toReport(lines: string): SandboxReport {
+/**
+ * What became of a sandbox, as far as the engine tells.
+ *
+ * @param lines `write=namespace tmp=none`, and `socket=40` for each socket that was denied.
+ */
+export function toReport(lines: string): SandboxReport {
   const all = lines.split(' ').map((line) => line.split('='));
   const families = new Set(
     all.flatMap(([name, family]) => (name === 'socket' ? Number(family) : [])),

@@ -2,7 +2,15 @@ import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { as, makeScene, people, runAs, type Scene, useScenes } from '../support/sandbox.js';
+import {
+  as,
+  makeScene,
+  type Person,
+  people,
+  runAs,
+  type Scene,
+  useScenes,
+} from '../support/sandbox.js';
 
 leavesNothingBehind();
 const scenes = useScenes();
@@ -44,6 +52,16 @@ const cases = ({ home, work, outside }: Scene): Readonly<Record<string, Case>> =
   'nothing for what works': ['echo x > a; cat a; ls; true'],
 });
 
+/** What a tool of somebody answers to one command after the other. */
+async function ask(person: Person, { home }: Scene, options: object, ...commands: string[]) {
+  const args = [options, ...commands.map((command) => ({ command }))].map((one) =>
+    JSON.stringify(one),
+  );
+  const under = { args, under: as(person), env: { HOME: home } };
+  const answers = await runHost<{ text: string }[]>('tools', under);
+  return answers.map(({ text }) => text);
+}
+
 describe.each(people)('%s', (person) => {
   const names = Object.keys(cases({ home: '', work: '', outside: '' }));
   test.each(names)('is told of %s', async (name) => {
@@ -76,20 +94,71 @@ for _ in range(3):
     );
   });
 
-  test('the answer of a tool ends in a line for each', async () => {
+  test.each([false, true])(
+    'the answer of a tool ends in a line for each (persistent: %s)',
+    async (persistent) => {
+      const scene = makeScene(scenes.path, person);
+      const { work: cwd, outside } = scene;
+      const options = { contract: 'session', cwd, persistent, sandbox: 'workspace-write' };
+      const vsock = `/usr/bin/python3 -c 'import socket; socket.socket(40)' 2>/dev/null`;
+      const answers = await ask(
+        person,
+        scene,
+        options,
+        `touch ${outside}/new; sleep 50 & echo $!`,
+        'mkdir -p sub; cd sub',
+        'echo x > ../../outside/other',
+        vsock,
+        'echo x > ../../outside/again',
+      );
+      const lines = answers.map((text) => text.match(/^The sandbox denied: .*$/gm) ?? []);
+      const advice = `(allowWrite). Write to ${cwd} or ${cwd}/.git or /tmp instead.`;
+      expect(lines).toEqual([
+        [`The sandbox denied: write ${outside}/new ${advice}`],
+        [],
+        [`The sandbox denied: write ${outside}/other ${advice}`],
+        [expect.stringMatching(/^The sandbox denied: socket AF_VSOCK \(socketFamilies\)/)],
+        [`The sandbox denied: write ${outside}/again ${advice}`],
+      ]);
+      // What still runs is told by the number that the next command knows.
+      const [, pid] = /^(\d+)$/m.exec(answers[0] ?? '') ?? [];
+      expect(answers[0]).toContain(`Still running in the background: ${pid} (sleep 50)`);
+    },
+  );
+
+  test('a shell that ends with its call has told what that was denied', async () => {
     const scene = makeScene(scenes.path, person);
-    const options = { contract: 'session', cwd: scene.work, sandbox: 'workspace-write' };
-    const command = `touch ${scene.outside}/new; sleep 50 & echo $!`;
-    const args = [options, { command }].map((each) => JSON.stringify(each));
-    const [answer] = await runHost<{ text: string }[]>('tools', {
-      args,
-      under: as(person),
-      env: { HOME: scene.home },
-    });
-    const line = `The sandbox denied: write ${scene.outside}/new (allowWrite). Write to ${scene.work}`;
-    expect(answer?.text).toContain(line);
-    // What still runs is told by the number that the next command knows.
-    const [, pid] = /^(\d+)$/m.exec(answer?.text ?? '') ?? [];
-    expect(answer?.text).toContain(`Still running in the background: ${pid} (sleep 50)`);
+    const options = {
+      contract: 'session',
+      cwd: scene.work,
+      persistent: true,
+      sandbox: 'read-only',
+    };
+    const command = `touch ${scene.outside}/new; exit 3`;
+    const answers = await ask(person, scene, options, `touch ${scene.work}/new`, command, 'true');
+    expect(answers.map((text) => text.match(/denied: write \S+/g))).toEqual([
+      [`denied: write ${scene.work}/new`],
+      [`denied: write ${scene.outside}/new`],
+      null,
+    ]);
+  });
+
+  test('a shell of many calls tells of each the hosts that it was denied', async () => {
+    const scene = makeScene(scenes.path, person);
+    const network = { allowedDomains: ['allowed.example'] };
+    const options = {
+      contract: 'session',
+      cwd: scene.work,
+      persistent: true,
+      sandbox: { network },
+    };
+    const fetch = (host: string) => `curl -sS -m5 http://${host}/ >/dev/null 2>&1; true`;
+    const commands = [fetch('one.example'), 'true', fetch('two.example')];
+    const answers = await ask(person, scene, options, ...commands);
+    expect(answers.map((text) => text.match(/denied: connect \S+/g))).toEqual([
+      ['denied: connect one.example'],
+      null,
+      ['denied: connect two.example'],
+    ]);
   });
 });

@@ -38,6 +38,8 @@ pub enum Reply {
     Snapshot(Snapshot),
     /// Who of a command runs.
     Members(Option<Vec<BackgroundProcess>>),
+    /// What a command's sandbox keeps it from, and has denied it.
+    Sandbox(Option<String>),
     /// The process id of a detached command, or why it could not be started.
     Detached(std::result::Result<i32, LaunchError>),
 }
@@ -149,15 +151,12 @@ fn ran(record: &mut Record, figures: &mut Figures, id: f64, outcome: Outcome) ->
     // no text could not be given back as a command's directory: it is as good as not known.
     match outcome.directory.as_deref().and_then(Path::to_str) {
         Some(directory) => record.push(directory)?,
-        None if outcome.enforced.is_some() => record.push(Null)?,
+        None if outcome.sandbox.is_some() => record.push(Null)?,
         None => {}
     }
     // And only that of a sandbox has this.
-    match outcome.enforced {
-        Some(mut lines) => {
-            outcome.denied.iter().for_each(|family| lines += &format!(" socket={family}"));
-            record.push(lines)
-        }
+    match outcome.sandbox {
+        Some(report) => record.push(report),
         None => Ok(()),
     }
 }
@@ -210,7 +209,8 @@ fn replied(record: &mut Record, reply: Reply) -> Result<()> {
             record.push(error.subject)
         }
         // Told in a record of their own.
-        Reply::Snapshot(None) | Reply::Members(_) => record.push(Null),
+        Reply::Snapshot(None) | Reply::Members(_) | Reply::Sandbox(None) => record.push(Null),
+        Reply::Sandbox(Some(report)) => record.push(report),
         Reply::Snapshot(Some(captures)) => record.push_each(captures, capture),
     }
 }

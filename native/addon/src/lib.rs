@@ -243,6 +243,17 @@ impl Channel {
         self.engine.members(self.engine_id(id), asked);
     }
 
+    /// What its sandbox keeps it from, and has denied it since that was asked last; the reply is null when
+    /// it is over, or in none.
+    #[napi]
+    pub fn sandbox(&self, id: f64, request: f64) {
+        let events = self.events.clone();
+        let answer = Box::new(move |report| {
+            events.push(Event::Reply { request, reply: Reply::Sandbox(report) });
+        });
+        self.engine.sandbox(self.engine_id(id), answer);
+    }
+
     /// The reply comes when nobody of it is left; false: nobody can tell any more.
     #[napi]
     pub fn when_gone(&self, id: f64, request: f64) {

@@ -3,7 +3,13 @@ import { access } from 'node:fs/promises';
 import { homedir, networkInterfaces } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { EngineSandbox } from '../../engine/message.js';
-import type { Capture, Denial, RunResult } from '../../engine/outcome.js';
+import type {
+  BaseResult,
+  Capture,
+  Denial,
+  MergedResult,
+  SeparateResult,
+} from '../../engine/outcome.js';
 import { isAmong, longestOf } from './paths.js';
 import { deniedHostsOf } from './served.js';
 
@@ -16,14 +22,23 @@ const MOST_DENIALS = 10;
 const ERROR_LINE =
   /^.*(?:read-only file system|permission denied|device or resource busy|no such file or directory|network is unreachable|temporary failure in name resolution|name or service not known|could not resolve host|EAI_AGAIN|ENOTFOUND).*$/gim;
 
-/** The result with what its sandbox has denied, as far as that can be told. */
-export async function withDenials(
-  result: RunResult,
+/** What a command has printed. */
+type Printed = Pick<MergedResult, 'output'> | Pick<SeparateResult, 'stdout' | 'stderr'>;
+
+/**
+ * The result with what its sandbox has denied, as far as that can be told.
+ *
+ * @param directory Where it was.
+ * @param since When it began, by `performance.now()`.
+ */
+export async function withDenials<R extends Printed & Pick<BaseResult, 'sandbox'>>(
+  result: R,
   sandbox: EngineSandbox,
   directory: string,
-): Promise<RunResult> {
+  since: number,
+): Promise<R> {
   if (result.sandbox === undefined) return result;
-  const told = deniedHostsOf(sandbox.plan, performance.now() - result.durationMs);
+  const told = deniedHostsOf(sandbox.plan, since);
   const hosts = told.map(({ host: target, rule }): Denial => {
     return { kind: 'connect', target, rule, source: 'proxy' };
   });
@@ -43,7 +58,7 @@ export async function withDenials(
  * @param directory Where it was.
  */
 async function findDenials(
-  result: RunResult,
+  result: Printed,
   sandbox: EngineSandbox,
   directory: string,
 ): Promise<readonly Denial[]> {

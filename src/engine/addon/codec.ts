@@ -83,7 +83,7 @@ export function decodeRan(record: RanRecord, figures: Float64Array): EngineEnd &
     spill: record[4]?.map(decodeSpill)[0],
     directory: (record[5 + 2 * figure(8)] as RanText) ?? undefined,
     share: figure(9),
-    enforced: (record[6 + 2 * figure(8)] as RanText) ?? undefined,
+    sandbox: (record[6 + 2 * figure(8)] as RanText) ?? undefined,
   };
 }
 
@@ -134,6 +134,7 @@ export function decodeReply(record: ReplyRecord): EngineReply {
   }
   if (typeof value === 'number') return { kind: 'detached', pid: value };
   if (typeof value === 'boolean') return { kind: 'done', value };
+  if (typeof value === 'string') return { kind: 'sandbox', lines: value };
   return { kind: 'captures', captures: value?.map(decodeCapture) };
 }
 

@@ -59,6 +59,7 @@ export interface NativeChannel {
   signal(id: number, request: number, signal: number): void;
   snapshot(id: number, request: number): void;
   members(id: number, request: number): void;
+  sandbox(id: number, request: number): void;
   whenGone(id: number, request: number): void;
   dispose(owner: number, request: number, graceMs: number): void;
 }
@@ -105,7 +106,7 @@ export type RanRecord = readonly [
   spill: readonly SpillRecord[] | null,
   /**
    * Two for each capture: all of it and null, or head and tail. Then, of a command that was
-   * followed, where it was at its end, if that is known; and what was enforced, of one in a sandbox.
+   * followed, where it was at its end, if that is known; and of one in a sandbox what that was.
    */
   ...texts: RanText[],
 ];
@@ -136,8 +137,8 @@ export type SpillRecord =
 export type ReplyRecord = readonly [
   kind: typeof REPLY,
   request: number,
-  /** Whether it is done; a process id; captures; null when the command is over. */
-  value: boolean | number | null | readonly CaptureRecord[],
+  /** Whether it is done; a process id; of a sandbox; captures; null when the command is over. */
+  value: boolean | number | string | null | readonly CaptureRecord[],
   errno?: number,
   message?: string,
   step?: string,

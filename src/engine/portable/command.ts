@@ -163,7 +163,7 @@ export class PortableCommand implements CommandHandle {
       spill,
       directory,
       share: this.#leader?.share ?? 0,
-      enforced: undefined,
+      sandbox: undefined,
     });
   }
 

@@ -45,10 +45,9 @@ pub struct Outcome {
     pub directory: Option<PathBuf>,
     /// The errno of why it has not come after its host at the processor; 0: it has, or was not to.
     pub share: i32,
-    /// Each line of its sandbox, and by what it was kept, as in `write=namespace tmp=none`.
-    pub enforced: Option<String>,
-    /// Families of sockets that its sandbox has denied it, in order.
-    pub denied: Vec<u32>,
+    /// Each line of its sandbox, and by what it was kept, as in `write=namespace tmp=none`; then the
+    /// families of sockets that it was denied, as in `socket=40`.
+    pub sandbox: Option<String>,
 }
 
 /// Resources used by the command and the descendants it waited for.

@@ -37,20 +37,19 @@ impl Sandbox {
         self.denied.lock().push((cradle, family));
     }
 
-    /// What the command of this cradle was denied since that was asked last.
-    pub fn take_denied(&self, cradle: i32) -> Vec<u32> {
+    /// Each line and by what it is kept, and what the command of this cradle was denied since that was
+    /// asked last. None: it does not stand, as far as is known.
+    pub fn take_report(&self, cradle: i32) -> Option<String> {
         let of_cradle = |(number, _): &mut (i32, u32)| *number == cradle;
-        self.denied.lock().extract_if(.., of_cradle).map(|(_, family)| family).collect()
+        let mut denied = self.denied.lock();
+        let families = denied.extract_if(.., of_cradle).map(|(_, family)| family);
+        let lines: String = families.map(|family| format!(" socket={family}")).collect();
+        Some(self.enforced.get()?.clone() + &lines)
     }
 
     /// It can't be had.
     pub fn is_refused(&self, errno: i32, subject: String) {
         let _ = self.refused.set(LaunchError { step: Step::Sandbox, errno, subject });
-    }
-
-    /// What is enforced, once that is known.
-    pub fn enforced(&self) -> Option<&String> {
-        self.enforced.get()
     }
 
     /// Why it can't be had.

@@ -66,7 +66,7 @@ impl Reactor {
                     // It is nobody's, and not to be the next one's.
                     self.hear_keeper(leftover.keeper.id);
                     leftover.keeper.sandbox.iter().for_each(|sandbox| {
-                        sandbox.take_denied(leftover.parent);
+                        sandbox.take_report(leftover.parent);
                     });
                     self.free(&leftover.keeper, leftover.cradle);
                 }

@@ -42,6 +42,16 @@ impl Reactor {
         self.expect_an_answer(id);
     }
 
+    /// What the sandbox of a command that runs keeps it from, and has denied it since that was asked last:
+    /// as in the outcome. None: it is over, or in none.
+    pub(super) fn sandbox_report(&mut self, id: u64) -> Option<String> {
+        let keeper = self.processes.get(&id)?.keeper.clone();
+        let sandbox = keeper.sandbox.as_ref()?;
+        // What was denied was told before whoever asked for it went on.
+        self.hear_keeper(keeper.id);
+        sandbox.take_report(self.processes.get(&id)?.parent)
+    }
+
     /// Tells when nobody of a command is left.
     pub(super) fn when_gone(&mut self, id: u64, gone: Gone) {
         if self.processes.contains_key(&id) || self.leftovers.contains_key(&id) {

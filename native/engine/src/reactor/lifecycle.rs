@@ -214,16 +214,11 @@ impl Reactor {
             background: process.members,
             directory: process.directory,
             share: process.share,
-            denied: process
+            sandbox: process
                 .keeper
                 .sandbox
                 .as_ref()
-                .map_or(Vec::new(), |sandbox| sandbox.take_denied(process.parent)),
-            enforced: process
-                .keeper
-                .sandbox
-                .as_ref()
-                .and_then(|sandbox| sandbox.enforced().cloned()),
+                .and_then(|sandbox| sandbox.take_report(process.parent)),
         };
         for sent in process.signals {
             sent(false);

@@ -60,6 +60,8 @@ pub enum Message {
     Snapshot(u64, Box<dyn FnOnce(Snapshot) + Send>),
     /// Who of it runs.
     Members(u64, Asked),
+    /// What its sandbox has kept it from.
+    Sandbox(u64, Box<dyn FnOnce(Option<String>) + Send>),
     /// Tell when nobody of it is left.
     WhenGone(u64, Gone),
     /// Its listener can take more.

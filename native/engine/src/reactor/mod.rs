@@ -186,6 +186,7 @@ impl Reactor {
             Message::Cancel(id, grace) => self.cancel(id, grace),
             Message::Snapshot(id, answer) => answer(self.snapshot(id)),
             Message::Members(id, asked) => self.members(id, asked),
+            Message::Sandbox(id, answer) => answer(self.sandbox_report(id)),
             Message::WhenGone(id, gone) => self.when_gone(id, gone),
             Message::Resume(id) => self.resume(id),
             Message::Detach(id) => self.detach(id),

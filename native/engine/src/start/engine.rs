@@ -138,6 +138,12 @@ impl Engine {
         self.reactor.send(Message::Members(id, asked));
     }
 
+    /// What the sandbox of a command that runs keeps it from, and has denied it since that was asked last;
+    /// None when it is over, or in none.
+    pub fn sandbox(&self, id: u64, answer: Box<dyn FnOnce(Option<String>) + Send>) {
+        self.reactor.send(Message::Sandbox(id, answer));
+    }
+
     /// Tells when nobody of a command is left. It has to be asked for while it runs.
     pub fn when_gone(&self, id: u64, gone: Gone) {
         self.reactor.send(Message::WhenGone(id, gone));

@@ -67,11 +67,11 @@ export async function answerOf(
 /** The call's own result. What its processes took is known of the shell as a whole alone. */
 export function resultOf(
   { pid }: PersistentShell,
-  { end, stdout, stderr, durationMs }: ShellAnswer,
+  { end, stdout, stderr, durationMs, sandbox }: ShellAnswer,
   command: string,
   timeoutMs: number,
 ): ReceiptSource {
-  const base = { command, pid, durationMs, stdout, stderr };
+  const base = { command, pid, durationMs, stdout, stderr, ...(sandbox && { sandbox }) };
   if (end.kind === 'reported') {
     const outcome = { kind: 'exited', exitCode: end.exitCode } as const;
     return { ...base, outcome, background: end.background ?? [] };

@@ -1,18 +1,25 @@
+import { startCommand } from '../../../command/execute.js';
+import type { ExecuteOptions } from '../../../command/options.js';
+import type { StartedCommand } from '../../../command/promise.js';
 import type { SandboxPolicy } from '../../../command/sandbox/policy.js';
-import { type LiveProcess, type SpawnOptions, spawnIn } from '../../../command/spawn.js';
-import type { BackgroundProcess, Capture, RunResult } from '../../../engine/outcome.js';
+import type {
+  BackgroundProcess,
+  Capture,
+  RunResult,
+  SandboxReport,
+} from '../../../engine/outcome.js';
 import { onAbort } from '../../../support/abort.js';
 import { settlesAtOnce, settlesWithin, startTimer } from '../../../support/timing.js';
 import type { CallOutput, OutputOptions } from './call-output.js';
 import { OutsideView } from './outside-view.js';
 import type { Report } from './reports.js';
 import { launchText } from './script.js';
+import { ShellSandbox } from './shell-sandbox.js';
 import { Wires } from './wires.js';
 
 /** How a shell is started. Times in milliseconds. */
-interface ShellStart extends Pick<SpawnOptions, 'shell' | 'graceMs' | 'owner'> {
+interface ShellStart extends Pick<ExecuteOptions, 'shell' | 'graceMs' | 'owner' | 'limits'> {
   readonly sandbox: SandboxPolicy | undefined;
-  readonly limits: SpawnOptions['limits'];
   readonly cwd: string;
   /** The environment block. */
   readonly environment: string;
@@ -55,6 +62,8 @@ export interface ShellAnswer {
   readonly stdout: Capture;
   readonly stderr: Capture;
   readonly durationMs: number;
+  /** What its sandbox has kept it from; present when it was in one. */
+  readonly sandbox: SandboxReport | undefined;
 }
 
 /** Of what the shell itself prints outside of calls, nothing but why it would not start matters. */
@@ -62,14 +71,8 @@ const OWN_OUTPUT = { headBytes: 4096, tailBytes: 0 } as const;
 
 const GONE_MS = 100;
 
-/** What there is to do with the process. */
-type ShellProcess = Pick<LiveProcess, 'pid' | 'result' | 'kill' | 'ref' | 'unref'>;
-
-/** The sandbox of a shell that talks to us by pipes in this directory. */
-function withPipes(policy: SandboxPolicy | undefined, path: string): SandboxPolicy | undefined {
-  const { allowWrite = [], ...files } = policy?.filesystem ?? {};
-  return policy && { ...policy, filesystem: { ...files, allowWrite: [...allowWrite, path] } };
-}
+/** Nobody follows it. */
+const ALONE = { takesInput: false, started: () => {}, tell: () => {} };
 
 /** One bash that is given one command after the other. While none runs, the host may exit. */
 export class PersistentShell {
@@ -78,21 +81,28 @@ export class PersistentShell {
   readonly environment: string;
   /** Settles once it has ended and nothing of it is left here. */
   readonly ended: Promise<RunResult>;
-  readonly #process: ShellProcess;
+  readonly #process: StartedCommand;
+  readonly #sandbox: ShellSandbox | undefined;
   readonly #wires: Wires;
   readonly #view: OutsideView;
   #end: RunResult | undefined;
   #isReady = false;
   #hasPipefail = false;
 
-  private constructor(process: ShellProcess, wires: Wires, { environment, cwd }: ShellStart) {
+  private constructor(
+    process: StartedCommand,
+    wires: Wires,
+    { environment, cwd }: ShellStart,
+    sandbox: ShellSandbox | undefined,
+  ) {
     this.pid = process.pid;
     this.environment = environment;
     this.#process = process;
+    this.#sandbox = sandbox;
     this.#wires = wires;
     this.#view = new OutsideView(process.pid);
     this.ended = this.#clearAway();
-    process.unref();
+    process.handle.holdHost(false);
     wires.begin(cwd).then(({ hasPipefail }) => {
       this.#isReady = true;
       this.#hasPipefail = hasPipefail;
@@ -109,15 +119,17 @@ export class PersistentShell {
     const wires = await Wires.open();
     try {
       const { cwd, shell, graceMs, limits, owner } = start;
-      const sandbox = withPipes(start.sandbox, wires.directory);
+      const sandbox = start.sandbox && new ShellSandbox(start.sandbox, wires.directory, cwd);
       const [environment, startUp] = withoutStartUp(start.environment);
-      const process = await spawnIn(environment, launchText(wires.directory, startUp), {
-        ...{ cwd, shell, graceMs, sandbox, limits, owner },
+      const options = {
+        ...{ cwd, shell, graceMs, sandbox: sandbox?.policy, limits, owner },
         ...OWN_OUTPUT,
         streams: 'separate',
         followDirectory: true,
-      });
-      return new PersistentShell(process, wires, start);
+      } as const;
+      const text = launchText(wires.directory, startUp);
+      const process = await startCommand(text, environment, options, ALONE);
+      return new PersistentShell(process, wires, start, sandbox);
     } catch (error) {
       await wires.close();
       throw error;
@@ -141,9 +153,10 @@ export class PersistentShell {
    */
   async run({ text, timeoutMs, signal, ...options }: ShellCall): Promise<ShellAnswer> {
     const hadPipefail = this.#hasPipefail;
-    this.#process.ref();
+    this.#process.handle.holdHost(true);
     try {
       const startedAt = performance.now();
+      const from = this.#sandbox && this.#view.directory();
       const { output, report } = await this.#wires.call(text, options);
       const over = await this.#untilOver(report, timeoutMs, signal);
       const durationMs = performance.now() - startedAt;
@@ -151,17 +164,25 @@ export class PersistentShell {
       const hasBegun = output.hasBegun || this.#mayHold(output, end);
       if (!hasBegun) output.close();
       const [stdout, stderr] = [output.stdout.capture(), output.stderr.capture()];
-      return { end, hasBegun, hadPipefail, stdout, stderr, durationMs };
+      const told = { stdout, stderr, durationMs, startedAt, from };
+      const sandbox = await this.#sandbox?.reportOf(told, await this.#toldOf(end));
+      return { end, hasBegun, hadPipefail, stdout, stderr, durationMs, sandbox };
     } finally {
-      this.#process.unref();
+      this.#process.handle.holdHost(false);
     }
   }
 
   /** Ends it, with everything it has started. */
   async stop(): Promise<void> {
-    this.#process.ref();
-    await this.#process.kill();
+    this.#process.handle.holdHost(true);
+    this.#process.handle.cancel();
     await this.ended;
+  }
+
+  /** What the engine tells of the sandbox since the call before. */
+  async #toldOf(end: CallEnd): Promise<SandboxReport | undefined> {
+    if (end.kind === 'shellEnded') return end.shell.sandbox;
+    return (await this.#process.handle.sandbox?.()) ?? this.#end?.sandbox;
   }
 
   /** Whether somebody may have a call's pipes open who has printed nothing. */
@@ -181,7 +202,7 @@ export class PersistentShell {
     let reason: ShellStop | undefined;
     const stop = (why: ShellStop): void => {
       reason ??= why;
-      void this.#process.kill();
+      this.#process.handle.cancel();
     };
     const offTimer = startTimer(timeoutMs, () => stop('timedOut'), 'keepsAlive');
     const offAbort = signal && onAbort(signal, () => stop('cancelled'));
