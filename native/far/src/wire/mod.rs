@@ -24,6 +24,9 @@ pub struct Line {
     changed: Condvar,
 }
 
+/// What a call is told once its line is free.
+type Notice = Box<dyn FnOnce()>;
+
 impl Line {
     /// A line that takes so many bytes of messages that are not whole yet.
     pub fn new(max_bytes: usize) -> Self {
@@ -105,13 +108,13 @@ impl Line {
     }
 
     /// Waits until there is something to be sent, or to be told.
-    fn batch(&self) -> (Vec<u8>, Vec<Box<dyn FnOnce()>>) {
+    fn batch(&self) -> (Vec<u8>, Vec<Notice>) {
         let mut calls = self.calls.lock();
         loop {
             let (bytes, roomy) = calls.batch();
             let (rung, next) = calls.alarms(Instant::now());
             if !bytes.is_empty() || !rung.is_empty() {
-                let mut told: Vec<Box<dyn FnOnce()>> = Vec::new();
+                let mut told: Vec<Notice> = Vec::new();
                 told.extend(roomy.into_iter().map(|one| Box::new(move || one.room()) as Box<_>));
                 told.extend(rung.into_iter().map(|one| Box::new(move || one.alarm()) as Box<_>));
                 return (bytes, told);
