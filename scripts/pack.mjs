@@ -33,8 +33,8 @@ function pack(directory) {
 mkdirSync(destination, { recursive: true });
 const staging = mkdtempSync(join(tmpdir(), 'forkline-pack-'));
 try {
-  const { main, platforms } = await stage(staging, values);
-  for (const directory of [main, ...platforms]) console.log(pack(directory));
+  const { main, platforms, fars } = await stage(staging, values);
+  for (const directory of [main, ...platforms, ...fars]) console.log(pack(directory));
 } finally {
   rmSync(staging, { recursive: true });
 }

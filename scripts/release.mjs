@@ -10,8 +10,10 @@ import { stage } from './stage.mjs';
 
 const staging = mkdtempSync(join(tmpdir(), 'forkline-release-'));
 try {
-  const { main } = await stage(staging, { all: true, publish: true });
-  execFileSync('npm', ['publish', '--ignore-scripts'], { cwd: main, stdio: 'inherit' });
+  const { main, fars } = await stage(staging, { all: true, publish: true });
+  for (const cwd of [...fars, main]) {
+    execFileSync('npm', ['publish', '--ignore-scripts'], { cwd, stdio: 'inherit' });
+  }
 } finally {
   rmSync(staging, { recursive: true });
 }

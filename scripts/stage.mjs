@@ -11,11 +11,13 @@ import { NapiCli, parseTriple } from '@napi-rs/cli';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const prebuilt = join(root, 'native', 'prebuilt');
 const KEEPER = 'forkline-keeper';
+const FAR = 'forkline-far';
 
-/** @typedef {{ main: string, platforms: string[] }} Staged Directories, each a package. */
+/** @typedef {{ main: string, platforms: string[], fars: string[] }} Staged Directories, each a package. */
 
 /**
- * Stages the main package and a package for each machine that there are binaries for.
+ * Stages the main package, a package for each machine that there are binaries for, and one for each kind
+ * of processor with the far side without Node, which nobody gets who does not ask for it.
  *
  * @param {string} staging An empty directory.
  * @param {{ all?: boolean, publish?: boolean }} [options] `all`: refuse when a machine's are missing.
@@ -26,8 +28,14 @@ export async function stage(staging, { all = false, publish = false } = {}) {
   const manifest = read(root);
   const targets = /** @type {string[]} */ (manifest.napi.targets);
   const built = targets.filter((target) => fs.existsSync(join(prebuilt, machineOf(target))));
-  if (built.length === 0 || (all && built.length < targets.length)) {
-    const missing = targets.filter((target) => !built.includes(target)).map(machineOf);
+  const farMachines = targets.filter((target) => target.endsWith('-musl')).map(farOf);
+  const fars = farMachines.filter((machine) => fs.existsSync(join(prebuilt, machine)));
+  const isWhole = built.length === targets.length && fars.length === farMachines.length;
+  if (built.length === 0 || (all && !isWhole)) {
+    const missing = [
+      ...targets.filter((target) => !built.includes(target)).map(machineOf),
+      ...farMachines.filter((machine) => !fars.includes(machine)),
+    ];
     throw new Error(`native/prebuilt lacks ${missing.join(', ')}: 'npm run build' comes first`);
   }
   stageMain(staging, manifest, built);
@@ -39,11 +47,18 @@ export async function stage(staging, { all = false, publish = false } = {}) {
   await napi.prePublish({ cwd: staging, skipOptionalPublish: !publish, ghRelease: false });
   const { napi: _, ...final } = read(staging);
   write(staging, final);
-  return { main: staging, platforms };
+  return {
+    main: staging,
+    platforms,
+    fars: fars.map((machine) => stageFar(staging, machine, final)),
+  };
 }
 
 /** @param {string} target such as `x86_64-unknown-linux-gnu` */
 const machineOf = (target) => parseTriple(target).platformArchABI;
+
+/** @param {string} target */
+const farOf = (target) => `far-${parseTriple(target).platform}-${parseTriple(target).arch}`;
 
 /**
  * The main package, with TypeScript compiled anew. The checkout's scripts stay behind: npm warns
@@ -127,6 +142,34 @@ function completePlatform(staging, machine) {
       'the process that runs the commands. It ends what a dead agent leaves, and keeps detached\n' +
       'commands.\n\n' +
       'Do not install this package yourself: `npm install forkline` brings it where it fits.\n',
+  );
+  return directory;
+}
+
+/**
+ * A package that installs anywhere: its file is for where it is copied to.
+ * @param {string} staging
+ * @param {string} machine such as `far-linux-x64`
+ * @param {Record<string, unknown>} main
+ */
+function stageFar(staging, machine, main) {
+  const directory = join(staging, 'npm', machine);
+  const { version, license, homepage, bugs, repository, publishConfig, keywords } = main;
+  const name = `@forkline/${machine}`;
+  copy(join(prebuilt, machine, FAR), join(directory, FAR));
+  copy(join(root, 'LICENSE'), join(directory, 'LICENSE'));
+  write(directory, {
+    name,
+    version,
+    description: 'The far side of forkline/remote for images without Node.',
+    ...{ keywords, license, homepage, bugs, repository, publishConfig },
+    files: [FAR],
+  });
+  fs.writeFileSync(
+    join(directory, 'README.md'),
+    `# ${name}\n\n` +
+      `\`${FAR}\`, one static program: \`forkline serve --stdio\` for images without Node. It has \`run()\`\n` +
+      'and `spawn()`; see docs/remote.md of forkline, whose version must be the same.\n',
   );
   return directory;
 }

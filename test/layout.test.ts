@@ -87,7 +87,7 @@ describe.each([typescript])('the rooms of $language', (house) => {
 });
 
 describe('the rooms of Rust', () => {
-  const crates = ['launch', 'protocol', 'keeper', 'engine', 'addon'];
+  const crates = ['launch', 'protocol', 'keeper', 'engine', 'far', 'addon'];
   const rooms = ['os', 'capture', 'command', 'drain', 'keeper', 'request', 'reactor', 'start'];
   const engine = filesIn('native/engine/src').filter((file) => file.endsWith('.rs'));
   const roomOf = (file: string) => file.split('/')[3] ?? '';

@@ -1,10 +1,12 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { afterAll, expect, test, vi } from 'vitest';
 import { InputError, LaunchError } from '../../src/index.js';
 import { type Connection, connect } from '../../src/remote/index.js';
+import { encodeFrame, FRAME } from '../../src/remote/wire/frames.js';
 import { STATIC_FAR } from '../support/far.js';
 import { namespaces } from '../support/hosts.js';
+import { read } from '../support/house.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { exited, failureOf, printed } from '../support/results.js';
 
@@ -21,6 +23,12 @@ const isBuilt = existsSync(STATIC_FAR);
 const SERVE = [STATIC_FAR, 'serve', '--stdio'];
 const far: Connection = isBuilt ? await connect({ command: SERVE }) : Object.create(null);
 if (isBuilt) afterAll(() => far.dispose());
+
+/** How a client of this protocol begins. */
+function hello(protocol: number): string {
+  const payload = Buffer.from(JSON.stringify({ protocol, version: '0.0.0' }));
+  return String(encodeFrame({ kind: FRAME.hello, more: false, call: 0, payload }));
+}
 
 const HERE = 'at a far side without Node';
 
@@ -79,6 +87,27 @@ test.runIf(isBuilt)('it runs where nothing else is: no Node, no C library, no sh
   expect(shell).toBeInstanceOf(LaunchError);
   expect(shell).toMatchObject({ step: 'exec', code: 'ENOENT' });
   await there.dispose();
+});
+
+test.runIf(isBuilt).each([
+  [
+    'GET / HTTP/1.1\r\n\r\n',
+    /^forkline-far: the client can't be understood: expected a frame, got 47/,
+  ],
+  [hello(2), /^forkline-far: the client can't be understood: it speaks protocol 2, not 1\n$/],
+  ['', /^$/],
+])('a client that says %j is left, and is told why', (said, why) => {
+  const { stderr, status } = spawnSync(STATIC_FAR, SERVE.slice(1), {
+    input: said,
+    encoding: 'utf8',
+  });
+  expect(stderr).toMatch(why);
+  expect(status).toBe(0);
+});
+
+test.runIf(isBuilt)('it is of the version of the package', () => {
+  const { version } = JSON.parse(read('package.json'));
+  expect(execFileSync(STATIC_FAR, ['--version'], { encoding: 'utf8' })).toBe(`${version}\n`);
 });
 
 test.runIf(isBuilt)('it says how it is used', () => {

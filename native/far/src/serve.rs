@@ -4,8 +4,8 @@
 mod ending;
 
 use std::fs::File;
-use std::io::{IsTerminal, Write, stdin, stdout};
-use std::os::fd::AsFd;
+use std::io::{self, IsTerminal, stdin, stdout};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, mpsc};
@@ -58,46 +58,49 @@ pub fn serve() -> ExitCode {
     }
 }
 
-fn start() -> std::io::Result<ExitCode> {
+fn start() -> io::Result<ExitCode> {
     let ending = ending::prepare()?;
-    let line = Arc::new(Line::new(MAX_BYTES));
     let engine = Engine::start(own_program(), Box::new(tell_of_keeper), Box::new(|_, _| {}));
-    let engine = engine.map_err(std::io::Error::other)?;
-    let owner = engine.owner();
-    let place = Arc::new(Place { line: line.clone(), engine, owner });
-    let mut output = stdout();
-    output.write_all(PREAMBLE)?;
+    let engine = engine.map_err(io::Error::other)?;
+    let (line, owner) = (Line::new(MAX_BYTES), engine.owner());
+    let place = Arc::new(Place { line, engine, owner });
+    greet(&place.line)?;
+    let (writer, reader, gone) = (place.clone(), place.clone(), ending.clone());
+    let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
+    thread("forkline-write").spawn(move || writer.line.run(write))?;
+    thread("forkline-read").spawn(move || {
+        if let Err(fault) = read(&reader) {
+            eprintln!("forkline-far: the client can't be understood: {fault}");
+        }
+        gone.end(0);
+    })?;
+    let code = ending.wait();
+    end(&place);
+    Ok(ExitCode::from(code))
+}
+
+fn greet(line: &Line) -> io::Result<()> {
+    write(PREAMBLE)?;
     line.hello(&serde_json::json!({
         "protocol": PROTOCOL,
         "version": env!("CARGO_PKG_VERSION"),
         "maxBytes": MAX_BYTES,
     }));
-    let writer = line.clone();
-    std::thread::Builder::new()
-        .name("forkline-write".to_owned())
-        .spawn(move || writer.run(output))?;
-    let (gone, reader) = (ending.clone(), place.clone());
-    let read = move || {
-        if let Err(fault) = read(&reader) {
-            eprintln!("forkline-far: the client can't be understood: {fault}");
-        }
-        gone.end(0);
-    };
-    std::thread::Builder::new().name("forkline-read".to_owned()).spawn(read)?;
-    let code = ending.wait();
+    Ok(())
+}
+
+/// Ends all that the client has started, and waits until nothing is left of it.
+fn end(place: &Place) {
     // Nothing is told of what ends because of that: the client sees that the line is closed.
-    line.close();
-    dup2_stdout(File::options().write(true).open("/dev/null")?)?;
+    place.line.close();
+    if let Ok(null) = File::options().write(true).open("/dev/null") {
+        let _ = dup2_stdout(null);
+    }
     let (done, over) = mpsc::channel();
-    place.engine.dispose(
-        &place.owner,
-        GRACE,
-        Box::new(move || {
-            let _ = done.send(());
-        }),
-    );
-    let _ = over.recv();
-    Ok(ExitCode::from(code))
+    let told = Box::new(move || drop(done));
+    place.engine.dispose(&place.owner, GRACE, told);
+    // Said by leaving.
+    let _: Result<(), _> = over.recv();
 }
 
 /// This program, as which the keeper is started; it may have been replaced by another one meanwhile.
@@ -115,6 +118,25 @@ fn tell_of_keeper() {
     eprintln!("forkline-far: somebody has killed the keeper; its commands have ended");
 }
 
+/// Sends all of it to the client.
+fn write(mut bytes: &[u8]) -> Result<(), Errno> {
+    let output = stdout();
+    while !bytes.is_empty() {
+        match rustix::io::write(&output, bytes) {
+            Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => wait(output.as_fd(), PollFlags::OUT),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// For a stream that whoever gave it to us has made so that it does not block.
+fn wait(stream: BorrowedFd, until: PollFlags) {
+    let _ = poll(&mut [PollFd::from_borrowed_fd(stream, until)], None);
+}
+
 /// Hears what the client says until it goes.
 fn read(place: &Arc<Place>) -> Result<(), Fault> {
     let input = stdin();
@@ -125,9 +147,8 @@ fn read(place: &Arc<Place>) -> Result<(), Fault> {
             Ok(0) => return Ok(()),
             Ok(count) => count,
             Err(Errno::INTR) => continue,
-            // Whoever gave it to us has made it so.
             Err(Errno::AGAIN) => {
-                let _ = poll(&mut [PollFd::new(&input.as_fd(), PollFlags::IN)], None);
+                wait(input.as_fd(), PollFlags::IN);
                 continue;
             }
             Err(error) => return Err(Fault(error.to_string())),
@@ -167,9 +188,11 @@ fn open(place: &Arc<Place>, call: u32, body: Option<Vec<u8>>) -> Result<(), Refu
         let busy = format!("{MAX_CALLS} calls are under way; nothing was started.");
         return Err(Refusal::busy(busy));
     }
-    // Text with half of a character is not text here.
-    let wanted = serde_json::from_slice(&body)
-        .map_err(|error| Refusal::input(format!("options: expected what can be run, {error}")))?;
+    let wanted = serde_json::from_slice(&body).map_err(|error| {
+        // Half of a character is the one thing that a client can say and that is no text here.
+        let expected = if error.is_syntax() { "text without lone surrogates" } else { "a command" };
+        Refusal::input(format!("options: expected {expected}, got {error}"))
+    })?;
     match wanted {
         Wanted::Command(open) => begin(place, call, &open),
         Wanted::Tool => Err(Refusal::input(

@@ -93,7 +93,8 @@ fn fault(path: &Path, bytes: u64, is_own: bool) -> Option<SpillError> {
     let (tell, told) = mpsc::channel();
     let looked_at = path.to_owned();
     // Whoever hangs there is waited for by nobody.
-    std::thread::Builder::new().spawn(move || tell.send(fs::metadata(looked_at)).is_ok()).ok()?;
+    let look = move || drop(tell.send(fs::metadata(looked_at).map(Box::new)));
+    std::thread::Builder::new().spawn(look).ok()?;
     match told.recv_timeout(LOOK).ok()? {
         // A device or a pipe keeps nothing.
         Ok(found) if !found.is_file() => None,

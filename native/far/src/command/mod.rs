@@ -2,6 +2,7 @@
 
 mod after;
 mod asked;
+mod chunks;
 mod names;
 mod open;
 mod options;
@@ -18,11 +19,12 @@ use forkline_engine::{
 use parking_lot::Mutex;
 
 use crate::command::after::{Checked, SpillFile};
+use crate::command::chunks::pieces;
 use crate::command::names::errno_name;
 use crate::command::open::Open;
 pub use crate::command::open::Wanted;
 use crate::command::options::prepare;
-use crate::command::told::{End, Said, pieces};
+use crate::command::told::{End, Said};
 use crate::refusal::Refusal;
 use crate::wire::Line;
 
@@ -32,7 +34,7 @@ const STARTED: Duration = Duration::from_millis(20);
 /// Where commands run, and whose they are.
 pub struct Place {
     /// The line to the client.
-    pub line: Arc<Line>,
+    pub line: Line,
     /// The engine of this process.
     pub engine: Engine,
     /// Of all that the client starts.

@@ -1,15 +1,14 @@
 //! What is told of a command, in the words of `src/remote/wire/protocol.ts`.
 
 use forkline_engine::{
-    BackgroundProcess, Captured, Cause, Counts, Label, LaunchError, Outcome, Parts, Snapshot,
-    SpillReport, Status, Text, errno_text,
+    BackgroundProcess, Captured, Cause, Counts, LaunchError, Outcome, Parts, Snapshot, SpillReport,
+    Status, Text, errno_text,
 };
 use serde::Serialize;
 
 use crate::command::after::Checked;
 use crate::command::names::errno_name;
 use crate::refusal::Refusal;
-use crate::wire::lane::SENT_PAYLOAD;
 
 /// How a command's call ends.
 #[derive(Serialize)]
@@ -266,34 +265,5 @@ impl Answer {
     pub fn members(members: Option<Vec<BackgroundProcess>>) -> Answer {
         let told = members.map(|all| all.into_iter().map(Member::from).collect());
         told.map_or(Answer::Nothing, Answer::Members)
-    }
-}
-
-/// The number of the stream, and the bytes lost before a piece.
-const HEADER: usize = 9;
-
-/// Output as pieces that fit into a frame each; text is not cut within a character.
-pub fn pieces(label: Label, bytes: &[u8], is_text: bool, dropped: u64) -> Vec<Vec<u8>> {
-    let stream = match label {
-        Label::Merged => 0,
-        Label::Stdout => 1,
-        Label::Stderr => 2,
-    };
-    let (mut pieces, mut rest, mut dropped) = (Vec::new(), bytes, dropped);
-    loop {
-        let mut size = rest.len().min(SENT_PAYLOAD - HEADER);
-        while is_text && rest.get(size).is_some_and(|byte| byte & 0xc0 == 0x80) {
-            size -= 1;
-        }
-        let (part, others) = rest.split_at(size);
-        let mut piece = Vec::with_capacity(HEADER + size);
-        piece.push(stream);
-        piece.extend_from_slice(&(dropped as f64).to_be_bytes());
-        piece.extend_from_slice(part);
-        pieces.push(piece);
-        (rest, dropped) = (others, 0);
-        if rest.is_empty() {
-            return pieces;
-        }
     }
 }

@@ -5,7 +5,6 @@ mod calls;
 pub mod frames;
 pub mod lane;
 
-use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,8 +23,15 @@ pub struct Line {
     changed: Condvar,
 }
 
-/// What a call is told once its line is free.
-type Notice = Box<dyn FnOnce()>;
+/// What there is to be done at a time.
+struct Turn {
+    /// To be sent.
+    bytes: Vec<u8>,
+    /// Whose all has been sent with that.
+    roomy: Vec<Arc<dyn Events>>,
+    /// Who wants to be told the time.
+    rung: Vec<Arc<dyn Events>>,
+}
 
 impl Line {
     /// A line that takes so many bytes of messages that are not whole yet.
@@ -96,28 +102,24 @@ impl Line {
 
     /// Sends what there is, for as long as the process lives. Once nobody reads it any more, it goes
     /// nowhere: what the client still says is heard all the same.
-    pub fn run(&self, mut output: impl Write) {
+    pub fn run<Error>(&self, write: impl Fn(&[u8]) -> Result<(), Error>) {
         let mut is_read = true;
         loop {
-            let (bytes, told) = self.batch();
-            for tell in told {
-                tell();
-            }
-            is_read = is_read && output.write_all(&bytes).and_then(|()| output.flush()).is_ok();
+            let Turn { bytes, roomy, rung } = self.turn();
+            roomy.iter().for_each(|one| one.room());
+            rung.iter().for_each(|one| one.alarm());
+            is_read = is_read && write(&bytes).is_ok();
         }
     }
 
     /// Waits until there is something to be sent, or to be told.
-    fn batch(&self) -> (Vec<u8>, Vec<Notice>) {
+    fn turn(&self) -> Turn {
         let mut calls = self.calls.lock();
         loop {
             let (bytes, roomy) = calls.batch();
             let (rung, next) = calls.alarms(Instant::now());
             if !bytes.is_empty() || !rung.is_empty() {
-                let mut told: Vec<Notice> = Vec::new();
-                told.extend(roomy.into_iter().map(|one| Box::new(move || one.room()) as Box<_>));
-                told.extend(rung.into_iter().map(|one| Box::new(move || one.alarm()) as Box<_>));
-                return (bytes, told);
+                return Turn { bytes, roomy, rung };
             }
             match next {
                 None => self.changed.wait(&mut calls),
