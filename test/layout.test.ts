@@ -163,7 +163,11 @@ describe('walls of TypeScript', () => {
 
 describe('each has one home in TypeScript', () => {
   const homes: readonly (readonly [what: string, pattern: RegExp, home: readonly string[]])[] = [
-    ['timers, which must know the longest time', /(?<!\.)\bsetTimeout\b/, ['src/support/timing.ts']],
+    [
+      'timers, which must know the longest time',
+      /(?<!\.)\bsetTimeout\b/,
+      ['src/support/timing.ts'],
+    ],
     ['a timer that only keeps the process alive', /\bsetInterval\b/, ['src/support/timing.ts']],
     ['the table of signals', /\bconstants\.signals\b/, ['src/support/signals.ts']],
     ['the table of errors', /\bconstants\.errno\b/, ['src/engine/system-error.ts']],

@@ -26,7 +26,9 @@ export const FAR_SIDE: readonly string[] = isStatic
   : [process.execPath, program, 'serve', '--stdio'];
 
 /** Tests of what takes forkline itself at the far side. */
-export const testWithNode = test.skipIf(isStatic);
+export function testWithNode(title: string, body: () => Promise<void>): void {
+  test.skipIf(isStatic)(title, body);
+}
 
 /** A far side in a process of its own, for all tests of a file. */
 export async function useFar(command: readonly string[] = FAR_SIDE): Promise<Connection> {
