@@ -54,13 +54,15 @@ export interface Commission {
 export interface StartedCommand {
   readonly pid: number;
   readonly handle: CommandHandle;
+  /** What its limits took. */
+  readonly groups: LimitGroups | undefined;
   /** Settles once it has ended; rejects only when the place where it ran was lost. */
   readonly result: Promise<RunResult>;
 }
 
 /** Who is told that it runs. */
 interface Start {
-  readonly running: (pid: number, handle: CommandHandle) => void;
+  readonly running: (pid: number, handle: CommandHandle, groups?: LimitGroups) => void;
   /** That it never starts is a failure. */
   readonly isAwaited: boolean;
 }
@@ -91,7 +93,8 @@ export function onceStarted(commission: Commission): Promise<StartedCommand> {
     });
     // It may be lost while nobody asks how it has ended.
     result.catch(() => {});
-    const running: Start['running'] = (pid, handle) => started({ pid, handle, result });
+    const running: Start['running'] = (pid, handle, groups) =>
+      started({ pid, handle, groups, result });
     begin(commission, settle, started, { running, isAwaited: true });
   });
 }
@@ -169,7 +172,7 @@ class Execution implements CommandEvents {
         this.#isRunning = true;
         // They are there for what it leaves behind, too.
         if (groups !== undefined) this.#handle?.gone().then(() => groups.remove());
-        if (this.#handle !== undefined) start?.running(pid, this.#handle);
+        if (this.#handle !== undefined) start?.running(pid, this.#handle, groups);
       };
     }
   }

@@ -83,6 +83,11 @@ export class LimitGroups {
     return this.#kills;
   }
 
+  /** The same of a command that goes on: it may be more later. */
+  memoryKillsSoFar(): Promise<number> {
+    return this.#kills ?? this.#countKills();
+  }
+
   async #countKills(): Promise<number> {
     if (this.#memory === undefined) return 0;
     const { version, path } = this.#memory;

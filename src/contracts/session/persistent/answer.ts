@@ -43,7 +43,8 @@ export async function answerOf(
   if (shell.isReady) await directory.follow(from, place);
   const known = resultOf(shell, answer, command, timeout.milliseconds ?? settings.timeoutMs);
   // Of a shell that has ended, the engine has looked.
-  const result = !isLost && wasKilled(known) ? await withMemoryChecked(known) : known;
+  const isToCheck = !isLost && known.outOfMemory === undefined && wasKilled(known);
+  const result = isToCheck ? await withMemoryChecked(known) : known;
   const streams = shownStreams(result, settings.maxCharacters);
   const isUnseen = end.kind === 'reported' && end.background === undefined;
   // Others may move the session meanwhile.
@@ -66,17 +67,22 @@ export async function answerOf(
 
 /** The call's own result. What its processes took is known of the shell as a whole alone. */
 export function resultOf(
-  { pid }: PersistentShell,
-  { end, stdout, stderr, durationMs, sandbox }: ShellAnswer,
+  { pid, limits }: PersistentShell,
+  { end, stdout, stderr, durationMs, sandbox, ranOutOfMemory }: ShellAnswer,
   command: string,
   timeoutMs: number,
 ): ReceiptSource {
-  const base = { command, pid, durationMs, stdout, stderr, ...(sandbox && { sandbox }) };
+  const kept = { ...(sandbox && { sandbox }), ...(limits && { limits }) };
+  const base = { command, pid, durationMs, stdout, stderr, ...kept };
   if (end.kind === 'reported') {
     const outcome = { kind: 'exited', exitCode: end.exitCode } as const;
-    return { ...base, outcome, background: end.background ?? [] };
+    const background = end.background ?? [];
+    return { ...base, outcome, background, ...(ranOutOfMemory && { outOfMemory: 'yes' }) };
   }
-  const { background, outOfMemory } = end.shell;
+  const { background } = end.shell;
+  // It counts from its beginning, and so for the calls before, too.
+  const isOfBefore = end.shell.outOfMemory === 'yes' && !ranOutOfMemory;
+  const outOfMemory = isOfBefore ? undefined : end.shell.outOfMemory;
   const outcome = outcomeOf(end.shell.outcome, end.reason, timeoutMs);
   return { ...base, outcome, background, ...(outOfMemory && { outOfMemory }) };
 }

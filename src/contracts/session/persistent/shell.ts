@@ -1,7 +1,9 @@
 import { startCommand } from '../../../command/execute.js';
+import { type LimitGroups, reportOf } from '../../../command/limits/groups.js';
 import type { ExecuteOptions } from '../../../command/options.js';
 import type { StartedCommand } from '../../../command/promise.js';
 import type { SandboxPolicy } from '../../../command/sandbox/policy.js';
+import type { LimitsReport } from '../../../engine/limits-report.js';
 import type {
   BackgroundProcess,
   Capture,
@@ -64,6 +66,8 @@ export interface ShellAnswer {
   readonly durationMs: number;
   /** What its sandbox has kept it from; present when it was in one. */
   readonly sandbox: SandboxReport | undefined;
+  /** The shell's own control group has counted, in the call, that a process was ended for that. */
+  readonly ranOutOfMemory: boolean;
 }
 
 /** Of what the shell itself prints outside of calls, nothing but why it would not start matters. */
@@ -79,12 +83,16 @@ export class PersistentShell {
   readonly pid: number;
   /** The environment block that it was started with. */
   readonly environment: string;
+  /** By what its limits are kept; undefined: it has none. */
+  readonly limits: LimitsReport | undefined;
   /** Settles once it has ended and nothing of it is left here. */
   readonly ended: Promise<RunResult>;
   readonly #process: StartedCommand;
   readonly #sandbox: ShellSandbox | undefined;
   readonly #wires: Wires;
   readonly #view: OutsideView;
+  readonly #groups: LimitGroups | undefined;
+  #memoryKills = 0;
   #end: RunResult | undefined;
   #isReady = false;
   #hasPipefail = false;
@@ -92,11 +100,13 @@ export class PersistentShell {
   private constructor(
     process: StartedCommand,
     wires: Wires,
-    { environment, cwd }: ShellStart,
+    { environment, cwd, limits }: ShellStart,
     sandbox: ShellSandbox | undefined,
   ) {
     this.pid = process.pid;
     this.environment = environment;
+    this.#groups = process.groups;
+    this.limits = limits && reportOf(limits, this.#groups);
     this.#process = process;
     this.#sandbox = sandbox;
     this.#wires = wires;
@@ -166,7 +176,8 @@ export class PersistentShell {
       const [stdout, stderr] = [output.stdout.capture(), output.stderr.capture()];
       const told = { stdout, stderr, durationMs, startedAt, from };
       const sandbox = await this.#sandbox?.reportOf(told, await this.#toldOf(end));
-      return { end, hasBegun, hadPipefail, stdout, stderr, durationMs, sandbox };
+      const ranOutOfMemory = this.#groups !== undefined && (await this.#hasKilled(this.#groups));
+      return { end, hasBegun, hadPipefail, stdout, stderr, durationMs, sandbox, ranOutOfMemory };
     } finally {
       this.#process.handle.holdHost(false);
     }
@@ -235,6 +246,13 @@ export class PersistentShell {
       background: left ?? background,
       directory: last ?? directory,
     };
+  }
+
+  /** Whether its control group has counted one more that was ended for want of memory. */
+  async #hasKilled(groups: LimitGroups): Promise<boolean> {
+    const before = this.#memoryKills;
+    this.#memoryKills = await groups.memoryKillsSoFar();
+    return this.#memoryKills > before;
   }
 
   async #clearAway(): Promise<RunResult> {
