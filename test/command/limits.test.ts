@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ownGroup } from '../../src/command/limits/hierarchies.js';
+import { LimitGroups } from '../../src/command/limits/groups.js';
+import { findOwnGroup, ownGroup } from '../../src/command/limits/hierarchies.js';
 import { InputError, LaunchError, receiptOf, run, spawn } from '../../src/index.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useOwners } from '../support/leftovers.js';
@@ -15,29 +16,26 @@ leavesNothingBehind();
 const newOwner = useOwners();
 
 /** Whether a control group can be made here. */
-function canLimit(): boolean {
+async function canLimit(): Promise<boolean> {
   try {
-    execFileSync('sh', [
-      '-c',
-      'mkdir /sys/fs/cgroup/memory/forkline-trial /sys/fs/cgroup/pids/forkline-trial',
-    ]);
+    const made = await LimitGroups.make({ memoryBytes: 64 << 20, processes: 20 });
+    await made.remove();
+    return made.memoryBy === 'group';
   } catch {
     return false;
   }
-  for (const controller of ['memory', 'pids'])
-    rmdirSync(`/sys/fs/cgroup/${controller}/forkline-trial`);
-  return true;
 }
-const isDelegated = canLimit();
+const isDelegated = await canLimit();
+/** Of the control groups; one of version 2 is for all limits, and ended as one. */
+const version = (await findOwnGroup('memory'))?.version;
+const groupCount = version === 2 ? 1 : 2;
 
 /** Groups of ours that are left. */
 const groups = (pid = process.pid) =>
-  ['memory', 'pids'].flatMap((controller) =>
-    execFileSync('find', [`/sys/fs/cgroup/${controller}`, '-name', `forkline-${pid}-*`])
-      .toString()
-      .split('\n')
-      .filter((path) => path !== ''),
-  );
+  execFileSync('find', ['/sys/fs/cgroup', '-name', `forkline-${pid}-*`])
+    .toString()
+    .split('\n')
+    .filter((path) => path !== '');
 
 test.each([
   [{ memoryBytes: 'much' }, 'limits.memoryBytes'],
@@ -63,11 +61,13 @@ test('a process that takes more processor time is ended', async () => {
 
 describe.runIf(isDelegated)('a control group of its own', () => {
   const eat = `/usr/bin/python3 -c 'b = bytearray(200 << 20)'`;
+  /** How a command ends a part of which has taken too much. */
+  const ended = version === 2 ? { kind: 'signaled', signal: 'SIGKILL' } : exited(0);
 
   test('ends a command that takes more memory, and proves it', async () => {
     const result = await run(`${eat}; echo $?`, { limits: { memoryBytes: 64 << 20 } });
-    expect(printed(result)).toMatch(/\b137\n$/);
-    expect(result).toMatchObject({ outcome: exited(0), outOfMemory: 'yes' });
+    expect(printed(result)).toMatch(version === 1 ? /\b137\n$/ : /^$/);
+    expect(result).toMatchObject({ outcome: ended, outOfMemory: 'yes' });
     expect(result.limits).toEqual({ memoryBytes: 'group' });
     const receipt = await receiptOf(result);
     expect(receipt).toMatchObject({ outOfMemory: 'yes', limits: { memoryBytes: 'group' } });
@@ -95,14 +95,21 @@ describe.runIf(isDelegated)('a control group of its own', () => {
     const { result } = await host.run(`${eat}; echo $?`, { cwd: '/srv', sandbox, limits });
     host.child.stdin?.end();
     await host.ended;
-    expect(result).toMatchObject({ outcome: exited(0), outOfMemory: 'yes' });
+    expect(result).toMatchObject({ outcome: ended, outOfMemory: 'yes' });
+  });
+
+  test.runIf(version === 2)('of version 2 has no swap, and ends as one', async () => {
+    const files = ['memory.max', 'memory.swap.max', 'memory.oom.group', 'pids.max'];
+    const command = `cd "/sys/fs/cgroup$(sed 's/^0:://' /proc/self/cgroup)" && cat ${files.join(' ')}`;
+    const { output } = await run(command, { limits: { memoryBytes: 64 << 20, processes: 20 } });
+    expect(output.kind === 'complete' && output.text).toBe(`${64 << 20}\n0\n1\n20\n`);
   });
 
   test('that a killed host has left is removed by the next one, and no other is', async () => {
     const host = startHost('commands', {});
     const limits = { processes: 20, memoryBytes: 64 << 20 };
     void host.run('sleep 60', { limits }).catch(() => {});
-    await eventually(() => expect(groups(host.child.pid).length).toBe(2));
+    await eventually(() => expect(groups(host.child.pid).length).toBe(groupCount));
     const [place = ''] = groups(host.child.pid);
     const others = ['forkline-1-1-1-1', `forkline-${process.pid}-x`].map((name) =>
       join(dirname(place), name),
@@ -127,10 +134,10 @@ describe.runIf(isDelegated)('a control group of its own', () => {
     const owner = newOwner();
     const limits = { processes: 20, memoryBytes: 64 << 20 };
     const live = await spawn('sleep 60 & echo', { owner, limits });
-    expect(groups().length).toBe(2);
+    expect(groups().length).toBe(groupCount);
     const { background } = await live.result;
     expect(background.length).toBe(1);
-    expect(groups().length).toBe(2);
+    expect(groups().length).toBe(groupCount);
     await owner.dispose();
     await eventually(() => expect(groups()).toEqual([]));
   });
