@@ -1,8 +1,8 @@
 //! A command that is to be ended before anybody else where memory runs out, but could not say so itself:
 //! in a sandbox it shares, until its exec, a memory whose owner is root.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
 use std::time::Duration;
 
 use crate::members::Members;
@@ -38,7 +38,7 @@ fn mark_others(leader: i32, score: i32) -> io::Result<()> {
     for _ in 0..LOOKS {
         for member in members.all().iter().filter(|member| member.pid != leader) {
             match set(member.pid, score) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
         }
@@ -47,12 +47,29 @@ fn mark_others(leader: i32, score: i32) -> io::Result<()> {
 }
 
 fn set(pid: i32, score: i32) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).open(format!("/proc/{pid}/oom_score_adj"))?;
+    let mut file = open(pid)?;
     match file.write_all(score.to_string().as_bytes()) {
         // It has ended already.
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
         written => written,
     }
+}
+
+/// An exec wakes who waits for it before the new memory belongs to the program's user.
+fn open(pid: i32) -> io::Result<File> {
+    const SHORTEST: Duration = Duration::from_micros(100);
+    // 0.4 s in all.
+    const MOST_WAITS: u32 = 12;
+    let path = format!("/proc/{pid}/oom_score_adj");
+    for wait in 0..MOST_WAITS {
+        match OpenOptions::new().write(true).open(&path) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                std::thread::sleep(SHORTEST * (1 << wait));
+            }
+            opened => return opened,
+        }
+    }
+    OpenOptions::new().write(true).open(&path)
 }
 
 /// Returns when they have been reaped.
