@@ -151,10 +151,13 @@ if (process.argv[2] === 'host') {
   console.log('started');
 } else {
   const expected = process.argv[2];
-  console.log('in', readFileSync('/proc/self/cgroup', 'utf8').trim());
+  console.log('begins in', readFileSync('/proc/self/cgroup', 'utf8').trim());
   for (const [check, [wanted, ask]] of Object.entries(expected === 'group' ? IN_GROUPS : WITHOUT)) {
     const got = await Promise.resolve(ask()).catch(String);
     const ok = JSON.stringify(got) === JSON.stringify(wanted);
     console.log(JSON.stringify({ check, ok, ...(!ok && { wanted, got }) }));
   }
+  const command = await run('cat /proc/self/cgroup', { limits: { memoryBytes: MEMORY } });
+  console.log('ends in', readFileSync('/proc/self/cgroup', 'utf8').trim());
+  console.log('a command in', textOf(command).trim());
 }
