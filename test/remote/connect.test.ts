@@ -104,6 +104,19 @@ test('a live command is written to, signalled, looked at and ended', async () =>
   expect(await failureOf(process.write('late'))).toMatchObject({ code: 'EPIPE' });
 });
 
+test('a signal that has ended its command was sent, whichever of the two is told first', async () => {
+  const signalled = async () => {
+    const process = await far.spawn('sleep 9');
+    const isSent = await process.signal('SIGTERM');
+    if (!isSent) await process.kill();
+    return [isSent, (await process.result).outcome];
+  };
+  for (let round = 0; round < 25; round += 1) {
+    const told = await Promise.all([signalled(), signalled(), signalled(), signalled()]);
+    for (const one of told) expect(one).toEqual([true, { kind: 'signaled', signal: 'SIGTERM' }]);
+  }
+});
+
 test('a terminal is there, and has another size when it is given one', async () => {
   const process = await far.spawn('stty size; read x; stty size', { pty: true });
   await sleep(200);

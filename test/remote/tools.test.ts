@@ -40,6 +40,24 @@ test('whole outputs stay at the far side, and are read in parts', async () => {
   await bash.dispose();
 });
 
+test('H13: a call that is cancelled has its caller’s reason as the cause', async () => {
+  const bash = await far.createBashTool({ contract: 'plain', cwd: folder.path });
+  const controller = new AbortController();
+  const failing = failureOf(bash.execute({ command: longSleep(179) }, controller));
+  await eventually(() => expect(sleeping(179)).toHaveLength(1));
+  const reason = new Error('the user pressed a key');
+  controller.abort(reason);
+  expect(await failing).toMatchObject({ name: 'ToolAbortError', cause: reason });
+  await bash.dispose();
+});
+
+test('C4: an input that is null is told as such', async () => {
+  const bash = await far.createBashTool({ contract: 'session', cwd: folder.path });
+  const error = await failureOf(bash.execute(null));
+  expect(error).toMatchObject({ kind: 'input', message: 'input: expected an object, got null' });
+  await bash.dispose();
+});
+
 test('tasks are followed, waited for and ended, where their ports and processes are', async () => {
   const bash = await far.createBashTool({ contract: 'session', cwd: folder.path });
   const { tasks } = bash;

@@ -115,6 +115,8 @@ class ClientsCommand implements CommandEvents {
   #owesResume = false;
   #isOver = false;
   #stopTelling = (): void => {};
+  /** Answers to signals: whether it got one is known before its end is told. */
+  #signalled: Promise<unknown> = Promise.resolve();
 
   constructor(call: Call, prepared: Prepared) {
     const { command, owner } = prepared;
@@ -183,6 +185,7 @@ class ClientsCommand implements CommandEvents {
 
   async #conclude(end: EngineEnd & { readonly kind: 'ran' }, isOwn: boolean): Promise<void> {
     const { asked, limits: wanted } = this.#prepared;
+    await this.#signalled;
     const result = toResult(end, asked, 'kill');
     const checked = needsChecks(result, wanted)
       ? await withChecks(result, isOwn, this.#prepared)
@@ -230,7 +233,10 @@ class ClientsCommand implements CommandEvents {
 
   #do(request: CommandRequest): void {
     if ('ask' in request) {
-      void this.#answer(request);
+      const answered = this.#answer(request);
+      if (request.what === 'signal') {
+        this.#signalled = Promise.all([this.#signalled, answered]);
+      }
       return;
     }
     switch (request.do) {

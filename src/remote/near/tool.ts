@@ -7,7 +7,6 @@ import type {
 } from '../../contracts/create-bash-tool.js';
 import { ToolError, toToolError } from '../../contracts/errors.js';
 import { completeTool } from '../../contracts/ways/complete.js';
-import { isMissing } from '../../support/checks.js';
 import { WorkerLostError } from '../errors.js';
 import type { FarDefinition, MadeTool } from '../wire/protocol.js';
 import { FarArtifacts } from './artifacts.js';
@@ -84,7 +83,7 @@ function own(
       try {
         if (session.isDisposed) throw new ToolError('disposed', 'The bash tool was disposed.');
         call = callOfNow(given, input);
-        return await session.execute(definition.name, isMissing(input) ? undefined : input, call);
+        return await session.execute(definition.name, input, call);
       } catch (error) {
         // What became of the command is not known, whoever wanted it to end.
         throw error instanceof WorkerLostError ? error : toToolError(error, call?.signal);

@@ -42,7 +42,8 @@ export function errorFrom({ name, message, fields, cause }: Thrown): Error {
     case 'ToolError':
       return new ToolError(kind as ToolErrorKind, message, { ...options, details });
     case 'ToolAbortError':
-      return new ToolAbortError(message, { ...options, details });
+      // Why it was cancelled is known on this side alone.
+      return new ToolAbortError(message, { details });
     case 'LaunchError':
       return launchError(message, fields);
     case 'ArtifactError':
