@@ -4,10 +4,10 @@ import { onBehalfOfNobody } from './caller.js';
 import { LaunchError } from './launch-error.js';
 import { ERRNO } from './system-error.js';
 
-/** So many files of one library are open at once while Node loads it. */
+/** So many files of one library are open at once while Node loads its modules. */
 const OPEN_AT_ONCE = 20;
-/** A part is read file by file. */
-const OPEN_ONE_BY_ONE = 4;
+/** CommonJS, of which parts of this package are, is read file by file. */
+export const OPEN_ONE_BY_ONE = 4;
 
 /**
  * A library that takes time to load, and is when it is first needed.
@@ -15,12 +15,17 @@ const OPEN_ONE_BY_ONE = 4;
  * Node remembers for ever that a module was not found, and takes a shortage of descriptors for that;
  * so nothing is asked of it before it is known that there are enough.
  *
+ * @param needed How many descriptors that takes.
  * @returns Loads it. Rejects with a {@link LaunchError} (`EMFILE`) when that cannot be done now; the
  *   next call tries again.
  */
-export function lateLibrary<T>(name: string, load: () => Promise<T>): () => Promise<T> {
+export function lateLibrary<T>(
+  name: string,
+  load: () => Promise<T>,
+  needed: number = OPEN_AT_ONCE,
+): () => Promise<T> {
   let loading: Promise<T> | undefined;
-  const start = async (): Promise<T> => withDescriptors(name, OPEN_AT_ONCE, load);
+  const start = async (): Promise<T> => withDescriptors(name, needed, load);
   return () => {
     loading ??= onBehalfOfNobody(start).catch((error: unknown) => {
       loading = undefined;

@@ -12,7 +12,8 @@ import {
   readOptions,
   wholeFrom,
 } from '../support/checks.js';
-import { BROKER_OPTION_NAMES, Broker, type BrokerOptions } from './line/broker.js';
+import { Broker } from './line/broker.js';
+import { BROKER_OPTION_NAMES, type BrokerOptions } from './line/broker-options.js';
 import type { WorkerInfo } from './messages.js';
 import { type FoundWorker, Placement } from './placement.js';
 import { subjectsOf } from './subjects.js';

@@ -6,6 +6,6 @@ export {
   type Labelled,
   type OnWorker,
 } from './fleet.js';
-export type { BrokerOptions, TlsFiles } from './line/broker.js';
+export type { BrokerOptions, TlsFiles } from './line/broker-options.js';
 export type { WorkerInfo } from './messages.js';
 export { serveNats, type WorkerOptions, type WorkerService } from './worker.js';

@@ -18,8 +18,9 @@ import {
 } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { settlesWithin } from '../support/timing.js';
-import { BROKER_OPTION_NAMES, Broker, type BrokerOptions, type Heard } from './line/broker.js';
+import { Broker, type Heard } from './line/broker.js';
 import { BrokerLink } from './line/broker-link.js';
+import { BROKER_OPTION_NAMES, type BrokerOptions } from './line/broker-options.js';
 import {
   fromJson,
   type Placed,

@@ -10,7 +10,7 @@ leavesNothingBehind();
 
 const under = ['sh', '-c', 'ulimit -n 80; exec "$@"', 'sh'];
 
-async function answersOf(kind: 'told' | 'untold' | 'unmade') {
+async function answersOf(kind: 'told' | 'untold' | 'unmade' | 'fleet') {
   const host = startHost('late-libraries', { under, args: [kind] });
   const answers = await host.next<Record<'starved' | 'fed', Record<string, unknown>>>();
   host.child.stdin?.end();
@@ -56,6 +56,18 @@ test('C5: a tool that cannot be made for want of descriptors can be made when th
     });
     expect(JSON.stringify(fed[contract])).toContain('one');
   }
+});
+
+test('C5: the library of a broker is not taken for missing, and is loaded when it can be', async () => {
+  const { starved, fed } = await answersOf('fleet');
+  expect(starved.fleet).toMatchObject({
+    name: 'LaunchError',
+    code: 'EMFILE',
+    subject: 'the library of the broker',
+  });
+  expect(fed.fleet).toMatchObject({
+    message: "The broker at nats://127.0.0.1:1 can't be reached: connection refused",
+  });
 });
 
 test('L9: workers that end while their first tool is called leave no descriptor', async () => {

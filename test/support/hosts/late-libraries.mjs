@@ -1,7 +1,9 @@
 // Needs libraries that are loaded late while it has no descriptors left, and again when it has.
-// `told` makes tools that say beforehand what they will need; `unmade` makes them only then.
+// `told` makes tools that say beforehand what they will need; `unmade` makes them only then; `fleet`
+// connects to a broker that is not there.
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectFleet } from '../../../dist/fleet/index.js';
 import {
   CONTRACT_NAMES,
   createBashTool,
@@ -49,6 +51,8 @@ if (process.argv[2] === 'told') {
   for (const each of CONTRACT_NAMES) {
     calls[each] = async () => make({ contract: each, cwd })('echo one');
   }
+} else if (process.argv[2] === 'fleet') {
+  calls.fleet = () => connectFleet({ servers: '127.0.0.1:1' });
 } else {
   const plain = make({ contract, cwd });
   calls.warm = () => plain('echo one');
