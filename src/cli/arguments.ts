@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { messageOf } from '../support/errors.js';
 
 const SECONDS = /^\d+(\.\d+)?$/;
@@ -10,6 +10,13 @@ export function parseSeconds(text: string): number {
   const seconds = SECONDS.test(text) ? Number(text) : 0;
   if (seconds <= 0) throw new InvalidArgumentError('Expected a number of seconds above 0.');
   return Math.max(1, Math.round(seconds * 1000));
+}
+
+/** How many, one at least. */
+export function parseCount(text: string): number {
+  const count = /^\d+$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && Number.isSafeInteger(count)) return count;
+  throw new InvalidArgumentError('Expected a whole number of 1 or more.');
 }
 
 /** A TCP port; 0 stands for any that is free. */
@@ -39,6 +46,28 @@ export function collectVariable(
   const equals = text.indexOf('=');
   if (equals < 1) throw new InvalidArgumentError('Expected NAME=value.');
   return { ...given, [text.slice(0, equals)]: text.slice(equals + 1) };
+}
+
+/**
+ * Refuses options that mean nothing without another one, which somebody has forgotten.
+ *
+ * @param needed The attribute of the one that they need.
+ * @param what What they are for, such as `for a server on a port`.
+ */
+export function checkBeside(
+  command: Command,
+  needed: string,
+  names: readonly string[],
+  what: string,
+): void {
+  if (command.getOptionValue(needed) !== undefined) return;
+  const flagOf = (name: string): string | undefined =>
+    command.options.find((option) => option.attributeName() === name)?.long;
+  for (const name of names) {
+    // The environment may well have a value for when it is needed.
+    if (command.getOptionValueSource(name) !== 'cli') continue;
+    command.error(`error: option '${flagOf(name)}' is ${what}: add ${flagOf(needed)}`);
+  }
 }
 
 /** `--sandbox`. */

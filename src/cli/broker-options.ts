@@ -10,6 +10,15 @@ export interface BrokerFlags {
   readonly tlsKey?: string | undefined;
 }
 
+/** The names of these. */
+export const BROKER_FLAGS: readonly (keyof BrokerFlags)[] = [
+  'pool',
+  'creds',
+  'tlsCa',
+  'tlsCert',
+  'tlsKey',
+];
+
 /** What everybody would see among the arguments. */
 const SECRETS = {
   token: 'FORKLINE_NATS_TOKEN',

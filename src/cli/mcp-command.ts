@@ -4,26 +4,24 @@ import {
   CONTRACT_NAMES,
   type ContractName,
   createBashTool,
-  InputError,
   run,
   type SandboxMode,
   type ShellOptions,
 } from '../index.js';
 import type { CallLogFile, HttpOptions, McpService, StdioOptions } from '../mcp/index.js';
-import { signalExitCode } from '../support/signals.js';
 import {
+  checkBeside,
   collectVariable,
   parseOptions,
   parsePort,
   parseSeconds,
   sandboxOption,
 } from './arguments.js';
-import { type BrokerFlags, brokerOf, brokerOptions } from './broker-options.js';
-import { USAGE_ERROR } from './exit-code.js';
+import { BROKER_FLAGS, type BrokerFlags, brokerOf, brokerOptions } from './broker-options.js';
 import { contractOptions } from './mcp-tool.js';
 import { note } from './notes.js';
+import { serveToTheEnd } from './serving.js';
 import { exitSoon } from './standard-output.js';
-import { Termination } from './termination.js';
 
 interface McpFlags extends BrokerFlags {
   readonly contract: ContractName;
@@ -49,9 +47,6 @@ interface McpFlags extends BrokerFlags {
 
 /** Made for MCP: it has progress, structured results and a directory that stays. */
 const DEFAULT_CONTRACT = 'session';
-
-/** It could not serve; the arguments were right. */
-const FAILED = 1;
 
 const TOKEN_VARIABLE = 'FORKLINE_MCP_TOKEN';
 
@@ -95,20 +90,11 @@ export function mcpCommand(): Command {
     .option('--label <name=value>', 'what a worker must have, with --fleet', collectVariable);
   for (const option of brokerOptions()) command.addOption(option);
   return command.action(async (flags: McpFlags) => {
-    checkHttpOnly(command);
+    checkBeside(command, 'http', ['token', 'idle'], 'for a server on a port');
+    checkBeside(command, 'fleet', ['label', ...BROKER_FLAGS], 'for a fleet');
     process.exitCode = await serve(flags);
     exitSoon();
   });
-}
-
-/** What only a port has: given without one, somebody has forgotten it. */
-function checkHttpOnly(command: Command): void {
-  if (command.getOptionValue('http') !== undefined) return;
-  for (const name of ['token', 'idle']) {
-    // The environment may well have a token for when there is a port.
-    if (command.getOptionValueSource(name) !== 'cli') continue;
-    command.error(`error: option '--${name}' is for a server on a port: add --http`);
-  }
 }
 
 /** Loaded only here: no other command needs the protocol's library. */
@@ -117,28 +103,18 @@ type Mcp = typeof import('../mcp/index.js');
 async function serve(flags: McpFlags): Promise<number> {
   // The server's own secret is no business of its commands.
   delete process.env[TOKEN_VARIABLE];
-  // Who stops reading what we say here may still want answers there.
-  process.stderr.on('error', () => {});
-  const termination = new Termination();
   let log: CallLogFile | undefined;
   let place: Place | undefined;
   try {
-    const mcp = await import('../mcp/index.js');
-    if (flags.log !== undefined) log = mcp.openCallLog(flags.log, note);
-    const structured = flags.structured ? undefined : false;
-    place = await openPlace(flags);
-    const service = await start(mcp, flags, place, { log, structured, logger: { warn: note } });
-    const close = (): void => void service.close();
-    if (termination.signal.aborted) close();
-    else termination.signal.addEventListener('abort', close);
-    await service.closed;
-    return termination.endedBy === undefined ? 0 : signalExitCode(termination.endedBy);
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    note(error.message);
-    return error instanceof InputError ? USAGE_ERROR : FAILED;
+    return await serveToTheEnd(async () => {
+      const mcp = await import('../mcp/index.js');
+      if (flags.log !== undefined) log = mcp.openCallLog(flags.log, note);
+      const structured = flags.structured ? undefined : false;
+      place = await openPlace(flags);
+      const service = await start(mcp, flags, place, { log, structured, logger: { warn: note } });
+      return { closed: service.closed, end: () => service.close() };
+    });
   } finally {
-    termination.release();
     await place?.close();
     await log?.close();
   }

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
-import { type CliResult, cli, endOf, startCli } from '../support/cli.js';
+import { type CliResult, cli, endOf, startCli, startCliOn } from '../support/cli.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { answerOf, useClients } from '../support/mcp.js';
 import { eventually } from '../support/processes.js';
@@ -81,6 +82,16 @@ test('a port that is taken is told of', async () => {
   expect(stderr).toMatch(/^forkline: .*EADDRINUSE.*\n$/);
 });
 
+test('E3: a server whose client can’t be written to ends, and says so', async () => {
+  const full = openSync('/dev/full', 'w');
+  const child = startCliOn(['pipe', full, 'pipe'], 'mcp');
+  child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`);
+  const { code, stderr } = await endOf(child);
+  closeSync(full);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^forkline: the client can't be written to: ENOSPC: .*\n$/);
+});
+
 test('a directory that is not there is told of at the start', async () => {
   const { code, stdout, stderr } = await cli('mcp', '--cwd', '/no/such/directory');
   expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: '' });
@@ -97,6 +108,8 @@ test.each([
   [['--contract', 'workspace', '--inherit-env', 'some'], 'Allowed choices are'],
   [['--token', 'forgotten'], "option '--token' is for a server on a port: add --http"],
   [['--idle', '5'], "option '--idle' is for a server on a port: add --http"],
+  [['--label', 'a=b'], "option '--label' is for a fleet: add --fleet"],
+  [['--tls-ca', 'x'], "option '--tls-ca' is for a fleet: add --fleet"],
   [['extra'], 'too many arguments'],
   [['--options', 'x'], 'is not valid JSON'],
   [['--options', '[]'], 'Expected a JSON object'],

@@ -97,7 +97,7 @@ export class LineTransport implements Transport {
 
   readonly #onOutputError = (error: Error): void => {
     if (this.#closed) return;
-    this.onerror?.(error);
+    this.onerror?.(new Error(`the client can't be written to: ${error.message}`, { cause: error }));
     void this.close();
   };
 }
