@@ -21,6 +21,7 @@ export type {
   SandboxOption,
   SandboxPolicy,
 } from './command/sandbox/policy.js';
+export type { SandboxSecret } from './command/sandbox/secrets/secret.js';
 export { SECRET_NAME_PATTERNS } from './command/secrets.js';
 export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './command/spawn.js';
 export type { PtyOption, TerminalSize } from './command/terminal.js';

@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeBeside } from '../support/directories/abandoned.js';
+import { isAbandoned, removeBeside } from '../support/directories/abandoned.js';
 import { makeUserDirectory } from '../support/directories/private-directory.js';
-import { hasCode } from '../support/errors.js';
 
 /** Those that are to be removed when the host exits without having disposed of them. */
 const open = new Set<string>();
@@ -38,27 +37,5 @@ function removeOpen(): void {
     } catch {
       // A later host removes it.
     }
-  }
-}
-
-/** Whether a host that was killed has left it, long ago. */
-async function isAbandoned(
-  home: string,
-  name: string,
-  prefix: string,
-  maxAgeMs: number,
-): Promise<boolean> {
-  if (isAlive(Number.parseInt(name.slice(prefix.length), 10))) return false;
-  const { mtimeMs } = await stat(join(home, name));
-  return Date.now() - mtimeMs > maxAgeMs;
-}
-
-function isAlive(pid: number): boolean {
-  if (!(pid > 0)) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return hasCode(error, 'EPERM');
   }
 }

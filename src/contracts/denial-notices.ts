@@ -25,6 +25,8 @@ function describe({ kind, target, rule }: Denial, writable: readonly string[]): 
       return `${what}Only sockets of the internet and of Unix can be made.`;
     case 'allowedDomains':
       return `${what}Use what is here, or ask the user to allow that host.`;
+    case 'secrets':
+      return `${what}For its secret that host is reached by TLS alone, which the sandbox ends: use a program that takes SSL_CERT_FILE or the like.`;
     case 'deniedDomains':
       return `${what}Use what is here, or ask the user.`;
     default:

@@ -92,14 +92,19 @@ export interface Said {
   readonly result: MergedResult;
 }
 
-/** Runs one command as somebody who has this home, in a host of his own. */
+/**
+ * Runs one command as somebody who has this home, in a host of his own.
+ *
+ * @param variables The host's, besides.
+ */
 export async function runAs(
   person: Person,
   { home }: Pick<Scene, 'home'>,
   command: string,
   options: object,
+  variables: NodeJS.ProcessEnv = {},
 ): Promise<Said> {
-  const env = { HOME: home, npm_config_cache: undefined };
+  const env = { HOME: home, npm_config_cache: undefined, ...variables };
   const host = startHost('commands', { under: as(person), env });
   const { result, error } = await host.run(command, { timeoutMs: 50_000, ...options });
   host.child.stdin?.end();

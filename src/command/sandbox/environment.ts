@@ -1,5 +1,5 @@
-import type { EngineSandbox } from '../../engine/message.js';
 import { SOCKET_VARIABLES } from './defaults.js';
+import type { ResolvedSandbox } from './resolve.js';
 
 /** Caches that are in the home directory, where nothing can be written. */
 const CACHES: Readonly<Record<string, string>> = {
@@ -12,8 +12,10 @@ const CACHES: Readonly<Record<string, string>> = {
  *
  * @param block `NAME=value` entries joined by NUL, one character a byte.
  */
-export function sandboxEnvironment(block: string, sandbox: EngineSandbox): string {
-  const added = sandbox.proxyPort === undefined ? {} : proxyVariables(sandbox.proxyPort);
+export function sandboxEnvironment(block: string, sandbox: ResolvedSandbox): string {
+  const { secrets } = sandbox;
+  const proxy = sandbox.proxyPort === undefined ? {} : proxyVariables(sandbox.proxyPort);
+  const added = { ...proxy, ...secrets?.variables };
   const own = sandbox.ownTmp ? { ...added, ...CACHES, TMPDIR: '/tmp' } : added;
   const lost = (name: string, value: string): boolean =>
     SOCKET_VARIABLES.includes(name) && !sandbox.sockets.some((path) => value.includes(path));
@@ -24,7 +26,12 @@ export function sandboxEnvironment(block: string, sandbox: EngineSandbox): strin
     return sandbox.ownTmp && lost(name, entry.slice(at + 1)) ? [] : [entry];
   });
   const pairs = Object.entries(own).map(([name, value]) => `${name}=${value}`);
-  return [...entries.filter((entry) => entry !== ''), ...pairs].join('\0');
+  const whole = [...entries.filter((entry) => entry !== ''), ...pairs].join('\0');
+  // A variable of another name may have the same value.
+  return (secrets?.all ?? []).reduce(
+    (text, { value, standIn }) => text.replaceAll(value, () => standIn),
+    whole,
+  );
 }
 
 /** By which programs find the proxy, whichever of them they know. */

@@ -1,6 +1,7 @@
 import { needsNativeEngine } from '../../engine/choice.js';
 import { isMissing, type OptionNames, readOptions } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
+import { checkSecrets, type SandboxSecret } from './secrets/secret.js';
 
 /** A sandbox by its name; `danger-full-access` is none. */
 export type SandboxMode = 'read-only' | 'workspace-write' | 'danger-full-access';
@@ -54,6 +55,11 @@ export interface SandboxPolicy {
   /** Whether commands see, and can signal, only the processes in the sandbox. Default: 'own'. */
   readonly processes?: 'own' | 'host' | undefined;
   /**
+   * By the name of a variable: commands get a stand-in for it, which the proxy replaces by the value on
+   * its way to these domains, over TLS. Not with `network: 'full'` or 'none'. Default: none.
+   */
+  readonly secrets?: Readonly<Record<string, SandboxSecret>> | undefined;
+  /**
    * `all`: every line, or no command is run. `landlock`: only what can be had without namespaces, as
    * in a container that forbids them; `result.sandbox` says what is not kept out. `best-effort`: the
    * most that can be had. Default: 'all'.
@@ -71,6 +77,7 @@ const POLICY_NAMES: OptionNames<SandboxPolicy> = {
   network: true,
   allowUnixSockets: true,
   processes: true,
+  secrets: true,
   require: true,
 };
 const FILESYSTEM_NAMES: OptionNames<SandboxFilesystem> = {
@@ -121,6 +128,13 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
   checkNetwork(policy.network);
   checkWord('processes', policy.processes, ['own', 'host']);
   checkWord('require', policy.require, ['all', 'landlock', 'best-effort']);
+  if (policy.secrets !== undefined) {
+    checkSecrets(policy.secrets, checkDomains);
+    if (typeof policy.network === 'string') {
+      const instead = 'some hosts, or nothing, beside secrets: they are put in by a proxy';
+      throw new InputError(`sandbox.network: expected ${instead}, got '${policy.network}'`);
+    }
+  }
   checkPaths('workspace', policy.workspace === undefined ? undefined : [policy.workspace]);
   checkPaths('allowUnixSockets', policy.allowUnixSockets);
   if (policy.filesystem === undefined) return policy;
@@ -145,14 +159,16 @@ function checkNetwork(network: SandboxPolicy['network'] | null): void {
   }
   const within = 'sandbox.network.';
   const domains = readOptions('sandbox.network', network, DOMAIN_NAMES, { within });
-  for (const name of ['allowedDomains', 'deniedDomains'] as const) {
-    const given: unknown = domains[name] ?? (name === 'deniedDomains' ? [] : undefined);
-    const isList = Array.isArray(given);
-    const wrong: unknown = isList ? given.find((one) => !DOMAIN.test(String(one))) : given;
-    if (isList && wrong === undefined) continue;
-    const expected = 'an array of names such as example.com or *.example.com';
-    throw new InputError(`sandbox.network.${name}: expected ${expected}, got ${showValue(wrong)}`);
-  }
+  checkDomains('network.allowedDomains', domains.allowedDomains);
+  checkDomains('network.deniedDomains', domains.deniedDomains ?? []);
+}
+
+function checkDomains(name: string, given: unknown): void {
+  const isList = Array.isArray(given);
+  const wrong: unknown = isList ? given.find((one) => !DOMAIN.test(String(one))) : given;
+  if (isList && wrong === undefined) return;
+  const expected = 'an array of names such as example.com or *.example.com';
+  throw new InputError(`sandbox.${name}: expected ${expected}, got ${showValue(wrong)}`);
 }
 
 function checkWord(name: string, value: unknown, allowed: readonly string[]): void {

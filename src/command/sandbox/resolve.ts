@@ -7,6 +7,7 @@ import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS } from './defaults.js';
 import { gitDirectories } from './git.js';
 import { isAmong } from './paths.js';
 import type { SandboxPolicy } from './policy.js';
+import { type KeptSecrets, keptSecrets } from './secrets/kept.js';
 import { serveSandboxes } from './served.js';
 
 /** So long what was found on the disk is taken to be there still: calls come in bursts. */
@@ -16,15 +17,20 @@ const MOST_KEPT = 32;
 const PROXY_PORT = 3128;
 const PRIVATE = ['/tmp', '/var/tmp', '/run', '/dev/shm'];
 
-const recent = new WeakMap<SandboxPolicy, Map<string, { at: number; resolved: EngineSandbox }>>();
+/** A sandbox, and what is kept from its commands. */
+export interface ResolvedSandbox extends EngineSandbox {
+  readonly secrets: KeptSecrets | undefined;
+}
+
+const recent = new WeakMap<SandboxPolicy, Map<string, { at: number; resolved: ResolvedSandbox }>>();
 
 /**
  * What a policy comes to in a directory. Policies are compared by identity.
  *
  * @throws {InputError} The directory is the whole file system.
  */
-export function resolveSandbox(policy: SandboxPolicy, cwd: string): EngineSandbox {
-  const known = recent.get(policy) ?? new Map<string, { at: number; resolved: EngineSandbox }>();
+export function resolveSandbox(policy: SandboxPolicy, cwd: string): ResolvedSandbox {
+  const known = recent.get(policy) ?? new Map<string, { at: number; resolved: ResolvedSandbox }>();
   recent.set(policy, known);
   const now = performance.now();
   const last = known.get(cwd);
@@ -35,7 +41,7 @@ export function resolveSandbox(policy: SandboxPolicy, cwd: string): EngineSandbo
   return resolved;
 }
 
-function resolveNow(policy: SandboxPolicy, cwd: string): EngineSandbox {
+function resolveNow(policy: SandboxPolicy, cwd: string): ResolvedSandbox {
   const { filesystem = {}, allowUnixSockets = [] } = policy;
   const home = homedir();
   const absolute = (path: string) =>
@@ -67,16 +73,19 @@ function resolveNow(policy: SandboxPolicy, cwd: string): EngineSandbox {
     : [...HIDDEN_IN_HOME.map((path) => join(home, path)), ...HIDDEN_IN_SYSTEM];
   // What can be written to is seen anyhow, and the stricter rule for the same path would count.
   const unseen = [cwd, workspace].filter((place) => !isAmong(place, writable));
-  const shown = [...placesAmong(PRIVATE, unseen), ...all(filesystem.allowRead ?? [])];
+  const secrets = policy.secrets && keptSecrets(policy.secrets);
+  const trusted = secrets === undefined ? [] : [secrets.directory];
+  const shown = [...placesAmong(PRIVATE, unseen), ...all(filesystem.allowRead ?? []), ...trusted];
   return planned(policy, {
+    secrets,
     writable: existing(writable),
-    kept: existing(kept),
+    kept: existing([...kept, ...trusted]),
     hidden: existing(hidden),
     shown: existing(shown),
     sockets: existing(all(allowUnixSockets)),
     ownTmp,
     network: policy.network === 'full',
-    proxyPort: typeof policy.network === 'object' ? PROXY_PORT : undefined,
+    proxyPort: typeof policy.network === 'object' || secrets !== undefined ? PROXY_PORT : undefined,
   });
 }
 
@@ -86,33 +95,34 @@ function existing(paths: readonly string[]): readonly string[] {
 }
 
 /** Whoever starts the proxy reads its rules there. */
-function proxyEntries(network: SandboxPolicy['network']): readonly string[] {
-  if (typeof network !== 'object') return [];
-  serveSandboxes();
-  const { allowedDomains, deniedDomains = [] } = network;
+function proxyEntries({ network, secrets = {} }: SandboxPolicy): readonly string[] {
+  const { allowedDomains, deniedDomains = [] } =
+    typeof network === 'object' ? network : { allowedDomains: [] };
+  const theirs = Object.values(secrets).flatMap(({ domains }) => domains);
   return [
     `proxy\0${PROXY_PORT}\0`,
-    ...allowedDomains.map((domain) => `domain\0${domain}\0`),
+    ...[...allowedDomains, ...theirs].map((domain) => `domain\0${domain}\0`),
     ...deniedDomains.map((domain) => `no-domain\0${domain}\0`),
   ];
 }
 
-function planned(policy: SandboxPolicy, sandbox: Omit<EngineSandbox, 'plan'>): EngineSandbox {
+function planned(policy: SandboxPolicy, sandbox: Omit<ResolvedSandbox, 'plan'>): ResolvedSandbox {
   const entries = (word: string, paths: readonly string[]): string =>
     paths.map((path) => `${word}\0${path}\0`).join('');
   const plan = [
     `require\0${policy.require ?? 'all'}\0`,
     sandbox.network ? 'network\0full\0' : '',
     policy.processes === 'host' ? 'processes\0host\0' : '',
-    ...proxyEntries(policy.network),
+    ...(sandbox.proxyPort === undefined ? [] : proxyEntries(policy)),
     sandbox.ownTmp ? '' : 'tmp\0shared\0',
     entries('write', sandbox.writable),
     entries('keep', sandbox.kept),
     entries('hide', sandbox.hidden),
     entries('show', sandbox.shown),
     entries('socket', sandbox.sockets),
-  ];
-  return { ...sandbox, plan: plan.join('') };
+  ].join('');
+  if (sandbox.proxyPort !== undefined) serveSandboxes(plan, sandbox.secrets);
+  return { ...sandbox, plan };
 }
 
 /** Where it is is to be seen also when that is among others' temporary files. */

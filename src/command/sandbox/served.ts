@@ -1,15 +1,26 @@
 import { serveSandboxesBy } from '../../engine/channel.js';
 import type { DomainRules } from './proxy/domains.js';
 import type { DeniedHost } from './proxy/index.js';
+import type { KeptSecrets } from './secrets/kept.js';
 
 let proxy: typeof import('./proxy/index.js') | undefined;
 
-/** Sees to it that sandboxes reach what they may of the network. */
-export function serveSandboxes(): void {
+/** By plan. It has none of it itself: whoever has the plan has no secret. */
+const secretsOf = new Map<string, KeptSecrets>();
+const MOST_PLANS = 64;
+
+/** Sees to it that a sandbox of this plan reaches what it may of the network, with these secrets. */
+export function serveSandboxes(of: string, secrets: KeptSecrets | undefined): void {
+  if (secrets !== undefined) {
+    secretsOf.delete(of);
+    secretsOf.set(of, secrets);
+    const [oldest] = secretsOf.keys();
+    if (secretsOf.size > MOST_PLANS && oldest !== undefined) secretsOf.delete(oldest);
+  }
   serveSandboxesBy(async (descriptor, plan) => {
     // Loaded only here: few have a use for it.
     proxy ??= await import('./proxy/index.js');
-    proxy.serveSandbox(plan, descriptor, rulesIn(plan));
+    proxy.serveSandbox(plan, descriptor, rulesIn(plan), secretsOf.get(plan));
   });
 }
 

@@ -1,5 +1,6 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../errors.js';
 
 /** So much goes at once: whoever begins to use the directory next goes on. */
 const MOST_REMOVED = 64;
@@ -45,5 +46,27 @@ async function removeSome(
       () => (removed += 1),
       () => {},
     );
+  }
+}
+
+/** Whether a host that was killed has left it, long ago: after the prefix its name has that one's id. */
+export async function isAbandoned(
+  home: string,
+  name: string,
+  prefix: string,
+  maxAgeMs: number,
+): Promise<boolean> {
+  if (isAlive(Number.parseInt(name.slice(prefix.length), 10))) return false;
+  const { mtimeMs } = await stat(join(home, name));
+  return Date.now() - mtimeMs > maxAgeMs;
+}
+
+function isAlive(pid: number): boolean {
+  if (!(pid > 0)) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return hasCode(error, 'EPERM');
   }
 }

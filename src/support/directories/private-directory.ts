@@ -1,3 +1,4 @@
+import { lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { lstat, mkdir } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
@@ -13,13 +14,21 @@ export async function makeUserDirectory(): Promise<string> {
   try {
     await mkdir(path, 0o700);
   } catch (error) {
-    // What TMPDIR names is not made: it is a mistake, or lies where nothing should be left.
-    if (hasCode(error, 'ENOENT')) {
-      throw new Error(`${dirname(path)}: no such directory (TMPDIR)`, { cause: error });
-    }
-    if (!hasCode(error, 'EEXIST')) throw error;
+    if (!hasCode(error, 'EEXIST')) throw homeless(path, error);
   }
   await checkPrivate(path);
+  return path;
+}
+
+/** The same at once, for what a command waits for. */
+export function makeUserDirectorySync(): string {
+  const path = userDirectory();
+  try {
+    mkdirSync(path, 0o700);
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw homeless(path, error);
+  }
+  refuseOpen(path, lstatSync(path));
   return path;
 }
 
@@ -37,6 +46,12 @@ export async function findUserDirectory(): Promise<string | undefined> {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
+}
+
+/** What TMPDIR names is not made: it is a mistake, or lies where nothing should be left. */
+function homeless(path: string, error: unknown): unknown {
+  if (!hasCode(error, 'ENOENT')) return error;
+  return new Error(`${dirname(path)}: no such directory (TMPDIR)`, { cause: error });
 }
 
 function userDirectory(): string {
@@ -57,7 +72,10 @@ export async function makePrivate(path: string): Promise<void> {
 
 /** @throws It is somebody else's, open to others, or no directory of its own: a link is none. */
 export async function checkPrivate(path: string): Promise<void> {
-  const found = await lstat(path);
+  refuseOpen(path, await lstat(path));
+}
+
+function refuseOpen(path: string, found: Stats): void {
   const uid = process.getuid?.();
   if (!found.isDirectory()) throw new Error(`${path}: expected a directory`);
   if (uid !== undefined && found.uid !== uid) {

@@ -12,7 +12,7 @@ export interface DomainRules {
 }
 
 /** The field of a policy by which a host is denied. */
-export type DenyingRule = 'allowedDomains' | 'deniedDomains';
+export type DenyingRule = 'allowedDomains' | 'deniedDomains' | 'secrets';
 
 /** Where a host is. */
 type Whereabouts =
@@ -104,7 +104,7 @@ function isOfHost(address: string): boolean {
 }
 
 /** The one that is meant by a name. */
-function findRule(host: string, rules: readonly string[]): string | undefined {
+export function findRule(host: string, rules: readonly string[]): string | undefined {
   const name = canonicalHost(host);
   if (name === undefined) return undefined;
   return rules.find((rule) =>

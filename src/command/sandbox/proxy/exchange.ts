@@ -1,9 +1,10 @@
 import { type Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, type Transform } from 'node:stream';
+import { messageOf } from '../../../support/errors.js';
 
 /** Names and values in turn, as they came. */
-type RawHeaders = readonly string[];
+export type RawHeaders = readonly string[];
 
 /** How a request goes on. */
 interface Onward {
@@ -13,12 +14,16 @@ interface Onward {
   readonly headers: RawHeaders;
   /** A connection to that host, or who makes them. */
   readonly by: Socket | Agent;
+  /** What the request's body passes through; `isResized`: what comes out may be longer or shorter. */
+  readonly body?:
+    | { readonly through: readonly Transform[]; readonly isResized: boolean }
+    | undefined;
   /** What the answer becomes on its way back. Default: what it is. */
   readonly back?: ((answer: IncomingMessage) => Back) | undefined;
 }
 
 /** An answer on its way back. */
-interface Back {
+export interface Back {
   readonly headers: RawHeaders;
   /** What its body passes through. */
   readonly through: readonly Transform[];
@@ -43,8 +48,10 @@ const NEXT_ONLY: readonly string[] = [
  * them for more than one; and the host that is asked is the one in the header.
  */
 export function exchange(asked: IncomingMessage, answer: ServerResponse, onward: Onward): void {
-  const { authority, path, by, headers, back } = onward;
-  const sent = [...withoutNames(headers, ['host', 'expect']), ...framing(asked)];
+  const { authority, path, by, headers, body, back } = onward;
+  const isResized = body?.isResized === true && asked.headers['content-length'] !== undefined;
+  const lost = ['host', 'expect', ...(isResized ? ['content-length'] : [])];
+  const sent = [...withoutNames(headers, lost), ...framing(asked, isResized)];
   const forwarded = request({
     ...('writable' in by ? { createConnection: () => by } : { agent: by }),
     method: asked.method,
@@ -52,10 +59,11 @@ export function exchange(asked: IncomingMessage, answer: ServerResponse, onward:
     headers: ['Host', authority, ...sent],
   });
   let isAnswered = false;
-  const brokenOff = (): void => {
-    if (!isAnswered) refuse(answer, 502, `${authority} has broken off`);
+  const brokenOff = (error?: unknown): void => {
+    const why = error === undefined ? '' : `: ${messageOf(error)}`;
+    if (!isAnswered) refuse(answer, 502, `${authority} has broken off${why}`);
   };
-  forwarded.on('error', brokenOff).once('close', brokenOff);
+  forwarded.on('error', brokenOff).once('close', () => brokenOff());
   forwarded.on('response', (given) => {
     isAnswered = true;
     const { headers: shown, through } = back?.(given) ?? { headers: given.rawHeaders, through: [] };
@@ -63,7 +71,7 @@ export function exchange(asked: IncomingMessage, answer: ServerResponse, onward:
     pipeline([given, ...through, answer], () => {});
   });
   answer.once('close', () => forwarded.destroy());
-  pipeline(asked, forwarded, () => {});
+  pipeline([asked, ...(body?.through ?? []), forwarded], () => {});
 }
 
 /** Answers by the proxy itself, if nothing has been answered yet. */
@@ -74,7 +82,7 @@ export function refuse(answer: ServerResponse, code: number, why: string): void 
 }
 
 /** What is not only for the next one; by `others`, and by what `Connection` names. */
-function withoutNames(headers: RawHeaders, others: readonly string[] = []): string[] {
+export function withoutNames(headers: RawHeaders, others: readonly string[] = []): string[] {
   const pairs = pairsOf(headers);
   const named = pairs.flatMap(([name, value]) =>
     name.toLowerCase() === 'connection' ? value.toLowerCase().split(/\s*,\s*/) : [],
@@ -84,15 +92,16 @@ function withoutNames(headers: RawHeaders, others: readonly string[] = []): stri
 }
 
 /** Headers a pair each. */
-function pairsOf(headers: RawHeaders): (readonly [string, string])[] {
+export function pairsOf(headers: RawHeaders): (readonly [string, string])[] {
   return headers.flatMap((name, index) =>
     index % 2 === 0 ? [[name, headers[index + 1] ?? ''] as const] : [],
   );
 }
 
 /** That a request has a body, where its headers no longer say so; and that it has none. */
-function framing({ headers, method }: IncomingMessage): readonly string[] {
-  if (headers['transfer-encoding'] !== undefined) return ['Transfer-Encoding', 'chunked'];
+function framing({ headers, method }: IncomingMessage, isResized: boolean): readonly string[] {
+  if (isResized || headers['transfer-encoding'] !== undefined)
+    return ['Transfer-Encoding', 'chunked'];
   const isLong = headers['content-length'] !== undefined;
   return isLong || method === 'GET' || method === 'HEAD' ? [] : ['Content-Length', '0'];
 }

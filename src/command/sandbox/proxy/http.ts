@@ -1,15 +1,21 @@
-import { createServer, type Server, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { exchange, refuse } from './exchange.js';
 import { authorityOf } from './hosts.js';
-import { join } from './joined.js';
 import type { Reached, Tunnel } from './tunnel.js';
 
 /** What becomes of a connection that stands. */
 export type Established = (client: Socket, upstream: Socket, host: string, port: number) => void;
 
-/** A proxy for HTTP: requests with a whole URL, and CONNECT. It is given its connections. */
-export function httpProxy(tunnel: Tunnel, established: Established = join): Server {
+/** Why a request is not sent on, if it is not. */
+type Refusing = (host: string, asked: IncomingMessage) => string | undefined;
+
+/**
+ * A proxy for HTTP: requests with a whole URL, and CONNECT. It is given its connections.
+ *
+ * @param refusing Asked about requests without TLS.
+ */
+export function httpProxy(tunnel: Tunnel, established: Established, refusing: Refusing): Server {
   const server = createServer((asked, answer) => {
     const url = URL.canParse(asked.url ?? '') ? new URL(asked.url ?? '') : undefined;
     if (url?.protocol !== 'http:') return refuse(answer, 400, 'expected an absolute http: URL');
@@ -17,6 +23,12 @@ export function httpProxy(tunnel: Tunnel, established: Established = join): Serv
     const forward = (reached: Reached): void => {
       if (reached.kind !== 'connected') {
         refuse(answer, codeOf(reached), refusal(reached, url.hostname));
+        return;
+      }
+      const why = refusing(url.hostname, asked);
+      if (why !== undefined) {
+        reached.socket.destroy();
+        refuse(answer, 403, why);
         return;
       }
       // It is what the URL says: a request to one host must not ask for another's pages.

@@ -1,9 +1,11 @@
 import { createServer } from 'node:net';
+import type { KeptSecrets } from '../secrets/kept.js';
 import type { DenyingRule, DomainRules } from './domains.js';
 import { httpProxy } from './http.js';
+import { intercepting, plainRefusal } from './interception.js';
 import { join } from './joined.js';
 import { serveSocks } from './socks.js';
-import { tunnelBy } from './tunnel.js';
+import { type Deny, tunnelBy } from './tunnel.js';
 
 /** A host that was denied. */
 export interface DeniedHost {
@@ -31,14 +33,25 @@ export function deniedHosts(plan: string, since: number): readonly DeniedHost[] 
  * Serves a sandbox at the socket that a descriptor is: HTTP with CONNECT, and SOCKS 5, whichever a
  * client speaks. It does not keep the host alive.
  */
-export function serveSandbox(plan: string, descriptor: number, rules: DomainRules): void {
-  const tunnel = tunnelBy(rules, (host, rule) => {
+export function serveSandbox(
+  plan: string,
+  descriptor: number,
+  rules: DomainRules,
+  secrets: KeptSecrets | undefined,
+): void {
+  const deny: Deny = (host, rule) => {
     const hosts = denied.get(plan) ?? [];
     denied.set(plan, hosts);
     hosts.push({ host, rule, at: performance.now() });
     if (hosts.length > MOST_KEPT) hosts.shift();
+  };
+  const tunnel = tunnelBy(rules, deny);
+  const established = secrets === undefined ? join : intercepting(secrets, tunnel, deny);
+  const http = httpProxy(tunnel, established, (host, asked) => {
+    const why = secrets && plainRefusal(secrets, host, asked);
+    if (why !== undefined) deny(host, 'secrets');
+    return why;
   });
-  const http = httpProxy(tunnel);
   const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
     socket.unref();
     // Whoever goes at any moment is no fault of the host's.
@@ -51,7 +64,7 @@ export function serveSandbox(plan: string, descriptor: number, rules: DomainRule
         return;
       }
       if (first[0] === SOCKS_VERSION) {
-        serveSocks(socket, first, tunnel, join).catch(() => socket.destroy());
+        serveSocks(socket, first, tunnel, established).catch(() => socket.destroy());
         return;
       }
       socket.unshift(first);

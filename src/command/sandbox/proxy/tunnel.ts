@@ -14,7 +14,7 @@ export type Reached =
 export type Tunnel = (host: string, port: number) => Promise<Reached>;
 
 /** Is told of every host that commands were kept from. */
-type Deny = (host: string, rule: DenyingRule) => void;
+export type Deny = (host: string, rule: DenyingRule) => void;
 
 const CONNECT_MS = 30_000;
 /** Somebody who has gone without a word is noticed after so long, and what the kernel takes besides. */

@@ -1,0 +1,94 @@
+import type { IncomingMessage } from 'node:http';
+import type { Transform } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { KeptSecret } from '../secrets/kept.js';
+import { type Back, pairsOf, type RawHeaders } from './exchange.js';
+import { keepsLength, withoutValues, withValues } from './forms.js';
+import { Replacing, replaceAll } from './replacing.js';
+
+/** A request with the values in it. */
+interface Substituted {
+  readonly path: string;
+  readonly headers: RawHeaders;
+  readonly body: { readonly through: readonly Transform[]; readonly isResized: boolean };
+}
+
+/** Puts the values of secrets into what is sent to their domain, and takes them out of what it answers. */
+export class Substitution {
+  readonly #secrets: readonly KeptSecret[];
+  readonly #back: ReturnType<typeof withoutValues>;
+
+  constructor(secrets: readonly KeptSecret[]) {
+    this.#secrets = secrets;
+    this.#back = withoutValues(secrets);
+  }
+
+  /** In headers, passwords of `Basic` among them, and the query; in the body, if that was asked for. */
+  there(asked: IncomingMessage): Substituted {
+    const path = asked.url ?? '/';
+    const query = path.includes('?') ? path.indexOf('?') : path.length;
+    const pairs = pairsOf(asked.rawHeaders)
+      .filter(([name]) => name.toLowerCase() !== 'accept-encoding')
+      .flatMap(([name, value]) => [name, this.#put(this.#inBasic(value))]);
+    // What is packed otherwise could not be looked through on its way back.
+    const packed = String(asked.headers['accept-encoding'] ?? '').includes('gzip');
+    const accepted = packed && asked.headers.range === undefined ? 'gzip' : 'identity';
+    return {
+      path: path.slice(0, query) + this.#put(path.slice(query), encodeURIComponent),
+      headers: [...pairs, 'Accept-Encoding', accepted],
+      body: this.#body(asked),
+    };
+  }
+
+  /** Whether a request has a stand-in in it, where a value would be put. */
+  isMeantBy(asked: IncomingMessage): boolean {
+    const { path, headers } = this.there(asked);
+    const kept = pairsOf(asked.rawHeaders).filter(
+      ([name]) => name.toLowerCase() !== 'accept-encoding',
+    );
+    return (
+      path !== (asked.url ?? '/') || headers.slice(0, -2).join('\n') !== kept.flat().join('\n')
+    );
+  }
+
+  /** The answer without the values. */
+  back(asked: IncomingMessage, answer: IncomingMessage): Back {
+    const packing = answer.headers['content-encoding'];
+    const isBare =
+      asked.method === 'HEAD' || answer.statusCode === 204 || answer.statusCode === 304;
+    const isPacked = !isBare && (packing === 'gzip' || packing === 'x-gzip');
+    const lost = [
+      ...(isPacked ? ['content-encoding'] : []),
+      ...(isPacked || (!isBare && !keepsLength(this.#back)) ? ['content-length'] : []),
+    ];
+    const headers = pairsOf(answer.rawHeaders)
+      .filter(([name]) => !lost.includes(name.toLowerCase()))
+      .flatMap(([name, value]) => [name, replaceAll(value, this.#back)]);
+    const through = [...(isPacked ? [createGunzip()] : []), new Replacing(this.#back)];
+    return { headers, through };
+  }
+
+  #put(text: string, written: (value: string) => string = String): string {
+    return this.#secrets.reduce(
+      (changed, { value, standIn }) => changed.replaceAll(standIn, () => written(value)),
+      text,
+    );
+  }
+
+  /** A name and a password, as git and npm send them. */
+  #inBasic(header: string): string {
+    const [, scheme = '', coded] = /^(basic +)([a-z\d+/]+=*)$/i.exec(header) ?? [];
+    if (coded === undefined) return header;
+    const text = Buffer.from(coded, 'base64').toString('latin1');
+    const put = this.#put(text);
+    return put === text ? header : scheme + Buffer.from(put, 'latin1').toString('base64');
+  }
+
+  #body(asked: IncomingMessage): Substituted['body'] {
+    const secrets = this.#secrets.filter(({ body }) => body);
+    const isPlain = asked.headers['content-encoding'] === undefined;
+    if (secrets.length === 0 || !isPlain) return { through: [], isResized: false };
+    const replacements = withValues(secrets, asked.headers['content-type']);
+    return { through: [new Replacing(replacements)], isResized: !keepsLength(replacements) };
+  }
+}
