@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InputError, type SandboxMode, type SandboxOption } from '../index.js';
 import { messageOf } from '../support/errors.js';
 
 const SECONDS = /^\d+(\.\d+)?$/;
@@ -74,6 +75,43 @@ export function checkBeside(
 export function sandboxOption(): Option {
   const option = new Option('--sandbox <mode>', 'what commands may write to, read and reach');
   return option.choices(['read-only', 'workspace-write', 'danger-full-access']);
+}
+
+/** Which domains a secret is for, by the name of its variable. */
+export type SecretDomains = Readonly<Record<string, readonly string[]>>;
+
+/** `--secret`: its value is not an argument, which all users can read. */
+export function secretOption(): Option {
+  const about = 'a variable of yours that commands use for these domains and can not read';
+  return new Option('--secret <name=domain,...>', about).argParser(collectSecret);
+}
+
+/** Adds `NAME=domain,...` to what was given before. */
+function collectSecret(text: string, given: SecretDomains = {}): SecretDomains {
+  const [, name, domains = ''] = /^(\w+)=(.+)$/.exec(text) ?? [];
+  if (name === undefined) throw new InvalidArgumentError('Expected NAME=DOMAIN,DOMAIN.');
+  return { ...given, [name]: domains.split(',') };
+}
+
+/**
+ * The sandbox that flags ask for.
+ *
+ * @throws {InputError} There is a secret without a sandbox, or without a value.
+ */
+export function sandboxOf(
+  mode: SandboxMode | undefined,
+  given: SecretDomains | undefined,
+): SandboxOption | undefined {
+  if (given === undefined) return mode;
+  if (mode === undefined || mode === 'danger-full-access') {
+    throw new InputError('--secret: expected --sandbox read-only or workspace-write beside it');
+  }
+  const secrets = Object.entries(given).map(([name, domains]) => {
+    const value = process.env[name];
+    if (value !== undefined) return [name, { value, domains }] as const;
+    throw new InputError(`--secret ${name}: expected its value as the variable ${name}, got none`);
+  });
+  return { mode, secrets: Object.fromEntries(secrets) };
 }
 
 /** Options as an object of JSON. */

@@ -15,7 +15,10 @@ import {
   parseOptions,
   parsePort,
   parseSeconds,
+  type SecretDomains,
+  sandboxOf,
   sandboxOption,
+  secretOption,
 } from './arguments.js';
 import { BROKER_FLAGS, type BrokerFlags, brokerOf, brokerOptions } from './broker-options.js';
 import { contractOptions } from './mcp-tool.js';
@@ -31,6 +34,7 @@ interface McpFlags extends BrokerFlags {
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly inheritEnv?: 'scrubbed' | 'all' | 'none' | undefined;
   readonly sandbox?: SandboxMode | undefined;
+  readonly secret?: SecretDomains | undefined;
   readonly options: Readonly<Record<string, unknown>>;
   /** False: `--no-structured`. */
   readonly structured: boolean;
@@ -66,6 +70,7 @@ export function mcpCommand(): Command {
     .option('--env <name=value>', 'set a variable for commands; may be repeated', collectVariable)
     .addOption(inherit.choices(['scrubbed', 'all', 'none']))
     .addOption(sandboxOption())
+    .addOption(secretOption())
     .option(
       '--options <json>',
       'options of the contract, such as {"async": true}; those above go before them',
@@ -178,7 +183,8 @@ function shellOf(flags: McpFlags): Partial<ShellOptions> {
 }
 
 /** The same where this process's own directory means nothing. */
-function givenShell({ cwd, env, inheritEnv, sandbox }: McpFlags): Partial<ShellOptions> {
+function givenShell({ cwd, env, inheritEnv, ...flags }: McpFlags): Partial<ShellOptions> {
+  const sandbox = sandboxOf(flags.sandbox, flags.secret);
   return {
     ...(cwd !== undefined && { cwd }),
     ...(env && { env }),

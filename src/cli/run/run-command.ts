@@ -1,5 +1,11 @@
 import { Command, Option } from 'commander';
-import { collectVariable, parseSeconds, parseSize, sandboxOption } from '../arguments.js';
+import {
+  collectVariable,
+  parseSeconds,
+  parseSize,
+  sandboxOption,
+  secretOption,
+} from '../arguments.js';
 import { note } from '../notes.js';
 import { commandText, QUOTE_HINT } from './command-text.js';
 import { runDetached } from './run-detached.js';
@@ -24,6 +30,7 @@ export function runCommand(): Command {
     )
     .option('--spill <file>', 'write all of its output to a file as well')
     .addOption(sandboxOption())
+    .addOption(secretOption())
     .option('--no-input', 'give it nothing to read, whatever standard input is')
     .option('--pty', 'run it on a terminal that takes all of yours; Ctrl-] twice ends it')
     .option('--json', 'print the result, output included, as one line of JSON')
@@ -31,7 +38,7 @@ export function runCommand(): Command {
       new Option(
         '--detach',
         'only start it, and print the id that forkline attach takes',
-      ).conflicts(['maxOutput', 'spill', 'pty', 'sandbox']),
+      ).conflicts(['maxOutput', 'spill', 'pty', 'sandbox', 'secret']),
     )
     .option('--keep-input', 'with --detach: give it an input that forkline attach can write to')
     .exitOverride((error) => {

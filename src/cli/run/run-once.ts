@@ -9,6 +9,7 @@ import {
   spawn,
   type TerminalUi,
 } from '../../index.js';
+import { type SecretDomains, sandboxOf } from '../arguments.js';
 import { outcomeCode, writtenCode } from '../exit-code.js';
 import { note, noteResult } from '../notes.js';
 import { exitSoon } from '../standard-output.js';
@@ -30,6 +31,7 @@ export interface RunFlags {
   readonly maxOutput?: number | undefined;
   readonly spill?: string | undefined;
   readonly sandbox?: SandboxMode | undefined;
+  readonly secret?: SecretDomains | undefined;
   /** Whether standard input is the command's. */
   readonly input: boolean;
   readonly json?: true | undefined;
@@ -57,9 +59,10 @@ export async function runOnce(command: string, flags: RunFlags): Promise<number>
   const owner = createOwner();
   const line = new WaitingLine();
   const output = openOutput(signals, line);
-  const { env, cwd, timeout: timeoutMs, spill, sandbox } = flags;
-  const options = { owner, signal: signals.signal, env, cwd, timeoutMs, spill, sandbox };
+  const { env, cwd, timeout: timeoutMs, spill } = flags;
   try {
+    const sandbox = sandboxOf(flags.sandbox, flags.secret);
+    const options = { owner, signal: signals.signal, env, cwd, timeoutMs, spill, sandbox };
     return await printed({ command, flags, options, signals, line, output });
   } catch (error) {
     const code = explain(error, signals.endedBy);
