@@ -14,6 +14,7 @@ export type { CommandLimits } from './command/limits/limits.js';
 export type { SpillOptions } from './command/options.js';
 export type { Priority } from './command/priority.js';
 export { type CommandOptions, type EnvironmentOptions, run } from './command/run.js';
+export type { DeniedCommand, OnDenied } from './command/sandbox/again.js';
 export type {
   SandboxDomains,
   SandboxFilesystem,
@@ -107,6 +108,7 @@ export type {
   Denial,
   Ending,
   Enforcement,
+  FirstRun,
   MergedResult,
   NotLowered,
   Outcome,

@@ -10,6 +10,7 @@ import { type CommandLine, checkCommandLine, shellTextOf } from './command-line.
 import { encodingOf } from './encoding/decoded-capture.js';
 import { checkOptions, type ExecuteOptions } from './options.js';
 import { type Commission, onceStarted, type StartedCommand, untilEnded } from './promise.js';
+import { orAgain } from './sandbox/again.js';
 import { sandboxEnvironment } from './sandbox/environment.js';
 import { readSandbox, type SandboxOption } from './sandbox/policy.js';
 import { type ResolvedSandbox, resolveSandbox } from './sandbox/resolve.js';
@@ -77,7 +78,18 @@ export function execute(
       // It gets no more before it has returned.
       delivered: (handle: CommandHandle) => handle.resume(),
     };
-    return untilEnded(commission, follower && ((pid, handle) => follower.started({ pid, handle })));
+    const ended = untilEnded(
+      commission,
+      follower && ((pid, handle) => follower.started({ pid, handle })),
+    );
+    const { onDenied } = options;
+    // Who follows one run would not know of another.
+    if (onDenied === undefined || follower !== undefined) return ended;
+    return ended.then((first) =>
+      orAgain(first, onDenied, options, (sandbox) =>
+        execute(command, environment, { ...options, sandbox, onDenied: undefined }),
+      ),
+    );
   } catch (error) {
     return Promise.reject(error);
   }

@@ -10,6 +10,7 @@ import { checkCommand, checkWellFormed } from './command-line.js';
 import { encodingOf } from './encoding/decoded-capture.js';
 import { type CommandLimits, readLimits } from './limits/limits.js';
 import { checkPriority, type Priority } from './priority.js';
+import { checkOnDenied, type OnDenied } from './sandbox/again.js';
 import { readSandbox, type SandboxOption } from './sandbox/policy.js';
 import { checkPty, type PtyOption } from './terminal.js';
 
@@ -81,6 +82,12 @@ export interface ExecuteOptions {
   readonly priority?: Priority | undefined;
   /** What it may write to, read and reach. Default: 'danger-full-access', all that its host may. */
   readonly sandbox?: SandboxOption | undefined;
+  /**
+   * Asked when its sandbox has denied it something and it has ended by itself: it is run again, once, in
+   * the sandbox that is returned. What the first run did stays done, and `result.firstRun` tells of it;
+   * `onOutput` gets the output of both. Default: it is run once.
+   */
+  readonly onDenied?: OnDenied | undefined;
   /** What it may take, with all that it starts. Default: what its host may. */
   readonly limits?: CommandLimits | undefined;
 }
@@ -104,6 +111,7 @@ export const EXECUTE_OPTION_NAMES: OptionNames<ExecuteOptions> = {
   followDirectory: true,
   priority: true,
   sandbox: true,
+  onDenied: true,
   limits: true,
 };
 
@@ -147,6 +155,7 @@ export function checkOptions(options: ExecuteOptions): void {
   checkSwitch('followDirectory', options.followDirectory);
   checkPriority(options.priority);
   readSandbox(options.sandbox);
+  checkOnDenied(options.onDenied);
   readLimits(options.limits);
   if (options.pty !== undefined) checkPty({ ...options });
   if (options.onOutput !== undefined && typeof options.onOutput !== 'function') {

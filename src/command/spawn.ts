@@ -28,7 +28,7 @@ import { checkExtent } from './terminal.js';
 type Encoding = string & {};
 
 /** How a command is started that is talked to while it runs. */
-export type SpawnOptions = Omit<CommandOptions, 'onOutput' | 'encoding'> & {
+export type SpawnOptions = Omit<CommandOptions, 'onOutput' | 'onDenied' | 'encoding'> & {
   /**
    * 'pipe': `write()` and `end()` feed it. Default: 'null', so that a program that happens to look
    * at its stdin does not wait for ever. Not with `pty`, where `write()` always works.
@@ -47,7 +47,7 @@ export type SpawnOptions = Omit<CommandOptions, 'onOutput' | 'encoding'> & {
   readonly overflow?: 'drop' | 'pause' | undefined;
 };
 
-const { onOutput: _, ...SHARED_NAMES } = COMMAND_OPTION_NAMES;
+const { onOutput: _, onDenied: __, ...SHARED_NAMES } = COMMAND_OPTION_NAMES;
 /** The names of those options. */
 export const SPAWN_OPTION_NAMES: OptionNames<SpawnOptions> = {
   ...SHARED_NAMES,
@@ -58,6 +58,7 @@ export const SPAWN_OPTION_NAMES: OptionNames<SpawnOptions> = {
 const SPAWN_MISTAKES = {
   ...COMMAND_MISTAKES,
   onOutput: 'iterate over the process to get its output as it comes',
+  onDenied: 'look at result.sandbox.denials, and start it again yourself',
 };
 const KILL_NAMES: OptionNames<NonNullable<Parameters<LiveProcess['kill']>[0]>> = { graceMs: true };
 

@@ -1,4 +1,4 @@
-import type { Denial, SandboxReport } from '../engine/outcome.js';
+import type { Denial, FirstRun, SandboxReport } from '../engine/outcome.js';
 import { visibleText } from '../support/text.js';
 
 const SHOWN_DENIALS = 5;
@@ -8,6 +8,18 @@ export function denialNotices({ denials, writable }: SandboxReport): readonly st
   const shown = denials.slice(0, SHOWN_DENIALS).map((denial) => describe(denial, writable));
   const more = denials.length - shown.length;
   return more > 0 ? [...shown, `The sandbox has denied ${more} more.`] : shown;
+}
+
+/** What is said of a command that was run again with more allowed. */
+export function firstRunNotice({ denials, background }: FirstRun): string {
+  const shown = denials.slice(0, SHOWN_DENIALS);
+  const what = shown.map(({ kind, target }) => `${kind} ${visibleText(target)}`).join(', ');
+  const more = denials.length > shown.length ? ', …' : '';
+  const left = background.length === 0 ? '' : `, and ${background.length} of its processes run`;
+  return (
+    `It was run twice: the sandbox denied the first run (${what}${more}), then the user allowed more. ` +
+    `What the first run did is done${left}.`
+  );
 }
 
 function describe({ kind, target, rule }: Denial, writable: readonly string[]): string {

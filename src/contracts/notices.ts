@@ -5,7 +5,7 @@ import type { Receipt, RunningProcess } from '../receipt/receipt.js';
 import { hiddenPrograms } from '../shell/pipeline-code.js';
 import type { PipelineCode } from '../shell/reading.js';
 import { firstBytes, formatSize, visibleText } from '../support/text.js';
-import { denialNotices } from './denial-notices.js';
+import { denialNotices, firstRunNotice } from './denial-notices.js';
 
 /** Stands where a command printed nothing. */
 const NO_OUTPUT = '(no output)';
@@ -104,9 +104,13 @@ export function noticesOf(
  * exit code is a filter's, that memory ran out, and what still runs.
  */
 export function receiptNotices(receipt: Receipt, spared?: number): readonly string[] {
-  const { outcome, exitCodeOf, outOfMemory, background, sandbox } = receipt;
+  const { outcome, exitCodeOf, outOfMemory, background, sandbox, firstRun } = receipt;
   // On every call's way.
-  const isPlain = exitCodeOf === undefined && outOfMemory === undefined && sandbox === undefined;
+  const isPlain =
+    exitCodeOf === undefined &&
+    outOfMemory === undefined &&
+    sandbox === undefined &&
+    firstRun === undefined;
   if (isPlain && background.length === 0) return [];
   const exitCode = outcome.kind === 'exited' ? outcome.exitCode : undefined;
   return [
@@ -115,6 +119,7 @@ export function receiptNotices(receipt: Receipt, spared?: number): readonly stri
     outOfMemory === 'yes' ? OUT_OF_MEMORY : undefined,
     backgroundNotice(background.map(asSeenInside), spared),
     ...(sandbox === undefined ? [] : denialNotices(sandbox)),
+    firstRun && firstRunNotice(firstRun),
   ].filter((line) => line !== undefined);
 }
 

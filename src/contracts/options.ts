@@ -11,6 +11,7 @@ import {
 import { type CommandLimits, readLimits } from '../command/limits/limits.js';
 import { checkShell, type ExecuteOptions, type OutputLimits } from '../command/options.js';
 import { checkPriority, type Priority } from '../command/priority.js';
+import { checkOnDenied, type OnDenied } from '../command/sandbox/again.js';
 import { type SandboxOption, type SandboxPolicy, toolSandbox } from '../command/sandbox/policy.js';
 import { compileNamePatterns } from '../command/secrets.js';
 import { inheritedEnvironment } from '../engine/environ.js';
@@ -64,6 +65,12 @@ export interface ShellOptions {
    * or a policy. Default: 'danger-full-access', all that the host may.
    */
   readonly sandbox?: SandboxOption | undefined;
+  /**
+   * Asked when the sandbox has denied a command something and it has ended by itself: it is run again,
+   * once, in the sandbox that is returned, and the answer says so. Not for what goes on by itself, or has
+   * a terminal. Default: each is run once.
+   */
+  readonly onDenied?: OnDenied | undefined;
   /** What each command may take, with all that it starts. Default: what the host may. */
   readonly limits?: CommandLimits | undefined;
   /** Where each command is noted: a file's path, or a log. Default: nowhere. */
@@ -85,6 +92,7 @@ export const SHELL_OPTION_NAMES: OptionNames<ShellOptions> & { readonly contract
   encoding: true,
   priority: true,
   sandbox: true,
+  onDenied: true,
   limits: true,
   log: true,
   logger: true,
@@ -105,6 +113,7 @@ export interface ShellSettings {
   readonly encoding: string | undefined;
   readonly priority: Priority;
   readonly sandbox: SandboxPolicy | undefined;
+  readonly onDenied: OnDenied | undefined;
   readonly limits: CommandLimits | undefined;
   readonly log: CommandLog | undefined;
 }
@@ -163,6 +172,7 @@ export function resolveShellOptions(
   checkWellFormed('cwd', path);
   checkSwitch('ci', options.ci);
   checkMethod('logger', 'warn', options.logger);
+  checkOnDenied(options.onDenied);
   return {
     cwd: path,
     home: homeOfNow(),
@@ -175,6 +185,7 @@ export function resolveShellOptions(
     encoding: isMissing(options.encoding) ? undefined : encodingOf(options.encoding),
     priority: options.priority ?? 'normal',
     sandbox: toolSandbox(options.sandbox, path),
+    onDenied: options.onDenied ?? undefined,
     limits: options.limits && { ...readLimits(options.limits) },
     log: resolveLog(options.log, options.logger),
   };
@@ -191,7 +202,7 @@ const showing = new WeakMap<SandboxPolicy, Map<string, SandboxPolicy>>();
 
 type CommonSettings = Pick<
   ShellSettings,
-  'graceMs' | 'shell' | 'encoding' | 'priority' | 'sandbox' | 'limits'
+  'graceMs' | 'shell' | 'encoding' | 'priority' | 'sandbox' | 'onDenied' | 'limits'
 >;
 
 /**
@@ -232,7 +243,7 @@ export function commandOptions(
   { headBytes, tailBytes }: OutputLimits,
   call: CallOptions,
 ): Omit<ExecuteOptions, 'streams'> {
-  const { graceMs, shell, encoding, priority, sandbox, limits } = settings;
+  const { graceMs, shell, encoding, priority, sandbox, onDenied, limits } = settings;
   const { cwd, timeoutMs, owner, signal, onOutput, spill } = call;
   return {
     graceMs,
@@ -240,6 +251,7 @@ export function commandOptions(
     encoding,
     priority,
     sandbox,
+    onDenied,
     limits,
     headBytes,
     tailBytes,

@@ -193,6 +193,20 @@ export interface BaseResult {
   readonly sandbox?: SandboxReport;
   /** By what its limits were kept; present when it had some. */
   readonly limits?: LimitsReport;
+  /** Present when this is its second run, since `onDenied` has allowed more after the first. */
+  readonly firstRun?: FirstRun;
+}
+
+/** The run of a command before the one that a result is of. What it did stays done. */
+export interface FirstRun {
+  /** How it ended. */
+  readonly outcome: Outcome;
+  /** Time from its launch to its end, in milliseconds. */
+  readonly durationMs: number;
+  /** What it was denied. */
+  readonly denials: readonly Denial[];
+  /** What of it still runs. */
+  readonly background: readonly BackgroundProcess[];
 }
 
 /**

@@ -4,6 +4,7 @@ import type {
   BaseResult,
   Capture,
   Counts,
+  FirstRun,
   MergedResult,
   NotLowered,
   Outcome,
@@ -73,6 +74,8 @@ export interface Receipt
   readonly sandbox?: SandboxReport;
   /** By what its limits were kept; present when it had some. */
   readonly limits?: LimitsReport;
+  /** Present when it was run a second time: what became of the first. */
+  readonly firstRun?: FirstRun;
   /** What went wrong beside the command, was denied, or could not be looked at; one line each. */
   readonly troubles: readonly string[];
 }
@@ -168,6 +171,7 @@ function receiptWith(result: ReceiptSource, context: ReceiptContext, found: Find
   if (kept !== undefined) receipt.kept = kept;
   if (result.sandbox !== undefined) receipt.sandbox = result.sandbox;
   if (result.limits !== undefined) receipt.limits = result.limits;
+  if (result.firstRun !== undefined) receipt.firstRun = result.firstRun;
   return receipt;
 }
 

@@ -113,6 +113,11 @@ export function resolveSessionOptions(given: SessionOptions): SessionSettings {
       "taskLifetime: expected 'tool' or 'host' beside a sandbox, which ends with its host, got 'detached'",
     );
   }
+  if (options.persistent && shell.onDenied !== undefined) {
+    throw new InputError(
+      'onDenied: expected nothing beside persistent, whose one shell can not be run again, got a function',
+    );
+  }
   return {
     ...shell,
     timeoutMs: Math.min(timeoutMs, maxTimeoutMs),
