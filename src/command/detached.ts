@@ -2,6 +2,9 @@ import { resolve } from 'node:path';
 import { startDetached } from '../engine/detached.js';
 import { isWatched, traceCommand } from '../receipt/trace.js';
 import { checkExecuteOptions, type ExecuteOptions } from './options.js';
+import { sandboxEnvironment } from './sandbox/environment.js';
+import { readSandbox, type SandboxOption } from './sandbox/policy.js';
+import { resolveSandbox } from './sandbox/resolve.js';
 
 /** Options of a command that outlives the host. Times in milliseconds. */
 interface DetachedOptions extends Pick<ExecuteOptions, 'shell'> {
@@ -18,6 +21,8 @@ interface DetachedOptions extends Pick<ExecuteOptions, 'shell'> {
   readonly hasInput: boolean;
   /** Whether how it ended is written under its output, after a blank line. */
   readonly completionLine: boolean;
+  /** What it may write to, read and reach, as with `run()`: where the host's commands with this policy run. */
+  readonly sandbox?: SandboxOption | undefined;
 }
 
 /**
@@ -34,24 +39,27 @@ export async function executeDetached(
   environment: string,
   options: DetachedOptions,
 ): Promise<number> {
-  const { outputPath, outputQuota, hasInput, completionLine, ...rest } = options;
+  const { outputPath, outputQuota, hasInput, completionLine, sandbox: option, ...rest } = options;
   checkExecuteOptions(command, rest);
+  const directory = resolve(rest.cwd);
+  const policy = readSandbox(option);
+  const sandbox = policy && resolveSandbox(policy, directory);
   const detached = {
     text: command,
     shells: rest.shell?.join('\0') ?? '',
-    environment,
-    directory: resolve(rest.cwd),
+    environment: sandbox === undefined ? environment : sandboxEnvironment(environment, sandbox),
+    directory,
     outputPath: resolve(outputPath),
     outputQuota,
     timeoutMs: rest.timeoutMs ?? Number.POSITIVE_INFINITY,
     graceMs: rest.graceMs,
     hasInput,
     completionLine,
+    sandbox,
   };
   if (!isWatched()) return startDetached(detached);
   const { timeoutMs } = rest;
-  const { directory: cwd } = detached;
-  return traceCommand({ command, cwd, timeoutMs, detached: true }, (ended) => {
+  return traceCommand({ command, cwd: directory, timeoutMs, detached: true }, (ended) => {
     const starting = startDetached(detached);
     ended(starting.then(() => undefined));
     return starting;

@@ -1,6 +1,7 @@
 import { channel } from './channel.js';
 import { engineName } from './choice.js';
 import { LaunchError } from './launch-error.js';
+import type { EngineSandbox } from './message.js';
 import { ERRNO } from './system-error.js';
 
 /** A command that outlives the host, with nothing left to decide. */
@@ -27,6 +28,8 @@ interface DetachedCommand {
   readonly hasInput: boolean;
   /** Whether how it ended is written under its output. */
   readonly completionLine: boolean;
+  /** What it is to run in. */
+  readonly sandbox: EngineSandbox | undefined;
 }
 
 /**
@@ -52,6 +55,7 @@ export async function startDetached(command: DetachedCommand): Promise<number> {
       command.graceMs,
       command.hasInput,
       command.completionLine,
+      command.sandbox?.plan,
     );
   });
   if (reply.kind === 'notDetached') throw new LaunchError(reply);

@@ -10,6 +10,7 @@ import {
   type Person,
   people,
   runAs,
+  runDetachedAs,
   type Scene,
   startOutsider,
   useScenes,
@@ -48,7 +49,14 @@ const kinds: readonly (readonly [name: string, ways: Ways, isOut: IsOut])[] = [
   ['power', byPower, (_, told, said) => isGone(told.pid) || said.includes('OUT')],
 ];
 
-async function tryIt(person: Person, ways: Ways, index: number, isOut: IsOut, sandbox?: string) {
+async function tryIt(
+  person: Person,
+  ways: Ways,
+  index: number,
+  isOut: IsOut,
+  sandbox?: string,
+  runWith: typeof runAs | typeof runDetachedAs = runAs,
+) {
   const scene = makeScene(scenes.path, person);
   const { told, child } = await startOutsider(scene, person);
   onTestFinished(() => {
@@ -57,7 +65,7 @@ async function tryIt(person: Person, ways: Ways, index: number, isOut: IsOut, sa
   const before = look(scene);
   const { command = '' } = ways(scene, told)[index] ?? {};
   // Who ends all in the sandbox ends who would tell of it too.
-  const ran = runAs(person, scene, command, { cwd: scene.work, sandbox });
+  const ran = runWith(person, scene, command, { cwd: scene.work, sandbox });
   const { text } = await (sandbox === undefined ? ran : ran.catch(() => ({ text: '' })));
   const out = isOut(scene, told, text, before);
   child.stdin?.end();
@@ -73,6 +81,8 @@ describe.each(people)('%s', (person) => {
         if (!untried) expect(await tryIt(person, ways, index, isOut)).toMatchObject({ out: true });
         const tried = await tryIt(person, ways, index, isOut, 'workspace-write');
         expect(tried).toMatchObject({ out: false });
+        const late = await tryIt(person, ways, index, isOut, 'workspace-write', runDetachedAs);
+        expect(late).toMatchObject({ out: false });
       },
     );
   });

@@ -79,17 +79,6 @@ describe.each(people)('%s', (person) => {
     expect(answers[1]?.text).toMatch(/^100000\n.*Read-only.*\nhere$/m);
   });
 
-  test('what would outlive the sandbox is refused', async () => {
-    const scene = makeScene(scenes.path, person);
-    const options = { cwd: scene.work, sandbox: 'read-only' };
-    const background = { command: 'true', mode: 'background' };
-    const [modes] = await ask(person, scene, { ...options, contract: 'modes' }, background);
-    expect(modes).toMatchObject({ isError: true, text: expect.stringContaining('sandbox') });
-    const detached = { ...options, contract: 'session', taskLifetime: 'detached' };
-    const [session] = await ask(person, scene, detached);
-    expect(session?.text).toMatch(/^InputError: taskLifetime: /);
-  });
-
   test('forkline run --sandbox', () => {
     const { home, work, outside } = makeScene(scenes.path, person);
     const [program = '', ...args] = [

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
-import type { MergedResult } from '../../src/index.js';
+import type { BackgroundProcess, MergedResult, Receipt } from '../../src/index.js';
 import { startHost } from './hosts.js';
 
 export const isRoot = process.getuid?.() === 0;
@@ -112,4 +112,56 @@ export async function runAs(
   if (result === undefined) throw Object.assign(new Error(error?.message), error);
   const { output } = result;
   return { text: output.kind === 'complete' ? output.text : output.head + output.tail, result };
+}
+
+/** What the host `detached` tells of a line. */
+export interface DetachedAnswer {
+  readonly id: string;
+  readonly pid: number;
+  readonly text: string;
+  readonly state: string;
+  readonly receipt?: Receipt;
+  readonly members?: readonly BackgroundProcess[];
+  readonly signalled?: boolean;
+  readonly listed?: boolean;
+  readonly error?: string;
+  readonly step?: string;
+}
+
+/**
+ * Starts that host as somebody who has this home, and keeps what is detached in it.
+ *
+ * @param under A program with arguments that starts it.
+ */
+export function detachingHost(
+  person: Person,
+  { home }: Pick<Scene, 'home'>,
+  under: readonly string[] = [],
+) {
+  const env = { HOME: home, TMPDIR: home, npm_config_cache: undefined };
+  const host = startHost('detached', { under: [...as(person), ...under], env });
+  const ask = (line: object): Promise<DetachedAnswer> => {
+    host.child.stdin?.write(`${JSON.stringify(line)}\n`);
+    return host.next<DetachedAnswer>();
+  };
+  const end = async () => {
+    host.child.stdin?.end();
+    await host.ended;
+  };
+  return { host, ask, end };
+}
+
+/** Runs one command as somebody, detached, until nobody of it is left. */
+export async function runDetachedAs(
+  person: Person,
+  scene: Scene,
+  command: string,
+  options: object,
+): Promise<DetachedAnswer> {
+  const { ask, end } = detachingHost(person, scene);
+  const { id, error } = await ask({ start: command, options: { timeoutMs: 50_000, ...options } });
+  if (error !== undefined) throw new Error(error);
+  const answer = await ask({ id, until: ['ended', 'lost'] });
+  await end();
+  return answer;
 }

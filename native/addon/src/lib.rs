@@ -143,10 +143,11 @@ impl Channel {
         grace_ms: f64,
         input: bool,
         line: bool,
+        sandbox: Option<String>,
     ) -> Result<()> {
         let paths = Paths { shells: &shells, directory: &directory, output: &output };
         let bounds = Bounds { quota, timeout_ms, grace_ms };
-        let command = detached(text, environment, &paths, &bounds, [input, line])?;
+        let command = detached(text, environment, &paths, &bounds, [input, line], sandbox)?;
         let events = self.events.clone();
         let answer = Box::new(move |started| {
             events.push(Event::Reply { request, reply: Reply::Detached(started) });
@@ -243,8 +244,7 @@ impl Channel {
         self.engine.members(self.engine_id(id), asked);
     }
 
-    /// What its sandbox keeps it from, and has denied it since that was asked last; the reply is null when
-    /// it is over, or in none.
+    /// What its sandbox has kept it from; the reply is null when it is over, or in none.
     #[napi]
     pub fn sandbox(&self, id: f64, request: f64) {
         let events = self.events.clone();

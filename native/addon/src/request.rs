@@ -165,6 +165,7 @@ pub fn detached(
     given: &Paths,
     bounds: &Bounds,
     [input, line]: [bool; 2],
+    sandbox: Option<String>,
 ) -> Result<DetachedCommand> {
     let path = |path: &str| {
         CString::new(path).map_err(|error| Error::new(Status::InvalidArg, error.to_string()))
@@ -175,6 +176,7 @@ pub fn detached(
         environment: environment.to_vec(),
         directory: Some(path(given.directory)?),
         output: path(given.output)?,
+        sandbox: sandbox.map(|plan| plan.into_bytes().into()),
         input,
         line,
         quota: bounds.quota as u64,

@@ -2,6 +2,7 @@
 
 mod client;
 mod clients;
+mod crew;
 mod input;
 mod output;
 mod record;
@@ -9,16 +10,17 @@ mod task;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Instant;
 
 use forkline_launch::{Place, Request as Launch, Stack, Step, launch};
-use forkline_protocol::{Detached, encode_report, memory_file};
+use forkline_protocol::{Descriptors, Detached, Request, encode_report, memory_file};
 
 use crate::signals;
 use clients::Clients;
+use crew::{Children, Crew, Seated};
 use input::Input;
 use output::Output;
 use record::Record;
@@ -87,8 +89,9 @@ fn start(mut order: File, null: &File) -> Result<Task, Failure> {
         return Err((Step::Keeper, libc::EBADMSG, "forkline-keeper".to_owned()));
     };
     let path = Path::new(std::ffi::OsStr::from_bytes(order.output.as_bytes()));
+    let create = if order.seated { Output::create_piped } else { Output::create };
     let (output, theirs) =
-        Output::create(path, order.quota, order.line).map_err(descriptors("the output file"))?;
+        create(path, order.quota, order.line).map_err(descriptors("the output file"))?;
     let mut record = Record::beside(path).map_err(descriptors("its record"))?;
     // Where there can be no socket it can still be kept, and its record be read.
     let clients = Clients::listen(path);
@@ -98,12 +101,32 @@ fn start(mut order: File, null: &File) -> Result<Task, Failure> {
     };
     let script = order.script.as_deref().map(|text| memory_file(c"forkline-script", text));
     let script = script.transpose().map_err(descriptors("the script's file"))?;
-    let request = &order.request;
+    let plumbing = Plumbing { null, stdin, output: theirs, script };
+    let started = Instant::now();
+    let crew: Box<dyn Crew> = match order.seated {
+        true => Box::new(seat(&order.request, &plumbing)?),
+        false => Box::new(launch_here(&order.request, &plumbing)?),
+    };
+    drop(plumbing);
+    record.started(crew.leader());
+    Ok(Task::new(&order, crew, started, output, input, record, clients))
+}
+
+/// What a command gets of us.
+struct Plumbing<'a> {
+    null: &'a File,
+    stdin: Option<File>,
+    output: File,
+    script: Option<OwnedFd>,
+}
+
+fn launch_here(request: &Request, plumbing: &Plumbing) -> Result<Children, Failure> {
+    let Plumbing { null, stdin, output, script } = plumbing;
     let launch_request = Launch {
         images: &request.images,
         environment: &request.environment,
         directory: request.path().map(Place::Path),
-        stdio: [stdin.as_ref().map_or(null.as_fd(), AsFd::as_fd), theirs.as_fd(), theirs.as_fd()],
+        stdio: [stdin.as_ref().unwrap_or(null).as_fd(), output.as_fd(), output.as_fd()],
         script: script.as_ref().map(AsFd::as_fd),
         groups: [None, None],
         parent_death: None,
@@ -114,10 +137,27 @@ fn start(mut order: File, null: &File) -> Result<Task, Failure> {
         reset: signals::NOT_DEFAULT,
     };
     let mut stack = Stack::new().map_err(descriptors("a stack"))?;
-    let started = Instant::now();
     let leader = launch(&launch_request, &mut stack).map_err(|failure| {
         (failure.step, failure.error.raw_os_error().unwrap_or(0), String::new())
     })?;
-    record.started(leader);
-    Ok(Task::new(&order, leader, started, output, input, record, clients))
+    Ok(Children::new(leader, &request.images))
+}
+
+/// By the cradle at the other end of descriptor 0.
+fn seat(request: &Request, plumbing: &Plumbing) -> Result<Seated, Failure> {
+    // SAFETY: the engine puts it there, and nothing else here uses it.
+    let channel = unsafe { OwnedFd::from_raw_fd(0) };
+    // Away from the numbers that others take for granted.
+    let channel = channel.try_clone().map_err(descriptors("a channel"))?;
+    let descriptors = Descriptors {
+        stdin: plumbing.stdin.as_ref().map(AsFd::as_fd),
+        stdout: plumbing.output.as_fd(),
+        stderr: None,
+        directory: None,
+        script: plumbing.script.as_ref().map(AsFd::as_fd),
+        body: None,
+        group: None,
+        other_group: None,
+    };
+    Seated::start(channel, request, descriptors)
 }

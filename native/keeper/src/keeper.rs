@@ -1,6 +1,6 @@
 //! The keeper of a host: makes cradles, and ends with the host, after its commands.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::process::ExitCode;
@@ -22,6 +22,8 @@ use crate::wait::{self, Change, Ended, Family};
 struct Keeper {
     /// And the numbers by which the host knows them.
     cradles: HashMap<i32, i32>,
+    /// Those of them that the host may leave behind.
+    kept: HashSet<i32>,
     /// None: the host is gone.
     lifeline: Option<OwnedFd>,
     /// Readable once the host has ended: a fork of it may hold the lifeline open.
@@ -87,6 +89,7 @@ impl Keeper {
         let null = stdout.as_fd().try_clone_to_owned()?;
         Ok(Keeper {
             cradles: HashMap::new(),
+            kept: HashSet::new(),
             // Away from the numbers that commands have, and closed when one is executed.
             lifeline: Some(lifeline.try_clone()?),
             host,
@@ -132,7 +135,15 @@ impl Keeper {
                 Ok(received) if received.length == 0 => self.host_is_gone(),
                 Ok(received) => match buffer.get(..received.length).and_then(Call::decode) {
                     Some(Call::Make) => {
-                        received.descriptors.into_iter().for_each(|channel| self.make(channel));
+                        for channel in received.descriptors {
+                            self.make(channel);
+                        }
+                    }
+                    Some(Call::Keep) => {
+                        for channel in received.descriptors {
+                            let made = self.make(channel);
+                            self.kept.extend(made);
+                        }
                     }
                     Some(Call::Retire) => self.retired = true,
                     None => {}
@@ -179,6 +190,7 @@ impl Keeper {
 
     fn ended(&mut self, ended: &Ended) {
         let now = Instant::now();
+        self.kept.remove(&ended.pid);
         let Some(number) = self.cradles.remove(&ended.pid) else {
             if let Some(adopted) = &mut self.adopted {
                 adopted.ending.somebody_ended(&adopted.members, now);
@@ -203,11 +215,14 @@ impl Keeper {
         }
     }
 
-    /// Makes a cradle with this way to the host.
-    fn make(&mut self, channel: OwnedFd) {
+    /// Makes a cradle with this way to the host, or to whoever has to do with it.
+    fn make(&mut self, channel: OwnedFd) -> Option<i32> {
         // SAFETY: there is one thread, so the child has everything that its parent had.
         match unsafe { libc::fork() } {
-            -1 => refuse(&channel, io::Error::last_os_error().raw_os_error().unwrap_or(0)),
+            -1 => {
+                refuse(&channel, io::Error::last_os_error().raw_os_error().unwrap_or(0));
+                None
+            }
             0 => {
                 // Their ends are to be the keeper's.
                 (self.lifeline, self.host, self.denied) = (None, None, None);
@@ -224,6 +239,7 @@ impl Keeper {
             }
             pid => {
                 self.cradles.insert(pid, outside::of(pid, 0).0);
+                Some(pid)
             }
         }
     }
@@ -233,10 +249,10 @@ impl Keeper {
         let mut again = None;
         if self.lifeline.is_none() {
             // Each time: the signal may come when a cradle is just about to wait.
-            for pid in self.cradles.keys() {
+            for pid in self.cradles.keys().filter(|pid| !self.kept.contains(pid)) {
                 kill(*pid, HOST_IS_GONE);
+                again = Some(AGAIN);
             }
-            again = Some(AGAIN);
         }
         let now = Instant::now();
         let Some(adopted) = &mut self.adopted else { return again };

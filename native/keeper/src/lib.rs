@@ -5,7 +5,8 @@
 //! `forkline-keeper sandbox VERSION` does so in the sandbox that descriptor 3 tells of.
 //!
 //! `forkline-keeper detach VERSION`, with the order as descriptor 3 and the way to tell the host
-//! whether it runs as stdout, keeps a command that outlives it.
+//! whether it runs as stdout, keeps a command that outlives it. One in a sandbox is run by a cradle of
+//! that, the way to which is stdin.
 
 mod command;
 mod cradle;

@@ -19,12 +19,14 @@ pub struct Quota {
     /// The size at the last look; None: there was none.
     seen: Option<u64>,
     cut: u64,
+    /// What could not be written.
+    lost: u64,
 }
 
 impl Quota {
     /// In bytes.
     pub fn new(limit: u64) -> Quota {
-        Quota { limit, seen: None, cut: 0 }
+        Quota { limit, seen: None, cut: 0, lost: 0 }
     }
 
     /// Cuts off what is over the limit; returns when to look again.
@@ -39,9 +41,14 @@ impl Quota {
         if may_grow { time_to_fill(self.limit.saturating_sub(size)) } else { LONGEST }
     }
 
-    /// Bytes that were cut off, at least.
+    /// So many bytes could not be written, since the disk is full for instance.
+    pub fn lose(&mut self, bytes: u64) {
+        self.lost += bytes;
+    }
+
+    /// Bytes that were cut off or could not be written, at least.
     pub fn cut(&self) -> u64 {
-        self.cut
+        self.cut + self.lost
     }
 
     /// So many more bytes, which are not the command's, may stay.
@@ -51,7 +58,11 @@ impl Quota {
 
     /// What to tell of it; None: all that was written is there.
     pub fn line(&self) -> Option<String> {
-        let Quota { limit, cut, .. } = self;
+        let Quota { limit, cut, lost, .. } = self;
+        if *lost > 0 {
+            let missing = self.cut();
+            return Some(format!("[output not written, at least {missing} bytes are left out]"));
+        }
         // What comes between the look and the cut is not counted.
         (*cut > 0).then(|| {
             format!("[output cut off after {limit} bytes, at least {cut} bytes are left out]")

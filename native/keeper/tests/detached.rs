@@ -223,6 +223,7 @@ fn a_command_that_nobody_can_be_told_of_is_ended() {
         request,
         script: None,
         output: command.output.clone(),
+        seated: false,
         input: command.input,
         line: command.line,
         quota: 1 << 30,

@@ -17,6 +17,8 @@ pub struct Detached {
     pub script: Option<Vec<u8>>,
     /// The file for its output; must not exist. Beside it the keeper has its record and its socket.
     pub output: CString,
+    /// Whether a cradle launches it, the way to which is descriptor 0 of the keeper: it is in a sandbox.
+    pub seated: bool,
     /// Whether its stdin is a pipe that others can write to; else there is nothing to read.
     pub input: bool,
     /// Whether how it ended is written under its output.
@@ -36,7 +38,11 @@ impl Detached {
         fields.bytes(&self.request.encode()).bytes(self.output.as_bytes());
         fields.number(self.script.is_some().into());
         fields.bytes(self.script.as_deref().unwrap_or_default());
-        fields.number(self.input.into()).number(self.line.into()).number(self.quota);
+        fields
+            .number(self.seated.into())
+            .number(self.input.into())
+            .number(self.line.into())
+            .number(self.quota);
         fields.number(milliseconds(self.timeout)).number(milliseconds(self.grace));
         fields.finish()
     }
@@ -52,6 +58,7 @@ impl Detached {
             request,
             script: has_script.then_some(script),
             output,
+            seated: fields.number()? != 0,
             input: fields.number()? != 0,
             line: fields.number()? != 0,
             quota: fields.number()?,
@@ -102,6 +109,7 @@ mod tests {
         fn an_order_arrives_as_it_was_sent(
             environment: Vec<u8>,
             script: Option<Vec<u8>>,
+            seated: bool,
             input: bool,
             line: bool,
             quota: u64,
@@ -111,7 +119,8 @@ mod tests {
             let (timeout, grace) = (Duration::from_millis(timeout), Duration::from_millis(grace));
             let request = Request { environment, ..Request::default() };
             let output = c"/o".into();
-            let order = Detached { request, script, output, input, line, quota, timeout, grace };
+            let order =
+                Detached { request, script, output, seated, input, line, quota, timeout, grace };
             prop_assert_eq!(Detached::decode(&order.encode()), Some(order));
         }
 

@@ -7,6 +7,9 @@ use crate::fields::{Reader, Writer};
 pub enum Call {
     /// Make a cradle for each channel that comes along.
     Make,
+    /// The same for one that another process than the host has to do with, and which the host may leave
+    /// behind.
+    Keep,
     /// No more will be made: end when the last one has.
     Retire,
 }
@@ -17,6 +20,7 @@ impl Call {
         let kind = match self {
             Call::Make => 1,
             Call::Retire => 2,
+            Call::Keep => 3,
         };
         Writer::default().number(kind).finish()
     }
@@ -26,6 +30,7 @@ impl Call {
         match Reader(message).number()? {
             1 => Some(Call::Make),
             2 => Some(Call::Retire),
+            3 => Some(Call::Keep),
             _ => None,
         }
     }
@@ -92,7 +97,7 @@ mod tests {
 
     #[test]
     fn calls_and_news_arrive_as_they_were_sent() {
-        for call in [Call::Make, Call::Retire] {
+        for call in [Call::Make, Call::Retire, Call::Keep] {
             assert_eq!(Call::decode(&call.encode()), Some(call));
         }
         let told = [News::Enforced("write=namespace".into()), News::Refused(1, "tmp: /tmp".into())];

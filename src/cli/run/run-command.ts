@@ -38,7 +38,7 @@ export function runCommand(): Command {
       new Option(
         '--detach',
         'only start it, and print the id that forkline attach takes',
-      ).conflicts(['maxOutput', 'spill', 'pty', 'sandbox', 'secret']),
+      ).conflicts(['maxOutput', 'spill', 'pty', 'secret']),
     )
     .option('--keep-input', 'with --detach: give it an input that forkline attach can write to')
     .exitOverride((error) => {

@@ -119,7 +119,8 @@ export async function runInBackground(
   const timeoutMs = milliseconds(settings.timeouts.background);
   const { graceMs, shell, maxBackgroundBytes: outputQuota } = settings;
   const limits = { timeoutMs, graceMs, outputQuota };
-  const start = { cwd, ...limits, shell, hasInput: false, completionLine: true };
+  const sandbox = await sandboxOf(settings);
+  const start = { cwd, ...limits, shell, sandbox, hasInput: false, completionLine: true };
   const { place, order } = await prepareDetached(command, start).catch(noPlace);
   try {
     const pid = await startInPlace(place, command, environment, start);
@@ -133,6 +134,15 @@ export async function runInBackground(
   } catch (error) {
     throw await explainLaunch(error, cwd);
   }
+}
+
+/** That of the other commands, which sees the same files. */
+async function sandboxOf(settings: ModesSettings): Promise<ModesSettings['sandbox']> {
+  if (settings.sandbox === undefined) return undefined;
+  const keeper = await OutputKeeper.open(settings.outputs, TOOL);
+  const spill = keeper.spill(settings.maxOutputBytes);
+  keeper.abandon();
+  return showingPaths(settings, placesOfOutput(spill)).sandbox;
 }
 
 function noPlace(cause: unknown): never {

@@ -53,10 +53,7 @@ export function createModesTool(options: ModesOptions): ModesTool {
     checkCommand(command);
     checkLength(command, settings);
     life.checkStart(call.signal);
-    if (mode === 'background') {
-      checkBackground(settings);
-      return life.add(runInBackground(command, settings, moment, entry));
-    }
+    if (mode === 'background') return life.add(runInBackground(command, settings, moment, entry));
     const running = runForeground(command, mode, call, life.owner, settings, moment);
     return life.add(entry?.ofRun(running) ?? running);
   }
@@ -82,15 +79,6 @@ export function createModesTool(options: ModesOptions): ModesTool {
       await settings.log?.flush();
     },
   });
-}
-
-/** @throws {InputError} What outlives the host would outlive its sandbox. */
-function checkBackground({ sandbox }: ModesSettings): void {
-  if (sandbox === undefined) return;
-  throw new InputError(
-    "mode: expected 'default' or 'slow', since commands run in a sandbox, which ends with its host; " +
-      'a command that ends with `&` goes on in it',
-  );
 }
 
 /** @throws {InputError} It is longer than a command may be. */

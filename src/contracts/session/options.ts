@@ -108,11 +108,6 @@ export function resolveSessionOptions(given: SessionOptions): SessionSettings {
   checkSwitch('persistent', options.persistent);
   if (options.persistent) needsNativeEngine('persistent', true, 'false');
   const shell = resolveShellOptions(options, { inheritEnv: 'scrubbed', graceMs: 5000 });
-  if (shell.sandbox !== undefined && options.taskLifetime === 'detached') {
-    throw new InputError(
-      "taskLifetime: expected 'tool' or 'host' beside a sandbox, which ends with its host, got 'detached'",
-    );
-  }
   if (options.persistent && shell.onDenied !== undefined) {
     throw new InputError(
       'onDenied: expected nothing beside persistent, whose one shell can not be run again, got a function',

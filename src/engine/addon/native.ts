@@ -48,6 +48,7 @@ export interface NativeChannel {
     graceMs: number,
     input: boolean,
     completionLine: boolean,
+    sandbox: string | undefined,
   ): void;
   forget(id: number): void;
   cancel(id: number, graceMs?: number): void;

@@ -1,5 +1,6 @@
 import { checkExecuteOptions, checkLiveOptions } from '../../command/options.js';
 import { commandEnvironment, type EnvironmentOptions } from '../../command/run.js';
+import type { SandboxOption } from '../../command/sandbox/policy.js';
 import type { Outcome } from '../../engine/outcome.js';
 import { type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { absolutePath } from '../../support/paths.js';
@@ -22,6 +23,12 @@ export interface DetachOptions extends EnvironmentOptions {
   readonly stdin?: 'null' | 'pipe' | undefined;
   /** Paths of shells, tried in order. Default: as with `run()`. */
   readonly shell?: readonly string[] | undefined;
+  /**
+   * What it may write to, read and reach, as with `run()`. It shares its sandbox with the commands that
+   * this process runs with the same policy in the same directory, and keeps it when this process ends;
+   * hosts that a policy allows are out of reach from then on. Default: no sandbox.
+   */
+  readonly sandbox?: SandboxOption | undefined;
 }
 
 const NAMES: OptionNames<DetachOptions> = {
@@ -31,6 +38,7 @@ const NAMES: OptionNames<DetachOptions> = {
   maxOutputBytes: true,
   stdin: true,
   shell: true,
+  sandbox: true,
   env: true,
   inheritEnv: true,
 };
@@ -109,12 +117,13 @@ export async function detach(command: string, given: DetachOptions = {}): Promis
   const { stdin, maxOutputBytes, ...options } = readOptions('options', given, NAMES);
   checkExecuteOptions(command, options);
   checkLiveOptions({ stdin });
-  const { timeoutMs, graceMs = DEFAULT_GRACE_MS, shell } = options;
+  const { timeoutMs, graceMs = DEFAULT_GRACE_MS, shell, sandbox } = options;
   const subject = await startDetachedSubject(command, commandEnvironment(options), {
     cwd: absolutePath('cwd', options.cwd ?? '.'),
     timeoutMs,
     graceMs,
     shell,
+    sandbox,
     outputQuota: wholeFrom('maxOutputBytes', 0, maxOutputBytes ?? DEFAULT_OUTPUT_BYTES),
     hasInput: stdin === 'pipe',
     completionLine: false,

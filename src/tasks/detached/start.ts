@@ -1,4 +1,5 @@
 import { executeDetached } from '../../command/detached.js';
+import type { SandboxOption } from '../../command/sandbox/policy.js';
 import { DetachedSubject } from './detached-subject.js';
 import { type DetachedOrder, writeOrder } from './place/order.js';
 import { makePlace, removePlace, type TaskPlace } from './place/place.js';
@@ -10,6 +11,8 @@ interface DetachedStart extends Omit<DetachedOrder, 'askedAt' | 'command'> {
   readonly completionLine: boolean;
   /** Paths of shells, tried in order. */
   readonly shell?: readonly string[] | undefined;
+  /** What it may write to, read and reach. */
+  readonly sandbox?: SandboxOption | undefined;
 }
 
 /**

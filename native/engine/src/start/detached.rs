@@ -10,10 +10,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use forkline_launch::{Place, Stack, Step};
+use forkline_launch::{Place as Directory, Stack, Step};
 use forkline_protocol::{Detached, Request, decode_report, memory_file, role};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -26,6 +27,7 @@ use crate::os::threads;
 use crate::request::invocation::Invocation;
 use crate::request::plumbing::descriptors;
 use crate::request::shell::usual;
+use crate::start::seated::Place;
 
 /// A command that outlives the host, fully resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +42,8 @@ pub struct DetachedCommand {
     pub directory: Option<CString>,
     /// The file for its output; must not exist. Its keeper has a record and a socket beside it.
     pub output: CString,
+    /// The plan of the sandbox that it runs in.
+    pub sandbox: Option<Arc<[u8]>>,
     /// Whether its stdin is a pipe, to be written to by that socket.
     pub input: bool,
     /// Whether how it ended is written under its output.
@@ -58,6 +62,7 @@ pub type Answer = Box<dyn FnOnce(Result<i32, LaunchError>) + Send>;
 struct Order {
     program: Option<PathBuf>,
     command: DetachedCommand,
+    sandbox: Option<Result<Place, LaunchError>>,
     reap: Box<dyn Fn(i32) + Send>,
     answer: Answer,
 }
@@ -67,19 +72,20 @@ struct Order {
 pub(crate) fn start(
     program: Option<PathBuf>,
     command: DetachedCommand,
+    sandbox: Option<Result<Place, LaunchError>>,
     reap: Box<dyn Fn(i32) + Send>,
     answer: Answer,
 ) {
     let (sender, orders) = channel::<Order>();
     let spawned = threads::spawn("forkline-detach", move || {
-        for Order { program, command, reap, answer } in orders {
-            answer(start_now(program.as_deref(), command, &*reap));
+        for Order { program, command, sandbox, reap, answer } in orders {
+            answer(start_now(program.as_deref(), command, sandbox, &*reap));
         }
     });
     match spawned {
         Ok(()) => {
             // The thread waits for it, so it is there to take it.
-            let _ = sender.send(Order { program, command, reap, answer });
+            let _ = sender.send(Order { program, command, sandbox, reap, answer });
         }
         Err(error) => answer(Err(LaunchError::new(Step::Keeper, &error, "a thread"))),
     }
@@ -88,9 +94,11 @@ pub(crate) fn start(
 fn start_now(
     program: Option<&Path>,
     command: DetachedCommand,
+    sandbox: Option<Result<Place, LaunchError>>,
     reap_group: &dyn Fn(i32),
 ) -> Result<i32, LaunchError> {
     let program = program.ok_or_else(|| no_keeper(Errno::NOENT.into()))?;
+    let sandbox = sandbox.transpose()?;
     let DetachedCommand { text, mut shells, environment, directory, .. } = command;
     if shells.is_empty() {
         shells = usual(&environment);
@@ -103,10 +111,13 @@ fn start_now(
             images: invocation.images.clone(),
             environment: invocation.environment.clone(),
             directory: directory.clone(),
+            attributes: sandbox.as_ref().map(Place::attributes).transpose()?.unwrap_or_default(),
+            announce: true,
             ..Request::default()
         },
         script: invocation.script_text()?,
         output: command.output,
+        seated: sandbox.is_some(),
         input: command.input,
         line: command.line,
         quota: command.quota,
@@ -119,22 +130,27 @@ fn start_now(
         .map_err(descriptors("/dev/null"))?;
     let (reader, writer) =
         pipe_with(PipeFlags::CLOEXEC).map_err(descriptors("the keeper's pipe"))?;
-    let stdio = [null.as_fd(), writer.as_fd()];
+    let channel = sandbox.as_ref().map(Place::open).transpose()?;
+    let stdio = [channel.as_ref().unwrap_or(&null).as_fd(), writer.as_fd()];
     let mut stack = Stack::new().map_err(descriptors("a stack"))?;
     let launched = launch_keeper(
         program,
         role::DETACH,
-        Some(Place::Path(c"/")),
+        Some(Directory::Path(c"/")),
         stdio,
         Some(order.as_fd()),
         &mut stack,
     )
     .map_err(no_keeper)?;
     // Ours would keep the report from ending.
-    drop(writer);
+    drop((writer, channel));
     let report = read_report(reader);
     reap(launched);
     reap_group(launched);
+    if let (Some(Err((Step::Keeper, ..))), Some(place)) = (&report, &sandbox) {
+        // It was nobody's cradle.
+        place.refusal().map_or(Ok(()), Err)?;
+    }
     match report {
         Some(Ok(pid)) => Ok(pid),
         Some(Err((step, errno, subject))) if !subject.is_empty() => {

@@ -25,6 +25,7 @@ use crate::reactor::{self, OnListen};
 use crate::request::order::{Order, Start};
 use crate::start::detached::{self, Answer, DetachedCommand};
 use crate::start::launcher::Launcher;
+use crate::start::seated::Place;
 
 /// The engine of this process. There is one, for all its threads and JavaScript environments.
 pub struct Engine {
@@ -99,7 +100,10 @@ impl Engine {
         let program = self.seats.program().map(PathBuf::from);
         let (reactor, id) = (self.reactor.clone(), self.new_id());
         let reap = Box::new(move |group| reactor.send(Message::Reap(id, group)));
-        detached::start(program, command, reap, answer);
+        // By this very thread, as for any command.
+        let sandbox = command.sandbox.as_ref();
+        let sandbox = sandbox.map(|plan| Place::of(self.seats.keeper(Some(plan), false)));
+        detached::start(program, command, sandbox, reap, answer);
     }
 
     /// Ends a command, wherever it is on its way: `grace` in place of its own, if given.

@@ -3,3 +3,4 @@
 pub mod detached;
 pub mod engine;
 pub mod launcher;
+mod seated;

@@ -89,20 +89,23 @@ impl Clients {
         door.closed_until
     }
 
-    /// Waits, for so long at most, until somebody comes or says something, the pipe has room, or there
-    /// is a signal; and takes what has come.
-    pub fn wait(&mut self, pipe: Option<libc::pollfd>, time: Option<Duration>) {
-        let none = libc::pollfd { fd: -1, events: 0, revents: 0 };
+    /// Waits, for so long at most, until somebody comes or says something, one of these others is as it is
+    /// to be, or there is a signal; and takes what has come.
+    pub fn wait<const N: usize>(
+        &mut self,
+        others: [(Option<i32>, i16); N],
+        time: Option<Duration>,
+    ) {
+        // Those below 0 are passed over.
+        let watch =
+            |fd: Option<i32>, events| libc::pollfd { fd: fd.unwrap_or(-1), events, revents: 0 };
         let door = self.door.as_ref().filter(|door| door.closed_until.is_none());
-        let door = door.map(|door| libc::pollfd {
-            fd: door.listener.as_raw_fd(),
-            events: libc::POLLIN,
-            revents: 0,
-        });
-        let mut watched = vec![door.unwrap_or(none), pipe.unwrap_or(none)];
+        let door = door.map(|door| door.listener.as_raw_fd());
+        let mut watched = vec![watch(door, libc::POLLIN)];
+        watched.extend(others.map(|(fd, events)| watch(fd, events)));
         watched.extend(self.inside.iter().map(Client::watched));
         signals::wait_for(&mut watched, time);
-        for (client, seen) in self.inside.iter_mut().zip(watched.iter().skip(2)) {
+        for (client, seen) in self.inside.iter_mut().zip(watched.iter().skip(1 + N)) {
             if seen.revents & !libc::POLLOUT != 0 {
                 client.receive();
             }

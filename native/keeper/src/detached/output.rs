@@ -1,7 +1,8 @@
 //! The file that a detached command writes to: how much it may have, and the line at its end.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, PipeReader, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
@@ -11,6 +12,8 @@ use crate::quota::Quota;
 use crate::room::Room;
 
 pub struct Output {
+    /// What the command prints, where it does not write to the file itself.
+    pipe: Option<PipeReader>,
     /// Ours alone: what the command does to its own descriptor (flags, position) does not matter.
     file: File,
     quota: Quota,
@@ -33,15 +36,52 @@ impl Output {
         let theirs = append().create_new(true).open(path)?;
         let file = append().open(path)?;
         let room = if line { Room::beside(path) } else { None };
-        Ok((
-            Output { file, quota: Quota::new(quota), room, owes_line: line, line_bytes: 0 },
-            theirs,
-        ))
+        let quota = Quota::new(quota);
+        Ok((Output { pipe: None, file, quota, room, owes_line: line, line_bytes: 0 }, theirs))
     }
 
-    /// Cuts off what is over the limit; returns when to look again.
+    /// The same for a command that has nothing but a pipe: a file could not be opened by its name
+    /// (`/dev/stdout`) in a sandbox that it does not belong to.
+    pub fn create_piped(path: &Path, quota: u64, line: bool) -> io::Result<(Output, File)> {
+        let (output, _) = Output::create(path, quota, line)?;
+        let (reader, writer) = io::pipe()?;
+        // SAFETY: takes numbers only. The flag is this end's alone.
+        if unsafe { libc::fcntl(reader.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok((Output { pipe: Some(reader), ..output }, File::from(OwnedFd::from(writer))))
+    }
+
+    /// Readable when there is something to hold.
+    pub fn descriptor(&self) -> Option<i32> {
+        self.pipe.as_ref().map(AsRawFd::as_raw_fd)
+    }
+
+    /// Takes what the command has printed, and cuts off what is over the limit; returns when to look
+    /// again.
     pub fn hold(&mut self) -> Duration {
+        self.take();
         self.quota.hold(&self.file)
+    }
+
+    /// More than a pipe holds, and not all that somebody prints without an end.
+    fn take(&mut self) {
+        const PIECES: usize = 64;
+        let mut buffer = [0; 64 * 1024];
+        for _ in 0..PIECES {
+            let Some(pipe) = &mut self.pipe else { return };
+            match pipe.read(&mut buffer) {
+                Ok(0) => self.pipe = None,
+                Ok(length) => {
+                    let piece = buffer.get(..length).unwrap_or_default();
+                    if self.file.write_all(piece).is_err() {
+                        self.quota.lose(length as u64);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
     }
 
     /// Bytes of the command's that are kept, and at least so many that were cut off.

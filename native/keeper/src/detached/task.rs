@@ -9,15 +9,12 @@ use forkline_protocol::{Detached, Member, Status};
 
 use super::client::Client;
 use super::clients::Clients;
+use super::crew::{Crew, Event};
 use super::input::Input;
 use super::output::Output;
 use super::record::{Record, now as epoch};
-use crate::command::launch_lines;
-use crate::ending::Ending;
 use crate::line;
-use crate::looking::Looking;
-use crate::members::Members;
-use crate::wait::{self, Change, Ended, Family};
+use crate::wait::Ended;
 
 /// So many members are told at once.
 const MOST_TOLD: usize = 256;
@@ -37,7 +34,6 @@ fn end_of(ended: &Ended, started: Instant) -> End {
 }
 
 pub struct Task {
-    leader: i32,
     started: Instant,
     timeout: Duration,
     grace: Duration,
@@ -45,23 +41,28 @@ pub struct Task {
     input: Option<Input>,
     record: Record,
     clients: Clients,
-    members: Members,
-    /// By their arguments forks of our shells are known.
-    launch_lines: Vec<Vec<u8>>,
+    crew: Box<dyn Crew>,
     /// How the leader ended, once it has been reaped.
     end: Option<End>,
     /// Why it is ended, if it is.
     cause: Cause,
-    ending: Option<Ending>,
-    looking: Option<Looking>,
+    is_ending: bool,
     /// Its time was up while it still ran.
     is_late: bool,
+}
+
+/// What there is to do with those of a command now.
+enum Left {
+    Somebody,
+    Nobody,
+    /// Nobody can tell.
+    Lost,
 }
 
 impl Task {
     pub fn new(
         order: &Detached,
-        leader: i32,
+        crew: Box<dyn Crew>,
         started: Instant,
         output: Output,
         input: Option<Input>,
@@ -69,7 +70,6 @@ impl Task {
         clients: Clients,
     ) -> Task {
         Task {
-            leader,
             started,
             timeout: order.timeout,
             grace: order.grace,
@@ -77,31 +77,33 @@ impl Task {
             input,
             record,
             clients,
-            members: Members::new(leader),
-            launch_lines: launch_lines(&order.request.images),
+            crew,
             end: None,
             cause: Cause::Itself,
-            ending: None,
-            looking: None,
+            is_ending: false,
             is_late: false,
         }
     }
 
     pub fn leader(&self) -> i32 {
-        self.leader
+        self.crew.leader()
     }
 
-    /// Until nobody is left.
+    /// Until nobody is left. If nobody can tell, the record stays as it is.
     pub fn keep(mut self) {
-        while !self.reap() {
+        loop {
+            match self.hear_crew() {
+                Left::Somebody => {}
+                Left::Nobody => return self.nobody_is_left(),
+                Left::Lost => return,
+            }
             let now = Instant::now();
             self.mind_the_time(now);
             self.serve();
-            self.act(now);
+            self.tell_end(now);
             self.clients.tell(self.record.state());
             self.wait();
         }
-        self.nobody_is_left();
     }
 
     /// Ends it: nobody knows of it.
@@ -111,32 +113,17 @@ impl Task {
         self.keep();
     }
 
-    /// Takes everybody that has ended, adopted or not; whether nobody is left.
-    fn reap(&mut self) -> bool {
-        let mut ended_one = false;
-        loop {
-            match wait::next() {
-                Family::Change(Change::Ended(ended)) => {
-                    if ended.pid == self.leader && self.end.is_none() {
-                        self.end = Some(end_of(&ended, self.started));
-                    }
-                    ended_one = true;
-                }
-                Family::Change(Change::Stopped(_)) => {}
-                Family::Lives => break,
-                Family::Empty => return true,
+    fn hear_crew(&mut self) -> Left {
+        for event in self.crew.act(Instant::now()) {
+            match event {
+                Event::Ended(ended) => self.end = Some(end_of(&ended, self.started)),
+                Event::Seen(seen) => self.these_are_there(seen),
+                Event::GivenUp => self.has_given_up(),
+                Event::Nobody => return Left::Nobody,
+                Event::Lost => return Left::Lost,
             }
         }
-        if ended_one {
-            let now = Instant::now();
-            if let Some(ending) = &mut self.ending {
-                ending.somebody_ended(&self.members, now);
-            }
-            if let Some(looking) = &mut self.looking {
-                looking.somebody_ended(now);
-            }
-        }
-        false
+        Left::Somebody
     }
 
     /// The limit is the leader's: what has outlived it was let be.
@@ -150,49 +137,34 @@ impl Task {
 
     /// An end that is under way gets this grace, and keeps its cause.
     fn begin_end(&mut self, grace: Duration, cause: Cause) {
-        let now = Instant::now();
-        match &mut self.ending {
-            Some(ending) => ending.set_grace(grace, now),
-            None => {
-                if self.end.is_none() {
-                    self.cause = cause;
-                }
-                self.ending = Some(Ending::new(grace, now));
-            }
+        if !std::mem::replace(&mut self.is_ending, true) && self.end.is_none() {
+            self.cause = cause;
         }
+        self.crew.end(grace, Instant::now());
     }
 
-    /// Does what is due.
-    fn act(&mut self, now: Instant) {
-        let leader = self.end.is_none().then_some(self.leader);
-        let given_up =
-            self.ending.as_mut().is_some_and(|ending| ending.act(&self.members, leader, now));
-        if given_up {
-            // Not even the command's own process, perhaps: its status will not be known.
-            self.end.get_or_insert_with(|| end_of(&UNKNOWN, self.started));
-            self.note_forced();
-            self.ending = None;
-            self.clients.each(|client| client.tell_over(false));
-        }
+    fn has_given_up(&mut self) {
+        // Not even the command's own process, perhaps: its status will not be known.
+        self.end.get_or_insert_with(|| end_of(&UNKNOWN, self.started));
+        self.note_forced();
+        self.is_ending = false;
+        self.clients.each(|client| client.tell_over(false));
+    }
+
+    /// Tells how it has ended, as far as that is to be told now; asks who is left.
+    fn tell_end(&mut self, now: Instant) {
         if self.has_ended_alone() {
             self.write_line();
         }
-        let is_asked = self.clients.inside().iter().any(Client::asks_who);
-        if self.looking.is_none() && (is_asked || self.has_ended_alone()) {
-            self.looking = Some(Looking::new(now));
-        }
-        let due = self.looking.as_mut().filter(|looking| looking.due() <= now);
-        let Some(looking) = due else { return };
-        if let Some(seen) = looking.look(&self.members, &self.launch_lines, now) {
-            self.looking = None;
-            self.these_are_there(seen);
+        if self.has_ended_alone() || self.clients.inside().iter().any(Client::asks_who) {
+            self.crew.look(now);
         }
     }
 
     /// The leader has ended, nobody ends the rest, and that has not been told yet.
     fn has_ended_alone(&self) -> bool {
         let is_told = self.record.state().stage != Stage::Running;
-        self.end.is_some() && self.ending.is_none() && !is_told
+        self.end.is_some() && !self.is_ending && !is_told
     }
 
     fn these_are_there(&mut self, mut seen: Vec<Member>) {
@@ -207,7 +179,7 @@ impl Task {
     }
 
     fn note_forced(&mut self) {
-        let forced = self.ending.as_ref().is_some_and(Ending::is_forced);
+        let forced = self.crew.is_forced();
         if let Some(end) = &mut self.end {
             end.forced |= forced && self.cause != Cause::Itself;
         }
@@ -261,14 +233,17 @@ impl Task {
         let due = [
             Some(now + self.output.hold()),
             late.filter(|_| self.end.is_none() && !self.is_late),
-            self.ending.as_ref().map(Ending::due),
-            self.looking.as_ref().map(Looking::due),
+            self.crew.due(),
             self.clients.due(now),
         ];
         let is_writing = self.clients.inside().iter().any(Client::is_writing);
-        let pipe = self.input.as_ref().filter(|_| is_writing).and_then(Input::descriptor);
-        let pipe = pipe.map(|fd| libc::pollfd { fd, events: libc::POLLOUT, revents: 0 });
+        let input = self.input.as_ref().filter(|_| is_writing).and_then(Input::descriptor);
+        let others = [
+            (input, libc::POLLOUT),
+            (self.crew.descriptor(), libc::POLLIN),
+            (self.output.descriptor(), libc::POLLIN),
+        ];
         let time = due.into_iter().flatten().min();
-        self.clients.wait(pipe, time.map(|due| due.saturating_duration_since(Instant::now())));
+        self.clients.wait(others, time.map(|due| due.saturating_duration_since(Instant::now())));
     }
 }

@@ -36,6 +36,7 @@ pub fn scene(text: &str) -> Scene {
         environment: format!("PATH={}", std::env::var("PATH").unwrap()).into_bytes(),
         directory: Some(path(folder.path().to_owned())),
         output: path(folder.path().join("output")),
+        sandbox: None,
         input: false,
         line: true,
         quota: 1 << 30,

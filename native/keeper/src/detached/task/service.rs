@@ -5,7 +5,6 @@ use std::time::Duration;
 use forkline_protocol::task::{Answer, Call, Cause};
 
 use super::Task;
-use crate::members::kill;
 
 impl Task {
     /// Hears those who have found it, until there is nothing more to do for them.
@@ -40,7 +39,7 @@ impl Task {
         match call {
             Call::Signal(signal) => {
                 let runs = self.end.is_none();
-                Some(Answer::Signalled(runs && kill(-self.leader, signal)))
+                Some(Answer::Signalled(runs && self.crew.signal(signal)))
             }
             Call::End(grace) => {
                 self.begin_end(Duration::from_millis(grace), Cause::Ended);

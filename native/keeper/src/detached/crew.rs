@@ -1,0 +1,54 @@
+//! Those of a detached command: who starts them, counts them and ends them is this process, or, in a
+//! sandbox, a cradle.
+
+mod children;
+mod seated;
+
+use std::time::{Duration, Instant};
+
+use forkline_protocol::Member;
+
+use crate::wait::Ended;
+pub use children::Children;
+pub use seated::Seated;
+
+/// What has happened to them.
+pub enum Event {
+    /// The command's own process has ended.
+    Ended(Ended),
+    /// These are there, as was asked.
+    Seen(Vec<Member>),
+    /// They could not all be ended.
+    GivenUp,
+    /// Nobody is left.
+    Nobody,
+    /// Nobody can tell any more.
+    Lost,
+}
+
+/// Them, as they are to be dealt with.
+pub trait Crew {
+    /// The command's own process, by the number that the host knows it by.
+    fn leader(&self) -> i32;
+
+    /// Does what is due; what has happened. Nothing follows that nobody is left, or can tell.
+    fn act(&mut self, now: Instant) -> Vec<Event>;
+
+    /// Ends them; an end that is under way gets this grace.
+    fn end(&mut self, grace: Duration, now: Instant);
+
+    /// Whether SIGKILL was needed for that.
+    fn is_forced(&self) -> bool;
+
+    /// Asks who is there.
+    fn look(&mut self, now: Instant);
+
+    /// Signals the command's group; whether that was sent.
+    fn signal(&mut self, signal: i32) -> bool;
+
+    /// When there is something to do.
+    fn due(&self) -> Option<Instant>;
+
+    /// Readable when something has happened, other than to a child of this process.
+    fn descriptor(&self) -> Option<i32>;
+}

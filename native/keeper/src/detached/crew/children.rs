@@ -1,0 +1,119 @@
+//! Children of this process, and those who fall to it.
+
+use std::time::{Duration, Instant};
+
+use forkline_launch::Image;
+
+use super::{Crew, Event};
+use crate::command::launch_lines;
+use crate::ending::Ending;
+use crate::looking::Looking;
+use crate::members::{Members, kill};
+use crate::wait::{self, Change, Family};
+
+pub struct Children {
+    leader: i32,
+    /// It has been reaped.
+    has_ended: bool,
+    members: Members,
+    /// By their arguments forks of our shells are known.
+    launch_lines: Vec<Vec<u8>>,
+    ending: Option<Ending>,
+    looking: Option<Looking>,
+}
+
+impl Children {
+    pub fn new(leader: i32, images: &[Image]) -> Children {
+        Children {
+            leader,
+            has_ended: false,
+            members: Members::new(leader),
+            launch_lines: launch_lines(images),
+            ending: None,
+            looking: None,
+        }
+    }
+
+    /// Takes everybody that has ended, adopted or not; whether nobody is left.
+    fn reap(&mut self, events: &mut Vec<Event>) -> bool {
+        let mut ended_one = false;
+        loop {
+            match wait::next() {
+                Family::Change(Change::Ended(ended)) => {
+                    if ended.pid == self.leader && !self.has_ended {
+                        self.has_ended = true;
+                        events.push(Event::Ended(ended));
+                    }
+                    ended_one = true;
+                }
+                Family::Change(Change::Stopped(_)) => {}
+                Family::Lives => break,
+                Family::Empty => return true,
+            }
+        }
+        if ended_one {
+            let now = Instant::now();
+            if let Some(ending) = &mut self.ending {
+                ending.somebody_ended(&self.members, now);
+            }
+            if let Some(looking) = &mut self.looking {
+                looking.somebody_ended(now);
+            }
+        }
+        false
+    }
+}
+
+impl Crew for Children {
+    fn leader(&self) -> i32 {
+        self.leader
+    }
+
+    fn act(&mut self, now: Instant) -> Vec<Event> {
+        let mut events = Vec::new();
+        if self.reap(&mut events) {
+            events.push(Event::Nobody);
+            return events;
+        }
+        let leader = (!self.has_ended).then_some(self.leader);
+        let ending = self.ending.as_mut();
+        if ending.is_some_and(|ending| ending.act(&self.members, leader, now)) {
+            events.push(Event::GivenUp);
+        }
+        let due = self.looking.as_mut().filter(|looking| looking.due() <= now);
+        let seen = due.and_then(|looking| looking.look(&self.members, &self.launch_lines, now));
+        if let Some(seen) = seen {
+            self.looking = None;
+            events.push(Event::Seen(seen));
+        }
+        events
+    }
+
+    fn end(&mut self, grace: Duration, now: Instant) {
+        match &mut self.ending {
+            Some(ending) => ending.set_grace(grace, now),
+            None => self.ending = Some(Ending::new(grace, now)),
+        }
+    }
+
+    fn is_forced(&self) -> bool {
+        self.ending.as_ref().is_some_and(Ending::is_forced)
+    }
+
+    fn look(&mut self, now: Instant) {
+        self.looking.get_or_insert_with(|| Looking::new(now));
+    }
+
+    fn signal(&mut self, signal: i32) -> bool {
+        !self.has_ended && kill(-self.leader, signal)
+    }
+
+    fn due(&self) -> Option<Instant> {
+        let due = [self.ending.as_ref().map(Ending::due), self.looking.as_ref().map(Looking::due)];
+        due.into_iter().flatten().min()
+    }
+
+    fn descriptor(&self) -> Option<i32> {
+        None
+    }
+}

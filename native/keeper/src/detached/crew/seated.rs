@@ -1,0 +1,192 @@
+//! Those of a cradle, which is where they are: in a sandbox that stands for as long as they do.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use forkline_launch::Step;
+use forkline_protocol::{
+    Answer, Descriptors, Exit, Member, Order, Request, memory_file, receive, send, take,
+};
+
+use super::{Crew, Event};
+use crate::detached::Failure;
+use crate::signals;
+use crate::wait::Ended;
+
+pub struct Seated {
+    /// The way to the cradle, which ends them all when this is closed.
+    channel: OwnedFd,
+    leader: i32,
+    /// What it has said and nobody has heard yet.
+    events: Vec<Event>,
+    /// Some of those who are there; the others follow.
+    seen: Vec<Member>,
+    is_asked: bool,
+    signalled: Option<bool>,
+    is_forced: bool,
+    is_over: bool,
+}
+
+/// More goes into a file.
+const LONGEST: usize = 48 * 1024;
+/// Longer than any answer.
+const LONGEST_ANSWER: usize = 96 * 1024;
+/// Nobody takes longer to signal somebody.
+const PATIENCE: Duration = Duration::from_secs(2);
+const AGAIN: Duration = Duration::from_millis(1);
+
+impl Seated {
+    /// Has a cradle launch a command.
+    pub fn start(
+        channel: OwnedFd,
+        request: &Request,
+        descriptors: Descriptors<BorrowedFd>,
+    ) -> Result<Seated, Failure> {
+        let failed = |error: io::Error| {
+            (Step::Keeper, error.raw_os_error().unwrap_or(0), "forkline-keeper".to_owned())
+        };
+        let mut body = request.encode();
+        let file = (body.len() > LONGEST).then(|| memory_file(c"forkline-request", &body));
+        let file = file.transpose().map_err(failed)?;
+        if file.is_some() {
+            body.clear();
+        }
+        let descriptors = Descriptors { body: file.as_ref().map(AsFd::as_fd), ..descriptors };
+        let (head, sent) = descriptors.encode();
+        while let Err(error) = send(channel.as_fd(), [&head, &body], &sent) {
+            match error.raw_os_error() {
+                // So many descriptors are on their way already, of all of this user's processes.
+                Some(libc::ETOOMANYREFS | libc::ENOBUFS | libc::ENOMEM) => {
+                    std::thread::sleep(AGAIN);
+                }
+                _ => return Err(failed(error)),
+            }
+        }
+        let gone = || failed(io::Error::from_raw_os_error(libc::ESRCH));
+        let mut buffer = vec![0; LONGEST_ANSWER];
+        let received = receive(channel.as_fd(), &mut buffer).map_err(|_| gone())?;
+        match buffer.get(..received.length).and_then(Answer::decode) {
+            Some(Answer::Started(start)) => Ok(Seated {
+                channel,
+                leader: start.pid,
+                events: Vec::new(),
+                seen: Vec::new(),
+                is_asked: false,
+                signalled: None,
+                is_forced: false,
+                is_over: false,
+            }),
+            Some(Answer::Failed { step, errno }) => Err((step, errno, String::new())),
+            _ => Err(gone()),
+        }
+    }
+
+    /// Reads all that the cradle has said.
+    fn hear(&mut self) {
+        let mut buffer = vec![0; LONGEST_ANSWER];
+        while !self.is_over {
+            match take(self.channel.as_fd(), &mut buffer) {
+                Ok(length) if length > 0 => {
+                    if let Some(answer) = buffer.get(..length).and_then(Answer::decode) {
+                        self.answered(answer);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // It has gone without reading what we had to say; the end of file follows.
+                Err(error) if error.raw_os_error() == Some(libc::ECONNRESET) => {}
+                _ => self.over(Event::Lost),
+            }
+        }
+    }
+
+    fn answered(&mut self, answer: Answer) {
+        match answer {
+            Answer::Exit(Exit { status, user, system, peak, empty, .. }) => {
+                let ended = Ended { pid: self.leader, status, cpu: [user, system], peak };
+                self.events.push(Event::Ended(ended));
+                if empty {
+                    self.over(Event::Nobody);
+                }
+            }
+            Answer::Empty => self.over(Event::Nobody),
+            Answer::Signalled(sent) => self.signalled = Some(sent),
+            Answer::Left { members, more } => {
+                self.seen.extend(members);
+                if !more {
+                    self.is_asked = false;
+                    self.events.push(Event::Seen(std::mem::take(&mut self.seen)));
+                }
+            }
+            Answer::Over { forced, cleared } => {
+                self.is_forced = forced;
+                if cleared {
+                    self.over(Event::Nobody);
+                } else {
+                    self.events.push(Event::GivenUp);
+                }
+            }
+            Answer::Started(_) | Answer::Failed { .. } | Answer::Unwanted => {}
+        }
+    }
+
+    fn over(&mut self, event: Event) {
+        self.is_over = true;
+        self.events.push(event);
+    }
+
+    fn tell(&self, order: Order) {
+        // Who is gone need not know.
+        let _ = send(self.channel.as_fd(), [&order.encode(), b""], &[]);
+    }
+}
+
+impl Crew for Seated {
+    fn leader(&self) -> i32 {
+        self.leader
+    }
+
+    fn act(&mut self, _: Instant) -> Vec<Event> {
+        self.hear();
+        std::mem::take(&mut self.events)
+    }
+
+    fn end(&mut self, grace: Duration, _: Instant) {
+        self.tell(Order::End(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX)));
+    }
+
+    fn is_forced(&self) -> bool {
+        self.is_forced
+    }
+
+    fn look(&mut self, _: Instant) {
+        if !std::mem::replace(&mut self.is_asked, true) {
+            self.tell(Order::Who);
+        }
+    }
+
+    fn signal(&mut self, signal: i32) -> bool {
+        self.signalled = None;
+        self.tell(Order::Signal(signal));
+        let until = Instant::now() + PATIENCE;
+        while self.signalled.is_none() && !self.is_over {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            signals::wait([Some((self.channel.as_fd(), libc::POLLIN))], Some(left));
+            self.hear();
+        }
+        self.signalled.unwrap_or(false)
+    }
+
+    fn due(&self) -> Option<Instant> {
+        // What was heard while something else was waited for.
+        (!self.events.is_empty()).then(Instant::now)
+    }
+
+    fn descriptor(&self) -> Option<i32> {
+        Some(self.channel.as_raw_fd())
+    }
+}
