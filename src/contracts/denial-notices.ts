@@ -35,6 +35,8 @@ function describe({ kind, target, rule }: Denial, writable: readonly string[]): 
       return `${what}/tmp is the sandbox's own: keep files in the working directory.`;
     case 'socketFamilies':
       return `${what}Only sockets of the internet and of Unix can be made.`;
+    case 'allowUnixSockets':
+      return `${what}Start one in the sandbox, or ask the user to allow that socket.`;
     case 'allowedDomains':
       return `${what}Use what is here, or ask the user to allow that host.`;
     case 'secrets':

@@ -243,8 +243,8 @@ export interface SandboxReport {
 /** Something that a sandbox did not let a command do. */
 export interface Denial {
   /**
-   * Writing to or reading what is at a path, connecting to a host, or making a socket of a family
-   * that is kept out.
+   * Writing to or reading what is at a path, connecting to a host or to another's socket by its path, or
+   * making a socket of a family that is kept out.
    */
   readonly kind: 'write' | 'read' | 'connect' | 'socket';
   /** A path, a host, a family of sockets. */

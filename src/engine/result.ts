@@ -57,20 +57,29 @@ function withoutFigures({ cpu: _, peakMemory: __, ...known }: RunResult): RunRes
 /**
  * What became of a sandbox, as far as the engine tells.
  *
- * @param lines `write=namespace tmp=none`, and `socket=40` for each socket that was denied.
+ * @param lines `write=namespace tmp=none`, and what was denied: `socket=40`, a family, or `connect=/a%20b`,
+ * a socket by its path.
  */
 export function toReport(lines: string): SandboxReport {
-  const all = lines.split(' ').map((line) => line.split('='));
-  const families = new Set(
-    all.flatMap(([name, family]) => (name === 'socket' ? Number(family) : [])),
-  );
-  const denials = [...families].map((family): Denial => {
-    const rule = family === 2 || family === 10 ? 'network' : 'socketFamilies';
-    const target = SOCKET_FAMILIES[family] ?? `AF_${family}`;
-    return { kind: 'socket', target, rule, source: 'kernel' };
+  const all = [...new Set(lines.split(' '))].map((line): [string, string] => {
+    const [name = '', value = ''] = line.split('=');
+    return [name, value];
   });
-  const enforced = Object.fromEntries(all.filter(([name]) => name !== 'socket'));
-  return { enforced, writable: [], denials };
+  const denials = all.flatMap(([name, value]) => toDenial(name, value) ?? []);
+  const enforced = Object.fromEntries(all.filter(([name, value]) => !toDenial(name, value)));
+  return { enforced: enforced as SandboxReport['enforced'], writable: [], denials };
+}
+
+function toDenial(name: string, value: string): Denial | undefined {
+  if (name === 'connect') {
+    const target = decodeURIComponent(value);
+    return { kind: 'connect', target, rule: 'allowUnixSockets', source: 'kernel' };
+  }
+  if (name !== 'socket') return undefined;
+  const family = Number(value);
+  const rule = family === 2 || family === 10 ? 'network' : 'socketFamilies';
+  const target = SOCKET_FAMILIES[family] ?? `AF_${family}`;
+  return { kind: 'socket', target, rule, source: 'kernel' };
 }
 
 /** The names of those that programs ask for. */

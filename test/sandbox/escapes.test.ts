@@ -15,7 +15,10 @@ import {
   startOutsider,
   useScenes,
 } from '../support/sandbox.js';
-import { byPower, byReading, byTalking, byWriting, type WayOut } from './ways-out.js';
+import { byPower } from './ways/by-power.js';
+import { byTalking } from './ways/by-talking.js';
+import { byReading, byWriting } from './ways/by-writing.js';
+import type { WayOut } from './ways/way.js';
 
 // Each way is tried without a sandbox too, where it must lead out: else nothing would be shown.
 leavesNothingBehind();

@@ -69,7 +69,7 @@ print('loopback', c.getpeername()[0])"
       read: 'namespace',
       tmp: 'namespace',
       network: 'namespace',
-      unixSockets: 'namespace',
+      unixSockets: 'seccomp',
       processes: 'namespace',
       socketFamilies: 'seccomp',
       privileges: 'namespace',

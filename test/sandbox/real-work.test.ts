@@ -107,6 +107,24 @@ if __name__ == '__main__':
 `),
   },
   {
+    name: 'python: many who wait for a busy server, and others who need not',
+    script: python(`
+import socket, threading, time
+
+busy = socket.socket(socket.AF_UNIX); busy.bind('busy.sock'); busy.listen(0)
+waiting = [socket.socket(socket.AF_UNIX) for _ in range(12)]
+threads = [threading.Thread(target=each.connect, args=('busy.sock',)) for each in waiting]
+for thread in threads: thread.start()
+free = socket.create_server(('127.0.0.1', 0))
+for _ in range(20): socket.create_connection(free.getsockname()).close(); free.accept()[0].close()
+assert any(thread.is_alive() for thread in threads)
+for _ in threads: busy.accept()
+for thread in threads: thread.join()
+for _ in range(20):
+    again = socket.socket(socket.AF_UNIX); again.connect('busy.sock'); busy.accept()
+`),
+  },
+  {
     name: 'make -j',
     needs: ['make', 'cc'],
     script: `printf 'all: a b c d\\n%%: %%.c\\n\\tcc -o $@ $<\\n' > Makefile

@@ -15,7 +15,7 @@ use crate::cradle::{Cradle, own_attributes, tell};
 use crate::ending::Ending;
 use crate::members::{Members, kill};
 use crate::outside;
-use crate::sandbox::denied::{Denied, ancestor_among};
+use crate::sandbox::denied::{self, Denied, ancestor_among};
 use crate::signals::{self, HOST_IS_GONE};
 use crate::wait::{self, Change, Ended, Family};
 
@@ -160,7 +160,7 @@ impl Keeper {
         denied.take(|pid, family| {
             let cradle = ancestor_among(pid, |pid| self.cradles.contains_key(&pid));
             if let Some(number) = cradle.and_then(|cradle| self.cradles.get(&cradle)) {
-                self.say(News::Denied(*number, family));
+                self.say(denied::family(*number, family));
             }
         });
     }

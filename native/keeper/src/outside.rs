@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::OnceLock;
 
-use crate::proc::group_in;
+use crate::proc::{LONGEST_DESCENT, group_in, parent_in};
 
 static PROC: OnceLock<OwnedFd> = OnceLock::new();
 
@@ -47,6 +47,18 @@ pub fn of(pid: i32, group: i32) -> (i32, i32) {
     let Some(outside) = number(proc, pid) else { return (pid, group) };
     let stat = read(proc, &format!("{outside}/stat"));
     (outside, stat.and_then(|stat| group_in(&stat)).unwrap_or(group))
+}
+
+/// Of the children of `parent` the one that a process descends from, or is; all by their numbers there.
+pub fn child_above(pid: i32, parent: i32) -> Option<i32> {
+    let proc = proc()?;
+    let parent_of = |pid: &i32| {
+        let stat = read(proc, &format!("{pid}/stat"))?;
+        parent_in(&stat).filter(|above| *above > 0)
+    };
+    // A chain without an end would be of processes that come and go meanwhile.
+    let mut above = std::iter::successors(Some(pid), parent_of).take(LONGEST_DESCENT);
+    above.find(|pid| parent_of(pid) == Some(parent))
 }
 
 /// As the host's `/proc` shows it of a descriptor of it.

@@ -18,6 +18,9 @@ pub struct Stat {
     pub started: u64,
 }
 
+/// Descents are shorter than this, or somebody makes one meanwhile.
+pub const LONGEST_DESCENT: usize = 1000;
+
 /// The kernel's flag for it, in the ninth field.
 const PF_EXITING: u64 = 0x4;
 
@@ -51,6 +54,11 @@ pub fn stat(pid: i32) -> Option<Stat> {
     let mut line = [0; 2048];
     let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
     parse_stat(pid, line.get(..length)?)
+}
+
+/// The parent in such a line.
+pub fn parent_in(line: &[u8]) -> Option<i32> {
+    parse_stat(0, line).map(|stat| stat.parent)
 }
 
 /// The group in such a line.

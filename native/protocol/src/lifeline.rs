@@ -49,8 +49,9 @@ pub enum News {
     Enforced(String),
     /// Who is in the sandbox connects to the socket that comes along, to reach the network by the host.
     Listens,
-    /// The command of this cradle was denied a socket of this family.
-    Denied(i32, u32),
+    /// The command of this cradle was denied something: `socket=` and a family, or `connect=` and a path,
+    /// in which what is no letter is written as in a URL.
+    Denied(i32, String),
     /// The sandbox can't be had: the errno, and what could not be done.
     Refused(i32, String),
 }
@@ -64,10 +65,7 @@ impl News {
             News::GivenUp(cradle) => (3, *cradle as u64, ""),
             News::Enforced(lines) => (4, 0, &**lines),
             News::Listens => (6, 0, ""),
-            News::Denied(cradle, family) => {
-                // Both in one number: nobody has more than these bits.
-                (7, u64::from(*cradle as u32) << 32 | u64::from(*family), "")
-            }
+            News::Denied(cradle, what) => (7, *cradle as u64, &**what),
             News::Refused(errno, action) => (5, *errno as u64, &**action),
         };
         Writer::default().number(kind).number(number).bytes(text.as_bytes()).finish()
@@ -84,7 +82,7 @@ impl News {
             3 => Some(News::GivenUp(i32::try_from(number).ok()?)),
             4 => Some(News::Enforced(text())),
             6 => Some(News::Listens),
-            7 => Some(News::Denied((number >> 32) as i32, number as u32)),
+            7 => Some(News::Denied(i32::try_from(number).ok()?, text())),
             5 => Some(News::Refused(i32::try_from(number).ok()?, text())),
             _ => None,
         }
@@ -106,7 +104,7 @@ mod tests {
             News::Cleared(8),
             News::GivenUp(9),
             News::Listens,
-            News::Denied(10, 40),
+            News::Denied(10, "socket=40".into()),
         ];
         for news in others.into_iter().chain(told) {
             assert_eq!(News::decode(&news.encode()), Some(news));

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { access, stat } from 'node:fs/promises';
 import { homedir, networkInterfaces } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { EngineSandbox } from '../../engine/message.js';
@@ -148,6 +148,8 @@ async function pathDenied(
     isAmong(target, sandbox.kept) || sandbox.kept.some((path) => isAmong(path, [target]));
   const isWritable = isAmong(target, sandbox.writable);
   if (isWritable && !isKept) return undefined;
+  // Of those the kernel tells.
+  if (await isSocket(target)) return undefined;
   if (!(await mayWrite(target))) return undefined;
   return denied('write', isWritable ? 'denyWrite' : 'allowWrite');
 }
@@ -157,6 +159,14 @@ async function mayWrite(path: string): Promise<boolean> {
   if (isAmong(path, ['/proc', '/sys'])) return false;
   if (await may(path, constants.W_OK)) return true;
   return !(await may(path, constants.F_OK)) && may(dirname(path), constants.W_OK);
+}
+
+async function isSocket(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isSocket();
+  } catch {
+    return false;
+  }
 }
 
 async function may(path: string, mode: number): Promise<boolean> {

@@ -45,8 +45,8 @@ pub struct Outcome {
     pub directory: Option<PathBuf>,
     /// The errno of why it has not come after its host at the processor; 0: it has, or was not to.
     pub share: i32,
-    /// Each line of its sandbox, and by what it was kept, as in `write=namespace tmp=none`; then the
-    /// families of sockets that it was denied, as in `socket=40`.
+    /// Each line of its sandbox, and by what it was kept, as in `write=namespace tmp=none`; then what
+    /// it was denied, as far as the kernel tells, as in `socket=40`.
     pub sandbox: Option<String>,
 }
 

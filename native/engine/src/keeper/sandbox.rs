@@ -12,9 +12,12 @@ pub struct Sandbox {
     pub plan: Arc<[u8]>,
     enforced: OnceLock<String>,
     refused: OnceLock<LaunchError>,
-    /// Families of sockets, with the cradle of whose command was denied one.
-    denied: Mutex<Vec<(i32, u32)>>,
+    /// With the cradle of whose command was denied it.
+    denied: Mutex<Vec<(i32, String)>>,
 }
+
+/// A command that tries everything is told of no more than this.
+const MOST_DENIED: usize = 256;
 
 impl Sandbox {
     /// Nothing is known of it yet.
@@ -32,18 +35,22 @@ impl Sandbox {
         let _ = self.enforced.set(enforced);
     }
 
-    /// The command of this cradle was denied a socket of this family.
-    pub fn denies(&self, cradle: i32, family: u32) {
-        self.denied.lock().push((cradle, family));
+    /// The command of this cradle was denied this.
+    pub fn denies(&self, cradle: i32, what: String) {
+        let mut denied = self.denied.lock();
+        let (one, count) = ((cradle, what), denied.len());
+        if count < MOST_DENIED && !denied.contains(&one) {
+            denied.push(one);
+        }
     }
 
     /// Each line and by what it is kept, and what the command of this cradle was denied since that was
     /// asked last. None: it does not stand, as far as is known.
     pub fn take_report(&self, cradle: i32) -> Option<String> {
-        let of_cradle = |(number, _): &mut (i32, u32)| *number == cradle;
+        let of_cradle = |(number, _): &mut (i32, String)| *number == cradle;
         let mut denied = self.denied.lock();
-        let families = denied.extract_if(.., of_cradle).map(|(_, family)| family);
-        let lines: String = families.map(|family| format!(" socket={family}")).collect();
+        let lines: String =
+            denied.extract_if(.., of_cradle).map(|(_, what)| format!(" {what}")).collect();
         Some(self.enforced.get()?.clone() + &lines)
     }
 

@@ -53,8 +53,8 @@ impl Reactor {
                         plan.zip(descriptors)
                             .for_each(|(plan, socket)| (self.on_listen)(&plan, socket));
                     }
-                    Some(News::Denied(cradle, family)) => {
-                        keeper.sandbox.iter().for_each(|sandbox| sandbox.denies(cradle, family));
+                    Some(News::Denied(cradle, what)) => {
+                        keeper.sandbox.iter().for_each(|of| of.denies(cradle, what.clone()));
                     }
                     Some(News::Enforced(lines)) => {
                         keeper.sandbox.iter().for_each(|sandbox| sandbox.stands(lines.clone()));

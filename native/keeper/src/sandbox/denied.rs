@@ -1,68 +1,69 @@
-//! Sockets that a filter denies: whoever asks for one waits until it has been told here.
+//! Sockets that a filter denies: whoever asks for one waits until it has been told here. And the words
+//! for what was denied.
 
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::fmt::Write;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::Path;
 
-use crate::proc;
+use forkline_protocol::News;
+
+use crate::proc::{self, LONGEST_DESCENT};
+use crate::sandbox::notices::Listener;
 
 /// Where the kernel tells of them.
 pub struct Denied {
-    listener: OwnedFd,
+    listener: Listener,
 }
-
-/// As the kernel has it.
-#[repr(C)]
-struct Notice {
-    id: u64,
-    pid: u32,
-    flags: u32,
-    number: i32,
-    architecture: u32,
-    instruction: u64,
-    arguments: [u64; 6],
-}
-
-#[repr(C)]
-struct Reply {
-    id: u64,
-    value: i64,
-    error: i32,
-    flags: u32,
-}
-
-const RECEIVE: libc::c_ulong = 0xc050_2100;
-const SEND: libc::c_ulong = 0xc018_2101;
-/// Descents are shorter than this, or somebody makes one meanwhile.
-const LONGEST_DESCENT: usize = 1000;
 
 impl Denied {
     pub fn new(listener: OwnedFd) -> Denied {
-        Denied { listener }
+        Denied { listener: Listener::new(listener) }
     }
 
     pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.listener.as_fd()
+        self.listener.descriptor()
     }
 
     /// Takes the next one. `tell` is told who asked and for which family, before that one goes on.
     pub fn take(&self, tell: impl FnOnce(i32, u32)) {
-        let listener = self.listener.as_raw_fd();
-        // SAFETY: valid as zeros, as the kernel wants it.
-        let mut notice: Notice = unsafe { MaybeUninit::zeroed().assume_init() };
-        // SAFETY: fills the structure, whose size is in the number.
-        if unsafe { libc::ioctl(listener, RECEIVE as _, &raw mut notice) } != 0 {
-            return;
-        }
+        let Ok(notice) = self.listener.receive() else { return };
         let [family, ..] = notice.arguments;
         tell(notice.pid as i32, family as u32);
-        let reply = Reply { id: notice.id, value: 0, error: -libc::EAFNOSUPPORT, flags: 0 };
-        // SAFETY: reads the structure. Who is gone needs no answer.
-        unsafe { libc::ioctl(listener, SEND as _, &raw const reply) };
+        self.listener.answer(&notice, Err(libc::EAFNOSUPPORT));
     }
+}
+
+/// Tells that the command of this cradle was denied a socket of this family.
+pub fn family(cradle: i32, family: u32) -> News {
+    News::Denied(cradle, format!("socket={family}"))
+}
+
+/// Tells that it was denied to connect to the socket at this path.
+pub fn path(cradle: i32, path: &Path) -> News {
+    let mut what = String::from("connect=");
+    for byte in path.to_string_lossy().bytes() {
+        match byte {
+            b'/' | b'.' | b'_' | b'-' => what.push(byte.into()),
+            _ if byte.is_ascii_alphanumeric() => what.push(byte.into()),
+            _ => drop(write!(what, "%{byte:02X}")),
+        }
+    }
+    News::Denied(cradle, what)
 }
 
 /// Of these the one that a process descends from.
 pub fn ancestor_among(pid: i32, mut is_one: impl FnMut(i32) -> bool) -> Option<i32> {
     let parent = |pid: &i32| proc::stat(*pid).map(|stat| stat.parent).filter(|pid| *pid > 1);
     std::iter::successors(Some(pid), parent).take(LONGEST_DESCENT).find(|pid| is_one(*pid))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_told_in_one_word() {
+        let News::Denied(7, what) = path(7, Path::new("/a b/ä=%")) else { panic!("other news") };
+        assert_eq!(what, "connect=/a%20b/%C3%A4%3D%25");
+    }
 }

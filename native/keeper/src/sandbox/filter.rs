@@ -1,31 +1,59 @@
-//! The filter of system calls: sockets by their family, and what could go round that.
+//! The filter of system calls: sockets by their family, what could go round that, and, where somebody
+//! judges it, whom a socket is connected to.
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// What makes sockets and has a filter's number of its own on every kind of processor.
+type Instructions = Vec<libc::sock_filter>;
+
+const AF_UNIX: u32 = libc::AF_UNIX as u32;
+const AF_INET: u32 = libc::AF_INET as u32;
+const AF_INET6: u32 = libc::AF_INET6 as u32;
+const AF_NETLINK: u32 = libc::AF_NETLINK as u32;
+
+/// The numbers of calls on a kind of processor.
+struct Numbers {
+    architecture: u32,
+    socket: u32,
+    pair: u32,
+    connect: u32,
+    /// What makes sockets for everybody, whatever they are.
+    multiplexer: Option<u32>,
+}
+
+/// It has the same number everywhere.
 const IO_URING_SETUP: u32 = 425;
-
-const AF_UNIX: u32 = 1;
-const AF_INET: u32 = 2;
-const AF_INET6: u32 = 10;
-const AF_NETLINK: u32 = 16;
-
-/// Offsets of `struct seccomp_data`.
-const NUMBER: u32 = 0;
-const ARCHITECTURE: u32 = 4;
-/// The lower half of the first argument, on machines that store it first.
-const FIRST: u32 = 16;
 
 #[cfg(target_arch = "x86_64")]
 const OWN: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]
 const OWN: u32 = 0xc000_00b7;
-/// The 32-bit programs that the same processor runs, and their numbers of `socket` and `socketcall`.
+const NATIVE: Numbers = Numbers {
+    architecture: OWN,
+    socket: libc::SYS_socket as u32,
+    pair: libc::SYS_socketpair as u32,
+    connect: libc::SYS_connect as u32,
+    multiplexer: None,
+};
+/// Of the 32-bit programs that the same processor runs.
 #[cfg(target_arch = "x86_64")]
-const FOREIGN: (u32, u32, Option<u32>) = (0x4000_0003, 359, Some(102));
+const FOREIGN: Numbers = Numbers {
+    architecture: 0x4000_0003,
+    socket: 359,
+    pair: 360,
+    connect: 362,
+    multiplexer: Some(102),
+};
 #[cfg(target_arch = "aarch64")]
-const FOREIGN: (u32, u32, Option<u32>) = (0x4000_0028, 281, None);
+const FOREIGN: Numbers =
+    Numbers { architecture: 0x4000_0028, socket: 281, pair: 288, connect: 283, multiplexer: None };
+
+/// Offsets of `struct seccomp_data`; of arguments the lower half, on machines that store it first.
+const NUMBER: u32 = 0;
+const ARCHITECTURE: u32 = 4;
+const FIRST: u32 = 16;
+const SECOND: u32 = 24;
+const THIRD: u32 = 32;
 
 const ALLOW: u32 = 0x7fff_0000;
 const ERRNO: u32 = 0x0005_0000;
@@ -33,93 +61,135 @@ const KILL: u32 = 0x8000_0000;
 /// Whoever listens answers.
 const NOTIFY: u32 = 0x7fc0_0000;
 const NEW_LISTENER: libc::c_ulong = 1 << 3;
+/// Who waits for an answer is disturbed by nothing but its end (Linux 5.19).
+const WAIT_KILLABLE: libc::c_ulong = 1 << 5;
 
-/// Instructions with labels; jumps go to what is appended later.
-struct Program {
-    instructions: Vec<libc::sock_filter>,
-    /// What becomes of a socket of another family.
-    refusal: u32,
+/// The kinds of sockets that send to any address without being connected.
+const DATAGRAMS: [u32; 2] = [libc::SOCK_DGRAM as u32, libc::SOCK_RAW as u32];
+/// A socket address of a path is longer than the first, and not longer than the second.
+const ADDRESS: [u32; 2] = [2, size_of::<libc::sockaddr_un>() as u32];
+
+/// A call that somebody is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// For a socket.
+    Socket,
+    /// To connect one.
+    Connect,
 }
 
-impl Program {
-    fn load(&mut self, offset: u32) {
-        self.push(0x20, 0, 0, offset);
-    }
-
-    /// Goes on here if equal, else passes over so many.
-    fn unless_equal_skip(&mut self, value: u32, skipped: u8) {
-        self.push(0x15, 0, skipped, value);
-    }
-
-    /// Passes over so many if equal.
-    fn if_equal_skip(&mut self, value: u32, skipped: u8) {
-        self.push(0x15, skipped, 0, value);
-    }
-
-    fn answer(&mut self, action: u32) {
-        self.push(0x06, 0, 0, action);
-    }
-
-    /// Of the loaded call: this family or else this errno.
-    fn only_families(&mut self, families: &[u32]) {
-        self.load(FIRST);
-        for (index, family) in families.iter().enumerate() {
-            // To the answer after the refusal.
-            self.if_equal_skip(*family, (families.len() - index) as u8);
-        }
-        self.answer(self.refusal);
-        self.answer(ALLOW);
-    }
-
-    fn push(&mut self, code: u16, jt: u8, jf: u8, k: u32) {
-        self.instructions.push(libc::sock_filter { code, jt, jf, k });
+impl Asked {
+    pub fn of(architecture: u32, number: i32) -> Asked {
+        let is = |numbers: &Numbers| {
+            numbers.architecture == architecture && numbers.connect == number as u32
+        };
+        if is(&NATIVE) || is(&FOREIGN) { Asked::Connect } else { Asked::Socket }
     }
 }
 
-/// `network`: whether sockets of the internet can be made at all.
-fn program(network: bool, refusal: u32) -> Vec<libc::sock_filter> {
-    let families: &[u32] =
-        if network { &[AF_UNIX, AF_INET, AF_INET6, AF_NETLINK] } else { &[AF_UNIX] };
-    // A load, a jump for each, a refusal and an answer.
-    let checks = families.len() as u8 + 3;
-    let mut program = Program { instructions: Vec::new(), refusal };
-    program.load(ARCHITECTURE);
-    // The own one: three instructions for io_uring and x32, then the families.
-    program.unless_equal_skip(OWN, 7 + checks);
-    program.load(NUMBER);
-    program.unless_equal_skip(IO_URING_SETUP, 1);
-    program.answer(ERRNO | libc::EPERM as u32);
-    // x32 programs have numbers from here on, and a table of their own.
-    program.push(0x35, 0, 1, 0x4000_0000);
-    program.answer(ERRNO | libc::ENOSYS as u32);
-    program.if_equal_skip(libc::SYS_socket as u32, 1);
-    program.answer(ALLOW);
-    program.only_families(families);
-    let (foreign, socket, call) = FOREIGN;
-    program.if_equal_skip(foreign, 1);
-    program.answer(KILL);
-    program.load(NUMBER);
-    for number in [Some(IO_URING_SETUP), call].into_iter().flatten() {
-        program.unless_equal_skip(number, 1);
-        program.answer(ERRNO | libc::EPERM as u32);
-    }
-    program.if_equal_skip(socket, 1);
-    program.answer(ALLOW);
-    program.only_families(families);
-    program.instructions
+/// What the filter does.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    /// Whether sockets of the internet can be made at all.
+    pub network: bool,
+    /// Whether somebody is asked whom a socket is connected to.
+    pub judged: bool,
 }
 
-/// Puts the filter on the calling thread, and whatever it starts. Who listens at the result is told of
-/// each socket that is denied; None: somebody listens already, and there can be one only.
-pub fn enter(network: bool) -> io::Result<Option<OwnedFd>> {
-    match install(&mut program(network, NOTIFY), NEW_LISTENER) {
+fn instruction(code: u16, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
+    libc::sock_filter { code, jt, jf, k }
+}
+
+fn load(offset: u32) -> libc::sock_filter {
+    instruction(0x20, 0, 0, offset)
+}
+
+fn answer(action: u32) -> libc::sock_filter {
+    instruction(0x06, 0, 0, action)
+}
+
+/// Goes through the block, which ends in an answer, if what is loaded is that.
+fn when(value: u32, block: Instructions) -> Instructions {
+    after_jump(0x15, value, block)
+}
+
+/// The same if it is greater.
+fn when_greater(value: u32, block: Instructions) -> Instructions {
+    after_jump(0x25, value, block)
+}
+
+fn after_jump(code: u16, value: u32, block: Instructions) -> Instructions {
+    let jump = instruction(code, 0, block.len() as u8, value);
+    std::iter::once(jump).chain(block).collect()
+}
+
+/// Of a call with these numbers; ends in an answer.
+fn calls(numbers: &Numbers, rules: Rules, refusal: u32) -> Instructions {
+    let mut all = vec![load(NUMBER)];
+    for number in [Some(IO_URING_SETUP), numbers.multiplexer].into_iter().flatten() {
+        all.extend(when(number, vec![answer(ERRNO | libc::EPERM as u32)]));
+    }
+    if numbers.architecture == OWN {
+        // x32 programs have numbers from here on, and a table of their own.
+        all.extend(when_greater(0x3fff_ffff, vec![answer(ERRNO | libc::ENOSYS as u32)]));
+    }
+    let families: &[u32] = if rules.network { &[AF_INET, AF_INET6, AF_NETLINK] } else { &[] };
+    // Where none is judged, one is like the other.
+    let muted = if rules.judged { NOTIFY } else { ALLOW };
+    let unpaired = if rules.judged { ERRNO | libc::ESOCKTNOSUPPORT as u32 } else { ALLOW };
+    all.extend(when(numbers.socket, sockets(families, muted, refusal)));
+    all.extend(when(numbers.pair, sockets(&[], unpaired, refusal)));
+    if rules.judged {
+        let [shortest, longest] = ADDRESS;
+        let mut connect = vec![load(THIRD)];
+        connect.extend(when_greater(longest, vec![answer(ALLOW)]));
+        connect.extend(when_greater(shortest, vec![answer(NOTIFY)]));
+        connect.push(answer(ALLOW));
+        all.extend(when(numbers.connect, connect));
+    }
+    all.push(answer(ALLOW));
+    all
+}
+
+/// Sockets of these families and Unix's, of which those for datagrams have an answer of their own.
+fn sockets(families: &[u32], datagrams: u32, refusal: u32) -> Instructions {
+    const KIND: u32 = 0xf;
+    let mut unix = vec![load(SECOND), instruction(0x54, 0, 0, KIND)];
+    for kind in DATAGRAMS {
+        unix.extend(when(kind, vec![answer(datagrams)]));
+    }
+    unix.push(answer(ALLOW));
+    let mut all = vec![load(FIRST)];
+    all.extend(when(AF_UNIX, unix));
+    all.extend(families.iter().flat_map(|family| when(*family, vec![answer(ALLOW)])));
+    all.push(answer(refusal));
+    all
+}
+
+fn program(rules: Rules, refusal: u32) -> Instructions {
+    let mut all = vec![load(ARCHITECTURE)];
+    for numbers in [NATIVE, FOREIGN] {
+        all.extend(when(numbers.architecture, calls(&numbers, rules, refusal)));
+    }
+    all.push(answer(KILL));
+    all
+}
+
+/// Puts the filter on the calling thread, and whatever it starts. Who listens at the result is asked
+/// about each socket that is denied, and what is to be judged; None: somebody listens already, and
+/// there can be one only. Then nothing can be judged, which is an error.
+pub fn enter(rules: Rules) -> io::Result<Option<OwnedFd>> {
+    let listened = [NEW_LISTENER | WAIT_KILLABLE, NEW_LISTENER];
+    let mut tried = listened.iter().map(|flags| install(&mut program(rules, NOTIFY), *flags));
+    if let Some(listener) = tried.find_map(Result::ok) {
         // SAFETY: just made, and nobody else's.
-        Ok(listener) => Ok(Some(unsafe { OwnedFd::from_raw_fd(listener) })),
-        Err(_) => {
-            let refusal = ERRNO | libc::EAFNOSUPPORT as u32;
-            install(&mut program(network, refusal), 0).map(|_| None)
-        }
+        return Ok(Some(unsafe { OwnedFd::from_raw_fd(listener) }));
     }
+    if rules.judged {
+        return Err(io::Error::last_os_error());
+    }
+    let refusal = ERRNO | libc::EAFNOSUPPORT as u32;
+    install(&mut program(rules, refusal), 0).map(|_| None)
 }
 
 fn install(program: &mut [libc::sock_filter], flags: libc::c_ulong) -> io::Result<i32> {
@@ -135,19 +205,27 @@ fn install(program: &mut [libc::sock_filter], flags: libc::c_ulong) -> io::Resul
 mod tests {
     use super::*;
 
+    const REFUSED: u32 = ERRNO | libc::EAFNOSUPPORT as u32;
+
     /// What the kernel would answer.
-    fn run(architecture: u32, number: u32, family: u32, network: bool) -> u32 {
-        let program = program(network, ERRNO | libc::EAFNOSUPPORT as u32);
+    fn run(rules: Rules, architecture: u32, number: u32, arguments: [u32; 3]) -> u32 {
+        let program = program(rules, REFUSED);
         let (mut at, mut loaded) = (0, 0);
+        let skip = |is: bool, jt: u8, jf: u8| usize::from(if is { jt } else { jf });
         loop {
             let libc::sock_filter { code, jt, jf, k } = program[at];
             at += 1;
             match code {
-                0x20 if k == NUMBER => loaded = number,
-                0x20 if k == ARCHITECTURE => loaded = architecture,
-                0x20 => loaded = family,
-                0x15 => at += usize::from(if loaded == k { jt } else { jf }),
-                0x35 => at += usize::from(if loaded >= k { jt } else { jf }),
+                0x20 => {
+                    loaded = match k {
+                        NUMBER => number,
+                        ARCHITECTURE => architecture,
+                        offset => arguments[(offset as usize - 16) / 8],
+                    }
+                }
+                0x54 => loaded &= k,
+                0x15 => at += skip(loaded == k, jt, jf),
+                0x25 => at += skip(loaded > k, jt, jf),
                 _ => return k,
             }
         }
@@ -155,20 +233,61 @@ mod tests {
 
     #[test]
     fn sockets_are_told_by_their_family() {
-        let socket = libc::SYS_socket as u32;
-        let refused = ERRNO | libc::EAFNOSUPPORT as u32;
-        for (own, socket) in [(OWN, socket), (FOREIGN.0, FOREIGN.1)] {
+        let rules = |network, judged| Rules { network, judged };
+        for numbers in [NATIVE, FOREIGN] {
+            let socket = |rules, family, kind| {
+                run(rules, numbers.architecture, numbers.socket, [family, kind, 0])
+            };
             for family in 0..64 {
                 let is_known = [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK].contains(&family);
-                let expected = if is_known { ALLOW } else { refused };
-                assert_eq!(run(own, socket, family, true), expected);
-                let expected = if family == AF_UNIX { ALLOW } else { refused };
-                assert_eq!(run(own, socket, family, false), expected);
+                let expected = if is_known { ALLOW } else { REFUSED };
+                assert_eq!(socket(rules(true, true), family, 1), expected);
+                let expected = if family == AF_UNIX { ALLOW } else { REFUSED };
+                assert_eq!(socket(rules(false, false), family, 1), expected);
             }
-            assert_eq!(run(own, 1, 40, false), ALLOW);
-            assert_eq!(run(own, IO_URING_SETUP, 0, true), ERRNO | libc::EPERM as u32);
+            let call = |number| run(rules(false, true), numbers.architecture, number, [40, 0, 0]);
+            assert_eq!(call(1), ALLOW);
+            assert_eq!(call(IO_URING_SETUP), ERRNO | libc::EPERM as u32);
+            assert_eq!(call(numbers.pair), REFUSED);
         }
-        assert_eq!(run(OWN, 0x4000_0029, 2, true), ERRNO | libc::ENOSYS as u32);
-        assert_eq!(run(0x1234, 0, 0, true), KILL);
+        assert_eq!(
+            run(rules(true, true), OWN, 0x4000_0029, [2, 1, 0]),
+            ERRNO | libc::ENOSYS as u32
+        );
+        assert_eq!(run(rules(true, true), 0x1234, 0, [0; 3]), KILL);
+    }
+
+    #[test]
+    fn what_may_lead_to_a_path_is_asked_about() {
+        for (numbers, judged) in [(NATIVE, true), (FOREIGN, true), (NATIVE, false)] {
+            let rules = Rules { network: true, judged };
+            let call = |number, arguments| run(rules, numbers.architecture, number, arguments);
+            let asked = if judged { NOTIFY } else { ALLOW };
+            for length in 3..=110 {
+                assert_eq!(call(numbers.connect, [7, 0, length]), asked);
+            }
+            // No socket of a path takes such an address.
+            for length in [0, 1, 2, 111, 128, u32::MAX] {
+                assert_eq!(call(numbers.connect, [7, 0, length]), ALLOW);
+            }
+            for kind in [2, 3, 2 | libc::SOCK_CLOEXEC as u32 | libc::SOCK_NONBLOCK as u32] {
+                assert_eq!(call(numbers.socket, [AF_UNIX, kind, 0]), asked);
+                assert_eq!(call(numbers.socket, [AF_INET, kind, 0]), ALLOW);
+                let is_paired = call(numbers.pair, [AF_UNIX, kind, 0]) == ALLOW;
+                assert_eq!(is_paired, !judged);
+            }
+            for kind in [1, 5, 1 | libc::SOCK_CLOEXEC as u32] {
+                assert_eq!(call(numbers.socket, [AF_UNIX, kind, 0]), ALLOW);
+                assert_eq!(call(numbers.pair, [AF_UNIX, kind, 0]), ALLOW);
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_is_known_by_its_number_on_its_processor() {
+        for numbers in [NATIVE, FOREIGN] {
+            let of = |number: u32| Asked::of(numbers.architecture, number as i32);
+            assert_eq!((of(numbers.connect), of(numbers.socket)), (Asked::Connect, Asked::Socket));
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! A sandbox: a keeper, and so its cradles and all that they launch, in namespaces, under Landlock and
 //! a filter. All of it is made once; a command is started in it as it is anywhere.
 //!
-//! Two processes: one stays outside and does nothing but wait; the other is the keeper, and the first
-//! process of the PID namespace, so that nobody outlives it.
+//! Three processes: one stays outside and does nothing but wait; one is the keeper, and the first process
+//! of the PID namespace, so that nobody outlives it; one stands beside it and connects sockets.
 
 pub mod denied;
 mod filter;
@@ -10,27 +10,31 @@ mod landlock;
 mod mounts;
 mod namespaces;
 mod network;
+mod notices;
 mod plan;
 mod privileges;
+mod probe;
 mod report;
 mod tree;
+mod warden;
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use forkline_launch::{Image, Place, Request, Signals, Stack, launch};
 use forkline_protocol::{News, send};
 
 use crate::keeper;
 use crate::outside;
 use denied::Denied;
+use filter::Rules;
 use landlock::Ruleset;
-use namespaces::{Inside, Side};
+use namespaces::{Inside, Outside, Side};
 use plan::{Access, Plan, Require};
 use report::{By, Enforced, Line, Refusal};
+use warden::Charge;
 
 /// Directories that are the sandbox's own.
 const OWN: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/dev/shm"];
@@ -52,13 +56,12 @@ struct Before {
     lifeline: OwnedFd,
     host: Option<OwnedFd>,
     rights: u64,
-    sockets: io::Result<Vec<PathBuf>>,
 }
 
 /// A sandbox that stands.
 struct Built {
     enforced: Enforced,
-    /// Where the kernel tells of sockets that are denied.
+    /// Where the kernel asks of sockets.
     listener: Option<OwnedFd>,
 }
 
@@ -67,25 +70,13 @@ pub fn keep(order: File) -> ExitCode {
     // SAFETY: the engine puts it there, and nothing else here uses it.
     let lifeline = unsafe { OwnedFd::from_raw_fd(0) };
     let Some(plan) = read(order) else { return ExitCode::FAILURE };
-    let before = Before {
-        host: keeper::host(),
-        rights: namespaces::rights_outside(),
-        sockets: network::listening_paths(),
-        lifeline,
-    };
+    let before = Before { host: keeper::host(), rights: namespaces::rights_outside(), lifeline };
     outside::remember();
     if plan.require == Require::Landlock {
         return landlocked(&plan, before);
     }
     match namespaces::split(&plan) {
-        Ok(Side::Outside(mut outside)) => {
-            if !outside.is_made() && plan.require == Require::BestEffort {
-                return landlocked(&plan, before);
-            }
-            // Its end is to be seen by the host, and is the other's.
-            drop(before);
-            ExitCode::from(outside.wait() as u8)
-        }
+        Ok(Side::Outside(outside)) => beside(&plan, before, &outside),
         Ok(Side::Inside(inside)) => in_namespaces(&plan, before, inside),
         Err(_) if plan.require == Require::BestEffort => landlocked(&plan, before),
         Err(error) => {
@@ -104,12 +95,34 @@ fn read(mut order: File) -> Option<Plan> {
     Plan::decode(&bytes)
 }
 
+/// Waits for the one inside, with a warden for its sockets.
+fn beside(plan: &Plan, before: Before, outside: &Outside) -> ExitCode {
+    let charge = Charge {
+        plan,
+        keeper: outside.pid,
+        has_user_namespace: outside.has_user_namespace,
+        rights: before.rights,
+        lifeline: before.lifeline.as_fd(),
+    };
+    let mut warden = None;
+    let is_made = outside.is_made(|listener| warden = warden::start(&charge, listener).ok());
+    if !is_made && plan.require == Require::BestEffort {
+        warden.into_iter().for_each(warden::end);
+        return landlocked(plan, before);
+    }
+    // Its end is to be seen by the host, and is the other's.
+    drop(before);
+    let status = outside.wait();
+    warden.into_iter().for_each(warden::end);
+    ExitCode::from(status as u8)
+}
+
 fn in_namespaces(plan: &Plan, before: Before, mut inside: Inside) -> ExitCode {
     if !inside.is_mapped() {
         return ExitCode::FAILURE;
     }
     let built = build(plan, &before, inside.has_user_namespace);
-    match built.and_then(|built| probe().map(|()| built)) {
+    match built.and_then(|built| hand_out(&inside, built)).and_then(probed) {
         Ok(built) => {
             inside.tell_made();
             go_on(before, built)
@@ -121,10 +134,27 @@ fn in_namespaces(plan: &Plan, before: Before, mut inside: Inside) -> ExitCode {
 }
 
 fn landlocked(plan: &Plan, before: Before) -> ExitCode {
-    match confine_alone(plan, before.rights).and_then(|built| probe().map(|()| built)) {
+    match confine_alone(plan, before.rights).and_then(probed) {
         Ok(built) => go_on(before, built),
         Err(refusal) => refuse(&before, &refusal),
     }
+}
+
+/// The one beside hears of sockets from now on, which is tried.
+fn hand_out(inside: &Inside, built: Built) -> Result<Built, Refusal> {
+    let refuse = || Refusal::of(Line::UnixSockets, "having sockets connected from beside it");
+    if let Some(listener) = built.listener {
+        inside.hand_out(listener.as_fd()).map_err(refuse())?;
+    }
+    probe::connecting().map_err(refuse())?;
+    Ok(Built { listener: None, ..built })
+}
+
+/// Before anybody else is in it.
+fn probed(built: Built) -> Result<Built, Refusal> {
+    privileges::close_to_others()
+        .map_err(Refusal::of(Line::Processes, "closing the keeper to others"))?;
+    probe::launching().map(|()| built)
 }
 
 /// Says what is enforced, and is the keeper.
@@ -145,12 +175,7 @@ fn say(lifeline: &OwnedFd, news: &News) {
 /// All lines, in namespaces.
 fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, Refusal> {
     let plan = &plan.resolved();
-    let sockets = before.sockets.as_ref().map_err(|error| {
-        let error = io::Error::from_raw_os_error(error.raw_os_error().unwrap_or(libc::EIO));
-        Refusal::of(Line::UnixSockets, "finding who listens, by '/proc/net/unix'")(error)
-    })?;
-    let sockets: Vec<PathBuf> = sockets.iter().filter(|path| path.exists()).cloned().collect();
-    tree::make(plan, &sockets)?;
+    tree::make(plan)?;
     if !plan.network {
         network::start_loopback().map_err(Refusal::of(Line::Network, "starting the loopback"))?;
     }
@@ -180,7 +205,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, Refusal
     enforced.set(Line::Tmp, when(!plan.shared_tmp, By::Namespace));
     let network = if plan.proxy.is_some() { By::Proxy } else { By::Namespace };
     enforced.set(Line::Network, when(!plan.network, network));
-    enforced.set(Line::UnixSockets, By::Namespace);
+    enforced.set(Line::UnixSockets, By::Seccomp);
     enforced.set(Line::Processes, when(!plan.host_processes, By::Namespace));
     enforced.set(Line::SocketFamilies, By::Seccomp);
     enforced.set(Line::Privileges, By::Namespace);
@@ -218,10 +243,9 @@ fn confine(
         .map_err(Refusal::of(Line::Privileges, "giving up privileges"))?;
     ruleset.enter().map_err(Refusal::of(Line::Write, "entering Landlock's rules"))?;
     // Where there is a network of its own, its loopback is for everybody in it.
-    let listener = filter::enter(plan.network || has_namespaces)
+    let rules = Rules { network: plan.network || has_namespaces, judged: has_namespaces };
+    let listener = filter::enter(rules)
         .map_err(Refusal::of(Line::SocketFamilies, "filtering system calls"))?;
-    privileges::close_to_others()
-        .map_err(Refusal::of(Line::Processes, "closing the keeper to others"))?;
     Ok((has_scopes, listener))
 }
 
@@ -244,41 +268,4 @@ fn ruleset(plan: &Plan, has_namespaces: bool) -> Result<Ruleset, Refusal> {
         ruleset.allow_files(path).map_err(refuse(path))?;
     }
     Ok(ruleset)
-}
-
-/// Runs `true`, as commands will be run.
-fn probe() -> Result<(), Refusal> {
-    const PROGRAMS: [&std::ffi::CStr; 3] =
-        [c"/bin/true", c"/usr/bin/true", c"/run/current-system/sw/bin/true"];
-    let refuse = || Refusal::of(Line::Write, "running `true` in it");
-    let null = File::options().read(true).write(true).open("/dev/null").map_err(refuse())?;
-    let images = PROGRAMS.map(|path| Image { path: path.into(), argv: vec![c"true".into()] });
-    let request = Request {
-        images: &images,
-        environment: b"",
-        directory: Some(Place::Path(c"/")),
-        stdio: [null.as_fd(), null.as_fd(), null.as_fd()],
-        script: None,
-        groups: [None, None],
-        parent_death: None,
-        terminal: false,
-        share_directory: false,
-        outside: None,
-        attributes: None,
-        reset: Signals::ALL,
-    };
-    let mut stack = Stack::new().map_err(refuse())?;
-    let pid = match launch(&request, &mut stack) {
-        Ok(pid) => pid,
-        // A machine without that program has others.
-        Err(failure) if failure.error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(failure) => return Err(refuse()(failure.error)),
-    };
-    let mut status = 0;
-    // SAFETY: fills the integer; it is our child.
-    unsafe { libc::waitpid(pid, &mut status, libc::__WALL) };
-    if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0 {
-        return Ok(());
-    }
-    Err(refuse()(io::Error::from_raw_os_error(libc::EACCES)))
 }

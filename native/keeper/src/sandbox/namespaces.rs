@@ -1,9 +1,11 @@
 //! A process in namespaces of its own, and who is left outside of them.
 
 use std::fs;
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::io::{self, PipeReader, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use forkline_launch::bounding_set;
+use forkline_protocol::{pair, receive, send};
 
 use crate::sandbox::plan::Plan;
 
@@ -17,14 +19,16 @@ pub enum Side {
 
 pub struct Inside {
     mapped: PipeReader,
-    done: PipeWriter,
+    outside: OwnedFd,
     /// Whether users are its own too.
     pub has_user_namespace: bool,
 }
 
 pub struct Outside {
-    pid: i32,
-    done: PipeReader,
+    /// The one inside, by his number here.
+    pub pid: i32,
+    pub has_user_namespace: bool,
+    inside: OwnedFd,
 }
 
 impl Inside {
@@ -33,19 +37,30 @@ impl Inside {
         matches!(self.mapped.read(&mut [0]), Ok(1))
     }
 
+    /// Gives the other something that is to be looked after outside.
+    pub fn hand_out(&self, descriptor: BorrowedFd) -> io::Result<()> {
+        send(self.outside.as_fd(), [b"1", b""], &[descriptor])
+    }
+
     /// All has been made; the other need only wait.
-    pub fn tell_made(mut self) {
-        let _ = self.done.write_all(&[1]);
+    pub fn tell_made(self) {
+        let _ = send(self.outside.as_fd(), [b"1", b""], &[]);
     }
 }
 
 impl Outside {
-    /// Waits until all has been made in there; false: it could not be, and that one has ended.
-    pub fn is_made(&mut self) -> bool {
-        matches!(self.done.read(&mut [0]), Ok(1)) || {
-            self.wait();
-            false
+    /// Waits until all has been made in there, and takes what is handed out meanwhile; false: it could
+    /// not be, and that one has ended.
+    pub fn is_made(&self, mut take: impl FnMut(OwnedFd)) -> bool {
+        while let Ok(received) = receive(self.inside.as_fd(), &mut [0]) {
+            match received.descriptors.into_iter().next() {
+                Some(descriptor) => take(descriptor),
+                None if received.length > 0 => return true,
+                None => break,
+            }
         }
+        self.wait();
+        false
     }
 
     /// Waits for the one inside; how it ended. If it is stopped, it goes on: it looks after commands.
@@ -75,7 +90,7 @@ pub fn split(plan: &Plan) -> io::Result<Side> {
 
 fn split_with(flags: libc::c_int) -> io::Result<Side> {
     let (mapped, mut settled) = io::pipe()?;
-    let (made, done) = io::pipe()?;
+    let (inside, outside) = pair()?;
     let has_user_namespace = flags & libc::CLONE_NEWUSER != 0;
     let no_memory = std::ptr::null_mut::<libc::c_void>();
     // SAFETY: as fork: there is one thread, so the child has everything that its parent had.
@@ -92,15 +107,15 @@ fn split_with(flags: libc::c_int) -> io::Result<Side> {
     match pid {
         0 => {
             // Their ends are to be the other's.
-            drop((settled, made));
-            Ok(Side::Inside(Inside { mapped, done, has_user_namespace }))
+            drop((settled, inside));
+            Ok(Side::Inside(Inside { mapped, outside, has_user_namespace }))
         }
         -1 => Err(io::Error::last_os_error()),
         pid => {
-            drop(done);
+            drop(outside);
             let mapped = if has_user_namespace { map(pid) } else { Ok(()) };
             let Err(error) = mapped.and_then(|()| settled.write_all(&[1])) else {
-                return Ok(Side::Outside(Outside { pid, done: made }));
+                return Ok(Side::Outside(Outside { pid, has_user_namespace, inside }));
             };
             drop(settled);
             // SAFETY: it is our child, which ends by itself now.

@@ -43,14 +43,14 @@ enum What {
     NoDirectory,
 }
 
-/// Makes it. `sockets`: those that somebody outside listens at.
-pub fn make(plan: &Plan, sockets: &[PathBuf]) -> Result<(), Refusal> {
+/// Makes it.
+pub fn make(plan: &Plan) -> Result<(), Refusal> {
     let refuse = |line, action: &str| Refusal::of::<io::Error>(line, action.to_owned());
     mounts::part_from_outside().map_err(refuse(Line::Write, "parting from the host's mounts"))?;
     let nothing = || Tree::copy(Path::new("/dev/null")).and_then(Tree::without_devices);
     let devices = DEVICES.map(|name| (name, Tree::copy(&Path::new("/dev").join(name)).ok()));
     let run = RUN.map(|path| (path, Tree::copy(Path::new(path)).ok()));
-    let steps = steps(plan, sockets)?;
+    let steps = steps(plan)?;
     make_read_only(Path::new("/"))
         .map_err(refuse(Line::Write, "making the files read-only (Linux 5.12 or newer)"))?;
     make_dev(devices).map_err(refuse(Line::Read, "mounting /dev"))?;
@@ -113,7 +113,7 @@ pub fn close_proc() -> io::Result<()> {
     Ok(())
 }
 
-fn steps(plan: &Plan, sockets: &[PathBuf]) -> Result<Vec<Step>, Refusal> {
+fn steps(plan: &Plan) -> Result<Vec<Step>, Refusal> {
     let mut steps = Vec::new();
     let mut pinned = HashSet::new();
     for rule in &plan.rules {
@@ -138,9 +138,6 @@ fn steps(plan: &Plan, sockets: &[PathBuf]) -> Result<Vec<Step>, Refusal> {
         };
         steps.push(Step { path: rule.path.clone(), what });
     }
-    let is_allowed = |socket: &PathBuf| plan.paths(Access::Socket).any(|path| path == socket);
-    let closed = sockets.iter().filter(|socket| !is_allowed(socket));
-    steps.extend(closed.map(|path| Step { path: path.clone(), what: What::Nothing }));
     steps.sort_by_key(|step| step.path.components().count());
     Ok(steps)
 }

@@ -1,0 +1,57 @@
+//! Whether a sandbox that has been made works, before anybody relies on it.
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+
+use forkline_launch::{Image, Place, Request, Signals, Stack, launch};
+
+use crate::sandbox::report::{Line, Refusal};
+
+/// Has somebody beside it try to connect a socket. What is no socket is found to be none only by who has
+/// looked at the whole way.
+pub fn connecting() -> io::Result<()> {
+    match UnixStream::connect("/dev/null") {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
+        result => Err(result.err().unwrap_or(io::Error::from_raw_os_error(libc::EISCONN))),
+    }
+}
+
+/// Runs `true`, as commands will be run.
+pub fn launching() -> Result<(), Refusal> {
+    const PROGRAMS: [&CStr; 3] =
+        [c"/bin/true", c"/usr/bin/true", c"/run/current-system/sw/bin/true"];
+    let refuse = || Refusal::of(Line::Write, "running `true` in it");
+    let null = File::options().read(true).write(true).open("/dev/null").map_err(refuse())?;
+    let images = PROGRAMS.map(|path| Image { path: path.into(), argv: vec![c"true".into()] });
+    let request = Request {
+        images: &images,
+        environment: b"",
+        directory: Some(Place::Path(c"/")),
+        stdio: [null.as_fd(), null.as_fd(), null.as_fd()],
+        script: None,
+        groups: [None, None],
+        parent_death: None,
+        terminal: false,
+        share_directory: false,
+        outside: None,
+        attributes: None,
+        reset: Signals::ALL,
+    };
+    let mut stack = Stack::new().map_err(refuse())?;
+    let pid = match launch(&request, &mut stack) {
+        Ok(pid) => pid,
+        // A machine without that program has others.
+        Err(failure) if failure.error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(failure) => return Err(refuse()(failure.error)),
+    };
+    let mut status = 0;
+    // SAFETY: fills the integer; it is our child.
+    unsafe { libc::waitpid(pid, &mut status, libc::__WALL) };
+    if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0 {
+        return Ok(());
+    }
+    Err(refuse()(io::Error::from_raw_os_error(libc::EACCES)))
+}

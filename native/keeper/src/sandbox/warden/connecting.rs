@@ -1,0 +1,126 @@
+//! One socket of somebody in the sandbox, and whom it is connected to.
+//!
+//! The address is copied, the socket is the caller's own, and a path is opened once: what is looked at
+//! is what is connected to, whatever the caller changes meanwhile.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use crate::sandbox::denied;
+use crate::sandbox::notices::Notice;
+use crate::sandbox::warden::Warden;
+use crate::sandbox::warden::caller::Caller;
+use crate::sandbox::warden::owners;
+
+/// An address is no longer.
+const LONGEST: usize = 128;
+const FAMILY: usize = 2;
+
+/// Connects the caller's socket as he asks, unless it is to a socket of others. An errno is for him.
+pub fn connect(warden: &Warden, notice: &Notice) -> Result<(), i32> {
+    let [socket, address, length, ..] = notice.arguments;
+    let caller = Caller::of(notice.pid as i32)?;
+    let address = caller.read(address, (length as u32 as usize).min(LONGEST))?;
+    let socket = caller.descriptor(socket as i32)?;
+    if !warden.listener.stands(notice) {
+        return Err(libc::EINTR);
+    }
+    let is_unix = option(&socket, libc::SO_DOMAIN)? == libc::AF_UNIX;
+    match address.split_at_checked(FAMILY) {
+        Some((family, name)) if is_unix && family == (libc::AF_UNIX as u16).to_ne_bytes() => {
+            connect_by_name(warden, &caller, &socket, name)
+        }
+        _ => caller.act(|| connect_to(&socket, &address)),
+    }
+}
+
+/// A socket for datagrams that can't send any.
+pub fn muted(kind: i32, protocol: i32) -> Result<OwnedFd, i32> {
+    // SAFETY: take numbers only; what is made is nobody else's.
+    unsafe {
+        let socket = done(libc::socket(libc::AF_UNIX, kind | libc::SOCK_CLOEXEC, protocol))?;
+        let socket = OwnedFd::from_raw_fd(socket);
+        done(libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR))?;
+        Ok(socket)
+    }
+}
+
+fn connect_by_name(
+    warden: &Warden,
+    caller: &Caller,
+    socket: &OwnedFd,
+    name: &[u8],
+) -> Result<(), i32> {
+    let path = name.split(|byte| *byte == 0).next().unwrap_or_default();
+    if path.is_empty() {
+        let is_own = warden.has_own_network || owners::have_bound_name(name);
+        // As to one that nobody has.
+        return if is_own {
+            caller.act(|| connect_to(socket, &unix(name)))
+        } else {
+            Err(libc::ECONNREFUSED)
+        };
+    }
+    let place = caller.place(path)?;
+    let file = caller.act(|| place.open())?;
+    if !may_connect(warden, &file)? {
+        let told = path_of(&file).unwrap_or_default();
+        warden.tell_denied(caller.pid, |cradle| denied::path(cradle, &told));
+        return Err(libc::EACCES);
+    }
+    let place = format!("self/fd/{}\0", file.as_raw_fd());
+    caller.act(|| connect_to(socket, &unix(place.as_bytes())))
+}
+
+fn may_connect(warden: &Warden, file: &OwnedFd) -> Result<bool, i32> {
+    let status = owners::status(file).map_err(|error| errno(&error))?;
+    if status.st_mode & libc::S_IFMT != libc::S_IFSOCK {
+        return Err(libc::ECONNREFUSED);
+    }
+    Ok(warden.own_devices.contains(&status.st_dev)
+        || path_of(file).is_ok_and(|path| warden.allowed.contains(&path))
+        || owners::have_bound_file(&status))
+}
+
+/// Where it is, as those in the sandbox see it.
+fn path_of(file: &OwnedFd) -> io::Result<PathBuf> {
+    let name = CString::new(format!("self/fd/{}", file.as_raw_fd()))?;
+    let mut path = vec![0; libc::PATH_MAX as usize];
+    // SAFETY: a path that ends with NUL, and a buffer of which the length is told.
+    let length = unsafe { libc::readlink(name.as_ptr(), path.as_mut_ptr().cast(), path.len()) };
+    path.truncate(usize::try_from(length).map_err(|_| io::Error::last_os_error())?);
+    Ok(PathBuf::from(std::ffi::OsString::from_vec(path)))
+}
+
+fn unix(name: &[u8]) -> Vec<u8> {
+    [&(libc::AF_UNIX as u16).to_ne_bytes(), name].concat()
+}
+
+fn connect_to(socket: &OwnedFd, address: &[u8]) -> Result<(), i32> {
+    // SAFETY: reads so many bytes.
+    let result = unsafe {
+        libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), address.len() as libc::socklen_t)
+    };
+    done(result).map(drop)
+}
+
+fn option(socket: &OwnedFd, name: i32) -> Result<i32, i32> {
+    let (mut value, mut size) = (0_i32, size_of::<i32>() as libc::socklen_t);
+    // SAFETY: fills the integer, of which the size is told.
+    let result = unsafe {
+        let value = (&raw mut value).cast();
+        libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, name, value, &mut size)
+    };
+    done(result).map(|_| value)
+}
+
+fn done(result: i32) -> Result<i32, i32> {
+    if result >= 0 { Ok(result) } else { Err(errno(&io::Error::last_os_error())) }
+}
+
+fn errno(error: &io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(libc::EACCES)
+}
