@@ -105,9 +105,7 @@ export type {
   Canceller,
   Capture,
   Counts,
-  Denial,
   Ending,
-  Enforcement,
   FirstRun,
   MergedResult,
   NotLowered,
@@ -116,14 +114,13 @@ export type {
   OutputChunk,
   PeakMemory,
   RunResult,
-  SandboxLine,
-  SandboxReport,
   SeparateResult,
   SpillError,
   SpillReport,
   StreamName,
 } from './engine/outcome.js';
 export { createOwner, type Owner } from './engine/owner.js';
+export type { Denial, Enforcement, SandboxLine, SandboxReport } from './engine/sandbox-report.js';
 export { createInteractionLog, type InteractionLogFile } from './interaction-log/file-log.js';
 export type { InteractionEntry, InteractionLog } from './interaction-log/log.js';
 export type { InteractionLogOptions } from './interaction-log/options.js';

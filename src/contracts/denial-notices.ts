@@ -1,4 +1,5 @@
-import type { Denial, FirstRun, SandboxReport } from '../engine/outcome.js';
+import type { FirstRun } from '../engine/outcome.js';
+import type { Denial, SandboxReport } from '../engine/sandbox-report.js';
 import { visibleText } from '../support/text.js';
 
 const SHOWN_DENIALS = 5;

@@ -5,14 +5,13 @@ import type {
   BaseResult,
   Canceller,
   Capture,
-  Denial,
   Ending,
   MergedResult,
   Outcome,
   RunResult,
-  SandboxReport,
   SeparateResult,
 } from './outcome.js';
+import type { Denial, SandboxReport } from './sandbox-report.js';
 import { errorCode } from './system-error.js';
 
 /** What a result needs to know of the request. */

@@ -9,12 +9,12 @@ import type {
   NotLowered,
   Outcome,
   RunResult,
-  SandboxReport,
   SeparateResult,
   SpillError,
   SpillReport,
   StreamName,
 } from '../engine/outcome.js';
+import type { SandboxReport } from '../engine/sandbox-report.js';
 import { loadShellParser, parseShell } from '../shell/parser.js';
 import { findPipelineCode, mayHavePipelineCode } from '../shell/pipeline-code.js';
 import type { PipelineCode } from '../shell/reading.js';

@@ -95,11 +95,57 @@ for _ in range(3):
     );
   });
 
-  type Person,
-  people,
-  runAs,
-  type Scene,
-  startOutsider,
+  test('the kernel tells of a socket of others that was denied, by its path', async () => {
+    const scene = makeScene(scenes.path, person);
+    const { child } = await startOutsider(scene, person);
+    const options = { cwd: scene.work, sandbox: 'workspace-write' };
+    const command = `ln -s ../outside 'a b'; /usr/bin/python3 -c '
+import socket
+for _ in range(2): print(socket.socket(socket.AF_UNIX).connect_ex("a b/renamed.sock"))
+print(socket.socket(socket.AF_UNIX).connect_ex("a b/missing.sock"))'`;
+    const { text, result } = await runAs(person, scene, command, options);
+    child.stdin?.end();
+    expect(text).toBe('13\n13\n2\n');
+    const target = `${scene.outside}/renamed.sock`;
+    expect(result.sandbox?.denials).toEqual([
+      { kind: 'connect', target, rule: 'allowUnixSockets', source: 'kernel' },
+    ]);
+    expect(existsSync(`${scene.outside}/heard`)).toBe(false);
+  });
+
+  test.each([false, true])(
+    'the answer of a tool ends in a line for each (persistent: %s)',
+    async (persistent) => {
+      const scene = makeScene(scenes.path, person);
+      const { work: cwd, outside } = scene;
+      const options = { contract: 'session', cwd, persistent, sandbox: 'workspace-write' };
+      const vsock = `/usr/bin/python3 -c 'import socket; socket.socket(40)' 2>/dev/null`;
+      const answers = await ask(
+        person,
+        scene,
+        options,
+        `touch ${outside}/new; sleep 50 & echo $!`,
+        'mkdir -p sub; cd sub',
+        'echo x > ../../outside/other',
+        vsock,
+        'echo x > ../../outside/again',
+      );
+      const lines = answers.map((text) => text.match(/^The sandbox denied: .*$/gm) ?? []);
+      const advice = `(allowWrite). Write to ${cwd} or ${cwd}/.git or /tmp instead.`;
+      expect(lines).toEqual([
+        [`The sandbox denied: write ${outside}/new ${advice}`],
+        [],
+        [`The sandbox denied: write ${outside}/other ${advice}`],
+        [expect.stringMatching(/^The sandbox denied: socket AF_VSOCK \(socketFamilies\)/)],
+        [`The sandbox denied: write ${outside}/again ${advice}`],
+      ]);
+      // What still runs is told by the number that the next command knows.
+      const [, pid] = /^(\d+)$/m.exec(answers[0] ?? '') ?? [];
+      expect(answers[0]).toContain(`Still running in the background: ${pid} (sleep 50)`);
+    },
+  );
+
+  test('a shell that ends with its call has told what that was denied', async () => {
     const scene = makeScene(scenes.path, person);
     const options = {
       contract: 'session',

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
-import type { Denial, RunResult } from '../../engine/outcome.js';
+import type { RunResult } from '../../engine/outcome.js';
+import type { Denial } from '../../engine/sandbox-report.js';
 import { checkFunction } from '../../support/checks.js';
 import { unlessAborted } from '../../support/timing.js';
 import { readSandbox, type SandboxOption, type SandboxPolicy, toolSandbox } from './policy.js';

@@ -3,13 +3,8 @@ import { access, stat } from 'node:fs/promises';
 import { homedir, networkInterfaces } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { EngineSandbox } from '../../engine/message.js';
-import type {
-  BaseResult,
-  Capture,
-  Denial,
-  MergedResult,
-  SeparateResult,
-} from '../../engine/outcome.js';
+import type { BaseResult, Capture, MergedResult, SeparateResult } from '../../engine/outcome.js';
+import type { Denial } from '../../engine/sandbox-report.js';
 import { isAmong, longestOf } from './paths.js';
 import { deniedHostsOf } from './served.js';
 
