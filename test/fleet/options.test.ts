@@ -17,6 +17,7 @@ async function inputErrorOf(call: Promise<unknown>): Promise<string> {
 }
 
 test.each([
+  [{ servers: '' }, /^servers: expected nats:\/\/HOST:PORT or tls:\/\/…, got ""$/],
   [{ tls: 5 }, /^tls: expected an object, got 5$/],
   [{ tls: { caa: '/x' } }, /^tls\.caa: not known here, did you mean ca\?$/],
   [{ tls: { ca: '/nope' } }, /^tls\.ca: expected a file that can be read: ENOENT/],

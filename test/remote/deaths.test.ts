@@ -85,6 +85,25 @@ testWithNode('a tool of a far side that is killed tells so, and runs no more', a
   await far.dispose();
 });
 
+testWithNode('a tool whose far side is gone says that it is, and what is to be done', async () => {
+  const { far, pid } = await connectBehindLine();
+  const bash = await far.createBashTool({ contract: 'plain' });
+  process.kill(pid, 'SIGKILL');
+  await far.closed;
+  const error = await failureOf(bash.execute({ command: 'true' }));
+  expect(error).toBeInstanceOf(NoWorkerError);
+  expect((error as Error).message).toBe(
+    'The far side of this tool was lost, with its state; nothing was started. Another tool has to be made.',
+  );
+  expect(((await failureOf(far.createBashTool({ contract: 'plain' }))) as Error).message).toBe(
+    'The line to the far side is closed; nothing was started.',
+  );
+  await far.dispose();
+  expect(((await failureOf(far.createBashTool({ contract: 'plain' }))) as Error).message).toBe(
+    'The connection was disposed of; nothing was started.',
+  );
+});
+
 test('nobody has to look at a live command that is lost', async () => {
   const { far, pid } = await connectBehindLine();
   await far.spawn(longSleep(177));

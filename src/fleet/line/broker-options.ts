@@ -38,6 +38,7 @@ export const BROKER_OPTION_NAMES = {
   tls: true,
 } as const;
 
+const SCHEMES: readonly string[] = ['nats:', 'tls:'];
 const LOOPBACK = /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/;
 
 /**
@@ -56,7 +57,7 @@ export function checkServers(given: unknown, hasTls: boolean): readonly string[]
 function checkServer(server: unknown, hasTls: boolean): string {
   const text = typeof server === 'string' && !server.includes('://') ? `nats://${server}` : server;
   const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !['nats:', 'tls:'].includes(url.protocol)) {
+  if (url === undefined || !SCHEMES.includes(url.protocol) || url.hostname === '') {
     throw new InputError(`servers: expected nats://HOST:PORT or tls://…, got ${showValue(server)}`);
   }
   if (url.username !== '' || url.password !== '') {

@@ -26,6 +26,10 @@ import { plainData } from './plain.js';
 /** What is kept of the output of a call that may be lost, in bytes. */
 const KEPT_BYTES = 64 * 1024;
 
+const LINE_CLOSED = 'The line to the far side is closed; nothing was started.';
+const TOOL_LOST =
+  'The far side of this tool was lost, with its state; nothing was started. Another tool has to be made.';
+
 /** A tool's own part of a line: what is asked of it, and what it tells. */
 export class ToolLine {
   readonly #line: FarLine;
@@ -199,9 +203,12 @@ export class ToolLine {
   }
 
   #open(body: Open, events: CallEvents): Call {
-    const { wire, maxBytes } = this.#line;
+    const { wire, maxBytes, isDisposed } = this.#line;
+    if (isDisposed()) {
+      throw new NoWorkerError('The connection was disposed of; nothing was started.');
+    }
     if (wire.isClosed) {
-      throw new NoWorkerError('The line to the far side is closed; nothing was started.');
+      throw new NoWorkerError(this.#call === undefined ? LINE_CLOSED : TOOL_LOST);
     }
     const bytes = Buffer.byteLength(JSON.stringify(body));
     if (bytes > maxBytes) {
