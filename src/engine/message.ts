@@ -1,12 +1,6 @@
 import type { EngineName } from './choice.js';
-import type {
-  BackgroundProcess,
-  BaseResult,
-  Capture,
-  SandboxReport,
-  SpillReport,
-  StreamName,
-} from './outcome.js';
+import type { BackgroundProcess, BaseResult, Capture, SpillReport, StreamName } from './outcome.js';
+import type { SandboxReport } from './sandbox-report.js';
 
 /** A command with nothing left to decide. Times in milliseconds, sizes in bytes. */
 export interface EngineCommand {

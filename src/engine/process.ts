@@ -2,10 +2,11 @@ import { signalNumber } from '../support/signals.js';
 import { channel } from './channel.js';
 import { engineName } from './choice.js';
 import type { CommandEvents, CommandHandle, EngineCommand, EngineReply } from './message.js';
-import type { BackgroundProcess, Capture, SandboxReport } from './outcome.js';
+import type { BackgroundProcess, Capture } from './outcome.js';
 import type { Owner } from './owner.js';
 import { startPortable } from './portable/engine.js';
 import { toReport } from './result.js';
+import type { SandboxReport } from './sandbox-report.js';
 import { errorCode } from './system-error.js';
 
 export type { CommandHandle } from './message.js';

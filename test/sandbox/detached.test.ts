@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { daemon, longSleep, sleeping } from '../support/commands.js';
-import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import {
   childrenOf,
@@ -12,7 +11,6 @@ import {
   openDescriptors,
 } from '../support/processes.js';
 import {
-  as,
   detachingHost,
   makeScene,
   people,
@@ -219,24 +217,6 @@ describe.each(people)('%s', (person) => {
     expect(unknown.error).toMatch(/^InputError: sandbox\.mode: /);
     expect(existsSync(`${scene.work}/new`)).toBe(false);
     await end();
-  });
-
-  test.each([
-    ['modes', { command: 'echo out > ../outside/new; echo in > new', mode: 'background' }],
-    ['session', { command: 'echo out > ../outside/new; echo in > new', run_in_background: true }],
-  ])('what a tool of %s starts in the background', async (contract, input) => {
-    const scene = makeScene(scenes.path, person);
-    const options = {
-      ...{ contract, cwd: scene.work, sandbox: 'workspace-write' },
-      ...(contract === 'session' && { taskLifetime: 'detached' }),
-    };
-    const args = [options, input].map((one) => JSON.stringify(one));
-    const env = { HOME: scene.home, TMPDIR: scene.home };
-    const host = startHost('tools', { args, under: as(person), env });
-    await host.next();
-    await host.ended;
-    await eventually(() => expect(existsSync(`${scene.work}/new`)).toBe(true));
-    expect(existsSync(`${scene.outside}/new`)).toBe(false);
   });
 
   test('hosts that a policy allows are out of reach once the host is gone', async () => {

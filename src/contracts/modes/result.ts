@@ -134,10 +134,11 @@ export function backgroundResult(
   pid: number,
   outputFile: string,
   settings: ModesSettings,
+  seen: { readonly pid: number; readonly outputFile: string } = { pid, outputFile },
 ): ToolResult<ModesDetails> {
   const text =
-    `<pid>${pid}</pid>\n<output_file>${outputFile}</output_file>\n` +
-    `<reminder>To stop: ${stopCommand([pid])}</reminder>`;
+    `<pid>${seen.pid}</pid>\n<output_file>${seen.outputFile}</output_file>\n` +
+    `<reminder>To stop: ${stopCommand([seen.pid])}</reminder>`;
   const timeoutSeconds = settings.timeouts.background;
   return {
     content: [{ type: 'text', text }],

@@ -28,6 +28,7 @@ import {
   foregroundResult,
   type ModesDetails,
 } from './result.js';
+import { windowOf } from './window.js';
 
 /** The host at the moment of a call, and where the conversation is. */
 export interface ModesMoment extends CallMoment {
@@ -119,7 +120,8 @@ export async function runInBackground(
   const timeoutMs = milliseconds(settings.timeouts.background);
   const { graceMs, shell, maxBackgroundBytes: outputQuota } = settings;
   const limits = { timeoutMs, graceMs, outputQuota };
-  const sandbox = await sandboxOf(settings);
+  const window = await windowOf(settings);
+  const { sandbox } = window ?? {};
   const start = { cwd, ...limits, shell, sandbox, hasInput: false, completionLine: true };
   const { place, order } = await prepareDetached(command, start).catch(noPlace);
   try {
@@ -130,19 +132,11 @@ export async function runInBackground(
       // It runs already, and needs no room.
       settings.tasks.follow(backgroundWork(command, subject));
     }
-    return backgroundResult(pid, place.output, settings);
+    const seen = await window?.show({ id: place.id, pid, outputFile: place.output });
+    return backgroundResult(pid, place.output, settings, seen);
   } catch (error) {
     throw await explainLaunch(error, cwd);
   }
-}
-
-/** That of the other commands, which sees the same files. */
-async function sandboxOf(settings: ModesSettings): Promise<ModesSettings['sandbox']> {
-  if (settings.sandbox === undefined) return undefined;
-  const keeper = await OutputKeeper.open(settings.outputs, TOOL);
-  const spill = keeper.spill(settings.maxOutputBytes);
-  keeper.abandon();
-  return showingPaths(settings, placesOfOutput(spill)).sandbox;
 }
 
 function noPlace(cause: unknown): never {

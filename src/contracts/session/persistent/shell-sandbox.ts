@@ -2,7 +2,8 @@ import { withDenials } from '../../../command/sandbox/denials.js';
 import type { SandboxPolicy } from '../../../command/sandbox/policy.js';
 import { resolveSandbox } from '../../../command/sandbox/resolve.js';
 import type { EngineSandbox } from '../../../engine/message.js';
-import type { Capture, SandboxReport } from '../../../engine/outcome.js';
+import type { Capture } from '../../../engine/outcome.js';
+import type { SandboxReport } from '../../../engine/sandbox-report.js';
 
 /** A call as far as it tells what it was denied. */
 interface SandboxedCall {
