@@ -181,6 +181,20 @@ describe.each(people)('%s', (person) => {
     await end();
   });
 
+  test('what its disk has no room for is told to be missing', async () => {
+    const scene = makeScene(scenes.path, person);
+    const mount = 'mount -t tmpfs -o size=256k none "$HOME"; exec "$@"';
+    const small = ['unshare', '-Urm', 'sh', '-c', mount, 'sh'];
+    const { ask, end } = detachingHost(person, scene, small);
+    const { id } = await ask({ start: 'seq 200000; exit 4', options: optionsOf(scene) });
+    const { receipt } = await ask({ id, until: over });
+    expect(receipt?.outcome).toEqual({ kind: 'exited', exitCode: 4 });
+    const { bytes = 0, missing = 0 } = receipt?.kept ?? {};
+    expect(bytes).toBeGreaterThan(0);
+    expect(bytes + missing).toBe(1_288_895);
+    await end();
+  });
+
   test('a keeper that is killed takes the command along', async () => {
     const scene = makeScene(scenes.path, person);
     const { host, ask, end } = detachingHost(person, scene);

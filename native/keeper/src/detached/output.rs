@@ -72,14 +72,20 @@ impl Output {
             let Some(pipe) = &mut self.pipe else { return };
             match pipe.read(&mut buffer) {
                 Ok(0) => self.pipe = None,
-                Ok(length) => {
-                    let piece = buffer.get(..length).unwrap_or_default();
-                    if self.file.write_all(piece).is_err() {
-                        self.quota.lose(length as u64);
-                    }
-                }
+                Ok(length) => self.put(buffer.get(..length).unwrap_or_default()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => return,
+            }
+        }
+    }
+
+    /// As much of it as can be written.
+    fn put(&mut self, mut piece: &[u8]) {
+        while !piece.is_empty() {
+            match self.file.write(piece) {
+                Ok(written) if written > 0 => piece = piece.get(written..).unwrap_or_default(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                _ => return self.quota.lose(piece.len() as u64),
             }
         }
     }
