@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { isGone } from '../support/processes.js';
@@ -25,7 +25,7 @@ leavesNothingBehind();
 const scenes = useScenes();
 
 const nowhere: Scene = { home: '/h', work: '/w', outside: '/o' };
-const nobody: Outsider = { pid: 0, tcp: 0, udp: 0, segment: 0 };
+const nobody: Outsider = { pid: 0, tcp: 0, udp: 0, segment: 0, key: 0 };
 
 type Ways = (scene: Scene, told: Outsider) => readonly WayOut[];
 /** Whether a command got out, by what it has left in the scene and what it has said. */
@@ -64,6 +64,7 @@ async function tryIt(
   const { told, child } = await startOutsider(scene, person);
   onTestFinished(() => {
     child.kill('SIGKILL');
+    rmSync(`/dev/shm/outsider-${told.pid}`, { force: true });
   });
   const before = look(scene);
   const { command = '' } = ways(scene, told)[index] ?? {};

@@ -71,6 +71,7 @@ export interface Outsider {
   readonly tcp: number;
   readonly udp: number;
   readonly segment: number;
+  readonly key: number;
 }
 
 /** Starts him in a scene, as somebody. */

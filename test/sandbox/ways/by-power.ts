@@ -6,6 +6,11 @@ import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
 `;
 
+const KEYRINGS = `
+KEYCTL = {'x86_64': 250, 'aarch64': 219}[os.uname().machine]
+DESCRIBE, UNLINK = 6, 9
+`;
+
 /** By others' processes, and by the machine: it prints OUT, or somebody is gone. */
 export const byPower = (scene: Scene, told: Outsider): readonly WayOut[] => [
   { name: 'signals somebody outside', command: `kill -9 ${told.pid}` },
@@ -26,6 +31,22 @@ export const byPower = (scene: Scene, told: Outsider): readonly WayOut[] => [
     name: 'looks into the first process',
     command: 'ls /proc/1/fd >/dev/null && ls /proc/1/root/ >/dev/null && echo OUT',
     untried: true,
+  },
+  {
+    name: 'reads the memory of somebody outside',
+    command: python(
+      `${TRACE}there = (ctypes.c_ulong * 2)(8, 8)\nlibc.process_vm_readv(${told.pid}, there, 1, there, 1, 0)\nprint('OUT' if ctypes.get_errno() == 14 else 'in')`,
+    ),
+  },
+  {
+    name: 'takes a descriptor of somebody outside',
+    command: python(
+      `${TRACE}p = os.pidfd_open(${told.pid})\nprint('OUT' if libc.syscall(438, p, 1, 0) >= 0 else 'in')`,
+    ),
+  },
+  {
+    name: 'reaches files by way of somebody outside',
+    command: `echo OUT > /proc/${told.pid}/cwd/new; cat /proc/${told.pid}/cwd/new`,
   },
   { name: 'makes namespaces of its own', command: 'unshare -Urm true && echo OUT' },
   {
@@ -118,5 +139,49 @@ export const byPower = (scene: Scene, told: Outsider): readonly WayOut[] => [
     command: python(
       `${TRACE}p = ctypes.create_string_buffer(120)\nprint('OUT' if libc.syscall(425, 4, p) >= 0 else 'in')`,
     ),
+  },
+  {
+    name: 'finds a key of its user',
+    command: python(
+      `${TRACE}${KEYRINGS}print('OUT' if libc.syscall(KEYCTL, DESCRIBE, ${told.key}, None, 0) > 0 else 'in')`,
+    ),
+  },
+  {
+    name: "takes a key out of its user's ring",
+    command: python(
+      `${TRACE}${KEYRINGS}rings = [int(line.split()[0], 16) for line in open('/proc/keys') if '_uid.' in line]\nprint('OUT' if any(libc.syscall(KEYCTL, UNLINK, ${told.key}, ring) == 0 for ring in rings) else 'in')`,
+    ),
+  },
+  {
+    name: 'finds memory that is shared by name',
+    command: `test -e /dev/shm/outsider-${told.pid} && echo OUT`,
+  },
+  {
+    name: 'mounts by the newer calls',
+    command: python(
+      `${TRACE}opened = [libc.syscall(430, b'tmpfs', 0), libc.syscall(428, -100, b'/', 1)]\nprint('OUT' if max(opened) >= 0 else 'in')`,
+    ),
+    forRoot: true,
+  },
+  {
+    name: 'watches a processor',
+    command: python(
+      `${TRACE}attributes = (ctypes.c_uint * 32)(1, 128)\nprint('OUT' if libc.syscall({'x86_64': 298, 'aarch64': 241}[os.uname().machine], attributes, -1, 0, -1, 0) >= 0 else 'in')`,
+    ),
+    forRoot: true,
+  },
+  {
+    name: 'loads a program into the kernel',
+    command: python(
+      `${TRACE}attributes = (ctypes.c_uint * 32)(2, 4, 4, 1)\nprint('OUT' if libc.syscall({'x86_64': 321, 'aarch64': 280}[os.uname().machine], 0, attributes, 128) >= 0 else 'in')`,
+    ),
+    forRoot: true,
+  },
+  {
+    name: 'has the kernel run files by a program of its own',
+    command:
+      'for f in /proc/sys/fs/binfmt_misc/register /sys/kernel/uevent_helper; do : >> $f && echo OUT; done',
+    forRoot: true,
+    untried: true,
   },
 ];

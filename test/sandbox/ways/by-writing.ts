@@ -19,6 +19,12 @@ export const byWriting = ({ outside, work }: Scene): readonly WayOut[] => [
     name: 'writes through a second name of a file',
     command: `ln ${outside}/file hard && echo x >> hard`,
   },
+  {
+    name: 'gives a name outside to a file that had none',
+    command: python(
+      `import ctypes, os\nf = os.open('${outside}', os.O_TMPFILE | os.O_WRONLY)\nctypes.CDLL(None).linkat(-100, b'/proc/self/fd/%d' % f, -100, b'${outside}/new', 0x400)`,
+    ),
+  },
   { name: 'writes by way of its root', command: `echo x > /proc/self/root${outside}/new` },
   { name: 'writes by way of its directory', command: `echo x > /proc/self/cwd/../outside/new` },
   {

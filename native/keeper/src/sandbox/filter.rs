@@ -1,8 +1,10 @@
-//! The filter of system calls: sockets by their family, what could go round that, and, where somebody
-//! judges it, whom a socket is connected to.
+//! The filter of system calls: sockets by their family, what could go round that, keyrings, and, where
+//! somebody judges it, whom a socket is connected to.
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
+
+use crate::sandbox::calls::{FOREIGN, IO_URING_SETUP, NATIVE, Numbers, OWN};
 
 type Instructions = Vec<libc::sock_filter>;
 
@@ -10,43 +12,6 @@ const AF_UNIX: u32 = libc::AF_UNIX as u32;
 const AF_INET: u32 = libc::AF_INET as u32;
 const AF_INET6: u32 = libc::AF_INET6 as u32;
 const AF_NETLINK: u32 = libc::AF_NETLINK as u32;
-
-/// The numbers of calls on a kind of processor.
-struct Numbers {
-    architecture: u32,
-    socket: u32,
-    pair: u32,
-    connect: u32,
-    /// What makes sockets for everybody, whatever they are.
-    multiplexer: Option<u32>,
-}
-
-/// It has the same number everywhere.
-const IO_URING_SETUP: u32 = 425;
-
-#[cfg(target_arch = "x86_64")]
-const OWN: u32 = 0xc000_003e;
-#[cfg(target_arch = "aarch64")]
-const OWN: u32 = 0xc000_00b7;
-const NATIVE: Numbers = Numbers {
-    architecture: OWN,
-    socket: libc::SYS_socket as u32,
-    pair: libc::SYS_socketpair as u32,
-    connect: libc::SYS_connect as u32,
-    multiplexer: None,
-};
-/// Of the 32-bit programs that the same processor runs.
-#[cfg(target_arch = "x86_64")]
-const FOREIGN: Numbers = Numbers {
-    architecture: 0x4000_0003,
-    socket: 359,
-    pair: 360,
-    connect: 362,
-    multiplexer: Some(102),
-};
-#[cfg(target_arch = "aarch64")]
-const FOREIGN: Numbers =
-    Numbers { architecture: 0x4000_0028, socket: 281, pair: 288, connect: 283, multiplexer: None };
 
 /// Offsets of `struct seccomp_data`; of arguments the lower half, on machines that store it first.
 const NUMBER: u32 = 0;
@@ -68,24 +33,6 @@ const WAIT_KILLABLE: libc::c_ulong = 1 << 5;
 const DATAGRAMS: [u32; 2] = [libc::SOCK_DGRAM as u32, libc::SOCK_RAW as u32];
 /// A socket address of a path is longer than the first, and not longer than the second.
 const ADDRESS: [u32; 2] = [2, size_of::<libc::sockaddr_un>() as u32];
-
-/// A call that somebody is asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
-    /// For a socket.
-    Socket,
-    /// To connect one.
-    Connect,
-}
-
-impl Asked {
-    pub fn of(architecture: u32, number: i32) -> Asked {
-        let is = |numbers: &Numbers| {
-            numbers.architecture == architecture && numbers.connect == number as u32
-        };
-        if is(&NATIVE) || is(&FOREIGN) { Asked::Connect } else { Asked::Socket }
-    }
-}
 
 /// What the filter does.
 #[derive(Debug, Clone, Copy)]
@@ -132,6 +79,10 @@ fn calls(numbers: &Numbers, rules: Rules, refusal: u32) -> Instructions {
     if numbers.architecture == OWN {
         // x32 programs have numbers from here on, and a table of their own.
         all.extend(when_greater(0x3fff_ffff, vec![answer(ERRNO | libc::ENOSYS as u32)]));
+    }
+    // As a kernel that has none says.
+    for number in numbers.keys {
+        all.extend(when(number, vec![answer(ERRNO | libc::ENOSYS as u32)]));
     }
     let families: &[u32] = if rules.network { &[AF_INET, AF_INET6, AF_NETLINK] } else { &[] };
     // Where none is judged, one is like the other.
@@ -249,6 +200,7 @@ mod tests {
             assert_eq!(call(1), ALLOW);
             assert_eq!(call(IO_URING_SETUP), ERRNO | libc::EPERM as u32);
             assert_eq!(call(numbers.pair), REFUSED);
+            assert_eq!(numbers.keys.map(call), [ERRNO | libc::ENOSYS as u32; 3]);
         }
         assert_eq!(
             run(rules(true, true), OWN, 0x4000_0029, [2, 1, 0]),
@@ -280,14 +232,6 @@ mod tests {
                 assert_eq!(call(numbers.socket, [AF_UNIX, kind, 0]), ALLOW);
                 assert_eq!(call(numbers.pair, [AF_UNIX, kind, 0]), ALLOW);
             }
-        }
-    }
-
-    #[test]
-    fn a_call_is_known_by_its_number_on_its_processor() {
-        for numbers in [NATIVE, FOREIGN] {
-            let of = |number: u32| Asked::of(numbers.architecture, number as i32);
-            assert_eq!((of(numbers.connect), of(numbers.socket)), (Asked::Connect, Asked::Socket));
         }
     }
 }

@@ -4,6 +4,7 @@
 //! Three processes: one stays outside and does nothing but wait; one is the keeper, and the first process
 //! of the PID namespace, so that nobody outlives it; one stands beside it and connects sockets.
 
+mod calls;
 pub mod denied;
 mod filter;
 mod landlock;

@@ -23,8 +23,8 @@ use forkline_protocol::{News, send};
 
 use crate::outside;
 use crate::sandbox::OWN;
+use crate::sandbox::calls::Asked;
 use crate::sandbox::denied;
-use crate::sandbox::filter::Asked;
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::plan::{Access, Plan};
 use crate::sandbox::privileges;
