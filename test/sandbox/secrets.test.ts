@@ -276,6 +276,18 @@ print(s.recv(4096).decode())"`,
     expect(asked).toEqual([]);
   });
 
+  test('without a place for its certificates there is no sandbox, which says why', async () => {
+    const scene = makeScene(scenes.path, person);
+    const sandbox = { secrets: { TOKEN: { value: VALUE, domains: ['localhost'] } } };
+    const nowhere = { TMPDIR: '/nowhere' };
+    const run = runAs(person, scene, 'true', { cwd: scene.work, sandbox }, nowhere);
+    await expect(run).rejects.toMatchObject({
+      step: 'sandbox',
+      message:
+        'ENOENT: cannot write the certificates for sandbox.secrets: /nowhere: no such directory (TMPDIR)',
+    });
+  });
+
   test('a command with a value in its text is refused, by the name of the secret', async () => {
     const scene = makeScene(scenes.path, person);
     const sandbox = { secrets: { TOKEN: { value: VALUE, domains: ['localhost'] } } };

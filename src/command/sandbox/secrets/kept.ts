@@ -33,7 +33,7 @@ const MOST_KNOWN = 64;
 /**
  * What is kept of these secrets: the same for all policies that have the same.
  *
- * @throws Error Where temporary files are nothing can be written.
+ * @throws {LaunchError} Where temporary files are nothing can be written.
  */
 export function keptSecrets(given: Given): KeptSecrets {
   const key = JSON.stringify(

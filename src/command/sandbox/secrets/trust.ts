@@ -1,7 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LaunchError } from '../../../engine/launch-error.js';
+import { ERRNO } from '../../../engine/system-error.js';
 import { isAbandoned, removeBeside } from '../../../support/directories/abandoned.js';
 import { makeUserDirectorySync } from '../../../support/directories/private-directory.js';
+import { messageOf } from '../../../support/errors.js';
 import { addedRoots, hostRoots } from './roots.js';
 
 const PREFIX = 'trust-';
@@ -29,11 +32,29 @@ const BESIDES: readonly string[] = ['NODE_EXTRA_CA_CERTS', 'DENO_CERT'];
 
 const made = new Set<string>();
 
-/** Has programs trust a certificate besides all that the host's do: by files, and variables that name them. */
-export function trustIn(certificate: string): {
+/** Where certificates are, and the variables by which programs find them. */
+interface Trust {
   readonly directory: string;
   readonly variables: Readonly<Record<string, string>>;
-} {
+}
+
+/**
+ * Has programs trust a certificate besides all that the host's do: by files, and variables that name them.
+ *
+ * @throws {LaunchError} Where temporary files are nothing can be written.
+ */
+export function trustIn(certificate: string): Trust {
+  try {
+    return write(certificate);
+  } catch (error) {
+    const code = error instanceof Error && 'errno' in error ? Number(error.errno) : 0;
+    const message = `cannot write the certificates for sandbox.secrets: ${messageOf(error)}`;
+    const errno = Math.abs(code) || ERRNO.ENOENT;
+    throw new LaunchError({ step: 'sandbox', errno, subject: 'certificates', message });
+  }
+}
+
+function write(certificate: string): Trust {
   const home = makeUserDirectorySync();
   const directory = mkdtempSync(join(home, `${PREFIX}${process.pid}-`));
   if (made.size === 0) process.once('exit', removeAll);
