@@ -82,6 +82,8 @@ const which = (program: string) => output('/bin/sh', ['-c', `command -v ${progra
 export interface Tarballs {
   main: string;
   platform: string;
+  /** The far side without Node, where it was built. */
+  far: string | undefined;
 }
 
 /** Packs the main package and that of this platform as they are built now. */
@@ -90,7 +92,7 @@ export function packEverything(destination: string): Tarballs {
   const [main] = tarballs;
   const platform = tarballs.find((path) => path.includes(`linux-${process.arch}-gnu`));
   if (!main || !platform) throw new Error(`scripts/pack.mjs made ${tarballs.join(', ')}`);
-  return { main, platform };
+  return { main, platform, far: tarballs.find((path) => path.includes('forkline-far-')) };
 }
 
 function output(program: string, args: readonly string[]): string {

@@ -78,6 +78,18 @@ test('the main package asks for the platform package of its own version', () => 
   expect(platform).toMatchObject({ version: main.version, os: ['linux'], libc: ['glibc'] });
 });
 
+test('the far side without Node is a program that any machine can install, and nothing asks for', (context) => {
+  const { main, far } = tarballs;
+  if (far === undefined) return context.skip();
+  const manifest = manifestOf(far);
+  expect(manifest).not.toHaveProperty('os');
+  expect(manifest).not.toHaveProperty('scripts');
+  expect(manifest.version).toBe(manifestOf(main).version);
+  expect(Object.keys(manifestOf(main).optionalDependencies)).not.toContain(manifest.name);
+  const listed = execFileSync('tar', ['tvf', far], { encoding: 'utf8' });
+  expect(listed).toMatch(/^-rwxr-xr-x .* package\/forkline-far$/m);
+});
+
 test('G1: what is published has nothing that runs or is compiled at an install', () => {
   for (const tarball of [tarballs.main, tarballs.platform]) {
     const manifest = manifestOf(tarball);
