@@ -87,8 +87,14 @@ impl Command {
                 let name = body.get("signal").and_then(Value::as_str).unwrap_or_default();
                 match signal_number(name).and_then(Signal::from_named_raw) {
                     Some(signal) => {
-                        let sent = Box::new(move |sent| answer(Answer::Sent(sent)));
-                        engine.signal(id, signal, sent);
+                        let signalled = self.clone();
+                        self.0.state.lock().signals += 1;
+                        let sent = move |sent| {
+                            answer(Answer::Sent(sent));
+                            signalled.0.state.lock().signals -= 1;
+                            signalled.conclude();
+                        };
+                        engine.signal(id, signal, Box::new(sent));
                     }
                     None => answer(Answer::Sent(false)),
                 }

@@ -70,6 +70,10 @@ struct State {
     /// Whether there was time to tell that it runs, and how much output it had when that was told.
     is_told: bool,
     told_bytes: u64,
+    /// Signals of which is not known yet whether it got them: that is told before its end.
+    signals: usize,
+    /// How it has ended, until that is told.
+    outcome: Option<Box<Outcome>>,
 }
 
 /// Starts a command for the client.
@@ -142,8 +146,14 @@ impl Command {
         self.engine().write(self.id(), bytes, Box::new(written));
     }
 
-    /// Looks at what only the system can tell of it, which may take its time.
-    fn conclude(&self, outcome: Box<Outcome>) {
+    /// Tells its end, once that is known and nothing is to be told before; and before that looks at what
+    /// only the system can tell of it, which may take its time.
+    fn conclude(&self) {
+        let outcome = {
+            let mut state = self.0.state.lock();
+            if state.signals == 0 { state.outcome.take() } else { None }
+        };
+        let Some(outcome) = outcome else { return };
         let is_own = self.0.writer.as_ref().is_none_or(SpillFile::close);
         if outcome.spill.is_none() && !after::was_killed(&outcome) {
             return self.finish(&End::ran(*outcome, Checked::default()));
@@ -189,7 +199,10 @@ impl Sink for Command {
             self.0.writer.as_ref().map(SpillFile::close);
         }
         match ended {
-            Ended::Ran(outcome) => self.conclude(outcome),
+            Ended::Ran(outcome) => {
+                self.0.state.lock().outcome = Some(outcome);
+                self.conclude();
+            }
             Ended::NeverStarted => self.finish(&End::NeverStarted(true)),
             Ended::Failed(error) => self.finish(&End::failed(&error)),
         }
