@@ -57,7 +57,7 @@ function withoutFigures({ cpu: _, peakMemory: __, ...known }: RunResult): RunRes
  * What became of a sandbox, as far as the engine tells.
  *
  * @param lines `write=namespace tmp=none`, and what was denied: `socket=40`, a family, or `connect=/a%20b`,
- * a socket by its path.
+ * a socket by its path, or an address.
  */
 export function toReport(lines: string): SandboxReport {
   const all = [...new Set(lines.split(' '))].map((line): [string, string] => {
@@ -72,7 +72,8 @@ export function toReport(lines: string): SandboxReport {
 function toDenial(name: string, value: string): Denial | undefined {
   if (name === 'connect') {
     const target = decodeURIComponent(value);
-    return { kind: 'connect', target, rule: 'allowUnixSockets', source: 'kernel' };
+    const rule = target.startsWith('/') ? 'allowUnixSockets' : 'network';
+    return { kind: 'connect', target, rule, source: 'kernel' };
   }
   if (name !== 'socket') return undefined;
   const family = Number(value);

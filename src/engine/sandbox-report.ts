@@ -36,7 +36,7 @@ export interface Denial {
    * making a socket of a family that is kept out.
    */
   readonly kind: 'write' | 'read' | 'connect' | 'socket';
-  /** A path, a host, a family of sockets. */
+  /** A path, a host, an address with its port, a family of sockets. */
   readonly target: string;
   /** The field of the policy that it comes from. */
   readonly rule: string;

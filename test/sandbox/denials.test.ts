@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
@@ -14,6 +15,8 @@ import {
 } from '../support/sandbox.js';
 
 leavesNothingBehind();
+const addresses = Object.values(networkInterfaces()).flat();
+const hasNetwork = addresses.some((address) => address?.internal === false);
 const scenes = useScenes();
 
 type Case = readonly [
@@ -111,6 +114,31 @@ print(socket.socket(socket.AF_UNIX).connect_ex("a b/missing.sock"))'`;
       { kind: 'connect', target, rule: 'allowUnixSockets', source: 'kernel' },
     ]);
     expect(existsSync(`${scene.outside}/heard`)).toBe(false);
+  });
+
+  test('the kernel tells of an address that there is no way to, if the host has one', async () => {
+    const scene = makeScene(scenes.path, person);
+    const options = { cwd: scene.work, sandbox: 'workspace-write' };
+    const command = `/usr/bin/python3 -c '
+import socket
+for address in ("192.0.2.1", 80), ("192.0.2.1", 80), ("127.0.0.1", 9):
+    print(socket.socket().connect_ex(address))
+# Which address would be its own.
+print(socket.socket(type=socket.SOCK_DGRAM).connect_ex(("192.0.2.2", 80)))'`;
+    const { text, result } = await runAs(person, scene, command, options);
+    expect(text).toBe('101\n101\n111\n101\n');
+    const target = '192.0.2.1:80';
+    const told = { kind: 'connect', target, rule: 'network', source: 'kernel' };
+    expect(result.sandbox?.denials).toEqual(hasNetwork ? [told] : []);
+  });
+
+  test('a host that was asked for is told by its name alone', async () => {
+    const scene = makeScene(scenes.path, person);
+    const options = { cwd: scene.work, sandbox: 'workspace-write' };
+    const command = `'${process.execPath}' -e 'fetch("https://host.example").catch(console.error)'`;
+    const { result } = await runAs(person, scene, command, options);
+    const told = { kind: 'connect', target: 'host.example', rule: 'network', source: 'output' };
+    expect(result.sandbox?.denials).toEqual(hasNetwork ? [told] : []);
   });
 
   test.each([false, true])(

@@ -37,13 +37,21 @@ export async function withDenials<R extends Printed & Pick<BaseResult, 'sandbox'
   const hosts = told.map(({ host: target, rule }): Denial => {
     return { kind: 'connect', target, rule, source: 'proxy' };
   });
-  const denials = [
-    ...result.sandbox.denials,
-    ...hosts,
-    ...(await findDenials(result, sandbox, directory)),
-  ];
+  const found = await findDenials(result, sandbox, directory);
+  const byKernel = result.sandbox.denials.filter((denial) => counts(denial, found));
+  const denials = [...byKernel, ...hosts, ...found];
   const { writable } = sandbox;
   return { ...result, sandbox: { ...result.sandbox, writable, denials } };
+}
+
+/**
+ * Whether something that the kernel tells is to be told. That no server of names was reached says less
+ * than the name that was asked for; and a host without a network could not have done it either.
+ */
+function counts({ kind, target, rule }: Denial, found: readonly Denial[]): boolean {
+  if (kind !== 'connect' || rule !== 'network') return true;
+  const isNamed = target.endsWith(':53') && found.some((other) => other.rule === 'network');
+  return !isNamed && hasNetwork();
 }
 
 /**
@@ -101,9 +109,14 @@ function hostIn(line: string): string | undefined {
 function connectDenied(target: string, { network, proxyPort }: EngineSandbox): Denial | undefined {
   if (network || proxyPort !== undefined || target === 'localhost' || target.startsWith('127.'))
     return undefined;
-  const addresses = Object.values(networkInterfaces()).flat();
-  if (!addresses.some((address) => address?.internal === false)) return undefined;
+  if (!hasNetwork()) return undefined;
   return { kind: 'connect', target, rule: 'network', source: 'output' };
+}
+
+/** Whether the host has more than a loopback. */
+function hasNetwork(): boolean {
+  const addresses = Object.values(networkInterfaces()).flat();
+  return addresses.some((address) => address?.internal === false);
 }
 
 /** What stands in quotes; or else just before the error. */

@@ -3,7 +3,6 @@
 
 use std::fmt::Write;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::path::Path;
 
 use forkline_protocol::News;
 
@@ -38,10 +37,10 @@ pub fn family(cradle: i32, family: u32) -> News {
     News::Denied(cradle, format!("socket={family}"))
 }
 
-/// Tells that it was denied to connect to the socket at this path.
-pub fn path(cradle: i32, path: &Path) -> News {
+/// Tells that it was denied to connect to this: the path of a socket, or an address and a port.
+pub fn connection(cradle: i32, target: &str) -> News {
     let mut what = String::from("connect=");
-    for byte in path.to_string_lossy().bytes() {
+    for byte in target.bytes() {
         match byte {
             b'/' | b'.' | b'_' | b'-' => what.push(byte.into()),
             _ if byte.is_ascii_alphanumeric() => what.push(byte.into()),
@@ -62,8 +61,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_told_in_one_word() {
-        let News::Denied(7, what) = path(7, Path::new("/a b/ä=%")) else { panic!("other news") };
+    fn a_target_is_told_in_one_word() {
+        let News::Denied(7, what) = connection(7, "/a b/ä=%") else { panic!("other news") };
         assert_eq!(what, "connect=/a%20b/%C3%A4%3D%25");
     }
 }

@@ -5,6 +5,7 @@
 
 use std::ffi::CString;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
@@ -18,6 +19,8 @@ use crate::sandbox::warden::owners;
 /// An address is no longer.
 const LONGEST: usize = 128;
 const FAMILY: usize = 2;
+/// The port of servers of names.
+const NAMES: u16 = 53;
 
 /// Connects the caller's socket as he asks, unless it is to a socket of others. An errno is for him.
 pub fn connect(warden: &Warden, notice: &Notice) -> Result<(), i32> {
@@ -33,8 +36,37 @@ pub fn connect(warden: &Warden, notice: &Notice) -> Result<(), i32> {
         Some((family, name)) if is_unix && family == (libc::AF_UNIX as u16).to_ne_bytes() => {
             connect_by_name(warden, &caller, &socket, name)
         }
-        _ => caller.act(|| connect_to(&socket, &address)),
+        _ => {
+            let result = caller.act(|| connect_to(&socket, &address));
+            if result == Err(libc::ENETUNREACH) && warden.has_no_network {
+                tell_unreachable(warden, &caller, &socket, &address);
+            }
+            result
+        }
     }
+}
+
+/// Whom there is no way to. Of those for datagrams only a server of names counts: by the others programs
+/// find out which address is theirs.
+fn tell_unreachable(warden: &Warden, caller: &Caller, socket: &OwnedFd, address: &[u8]) {
+    let is_stream = option(socket, libc::SO_TYPE) == Ok(libc::SOCK_STREAM);
+    let target = internet(address).filter(|target| is_stream || target.port() == NAMES);
+    if let Some(target) = target {
+        warden.tell_denied(caller.pid, |cradle| denied::connection(cradle, &target.to_string()));
+    }
+}
+
+/// An address of the internet, as the kernel has it.
+fn internet(address: &[u8]) -> Option<SocketAddr> {
+    let (family, rest) = address.split_first_chunk::<FAMILY>()?;
+    let (port, rest) = rest.split_first_chunk::<2>()?;
+    let ip: IpAddr = match i32::from(u16::from_ne_bytes(*family)) {
+        libc::AF_INET => (*rest.first_chunk::<4>()?).into(),
+        // After the flow.
+        libc::AF_INET6 => (*rest.get(4..)?.first_chunk::<16>()?).into(),
+        _ => return None,
+    };
+    Some((ip, u16::from_be_bytes(*port)).into())
 }
 
 /// A socket for datagrams that can't send any.
@@ -68,7 +100,8 @@ fn connect_by_name(
     let file = caller.act(|| place.open())?;
     if !may_connect(warden, &file)? {
         let told = path_of(&file).unwrap_or_default();
-        warden.tell_denied(caller.pid, |cradle| denied::path(cradle, &told));
+        let told = told.to_string_lossy();
+        warden.tell_denied(caller.pid, |cradle| denied::connection(cradle, &told));
         return Err(libc::EACCES);
     }
     let place = format!("self/fd/{}\0", file.as_raw_fd());
@@ -123,4 +156,19 @@ fn done(result: i32) -> Result<i32, i32> {
 
 fn errno(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(libc::EACCES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_the_internet_is_read() {
+        let family = |family: i32| (family as u16).to_ne_bytes();
+        let four = [&family(libc::AF_INET)[..], &[0, 53, 10, 0, 0, 2], &[0; 8]].concat();
+        assert_eq!(internet(&four).map(|it| it.to_string()), Some("10.0.0.2:53".into()));
+        let six = [&family(libc::AF_INET6)[..], &[1, 187, 0, 0, 0, 0], &[0; 15], &[1; 5]].concat();
+        assert_eq!(internet(&six).map(|it| it.to_string()), Some("[::1]:443".into()));
+        assert_eq!((internet(&four[..7]), internet(&[])), (None, None));
+    }
 }

@@ -45,6 +45,8 @@ pub struct Warden {
     pub allowed: Vec<PathBuf>,
     /// Whether abstract sockets are the sandbox's own.
     pub has_own_network: bool,
+    /// Whether there is nothing but the loopback, by no way.
+    pub has_no_network: bool,
     lifeline: OwnedFd,
     idle: AtomicUsize,
     all: AtomicUsize,
@@ -126,6 +128,7 @@ impl Warden {
             own_devices: own_devices(&plan),
             allowed: plan.paths(Access::Socket).map(Path::to_owned).collect(),
             has_own_network: !plan.network,
+            has_no_network: !plan.network && plan.proxy.is_none(),
             lifeline,
             idle: AtomicUsize::new(0),
             all: AtomicUsize::new(0),
