@@ -144,6 +144,8 @@ fn landlocked(plan: &Plan, before: Before) -> ExitCode {
 /// The one beside hears of sockets from now on, which is tried.
 fn hand_out(inside: &Inside, built: Built) -> Result<Built, Refusal> {
     let refuse = || Refusal::of(Line::UnixSockets, "having sockets connected from beside it");
+    let held = "taking hold of processes (pidfd_open), to connect their sockets from beside it";
+    probe::holding().map_err(Refusal::of(Line::UnixSockets, held))?;
     if let Some(listener) = built.listener {
         inside.hand_out(listener.as_fd()).map_err(refuse())?;
     }
