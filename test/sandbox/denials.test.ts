@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
@@ -107,7 +108,9 @@ import socket
 for _ in range(2): print(socket.socket(socket.AF_UNIX).connect_ex("a b/renamed.sock"))
 print(socket.socket(socket.AF_UNIX).connect_ex("a b/missing.sock"))'`;
     const { text, result } = await runAs(person, scene, command, options);
+    const ended = once(child, 'exit');
     child.stdin?.end();
+    await ended;
     expect(text).toBe('13\n13\n2\n');
     const target = `${scene.outside}/renamed.sock`;
     expect(result.sandbox?.denials).toEqual([
