@@ -60,7 +60,8 @@ test.runIf(isBuilt)('no sandbox, text as UTF-8 and processor time can be asked f
     encoding: 'utf8',
     limits: { cpuSeconds: 1 },
   } as const;
-  const { outcome } = await far.run('while :; do :; done', options);
+  const { outcome, limits } = await far.run('while :; do :; done', options);
+  expect(limits).toEqual({ cpuSeconds: 'rlimit' });
   expect(outcome).toEqual({ kind: 'signaled', signal: 'SIGXCPU' });
 });
 

@@ -22,16 +22,40 @@ pub struct Checked {
     out_of_memory: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     spill: Option<Spilled>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limits: Option<LimitsReport>,
+}
+
+/// By what its limits were kept.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitsReport {
+    cpu_seconds: &'static str,
+}
+
+impl LimitsReport {
+    /// Of a limit of processor time, the only one that is kept here.
+    pub const CPU: LimitsReport = LimitsReport { cpu_seconds: "rlimit" };
+}
+
+/// What is known without looking.
+pub fn unchecked(limits: Option<LimitsReport>) -> Checked {
+    Checked { limits, ..Checked::default() }
 }
 
 /// Looks. `is_own`: no other command has written its file.
-pub fn check(outcome: &Outcome, spill: Option<&Path>, is_own: bool) -> Checked {
+pub fn check(
+    outcome: &Outcome,
+    spill: Option<&Path>,
+    is_own: bool,
+    limits: Option<LimitsReport>,
+) -> Checked {
     let report = outcome.spill.clone().map(Spilled::from);
     let spill = report.zip(spill).map(|(report, path)| {
         let error = report.error.clone().or_else(|| fault(path, report.bytes, is_own));
         Spilled { path: Some(path.to_string_lossy().into_owned()), error, ..report }
     });
-    Checked { out_of_memory: was_killed(outcome).then(|| judge(outcome.wall)), spill }
+    Checked { out_of_memory: was_killed(outcome).then(|| judge(outcome.wall)), spill, limits }
 }
 
 /// Whether it ended by a SIGKILL that nobody of us sent, or its last program did.

@@ -18,7 +18,7 @@ use forkline_engine::{
 };
 use parking_lot::Mutex;
 
-use crate::command::after::{Checked, SpillFile};
+use crate::command::after::{LimitsReport, SpillFile};
 use crate::command::chunks::pieces;
 use crate::command::names::errno_name;
 use crate::command::open::Open;
@@ -54,6 +54,8 @@ struct Running {
     spill: Option<PathBuf>,
     /// The same where it is written from the start on.
     writer: Option<SpillFile>,
+    /// By what its limits are kept, if it has some.
+    limits: Option<LimitsReport>,
     state: Mutex<State>,
 }
 
@@ -89,6 +91,7 @@ pub fn begin(place: &Arc<Place>, call: u32, open: &Open) -> Result<(), Refusal> 
         writer: spill
             .filter(|spill| spill.opening == Opening::AtStart)
             .map(|spill| SpillFile::open(spill.path.clone())),
+        limits: prepared.cpu.map(|_| LimitsReport::CPU),
         state: Mutex::default(),
     };
     let command = Command(Arc::new(running));
@@ -155,12 +158,13 @@ impl Command {
         };
         let Some(outcome) = outcome else { return };
         let is_own = self.0.writer.as_ref().is_none_or(SpillFile::close);
+        let limits = self.0.limits;
         if outcome.spill.is_none() && !after::was_killed(&outcome) {
-            return self.finish(&End::ran(*outcome, Checked::default()));
+            return self.finish(&End::ran(*outcome, after::unchecked(limits)));
         }
         let command = self.clone();
         let look = move || {
-            let checked = after::check(&outcome, command.0.spill.as_deref(), is_own);
+            let checked = after::check(&outcome, command.0.spill.as_deref(), is_own, limits);
             command.finish(&End::ran(*outcome, checked));
         };
         if let Err(error) = std::thread::Builder::new().spawn(look) {
