@@ -97,7 +97,6 @@ export type { Truncation } from './contracts/workspace/output/show.js';
 export type { WorkspaceTool } from './contracts/workspace/tool.js';
 export type { EngineName } from './engine/choice.js';
 export { LaunchError, type LaunchStep } from './engine/launch-error.js';
-export type { LimitsReport } from './engine/limits-report.js';
 export type {
   BackgroundProcess,
   BaseResult,
@@ -107,6 +106,7 @@ export type {
   Counts,
   Ending,
   FirstRun,
+  LimitsReport,
   MergedResult,
   NotLowered,
   Outcome,

@@ -1,5 +1,4 @@
 import type { EngineName } from './choice.js';
-import type { LimitsReport } from './limits-report.js';
 import type { Denial, SandboxReport } from './sandbox-report.js';
 
 /** How the process itself stopped, whoever caused it. */
@@ -256,4 +255,18 @@ export interface BytesChunk {
   readonly bytes: Uint8Array;
   /** Bytes that were skipped before `bytes`; always 0 with `overflow: 'pause'`. */
   readonly droppedBytes: number;
+}
+
+/**
+ * By what each of a command's limits was kept: a control group of its own, or a limit of each of its
+ * processes. `oom-score`: there could be no group, and it could take more than `memoryBytes`; but the
+ * kernel, when the machine or the host's own group runs out of memory, ends it before the host.
+ */
+export interface LimitsReport {
+  /** Absent: there was no such limit. */
+  readonly memoryBytes?: 'group' | 'oom-score';
+  /** Absent: there was no such limit. */
+  readonly processes?: 'group';
+  /** Absent: there was no such limit. */
+  readonly cpuSeconds?: 'rlimit';
 }

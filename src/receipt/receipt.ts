@@ -1,10 +1,10 @@
-import type { LimitsReport } from '../engine/limits-report.js';
 import type {
   BackgroundProcess,
   BaseResult,
   Capture,
   Counts,
   FirstRun,
+  LimitsReport,
   MergedResult,
   NotLowered,
   Outcome,

@@ -1,8 +1,8 @@
 import { readFile, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LaunchError } from '../../engine/launch-error.js';
-import type { LimitsReport } from '../../engine/limits-report.js';
 import type { EngineCommand } from '../../engine/message.js';
+import type { LimitsReport } from '../../engine/outcome.js';
 import { ERRNO } from '../../engine/system-error.js';
 import { hasCode, messageOf } from '../../support/errors.js';
 import { pause } from '../../support/timing.js';

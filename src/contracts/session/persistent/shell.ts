@@ -3,8 +3,12 @@ import { type LimitGroups, reportOf } from '../../../command/limits/groups.js';
 import type { ExecuteOptions } from '../../../command/options.js';
 import type { StartedCommand } from '../../../command/promise.js';
 import type { SandboxPolicy } from '../../../command/sandbox/policy.js';
-import type { LimitsReport } from '../../../engine/limits-report.js';
-import type { BackgroundProcess, Capture, RunResult } from '../../../engine/outcome.js';
+import type {
+  BackgroundProcess,
+  Capture,
+  LimitsReport,
+  RunResult,
+} from '../../../engine/outcome.js';
 import type { SandboxReport } from '../../../engine/sandbox-report.js';
 import { onAbort } from '../../../support/abort.js';
 import { settlesAtOnce, settlesWithin, startTimer } from '../../../support/timing.js';
