@@ -179,6 +179,11 @@ class Execution implements CommandEvents {
 
   begin(): void {
     const { command, owner = hostOwner, signal } = this.#commission;
+    // It may have been disposed of while what the command needs was made.
+    if (owner.isDisposed) {
+      this.ended({ kind: 'neverStarted' });
+      return;
+    }
     const place = places.get(owner) ?? localPlace(command.encoding);
     const handle = place.start(owner, command, this);
     this.#handle = handle;

@@ -64,6 +64,21 @@ describe.runIf(isDelegated)('a control group of its own', () => {
   /** How a command ends a part of which has taken too much. */
   const ended = version === 2 ? { kind: 'signaled', signal: 'SIGKILL' } : exited(0);
 
+  test('is left again by what it was made for, if the owner of that is gone meanwhile', async () => {
+    const owner = newOwner();
+    const limits = { processes: 20 };
+    const running = run('echo ran', { limits, owner });
+    const spawned = failureOf(spawn('echo ran', { limits, owner }));
+    await owner.dispose();
+    expect(await running).toMatchObject({
+      outcome: { by: 'owner', ending: { kind: 'neverStarted' } },
+    });
+    expect(await spawned).toMatchObject({
+      message: 'its owner was disposed before it could start',
+    });
+    await eventually(() => expect(groups()).toEqual([]));
+  });
+
   test('ends a command that takes more memory, and proves it', async () => {
     const result = await run(`${eat}; echo $?`, { limits: { memoryBytes: 64 << 20 } });
     expect(printed(result)).toMatch(version === 1 ? /\b137\n$/ : /^$/);
