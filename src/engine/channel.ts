@@ -21,6 +21,7 @@ import {
   OUTPUT,
   RAN,
   REPLY,
+  SANDBOX_GONE,
   STARTED,
 } from './addon/native.js';
 import { loadBinding } from './binding.js';
@@ -187,7 +188,10 @@ class Channel {
         this.#answer(id, decodeMembers(record));
         break;
       case LISTENS:
-        serveSandbox(id, record[2]);
+        sandboxes.serve(id, record[2], record[3]);
+        break;
+      case SANDBOX_GONE:
+        sandboxes.leave(id);
     }
   }
 
@@ -212,14 +216,21 @@ function wordsOf({ argv }: EngineCommand): string | undefined {
   return argv?.map((word) => `${word}\0`).join('');
 }
 
-/** Serves a sandbox that has a network by way of its host. */
-type SandboxServer = (descriptor: number, plan: string) => void;
+/** Serves the sandboxes that have a network by way of their host, each by a number. */
+interface SandboxServer {
+  readonly serve: (id: number, descriptor: number, plan: string) => void;
+  /** It is gone; maybe one that was never served. */
+  readonly leave: (id: number) => void;
+}
 
-let serveSandbox: SandboxServer = (descriptor) => closeSync(descriptor);
+let sandboxes: SandboxServer = {
+  serve: (_, descriptor) => closeSync(descriptor),
+  leave: () => {},
+};
 
 /** Who does so from now on. */
 export function serveSandboxesBy(server: SandboxServer): void {
-  serveSandbox = server;
+  sandboxes = server;
 }
 
 let opened: Channel | undefined;

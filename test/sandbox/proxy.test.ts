@@ -2,6 +2,7 @@ import { createServer as createHttpServer, type Server as HttpServer } from 'nod
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { makeScene, people, runAs, useScenes } from '../support/sandbox.js';
 
@@ -261,4 +262,10 @@ print(closed, say(b'GET http://localhost:${portOf(server)}/ HTTP/1.1\\r\\nHost: 
     const codes = [...Buffer.from(expected, 'latin1')].join(', ');
     expect(text).toContain(`[${codes}`);
   });
+});
+
+test('a sandbox that has made room for another one is listened to no more', async () => {
+  const { work } = makeScene(scenes.path, people[0]);
+  const [before, after] = await runHost<number[]>('many-sandboxes', { args: [work] });
+  expect(after).toBe(before);
 });

@@ -23,7 +23,9 @@ pub enum Event {
     KeeperDied,
     /// Who is in the sandbox of this plan connects to the socket that the descriptor is, which is
     /// JavaScript's from here on.
-    Listens { plan: String, descriptor: i32 },
+    Listens { sandbox: f64, plan: String, descriptor: i32 },
+    /// Nobody is in a sandbox any more.
+    SandboxGone { sandbox: f64 },
     /// The answer to a request.
     Reply { request: f64, reply: Reply },
 }
@@ -54,6 +56,7 @@ const REPLY: u32 = 5;
 const KEEPER_DIED: u32 = 6;
 const MEMBERS: u32 = 7;
 const LISTENS: u32 = 8;
+const SANDBOX_GONE: u32 = 9;
 
 impl Event {
     /// Figures that one event needs at most.
@@ -83,10 +86,15 @@ impl Event {
                 record.push(KEEPER_DIED)?;
                 record.push(0)
             }
-            Event::Listens { plan, descriptor } => {
+            Event::Listens { sandbox, plan, descriptor } => {
                 record.push(LISTENS)?;
+                record.push(sandbox)?;
                 record.push(descriptor)?;
                 record.push(plan)
+            }
+            Event::SandboxGone { sandbox } => {
+                record.push(SANDBOX_GONE)?;
+                record.push(sandbox)
             }
             Event::Reply { request, reply: Reply::Members(members) } => {
                 record.push(MEMBERS)?;

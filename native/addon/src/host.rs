@@ -45,11 +45,17 @@ fn tell_of_keeper() {
     }
 }
 
-fn tell_of_socket(plan: &[u8], socket: OwnedFd) {
+fn tell_of_socket(sandbox: u64, plan: &[u8], socket: Option<OwnedFd>) {
     let line = LINES.lock().iter().find_map(Weak::upgrade);
     if let Some(line) = line {
-        let plan = String::from_utf8_lossy(plan).into_owned();
-        line.push(Event::Listens { plan, descriptor: socket.into_raw_fd() });
+        let sandbox = sandbox as f64;
+        line.push(match socket {
+            None => Event::SandboxGone { sandbox },
+            Some(socket) => {
+                let plan = String::from_utf8_lossy(plan).into_owned();
+                Event::Listens { sandbox, plan, descriptor: socket.into_raw_fd() }
+            }
+        });
     }
 }
 

@@ -60,7 +60,7 @@ pub fn serve() -> ExitCode {
 
 fn start() -> io::Result<ExitCode> {
     let ending = ending::prepare()?;
-    let engine = Engine::start(own_program(), Box::new(tell_of_keeper), Box::new(|_, _| {}));
+    let engine = Engine::start(own_program(), Box::new(tell_of_keeper), Box::new(|_, _, _| {}));
     let engine = engine.map_err(io::Error::other)?;
     let (line, owner) = (Line::new(MAX_BYTES), engine.owner());
     let place = Arc::new(Place { line, engine, owner });

@@ -195,14 +195,14 @@ fn what_cannot_be_started_is_told_by_its_step() {
 
 #[test]
 fn without_a_keeper_there_is_no_detached_command() {
-    let lonely = Engine::start(None, Box::new(|| {}), Box::new(|_, _| {})).unwrap();
+    let lonely = Engine::start(None, Box::new(|| {}), Box::new(|_, _, _| {})).unwrap();
     let error = start_with(&lonely, scene("true").command).unwrap_err();
     assert_eq!((error.step, error.errno), (Step::Keeper, libc::ENOENT));
     assert_eq!(error.to_string(), "cannot start forkline-keeper: No such file or directory");
 
     // A program that says nothing.
     let mute =
-        Engine::start(Some("/bin/true".into()), Box::new(|| {}), Box::new(|_, _| {})).unwrap();
+        Engine::start(Some("/bin/true".into()), Box::new(|| {}), Box::new(|_, _, _| {})).unwrap();
     let error = start_with(&mute, scene("true").command).unwrap_err();
     assert_eq!((error.step, error.errno), (Step::Keeper, libc::ESRCH));
 }

@@ -17,11 +17,25 @@ export function serveSandboxes(of: string, secrets: KeptSecrets | undefined): vo
     const [oldest] = secretsOf.keys();
     if (secretsOf.size > MOST_PLANS && oldest !== undefined) secretsOf.delete(oldest);
   }
-  serveSandboxesBy(async (descriptor, plan) => {
-    // Loaded only here: few have a use for it.
-    proxy ??= await import('./proxy/index.js');
-    proxy.serveSandbox(plan, descriptor, rulesIn(plan), secretsOf.get(plan));
+  serveSandboxesBy({ serve, leave });
+}
+
+/** How those that are served are left, by their numbers. */
+const served = new Map<number, Promise<() => void>>();
+
+function serve(id: number, descriptor: number, plan: string): void {
+  // Loaded only here: few have a use for it.
+  const loaded = import('./proxy/index.js').then((loadedProxy) => {
+    proxy = loadedProxy;
+    return proxy.serveSandbox(plan, descriptor, rulesIn(plan), secretsOf.get(plan));
   });
+  served.set(id, loaded);
+}
+
+function leave(id: number): void {
+  const stop = served.get(id);
+  served.delete(id);
+  stop?.then((close) => close());
 }
 
 /** The hosts that those in a sandbox were denied since then. */

@@ -77,6 +77,7 @@ export const REPLY = 5;
 export const KEEPER_DIED = 6;
 export const MEMBERS = 7;
 export const LISTENS = 8;
+export const SANDBOX_GONE = 9;
 
 export type NativeRecord =
   | readonly [kind: typeof STARTED, id: number, pid: number]
@@ -95,7 +96,8 @@ export type NativeRecord =
   | ReplyRecord
   | MembersRecord
   /** A socket of a sandbox, whose plan this is. */
-  | readonly [kind: typeof LISTENS, descriptor: number, plan: string];
+  | readonly [kind: typeof LISTENS, id: number, descriptor: number, plan: string]
+  | readonly [kind: typeof SANDBOX_GONE, id: number];
 
 export type RanRecord = readonly [
   kind: typeof RAN,

@@ -51,7 +51,7 @@ impl Reactor {
                     Some(News::Listens) => {
                         let plan = keeper.sandbox.iter().map(|sandbox| sandbox.plan.clone());
                         plan.zip(descriptors)
-                            .for_each(|(plan, socket)| (self.on_listen)(&plan, socket));
+                            .for_each(|(plan, socket)| (self.on_listen)(id, &plan, Some(socket)));
                     }
                     Some(News::Denied(cradle, what)) => {
                         keeper.sandbox.iter().for_each(|of| of.denies(cradle, what.clone()));
@@ -80,6 +80,9 @@ impl Reactor {
             (self.on_keeper_death)();
         }
         self.keepers.retain(|other| other.id != keeper.id);
+        if let Some(sandbox) = &keeper.sandbox {
+            (self.on_listen)(keeper.id, &sandbox.plan, None);
+        }
         self.reap_group(keeper.id, keeper.lifeline.keeper);
         // Commands whose cradle was killed with it have nobody to end what they have left.
         let lost: Vec<u64> =

@@ -71,8 +71,9 @@ pub struct Reactor {
     pub(super) answers: Vec<u8>,
 }
 
-/// Told the plan of a sandbox, and the socket by which who is in it is to reach the network.
-pub type OnListen = Box<dyn Fn(&[u8], OwnedFd) + Send>;
+/// Told of a sandbox by a number, with its plan and the socket by which who is in it is to reach the
+/// network; later, without a socket, that it is gone.
+pub type OnListen = Box<dyn Fn(u64, &[u8], Option<OwnedFd>) + Send>;
 
 /// Full rounds of events that go before the timers.
 const ROUNDS_BEFORE_TIMERS: usize = 16;

@@ -17,8 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     let keeper = PathBuf::from(env!("CARGO_BIN_EXE_forkline-keeper"));
-    ENGINE
-        .get_or_init(|| Engine::start(Some(keeper), Box::new(|| {}), Box::new(|_, _| {})).unwrap())
+    ENGINE.get_or_init(|| {
+        Engine::start(Some(keeper), Box::new(|| {}), Box::new(|_, _, _| {})).unwrap()
+    })
 }
 
 /// A command and the folder that its output goes to.

@@ -19,7 +19,7 @@ pub fn engine() -> &'static Engine {
 }
 
 pub fn start_engine(keeper: Option<std::path::PathBuf>) -> Engine {
-    Engine::start(keeper, Box::new(|| {}), Box::new(|_, _| {})).unwrap()
+    Engine::start(keeper, Box::new(|| {}), Box::new(|_, _, _| {})).unwrap()
 }
 
 /// A command with no deadline and generous limits.

@@ -16,6 +16,8 @@ export interface DeniedHost {
 /** By plan what has been denied, the newest last; `at` by `performance.now()`. */
 const denied = new Map<string, (DeniedHost & { readonly at: number })[]>();
 const MOST_KEPT = 100;
+/** How many sandboxes of a plan are served. */
+const users = new Map<string, number>();
 
 /** So many connections of one sandbox stand at a time; each takes two descriptors of the host. */
 const MOST_CONNECTIONS = 256;
@@ -32,13 +34,15 @@ export function deniedHosts(plan: string, since: number): readonly DeniedHost[] 
 /**
  * Serves a sandbox at the socket that a descriptor is: HTTP with CONNECT, and SOCKS 5, whichever a
  * client speaks. It does not keep the host alive.
+ *
+ * @returns Leaves it, once nobody is in it.
  */
 export function serveSandbox(
   plan: string,
   descriptor: number,
   rules: DomainRules,
   secrets: KeptSecrets | undefined,
-): void {
+): () => void {
   const deny: Deny = (host, rule) => {
     const hosts = denied.get(plan) ?? [];
     denied.set(plan, hosts);
@@ -77,4 +81,11 @@ export function serveSandbox(
   server.on('error', () => {});
   server.listen({ fd: descriptor });
   server.unref();
+  users.set(plan, (users.get(plan) ?? 0) + 1);
+  return () => {
+    server.close();
+    const others = (users.get(plan) ?? 1) - 1;
+    if (others > 0) users.set(plan, others);
+    else if (users.delete(plan)) denied.delete(plan);
+  };
 }
