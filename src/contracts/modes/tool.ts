@@ -53,7 +53,10 @@ export function createModesTool(options: ModesOptions): ModesTool {
     checkCommand(command);
     checkLength(command, settings);
     life.checkStart(call.signal);
-    if (mode === 'background') return life.add(runInBackground(command, settings, moment, entry));
+    if (mode === 'background') {
+      checkBackground(settings);
+      return life.add(runInBackground(command, settings, moment, entry));
+    }
     const running = runForeground(command, mode, call, life.owner, settings, moment);
     return life.add(entry?.ofRun(running) ?? running);
   }
@@ -79,6 +82,15 @@ export function createModesTool(options: ModesOptions): ModesTool {
       await settings.log?.flush();
     },
   });
+}
+
+/** @throws {InputError} Nobody would keep what outlives the host within its limits. */
+function checkBackground({ limits }: ModesSettings): void {
+  if (limits === undefined) return;
+  throw new InputError(
+    "mode: expected 'default' or 'slow', since commands have limits, which are kept by their host; " +
+      'a command that ends with `&` goes on within them',
+  );
 }
 
 /** @throws {InputError} It is longer than a command may be. */

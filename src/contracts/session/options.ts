@@ -108,6 +108,11 @@ export function resolveSessionOptions(given: SessionOptions): SessionSettings {
   checkSwitch('persistent', options.persistent);
   if (options.persistent) needsNativeEngine('persistent', true, 'false');
   const shell = resolveShellOptions(options, { inheritEnv: 'scrubbed', graceMs: 5000 });
+  if (shell.limits !== undefined && options.taskLifetime === 'detached') {
+    throw new InputError(
+      "taskLifetime: expected 'tool' or 'host' beside limits, which are kept by their host, got 'detached'",
+    );
+  }
   if (options.persistent && shell.onDenied !== undefined) {
     throw new InputError(
       'onDenied: expected nothing beside persistent, whose one shell can not be run again, got a function',

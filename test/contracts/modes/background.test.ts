@@ -23,6 +23,15 @@ test('output goes to the file as it comes', async () => {
   await eventually(() => expect(outputOf(started)).toBe('first\n'));
 });
 
+test('beside limits, which the host keeps, nothing is started that outlives it', async () => {
+  const tool = makeTool({ limits: { cpuSeconds: 5 } });
+  const error = await failureOf(tool.execute({ command: longSleep(332), mode: 'background' }));
+  expect(error).toMatchObject({
+    message: expect.stringMatching(/^mode: expected 'default' or 'slow'/),
+  });
+  expect(sleeping(332)).toEqual([]);
+});
+
 test('the file and its directory are for the user alone', async () => {
   const { outputFile } = await background.start(makeTool(), 'true');
   expect(statSync(outputFile).mode & 0o777).toBe(0o600);

@@ -68,6 +68,13 @@ test('an owner of no lifetime is refused', () => {
   expect(() => newSession({ taskLifetime: lifetime })).toThrow(/^taskLifetime: expected 'tool'/);
 });
 
+test('what outlives its host is not to have limits that the host keeps', () => {
+  const options = { taskLifetime: 'detached', limits: { cpuSeconds: 5 } } as const;
+  expect(() => newSession(options)).toThrow(
+    /^taskLifetime: expected 'tool' or 'host' beside limits/,
+  );
+});
+
 test('a detached task whose output was put out of reach has its end, and says so', async () => {
   const events: string[] = [];
   const warned = vi.spyOn(process, 'emitWarning').mockReturnValue();
