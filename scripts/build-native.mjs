@@ -1,8 +1,8 @@
 // Builds the addon and the keeper and puts them where src/engine/binding.ts looks first:
-// native/prebuilt/<platform>-<arch>-<libc>; and the far side without Node, static, in
-// native/prebuilt/far-<platform>-<arch>, where Rust has the musl target of this kind of processor.
+// native/prebuilt/<platform>-<arch>-<libc>. With --far, or for musl, the far side without Node, static,
+// in native/prebuilt/far-<platform>-<arch>; with --far alone that alone.
 //
-//     node scripts/build-native.mjs [--quick] [--target TRIPLE]
+//     node scripts/build-native.mjs [--quick] [--far | --target TRIPLE]
 //
 // One script for every way in: `npm ci` (prepare), `npm run build:native`, `npx node-gyp rebuild`.
 //
@@ -19,7 +19,7 @@ import { NapiCli, parseTriple } from '@napi-rs/cli';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { values } = parseArgs({
-  options: { quick: { type: 'boolean' }, target: { type: 'string' } },
+  options: { quick: { type: 'boolean' }, far: { type: 'boolean' }, target: { type: 'string' } },
 });
 
 /**
@@ -74,6 +74,8 @@ const machine = values.target
   ? // Without the version of glibc that may stand at its end.
     parseTriple(values.target.replace(/\.[\d.]+$/, '')).platformArchABI
   : `${process.platform}-${process.arch}-${libc()}`;
+const [, platform, arch, abi] = /^(\w+)-(\w+)-(\w+)$/.exec(machine) ?? [];
+const musl = `${arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux-musl`;
 const common = {
   cwd: root,
   outputDir: join(root, 'native', 'prebuilt', machine),
@@ -87,16 +89,13 @@ const parts = [
   { manifestPath: 'native/addon/Cargo.toml', platform: true, noJsBinding: true },
   { manifestPath: 'native/keeper/Cargo.toml', bin: 'forkline-keeper' },
 ];
-for (const part of parts) {
+for (const part of values.far ? [] : parts) {
   const { task } = await napi.build({ ...common, ...part });
   await task.catch(() => stop('cargo could not build the native part; its errors are above'));
 }
 
-const [, platform, arch, abi] = /^(\w+)-(\w+)-(\w+)$/.exec(machine) ?? [];
-const musl = `${arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux-musl`;
-if (values.target ? abi === 'musl' : hasTarget(musl)) buildFar(musl, `far-${platform}-${arch}`);
-else if (!values.target)
-  console.error(`forkline: no far side without Node: rustup target add ${musl}`);
+if (values.far && !hasTarget(musl)) stop(`Rust can't build for musl: rustup target add ${musl}`);
+if (values.far || (values.target && abi === 'musl')) buildFar(musl, `far-${platform}-${arch}`);
 
 /**
  * Whether Rust can build for it.
