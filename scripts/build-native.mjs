@@ -1,8 +1,8 @@
 // Builds the addon and the keeper and puts them where src/engine/binding.ts looks first:
-// native/prebuilt/<platform>-<arch>-<libc>. With --far, or for musl, the far side without Node, static,
-// in native/prebuilt/far-<platform>-<arch>; with --far alone that alone.
+// native/prebuilt/<platform>-<arch>-<libc>; or, with --far, the far side without Node, which is static,
+// and puts it into native/prebuilt/far-<platform>-<arch>.
 //
-//     node scripts/build-native.mjs [--quick] [--far | --target TRIPLE]
+//     node scripts/build-native.mjs [--quick] [--far] [--target TRIPLE]
 //
 // One script for every way in: `npm ci` (prepare), `npm run build:native`, `npx node-gyp rebuild`.
 //
@@ -74,7 +74,7 @@ const machine = values.target
   ? // Without the version of glibc that may stand at its end.
     parseTriple(values.target.replace(/\.[\d.]+$/, '')).platformArchABI
   : `${process.platform}-${process.arch}-${libc()}`;
-const [, platform, arch, abi] = /^(\w+)-(\w+)-(\w+)$/.exec(machine) ?? [];
+const [, platform, arch] = /^(\w+)-(\w+)/.exec(machine) ?? [];
 const musl = `${arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux-musl`;
 const common = {
   cwd: root,
@@ -95,7 +95,7 @@ for (const part of values.far ? [] : parts) {
 }
 
 if (values.far && !hasTarget(musl)) stop(`Rust can't build for musl: rustup target add ${musl}`);
-if (values.far || (values.target && abi === 'musl')) buildFar(musl, `far-${platform}-${arch}`);
+if (values.far) buildFar(musl, `far-${platform}-${arch}`);
 
 /**
  * Whether Rust can build for it.

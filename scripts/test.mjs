@@ -55,12 +55,12 @@ async function rust() {
 }
 
 /**
- * Two files at a time: tests tell their own processes from those of others, and what fails beside another
- * one is run again by itself.
+ * Three files at a time, since tests wait half of their time: they tell their own processes from those of
+ * others, and what fails beside another one is run again by itself.
  * @returns {Promise<Tally>}
  */
 async function typescript() {
-  const result = await runTests([], { parallel: ['--fileParallelism', '--maxWorkers=2'] });
+  const result = await runTests([], { parallel: ['--fileParallelism', '--maxWorkers=3'] });
   tell(result);
   return {
     passed: result.tests.filter(({ passed }) => passed).length,

@@ -214,6 +214,8 @@ test('kill() waits for no reader when the command has ended by itself, and nothi
   const command = 'head -c 180000 /dev/zero | tr "\\0" x; echo end';
   const live = await spawn(command, { overflow: 'pause' });
   await eventually(() => expect(isGone(live.pid)).toBe(true));
+  // The engine hears of it, too.
+  await sleep(200);
   const { outcome, ...rest } = await live.kill();
   expect(outcome).toEqual(exited(0));
   expect(outputOf(rest)).toBe(`${'x'.repeat(180_000)}end\n`);

