@@ -214,14 +214,22 @@ test('kill() waits for no reader when the command has ended by itself, and nothi
   const command = 'head -c 180000 /dev/zero | tr "\\0" x; echo end';
   const live = await spawn(command, { overflow: 'pause' });
   await eventually(() => expect(isGone(live.pid)).toBe(true));
-  // The engine hears of it, too.
-  await sleep(200);
   const { outcome, ...rest } = await live.kill();
   expect(outcome).toEqual(exited(0));
   expect(outputOf(rest)).toBe(`${'x'.repeat(180_000)}end\n`);
   let text = '';
   for await (const chunk of live) text += chunk.text;
   expect(text).toBe(outputOf(rest));
+});
+
+test('kill() loses nothing of what a command has printed that has just ended', async () => {
+  for (let tries = 0; tries < 30; tries += 1) {
+    const live = await spawn('head -c 60000 /dev/zero | tr "\\0" x; echo end');
+    while (!isGone(live.pid)) await new Promise((resolve) => setImmediate(resolve));
+    const { outcome, ...rest } = await live.kill();
+    if (outcome.kind !== 'exited') continue;
+    expect(outputOf(rest)).toBe(`${'x'.repeat(60_000)}end\n`);
+  }
 });
 
 test('two readers share the chunks', async () => {

@@ -66,12 +66,11 @@ impl Reactor {
             Phase::Running => self.terminate(id, Cause::Cancelled),
             Phase::Ending(..) if grace.is_some() => process.tell(order),
             Phase::Ending(..) => {}
-            // What lies in the pipe is waited for, not the listener.
-            Phase::Draining(..) if process.is_paused() => {
+            // Neither the listener is waited for, nor whoever else holds the pipe.
+            Phase::Draining(exit, _) => {
                 self.detach(id);
-                self.check_drained(id);
+                self.close(id, exit);
             }
-            Phase::Draining(exit, _) => self.close(id, exit),
             Phase::Closing(_) | Phase::Asking(_) => {}
         }
     }
@@ -135,8 +134,10 @@ impl Reactor {
     }
 
     fn close(&mut self, id: u64, exit: Exit) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
         self.timers.cancel(id, Alarm::Quiet);
+        // That it has ended may have been heard before what it had printed by then.
+        self.read_rest(id);
+        let Some(process) = self.processes.get_mut(&id) else { return };
         if !matches!(process.spill, Spilling::OnDisk) {
             return self.ask(id, exit);
         }

@@ -40,6 +40,21 @@ impl Reactor {
         }
     }
 
+    /// Takes what lies in its pipes at this moment; the disk thread does so by itself.
+    pub(super) fn read_rest(&mut self, id: u64) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        let mut is_overflowing = false;
+        for stream in &mut process.streams {
+            if !stream.tap.lock().ended {
+                let progress = stream.drain(self.buffer.bytes(), |_| {});
+                is_overflowing |= progress == Progress::Overflowing;
+            }
+        }
+        if is_overflowing {
+            self.spill(id);
+        }
+    }
+
     /// From now on the disk thread drains it, if it is to have a file.
     pub(super) fn spill(&mut self, id: u64) {
         let Some(process) = self.processes.get_mut(&id) else { return };
