@@ -122,19 +122,13 @@ struct Plumbing<'a> {
 
 fn launch_here(request: &Request, plumbing: &Plumbing) -> Result<Children, Failure> {
     let Plumbing { null, stdin, output, script } = plumbing;
+    let stdio = [stdin.as_ref().unwrap_or(null).as_fd(), output.as_fd(), output.as_fd()];
     let launch_request = Launch {
-        images: &request.images,
         environment: &request.environment,
         directory: request.path().map(Place::Path),
-        stdio: [stdin.as_ref().unwrap_or(null).as_fd(), output.as_fd(), output.as_fd()],
         script: script.as_ref().map(AsFd::as_fd),
-        groups: [None, None],
-        parent_death: None,
-        terminal: false,
-        share_directory: false,
-        outside: None,
-        attributes: None,
         reset: signals::NOT_DEFAULT,
+        ..Launch::plain(&request.images, stdio)
     };
     let mut stack = Stack::new().map_err(descriptors("a stack"))?;
     let leader = launch(&launch_request, &mut stack).map_err(|failure| {

@@ -60,6 +60,28 @@ pub struct Request<'a> {
     /// Signals to which the caller, or whoever runs in its process, may have given a meaning.
     pub reset: Signals,
 }
+
+impl<'a> Request<'a> {
+    /// A program with these as its 0, 1 and 2, and nothing besides: no environment, where the caller is,
+    /// and no signal with a meaning.
+    pub fn plain(images: &'a [Image], stdio: [BorrowedFd<'a>; 3]) -> Self {
+        Request {
+            images,
+            environment: &[],
+            directory: None,
+            stdio,
+            script: None,
+            groups: [None, None],
+            parent_death: None,
+            terminal: false,
+            share_directory: false,
+            attributes: None,
+            outside: None,
+            reset: Signals::ALL,
+        }
+    }
+}
+
 /// A step that failed.
 #[derive(Debug)]
 pub struct Failure {

@@ -1,11 +1,13 @@
 //! A request to run a command.
 
 use std::ffi::{CStr, CString};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use forkline_launch::{Attributes, Image, Limit};
 
 use crate::fields::{Reader, Writer};
+use crate::memory_file;
 
 /// What a cradle is to launch. What it needs of the host comes as [`Descriptors`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,6 +52,9 @@ pub struct Descriptors<Descriptor> {
 /// Begins a request, to be told from an order.
 const REQUEST: u64 = 16;
 
+/// More goes into a file: a message takes some 200 KB, and what waits in a socket is limited.
+const LONGEST: usize = 48 * 1024;
+
 const STDIN: u64 = 1;
 const STDERR: u64 = 2;
 const DIRECTORY: u64 = 4;
@@ -85,6 +90,15 @@ impl Request {
             }
         }
         fields.finish()
+    }
+
+    /// As a message takes it: what follows the head, and the file in which it is if it is too long for that.
+    pub fn packed(&self) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
+        let body = self.encode();
+        if body.len() <= LONGEST {
+            return Ok((body, None));
+        }
+        Ok((Vec::new(), Some(memory_file(c"forkline-request", &body)?)))
     }
 
     /// None: it was not written by [`Request::encode`].

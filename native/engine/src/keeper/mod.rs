@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
-use forkline_launch::{Failure, Image, Place, Request, Signals, Stack, Step, launch};
+use forkline_launch::{Failure, Image, Place, Request, Stack, Step, launch};
 use forkline_protocol::{Call, VERSION, memory_file, pair, role};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -241,21 +241,9 @@ pub fn launch_keeper(
     let argv = arguments.map(CString::new).into_iter().collect::<Result<Vec<_>, _>>()?;
     let null = null()?;
     let launch = |path: CString, file: BorrowedFd<'_>, stack: &mut Stack| {
-        let request = Request {
-            images: &[Image { path, argv: argv.clone() }],
-            environment: &[],
-            directory,
-            stdio: [stdin, stdout, file],
-            script: fourth,
-            groups: [None, None],
-            parent_death: None,
-            terminal: false,
-            share_directory: false,
-            outside: None,
-            attributes: None,
-            reset: Signals::ALL,
-        };
-        launch(&request, stack)
+        let images = [Image { path, argv: argv.clone() }];
+        let plain = Request::plain(&images, [stdin, stdout, file]);
+        launch(&Request { directory, script: fourth, ..plain }, stack)
     };
     match launch(CString::new(path.as_os_str().as_bytes())?, null.as_fd(), stack) {
         Ok(pid) => Ok(pid),

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forkline_launch::Attributes;
-use forkline_protocol::{Descriptors, Order, Request, memory_file, send};
+use forkline_protocol::{Descriptors, Order, Request, send};
 use parking_lot::Mutex;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -46,9 +46,6 @@ pub enum Delivery {
     Sent,
 }
 
-/// More goes into a file: a message takes some 200 KB, and what waits in a socket is limited.
-const LONGEST: usize = 48 * 1024;
-
 impl Letter {
     /// Of a command with its ends of its pipes.
     pub fn new(
@@ -79,15 +76,10 @@ impl Letter {
                 || command.listen.is_some()
                 || !matches!(command.stdin, Stdin::Null),
         };
-        let mut body = request.encode();
+        let packed = request.packed();
         invocation.images = std::mem::take(&mut request.images);
         invocation.environment = std::mem::take(&mut request.environment);
-        let mut file = None;
-        if body.len() > LONGEST {
-            let written = memory_file(c"forkline-request", &body);
-            file = Some(written.map_err(descriptors("the request's file"))?);
-            body = Vec::new();
-        }
+        let (body, file) = packed.map_err(descriptors("the request's file"))?;
         let directory_name = command.directory.as_ref().map(|directory| directory.name().into());
         Ok(Letter {
             body,

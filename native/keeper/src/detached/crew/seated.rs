@@ -5,9 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use forkline_launch::Step;
-use forkline_protocol::{
-    Answer, Descriptors, Exit, Member, Order, Request, memory_file, receive, send, take,
-};
+use forkline_protocol::{Answer, Descriptors, Exit, Member, Order, Request, receive, send, take};
 
 use super::{Crew, Event};
 use crate::detached::Failure;
@@ -28,8 +26,6 @@ pub struct Seated {
     is_over: bool,
 }
 
-/// More goes into a file.
-const LONGEST: usize = 48 * 1024;
 /// Longer than any answer.
 const LONGEST_ANSWER: usize = 96 * 1024;
 /// Nobody takes longer to signal somebody.
@@ -46,12 +42,7 @@ impl Seated {
         let failed = |error: io::Error| {
             (Step::Keeper, error.raw_os_error().unwrap_or(0), "forkline-keeper".to_owned())
         };
-        let mut body = request.encode();
-        let file = (body.len() > LONGEST).then(|| memory_file(c"forkline-request", &body));
-        let file = file.transpose().map_err(failed)?;
-        if file.is_some() {
-            body.clear();
-        }
+        let (body, file) = request.packed().map_err(failed)?;
         let descriptors = Descriptors { body: file.as_ref().map(AsFd::as_fd), ..descriptors };
         let (head, sent) = descriptors.encode();
         while let Err(error) = send(channel.as_fd(), [&head, &body], &sent) {
