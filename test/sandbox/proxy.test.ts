@@ -2,7 +2,7 @@ import { createServer as createHttpServer, type Server as HttpServer } from 'nod
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runHost } from '../support/hosts.js';
+import { runHost, startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { makeScene, people, runAs, useScenes } from '../support/sandbox.js';
 
@@ -269,4 +269,19 @@ test('a sandbox that has made room for another one is listened to no more', asyn
   const { work } = makeScene(scenes.path, people[0]);
   const [before, after] = await runHost<number[]>('many-sandboxes', { args: [work] });
   expect(after).toBe(before);
+});
+
+test('with hardly a descriptor left a sandbox may get no proxy, and the host lives', async () => {
+  const { work: cwd } = makeScene(scenes.path, people[0]);
+  const sandbox = { network: { allowedDomains: ['one.example'] } };
+  for (let limit = 30; limit <= 44; limit += 2) {
+    const under = ['prlimit', `--nofile=${limit}`];
+    const host = startHost('commands', { under, stdio: ['pipe', 'pipe', 'ignore'] });
+    // Whether nobody answers, or the proxy says that the name is nobody's.
+    const { result, error } = await host.run('curl -sS http://one.example/', { cwd, sandbox });
+    if (result === undefined) expect(error).toMatchObject({ name: 'LaunchError', code: 'EMFILE' });
+    else expect(result.outcome.kind).toBe('exited');
+    host.child.stdin?.end();
+    expect(await host.ended).toEqual({ code: 0, signal: null });
+  }
 });

@@ -1,7 +1,18 @@
+import { closeSync } from 'node:fs';
 import { serveSandboxesBy } from '../../engine/channel.js';
+import { lateLibrary, OPEN_ONE_BY_ONE } from '../../engine/late-library.js';
+import { messageOf } from '../../support/errors.js';
+import { warnHost } from '../../support/logger.js';
 import type { DomainRules } from './proxy/domains.js';
 import type { DeniedHost } from './proxy/index.js';
 import type { KeptSecrets } from './secrets/kept.js';
+
+/** Few have a use for it. */
+const loadProxy = lateLibrary(
+  "the sandbox's proxy",
+  () => import('./proxy/index.js'),
+  OPEN_ONE_BY_ONE,
+);
 
 let proxy: typeof import('./proxy/index.js') | undefined;
 
@@ -24,12 +35,19 @@ export function serveSandboxes(of: string, secrets: KeptSecrets | undefined): vo
 const served = new Map<number, Promise<() => void>>();
 
 function serve(id: number, descriptor: number, plan: string): void {
-  // Loaded only here: few have a use for it.
-  const loaded = import('./proxy/index.js').then((loadedProxy) => {
-    proxy = loadedProxy;
-    return proxy.serveSandbox(plan, descriptor, rulesIn(plan), secretsOf.get(plan));
+  const begun = loadProxy().then((loaded) => {
+    proxy = loaded;
+    return loaded.serveSandbox(plan, descriptor, rulesIn(plan), secretsOf.get(plan));
   });
-  served.set(id, loaded);
+  served.set(
+    id,
+    begun.catch((error: unknown) => {
+      // Who waits there for an answer would wait without end.
+      closeSync(descriptor);
+      warnHost(`Nobody serves a sandbox, which has no network now: ${messageOf(error)}`);
+      return () => {};
+    }),
+  );
 }
 
 function leave(id: number): void {
