@@ -3,8 +3,8 @@ import { startDetached } from '../engine/detached.js';
 import { isWatched, traceCommand } from '../receipt/trace.js';
 import { checkExecuteOptions, type ExecuteOptions } from './options.js';
 import { sandboxEnvironment } from './sandbox/environment.js';
+import { sandboxOfCommand } from './sandbox/of-command.js';
 import { readSandbox, type SandboxOption } from './sandbox/policy.js';
-import { resolveSandbox } from './sandbox/resolve.js';
 
 /** Options of a command that outlives the host. Times in milliseconds. */
 interface DetachedOptions extends Pick<ExecuteOptions, 'shell'> {
@@ -43,7 +43,7 @@ export async function executeDetached(
   checkExecuteOptions(command, rest);
   const directory = resolve(rest.cwd);
   const policy = readSandbox(option);
-  const sandbox = policy && resolveSandbox(policy, directory);
+  const sandbox = policy && sandboxOfCommand(policy, directory, command);
   const detached = {
     text: command,
     shells: rest.shell?.join('\0') ?? '',

@@ -4,7 +4,6 @@ import type { EngineCommand } from '../engine/message.js';
 import type { MergedResult, OutputChunk, RunResult, SeparateResult } from '../engine/outcome.js';
 import type { CommandHandle } from '../engine/process.js';
 import { neverStarted, type Requested } from '../engine/result.js';
-import { InputError } from '../support/errors.js';
 import { absolutePath } from '../support/paths.js';
 import { type CommandLine, checkCommandLine, shellTextOf } from './command-line.js';
 import { encodingOf } from './encoding/decoded-capture.js';
@@ -12,8 +11,9 @@ import { checkOptions, type ExecuteOptions } from './options.js';
 import { type Commission, onceStarted, type StartedCommand, untilEnded } from './promise.js';
 import { orAgain } from './sandbox/again.js';
 import { sandboxEnvironment } from './sandbox/environment.js';
+import { sandboxOfCommand } from './sandbox/of-command.js';
 import { readSandbox, type SandboxOption } from './sandbox/policy.js';
-import { type ResolvedSandbox, resolveSandbox } from './sandbox/resolve.js';
+import type { ResolvedSandbox } from './sandbox/resolve.js';
 import { terminalSize } from './terminal.js';
 
 const DEFAULT_KEPT_BYTES = 128 * 1024;
@@ -152,9 +152,8 @@ export function engineCommand(
 ): EngineCommand {
   const { cwd, shell, spill } = options;
   const limits = typeof spill === 'object' ? spill : undefined;
-  const place = options.sandbox === undefined ? undefined : placeIn(options.sandbox, cwd);
-  if (place?.sandbox.secrets !== undefined)
-    refuseSecrets(argv?.join('\0') ?? command, place.sandbox);
+  const said = argv?.join('\0') ?? command;
+  const place = options.sandbox === undefined ? undefined : placeIn(options.sandbox, cwd, said);
   return {
     text: command,
     argv,
@@ -187,19 +186,12 @@ export function engineCommand(
 function placeIn(
   option: SandboxOption,
   cwd: ExecuteOptions['cwd'],
+  text: string,
 ): { sandbox: ResolvedSandbox; directory: string } | undefined {
   const policy = readSandbox(option);
   if (policy === undefined) return undefined;
   const directory = absolute('cwd', cwd ?? '.');
-  return { sandbox: resolveSandbox(policy, directory), directory };
-}
-
-/** @throws {InputError} The command itself has a secret's value, which is to be nowhere in its sandbox. */
-function refuseSecrets(text: string, { secrets }: ResolvedSandbox): void {
-  const found = secrets?.all.find(({ value }) => text.includes(value));
-  if (found === undefined) return;
-  const instead = `expected $${found.name} in place of the value of sandbox.secrets.${found.name}`;
-  throw new InputError(`command: ${instead}, got the value`);
+  return { sandbox: sandboxOfCommand(policy, directory, text), directory };
 }
 
 export function toBytes(data: string | Uint8Array): Uint8Array {

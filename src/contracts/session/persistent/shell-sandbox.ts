@@ -1,7 +1,7 @@
 import { withDenials } from '../../../command/sandbox/denials.js';
+import { refuseSecrets } from '../../../command/sandbox/of-command.js';
 import type { SandboxPolicy } from '../../../command/sandbox/policy.js';
-import { resolveSandbox } from '../../../command/sandbox/resolve.js';
-import type { EngineSandbox } from '../../../engine/message.js';
+import { type ResolvedSandbox, resolveSandbox } from '../../../command/sandbox/resolve.js';
 import type { Capture } from '../../../engine/outcome.js';
 import type { SandboxReport } from '../../../engine/sandbox-report.js';
 
@@ -22,7 +22,7 @@ export class ShellSandbox {
   readonly policy: SandboxPolicy;
   readonly #pipes: string;
   readonly #cwd: string;
-  readonly #resolved: EngineSandbox;
+  readonly #resolved: ResolvedSandbox;
 
   /**
    * @param pipes A directory by which the shell talks to us, whatever the policy says.
@@ -35,6 +35,11 @@ export class ShellSandbox {
     this.#pipes = pipes;
     this.#cwd = cwd;
     this.#resolved = resolveSandbox(this.policy, cwd);
+  }
+
+  /** @throws {InputError} A call's text has a secret in it. */
+  check(text: string): void {
+    refuseSecrets(text, this.#resolved);
   }
 
   /** @param known What the engine has told since the call before; undefined: nothing. */

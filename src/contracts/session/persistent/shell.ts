@@ -91,7 +91,6 @@ export class PersistentShell {
   readonly #sandbox: ShellSandbox | undefined;
   readonly #wires: Wires;
   readonly #view: OutsideView;
-  readonly #groups: LimitGroups | undefined;
   #memoryKills = 0;
   #end: RunResult | undefined;
   #isReady = false;
@@ -105,8 +104,7 @@ export class PersistentShell {
   ) {
     this.pid = process.pid;
     this.environment = environment;
-    this.#groups = process.groups;
-    this.limits = limits && reportOf(limits, this.#groups);
+    this.limits = limits && reportOf(limits, process.groups);
     this.#process = process;
     this.#sandbox = sandbox;
     this.#wires = wires;
@@ -160,8 +158,10 @@ export class PersistentShell {
    * Has it run a text. Only one call at a time.
    *
    * @throws {ToolError | LaunchError} The pipes cannot be made; nothing was run.
+   * @throws {InputError} The text has a secret of the sandbox in it.
    */
   async run({ text, timeoutMs, signal, ...options }: ShellCall): Promise<ShellAnswer> {
+    this.#sandbox?.check(text);
     const hadPipefail = this.#hasPipefail;
     this.#process.handle.holdHost(true);
     try {
@@ -176,7 +176,8 @@ export class PersistentShell {
       const [stdout, stderr] = [output.stdout.capture(), output.stderr.capture()];
       const told = { stdout, stderr, durationMs, startedAt, from };
       const sandbox = await this.#sandbox?.reportOf(told, await this.#toldOf(end));
-      const ranOutOfMemory = this.#groups !== undefined && (await this.#hasKilled(this.#groups));
+      const { groups } = this.#process;
+      const ranOutOfMemory = groups !== undefined && (await this.#hasKilled(groups));
       return { end, hasBegun, hadPipefail, stdout, stderr, durationMs, sandbox, ranOutOfMemory };
     } finally {
       this.#process.handle.holdHost(false);

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { runHost } from '../support/hosts.js';
+import { leavesNothingBehind } from '../support/leftovers.js';
+import { as, makeScene, people, runAs, useScenes } from '../support/sandbox.js';
+
+leavesNothingBehind();
+const scenes = useScenes();
+
+const VALUE = 'ghp_0123456789abcdefABCDEF0123456789abcd';
+
+describe.each(people)('%s', (person) => {
+  test('a command with a value in its text is refused, by the name of the secret', async () => {
+    const scene = makeScene(scenes.path, person);
+    const sandbox = { secrets: { TOKEN: { value: VALUE, domains: ['localhost'] } } };
+    const run = runAs(person, scene, `echo ${VALUE}`, { cwd: scene.work, sandbox });
+    const error = await run.catch((thrown: Error) => thrown);
+    expect(error).toMatchObject({ name: 'InputError' });
+    expect(error).toHaveProperty('message', expect.stringContaining('expected $TOKEN in place'));
+    expect(String(error)).not.toContain(VALUE);
+  });
+
+  test('so is a call of a shell of many, and a command that is to outlive its host', async () => {
+    const { home, work: cwd } = makeScene(scenes.path, person);
+    const sandbox = { secrets: { TOKEN: { value: VALUE, domains: ['localhost'] } } };
+    const told = (options: object, ...inputs: object[]) => {
+      const args = [{ cwd, sandbox, ...options }, ...inputs].map((each) => JSON.stringify(each));
+      return runHost<{ text: string }[]>('tools', { args, under: as(person), env: { HOME: home } });
+    };
+    const command = `echo ${VALUE}`;
+    const answers = [
+      ...(await told(
+        { contract: 'session', persistent: true },
+        { command },
+        { command: 'echo on' },
+      )),
+      ...(await told({ contract: 'modes' }, { command, mode: 'background' })),
+    ];
+    const refused = expect.stringContaining('expected $TOKEN in place');
+    expect(answers.map(({ text }) => text)).toEqual([refused, 'on', refused]);
+    expect(JSON.stringify(answers)).not.toContain(VALUE);
+  });
+});
