@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode } from '../../support/errors.js';
+import { isAlive } from '../../support/directories/abandoned.js';
 
 /** Who makes groups: in their names, so that those whose maker is gone are known. */
 interface Maker {
@@ -65,11 +65,7 @@ async function removeLeftovers(place: string): Promise<void> {
 
 /** Whether it is sure that the process with this number is another one, or none. */
 async function isGone(pid: number, started: string): Promise<boolean> {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if (hasCode(error, 'ESRCH')) return true;
-  }
+  if (!isAlive(pid)) return true;
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return stat !== '' && startIn(stat) !== started;
 }

@@ -61,7 +61,8 @@ export async function isAbandoned(
   return Date.now() - mtimeMs > maxAgeMs;
 }
 
-function isAlive(pid: number): boolean {
+/** Whether there is a process of this number, whoever's it is. */
+export function isAlive(pid: number): boolean {
   if (!(pid > 0)) return false;
   try {
     process.kill(pid, 0);

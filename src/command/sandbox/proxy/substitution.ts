@@ -25,16 +25,12 @@ export class Substitution {
 
   /** In headers, passwords of `Basic` among them, and the query; in the body, if that was asked for. */
   there(asked: IncomingMessage): Substituted {
-    const path = asked.url ?? '/';
-    const query = path.includes('?') ? path.indexOf('?') : path.length;
-    const pairs = pairsOf(asked.rawHeaders)
-      .filter(([name]) => name.toLowerCase() !== 'accept-encoding')
-      .flatMap(([name, value]) => [name, this.#put(this.#inBasic(value))]);
+    const pairs = sentHeaders(asked).flatMap(([name, value]) => [name, this.#inHeader(value)]);
     // What is packed otherwise could not be looked through on its way back.
     const packed = String(asked.headers['accept-encoding'] ?? '').includes('gzip');
     const accepted = packed && asked.headers.range === undefined ? 'gzip' : 'identity';
     return {
-      path: path.slice(0, query) + this.#put(path.slice(query), encodeURIComponent),
+      path: this.#inQuery(asked),
       headers: [...pairs, 'Accept-Encoding', accepted],
       body: this.#body(asked),
     };
@@ -42,13 +38,8 @@ export class Substitution {
 
   /** Whether a request has a stand-in in it, where a value would be put. */
   isMeantBy(asked: IncomingMessage): boolean {
-    const { path, headers } = this.there(asked);
-    const kept = pairsOf(asked.rawHeaders).filter(
-      ([name]) => name.toLowerCase() !== 'accept-encoding',
-    );
-    return (
-      path !== (asked.url ?? '/') || headers.slice(0, -2).join('\n') !== kept.flat().join('\n')
-    );
+    const isInHeaders = sentHeaders(asked).some(([, value]) => this.#inHeader(value) !== value);
+    return isInHeaders || this.#inQuery(asked) !== pathOf(asked);
   }
 
   /** The answer without the values. */
@@ -75,6 +66,16 @@ export class Substitution {
     );
   }
 
+  #inQuery(asked: IncomingMessage): string {
+    const path = pathOf(asked);
+    const query = path.includes('?') ? path.indexOf('?') : path.length;
+    return path.slice(0, query) + this.#put(path.slice(query), encodeURIComponent);
+  }
+
+  #inHeader(value: string): string {
+    return this.#put(this.#inBasic(value));
+  }
+
   /** A name and a password, as git and npm send them. */
   #inBasic(header: string): string {
     const [, scheme = '', coded] = /^(basic +)([a-z\d+/]+=*)$/i.exec(header) ?? [];
@@ -91,4 +92,13 @@ export class Substitution {
     const replacements = withValues(secrets, asked.headers['content-type']);
     return { through: [new Replacing(replacements)], isResized: !keepsLength(replacements) };
   }
+}
+
+function pathOf({ url = '/' }: IncomingMessage): string {
+  return url;
+}
+
+/** Those that go on as they are, but for the values. */
+function sentHeaders({ rawHeaders }: IncomingMessage): readonly (readonly [string, string])[] {
+  return pairsOf(rawHeaders).filter(([name]) => name.toLowerCase() !== 'accept-encoding');
 }
