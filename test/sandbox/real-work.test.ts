@@ -155,7 +155,8 @@ for _ in range(20):
   {
     name: 'tmux with a server of its own',
     needs: ['tmux'],
-    script: `tmux new-session -d -s x 'echo here > t; sleep 60'; until grep -qs here t; do sleep 0.05; done
+    // Without SHELL it takes the one of the user, and an ordinary one may have none to log in with.
+    script: `export SHELL=/bin/sh; tmux new-session -d -s x 'echo here > t; sleep 60'; until grep -qs here t; do sleep 0.05; done
       tmux ls; tmux kill-server`,
   },
   {

@@ -73,7 +73,7 @@ const inNodePty = (command, env = process.env) => {
   const ended = new Promise((resolve) => {
     child.onExit(({ exitCode }) => {
       // The last output may come after the exit.
-      setTimeout(() => resolve({ text, code: exitCode, ms: performance.now() - start }), 100);
+      setTimeout(() => resolve({ text, code: exitCode, ms: performance.now() - start }), 500);
     });
   });
   return { text: () => text, ended, kill: () => child.kill() };
