@@ -2,6 +2,8 @@
 // passed on as it comes. The last line sums them up: `N passed, N failed`.
 
 import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { root, runTests, tell } from './vitest.mjs';
 
 /** @typedef {{ passed: number, failed: number }} Tally */
@@ -54,17 +56,24 @@ async function rust() {
   return admit(ok, tally);
 }
 
+/** What is in the temporary directory under a name of ours. */
+const kept = () => readdirSync(tmpdir()).filter((name) => name.startsWith('forkline-'));
+
 /**
  * Three files at a time, since tests wait half of their time: they tell their own processes from those of
- * others, and what fails beside another one is run again by itself.
+ * others, and what fails beside another one is run again by itself. A folder that they leave counts as
+ * a failure.
  * @returns {Promise<Tally>}
  */
 async function typescript() {
+  const before = new Set(kept());
   const result = await runTests([], { parallel: ['--fileParallelism', '--maxWorkers=3'] });
   tell(result);
+  const left = kept().filter((name) => !before.has(name));
+  if (left.length > 0) console.log(`failed: left in ${tmpdir()}: ${left.join(', ')}`);
   return {
     passed: result.tests.filter(({ passed }) => passed).length,
-    failed: result.failed.length,
+    failed: result.failed.length + (left.length > 0 ? 1 : 0),
   };
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, rmdirSync } from 'node:fs';
+import { chmodSync, existsSync, rmdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { namespaces, runHost } from '../support/hosts.js';
@@ -20,16 +20,20 @@ interface Told {
   readonly running: string;
 }
 
+/** What a host makes goes with the folder, whoever has made it. */
+const temporary = () => ({ TMPDIR: folder.path });
+
 // With mounts of its own, which go with it.
 const ownMounts = isRoot ? namespaces('-m') : [];
 
 async function tell(how: string, under = ownMounts, ...where: string[]): Promise<Told> {
-  const told = await runHost<Told>('identity', { args: [how, ...where], under });
+  const told = await runHost<Told>('identity', { args: [how, ...where], under, env: temporary() });
   expect(told.running).toBe(told.before);
   return told;
 }
 
 beforeAll(() => {
+  chmodSync(folder.path, 0o1777);
   const source = fileURLToPath(new URL('../support/deny.c', import.meta.url));
   execFileSync('cc', ['-o', folder.file('deny'), source]);
 });
@@ -52,13 +56,13 @@ describe('rights that a host gives up, no command of its has any more', () => {
   test.skipIf(!isRoot)(
     'however much was asked for before, which is run as it was asked',
     async () => {
-      const groups = await runHost('identity', { args: ['burst'] });
+      const groups = await runHost('identity', { args: ['burst'], env: temporary() });
       expect(groups).toEqual({ burst: ['0'], after: '0 4711' });
     },
   );
 
   test.skipIf(!isRoot)('the user of one thread alone, and of none but this', async () => {
-    const users = await runHost<string[]>('identity', { args: ['worker'] });
+    const users = await runHost<string[]>('identity', { args: ['worker'], env: temporary() });
     expect(users).toEqual(['0', '65534', '0', '65534', '0', '65534', '0']);
   });
 

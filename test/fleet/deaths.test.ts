@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -11,7 +9,7 @@ import {
 import { longSleep, sleeping } from '../support/commands.js';
 import { useDisposal } from '../support/disposal.js';
 import { startHost } from '../support/hosts.js';
-import { leavesNothingBehind } from '../support/leftovers.js';
+import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
 import { hasNats, startNats, startWorker, useNats } from '../support/nats.js';
 import { eventually } from '../support/processes.js';
 import { exited, failureOf, printed } from '../support/results.js';
@@ -22,7 +20,7 @@ const LEASE_MS = 4000;
 describe.runIf(hasNats())('deaths in a fleet', async () => {
   leavesNothingBehind();
   const keep = useDisposal();
-  const folder = mkdtempSync(join(tmpdir(), 'forkline-nats-'));
+  const folder = makeFolder();
   const nats = await useNats(folder);
   const connect = async (options: Partial<FleetOptions> = {}) =>
     keep(await connectFleet({ servers: nats.url, leaseMs: LEASE_MS, ...options }));

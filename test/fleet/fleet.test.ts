@@ -1,6 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
   connectFleet,
@@ -12,7 +10,7 @@ import { InputError } from '../../src/index.js';
 import { BusyError } from '../../src/remote/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { useDisposal } from '../support/disposal.js';
-import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { leavesNothingBehind, makeFolder, useFolder } from '../support/leftovers.js';
 import { hasNats, startWorker, useNats } from '../support/nats.js';
 import { eventually } from '../support/processes.js';
 import { failureOf, printed } from '../support/results.js';
@@ -22,7 +20,7 @@ describe.runIf(hasNats())('a fleet', async () => {
   leavesNothingBehind();
   const folder = useFolder();
   const keep = useDisposal();
-  const nats = await useNats(mkdtempSync(join(tmpdir(), 'forkline-nats-')));
+  const nats = await useNats(makeFolder());
   const connect = async (options: Partial<FleetOptions> = {}) =>
     keep(await connectFleet({ servers: nats.url, leaseMs: 4000, ...options }));
 

@@ -1,10 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { connectFleet } from '../../src/fleet/index.js';
-import { leavesNothingBehind } from '../support/leftovers.js';
+import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
 import { hasNats, startWorker, useNats, type WorkerProcess } from '../support/nats.js';
 
 // FORKLINE_FLEET=10000 has as many commands, in a tenth as many sessions.
@@ -24,7 +23,7 @@ const TOLD: Readonly<Record<string, Told>> = {
 
 describe.runIf(hasNats())('kills at random', async () => {
   leavesNothingBehind();
-  const folder = mkdtempSync(join(tmpdir(), 'forkline-nats-'));
+  const folder = makeFolder();
   const nats = await useNats(folder);
 
   test(

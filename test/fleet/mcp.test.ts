@@ -1,16 +1,14 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, test } from 'vitest';
 import { cli, program } from '../support/cli.js';
 import { longSleep, sleeping } from '../support/commands.js';
+import { makeFolder } from '../support/leftovers.js';
 import { hasNats, startWorker, useNats } from '../support/nats.js';
 import { eventually } from '../support/processes.js';
 
 describe.runIf(hasNats())('an MCP server of a fleet', async () => {
-  const nats = await useNats(mkdtempSync(join(tmpdir(), 'forkline-nats-')));
+  const nats = await useNats(makeFolder());
 
   test('has its tool on a worker, and ends what runs there with its client', async () => {
     await startWorker(nats.url, ['--label', 'gpu=a100']);

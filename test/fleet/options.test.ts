@@ -1,12 +1,9 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { connectFleet, type FleetOptions } from '../../src/fleet/index.js';
 import { InputError } from '../../src/index.js';
 import { connect } from '../../src/remote/index.js';
 import { useDisposal } from '../support/disposal.js';
-import { leavesNothingBehind } from '../support/leftovers.js';
+import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
 import { hasNats, startWorker, useNats } from '../support/nats.js';
 import { failureOf, printed } from '../support/results.js';
 
@@ -41,7 +38,7 @@ test.each([
 describe.runIf(hasNats())('a fleet', async () => {
   leavesNothingBehind();
   const keep = useDisposal();
-  const nats = await useNats(mkdtempSync(join(tmpdir(), 'forkline-nats-')));
+  const nats = await useNats(makeFolder());
 
   test('C4: no options are an error of input, and never a raw TypeError', async () => {
     const fleet = keep(await connectFleet({ servers: nats.url }));

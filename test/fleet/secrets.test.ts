@@ -1,18 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { connectFleet } from '../../src/fleet/index.js';
 import { useDisposal } from '../support/disposal.js';
-import { leavesNothingBehind } from '../support/leftovers.js';
+import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
 import { hasNats, startWorker, useNats } from '../support/nats.js';
 import { failureOf, printed } from '../support/results.js';
 
 describe.runIf(hasNats())('a broker with TLS and users', async () => {
   leavesNothingBehind();
   const keep = useDisposal();
-  const folder = mkdtempSync(join(tmpdir(), 'forkline-nats-'));
+  const folder = makeFolder();
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
   const subject = ['-subj', '/CN=forkline', '-addext', 'subjectAltName=DNS:localhost'];
   const files = ['-keyout', key, '-out', cert, '-days', '2', '-nodes'];

@@ -42,6 +42,13 @@ export function useFolder(): { readonly path: string; file(name: string): string
   };
 }
 
+/** A folder for what is set up before the tests of a file run; removed after them. */
+export function makeFolder(): string {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), 'forkline-cases-')));
+  afterAll(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
 /** Makes owners that are disposed of after the test that asked for them. */
 export function useOwners(): () => Owner {
   const keep = useDisposal();
