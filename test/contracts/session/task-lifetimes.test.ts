@@ -17,7 +17,7 @@ test('a task that may run as long as the host outlives its tool', async () => {
   const id = await startTask(tool, `echo on; ${longSleep(7301)}`);
   const task = tool.tasks?.find(id);
   await tool.dispose();
-  expect(sleeping(7301)).toHaveLength(1);
+  await eventually(() => expect(sleeping(7301)).toHaveLength(1));
   expect(task).toMatchObject({ state: 'running', lifetime: 'host' });
   expect(await task?.wait({ line: 'on' })).toMatchObject({ kind: 'line' });
   await task?.stop();

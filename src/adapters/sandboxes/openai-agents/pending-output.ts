@@ -1,4 +1,5 @@
 import type { OutputChunk } from '../../../index.js';
+import { lastBytes } from '../../../support/text.js';
 
 /** What is kept of a stream until somebody asks for it, in bytes. */
 const MOST_BYTES = 1024 * 1024;
@@ -34,7 +35,7 @@ class PendingText {
     this.#chunks.push({ text, bytes });
     this.#bytes += bytes;
     this.#lost += droppedBytes;
-    // Whole chunks go, which are small, as long as the rest is enough.
+    // Whole chunks go, as long as the rest is enough; one from a busy machine may be as large as all.
     for (let [first] = this.#chunks; first !== undefined; [first] = this.#chunks) {
       if (this.#bytes - first.bytes < MOST_BYTES) return;
       this.#chunks.shift();
@@ -44,8 +45,8 @@ class PendingText {
   }
 
   take(): string {
-    const text = this.#chunks.map((chunk) => chunk.text).join('');
-    const lost = this.#lost;
+    const text = lastBytes(this.#chunks.map((chunk) => chunk.text).join(''), MOST_BYTES);
+    const lost = this.#lost + this.#bytes - Buffer.byteLength(text);
     this.#chunks = [];
     this.#bytes = 0;
     this.#lost = 0;
