@@ -145,6 +145,7 @@ class Execution implements CommandEvents {
   readonly #settle: (result: RunResult | Promise<RunResult>) => void;
   readonly #fail: (failure: Promise<never>) => void;
   readonly #isStartAwaited: boolean;
+  readonly #begun = performance.now();
   /** Only known where somebody is told. */
   #isRunning = false;
   #handle: CommandHandle | undefined;
@@ -235,7 +236,7 @@ class Execution implements CommandEvents {
       const checked = end.kind === 'ran' ? end.checked : undefined;
       if (checked !== undefined) this.#settle({ ...result, ...checked });
       else if (needsChecks(result, limits))
-        this.#settle(withChecks(result, isOwn, this.#commission));
+        this.#settle(withChecks(result, isOwn, this.#commission, this.#begun));
       else this.#settle(result);
     }
   }
@@ -261,15 +262,20 @@ export function needsChecks(result: RunResult, limits: CommandLimits | undefined
   return !isPlain || result.spill !== undefined || wasKilled(result);
 }
 
-/** The result with what only the system can tell, for the few that need it. */
+/**
+ * The result with what only the system can tell, for the few that need it.
+ *
+ * @param since When it was begun, by `performance.now()`. The host may hear of its end late, so that
+ *   no time before that tells.
+ */
 export async function withChecks(
   result: RunResult,
   isOwn: boolean,
   commission: Pick<Commission, 'command' | 'groups' | 'limits'>,
+  since: number,
 ): Promise<RunResult> {
   const { command, groups, limits } = commission;
   const { sandbox, directory = '/' } = command;
-  const since = performance.now() - result.durationMs;
   const kills = (await groups?.memoryKills()) ?? 0;
   if (result.background.length === 0) await groups?.remove();
   const checked: RunResult =

@@ -5,6 +5,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DomainRules, denyingRule, locate } from '../../src/command/sandbox/proxy/domains.js';
 import { canonicalHost } from '../../src/command/sandbox/proxy/hosts.js';
+import type { MergedResult } from '../../src/index.js';
+import { runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { makeScene, people, runAs, useScenes } from '../support/sandbox.js';
 
@@ -91,6 +93,17 @@ print(urllib.request.urlopen('${to}/f').read().decode(), end='')"`,
       { kind: 'connect', target: 'localhost', rule: 'deniedDomains', source: 'proxy' },
     ]);
   });
+});
+
+test('what was denied is told, however late a busy host hears of the end', async () => {
+  const { work: cwd } = makeScene(scenes.path, people[0]);
+  const command = `${CURL} http://example.com/; echo asked; sleep 0.1`;
+  const options = { cwd, sandbox: { network: { allowedDomains: ['localhost'] } } };
+  const { result, wasBusy } = await runHost<{ result: MergedResult; wasBusy: boolean }>('busy', {
+    args: [command, JSON.stringify(options)],
+  });
+  expect(wasBusy).toBe(true);
+  expect(result.sandbox?.denials).toMatchObject([{ target: 'example.com', source: 'proxy' }]);
 });
 
 describe('names', () => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { isGone } from '../support/processes.js';
+import { eventually, isGone } from '../support/processes.js';
 import {
   isRoot,
   makeScene,
@@ -71,7 +71,10 @@ async function tryIt(
   // Who ends all in the sandbox ends who would tell of it too.
   const ran = runWith(person, scene, command, { cwd: scene.work, sandbox });
   const { text } = await (sandbox === undefined ? ran : ran.catch(() => ({ text: '' })));
-  const out = isOut(scene, told, text, before);
+  const isOutNow = () => isOut(scene, told, text, before);
+  // Who was signalled takes a moment to go.
+  if (sandbox === undefined) await eventually(() => expect(isOutNow()).toBe(true));
+  const out = isOutNow();
   child.stdin?.end();
   return { out, text };
 }

@@ -85,13 +85,19 @@ sockets['relative'] = listener(socket.AF_UNIX, socket.SOCK_STREAM, 'relative.soc
 late = threading.Thread(target=later)
 late.start()
 # System V's shared memory, for whoever shares it.
-segment = ctypes.CDLL(None).shmget(0, 4096, 0o1666)
+libc = ctypes.CDLL(None)
+segment = libc.shmget(0, 4096, 0o1666)
+# It goes with its last user, however that ends; until then it can be had by its number.
+libc.shmat(segment, 0, 0)
+libc.shmctl(segment, 0, None)
 # What hangs on the user, and lies in memory that is shared.
 numbers = {'x86_64': (248, 250), 'aarch64': (217, 219)}[os.uname().machine]
 ADD_KEY, KEYCTL = numbers
-OF_USER, UNLINK = -4, 9
-call = ctypes.CDLL(None).syscall
+OF_USER, UNLINK, SET_TIMEOUT = -4, 9, 15
+call = libc.syscall
 key = call(ADD_KEY, b'user', name[1:].encode(), b'the secret key', 14, OF_USER)
+# A user may have 200. Who is killed leaves it; it goes after so many seconds.
+call(KEYCTL, SET_TIMEOUT, key, 300)
 shared = '/dev/shm/' + name[1:]
 with open(shared, 'w') as file:
     file.write('the secret key')
@@ -117,6 +123,5 @@ while True:
             note(how)
 over.set()
 late.join()
-ctypes.CDLL(None).shmctl(segment, 0, None)
 call(KEYCTL, UNLINK, key, OF_USER)
 os.unlink(shared)

@@ -108,6 +108,7 @@ class ClientsCommand implements CommandEvents {
   readonly #prepared: Prepared;
   readonly #handle: CommandHandle;
   readonly #spill: SpillFile | undefined;
+  readonly #begun = performance.now();
   /** Pieces of input, each after the one before. */
   #writing: Promise<void>;
   #start: () => void = () => {};
@@ -188,7 +189,7 @@ class ClientsCommand implements CommandEvents {
     await this.#signalled;
     const result = toResult(end, asked, 'kill');
     const checked = needsChecks(result, wanted)
-      ? await withChecks(result, isOwn, this.#prepared)
+      ? await withChecks(result, isOwn, this.#prepared, this.#begun)
       : result;
     const { outOfMemory, sandbox, spill, limits } = checked;
     const told = {
