@@ -142,7 +142,7 @@ async function openPlace(flags: McpFlags): Promise<Place> {
   const fleet = await connectFleet({ ...brokerOf(servers, flags), pool });
   const given = contractOptions(contract, options, givenShell(flags), timeout);
   return {
-    createTool: () => fleet.createBashTool({ ...given, labels }),
+    createTool: () => fleet.createLastingTool({ ...given, labels }),
     close: () => fleet.dispose(),
   };
 }

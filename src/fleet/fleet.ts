@@ -1,5 +1,6 @@
 import type { CommandLine } from '../command/command-line.js';
 import type { LiveProcess } from '../command/spawn.js';
+import type { BashTool } from '../contracts/contract.js';
 import type { BashToolOf, ContractName } from '../contracts/create-bash-tool.js';
 import type { BytesChunk, MergedResult, RunResult, SeparateResult } from '../engine/outcome.js';
 import { BusyError } from '../remote/errors.js';
@@ -12,6 +13,8 @@ import {
   readOptions,
   wholeFrom,
 } from '../support/checks.js';
+import { Listener } from '../support/listener.js';
+import { LastingTools } from './lasting-tool.js';
 import { Broker } from './line/broker.js';
 import { BROKER_OPTION_NAMES, type BrokerOptions } from './line/broker-options.js';
 import type { WorkerInfo } from './messages.js';
@@ -71,7 +74,13 @@ export async function connectFleet(given: FleetOptions): Promise<Fleet> {
   const leaseMs = leaseFrom(options.leaseMs ?? LEASE_MS);
   checkFunction('onDrain', options.onDrain);
   const broker = await Broker.connect(options);
-  return new Fleet(new Placement(broker, subjects, { leaseMs }, options.onDrain));
+  const tools = new LastingTools();
+  const onDrain = new Listener('onDrain', options.onDrain ?? undefined);
+  const drained = (worker: string): void => {
+    onDrain.tell(worker);
+    tools.drained(worker);
+  };
+  return new Fleet(new Placement(broker, subjects, { leaseMs }, drained), tools);
 }
 
 /** @throws {InputError} It is no lease that a worker takes. */
@@ -83,11 +92,13 @@ function leaseFrom(leaseMs: number): number {
 /** The workers of a pool: whatever is asked goes to one that has room. */
 export class Fleet implements AsyncDisposable {
   readonly #placement: Placement;
+  readonly #lastingTools: LastingTools;
   #disposed: Promise<void> | undefined;
 
   /** Made by {@link connectFleet}. */
-  constructor(placement: Placement) {
+  constructor(placement: Placement, lastingTools: LastingTools) {
     this.#placement = placement;
+    this.#lastingTools = lastingTools;
   }
 
   /**
@@ -149,6 +160,18 @@ export class Fleet implements AsyncDisposable {
       const left = options as unknown as FarToolOptions<Name>;
       return Object.assign(await connection.createBashTool(left), { worker });
     });
+  }
+
+  /**
+   * As {@link createBashTool}, for whom a new session is better than none: once its worker is lost,
+   * or about to end and nothing of the tool runs there, the tool goes on at another one. The first
+   * answer from there begins with a line that says so, and that directory, tasks and artifacts are
+   * gone. The call that was under way is told `WorkerLostError`, and not run again.
+   */
+  createLastingTool<Name extends ContractName>(
+    options: FarToolOptions<Name> & Labelled,
+  ): Promise<BashTool> {
+    return this.#lastingTools.make(() => this.createBashTool(options));
   }
 
   /**

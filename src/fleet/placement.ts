@@ -1,6 +1,5 @@
 import { BusyError, NoWorkerError } from '../remote/errors.js';
 import { Connection } from '../remote/near/connection.js';
-import { Listener } from '../support/listener.js';
 import type { Broker } from './line/broker.js';
 import { BrokerLink, type Lease } from './line/broker-link.js';
 import { encodePacket } from './line/packet.js';
@@ -53,7 +52,7 @@ export class Placement {
   readonly #broker: Broker;
   readonly #subjects: Subjects;
   readonly #lease: Lease;
-  readonly #onDrain: Listener<string>;
+  readonly #onDrain: (worker: string) => void;
   /** Who this client is. */
   readonly #id = newId();
   readonly #inbox: string;
@@ -66,16 +65,11 @@ export class Placement {
   readonly #offers = new Map<string, Uint8Array[]>();
   #isDisposed = false;
 
-  constructor(
-    broker: Broker,
-    subjects: Subjects,
-    lease: Lease,
-    onDrain?: (worker: string) => void,
-  ) {
+  constructor(broker: Broker, subjects: Subjects, lease: Lease, onDrain: (worker: string) => void) {
     this.#broker = broker;
     this.#subjects = subjects;
     this.#lease = lease;
-    this.#onDrain = new Listener('onDrain', onDrain);
+    this.#onDrain = onDrain;
     this.#inbox = broker.inbox();
     this.#stopListening = broker.listen(`${this.#inbox}.*`, ({ subject, data, answer }) => {
       const name = lastToken(subject);
@@ -226,7 +220,7 @@ export class Placement {
     if (line === undefined) return;
     const isDraining = 'draining' in notice;
     line.isAvoided = isDraining || notice.isCrowded;
-    if (isDraining) this.#onDrain.tell(worker);
+    if (isDraining) this.#onDrain(worker);
   }
 }
 

@@ -28,6 +28,36 @@ describe.runIf(hasNats())('an MCP server of a fleet', async () => {
     await eventually(() => expect(sleeping(199)).toEqual([]));
   });
 
+  test('of a worker that is lost, tells the call that was under way, and has a new session for the next', async () => {
+    const worker = await startWorker(nats.url, ['--label', 'of=two']);
+    const client = new Client({ name: 'test', version: '1' });
+    const args = [program, 'mcp', '--fleet', nats.url, '--label', 'of=two', '--cwd', '/tmp'];
+    await client.connect(new StdioClientTransport({ command: process.execPath, args }));
+    const bash = (command: string) => client.callTool({ name: 'bash', arguments: { command } });
+    await client.listTools();
+    await bash('cd /usr');
+    const running = bash(longSleep(200));
+    await eventually(() => expect(sleeping(200)).toHaveLength(1));
+    await startWorker(nats.url, ['--label', 'of=two']);
+    worker.child.kill('SIGKILL');
+    expect(await running).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('its worker was lost') }],
+    });
+    const lost = /^The worker of this session was lost, and with it went its directory, tasks .*$/;
+    const next = await bash('pwd');
+    const [first] = next.content;
+    const text = first?.type === 'text' ? first.text : '';
+    expect(text.split('\n')).toEqual([expect.stringMatching(lost), '', '/tmp']);
+    expect(next.structuredContent).toMatchObject({
+      stdout: '/tmp\n',
+      notices: [expect.stringMatching(lost)],
+    });
+    expect(await bash('pwd')).toMatchObject({ content: [{ text: '/tmp' }] });
+    expect(sleeping(200)).toEqual([]);
+    await client.close();
+  });
+
   test('says that there is no worker, before a client calls', async () => {
     const { code, stderr } = await cli('mcp', '--fleet', nats.url);
     expect(stderr).toBe('forkline: There is no worker; nothing was started.\n');

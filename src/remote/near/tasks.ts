@@ -1,7 +1,7 @@
 import { type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { callOut, describeThrown } from '../../support/errors.js';
 import { warnHost } from '../../support/logger.js';
-import type { TaskListener } from '../../tasks/events.js';
+import type { TaskEvent, TaskListener } from '../../tasks/events.js';
 import type { WaitOptions } from '../../tasks/followed-task.js';
 import { TaskManager } from '../../tasks/manager.js';
 import { Task, type TaskWork } from '../../tasks/task.js';
@@ -33,16 +33,15 @@ export class FarTasks extends TaskManager {
       };
       this.follow(work, performance.now() - durationMs);
     };
-    session.onEvent = (event) => {
-      for (const listener of this.#told) {
-        callOut(
-          () => listener(event),
-          (error) => {
-            if (!this.#told.delete(listener)) return;
-            warnHost(`a listener threw, it is not called again: ${describeThrown(error)}`);
-          },
-        );
-      }
+    session.onEvent = (event) => this.#tell(event);
+    session.onLost = (reason) => {
+      const running = this.list().filter(({ end }) => end === undefined);
+      // Nobody there tells it any more, and they know of it themselves in the next turn.
+      queueMicrotask(() => {
+        for (const task of running) {
+          this.#tell({ task: task.status(), news: [{ kind: 'lost', reason }] });
+        }
+      });
     };
   }
 
@@ -56,6 +55,18 @@ export class FarTasks extends TaskManager {
   /** @throws Error The tasks of a tool on the far side are begun by it. */
   override start(): Promise<Task> {
     return Promise.reject(new Error('A task of a tool on the far side is begun by the tool.'));
+  }
+
+  #tell(event: TaskEvent): void {
+    for (const listener of this.#told) {
+      callOut(
+        () => listener(event),
+        (error) => {
+          if (!this.#told.delete(listener)) return;
+          warnHost(`a listener threw, it is not called again: ${describeThrown(error)}`);
+        },
+      );
+    }
   }
 
   protected override make(id: string, work: TaskWork, startedAt: number): Task {

@@ -1,0 +1,56 @@
+import { checkFunction } from '../support/checks.js';
+import type { TaskListener } from '../tasks/events.js';
+import { TaskManager } from '../tasks/manager.js';
+import type { TaskOptions } from '../tasks/start.js';
+import type { Task } from '../tasks/task.js';
+
+/** The tasks of a tool that goes from one worker to another: those of where it is now. */
+export class LastingTasks extends TaskManager {
+  #current: TaskManager;
+  /** Who is told, and how that is stopped. */
+  readonly #told = new Map<TaskListener, () => void>();
+
+  constructor(first: TaskManager) {
+    super({ maxRunning: first.maxRunning });
+    this.#current = first;
+  }
+
+  /** From now on these are its tasks. */
+  becomes(next: TaskManager): void {
+    this.#current = next;
+    for (const [listener, stop] of this.#told) {
+      stop();
+      this.#told.set(listener, next.subscribe(listener));
+    }
+  }
+
+  override subscribe(listener: TaskListener): () => void {
+    checkFunction('listener', listener ?? 'nothing');
+    this.#told.get(listener)?.();
+    this.#told.set(listener, this.#current.subscribe(listener));
+    return () => {
+      this.#told.get(listener)?.();
+      this.#told.delete(listener);
+    };
+  }
+
+  override list(): readonly Task[] {
+    return this.#current.list();
+  }
+
+  override get(id: string): Task | undefined {
+    return this.#current.get(id);
+  }
+
+  override find(id: string): Task {
+    return this.#current.find(id);
+  }
+
+  override forget(id: string): boolean {
+    return this.#current.forget(id);
+  }
+
+  override start(command: string, options?: TaskOptions): Promise<Task> {
+    return this.#current.start(command, options);
+  }
+}

@@ -1,0 +1,116 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { connectFleet, type Fleet, NoWorkerError, WorkerLostError } from '../../src/fleet/index.js';
+import type { BashTool, TaskEvent } from '../../src/index.js';
+import { longSleep, sleeping } from '../support/commands.js';
+import { useDisposal } from '../support/disposal.js';
+import { leavesNothingBehind } from '../support/leftovers.js';
+import { hasNats, startWorker, useNats } from '../support/nats.js';
+import { eventually } from '../support/processes.js';
+import { failureOf } from '../support/results.js';
+import { textOf } from '../support/tool.js';
+
+const LOST = /^The worker of this session was lost, .* a new session\.\n\n/;
+const ENDS = /^The worker of this session is about to end, .* a new session\.\n\n/;
+
+async function drainingOf(fleet: Fleet): Promise<readonly boolean[]> {
+  const all: boolean[] = [];
+  for await (const { draining } of fleet.workers()) all.push(draining);
+  return all.sort();
+}
+
+describe.runIf(hasNats())('a tool that outlasts its worker', async () => {
+  leavesNothingBehind();
+  const keep = useDisposal();
+  const nats = await useNats(mkdtempSync(join(tmpdir(), 'forkline-nats-')));
+  const connect = async () => keep(await connectFleet({ servers: nats.url, leaseMs: 2000 }));
+  const asked = async (bash: BashTool, command: string) => textOf(await bash.execute({ command }));
+
+  test('of a worker that is killed, one call is lost, and all others that come have one new session', async () => {
+    const worker = await startWorker(nats.url);
+    const fleet = await connect();
+    const bash = await fleet.createLastingTool({ contract: 'session', cwd: '/tmp' });
+    const events: TaskEvent[] = [];
+    bash.tasks?.subscribe((event) => events.push(event));
+    await asked(bash, 'cd /usr');
+    await bash.execute({ command: longSleep(161), run_in_background: true });
+    const running = failureOf(bash.execute({ command: longSleep(162) }));
+    await eventually(() => expect([...sleeping(161), ...sleeping(162)]).toHaveLength(2));
+    const [task] = bash.tasks?.list() ?? [];
+    await startWorker(nats.url);
+    worker.child.kill('SIGKILL');
+    expect(await running).toBeInstanceOf(WorkerLostError);
+    await eventually(() => expect([...sleeping(161), ...sleeping(162)]).toEqual([]));
+    expect(events.flatMap(({ news }) => news)).toContainEqual({
+      kind: 'lost',
+      reason: expect.any(String),
+    });
+    const both = await Promise.all([asked(bash, 'pwd'), asked(bash, 'pwd')]);
+    const [told, ...others] = both.sort((one, other) => other.length - one.length);
+    expect(told).toMatch(LOST);
+    expect(told?.replace(LOST, '').trim()).toBe('/tmp');
+    expect(others.map((text) => text.trim())).toEqual(['/tmp']);
+    // It is the tasks of where it is now that can be asked for, and that tell of themselves.
+    const [output] = bash.companions.filter(({ name }) => name === 'task_output');
+    expect(await output?.answer({ task_id: task?.id })).toMatchObject({ isError: true });
+    expect(bash.tasks?.list()).toEqual([]);
+    events.length = 0;
+    await bash.execute({ command: 'true', run_in_background: true });
+    await eventually(() =>
+      expect(events.flatMap(({ news }) => news.map(({ kind }) => kind))).toContain('ended'),
+    );
+    await bash.dispose();
+    expect(await failureOf(bash.execute({ command: 'true' }))).toMatchObject({ kind: 'disposed' });
+  });
+
+  test('where nobody is left it says so, each time, and goes on once somebody is', async () => {
+    const worker = await startWorker(nats.url);
+    const fleet = await connect();
+    const bash = await fleet.createLastingTool({ contract: 'workspace', cwd: '/' });
+    worker.child.kill('SIGKILL');
+    await worker.ended;
+    expect(await failureOf(bash.execute({ command: 'true' }))).toBeInstanceOf(WorkerLostError);
+    for (let call = 0; call < 2; call += 1) {
+      expect(await failureOf(bash.execute({ command: 'true' }))).toBeInstanceOf(NoWorkerError);
+    }
+    await startWorker(nats.url);
+    // An error can be the first answer, too.
+    const failed = await failureOf(bash.execute({ command: 5 }));
+    expect(failed).toMatchObject({ name: 'ToolError', message: expect.stringMatching(LOST) });
+    expect(await asked(bash, 'echo on')).toMatch(/^on\n/);
+  });
+
+  test('a worker that drains is left once nothing runs there, and ends before its time is up', async () => {
+    const worker = await startWorker(nats.url, ['--drain', '600']);
+    const fleet = await connect();
+    const bash = await fleet.createLastingTool({ contract: 'session', cwd: '/tmp' });
+    await asked(bash, 'cd /usr');
+    await bash.execute({ command: longSleep(163), run_in_background: true });
+    await startWorker(nats.url);
+    worker.child.kill('SIGTERM');
+    await eventually(async () => expect(await drainingOf(fleet)).toEqual([false, true]));
+    expect((await asked(bash, 'pwd')).trim()).toBe('/usr');
+    expect(sleeping(163)).toHaveLength(1);
+    for (const pid of sleeping(163)) process.kill(pid);
+    await eventually(async () => expect(await asked(bash, 'pwd')).toMatch(ENDS));
+    expect(await worker.ended).toBe(143);
+    expect((await asked(bash, 'pwd')).trim()).toBe('/tmp');
+  });
+
+  test('a worker that drains keeps a tool for as long as nobody else is there', async () => {
+    const worker = await startWorker(nats.url, ['--drain', '600']);
+    const fleet = await connect();
+    const bash = await fleet.createLastingTool({ contract: 'session', cwd: '/tmp' });
+    await asked(bash, 'cd /usr');
+    worker.child.kill('SIGTERM');
+    await eventually(async () => expect(await drainingOf(fleet)).toEqual([true]));
+    expect((await asked(bash, 'pwd')).trim()).toBe('/usr');
+    await startWorker(nats.url);
+    const text = await asked(bash, 'pwd');
+    expect(text).toMatch(ENDS);
+    expect(text.replace(ENDS, '').trim()).toBe('/tmp');
+    expect(await worker.ended).toBe(143);
+  });
+});
