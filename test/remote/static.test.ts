@@ -1,4 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { afterAll, expect, test, vi } from 'vitest';
 import { InputError, LaunchError } from '../../src/index.js';
@@ -65,13 +66,41 @@ test.runIf(isBuilt)('no sandbox, text as UTF-8 and processor time can be asked f
   expect(outcome).toEqual({ kind: 'signaled', signal: 'SIGXCPU' });
 });
 
-test.runIf(isBuilt)('a tool is refused, and told what there is instead', async () => {
-  const refused = await failureOf(far.createBashTool({ contract: 'plain' }));
-  expect(refused).toBeInstanceOf(InputError);
-  expect((refused as Error).message).toBe(
-    'createBashTool: expected a far side with Node, got forkline-far, which has run() and spawn()',
-  );
-});
+test.runIf(isBuilt)(
+  'that it has no tools is known from its greeting, and told with what to do',
+  async () => {
+    expect(far.hasTools).toBe(false);
+    const refused = await failureOf(far.createBashTool({ contract: 'plain' }));
+    expect(refused).toBeInstanceOf(InputError);
+    expect((refused as Error).message).toBe(
+      'createBashTool: expected a far side with tools, got one that has run() and spawn() alone, as ' +
+        'forkline-far: install Node and forkline there, and start `forkline serve --stdio` in its place',
+    );
+  },
+);
+
+test.runIf(isBuilt)(
+  'a client that does not read the greeting is refused a tool by the call',
+  async () => {
+    const asked = encodeFrame({
+      kind: FRAME.open,
+      more: false,
+      call: 1,
+      payload: Buffer.from(JSON.stringify({ op: 'tool', options: { contract: 'plain' } })),
+    });
+    const child = spawn(STATIC_FAR, SERVE.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] });
+    child.stdin.write(Buffer.concat([Buffer.from(hello(1)), asked]));
+    let said = '';
+    child.stdout.on('data', (bytes: Buffer) => {
+      said += bytes.toString('latin1');
+    });
+    await vi.waitFor(() => expect(said).toContain('"InputError"'));
+    child.stdin.end();
+    await once(child, 'close');
+    expect(said).toContain('"takes":["command"]');
+    expect(said).toContain('createBashTool: expected a far side with Node, got forkline-far');
+  },
+);
 
 test.runIf(isBuilt)('it runs where nothing else is: no Node, no C library, no shell', async () => {
   const image = folder.file('image');

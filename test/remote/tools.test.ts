@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { ArtifactError, InputError, ToolError } from '../../src/index.js';
 import { createMcpServer } from '../../src/mcp/index.js';
 import { BusyError, connect, serveStream } from '../../src/remote/index.js';
+import { encodeFrame, FRAME } from '../../src/remote/wire/frames.js';
+import { PREAMBLE, PROTOCOL } from '../../src/remote/wire/protocol.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { FAR_SIDE, memoryLine, useFar } from '../support/far.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
@@ -13,6 +15,53 @@ import { textOf } from '../support/tool.js';
 const far = await useFar();
 leavesNothingBehind();
 const folder = useFolder();
+
+/** A far side that says no more than its greeting. */
+function greeting(more: object): readonly string[] {
+  const payload = Buffer.from(JSON.stringify({ protocol: PROTOCOL, version: '0', ...more }));
+  const frame = encodeFrame({ kind: FRAME.hello, more: false, call: 0, payload });
+  const said = Buffer.concat([Buffer.from(PREAMBLE), frame]).toString('base64');
+  const script = `process.stdout.write(Buffer.from('${said}', 'base64')); process.stdin.resume()`;
+  return [process.execPath, '-e', script];
+}
+
+test('a far side tells in its greeting that it has tools', async () => {
+  expect(far.hasTools).toBe(true);
+  const { toFar, toNear, service } = memoryLine();
+  let said = '';
+  toNear.on('data', (bytes: Buffer) => {
+    said += bytes.toString('latin1');
+  });
+  await eventually(() =>
+    expect(said).toContain('"takes":["command","tool","execute","task","artifacts"]'),
+  );
+  toFar.end();
+  await service.closed;
+});
+
+test.each([
+  [{}, true],
+  [{ takes: 'command' }, true],
+  [{ takes: ['command', 'tool'] }, true],
+  [{ takes: ['command'] }, false],
+  [{ takes: [] }, false],
+])(
+  'of a far side that greets with %j is known whether it may have tools: %j',
+  async (more, has) => {
+    const there = await connect({ command: greeting(more) });
+    expect(there.hasTools).toBe(has);
+    const making = failureOf(there.createBashTool({ contract: 'plain' }));
+    if (!has) {
+      // It is not asked.
+      expect(await making).toMatchObject({
+        name: 'InputError',
+        message: expect.stringMatching(/^createBashTool: expected a far side with tools, got one/),
+      });
+    }
+    await there.dispose();
+    await making;
+  },
+);
 
 test('whole outputs stay at the far side, and are read in parts', async () => {
   const bash = await far.createBashTool({ contract: 'workspace', cwd: folder.path });

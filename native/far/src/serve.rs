@@ -35,6 +35,9 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 /// Calls that the client may have under way.
 const MAX_CALLS: usize = 256;
 
+/// The calls that it takes: clients know by this that it has no tools.
+const TAKES: &[&str] = &["command"];
+
 /// From SIGTERM to SIGKILL, when the client has gone.
 const GRACE: Duration = Duration::from_millis(5000);
 
@@ -85,6 +88,7 @@ fn greet(line: &Line) -> io::Result<()> {
         "protocol": PROTOCOL,
         "version": env!("CARGO_PKG_VERSION"),
         "maxBytes": MAX_BYTES,
+        "takes": TAKES,
     }));
     Ok(())
 }

@@ -59,6 +59,7 @@ export class Client {
       protocol: PROTOCOL,
       version: packageVersion(),
       maxBytes: options.limits.maxBytes,
+      takes: ['command', 'tool', 'execute', 'task', 'artifacts'],
     };
     this.#wire.hello(hello);
   }

@@ -44,13 +44,20 @@ export class Connection implements AsyncDisposable {
 
   private constructor(
     wire: Wire,
-    maxBytes: number,
+    { maxBytes = MOST_BYTES, takes }: Hello,
     closed: Promise<string>,
     leave: Surroundings['ended'],
   ) {
     this.closed = closed;
     this.#leave = leave;
-    this.#line = { wire, maxBytes, isDisposed: () => this.#disposed !== undefined };
+    // One that does not say so yet refuses them by itself.
+    const hasTools = !Array.isArray(takes) || takes.includes('tool');
+    this.#line = { wire, maxBytes, hasTools, isDisposed: () => this.#disposed !== undefined };
+  }
+
+  /** Whether the far side has tools: `forkline-far`, without Node, has `run()` and `spawn()` alone. */
+  get hasTools(): boolean {
+    return this.#line.hasTools;
   }
 
   /**
@@ -70,9 +77,9 @@ export class Connection implements AsyncDisposable {
         {
           hello: (body) => {
             stopTimer();
-            const { protocol, version, maxBytes = MOST_BYTES } = body as Hello;
-            if (protocol === PROTOCOL) resolve(new Connection(wire, maxBytes, closed, ended));
-            else wire.destroy(`it is forkline ${version}, this is ${packageVersion()}`);
+            const hello = body as Hello;
+            if (hello.protocol === PROTOCOL) resolve(new Connection(wire, hello, closed, ended));
+            else wire.destroy(`it is forkline ${hello.version}, this is ${packageVersion()}`);
           },
           ...(noticed && { notice: noticed }),
           closed: (reason) => {
@@ -126,7 +133,7 @@ export class Connection implements AsyncDisposable {
    * As `createBashTool()`: the tool is made on the far side, and stays there. What its options have
    * of functions and objects is in a profile of the far side.
    *
-   * @throws {InputError} An option is not valid, or no plain data.
+   * @throws {InputError} An option is not valid, or no plain data; or the far side has no tools.
    */
   createBashTool<Name extends ContractName>(
     options: FarToolOptions<Name>,

@@ -45,6 +45,8 @@ export interface FarLine {
   readonly wire: Wire;
   /** Bytes of a message that the far side takes. */
   readonly maxBytes: number;
+  /** False: what is at the far side has no tools. */
+  readonly hasTools: boolean;
   readonly isDisposed: () => boolean;
 }
 

@@ -7,6 +7,7 @@ import type {
 } from '../../contracts/create-bash-tool.js';
 import { ToolError, toToolError } from '../../contracts/errors.js';
 import { completeTool } from '../../contracts/ways/complete.js';
+import { InputError } from '../../support/errors.js';
 import { WorkerLostError } from '../errors.js';
 import type { FarDefinition, MadeTool } from '../wire/protocol.js';
 import { FarArtifacts } from './artifacts.js';
@@ -29,17 +30,21 @@ export type FarToolOptions<Name extends ContractName> = { readonly contract: Nam
   };
 
 const INSTEAD = 'put it into a profile of the far side';
+const NO_TOOLS =
+  'createBashTool: expected a far side with tools, got one that has run() and spawn() alone, as ' +
+  'forkline-far: install Node and forkline there, and start `forkline serve --stdio` in its place';
 
 /**
  * A tool on the far side of a line: what it is, and what is asked of it, go over the line; its state,
  * directory, tasks and artifacts stay there.
  *
- * @throws {InputError} An option is not valid, or no plain data.
+ * @throws {InputError} The far side has no tools, or an option is not valid, or no plain data.
  */
 export async function createFarTool<Name extends ContractName>(
   line: FarLine,
   given: FarToolOptions<Name>,
 ): Promise<BashToolOf<Name>> {
+  if (!line.hasTools) throw new InputError(NO_TOOLS);
   const options = plainOptions({ ...given }, INSTEAD);
   const session = new ToolLine(line);
   const made = await session.make(options);

@@ -23,6 +23,8 @@ export interface Hello {
   readonly version: string;
   /** From the far side: bytes of messages that it takes at most. */
   readonly maxBytes?: number;
+  /** From the far side: the calls that it takes; absent, from an older one: it refuses what it does not. */
+  readonly takes?: readonly Open['op'][];
 }
 
 /** Options of a command that go to another machine: plain data, the environment as a policy. */
