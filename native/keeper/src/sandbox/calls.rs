@@ -38,8 +38,14 @@ pub const FOREIGN: Numbers = Numbers {
     keys: [286, 287, 288],
 };
 #[cfg(target_arch = "aarch64")]
-pub const FOREIGN: Numbers =
-    Numbers { architecture: 0x4000_0028, socket: 281, pair: 288, connect: 283, multiplexer: None };
+pub const FOREIGN: Numbers = Numbers {
+    architecture: 0x4000_0028,
+    socket: 281,
+    pair: 288,
+    connect: 283,
+    multiplexer: None,
+    keys: [309, 310, 311],
+};
 
 /// A call that somebody is asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
