@@ -2,7 +2,8 @@
 # Runs the check set on arm64, in a full emulation of such a machine: Debian's kernel and C library for
 # arm64, and a Node from the npm registry, in a file system in memory. By hand, as root, on a Debian on x64:
 #
-#     npm run build:native -- --target aarch64-unknown-linux-gnu.2.28 && bash scripts/arm64.sh
+#     npm run build:native -- --target aarch64-unknown-linux-gnu.2.28 &&
+#       npm run build:far -- --target aarch64-unknown-linux-musl && bash scripts/arm64.sh
 #
 # Emulating one process (qemu-user) is not enough: it knows nothing of the flags with which commands are
 # cloned. The whole takes some minutes, of which the emulated machine runs for two or three.
@@ -41,8 +42,8 @@ echo '{"private":true}' | tee "$work/node/package.json" >"$root/user/package.jso
 cp "$work/node/node_modules/node/bin/node" "$root/usr/bin/node"
 # Forced, since npm sees that this machine is of another kind.
 (cd "$root/user" && npm install --silent --offline --force "$work"/tarballs/forkline-[0-9]*.tgz \
-  "$work"/tarballs/forkline-engine-linux-arm64-gnu-*.tgz)
-cp test/environments/smoke.mjs "$root/user/"
+  "$work"/tarballs/forkline-engine-linux-arm64-gnu-*.tgz "$work"/tarballs/forkline-far-linux-arm64-*.tgz)
+cp test/environments/smoke.mjs test/environments/far.mjs "$root/user/"
 ln -sf ../bin/busybox "$root/bin/mount"
 cat >"$root/init" <<'INIT'
 #!/bin/bash
@@ -54,6 +55,7 @@ mkdir -p /dev/pts && /bin/busybox mount -t devpts devpts /dev/pts
 uname -srm
 cd /user && node smoke.mjs
 echo "the check set ended with $?"
+node far.mjs node_modules/@forkline/far-linux-arm64/forkline-far
 node node_modules/forkline/dist/cli.js doctor
 /bin/busybox poweroff -f
 INIT
@@ -63,4 +65,4 @@ chmod +x "$root/init"
 timeout 900 qemu-system-aarch64 -machine virt -cpu max,pauth=off -smp 2 -m 3072 -nographic -no-reboot \
   -nic none -kernel "$work"/kernel/boot/vmlinuz-* -initrd "$work/initrd" \
   -append 'console=ttyAMA0 quiet rdinit=/init' </dev/null | tee "$work/log"
-[ "$(grep -c '"ok":true' "$work/log")" -ge 21 ] && ! grep -q '"ok":false' "$work/log"
+[ "$(grep -c '"ok":true' "$work/log")" -ge 28 ] && ! grep -q '"ok":false' "$work/log"

@@ -1,13 +1,14 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { InputError, LaunchError } from '../../src/index.js';
 import { type Connection, connect } from '../../src/remote/index.js';
 import { encodeFrame, FRAME } from '../../src/remote/wire/frames.js';
 import { STATIC_FAR } from '../support/far.js';
 import { namespaces } from '../support/hosts.js';
-import { read } from '../support/house.js';
+import { read, root } from '../support/house.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { exited, failureOf, printed } from '../support/results.js';
 
@@ -133,6 +134,20 @@ test.runIf(isBuilt).each([
   });
   expect(stderr).toMatch(why);
   expect(status).toBe(0);
+});
+
+test.runIf(isBuilt)('it passes what is asked of it on other machines', () => {
+  const asked = [join(root, 'test', 'environments', 'far.mjs'), STATIC_FAR];
+  const said = execFileSync(process.execPath, asked, { encoding: 'utf8' }).trim().split('\n');
+  expect(said.filter((line) => JSON.parse(line).ok !== true)).toEqual([]);
+  expect(said).toHaveLength(7);
+});
+
+test.runIf(isBuilt)('it needs no loader and no library, and is for its kind of processor', () => {
+  const check = join(root, 'scripts', 'far-static.mjs');
+  const said = execFileSync(process.execPath, [check], { encoding: 'utf8' });
+  expect(said).toContain(`ok     ${STATIC_FAR}\n`);
+  expect(said).not.toContain('FAILED');
 });
 
 test.runIf(isBuilt)('it is of the version of the package', () => {
