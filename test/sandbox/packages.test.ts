@@ -118,6 +118,21 @@ describe.each(people)('%s', (person) => {
     expect(asked).toContain('/answer.tgz');
   });
 
+  test('programs are told to look for no newer version of themselves, unless the caller says', async () => {
+    const { work } = makeScene(scenes.path, person);
+    const names = ['npm_config_update_notifier', 'NO_UPDATE_NOTIFIER', 'GH_NO_UPDATE_NOTIFIER'];
+    const command = `printenv ${names.join(' ')}`;
+    const told = async (more: object, env: object) => {
+      const options = { cwd: work, sandbox: more, env };
+      const without = Object.fromEntries(names.map((name) => [name, undefined]));
+      const home = join(work, '../home');
+      return (await runAs(person, { home }, command, options, without)).text;
+    };
+    expect(await told(sandbox, {})).toBe('false\n1\n1\n');
+    expect(await told({}, { npm_config_update_notifier: 'true' })).toBe('true\n1\n1\n');
+    expect(await told({ network: 'full' }, { NO_UPDATE_NOTIFIER: 'mine' })).toBe('mine\n');
+  });
+
   test('pip installs from its index into an environment', async (context) => {
     if (pip === undefined) context.skip('no pip');
     const { text, result } = await ask(`/usr/bin/python3 -m venv --without-pip env

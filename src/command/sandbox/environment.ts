@@ -8,6 +8,16 @@ const CACHES: Readonly<Record<string, string>> = {
 };
 
 /**
+ * Programs that look for a newer version of themselves do so at a host that is none of the command's
+ * work: that it is denied would be told as if the work had been. What a caller has set stays.
+ */
+const NO_NEWER_VERSIONS: Readonly<Record<string, string>> = {
+  npm_config_update_notifier: 'false',
+  NO_UPDATE_NOTIFIER: '1',
+  GH_NO_UPDATE_NOTIFIER: '1',
+};
+
+/**
  * A command's environment block with what is different in its sandbox.
  *
  * @param block `NAME=value` entries joined by NUL, one character a byte.
@@ -25,7 +35,11 @@ export function sandboxEnvironment(block: string, sandbox: ResolvedSandbox): str
     if (name in own || (sandbox.ownTmp && (name === 'TMP' || name === 'TEMP'))) return [];
     return sandbox.ownTmp && lost(name, entry.slice(at + 1)) ? [] : [entry];
   });
-  const pairs = Object.entries(own).map(([name, value]) => `${name}=${value}`);
+  const given = new Set(entries.map((entry) => entry.slice(0, entry.indexOf('='))));
+  const quiet = Object.entries(sandbox.network ? {} : NO_NEWER_VERSIONS);
+  const pairs = [...Object.entries(own), ...quiet.filter(([name]) => !given.has(name))].map(
+    ([name, value]) => `${name}=${value}`,
+  );
   const whole = [...entries.filter((entry) => entry !== ''), ...pairs].join('\0');
   // A variable of another name may have the same value.
   return (secrets?.all ?? []).reduce(
