@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { Authority } from '../../../src/command/sandbox/secrets/authority.js';
 
@@ -12,6 +12,8 @@ export interface Asked {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
+  readonly raw: Buffer;
+  /** The same as text. */
   readonly body: string;
 }
 
@@ -37,7 +39,8 @@ export function useServer(
   beforeAll(async () => {
     server = createServer(authority.certify('localhost'), async (request, answer) => {
       const { method = '', url = '', headers } = request;
-      const one = { method, url, headers, body: await text(request) };
+      const raw = await buffer(request);
+      const one = { method, url, headers, raw, body: raw.toString() };
       asked.push(one);
       tell(one, answer);
     });
