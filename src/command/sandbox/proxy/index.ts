@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import type { KeptSecrets } from '../secrets/kept.js';
 import type { DenyingRule, DomainRules } from './domains.js';
+import { joiningAllowed } from './fronting.js';
 import { httpProxy } from './http.js';
 import { intercepting, plainRefusal } from './interception.js';
-import { join } from './joined.js';
 import { serveSocks } from './socks.js';
 import { type Deny, tunnelBy } from './tunnel.js';
 
@@ -16,6 +16,8 @@ export interface DeniedHost {
 /** By plan what has been denied, the newest last; `at` by `performance.now()`. */
 const denied = new Map<string, (DeniedHost & { readonly at: number })[]>();
 const MOST_KEPT = 100;
+/** As long as any name is. */
+const MOST_SHOWN = 253;
 /** How many sandboxes of a plan are served. */
 const users = new Map<string, number>();
 
@@ -46,11 +48,12 @@ export function serveSandbox(
   const deny: Deny = (host, rule) => {
     const hosts = denied.get(plan) ?? [];
     denied.set(plan, hosts);
-    hosts.push({ host, rule, at: performance.now() });
+    hosts.push({ host: host.slice(0, MOST_SHOWN), rule, at: performance.now() });
     if (hosts.length > MOST_KEPT) hosts.shift();
   };
   const tunnel = tunnelBy(rules, deny);
-  const established = secrets === undefined ? join : intercepting(secrets, tunnel, deny);
+  const join = joiningAllowed(rules, deny);
+  const established = secrets === undefined ? join : intercepting(secrets, { tunnel, deny, join });
   const http = httpProxy(tunnel, established, (host, asked) => {
     const why = secrets && plainRefusal(secrets, host, asked);
     if (why !== undefined) deny(host, 'secrets');

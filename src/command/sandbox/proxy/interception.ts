@@ -7,7 +7,6 @@ import { findRule } from './domains.js';
 import { exchange } from './exchange.js';
 import { authorityOf, canonicalHost } from './hosts.js';
 import type { Established } from './http.js';
-import { join } from './joined.js';
 import { Substitution } from './substitution.js';
 import type { Deny, Tunnel } from './tunnel.js';
 import { upgrade } from './upgrade.js';
@@ -24,13 +23,21 @@ const NOT_TRUSTED = [
   'ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN',
 ] as const;
 
-/** Ends TLS to the domains of secrets, and puts them in there. What leads elsewhere is joined as it is. */
-export function intercepting(secrets: KeptSecrets, tunnel: Tunnel, deny: Deny): Established {
+/** What else there is to do with a connection. */
+interface Otherwise {
+  readonly tunnel: Tunnel;
+  readonly deny: Deny;
+  /** With what leads elsewhere, which is not read. */
+  readonly join: Established;
+}
+
+/** Ends TLS to the domains of secrets, and puts them in there. */
+export function intercepting(secrets: KeptSecrets, { tunnel, deny, join }: Otherwise): Established {
   return (client, first, given, port) => {
     const host = canonicalHost(given) ?? given;
     const mine = secretsFor(secrets, host);
     if (mine.length === 0) {
-      join(client, first);
+      join(client, first, host, port);
       return;
     }
     const more = async (): Promise<Socket> => {
@@ -40,7 +47,7 @@ export function intercepting(secrets: KeptSecrets, tunnel: Tunnel, deny: Deny): 
     };
     whenSpoken(client, first, (isTls) => {
       if (!isTls) {
-        join(client, first);
+        join(client, first, host, port);
         return;
       }
       const upstream = upstreamTo(host, first, more);

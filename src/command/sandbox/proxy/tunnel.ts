@@ -19,8 +19,6 @@ export type Deny = (host: string, rule: DenyingRule) => void;
 const CONNECT_MS = 30_000;
 /** Somebody who has gone without a word is noticed after so long, and what the kernel takes besides. */
 const SILENT_MS = 60_000;
-/** As long as any name is. */
-const MOST_SHOWN = 253;
 
 const UNKNOWN = { kind: 'unknown' } as const;
 
@@ -32,7 +30,7 @@ export function tunnelBy(rules: DomainRules, deny: Deny): Tunnel {
     const place = await locate(host, rules).catch(() => UNKNOWN);
     if (place.kind === 'found') return reach(host, place.addresses, port);
     if (place.kind === 'unknown') return { kind: 'unreachable' };
-    deny(host.slice(0, MOST_SHOWN), place.rule);
+    deny(host, place.rule);
     return { kind: 'denied' };
   };
 }

@@ -1,0 +1,40 @@
+import { readBeginning } from './client-hello.js';
+import { type DomainRules, denyingRule } from './domains.js';
+import { canonicalHost } from './hosts.js';
+import type { Established } from './http.js';
+import { join, type Verdict } from './joined.js';
+import type { Deny } from './tunnel.js';
+
+/** Fatal alerts of TLS (RFC 8446, 6), as the client's own program names them. */
+const UNRECOGNIZED_NAME = Buffer.from([0x15, 0x03, 0x03, 0, 2, 2, 112]);
+const DECODE_ERROR = Buffer.from([0x15, 0x03, 0x03, 0, 2, 2, 50]);
+
+/** Other characters are in no name: servers need not take them for what they are mapped to. */
+const ASCII = /^[\x21-\x7e]+$/;
+
+/**
+ * Joins a client with a host that is allowed, unless its TLS asks there for another one that is not: a
+ * server of many names, as a CDN's, would be that one's too.
+ */
+export function joiningAllowed(rules: DomainRules, deny: Deny): Established {
+  const judge = (said: Buffer): Verdict => {
+    const beginning = readBeginning(said);
+    if (beginning.kind === 'more') return 'undecided';
+    if (beginning.kind === 'broken') return { answer: DECODE_ERROR };
+    if (beginning.kind === 'other') return 'passes';
+    for (const name of beginning.names) {
+      const host = ASCII.test(name) ? canonicalHost(name) : undefined;
+      const rule = host === undefined ? 'allowedDomains' : denyingRule(host, rules);
+      if (rule === undefined) continue;
+      deny(host ?? readable(name), rule);
+      return { answer: UNRECOGNIZED_NAME };
+    }
+    return 'passes';
+  };
+  return (client, upstream) => join(client, upstream, judge);
+}
+
+/** No name of a host, as it may be shown. */
+function readable(name: string): string {
+  return name.replace(/[^\x21-\x7e]/g, '?');
+}
