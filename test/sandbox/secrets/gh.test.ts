@@ -86,6 +86,8 @@ function queried({ body }: Asked): object {
     const url = `https://${host()}/${REPOSITORY}/issues/1`;
     return { data: { createIssue: { issue: { id: 'I_1', url } } } };
   }
+  // It looks for one that is not published yet beside the other, whichever comes first.
+  if (query.includes('release(')) return { data: { repository: { release: null } } };
   if (query.includes('releases(')) {
     const node = { name: 'the first', tagName: 'v1.0.0', isDraft: false, isPrerelease: false };
     const dates = { createdAt: '2024-01-01T00:00:00Z', publishedAt: '2024-01-01T00:00:00Z' };
