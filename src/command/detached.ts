@@ -3,8 +3,7 @@ import { startDetached } from '../engine/detached.js';
 import { isWatched, traceCommand } from '../receipt/trace.js';
 import { checkExecuteOptions, type ExecuteOptions } from './options.js';
 import { sandboxEnvironment } from './sandbox/environment.js';
-import { sandboxOfCommand } from './sandbox/of-command.js';
-import { readSandbox, type SandboxOption } from './sandbox/policy.js';
+import type { ResolvedSandbox } from './sandbox/resolve.js';
 
 /** Options of a command that outlives the host. Times in milliseconds. */
 interface DetachedOptions extends Pick<ExecuteOptions, 'shell'> {
@@ -21,8 +20,8 @@ interface DetachedOptions extends Pick<ExecuteOptions, 'shell'> {
   readonly hasInput: boolean;
   /** Whether how it ended is written under its output, after a blank line. */
   readonly completionLine: boolean;
-  /** What it may write to, read and reach, as with `run()`: where the host's commands with this policy run. */
-  readonly sandbox?: SandboxOption | undefined;
+  /** Where the host's commands with its policy run. */
+  readonly sandbox: ResolvedSandbox | undefined;
 }
 
 /**
@@ -39,11 +38,9 @@ export async function executeDetached(
   environment: string,
   options: DetachedOptions,
 ): Promise<number> {
-  const { outputPath, outputQuota, hasInput, completionLine, sandbox: option, ...rest } = options;
+  const { outputPath, outputQuota, hasInput, completionLine, sandbox, ...rest } = options;
   checkExecuteOptions(command, rest);
   const directory = resolve(rest.cwd);
-  const policy = readSandbox(option);
-  const sandbox = policy && sandboxOfCommand(policy, directory, command);
   const detached = {
     text: command,
     shells: rest.shell?.join('\0') ?? '',

@@ -5,10 +5,14 @@ import { visibleText } from '../support/text.js';
 const SHOWN_DENIALS = 5;
 
 /** What a sandbox has denied, a line each: what, why, and what can be done instead. */
-export function denialNotices({ denials, writable }: SandboxReport): readonly string[] {
+export function denialNotices({ denials, writable, unseen }: SandboxReport): readonly string[] {
   const shown = denials.slice(0, SHOWN_DENIALS).map((denial) => describe(denial, writable));
   const more = denials.length - shown.length;
-  return more > 0 ? [...shown, `The sandbox has denied ${more} more.`] : shown;
+  return [
+    ...shown,
+    ...(more > 0 ? [`The sandbox has denied ${more} more.`] : []),
+    ...(unseen ?? []).map((why) => `Not all that the sandbox has denied is known: ${why}.`),
+  ];
 }
 
 /** What is said of a command that was run again with more allowed. */

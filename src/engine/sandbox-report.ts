@@ -27,6 +27,11 @@ export interface SandboxReport {
    * need not tell.
    */
   readonly denials: readonly Denial[];
+  /**
+   * Why there may be others that somebody else would have seen, one line each; absent: there is no such
+   * reason.
+   */
+  readonly unseen?: readonly string[];
 }
 
 /** Something that a sandbox did not let a command do. */

@@ -3,6 +3,7 @@
 mod client;
 mod clients;
 mod crew;
+mod denials;
 mod input;
 mod output;
 mod record;
@@ -18,6 +19,7 @@ use std::time::Instant;
 use forkline_launch::{Place, Request as Launch, Stack, Step, launch};
 use forkline_protocol::{Descriptors, Detached, Request, encode_report, memory_file};
 
+use crate::keeper;
 use crate::signals;
 use clients::Clients;
 use crew::{Children, Crew, Seated};
@@ -32,6 +34,7 @@ type Failure = (Step, i32, String);
 /// The keeper's work: starts the command in `order`, tells stdout whether it runs, and keeps it to
 /// its end.
 pub fn keep(order: File) {
+    let host = keeper::host();
     // What the host has launched, and waits for, ends here; its child is nobody's. It stays in the
     // session made at the launch, which has no terminal and which it can't get one for.
     // SAFETY: there is one thread, so the child has everything that its parent had.
@@ -47,7 +50,7 @@ pub fn keep(order: File) {
     // Its orphans fall to us, so that the command's descent is never lost to a double fork.
     // SAFETY: takes numbers only.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
-    let started = open_null().and_then(|null| start(order, &null).map(|task| (task, null)));
+    let started = open_null().and_then(|null| start(order, host, &null).map(|task| (task, null)));
     match started {
         Ok((task, null)) => {
             let heard = report(&Ok(task.leader())).is_ok();
@@ -81,7 +84,7 @@ fn open_null() -> Result<File, Failure> {
     null.map_err(descriptors("/dev/null"))
 }
 
-fn start(mut order: File, null: &File) -> Result<Task, Failure> {
+fn start(mut order: File, host: Option<OwnedFd>, null: &File) -> Result<Task, Failure> {
     let mut bytes = Vec::new();
     let read = order.read_to_end(&mut bytes).ok().and_then(|_| Detached::decode(&bytes));
     drop((order, bytes));
@@ -104,7 +107,7 @@ fn start(mut order: File, null: &File) -> Result<Task, Failure> {
     let plumbing = Plumbing { null, stdin, output: theirs, script };
     let started = Instant::now();
     let crew: Box<dyn Crew> = match order.seated {
-        true => Box::new(seat(&order.request, &plumbing)?),
+        true => Box::new(seat(&order.request, host, &plumbing)?),
         false => Box::new(launch_here(&order.request, &plumbing)?),
     };
     drop(plumbing);
@@ -138,7 +141,7 @@ fn launch_here(request: &Request, plumbing: &Plumbing) -> Result<Children, Failu
 }
 
 /// By the cradle at the other end of descriptor 0.
-fn seat(request: &Request, plumbing: &Plumbing) -> Result<Seated, Failure> {
+fn seat(request: &Request, host: Option<OwnedFd>, plumbing: &Plumbing) -> Result<Seated, Failure> {
     // SAFETY: the engine puts it there, and nothing else here uses it.
     let channel = unsafe { OwnedFd::from_raw_fd(0) };
     // Away from the numbers that others take for granted.
@@ -153,5 +156,5 @@ fn seat(request: &Request, plumbing: &Plumbing) -> Result<Seated, Failure> {
         group: None,
         other_group: None,
     };
-    Seated::start(channel, request, descriptors)
+    Seated::start(channel, host, request, descriptors)
 }

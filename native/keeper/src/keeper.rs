@@ -15,7 +15,7 @@ use crate::cradle::{Cradle, own_attributes, tell};
 use crate::ending::Ending;
 use crate::members::{Members, kill};
 use crate::outside;
-use crate::sandbox::denied::{self, Denied, ancestor_among};
+use crate::sandbox::kept::Standing;
 use crate::signals::{self, HOST_IS_GONE};
 use crate::wait::{self, Change, Ended, Family};
 
@@ -35,8 +35,8 @@ struct Keeper {
     own: Attributes,
     /// What cradles that were killed have left to us.
     adopted: Option<Adopted>,
-    /// Of a sandbox.
-    denied: Option<Denied>,
+    /// The sandbox that it is in.
+    standing: Option<Standing>,
 }
 
 struct Adopted {
@@ -60,10 +60,10 @@ pub fn keep(is_same_version: bool) -> ExitCode {
     keep_for(lifeline, host(), None)
 }
 
-/// The same for a host whose end shows in one of these. `denied`: sockets, in a sandbox.
-pub fn keep_for(lifeline: OwnedFd, host: Option<OwnedFd>, denied: Option<Denied>) -> ExitCode {
+/// The same for a host whose end shows in one of these; `standing`: in a sandbox.
+pub fn keep_for(lifeline: OwnedFd, host: Option<OwnedFd>, standing: Option<Standing>) -> ExitCode {
     let Ok(mut keeper) = Keeper::new(lifeline, host) else { return ExitCode::FAILURE };
-    keeper.denied = denied;
+    keeper.standing = standing;
     keeper.say(News::Hello(VERSION));
     while keeper.turn() {}
     ExitCode::SUCCESS
@@ -98,7 +98,7 @@ impl Keeper {
             stack: Stack::new()?,
             own: own_attributes(),
             adopted: None,
-            denied: None,
+            standing: None,
         })
     }
 
@@ -108,11 +108,12 @@ impl Keeper {
             return false;
         }
         let time = self.act();
+        let denied = self.standing.as_ref().and_then(|standing| standing.denied.as_ref());
         let [lifeline, host, denied] = signals::wait(
             [
                 self.lifeline.as_ref().map(|lifeline| (lifeline.as_fd(), libc::POLLIN)),
                 self.host.as_ref().map(|host| (host.as_fd(), libc::POLLIN)),
-                self.denied.as_ref().map(|denied| (denied.descriptor(), libc::POLLIN)),
+                denied.map(|denied| (denied.descriptor(), libc::POLLIN)),
             ],
             time,
         );
@@ -136,12 +137,12 @@ impl Keeper {
                 Ok(received) => match buffer.get(..received.length).and_then(Call::decode) {
                     Some(Call::Make) => {
                         for channel in received.descriptors {
-                            self.make(channel);
+                            self.make(channel, false);
                         }
                     }
                     Some(Call::Keep) => {
                         for channel in received.descriptors {
-                            let made = self.make(channel);
+                            let made = self.make(channel, true);
                             self.kept.extend(made);
                         }
                     }
@@ -156,13 +157,9 @@ impl Keeper {
     }
 
     fn tell_denied(&self) {
-        let Some(denied) = &self.denied else { return };
-        denied.take(|pid, family| {
-            let cradle = ancestor_among(pid, |pid| self.cradles.contains_key(&pid));
-            if let Some(number) = cradle.and_then(|cradle| self.cradles.get(&cradle)) {
-                self.say(denied::family(*number, family));
-            }
-        });
+        if let Some(standing) = &self.standing {
+            standing.take_denied(&self.cradles, |news| self.say(news));
+        }
     }
 
     fn host_is_gone(&mut self) {
@@ -191,6 +188,9 @@ impl Keeper {
     fn ended(&mut self, ended: &Ended) {
         let now = Instant::now();
         self.kept.remove(&ended.pid);
+        if let Some(standing) = &mut self.standing {
+            standing.ended(ended.pid);
+        }
         let Some(number) = self.cradles.remove(&ended.pid) else {
             if let Some(adopted) = &mut self.adopted {
                 adopted.ending.somebody_ended(&adopted.members, now);
@@ -215,8 +215,10 @@ impl Keeper {
         }
     }
 
-    /// Makes a cradle with this way to the host, or to whoever has to do with it.
-    fn make(&mut self, channel: OwnedFd) -> Option<i32> {
+    /// Makes a cradle with this way to the host, or, if that may leave it behind, to whoever has to do
+    /// with it.
+    fn make(&mut self, channel: OwnedFd, is_kept: bool) -> Option<i32> {
+        let line = if is_kept { Standing::line() } else { None };
         // SAFETY: there is one thread, so the child has everything that its parent had.
         match unsafe { libc::fork() } {
             -1 => {
@@ -225,7 +227,11 @@ impl Keeper {
             }
             0 => {
                 // Their ends are to be the keeper's.
-                (self.lifeline, self.host, self.denied) = (None, None, None);
+                (self.lifeline, self.host) = (None, None);
+                let standing = self.standing.take();
+                if let Some(standing) = standing.filter(|_| is_kept) {
+                    standing.introduce(channel.as_fd(), line);
+                }
                 // SAFETY: takes numbers, and a name that ends with NUL.
                 unsafe {
                     libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
@@ -239,6 +245,9 @@ impl Keeper {
             }
             pid => {
                 self.cradles.insert(pid, outside::of(pid, 0).0);
+                if let Some(standing) = &mut self.standing {
+                    standing.made(pid, line);
+                }
                 Some(pid)
             }
         }

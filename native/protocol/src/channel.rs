@@ -25,6 +25,10 @@ pub enum Order {
 pub enum Answer {
     /// It runs.
     Started(Start),
+    /// Before any other, to whoever the host may leave the command to: by what its sandbox is kept. On the
+    /// socket that comes along is told what the command is denied, in the words of
+    /// [`News::Denied`](crate::News); there is none: that can't be heard.
+    Stands(String),
     /// It does not run; nothing follows.
     Failed {
         /// The step of the launch.
@@ -147,6 +151,7 @@ impl Answer {
                 fields.number(2).bytes(step.name().as_bytes()).number(*errno as u64)
             }
             Answer::Unwanted => fields.number(3),
+            Answer::Stands(enforced) => fields.number(9).bytes(enforced.as_bytes()),
             Answer::Exit(exit) => exit.encode(&mut fields),
             Answer::Empty => fields.number(5),
             Answer::Signalled(sent) => fields.number(6).number((*sent).into()),
@@ -183,6 +188,7 @@ impl Answer {
                 }
                 Answer::Left { members, more }
             }
+            9 => Answer::Stands(String::from_utf8_lossy(fields.bytes()?).into_owned()),
             8 => Answer::Over { forced: fields.number()? != 0, cleared: fields.number()? != 0 },
             _ => return None,
         })

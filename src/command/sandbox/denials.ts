@@ -8,6 +8,12 @@ import type { Denial } from '../../engine/sandbox-report.js';
 import { isAmong, longestOf } from './paths.js';
 import { deniedHostsOf } from './served.js';
 
+/** A host that a proxy has denied, and the field of the policy. */
+export interface DeniedHost {
+  readonly host: string;
+  readonly rule: string;
+}
+
 /** More lines with an error are not looked at, nor more of an output. */
 const MOST_LINES = 40;
 const MOST_CHARACTERS = 256 * 1024;
@@ -16,6 +22,9 @@ const MOST_DENIALS = 10;
 /** What the system says of what a sandbox does, as programs print it. */
 const ERROR_LINE =
   /^.*(?:read-only file system|permission denied|device or resource busy|no such file or directory|network is unreachable|temporary failure in name resolution|name or service not known|could not resolve host|EAI_AGAIN|ENOTFOUND).*$/gim;
+
+/** What can be told of a sandbox without having it. */
+export type SandboxBounds = Omit<EngineSandbox, 'plan'>;
 
 /** What a command has printed. */
 type Printed = Pick<MergedResult, 'output'> | Pick<SeparateResult, 'stdout' | 'stderr'>;
@@ -33,8 +42,22 @@ export async function withDenials<R extends Printed & Pick<BaseResult, 'sandbox'
   since: number,
 ): Promise<R> {
   if (result.sandbox === undefined) return result;
-  const told = deniedHostsOf(sandbox.plan, since);
-  const hosts = told.map(({ host: target, rule }): Denial => {
+  return withDenialsWithin(result, sandbox, directory, deniedHostsOf(sandbox.plan, since));
+}
+
+/**
+ * The same for a sandbox of which only that is left.
+ *
+ * @param denied The hosts that its proxy has denied.
+ */
+export async function withDenialsWithin<R extends Printed & Pick<BaseResult, 'sandbox'>>(
+  result: R,
+  sandbox: SandboxBounds,
+  directory: string,
+  denied: readonly DeniedHost[],
+): Promise<R> {
+  if (result.sandbox === undefined) return result;
+  const hosts = denied.map(({ host: target, rule }): Denial => {
     return { kind: 'connect', target, rule, source: 'proxy' };
   });
   const found = await findDenials(result, sandbox, directory);
@@ -62,7 +85,7 @@ function counts({ kind, target, rule }: Denial, found: readonly Denial[]): boole
  */
 async function findDenials(
   result: Printed,
-  sandbox: EngineSandbox,
+  sandbox: SandboxBounds,
   directory: string,
 ): Promise<readonly Denial[]> {
   const captures = 'output' in result ? [result.output] : [result.stderr, result.stdout];
@@ -83,7 +106,7 @@ function textsOf(capture: Capture): readonly string[] {
 
 async function denialIn(
   line: string,
-  sandbox: EngineSandbox,
+  sandbox: SandboxBounds,
   directory: string,
 ): Promise<Denial | undefined> {
   const host = /network|resol|service not known|EAI_AGAIN|ENOTFOUND/i.test(line)
@@ -106,7 +129,7 @@ function hostIn(line: string): string | undefined {
 }
 
 /** Whatever it asked for, there was only its own loopback; and the host has more than that. */
-function connectDenied(target: string, { network, proxyPort }: EngineSandbox): Denial | undefined {
+function connectDenied(target: string, { network, proxyPort }: SandboxBounds): Denial | undefined {
   if (network || proxyPort !== undefined || target === 'localhost' || target.startsWith('127.'))
     return undefined;
   if (!hasNetwork()) return undefined;
@@ -136,7 +159,7 @@ const PRIVATE = ['/tmp', '/var/tmp', '/run', '/var/run', '/dev/shm'];
 async function pathDenied(
   target: string,
   line: string,
-  sandbox: EngineSandbox,
+  sandbox: SandboxBounds,
 ): Promise<Denial | undefined> {
   const denied = (kind: 'read' | 'write', rule: string): Denial => {
     return { kind, target, rule, source: 'output' };

@@ -5,6 +5,9 @@ import { messageOf } from '../../support/errors.js';
 import { warnHost } from '../../support/logger.js';
 import type { DomainRules } from './proxy/domains.js';
 import type { DeniedHost } from './proxy/index.js';
+
+export type { DeniedHost };
+
 import type { KeptSecrets } from './secrets/kept.js';
 
 /** Few have a use for it. */
@@ -37,7 +40,8 @@ const served = new Map<number, Promise<() => void>>();
 function serve(id: number, descriptor: number, plan: string): void {
   const begun = loadProxy().then((loaded) => {
     proxy = loaded;
-    return loaded.serveSandbox(plan, descriptor, rulesIn(plan), secretsOf.get(plan));
+    const told = (denied: DeniedHost): void => tellDenied(plan, denied);
+    return loaded.serveSandbox(plan, descriptor, rulesIn(plan), secretsOf.get(plan), told);
   });
   served.set(
     id,
@@ -54,6 +58,26 @@ function leave(id: number): void {
   const stop = served.get(id);
   served.delete(id);
   stop?.then((close) => close());
+}
+
+/** Who is told of the hosts that those in sandboxes of a plan are denied. */
+const listeners = new Map<string, Set<(denied: DeniedHost) => void>>();
+
+/**
+ * Has somebody told of each host that those in sandboxes of this plan are denied, as it happens.
+ *
+ * @returns Stops it.
+ */
+export function onDeniedHost(plan: string, told: (denied: DeniedHost) => void): () => void {
+  const those = listeners.get(plan) ?? new Set();
+  listeners.set(plan, those.add(told));
+  return () => {
+    if (those.delete(told) && those.size === 0) listeners.delete(plan);
+  };
+}
+
+function tellDenied(plan: string, denied: DeniedHost): void {
+  for (const told of listeners.get(plan) ?? []) told(denied);
 }
 
 /** The hosts that those in a sandbox were denied since then. */

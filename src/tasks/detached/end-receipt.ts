@@ -1,6 +1,7 @@
 import type { BackgroundProcess } from '../../engine/outcome.js';
 import { toOutcome } from '../../engine/result.js';
 import { makeReceipt, type Receipt, type ReceiptSource } from '../../receipt/receipt.js';
+import { endDenials } from './end-denials.js';
 import type { KeeperState, KeptEnd, KeptMember } from './keeper/keeper-state.js';
 import type { DetachedOrder } from './place/order.js';
 import type { TaskPlace } from './place/place.js';
@@ -26,6 +27,8 @@ export async function endReceipt(
   trouble?: string,
 ): Promise<Receipt> {
   const { userMs, systemMs, peakBytes, outputBytes, cutBytes } = end;
+  const until = state.stage.kind === 'ended' ? state.stage.goneAt : Number.POSITIVE_INFINITY;
+  const sandbox = end.sandbox === '' ? undefined : await endDenials(place, order, end, until);
   const result: ReceiptSource = {
     command: order.command,
     pid: state.leader.pid,
@@ -35,6 +38,7 @@ export async function endReceipt(
     peakMemory: { kind: 'measured', bytes: peakBytes },
     background: left.map((member) => toProcess(member, order.command)),
     output: NOT_READ,
+    ...(sandbox && { sandbox }),
   };
   const kept = { path: place.output, bytes: outputBytes, missing: cutBytes };
   const receipt = await makeReceipt(result, { text: '', kept });

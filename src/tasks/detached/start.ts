@@ -1,6 +1,9 @@
 import { executeDetached } from '../../command/detached.js';
-import type { SandboxOption } from '../../command/sandbox/policy.js';
+import { sandboxOfCommand } from '../../command/sandbox/of-command.js';
+import { readSandbox, type SandboxOption } from '../../command/sandbox/policy.js';
 import { DetachedSubject } from './detached-subject.js';
+import { writeBounds } from './place/bounds.js';
+import { noteDeniedHosts } from './place/denied-hosts.js';
 import { type DetachedOrder, writeOrder } from './place/order.js';
 import { makePlace, removePlace, type TaskPlace } from './place/place.js';
 import { findDetached } from './registry.js';
@@ -51,9 +54,18 @@ export async function startInPlace(
   environment: string,
   start: DetachedStart,
 ): Promise<number> {
+  let stopNoting: (() => void) | undefined;
   try {
-    return await executeDetached(command, environment, { ...start, outputPath: place.output });
+    const policy = readSandbox(start.sandbox);
+    const sandbox = policy && sandboxOfCommand(policy, start.cwd, command);
+    if (sandbox !== undefined) await writeBounds(place.directory, sandbox);
+    if (sandbox?.proxyPort !== undefined) {
+      stopNoting = noteDeniedHosts(place.directory, sandbox.plan);
+    }
+    const options = { ...start, outputPath: place.output, sandbox };
+    return await executeDetached(command, environment, options);
   } catch (error) {
+    stopNoting?.();
     await removePlace(place);
     throw error;
   }

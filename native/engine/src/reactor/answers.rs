@@ -61,6 +61,8 @@ impl Reactor {
                 self.not_started(id, Ended::Failed(error));
             }
             Answer::Unwanted => self.not_started(id, Ended::NeverStarted),
+            // To whoever else may keep a command.
+            Answer::Stands(_) => {}
             Answer::Exit(told) => self.exited(id, told),
             Answer::Empty => self.nobody_is_left(id, false),
             Answer::Signalled(sent) => {

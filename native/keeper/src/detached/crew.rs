@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use forkline_protocol::Member;
 
+use crate::detached::denials::Report;
 use crate::wait::Ended;
 pub use children::Children;
 pub use seated::Seated;
@@ -49,6 +50,9 @@ pub trait Crew {
     /// When there is something to do.
     fn due(&self) -> Option<Instant>;
 
+    /// By what their sandbox is kept, and what it has denied them.
+    fn sandbox(&mut self) -> Report;
+
     /// Readable when something has happened, other than to a child of this process.
-    fn descriptor(&self) -> Option<i32>;
+    fn descriptors(&self) -> [Option<i32>; 2];
 }

@@ -10,6 +10,7 @@ use forkline_protocol::{Detached, Member, Status};
 use super::client::Client;
 use super::clients::Clients;
 use super::crew::{Crew, Event};
+use super::denials::Report;
 use super::input::Input;
 use super::output::Output;
 use super::record::{Record, now as epoch};
@@ -188,7 +189,10 @@ impl Task {
     /// With all that is known now.
     fn settled_end(&mut self) -> End {
         let (output, cut) = self.output.sizes();
-        End { output, cut, cause: self.cause, ..self.end.clone().unwrap_or_default() }
+        let Report { text: sandbox, more: more_denied, is_unheard: unheard, is_alone: alone } =
+            self.crew.sandbox();
+        let end = self.end.clone().unwrap_or_default();
+        End { output, cut, cause: self.cause, sandbox, more_denied, unheard, alone, ..end }
     }
 
     fn write_line(&mut self) {
@@ -238,9 +242,11 @@ impl Task {
         ];
         let is_writing = self.clients.inside().iter().any(Client::is_writing);
         let input = self.input.as_ref().filter(|_| is_writing).and_then(Input::descriptor);
+        let [crew, denials] = self.crew.descriptors();
         let others = [
             (input, libc::POLLOUT),
-            (self.crew.descriptor(), libc::POLLIN),
+            (crew, libc::POLLIN),
+            (denials, libc::POLLIN),
             (self.output.descriptor(), libc::POLLIN),
         ];
         let time = due.into_iter().flatten().min();

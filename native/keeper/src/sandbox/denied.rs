@@ -4,8 +4,6 @@
 use std::fmt::Write;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use forkline_protocol::News;
-
 use crate::proc::{self, LONGEST_DESCENT};
 use crate::sandbox::notices::Listener;
 
@@ -32,13 +30,13 @@ impl Denied {
     }
 }
 
-/// Tells that the command of this cradle was denied a socket of this family.
-pub fn family(cradle: i32, family: u32) -> News {
-    News::Denied(cradle, format!("socket={family}"))
+/// That a command was denied a socket of this family.
+pub fn family(family: u32) -> String {
+    format!("socket={family}")
 }
 
-/// Tells that it was denied to connect to this: the path of a socket, or an address and a port.
-pub fn connection(cradle: i32, target: &str) -> News {
+/// That it was denied to connect to this: the path of a socket, or an address and a port.
+pub fn connection(target: &str) -> String {
     let mut what = String::from("connect=");
     for byte in target.bytes() {
         match byte {
@@ -47,7 +45,7 @@ pub fn connection(cradle: i32, target: &str) -> News {
             _ => drop(write!(what, "%{byte:02X}")),
         }
     }
-    News::Denied(cradle, what)
+    what
 }
 
 /// Of these the one that a process descends from.
@@ -62,7 +60,6 @@ mod tests {
 
     #[test]
     fn a_target_is_told_in_one_word() {
-        let News::Denied(7, what) = connection(7, "/a b/ä=%") else { panic!("other news") };
-        assert_eq!(what, "connect=/a%20b/%C3%A4%3D%25");
+        assert_eq!(connection("/a b/ä=%"), "connect=/a%20b/%C3%A4%3D%25");
     }
 }

@@ -7,6 +7,7 @@
 mod calls;
 pub mod denied;
 mod filter;
+pub mod kept;
 mod landlock;
 mod mounts;
 mod namespaces;
@@ -25,12 +26,13 @@ use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::path::Path;
 use std::process::ExitCode;
 
-use forkline_protocol::{News, send};
+use forkline_protocol::{News, pair, send};
 
 use crate::keeper;
 use crate::outside;
 use denied::Denied;
 use filter::Rules;
+use kept::Standing;
 use landlock::Ruleset;
 use namespaces::{Inside, Outside, Side};
 use plan::{Access, Plan, Require};
@@ -64,6 +66,8 @@ struct Built {
     enforced: Enforced,
     /// Where the kernel asks of sockets.
     listener: Option<OwnedFd>,
+    /// The way to who stands beside it.
+    warden: Option<OwnedFd>,
 }
 
 /// Makes the sandbox that is told in `order`, and keeps it.
@@ -106,7 +110,8 @@ fn beside(plan: &Plan, before: Before, outside: &Outside) -> ExitCode {
         lifeline: before.lifeline.as_fd(),
     };
     let mut warden = None;
-    let is_made = outside.is_made(|listener| warden = warden::start(&charge, listener).ok());
+    let is_made =
+        outside.is_made(|[listener, lines]| warden = warden::start(&charge, listener, lines).ok());
     if !is_made && plan.require == Require::BestEffort {
         warden.into_iter().for_each(warden::end);
         return landlocked(plan, before);
@@ -146,11 +151,12 @@ fn hand_out(inside: &Inside, built: Built) -> Result<Built, Refusal> {
     let refuse = || Refusal::of(Line::UnixSockets, "having sockets connected from beside it");
     let held = "taking hold of processes (pidfd_open), to connect their sockets from beside it";
     probe::holding().map_err(Refusal::of(Line::UnixSockets, held))?;
+    let (warden, lines) = pair().map_err(refuse())?;
     if let Some(listener) = built.listener {
-        inside.hand_out(listener.as_fd()).map_err(refuse())?;
+        inside.hand_out([listener.as_fd(), lines.as_fd()]).map_err(refuse())?;
     }
     probe::connecting().map_err(refuse())?;
-    Ok(Built { listener: None, ..built })
+    Ok(Built { listener: None, warden: Some(warden), ..built })
 }
 
 /// Before anybody else is in it.
@@ -162,8 +168,10 @@ fn probed(built: Built) -> Result<Built, Refusal> {
 
 /// Says what is enforced, and is the keeper.
 fn go_on(before: Before, built: Built) -> ExitCode {
-    say(&before.lifeline, &News::Enforced(built.enforced.text()));
-    keeper::keep_for(before.lifeline, before.host, built.listener.map(Denied::new))
+    let enforced = built.enforced.text();
+    say(&before.lifeline, &News::Enforced(enforced.clone()));
+    let standing = Standing::new(enforced, built.listener.map(Denied::new), built.warden);
+    keeper::keep_for(before.lifeline, before.host, Some(standing))
 }
 
 fn refuse(before: &Before, refusal: &Refusal) -> ExitCode {
@@ -212,7 +220,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, Refusal
     enforced.set(Line::Processes, when(!plan.host_processes, By::Namespace));
     enforced.set(Line::SocketFamilies, By::Seccomp);
     enforced.set(Line::Privileges, By::Namespace);
-    Ok(Built { enforced, listener })
+    Ok(Built { enforced, listener, warden: None })
 }
 
 /// What can be had without namespaces.
@@ -229,7 +237,7 @@ fn confine_alone(plan: &Plan, rights: u64) -> Result<Built, Refusal> {
     enforced.set(Line::Processes, when(has_scopes && !plan.host_processes, By::Landlock));
     enforced.set(Line::SocketFamilies, By::Seccomp);
     enforced.set(Line::Privileges, By::None);
-    Ok(Built { enforced, listener })
+    Ok(Built { enforced, listener, warden: None })
 }
 
 /// Landlock, the filter, and no new rights; whether signals and abstract sockets are kept in, and where

@@ -37,9 +37,9 @@ impl Inside {
         matches!(self.mapped.read(&mut [0]), Ok(1))
     }
 
-    /// Gives the other something that is to be looked after outside.
-    pub fn hand_out(&self, descriptor: BorrowedFd) -> io::Result<()> {
-        send(self.outside.as_fd(), [b"1", b""], &[descriptor])
+    /// Gives the other what is to be looked after outside.
+    pub fn hand_out(&self, descriptors: [BorrowedFd; 2]) -> io::Result<()> {
+        send(self.outside.as_fd(), [b"1", b""], &descriptors)
     }
 
     /// All has been made; the other need only wait.
@@ -51,12 +51,12 @@ impl Inside {
 impl Outside {
     /// Waits until all has been made in there, and takes what is handed out meanwhile; false: it could
     /// not be, and that one has ended.
-    pub fn is_made(&self, mut take: impl FnMut(OwnedFd)) -> bool {
+    pub fn is_made(&self, mut take: impl FnMut([OwnedFd; 2])) -> bool {
         while let Ok(received) = receive(self.inside.as_fd(), &mut [0]) {
-            match received.descriptors.into_iter().next() {
-                Some(descriptor) => take(descriptor),
-                None if received.length > 0 => return true,
-                None => break,
+            match <[OwnedFd; 2]>::try_from(received.descriptors) {
+                Ok(descriptors) => take(descriptors),
+                Err(none) if none.is_empty() && received.length > 0 => return true,
+                Err(_) => break,
             }
         }
         self.wait();

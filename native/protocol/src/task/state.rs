@@ -80,6 +80,14 @@ pub struct End {
     pub output: u64,
     /// Bytes of its output that were cut off, at least.
     pub cut: u64,
+    /// By what its sandbox was kept, and what that has denied it, as in a result; empty: it was in none.
+    pub sandbox: String,
+    /// How many more denials there are.
+    pub more_denied: u64,
+    /// What it was denied may not all have been heard.
+    pub unheard: bool,
+    /// Its host, which has the proxy of its sandbox, has ended before it, or may have.
+    pub alone: bool,
     /// Who was left then; some of them, if there were many.
     pub left: Vec<Member>,
     /// How many were left.
@@ -152,6 +160,8 @@ impl End {
         });
         fields.number(self.forced.into()).number(self.user).number(self.system).number(self.peak);
         fields.number(self.wall).number(self.at).number(self.output).number(self.cut);
+        fields.bytes(self.sandbox.as_bytes()).number(self.more_denied);
+        fields.number(self.unheard.into()).number(self.alone.into());
         fields.number(self.total_left);
         self.left.iter().for_each(|member| member.encode(fields));
         fields
@@ -176,6 +186,10 @@ impl End {
             at: fields.number()?,
             output: fields.number()?,
             cut: fields.number()?,
+            sandbox: String::from_utf8_lossy(fields.bytes()?).into_owned(),
+            more_denied: fields.number()?,
+            unheard: fields.number()? != 0,
+            alone: fields.number()? != 0,
             total_left: fields.number()?,
             left: members_in(fields)?,
         })

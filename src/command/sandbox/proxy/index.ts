@@ -37,6 +37,7 @@ export function deniedHosts(plan: string, since: number): readonly DeniedHost[] 
  * Serves a sandbox at the socket that a descriptor is: HTTP with CONNECT, and SOCKS 5, whichever a
  * client speaks. It does not keep the host alive.
  *
+ * @param told Is told of each host that is denied.
  * @returns Leaves it, once nobody is in it.
  */
 export function serveSandbox(
@@ -44,12 +45,14 @@ export function serveSandbox(
   descriptor: number,
   rules: DomainRules,
   secrets: KeptSecrets | undefined,
+  told: (denied: DeniedHost) => void,
 ): () => void {
   const deny: Deny = (host, rule) => {
     const hosts = denied.get(plan) ?? [];
     denied.set(plan, hosts);
     hosts.push({ host: host.slice(0, MOST_SHOWN), rule, at: performance.now() });
     if (hosts.length > MOST_KEPT) hosts.shift();
+    told({ host, rule });
   };
   const tunnel = tunnelBy(rules, deny);
   const join = joiningAllowed(rules, deny);

@@ -31,6 +31,14 @@ export interface KeptEnd {
   readonly outputBytes: number;
   /** Of the output that was cut off, at least. */
   readonly cutBytes: number;
+  /** By what its sandbox was kept and what the kernel has told, as in a result; empty: it was in none. */
+  readonly sandbox: string;
+  /** How many more denials there were. */
+  readonly moreDenied: number;
+  /** There may have been others that nobody has heard of. */
+  readonly unheard: boolean;
+  /** Its host had ended when nobody of it was left, or may have. */
+  readonly alone: boolean;
   /** How many were left; `left` may have only the first of them. */
   readonly totalLeft: number;
   readonly left: readonly KeptMember[];
@@ -55,7 +63,7 @@ export interface KeeperState {
 }
 
 /** Of native/protocol/src/task.rs. */
-const VERSION = 1;
+const VERSION = 2;
 
 /**
  * Reads what native/protocol/src/task/state.rs writes.
@@ -101,6 +109,10 @@ function decodeEnd(fields: FieldReader): KeptEnd {
     at: fields.number(),
     outputBytes: fields.number(),
     cutBytes: fields.number(),
+    sandbox: fields.text(),
+    moreDenied: fields.number(),
+    unheard: fields.number() !== 0,
+    alone: fields.number() !== 0,
     totalLeft: fields.number(),
     left: readMembers(fields),
   };

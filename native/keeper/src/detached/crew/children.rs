@@ -6,6 +6,7 @@ use forkline_launch::Image;
 
 use super::{Crew, Event};
 use crate::command::launch_lines;
+use crate::detached::denials::Report;
 use crate::ending::Ending;
 use crate::looking::Looking;
 use crate::members::{Members, kill};
@@ -113,7 +114,11 @@ impl Crew for Children {
         due.into_iter().flatten().min()
     }
 
-    fn descriptor(&self) -> Option<i32> {
-        None
+    fn sandbox(&mut self) -> Report {
+        Report::default()
+    }
+
+    fn descriptors(&self) -> [Option<i32>; 2] {
+        [None; 2]
     }
 }

@@ -9,6 +9,7 @@ use forkline_protocol::{Answer, Descriptors, Exit, Member, Order, Request, recei
 
 use super::{Crew, Event};
 use crate::detached::Failure;
+use crate::detached::denials::{Denials, Report};
 use crate::signals;
 use crate::wait::Ended;
 
@@ -16,6 +17,8 @@ pub struct Seated {
     /// The way to the cradle, which ends them all when this is closed.
     channel: OwnedFd,
     leader: i32,
+    has_ended: bool,
+    denials: Denials,
     /// What it has said and nobody has heard yet.
     events: Vec<Event>,
     /// Some of those who are there; the others follow.
@@ -33,9 +36,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(1);
 
 impl Seated {
-    /// Has a cradle launch a command.
+    /// Has a cradle launch a command. `host`: shows whether the host is there.
     pub fn start(
         channel: OwnedFd,
+        host: Option<OwnedFd>,
         request: &Request,
         descriptors: Descriptors<BorrowedFd>,
     ) -> Result<Seated, Failure> {
@@ -56,11 +60,23 @@ impl Seated {
         }
         let gone = || failed(io::Error::from_raw_os_error(libc::ESRCH));
         let mut buffer = vec![0; LONGEST_ANSWER];
-        let received = receive(channel.as_fd(), &mut buffer).map_err(|_| gone())?;
-        match buffer.get(..received.length).and_then(Answer::decode) {
+        let mut next = || {
+            let received = receive(channel.as_fd(), &mut buffer).map_err(|_| gone())?;
+            let answer = buffer.get(..received.length).and_then(Answer::decode);
+            Ok((answer, received.descriptors))
+        };
+        let (enforced, line) = match next()? {
+            (Some(Answer::Stands(enforced)), line) => (enforced, line.into_iter().next()),
+            (Some(Answer::Failed { step, errno }), _) => return Err((step, errno, String::new())),
+            _ => return Err(gone()),
+        };
+        let denials = Denials::new(enforced, line, host);
+        match next()?.0 {
             Some(Answer::Started(start)) => Ok(Seated {
                 channel,
                 leader: start.pid,
+                has_ended: false,
+                denials,
                 events: Vec::new(),
                 seen: Vec::new(),
                 is_asked: false,
@@ -97,6 +113,7 @@ impl Seated {
             Answer::Exit(Exit { status, user, system, peak, empty, .. }) => {
                 let ended = Ended { pid: self.leader, status, cpu: [user, system], peak };
                 self.events.push(Event::Ended(ended));
+                self.has_ended = true;
                 if empty {
                     self.over(Event::Nobody);
                 }
@@ -118,7 +135,19 @@ impl Seated {
                     self.events.push(Event::GivenUp);
                 }
             }
-            Answer::Started(_) | Answer::Failed { .. } | Answer::Unwanted => {}
+            Answer::Stands(_) | Answer::Started(_) | Answer::Failed { .. } | Answer::Unwanted => {}
+        }
+    }
+
+    /// What was denied before the last that was heard of them has been told before that.
+    fn hear_denials(&mut self) {
+        if self.denials.descriptor().is_none() || self.denials.hear() {
+            return;
+        }
+        // Who tells ends after them.
+        self.hear();
+        if !self.has_ended && !self.is_over {
+            self.denials.are_unheard();
         }
     }
 
@@ -140,6 +169,7 @@ impl Crew for Seated {
 
     fn act(&mut self, _: Instant) -> Vec<Event> {
         self.hear();
+        self.hear_denials();
         std::mem::take(&mut self.events)
     }
 
@@ -177,7 +207,12 @@ impl Crew for Seated {
         (!self.events.is_empty()).then(Instant::now)
     }
 
-    fn descriptor(&self) -> Option<i32> {
-        Some(self.channel.as_raw_fd())
+    fn sandbox(&mut self) -> Report {
+        self.hear_denials();
+        self.denials.report()
+    }
+
+    fn descriptors(&self) -> [Option<i32>; 2] {
+        [Some(self.channel.as_raw_fd()), self.denials.descriptor()]
     }
 }

@@ -52,7 +52,7 @@ fn tell_unreachable(warden: &Warden, caller: &Caller, socket: &OwnedFd, address:
     let is_stream = option(socket, libc::SO_TYPE) == Ok(libc::SOCK_STREAM);
     let target = internet(address).filter(|target| is_stream || target.port() == NAMES);
     if let Some(target) = target {
-        warden.tell_denied(caller.pid, |cradle| denied::connection(cradle, &target.to_string()));
+        warden.tell_denied(caller.pid, denied::connection(&target.to_string()));
     }
 }
 
@@ -100,8 +100,7 @@ fn connect_by_name(
     let file = caller.act(|| place.open())?;
     if !may_connect(warden, &file)? {
         let told = path_of(&file).unwrap_or_default();
-        let told = told.to_string_lossy();
-        warden.tell_denied(caller.pid, |cradle| denied::connection(cradle, &told));
+        warden.tell_denied(caller.pid, denied::connection(&told.to_string_lossy()));
         return Err(libc::EACCES);
     }
     let place = format!("self/fd/{}\0", file.as_raw_fd());

@@ -6,6 +6,7 @@
 
 mod caller;
 mod connecting;
+mod lines;
 mod owners;
 mod person;
 
@@ -28,6 +29,7 @@ use crate::sandbox::denied;
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::plan::{Access, Plan};
 use crate::sandbox::privileges;
+use lines::Lines;
 
 /// Threads that wait for the next one who asks; more end.
 const MOST_IDLE: usize = 4;
@@ -48,6 +50,8 @@ pub struct Warden {
     /// Whether there is nothing but the loopback, by no way.
     pub has_no_network: bool,
     lifeline: OwnedFd,
+    /// To whom else something is told.
+    lines: Lines,
     idle: AtomicUsize,
     all: AtomicUsize,
 }
@@ -64,7 +68,9 @@ pub struct Charge<'a> {
 }
 
 /// Starts it as a child of this process, and ends with it.
-pub fn start(charge: &Charge, listener: OwnedFd) -> io::Result<i32> {
+///
+/// `lines`: where those are told of whom the host may leave behind.
+pub fn start(charge: &Charge, listener: OwnedFd, lines: OwnedFd) -> io::Result<i32> {
     let lifeline = charge.lifeline.try_clone_to_owned()?;
     // SAFETY: there is one thread, so the child has everything that its parent had.
     match unsafe { libc::fork() } {
@@ -73,7 +79,7 @@ pub fn start(charge: &Charge, listener: OwnedFd) -> io::Result<i32> {
             // Who asks is told that there is nobody by the end of the listener.
             if join(charge).is_ok() {
                 let listener = Listener::new(listener);
-                Arc::new(Warden::new(charge, listener, lifeline)).watch();
+                Arc::new(Warden::new(charge, listener, lifeline, Lines::new(lines))).watch();
             }
             exit(1)
         }
@@ -120,7 +126,7 @@ fn own_devices(plan: &Plan) -> Vec<u64> {
 }
 
 impl Warden {
-    fn new(charge: &Charge, listener: Listener, lifeline: OwnedFd) -> Warden {
+    fn new(charge: &Charge, listener: Listener, lifeline: OwnedFd, lines: Lines) -> Warden {
         let plan = charge.plan.resolved();
         Warden {
             listener,
@@ -130,6 +136,7 @@ impl Warden {
             has_own_network: !plan.network,
             has_no_network: !plan.network && plan.proxy.is_none(),
             lifeline,
+            lines,
             idle: AtomicUsize::new(0),
             all: AtomicUsize::new(0),
         }
@@ -138,6 +145,7 @@ impl Warden {
     /// Has others hear who asks, as many as it takes.
     fn watch(self: Arc<Self>) {
         if self.start_another() {
+            self.lines.watch();
             loop {
                 thread::park();
             }
@@ -191,7 +199,7 @@ impl Warden {
                 self.give_muted(notice, second as i32)
             }
             Asked::Socket => {
-                self.tell_denied(notice.pid as i32, |cradle| denied::family(cradle, first as u32));
+                self.tell_denied(notice.pid as i32, denied::family(first as u32));
                 self.listener.answer(notice, Err(libc::EAFNOSUPPORT));
             }
         }
@@ -208,10 +216,12 @@ impl Warden {
         }
     }
 
-    /// Tells the host what the command of this process was denied.
-    pub fn tell_denied(&self, pid: i32, news: impl FnOnce(i32) -> News) {
-        if let Some(cradle) = outside::child_above(pid, self.keeper) {
-            let _ = send(self.lifeline.as_fd(), [&news(cradle).encode(), b""], &[]);
+    /// Tells the host, or whoever it may leave the command of this process to, what that was denied.
+    pub fn tell_denied(&self, pid: i32, what: String) {
+        let Some(cradle) = outside::child_above(pid, self.keeper) else { return };
+        if !self.lines.tell(cradle, &what) {
+            let news = News::Denied(cradle, what);
+            let _ = send(self.lifeline.as_fd(), [&news.encode(), b""], &[]);
         }
     }
 }

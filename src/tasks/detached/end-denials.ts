@@ -1,0 +1,77 @@
+import { withDenialsWithin } from '../../command/sandbox/denials.js';
+import type { Capture } from '../../engine/outcome.js';
+import { toReport } from '../../engine/result.js';
+import type { SandboxReport } from '../../engine/sandbox-report.js';
+import { messageOf } from '../../support/errors.js';
+import type { KeptEnd } from './keeper/keeper-state.js';
+import { readOutputFile } from './output-file.js';
+import { readBounds } from './place/bounds.js';
+import { readDeniedHosts } from './place/denied-hosts.js';
+import type { DetachedOrder } from './place/order.js';
+import type { TaskPlace } from './place/place.js';
+
+/** So much of an output is looked at, from its beginning and its end. */
+const LOOKED_AT_BYTES = 256 * 1024;
+const NOTHING = { bytes: 0, characters: 0, lines: 0 };
+
+/**
+ * What became of a detached command's sandbox: what its keeper has heard of the kernel, what its host has
+ * written down of the proxy, and what its output tells. Any process of the user's can say it, at any
+ * time; what can't be seen is told to be that.
+ *
+ * @param until When nobody of it was left, in milliseconds since 1970; Infinity: somebody is.
+ */
+export async function endDenials(
+  { directory, output: path }: TaskPlace,
+  { cwd }: DetachedOrder,
+  end: KeptEnd,
+  until: number,
+): Promise<SandboxReport> {
+  const report = toReport(end.sandbox);
+  const unseen: string[] = [];
+  if (end.moreDenied > 0) unseen.push(`there was no room for ${end.moreDenied} more denials`);
+  if (end.unheard) unseen.push('not all that the kernel has denied may have been heard');
+  const bounds = await readBounds(directory);
+  if (bounds === undefined) {
+    unseen.push('what its policy was is no longer known, nor so what its output tells of it');
+    return { ...report, unseen };
+  }
+  const hasProxy = bounds.proxyPort !== undefined;
+  const noted = hasProxy ? await readDeniedHosts(directory, until) : undefined;
+  if (noted?.areAll === false) unseen.push('not all denied hosts may have been written down');
+  if (hasProxy && end.alone) unseen.push(NOBODY_SERVES);
+  const output = await captureOf(path).catch((error: unknown) => {
+    unseen.push(`its output can't be read: ${messageOf(error)}`);
+    return undefined;
+  });
+  if (output?.kind === 'complete' && output.text === '' && end.outputBytes > 0) {
+    unseen.push('its output is no longer there');
+  }
+  const printed = { sandbox: report, output: output ?? NO_OUTPUT };
+  const { sandbox } = await withDenialsWithin(printed, bounds, cwd, noted?.hosts ?? []);
+  return unseen.length > 0 ? { ...sandbox, unseen } : sandbox;
+}
+
+const NOBODY_SERVES =
+  'its host has ended before it, or may have: no host could be reached from then on, and which were asked ' +
+  'for nobody has seen';
+
+const NO_OUTPUT = { kind: 'complete', text: '', total: NOTHING, lossy: false } as const;
+
+async function captureOf(path: string): Promise<Capture> {
+  const first = await readOutputFile(path, 0, LOOKED_AT_BYTES);
+  const rest = Math.max(first.bytes.length, first.total - LOOKED_AT_BYTES);
+  const last = await readOutputFile(path, rest, LOOKED_AT_BYTES);
+  const head = Buffer.from(first.bytes).toString();
+  const tail = Buffer.from(last.bytes).toString();
+  if (rest === first.bytes.length) return { ...NO_OUTPUT, text: head + tail };
+  return {
+    kind: 'cut',
+    head,
+    tail,
+    dropped: NOTHING,
+    total: NOTHING,
+    lastLineBytes: 0,
+    lossy: false,
+  };
+}
