@@ -188,7 +188,7 @@ class Channel {
         this.#answer(id, decodeMembers(record));
         break;
       case LISTENS:
-        sandboxes.serve(id, record[2], record[3]);
+        sandboxes.serve(id, record[2], record[3], record[4]);
         break;
       case SANDBOX_GONE:
         sandboxes.leave(id);
@@ -218,13 +218,20 @@ function wordsOf({ argv }: EngineCommand): string | undefined {
 
 /** Serves the sandboxes that have a network by way of their host, each by a number. */
 interface SandboxServer {
-  readonly serve: (id: number, descriptor: number, plan: string) => void;
+  /**
+   * A socket, and a pipe: a byte says there that it is served, its end that nobody does, and then the
+   * sandbox is refused. Both are the server's to close.
+   */
+  readonly serve: (id: number, descriptor: number, answer: number, plan: string) => void;
   /** It is gone; maybe one that was never served. */
   readonly leave: (id: number) => void;
 }
 
 let sandboxes: SandboxServer = {
-  serve: (_, descriptor) => closeSync(descriptor),
+  serve: (_, descriptor, answer) => {
+    closeSync(descriptor);
+    closeSync(answer);
+  },
   leave: () => {},
 };
 

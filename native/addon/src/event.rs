@@ -21,9 +21,9 @@ pub enum Event {
     Ended { id: f64, ended: Ended },
     /// The keeper was killed.
     KeeperDied,
-    /// Who is in the sandbox of this plan connects to the socket that the descriptor is, which is
-    /// JavaScript's from here on.
-    Listens { sandbox: f64, plan: String, descriptor: i32 },
+    /// Who is in the sandbox of this plan connects to the socket that the descriptor is; whether it is
+    /// served is to be written to the other. Both are JavaScript's from here on.
+    Listens { sandbox: f64, plan: String, descriptor: i32, answer: i32 },
     /// Nobody is in a sandbox any more.
     SandboxGone { sandbox: f64 },
     /// The answer to a request.
@@ -86,10 +86,11 @@ impl Event {
                 record.push(KEEPER_DIED)?;
                 record.push(0)
             }
-            Event::Listens { sandbox, plan, descriptor } => {
+            Event::Listens { sandbox, plan, descriptor, answer } => {
                 record.push(LISTENS)?;
                 record.push(sandbox)?;
                 record.push(descriptor)?;
+                record.push(answer)?;
                 record.push(plan)
             }
             Event::SandboxGone { sandbox } => {

@@ -45,15 +45,16 @@ fn tell_of_keeper() {
     }
 }
 
-fn tell_of_socket(sandbox: u64, plan: &[u8], socket: Option<OwnedFd>) {
+fn tell_of_socket(sandbox: u64, plan: &[u8], descriptors: Option<[OwnedFd; 2]>) {
     let line = LINES.lock().iter().find_map(Weak::upgrade);
     if let Some(line) = line {
         let sandbox = sandbox as f64;
-        line.push(match socket {
+        line.push(match descriptors {
             None => Event::SandboxGone { sandbox },
-            Some(socket) => {
+            Some(descriptors) => {
                 let plan = String::from_utf8_lossy(plan).into_owned();
-                Event::Listens { sandbox, plan, descriptor: socket.into_raw_fd() }
+                let [descriptor, answer] = descriptors.map(IntoRawFd::into_raw_fd);
+                Event::Listens { sandbox, plan, descriptor, answer }
             }
         });
     }

@@ -47,7 +47,8 @@ pub enum News {
     GivenUp(i32),
     /// The sandbox stands: each of its lines, and by what it is kept.
     Enforced(String),
-    /// Who is in the sandbox connects to the socket that comes along, to reach the network by the host.
+    /// Who is in the sandbox connects to the socket that comes along, to reach the network by the host,
+    /// which writes a byte to the pipe that comes with it once it serves it.
     Listens,
     /// The command of this cradle was denied something: `socket=` and a family, or `connect=` and a path,
     /// in which what is no letter is written as in a URL.

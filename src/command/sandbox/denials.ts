@@ -9,10 +9,13 @@ import { isAmong, longestOf } from './paths.js';
 import { deniedHostsOf } from './served.js';
 
 /** A host that a proxy has denied, and the field of the policy. */
-export interface DeniedHost {
+export interface HostDenial {
   readonly host: string;
   readonly rule: string;
 }
+
+const NOBODY_SERVES =
+  'nobody served the hosts that it allows: none could be reached, and which were asked for nobody has seen';
 
 /** More lines with an error are not looked at, nor more of an output. */
 const MOST_LINES = 40;
@@ -54,7 +57,7 @@ export async function withDenialsWithin<R extends Printed & Pick<BaseResult, 'sa
   result: R,
   sandbox: SandboxBounds,
   directory: string,
-  denied: readonly DeniedHost[],
+  denied: readonly HostDenial[],
 ): Promise<R> {
   if (result.sandbox === undefined) return result;
   const hosts = denied.map(({ host: target, rule }): Denial => {
@@ -64,7 +67,9 @@ export async function withDenialsWithin<R extends Printed & Pick<BaseResult, 'sa
   const byKernel = result.sandbox.denials.filter((denial) => counts(denial, found));
   const denials = [...byKernel, ...hosts, ...found];
   const { writable } = sandbox;
-  return { ...result, sandbox: { ...result.sandbox, writable, denials } };
+  const told = { ...result.sandbox, writable, denials };
+  const isUnserved = sandbox.proxyPort !== undefined && told.enforced.network !== 'proxy';
+  return { ...result, sandbox: isUnserved ? { ...told, unseen: [NOBODY_SERVES] } : told };
 }
 
 /**

@@ -1,12 +1,10 @@
-import { closeSync } from 'node:fs';
+import { closeSync, writeSync } from 'node:fs';
 import { serveSandboxesBy } from '../../engine/channel.js';
 import { lateLibrary, OPEN_ONE_BY_ONE } from '../../engine/late-library.js';
 import { messageOf } from '../../support/errors.js';
 import { warnHost } from '../../support/logger.js';
 import type { DomainRules } from './proxy/domains.js';
 import type { DeniedHost } from './proxy/index.js';
-
-export type { DeniedHost };
 
 import type { KeptSecrets } from './secrets/kept.js';
 
@@ -37,7 +35,7 @@ export function serveSandboxes(of: string, secrets: KeptSecrets | undefined): vo
 /** How those that are served are left, by their numbers. */
 const served = new Map<number, Promise<() => void>>();
 
-function serve(id: number, descriptor: number, plan: string): void {
+function serve(id: number, descriptor: number, answer: number, plan: string): void {
   const begun = loadProxy().then((loaded) => {
     proxy = loaded;
     const told = (denied: DeniedHost): void => tellDenied(plan, denied);
@@ -45,13 +43,31 @@ function serve(id: number, descriptor: number, plan: string): void {
   });
   served.set(
     id,
-    begun.catch((error: unknown) => {
-      // Who waits there for an answer would wait without end.
-      closeSync(descriptor);
-      warnHost(`Nobody serves a sandbox, which has no network now: ${messageOf(error)}`);
-      return () => {};
-    }),
+    begun.then(
+      (stop) => {
+        tellServed(answer);
+        return stop;
+      },
+      (error: unknown) => {
+        // Who waits there for an answer would wait without end.
+        closeSync(descriptor);
+        // It is refused, and the next command's is made anew.
+        closeSync(answer);
+        warnHost(`The proxy of a sandbox can't be served: ${messageOf(error)}`);
+        return () => {};
+      },
+    ),
   );
+}
+
+function tellServed(answer: number): void {
+  try {
+    writeSync(answer, '1');
+  } catch {
+    // Nobody is there any more.
+  } finally {
+    closeSync(answer);
+  }
 }
 
 function leave(id: number): void {

@@ -95,8 +95,8 @@ export type NativeRecord =
   | readonly [kind: typeof KEEPER_DIED, id: number]
   | ReplyRecord
   | MembersRecord
-  /** A socket of a sandbox, whose plan this is. */
-  | readonly [kind: typeof LISTENS, id: number, descriptor: number, plan: string]
+  /** A socket of a sandbox, whose plan this is, and where it is answered that it is served. */
+  | readonly [kind: typeof LISTENS, id: number, descriptor: number, answer: number, plan: string]
   | readonly [kind: typeof SANDBOX_GONE, id: number];
 
 export type RanRecord = readonly [

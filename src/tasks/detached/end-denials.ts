@@ -49,7 +49,8 @@ export async function endDenials(
   }
   const printed = { sandbox: report, output: output ?? NO_OUTPUT };
   const { sandbox } = await withDenialsWithin(printed, bounds, cwd, noted?.hosts ?? []);
-  return unseen.length > 0 ? { ...sandbox, unseen } : sandbox;
+  const all = [...(sandbox.unseen ?? []), ...unseen];
+  return all.length > 0 ? { ...sandbox, unseen: all } : sandbox;
 }
 
 const NOBODY_SERVES =

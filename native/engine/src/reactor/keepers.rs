@@ -50,8 +50,9 @@ impl Reactor {
                     Some(News::GivenUp(cradle)) => self.cradle_cleared(cradle, false),
                     Some(News::Listens) => {
                         let plan = keeper.sandbox.iter().map(|sandbox| sandbox.plan.clone());
-                        plan.zip(descriptors)
-                            .for_each(|(plan, socket)| (self.on_listen)(id, &plan, Some(socket)));
+                        // Without both, their end tells that nobody serves it.
+                        plan.zip(descriptors.try_into().ok())
+                            .for_each(|(plan, sockets)| (self.on_listen)(id, &plan, Some(sockets)));
                     }
                     Some(News::Denied(cradle, what)) => {
                         keeper.sandbox.iter().for_each(|of| of.denies(cradle, what.clone()));

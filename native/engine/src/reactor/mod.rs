@@ -71,9 +71,10 @@ pub struct Reactor {
     pub(super) answers: Vec<u8>,
 }
 
-/// Told of a sandbox by a number, with its plan and the socket by which who is in it is to reach the
-/// network; later, without a socket, that it is gone.
-pub type OnListen = Box<dyn Fn(u64, &[u8], Option<OwnedFd>) + Send>;
+/// Told of a sandbox by a number, with its plan, the socket by which who is in it is to reach the
+/// network, and a pipe: a byte says there that it is served, its end that nobody does. Later, without
+/// them, that it is gone.
+pub type OnListen = Box<dyn Fn(u64, &[u8], Option<[OwnedFd; 2]>) + Send>;
 
 /// Full rounds of events that go before the timers.
 const ROUNDS_BEFORE_TIMERS: usize = 16;

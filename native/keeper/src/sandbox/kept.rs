@@ -100,7 +100,7 @@ pub fn tell(line: &OwnedFd, what: &str) -> bool {
 }
 
 /// Sends, as soon as it is taken.
-fn patiently(mut sending: impl FnMut() -> io::Result<()>) -> bool {
+pub fn patiently(mut sending: impl FnMut() -> io::Result<()>) -> bool {
     let until = Instant::now() + PATIENCE;
     loop {
         let Err(error) = sending() else { return true };

@@ -190,11 +190,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, Refusal
     if !plan.network {
         network::start_loopback().map_err(Refusal::of(Line::Network, "starting the loopback"))?;
     }
-    if let Some(port) = plan.proxy {
-        let listening = network::listen(port)
-            .map_err(Refusal::of(Line::Network, "listening for what is to reach the network"))?;
-        let _ = send(before.lifeline.as_fd(), [&News::Listens.encode(), b""], &[listening.as_fd()]);
-    }
+    let network = serve(plan, before)?;
     tree::open_proc(!plan.host_processes)
         .map_err(Refusal::of(Line::Processes, "mounting /proc"))?;
     // Else they would be the host's.
@@ -214,13 +210,25 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, Refusal
     enforced.set(Line::Write, By::Namespace);
     enforced.set(Line::Read, By::Namespace);
     enforced.set(Line::Tmp, when(!plan.shared_tmp, By::Namespace));
-    let network = if plan.proxy.is_some() { By::Proxy } else { By::Namespace };
     enforced.set(Line::Network, when(!plan.network, network));
     enforced.set(Line::UnixSockets, By::Seccomp);
     enforced.set(Line::Processes, when(!plan.host_processes, By::Namespace));
     enforced.set(Line::SocketFamilies, By::Seccomp);
     enforced.set(Line::Privileges, By::Namespace);
     Ok(Built { enforced, listener, warden: None })
+}
+
+/// Has the host serve what is to reach the network; what keeps that.
+fn serve(plan: &Plan, before: &Before) -> Result<By, Refusal> {
+    let Some(port) = plan.proxy else { return Ok(By::Namespace) };
+    match network::have_served(port, before.lifeline.as_fd()) {
+        Ok(()) => Ok(By::Proxy),
+        Err(_) if plan.require == Require::BestEffort => Ok(By::Namespace),
+        Err(error) => {
+            let action = "having the host serve its proxy (it may have no descriptors left)";
+            Err(Refusal::of(Line::Network, action)(error))
+        }
+    }
 }
 
 /// What can be had without namespaces.

@@ -1,8 +1,16 @@
 //! The network of a sandbox without one: a loopback of its own.
 
-use std::io;
+use std::io::{self, Read};
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+use forkline_protocol::{News, send};
+
+use crate::sandbox::kept::patiently;
+
+/// The host may be busy with something else; it ends it all when it ends itself.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Brings it up.
 pub fn start_loopback() -> io::Result<()> {
@@ -25,7 +33,21 @@ pub fn start_loopback() -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// A socket of the loopback, for whoever serves it.
-pub fn listen(port: u16) -> io::Result<OwnedFd> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, port))?.into())
+/// Has the host serve a port of the loopback; once that does, or says that it can't.
+pub fn have_served(port: u16, lifeline: BorrowedFd) -> io::Result<()> {
+    let listening: OwnedFd = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?.into();
+    let (mut answer, theirs) = io::pipe()?;
+    let news = News::Listens.encode();
+    let sent = [listening.as_fd(), theirs.as_fd()];
+    if !patiently(|| send(lifeline, [&news, b""], &sent)) {
+        return Err(io::Error::from_raw_os_error(libc::EPIPE));
+    }
+    drop((listening, theirs));
+    let mut poll = libc::pollfd { fd: answer.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one structure, which is filled.
+    let is_answered = unsafe { libc::poll(&mut poll, 1, PATIENCE.as_millis() as i32) } == 1;
+    match is_answered && answer.read(&mut [0])? == 1 {
+        true => Ok(()),
+        false => Err(io::Error::from_raw_os_error(libc::ECONNREFUSED)),
+    }
 }

@@ -1,6 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DeniedHost } from '../../../command/sandbox/denials.js';
+import type { HostDenial } from '../../../command/sandbox/denials.js';
 import { onDeniedHost } from '../../../command/sandbox/served.js';
 import { hasCode } from '../../../support/errors.js';
 import { readOwnFile } from './own-file.js';
@@ -41,7 +41,7 @@ async function append(directory: string, line: string): Promise<void> {
 
 /** What was written down, and whether all is. */
 interface NotedHosts {
-  readonly hosts: readonly DeniedHost[];
+  readonly hosts: readonly HostDenial[];
   readonly areAll: boolean;
 }
 
@@ -65,7 +65,7 @@ export async function readDeniedHosts(directory: string, until: number): Promise
 }
 
 /** Undefined: it is none of ours. */
-function parseLine(line: string): (DeniedHost & { readonly at: number }) | undefined {
+function parseLine(line: string): (HostDenial & { readonly at: number }) | undefined {
   try {
     const { host, rule, at } = JSON.parse(line);
     const isOne = typeof host === 'string' && typeof rule === 'string' && typeof at === 'number';
