@@ -35,6 +35,12 @@ impl Sandbox {
         let _ = self.enforced.set(enforced);
     }
 
+    /// Whether it is to have a proxy, and stands without one: nobody could serve it then.
+    pub fn is_unserved(&self) -> bool {
+        let has_proxy = self.plan.split(|byte| *byte == 0).step_by(2).any(|word| word == b"proxy");
+        has_proxy && self.enforced.get().is_some_and(|lines| lines.contains("network=namespace"))
+    }
+
     /// The command of this cradle was denied this.
     pub fn denies(&self, cradle: i32, what: String) {
         let mut denied = self.denied.lock();

@@ -49,7 +49,8 @@ impl Seat {
 
     fn keeper_for(&self, mut identity: Identity) -> Result<Turn, LaunchError> {
         let mut current = self.current.lock();
-        if let Some(keeper) = current.as_ref().filter(|keeper| !keeper.is_gone()) {
+        let is_there = |keeper: &&Arc<Keeper>| !keeper.is_gone() && !keeper.has_resigned();
+        if let Some(keeper) = current.as_ref().filter(is_there) {
             if keeper.identity.serves(&identity) {
                 if keeper.is_seen() {
                     return Ok(Turn::of(keeper.clone()));

@@ -10,6 +10,7 @@ use rustix::event::epoll::EventFlags;
 
 use crate::keeper::Keeper;
 use crate::keeper::cradles::SHEDDING;
+use crate::keeper::sandbox::Sandbox;
 use crate::os::watch::Source;
 use crate::reactor::Reactor;
 use crate::reactor::timers::Alarm;
@@ -59,6 +60,10 @@ impl Reactor {
                     }
                     Some(News::Enforced(lines)) => {
                         keeper.sandbox.iter().for_each(|sandbox| sandbox.stands(lines.clone()));
+                        if keeper.sandbox.as_ref().is_some_and(Sandbox::is_unserved) {
+                            // The next command may fare better.
+                            keeper.resign();
+                        }
                     }
                     Some(News::Refused(errno, action)) => {
                         keeper.sandbox.iter().for_each(|of| of.is_refused(errno, action.clone()));
