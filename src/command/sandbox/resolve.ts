@@ -6,6 +6,7 @@ import { InputError } from '../../support/errors.js';
 import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS } from './defaults.js';
 import { gitDirectories } from './git.js';
 import { isAmong } from './paths.js';
+import { pipesOf } from './pipes.js';
 import type { SandboxPolicy } from './policy.js';
 import { type KeptSecrets, keptSecrets } from './secrets/kept.js';
 import { serveSandboxes } from './served.js';
@@ -109,13 +110,14 @@ function proxyEntries({ network, secrets = {} }: SandboxPolicy): readonly string
 function planned(policy: SandboxPolicy, sandbox: Omit<ResolvedSandbox, 'plan'>): ResolvedSandbox {
   const entries = (word: string, paths: readonly string[]): string =>
     paths.map((path) => `${word}\0${path}\0`).join('');
+  const pipes = existing(pipesOf(policy).filter((path) => !isAmong(path, sandbox.writable)));
   const plan = [
     `require\0${policy.require ?? 'all'}\0`,
     sandbox.network ? 'network\0full\0' : '',
     policy.processes === 'host' ? 'processes\0host\0' : '',
     ...(sandbox.proxyPort === undefined ? [] : proxyEntries(policy)),
     sandbox.ownTmp ? '' : 'tmp\0shared\0',
-    entries('write', sandbox.writable),
+    entries('write', [...sandbox.writable, ...pipes]),
     entries('keep', sandbox.kept),
     entries('hide', sandbox.hidden),
     entries('show', sandbox.shown),

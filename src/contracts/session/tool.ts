@@ -85,7 +85,12 @@ export function createSessionTool(options: SessionOptions): SessionTool {
   ): Promise<ToolResult<SessionDetails>> {
     checkFields(fields);
     life.checkStart(call.signal);
-    if (fields.run_in_background) return life.add(startTask(session, fields, moment, entry));
+    if (fields.run_in_background) {
+      const starting =
+        shared?.beside().then((beside) => startTask(beside, fields, moment, entry)) ??
+        startTask(session, fields, moment, entry);
+      return life.add(starting);
+    }
     const running =
       shared?.run(fields, call, moment, () => life.checkStart(call.signal)) ??
       runInSession(session, fields, call, moment);

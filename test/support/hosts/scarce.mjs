@@ -1,7 +1,7 @@
 // Runs a command with the options that it is given, with so many descriptors left; then, when there are
 // enough again, once more. Tells of both what came of it.
 import { closeSync, openSync } from 'node:fs';
-import { run } from '../../../dist/index.js';
+import { LaunchError, run } from '../../../dist/index.js';
 
 const [command = '', options = '{}', left = '0'] = process.argv.slice(2);
 const held = [];
@@ -16,10 +16,17 @@ console.log(JSON.stringify([first, await told()]));
 
 async function told() {
   try {
-    const { output, sandbox } = await run(command, JSON.parse(options));
+    /** @type {object} */
+    const given = JSON.parse(options);
+    const { output, sandbox } = await run(command, given);
     const { enforced, unseen } = sandbox ?? {};
-    return { text: output.kind === 'complete' ? output.text : '', network: enforced?.network, unseen };
+    return {
+      text: output.kind === 'complete' ? output.text : '',
+      network: enforced?.network,
+      unseen,
+    };
   } catch (error) {
-    return { code: error.code, step: error.step, message: error.message };
+    if (!(error instanceof LaunchError)) throw error;
+    return { code: error.code, step: error.step };
   }
 }

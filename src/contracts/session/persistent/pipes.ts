@@ -1,4 +1,5 @@
 import { unlinkSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   makeTemporaryDirectory,
@@ -24,8 +25,15 @@ const PREFIX = 'shell-';
 /** No shell is of use without its host. */
 const MAX_AGE_MS = 60 * 60 * 1000;
 
-async function makeHome(): Promise<string> {
+/**
+ * A private directory for pipes.
+ *
+ * @param home Below which it is to be; undefined: where the user's are.
+ * @throws {ToolError} It can't be made.
+ */
+export async function makePipesDirectory(home?: string): Promise<string> {
   try {
+    if (home !== undefined) return await mkdtemp(join(home, PREFIX));
     return await makeTemporaryDirectory(PREFIX, MAX_AGE_MS);
   } catch (error) {
     const message = `Command could not be started: no place for its pipes: ${messageOf(error)}`;
@@ -42,9 +50,12 @@ export class Pipes {
     this.#directory = directory;
   }
 
-  /** @throws {ToolError} No temporary directory can be made. */
-  static async open(): Promise<Pipes> {
-    return new Pipes(await makeHome());
+  /**
+   * @param home As with {@link makePipesDirectory}.
+   * @throws {ToolError} No temporary directory can be made.
+   */
+  static async open(home: string | undefined): Promise<Pipes> {
+    return new Pipes(await makePipesDirectory(home));
   }
 
   /** Where they are made now. */
@@ -65,7 +76,7 @@ export class Pipes {
     } catch (error) {
       // Somebody has cleared the temporary directory.
       if (this.#isClosed || !hasCode(error, 'ENOENT')) throw error;
-      this.#directory = await makeHome();
+      this.#directory = await makePipesDirectory();
       return this.#make(name, staysOpen);
     }
   }

@@ -15,6 +15,7 @@ import type { SessionInput } from '../schema.js';
 import { timeoutFor } from '../timeout.js';
 import { answerOf, type RanCall, resultOf } from './answer.js';
 import { PersistentShell, type ShellAnswer, type ShellCall } from './shell.js';
+import { SandboxPlace } from './shell-sandbox.js';
 import {
   betweenNotice,
   cancelledNotice,
@@ -31,12 +32,14 @@ const MOST_SHELLS = 3;
 export class SharedShell {
   readonly #session: Session;
   readonly #queue = new ExclusiveQueue();
+  readonly #place: SandboxPlace;
   #shell: PersistentShell | undefined;
   /** The last one was ended with a call that was cancelled. */
   #wasCancelled = false;
 
   constructor(session: Session) {
     this.#session = session;
+    this.#place = new SandboxPlace(session.settings.sandbox);
   }
 
   /**
@@ -65,9 +68,17 @@ export class SharedShell {
     }, call.signal);
   }
 
+  /** The session for what runs beside its shells: in the sandbox that they are in, if there is one. */
+  async beside(): Promise<Session> {
+    const { settings } = this.#session;
+    const { sandbox } = await this.#place.find();
+    return { ...this.#session, settings: { ...settings, sandbox } };
+  }
+
   /** Settles when nothing is left of a shell whose owner has been disposed of. */
   async settled(): Promise<void> {
     await this.#shell?.ended;
+    await this.#place.leave();
   }
 
   async #answer(
@@ -127,9 +138,10 @@ export class SharedShell {
     }
   }
 
-  #start(from: Place, moment: CallMoment): Promise<PersistentShell> {
+  async #start(from: Place, moment: CallMoment): Promise<PersistentShell> {
     const { settings, owner } = this.#session;
-    const { shell, graceMs, sandbox, limits } = settings;
+    const { shell, graceMs, limits } = settings;
+    const { sandbox, pipes } = await this.#place.find();
     const environment = shellEnvironment(from.path, settings, moment);
     return PersistentShell.start({
       cwd: from.path,
@@ -137,6 +149,7 @@ export class SharedShell {
       shell,
       graceMs,
       sandbox,
+      pipes,
       limits,
       owner,
     });

@@ -1,9 +1,13 @@
+import { existsSync } from 'node:fs';
+import { removeTemporaryDirectory } from '../../../artifacts/temporary-directory.js';
 import { withDenials } from '../../../command/sandbox/denials.js';
 import { refuseSecrets } from '../../../command/sandbox/of-command.js';
+import { withPipes } from '../../../command/sandbox/pipes.js';
 import type { SandboxPolicy } from '../../../command/sandbox/policy.js';
 import { type ResolvedSandbox, resolveSandbox } from '../../../command/sandbox/resolve.js';
 import type { Capture } from '../../../engine/outcome.js';
 import type { SandboxReport } from '../../../engine/sandbox-report.js';
+import { makePipesDirectory } from './pipes.js';
 
 /** A call as far as it tells what it was denied. */
 interface SandboxedCall {
@@ -20,19 +24,16 @@ interface SandboxedCall {
 export class ShellSandbox {
   /** With which the shell is to be started. */
   readonly policy: SandboxPolicy;
-  readonly #pipes: string;
   readonly #cwd: string;
   readonly #resolved: ResolvedSandbox;
 
   /**
-   * @param pipes A directory by which the shell talks to us, whatever the policy says.
+   * @param policy With the pipes by which the shell talks to us.
    * @param cwd Where it is started.
    * @throws {InputError} The directory is the whole file system.
    */
-  constructor(policy: SandboxPolicy, pipes: string, cwd: string) {
-    const { allowWrite = [], ...files } = policy.filesystem ?? {};
-    this.policy = { ...policy, filesystem: { ...files, allowWrite: [...allowWrite, pipes] } };
-    this.#pipes = pipes;
+  constructor(policy: SandboxPolicy, cwd: string) {
+    this.policy = policy;
     this.#cwd = cwd;
     this.#resolved = resolveSandbox(this.policy, cwd);
   }
@@ -51,7 +52,56 @@ export class ShellSandbox {
     // Of a shell that has ended, the rest is of all its calls.
     const denials = known.denials.filter(({ source }) => source === 'kernel');
     const call = { stdout, stderr, durationMs, sandbox: { ...known, denials } };
-    const { sandbox } = await withDenials(call, this.#resolved, from, startedAt);
-    return { ...sandbox, writable: sandbox.writable.filter((path) => path !== this.#pipes) };
+    return (await withDenials(call, this.#resolved, from, startedAt)).sandbox;
+  }
+}
+
+/** The sandbox of a session's shells, and where their pipes are. */
+interface Found {
+  /** Undefined: there is none. */
+  readonly sandbox: SandboxPolicy | undefined;
+  /** Undefined: each shell has a directory of its own. */
+  readonly pipes: string | undefined;
+}
+
+/**
+ * What the shells of a session are in, one after the other, and all that runs beside them. A sandbox is
+ * known by its policy, which the pipes are part of: so it is one directory for all of them.
+ */
+export class SandboxPlace {
+  readonly #policy: SandboxPolicy | undefined;
+  #found: Promise<Found> | undefined;
+
+  constructor(policy: SandboxPolicy | undefined) {
+    this.#policy = policy;
+  }
+
+  /** @throws {ToolError} There is no place for the pipes. */
+  async find(): Promise<Found> {
+    if (this.#policy === undefined) return { sandbox: undefined, pipes: undefined };
+    this.#found ??= this.#make(this.#policy);
+    const looking = this.#found;
+    const { pipes } = await looking;
+    // Somebody may have cleared the temporary directory.
+    const isThere = pipes !== undefined && existsSync(pipes);
+    if (!isThere && this.#found === looking) this.#found = this.#make(this.#policy);
+    return this.#found;
+  }
+
+  /** Nobody talks by them any more. */
+  async leave(): Promise<void> {
+    const found = await this.#found?.catch(() => undefined);
+    // What can't be removed now, a later host removes.
+    if (found?.pipes !== undefined) await removeTemporaryDirectory(found.pipes).catch(() => {});
+  }
+
+  async #make(policy: SandboxPolicy): Promise<Found> {
+    try {
+      const pipes = await makePipesDirectory();
+      return { sandbox: withPipes(policy, pipes), pipes };
+    } catch (error) {
+      this.#found = undefined;
+      throw error;
+    }
   }
 }

@@ -22,6 +22,8 @@ import { Wires } from './wires.js';
 /** How a shell is started. Times in milliseconds. */
 interface ShellStart extends Pick<ExecuteOptions, 'shell' | 'graceMs' | 'owner' | 'limits'> {
   readonly sandbox: SandboxPolicy | undefined;
+  /** Where its pipes are to be; undefined: in a directory of their own. */
+  readonly pipes: string | undefined;
   readonly cwd: string;
   /** The environment block. */
   readonly environment: string;
@@ -124,10 +126,10 @@ export class PersistentShell {
    * @throws {ToolError} There is no place for its pipes.
    */
   static async start(start: ShellStart): Promise<PersistentShell> {
-    const wires = await Wires.open();
+    const wires = await Wires.open(start.pipes);
     try {
       const { cwd, shell, graceMs, limits, owner } = start;
-      const sandbox = start.sandbox && new ShellSandbox(start.sandbox, wires.directory, cwd);
+      const sandbox = start.sandbox && new ShellSandbox(start.sandbox, cwd);
       const [environment, startUp] = withoutStartUp(start.environment);
       const options = {
         ...{ cwd, shell, graceMs, sandbox: sandbox?.policy, limits, owner },

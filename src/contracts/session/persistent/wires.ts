@@ -26,9 +26,12 @@ export class Wires {
     this.#named = [script, reports];
   }
 
-  /** @throws {ToolError | LaunchError} There is no place for them, or no descriptor. */
-  static async open(): Promise<Wires> {
-    const pipes = await Pipes.open();
+  /**
+   * @param home Where they are to be; undefined: in a directory of their own.
+   * @throws {ToolError | LaunchError} There is no place for them, or no descriptor.
+   */
+  static async open(home: string | undefined): Promise<Wires> {
+    const pipes = await Pipes.open(home);
     let feed: ScriptFeed | undefined;
     try {
       const script = await pipes.make(SCRIPT_NAME, true);
