@@ -118,6 +118,26 @@ describe.each(people)('%s', (person) => {
     expect(asked).toContain('/answer.tgz');
   });
 
+  test('npm and git ask the proxy of the sandbox, whatever proxy their own settings name', async () => {
+    const { work } = makeScene(scenes.path, person);
+    const home = join(work, '../home');
+    const nobody = 'http://127.0.0.1:9';
+    const own = `proxy=${nobody}\nhttps-proxy=${nobody}\nfetch-retries=0\n`;
+    writeFileSync(join(home, '.npmrc'), own);
+    writeFileSync(join(home, '.gitconfig'), `[http]\nproxy = ${nobody}\n`);
+    const command = `${BY_PROXY}; npm view --registry ${registry()} answer version
+      git ls-remote ${registry()}/repository 2>/dev/null; git config a.greeting`;
+    const env = {
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'a.greeting',
+      GIT_CONFIG_VALUE_0: 'hello',
+    };
+    asked.length = 0;
+    const { text } = await runAs(person, { home }, command, { cwd: work, sandbox, env });
+    expect(text).toBe('1.0.0\nhello\n');
+    expect(asked).toContain('/repository/info/refs?service=git-upload-pack');
+  });
+
   test('programs are told to look for no newer version of themselves, unless the caller says', async () => {
     const { work } = makeScene(scenes.path, person);
     const names = ['npm_config_update_notifier', 'NO_UPDATE_NOTIFIER', 'GH_NO_UPDATE_NOTIFIER'];

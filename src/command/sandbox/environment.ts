@@ -24,7 +24,7 @@ const NO_NEWER_VERSIONS: Readonly<Record<string, string>> = {
  */
 export function sandboxEnvironment(block: string, sandbox: ResolvedSandbox): string {
   const { secrets } = sandbox;
-  const proxy = sandbox.proxyPort === undefined ? {} : proxyVariables(sandbox.proxyPort);
+  const proxy = sandbox.proxyPort === undefined ? {} : proxyVariables(sandbox.proxyPort, block);
   const added = { ...proxy, ...secrets?.variables };
   const own = sandbox.ownTmp ? { ...added, ...CACHES, TMPDIR: '/tmp' } : added;
   const lost = (name: string, value: string): boolean =>
@@ -48,13 +48,29 @@ export function sandboxEnvironment(block: string, sandbox: ResolvedSandbox): str
   );
 }
 
-/** By which programs find the proxy, whichever of them they know. */
-function proxyVariables(port: number): Readonly<Record<string, string>> {
+/**
+ * By which programs find the proxy, whichever of them they know. With npm and git a proxy in their user's
+ * own settings goes before the usual ones.
+ */
+function proxyVariables(port: number, block: string): Readonly<Record<string, string>> {
   const http = `http://127.0.0.1:${port}`;
   const not = 'localhost,127.0.0.1,::1';
   return {
     ...{ HTTP_PROXY: http, HTTPS_PROXY: http, http_proxy: http, https_proxy: http },
     ...{ ALL_PROXY: `socks5h://127.0.0.1:${port}`, all_proxy: `socks5h://127.0.0.1:${port}` },
     ...{ NO_PROXY: not, no_proxy: not, NODE_USE_ENV_PROXY: '1' },
+    ...{ npm_config_proxy: http, npm_config_https_proxy: http, npm_config_noproxy: not },
+    ...gitSetting('http.proxy', http, block),
+  };
+}
+
+/** One more of the settings that git takes from its environment. */
+function gitSetting(name: string, value: string, block: string): Readonly<Record<string, string>> {
+  const [, given] = /(?:^|\0)GIT_CONFIG_COUNT=(\d{1,9})(?:\0|$)/.exec(block) ?? [];
+  const index = Number(given ?? 0);
+  return {
+    GIT_CONFIG_COUNT: String(index + 1),
+    [`GIT_CONFIG_KEY_${index}`]: name,
+    [`GIT_CONFIG_VALUE_${index}`]: value,
   };
 }
