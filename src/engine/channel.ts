@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs';
 import { warnHost } from '../support/logger.js';
+import { uniqueName } from '../support/random.js';
 import { makeKeepAlive } from '../support/timing.js';
 import {
   decodeChunk,
@@ -59,12 +60,17 @@ function load(): NativeBinding {
   }
 }
 
+/** What the plan of a sandbox calls this JavaScript environment, which serves it. */
+export const SERVER = uniqueName();
+
 /** This JavaScript environment's line to the engine: who waits for what. */
 class Channel {
   /** Written by the addon before each dispatch; so many that a batch rarely has to be cut. */
   readonly #figures = new Float64Array(4096);
-  readonly native: NativeChannel = new (binding().Channel)(this.#figures, (records) =>
-    this.#dispatch(records),
+  readonly native: NativeChannel = new (binding().Channel)(
+    this.#figures,
+    (records) => this.#dispatch(records),
+    SERVER,
   );
   readonly #commands = new Map<number, CommandEvents>();
   readonly #requests = new Map<number, (reply: EngineReply) => void>();

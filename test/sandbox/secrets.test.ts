@@ -101,7 +101,7 @@ afterAll(() => {
 });
 
 /** Its own loopback is the sandbox's: what is meant here is the host's. */
-const BY_PROXY = 'export NO_PROXY= no_proxy=;';
+const BY_PROXY = 'export NO_PROXY= no_proxy= npm_config_noproxy=;';
 
 describe.each(people)('%s', (person) => {
   const ask = async (command: string, secrets: object = {}, more: object = {}) => {

@@ -28,26 +28,36 @@ pub fn engine() -> Result<&'static Engine, StartError> {
     Ok(started)
 }
 
-/// Lines to JavaScript environments, any of which may tell what is of no command's.
-static LINES: Mutex<Vec<Weak<Events>>> = Mutex::new(Vec::new());
-
-/// There is another line.
-pub fn add_line(line: &Arc<Events>) {
-    let mut lines = LINES.lock();
-    lines.retain(|line| line.strong_count() > 0);
-    lines.push(Arc::downgrade(line));
+/// The line to a JavaScript environment.
+struct Line {
+    name: String,
+    events: Weak<Events>,
 }
 
+static LINES: Mutex<Vec<Line>> = Mutex::new(Vec::new());
+
+/// There is another line.
+pub fn add_line(name: String, events: &Arc<Events>) {
+    let mut lines = LINES.lock();
+    lines.retain(|line| line.events.strong_count() > 0);
+    lines.push(Line { name, events: Arc::downgrade(events) });
+}
+
+/// Any environment may tell that.
 fn tell_of_keeper() {
-    let line = LINES.lock().iter().find_map(Weak::upgrade);
+    let line = LINES.lock().iter().find_map(|line| line.events.upgrade());
     if let Some(line) = line {
         line.push(Event::KeeperDied);
     }
 }
 
+/// Tells the environment that the plan names, which has its rules and secrets. Where that has ended the
+/// descriptors are closed, which refuses the sandbox.
 fn tell_of_socket(sandbox: u64, plan: &[u8], descriptors: Option<[OwnedFd; 2]>) {
-    let line = LINES.lock().iter().find_map(Weak::upgrade);
-    if let Some(line) = line {
+    let server = server_in(plan).unwrap_or_default();
+    let lines = LINES.lock();
+    let line = lines.iter().find(|line| line.name.as_bytes() == server);
+    if let Some(line) = line.and_then(|line| line.events.upgrade()) {
         let sandbox = sandbox as f64;
         line.push(match descriptors {
             None => Event::SandboxGone { sandbox },
@@ -58,6 +68,17 @@ fn tell_of_socket(sandbox: u64, plan: &[u8], descriptors: Option<[OwnedFd; 2]>) 
             }
         });
     }
+}
+
+/// The name of who serves it.
+fn server_in(plan: &[u8]) -> Option<&[u8]> {
+    let mut fields = plan.split(|byte| *byte == 0);
+    while let (Some(word), Some(value)) = (fields.next(), fields.next()) {
+        if word == b"server" {
+            return Some(value);
+        }
+    }
+    None
 }
 
 /// Whether the calling thread is the process's main one: the end of its environment is the end

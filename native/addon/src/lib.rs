@@ -60,17 +60,18 @@ pub struct Channel {
 #[napi]
 impl Channel {
     /// Opens it; `dispatch` is called with arrays of events and must not throw. It finds their
-    /// figures in `figures`.
+    /// figures in `figures`. Sandboxes whose plan has this `name` are served by this environment.
     #[napi(constructor)]
     pub fn new(
         env: &Env,
         figures: Float64Array,
         dispatch: Function<FnArgs<(Batch,)>, Unknown<'static>>,
+        name: String,
     ) -> Result<Self> {
         let engine = host::engine()
             .map_err(|error| Error::new(Status::GenericFailure, error.to_string()))?;
         let events = Events::new(&dispatch, figures)?;
-        host::add_line(&events);
+        host::add_line(name, &events);
         let owners = Arc::new(Mutex::new(HashMap::new()));
         let ending = (events.clone(), owners.clone());
         env.add_env_cleanup_hook(ending, move |(events, owners)| {

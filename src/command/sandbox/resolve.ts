@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { SERVER } from '../../engine/channel.js';
 import type { EngineSandbox } from '../../engine/message.js';
 import { InputError } from '../../support/errors.js';
 import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS } from './defaults.js';
@@ -95,13 +96,17 @@ function existing(paths: readonly string[]): readonly string[] {
   return [...new Set(paths)].filter((path) => existsSync(path));
 }
 
-/** Whoever starts the proxy reads its rules there. */
+/**
+ * Whoever starts the proxy reads its rules there. Each JavaScript environment has its own, and so its own
+ * sandboxes: secrets are known to nobody else, and a proxy ends with its environment.
+ */
 function proxyEntries({ network, secrets = {} }: SandboxPolicy): readonly string[] {
   const { allowedDomains, deniedDomains = [] } =
     typeof network === 'object' ? network : { allowedDomains: [] };
   const theirs = Object.values(secrets).flatMap(({ domains }) => domains);
   return [
     `proxy\0${PROXY_PORT}\0`,
+    `server\0${SERVER}\0`,
     ...[...allowedDomains, ...theirs].map((domain) => `domain\0${domain}\0`),
     ...deniedDomains.map((domain) => `no-domain\0${domain}\0`),
   ];

@@ -11,6 +11,8 @@ export interface NativeBinding {
     /** Where the addon writes the figures of the records that it dispatches. */
     figures: Float64Array,
     dispatch: (records: readonly NativeRecord[]) => void,
+    /** What plans of sandboxes call this environment. */
+    name: string,
   ) => NativeChannel;
 }
 

@@ -69,7 +69,7 @@ impl Plan {
                     plan.proxy = Some(std::str::from_utf8(port).ok()?.parse().ok()?);
                 }
                 // They are the host's to know.
-                (b"domain" | b"no-domain", _) => {}
+                (b"server" | b"domain" | b"no-domain", _) => {}
                 (b"processes", b"host") => plan.host_processes = true,
                 (b"tmp", b"shared") => plan.shared_tmp = true,
                 _ => plan.rules.push(rule(word, value)?),
