@@ -1,12 +1,9 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { connectFleet, type Fleet, NoWorkerError, WorkerLostError } from '../../src/fleet/index.js';
 import type { BashTool, TaskEvent } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { useDisposal } from '../support/disposal.js';
-import { leavesNothingBehind } from '../support/leftovers.js';
+import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
 import { hasNats, startWorker, useNats } from '../support/nats.js';
 import { eventually } from '../support/processes.js';
 import { failureOf } from '../support/results.js';
@@ -24,7 +21,7 @@ async function drainingOf(fleet: Fleet): Promise<readonly boolean[]> {
 describe.runIf(hasNats())('a tool that outlasts its worker', async () => {
   leavesNothingBehind();
   const keep = useDisposal();
-  const nats = await useNats(mkdtempSync(join(tmpdir(), 'forkline-nats-')));
+  const nats = await useNats(makeFolder());
   const connect = async () => keep(await connectFleet({ servers: nats.url, leaseMs: 2000 }));
   const asked = async (bash: BashTool, command: string) => textOf(await bash.execute({ command }));
 

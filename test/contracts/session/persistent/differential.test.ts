@@ -13,7 +13,7 @@ const newSession = useSessionTools(folder);
 const PIECES = [
   ['x=1', 'x+=2', 'echo "x=$x"', 'unset x', 'export x', "sh -c 'echo x=$x'", 'readonly r=1', 'r=2'],
   ['a=(1 "2 3")', 'a+=(4)', 'declare -p a', 'echo "$a" | wc -c', 'x=$(echo sub; exit 6)'],
-  ['f() { echo "f $1"; return 4; }', 'f 1', 'unset -f f', 'declare -F', 'f() { x=9; }'],
+  ['f() { echo "f $1"; return 4; }', 'f 1', 'unset -f f', 'declare -F f', 'f() { x=9; }'],
   ['echo "st=$?"', '(exit 4)', 'false', 'true', '! true', '(exit 5) && true', 'false || echo or'],
   ['((n++))', 'echo "n=$((n + 1))"', 'let n=3', ': $((1 / 0))', '[[ $x == 1 ]]', 'test -d d'],
   ['cd d', 'cd ..', 'cd -', 'cd nowhere', 'pushd d >/dev/null', 'mkdir -p m; cd m', 'pwd', 'cd /'],
@@ -160,7 +160,6 @@ function comparable(output: string, script = 'bash'): string {
     .replaceAll(script, 'bash')
     .replaceAll(/\b(eval: |at )?line \d+(: )?/g, '')
     .replaceAll(/\b\d{3,}\b/g, 'NUMBER')
-    .replaceAll(/^declare -f __code\n/gm, '')
     .replaceAll(/\/(plain|ours)\b/g, '/place');
 }
 
