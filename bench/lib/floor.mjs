@@ -15,6 +15,8 @@ import { FLOOR_FILE } from './build-floor.mjs';
  * @property {(way: Way, programs: Program[], count: number, inFlight: number) => number} throughput
  * @property {(way: Way, program: Program, path?: string) => { ns: number, bytes: number }} drain
  * @property {(program: Program, count: number) => number} killGroup
+ * @property {() => void} adoptOrphans
+ * @property {(atMostMs: number) => void} awaitOrphans
  */
 
 /** @returns {Addon} */
@@ -89,3 +91,12 @@ export function drain(way, command, bytes, path) {
  * @param {number} count
  */
 export const killGroup = (command, count) => addon.killGroup(bash(command), count) / NS_PER_MS;
+
+/** From now on descendants whose parent ends are this process's children. */
+export const adoptOrphans = () => addon.adoptOrphans();
+
+/**
+ * Waits for all children, and so takes what they have used of the CPUs for its own. Node may have none.
+ * @param {number} atMostMs
+ */
+export const awaitOrphans = (atMostMs) => addon.awaitOrphans(atMostMs);

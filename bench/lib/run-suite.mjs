@@ -6,6 +6,7 @@ import { watchOtherWork } from './other-work.mjs';
 
 const PROCESS = fileURLToPath(new URL('suite-process.mjs', import.meta.url));
 const PATIENCE_MS = 10 * 60_000;
+const ORPHANS_MS = 5000;
 
 /**
  * The environment of every suite, and so of every command: small, and without anything that
@@ -33,10 +34,16 @@ function environment() {
  * @returns {Promise<SuiteResult>}
  */
 export async function runSuite(name, settings) {
+  // It had to be built first.
+  const { adoptOrphans, awaitOrphans } = await import('./floor.mjs');
+  adoptOrphans();
   const start = performance.now();
   const otherWork = watchOtherWork();
   const outcome = await inProcess(name, settings);
-  return { name, seconds: (performance.now() - start) / 1000, otherWork: otherWork(), ...outcome };
+  const seconds = (performance.now() - start) / 1000;
+  // forkline's keeper ends after its host, and is no other program.
+  awaitOrphans(ORPHANS_MS);
+  return { name, seconds, otherWork: otherWork(), ...outcome };
 }
 
 /**

@@ -24,7 +24,7 @@ describe.each(people)('%s', (person) => {
     };
     if (!isFirst) await ask({ command: 'echo first > /tmp/first' });
     const command = `touch ${scene.outside}/new; echo shared > /tmp/shared
-      exec /usr/bin/python3 -m http.server --bind 127.0.0.1 8124 2>/dev/null`;
+      exec timeout 50 /usr/bin/python3 -m http.server --bind 127.0.0.1 8124 2>/dev/null`;
     const told = await ask({ command, run_in_background: true });
     const [, id] = /task_id: (\w+)/.exec(told) ?? [];
     const get = 'until curl -sf http://127.0.0.1:8124/.vscode/settings.json; do sleep 0.05; done';

@@ -126,12 +126,24 @@ Napi::Value kill_group(const Napi::CallbackInfo &info) {
   return Napi::Number::New(info.Env(), bench::kill_group(command, count_of(info[1])));
 }
 
+Napi::Value adopt_orphans(const Napi::CallbackInfo &info) {
+  bench::adopt_orphans();
+  return info.Env().Undefined();
+}
+
+Napi::Value await_orphans(const Napi::CallbackInfo &info) {
+  bench::await_orphans(info[0].As<Napi::Number>().DoubleValue());
+  return info.Env().Undefined();
+}
+
 Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   exports.Set("latency", Napi::Function::New<guarded<latency>>(env));
   exports.Set("awaited", Napi::Function::New<guarded<awaited>>(env));
   exports.Set("throughput", Napi::Function::New<guarded<throughput>>(env));
   exports.Set("drain", Napi::Function::New<guarded<drain>>(env));
   exports.Set("killGroup", Napi::Function::New<guarded<kill_group>>(env));
+  exports.Set("adoptOrphans", Napi::Function::New<guarded<adopt_orphans>>(env));
+  exports.Set("awaitOrphans", Napi::Function::New<guarded<await_orphans>>(env));
   return exports;
 }
 

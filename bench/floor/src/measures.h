@@ -29,6 +29,12 @@ Drained drain(Way way, const Command &command, const char *path);
 // From SIGKILL to a process group of `count` commands until all of them are reaped.
 double kill_group(const Command &command, uint32_t count);
 
+// From now on descendants whose parent ends are this process's children.
+void adopt_orphans();
+
+// Waits for all children, for so many milliseconds; nobody else may have one to wait for.
+void await_orphans(double at_most_ms);
+
 }  // namespace bench
 
 #endif  // FORKLINE_BENCH_MEASURES_H
