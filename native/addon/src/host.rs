@@ -36,11 +36,12 @@ struct Line {
 
 static LINES: Mutex<Vec<Line>> = Mutex::new(Vec::new());
 
-/// There is another line.
-pub fn add_line(name: String, events: &Arc<Events>) {
+/// The same events, as those of another line.
+pub fn with_line(name: String, events: Arc<Events>) -> Arc<Events> {
     let mut lines = LINES.lock();
     lines.retain(|line| line.events.strong_count() > 0);
-    lines.push(Line { name, events: Arc::downgrade(events) });
+    lines.push(Line { name, events: Arc::downgrade(&events) });
+    events
 }
 
 /// Any environment may tell that.

@@ -59,8 +59,8 @@ pub struct Channel {
 
 #[napi]
 impl Channel {
-    /// Opens it; `dispatch` is called with arrays of events and must not throw. It finds their
-    /// figures in `figures`. Sandboxes whose plan has this `name` are served by this environment.
+    /// Opens it; `dispatch` is called with arrays of events, whose figures are in `figures`, and
+    /// must not throw. Plans of sandboxes that it serves have its `name`.
     #[napi(constructor)]
     pub fn new(
         env: &Env,
@@ -70,8 +70,7 @@ impl Channel {
     ) -> Result<Self> {
         let engine = host::engine()
             .map_err(|error| Error::new(Status::GenericFailure, error.to_string()))?;
-        let events = Events::new(&dispatch, figures)?;
-        host::add_line(name, &events);
+        let events = host::with_line(name, Events::new(&dispatch, figures)?);
         let owners = Arc::new(Mutex::new(HashMap::new()));
         let ending = (events.clone(), owners.clone());
         env.add_env_cleanup_hook(ending, move |(events, owners)| {
