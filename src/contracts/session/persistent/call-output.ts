@@ -72,6 +72,12 @@ export class CallOutput {
     this.forgetNames();
   }
 
+  /** What was printed elsewhere, and belongs to the call. */
+  addLast(stdout: string): void {
+    this.stdout.add(stdout);
+    this.#paced?.flush();
+  }
+
   /** Whoever is to open them has, or comes another way. */
   forgetNames(): void {
     if (!this.#areNamed) return;
@@ -96,6 +102,7 @@ class CallStream {
   readonly over: Promise<void>;
   bytes = 0;
   #isOver = false;
+  readonly #isEncoded: boolean;
   readonly #capture: StreamCapture;
   readonly #reader: PipeReader;
   readonly #tell: (text: string) => void;
@@ -107,6 +114,7 @@ class CallStream {
   ) {
     this.pipe = pipe;
     this.#tell = tell;
+    this.#isEncoded = encoding !== undefined;
     this.#capture = captureStream(encoding, limits, onOutput !== undefined);
     this.#reader = new PipeReader(pipe, (bytes) => {
       this.bytes += bytes.length;
@@ -129,6 +137,14 @@ class CallStream {
   finish(): void {
     this.#reader.release();
     this.#tell(this.#capture.end());
+  }
+
+  add(text: string): void {
+    // Bytes in another encoding nobody has kept.
+    if (text === '' || this.#isEncoded) return;
+    const bytes = Buffer.from(text);
+    this.bytes += bytes.length;
+    this.#tell(this.#capture.push(bytes));
   }
 
   close(): void {

@@ -1,3 +1,4 @@
+import type { Capture } from '../../../engine/outcome.js';
 import { quoteWord } from '../../../support/quote.js';
 
 /**
@@ -9,7 +10,9 @@ import { quoteWord } from '../../../support/quote.js';
  *   while inside of it both do as they always do; the loop after it runs no command, so no DEBUG
  *   trap sees it.
  * - Traces (`set -x`) of our words are written before the text's streams are in place, and to
- *   nowhere; words of ours that are echoed (`set -v`), to streams that nobody is shown.
+ *   nowhere; words of ours that are echoed (`set -v`), to stderr of the shell's own, which nobody is
+ *   shown. Its own stdout has what an EXIT trap prints when `set -e` ends it: bash takes the text's
+ *   streams back before it runs that.
  * - No descriptor is kept for the report: commands would have it, too.
  * - `$?` is what it was once the report is made, without a fork.
  */
@@ -21,6 +24,12 @@ export const SCRIPT_NAME = 'bash';
 const REPORT = '__forkline_report';
 
 const NOTHING = 'for _ in; do :; done';
+
+/** A redirection after which the next line that bash reads is its first. */
+const COUNTS_ANEW = `2>/dev/null\${0:0*(LINENO=0):0}`;
+
+/** What start-up files have printed stands before it. */
+const BEGUN = '__forkline_begun';
 
 /**
  * What takes the place of the shell that a command gets: one that reads its script from a pipe, as
@@ -38,8 +47,18 @@ export function launchText(directory: string, startUp: string | undefined): stri
 export function firstLine(cwd: string, ways: readonly ReportWay[]): string {
   return (
     `\\builtin cd -- ${word(cwd)} || \\builtin exit 1; ` +
-    `\\builtin unset OLDPWD; \\builtin export OLDPWD; ${reportOf(0, '0', '"$SHELLOPTS"', ways)}\n`
+    `\\builtin echo ${BEGUN}; ` +
+    `\\builtin unset OLDPWD; \\builtin export OLDPWD; { ${NOTHING}; } ${COUNTS_ANEW}; ${reportOf(0, '0', '"$SHELLOPTS"', ways)}\n`
   );
+}
+
+/** What a shell that has ended has printed to its own stdout since it was ready. */
+export function lastWords(capture: Capture): string {
+  const text = capture.kind === 'complete' ? capture.text : capture.head;
+  const at = text.indexOf(`${BEGUN}\n`);
+  if (at < 0) return '';
+  const words = text.slice(at + BEGUN.length + 1);
+  return capture.kind === 'complete' ? words : `${words}\n[… ${capture.dropped.bytes} bytes …]\n`;
 }
 
 /** A way by which a shell may report. */
@@ -67,7 +86,7 @@ export function callLine({ number, text, stdout, stderr, ways }: CallLine): stri
     `${REPORT}() { \\builtin unset -f ${REPORT}; ${reportOf(number, STATUS, OPTIONS, ways)}; ` +
     `\\builtin return ${STATUS}; }; ${REPORT} && ${NOTHING}`;
   return (
-    `{ ${run}; } 2>/dev/null\${0:0*(LINENO=0):0}; ` +
+    `{ ${run}; } ${COUNTS_ANEW}; ` +
     `\\builtin eval "${withValues(inDoubleQuotes(restore))}" && ${NOTHING}\n`
   );
 }

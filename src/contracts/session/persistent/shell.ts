@@ -15,7 +15,7 @@ import { settlesAtOnce, settlesWithin, startTimer } from '../../../support/timin
 import type { CallOutput, OutputOptions } from './call-output.js';
 import { OutsideView } from './outside-view.js';
 import type { Report } from './reports.js';
-import { launchText } from './script.js';
+import { lastWords, launchText } from './script.js';
 import { ShellSandbox } from './shell-sandbox.js';
 import { Wires } from './wires.js';
 
@@ -72,8 +72,11 @@ export interface ShellAnswer {
   readonly ranOutOfMemory: boolean;
 }
 
-/** Of what the shell itself prints outside of calls, nothing but why it would not start matters. */
-const OWN_OUTPUT = { headBytes: 4096, tailBytes: 0 } as const;
+/**
+ * What the shell itself prints outside of calls: why it would not start, and at its end what an EXIT
+ * trap does. Start-up files may print there, too.
+ */
+const OWN_OUTPUT = { headBytes: 64 * 1024, tailBytes: 0 } as const;
 
 const GONE_MS = 100;
 
@@ -175,6 +178,9 @@ export class PersistentShell {
       const [end] = await Promise.all([this.#lookAt(over), output.finish()]);
       const hasBegun = output.hasBegun || this.#mayHold(output, end);
       if (!hasBegun) output.close();
+      if (end.kind === 'shellEnded' && 'stdout' in end.shell) {
+        output.addLast(lastWords(end.shell.stdout));
+      }
       const [stdout, stderr] = [output.stdout.capture(), output.stderr.capture()];
       const told = { stdout, stderr, durationMs, startedAt, from };
       const sandbox = await this.#sandbox?.reportOf(told, await this.#toldOf(end));

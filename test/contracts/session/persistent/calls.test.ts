@@ -33,6 +33,22 @@ describe('a call', () => {
     expect(names.sort()).toEqual(['0', '1', '2', '3']);
   });
 
+  test('has errors that count its lines from 1, the first of a shell like any other', async () => {
+    const tool = newTool();
+    const told = { stdout: '1\n2\n', stderr: 'bash: line 2: nowhere: command not found\n' };
+    for (const _ of [1, 2, 3]) {
+      expect(await data(tool, 'echo $LINENO\necho $LINENO; nowhere')).toMatchObject(told);
+    }
+  });
+
+  test('shows what an EXIT trap prints, also when set -e has ended the shell', async () => {
+    const tool = newTool();
+    await data(tool, "set -e; trap 'echo bye' EXIT");
+    const ended = await data(tool, 'echo a; false; echo b');
+    expect(ended).toMatchObject({ stdout: 'a\nbye\n', exit_code: 1 });
+    expect(await data(tool, "trap 'echo bye' EXIT; exit 3")).toMatchObject({ stdout: 'bye\n' });
+  });
+
   test('is parsed as it stands', async () => {
     const tool = newTool();
     expect(await data(tool, 'cat <<X\nhi\nX')).toMatchObject({ stdout: 'hi\n', exit_code: 0 });
