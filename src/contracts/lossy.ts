@@ -43,12 +43,7 @@ export function readableOutput(
   const captured = capture.kind === 'complete' ? capture.text : `${capture.head}\n${capture.tail}`;
   const unreadable = countUnreadable(captured);
   if (unreadable < FEW || unreadable <= captured.length * BINARY_SHARE) {
-    const bytes =
-      place === undefined
-        ? 'For the exact bytes, send it through xxd, or through iconv if it is in another encoding.'
-        : `The exact bytes are in ${place}.`;
-    const notice = `Not all of ${name} is valid text: � stands for other bytes, ␀ for NUL. ${bytes}`;
-    return { text: shown, notice, isCut: false, isBinary: false };
+    return asItIs(shown, name, place);
   }
   const where =
     place === undefined
@@ -56,7 +51,19 @@ export function readableOutput(
       : `: ${place}`;
   const line = `[binary output, ${formatCount(capture.total.bytes)} bytes${where}]`;
   const isBinary = withoutNoise(captured, line).trim() === line;
-  return { text: isBinary ? line : withoutNoise(shown, line), isCut: true, isBinary };
+  const text = isBinary ? line : withoutNoise(shown, line);
+  // Many short runs among text are no longer than what would stand for them.
+  if (!isBinary && text.length >= shown.length) return asItIs(shown, name, place);
+  return { text, isCut: true, isBinary };
+}
+
+function asItIs(text: string, name: string, place: string | undefined): ReadableOutput {
+  const bytes =
+    place === undefined
+      ? 'For the exact bytes, send it through xxd, or through iconv if it is in another encoding.'
+      : `The exact bytes are in ${place}.`;
+  const notice = `Not all of ${name} is valid text: � stands for other bytes, ␀ for NUL. ${bytes}`;
+  return { text, notice, isCut: false, isBinary: false };
 }
 
 /** With one line for each run of lines that are none. */

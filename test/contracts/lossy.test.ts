@@ -119,5 +119,10 @@ test('B20: lines that can be read stay, in their order, and what is shown is nev
       expect(shown.isBinary || shown.text !== '' || text === '').toBe(true);
       if (shown.notice === undefined) expect(shown.text.length).toBeLessThan(text.length);
     }),
+    {
+      examples: [
+        [['�'.repeat(30), 'error: no such file', '��', 'shorter', '�'.repeat(30), 'shorter', '��']],
+      ],
+    },
   );
 });
