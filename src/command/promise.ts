@@ -265,8 +265,8 @@ export function needsChecks(result: RunResult, limits: CommandLimits | undefined
 /**
  * The result with what only the system can tell, for the few that need it.
  *
- * @param since When it was begun, by `performance.now()`. The host may hear of its end late, so that
- *   no time before that tells.
+ * @param since When it was begun, by `performance.now()`. That can't be reckoned back from now: a busy
+ *   host hears late of its end.
  */
 export async function withChecks(
   result: RunResult,

@@ -5,7 +5,6 @@ import { messageOf } from '../../support/errors.js';
 import { warnHost } from '../../support/logger.js';
 import type { DomainRules } from './proxy/domains.js';
 import type { DeniedHost } from './proxy/index.js';
-
 import type { KeptSecrets } from './secrets/kept.js';
 
 /** Few have a use for it. */

@@ -47,10 +47,11 @@ export function serveSandbox(
   secrets: KeptSecrets | undefined,
   told: (denied: DeniedHost) => void,
 ): () => void {
-  const deny: Deny = (host, rule) => {
+  const deny: Deny = (given, rule) => {
+    const host = given.slice(0, MOST_SHOWN);
     const hosts = denied.get(plan) ?? [];
     denied.set(plan, hosts);
-    hosts.push({ host: host.slice(0, MOST_SHOWN), rule, at: performance.now() });
+    hosts.push({ host, rule, at: performance.now() });
     if (hosts.length > MOST_KEPT) hosts.shift();
     told({ host, rule });
   };

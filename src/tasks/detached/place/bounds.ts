@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxBounds } from '../../../command/sandbox/denials.js';
-import { checkObject } from '../../../support/checks.js';
+import { isNumberOrNothing, isSwitch, isTexts, keptFields } from './kept-fields.js';
 import { readOwnFile } from './own-file.js';
 
 const NAME = 'sandbox.json';
@@ -31,12 +31,7 @@ export async function readBounds(directory: string): Promise<SandboxBounds | und
 
 /** @throws {Error} It was not written by {@link writeBounds}. */
 function parseBounds(value: unknown): SandboxBounds {
-  checkObject('sandbox', value);
-  const read = <T>(name: keyof SandboxBounds, is: (field: unknown) => field is T): T => {
-    const field: unknown = Reflect.get(value, name);
-    if (!is(field)) throw new Error(`${name}: not what was written`);
-    return field;
-  };
+  const read = keptFields<keyof SandboxBounds>('sandbox', value);
   return {
     writable: read('writable', isTexts),
     kept: read('kept', isTexts),
@@ -48,9 +43,3 @@ function parseBounds(value: unknown): SandboxBounds {
     proxyPort: read('proxyPort', isNumberOrNothing),
   };
 }
-
-const isTexts = (field: unknown): field is readonly string[] =>
-  Array.isArray(field) && field.every((one) => typeof one === 'string');
-const isSwitch = (field: unknown): field is boolean => typeof field === 'boolean';
-const isNumberOrNothing = (field: unknown): field is number | undefined =>
-  field === undefined || typeof field === 'number';

@@ -1,6 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkObject } from '../../../support/checks.js';
+import { isNumber, isNumberOrNothing, isSwitch, isText, keptFields } from './kept-fields.js';
 import { readOwnFile } from './own-file.js';
 
 /** What was asked of a detached command, as it is told to whoever finds it. Times in milliseconds. */
@@ -45,15 +45,7 @@ export async function readOrder(directory: string): Promise<DetachedOrder | unde
 
 /** @throws {Error} It is no order. */
 function parseOrder(value: unknown): DetachedOrder {
-  checkObject('order', value);
-  const read = <T>(
-    name: keyof DetachedOrder | 'version',
-    is: (field: unknown) => field is T,
-  ): T => {
-    const field: unknown = Reflect.get(value, name);
-    if (!is(field)) throw new Error(`${name}: not what was written`);
-    return field;
-  };
+  const read = keptFields<keyof DetachedOrder | 'version'>('order', value);
   if (read('version', isNumber) !== VERSION) throw new Error('version: another one');
   return {
     command: read('command', isText),
@@ -65,10 +57,3 @@ function parseOrder(value: unknown): DetachedOrder {
     askedAt: read('askedAt', isNumber),
   };
 }
-
-const isText = (field: unknown): field is string => typeof field === 'string';
-const isSwitch = (field: unknown): field is boolean => typeof field === 'boolean';
-const isNumber = (field: unknown): field is number =>
-  typeof field === 'number' && Number.isFinite(field) && field >= 0;
-const isNumberOrNothing = (field: unknown): field is number | undefined =>
-  field === undefined || isNumber(field);
