@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
@@ -37,8 +37,7 @@ function placeIn({ home }: Scene): string {
 describe.each(people)('%s', (person) => {
   test('whoever attaches is told what the kernel and the output tell', async () => {
     const scene = makeScene(scenes.path, person);
-    const { child } = await startOutsider(scene, person);
-    onTestFinished(() => void child.kill('SIGKILL'));
+    await startOutsider(scene, person);
     const command = `${family(40)}; ${family(40)}; touch ${scene.outside}/new; /usr/bin/python3 -c '
 import socket
 socket.socket(socket.AF_UNIX).connect_ex("../outside/renamed.sock")'`;

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { daemon, longSleep, sleeping } from '../support/commands.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import {
@@ -57,8 +57,7 @@ function linkOf(path: string): string {
 describe.each(people)('%s', (person) => {
   test('a detached command is where the others are, and as confined as they', async () => {
     const scene = makeScene(scenes.path, person);
-    const { told, child } = await startOutsider(scene, person);
-    onTestFinished(() => void child.kill('SIGKILL'));
+    const { told } = await startOutsider(scene, person);
     const { ask, end } = detachingHost(person, scene);
     const options = optionsOf(scene);
     await ask({ run: 'echo shared > /tmp/shared', options });

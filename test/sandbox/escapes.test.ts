@@ -1,8 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { settlesWithin } from '../../src/support/timing.js';
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually, isGone } from '../support/processes.js';
 import {
@@ -64,14 +62,6 @@ async function tryIt(
 ) {
   const scene = makeScene(scenes.path, person);
   const { told, child } = await startOutsider(scene, person);
-  const ended = once(child, 'exit');
-  onTestFinished(async () => {
-    // It takes its key with it, of which a user may have 200.
-    child.stdin?.end();
-    await settlesWithin(ended, 3000);
-    child.kill('SIGKILL');
-    rmSync(`/dev/shm/outsider-${told.pid}`, { force: true });
-  });
   const before = look(scene);
   const { command = '' } = ways(scene, told)[index] ?? {};
   // Who ends all in the sandbox ends who would tell of it too.

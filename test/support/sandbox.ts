@@ -1,11 +1,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { BackgroundProcess, MergedResult, Receipt } from '../../src/index.js';
+import { settlesWithin } from '../../src/support/timing.js';
 import { startHost } from './hosts.js';
 
 export const isRoot = process.getuid?.() === 0;
@@ -74,7 +76,7 @@ export interface Outsider {
   readonly key: number;
 }
 
-/** Starts him in a scene, as somebody. */
+/** Starts him in a scene, as somebody. He ends with the test, and leaves nothing of his. */
 export async function startOutsider(
   scene: Scene,
   person: Person,
@@ -83,8 +85,17 @@ export async function startOutsider(
   const [program = '', ...args] = [...as(person), '/usr/bin/python3', script, scene.outside];
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const ended = once(child, 'exit');
   const first = await lines.next();
-  return { told: JSON.parse(first.value), child };
+  const told: Outsider = JSON.parse(first.value);
+  onTestFinished(async () => {
+    // He takes his key with him, of which a user may have 200.
+    child.stdin.end();
+    await settlesWithin(ended, 3000);
+    child.kill('SIGKILL');
+    rmSync(`/dev/shm/outsider-${told.pid}`, { force: true });
+  });
+  return { told, child };
 }
 
 /** What a command said that ended by itself. */
