@@ -13,6 +13,7 @@ import { checkShell, type ExecuteOptions, type OutputLimits } from '../command/o
 import { checkPriority, type Priority } from '../command/priority.js';
 import { checkOnDenied, type OnDenied } from '../command/sandbox/again.js';
 import { type SandboxOption, type SandboxPolicy, toolSandbox } from '../command/sandbox/policy.js';
+import { pinSandbox } from '../command/sandbox/resolve.js';
 import { compileNamePatterns } from '../command/secrets.js';
 import { inheritedEnvironment } from '../engine/environ.js';
 import type { Owner } from '../engine/owner.js';
@@ -138,6 +139,13 @@ export function momentOf({ inheritEnv }: Pick<ShellSettings, 'inheritEnv'>): Cal
 /** The moment of the last call: as long as no variable has changed, it is that of the next one. */
 let last: CallMoment | undefined;
 
+/** A tool's sandbox, whose rights are decided before any of its commands can have changed what they are for. */
+function pinnedSandbox(given: unknown, workspace: string): SandboxPolicy | undefined {
+  const policy = toolSandbox(given, workspace);
+  if (policy !== undefined) pinSandbox(policy);
+  return policy;
+}
+
 /** `homedir()` would ask the process's own variables, which a runtime may have replaced. */
 function homeOfNow(): string {
   return process.env.HOME ?? homedir();
@@ -184,7 +192,7 @@ export function resolveShellOptions(
     shell: options.shell && [...options.shell],
     encoding: isMissing(options.encoding) ? undefined : encodingOf(options.encoding),
     priority: options.priority ?? 'normal',
-    sandbox: toolSandbox(options.sandbox, path),
+    sandbox: pinnedSandbox(options.sandbox, path),
     onDenied: options.onDenied ?? undefined,
     limits: options.limits && { ...readLimits(options.limits) },
     log: resolveLog(options.log, options.logger),

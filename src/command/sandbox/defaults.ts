@@ -1,12 +1,9 @@
 /**
  * What steers other programs: below each directory that can be written to, none of it can. Whoever
- * changes it has commands run outside of the sandbox, by git, an editor or an agent.
+ * changes it has commands run outside of the sandbox, by git, an editor or an agent. What git obeys in
+ * directories of its own is in `pins/git.ts`.
  */
 export const KEPT_SETTINGS: readonly string[] = [
-  '.git/hooks',
-  '.git/config',
-  '.git/config.worktree',
-  '.git/commondir',
   '.vscode',
   '.idea',
   '.zed',

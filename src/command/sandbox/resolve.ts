@@ -1,12 +1,15 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { SERVER } from '../../engine/channel.js';
 import type { EngineSandbox } from '../../engine/message.js';
 import { InputError } from '../../support/errors.js';
 import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS } from './defaults.js';
-import { gitDirectories } from './git.js';
 import { isAmong } from './paths.js';
+import { follow } from './pins/follow.js';
+import { OBEYED_BY_GIT } from './pins/git.js';
+import { type Asked, type Granted, grant } from './pins/granted.js';
+import { identityOf } from './pins/identity.js';
 import { pipesOf } from './pipes.js';
 import type { SandboxPolicy } from './policy.js';
 import { type KeptSecrets, keptSecrets } from './secrets/kept.js';
@@ -24,71 +27,113 @@ export interface ResolvedSandbox extends EngineSandbox {
   readonly secrets: KeptSecrets | undefined;
 }
 
-const recent = new WeakMap<SandboxPolicy, Map<string, { at: number; resolved: ResolvedSandbox }>>();
+/** What a policy came to in a directory, when that was looked at by `performance.now()`. */
+interface Recent {
+  readonly at: number;
+  readonly resolved: ResolvedSandbox;
+}
+
+/** What is known of a policy. */
+interface Known {
+  readonly recent: Map<string, Recent>;
+  /** By the directory that its paths begin in: what its rights were given to at first. */
+  readonly pinned: Map<string, Asked>;
+}
+
+const known = new WeakMap<SandboxPolicy, Known>();
 
 /**
- * What a policy comes to in a directory. Policies are compared by identity.
+ * What a policy comes to in a directory. Policies are compared by identity: what one gives rights to is
+ * decided the first time, and nothing else gets them later.
  *
- * @throws {InputError} The directory is the whole file system.
+ * @throws {InputError} The workspace is the whole file system, or reached by a link that a command can have
+ *   made.
  */
 export function resolveSandbox(policy: SandboxPolicy, cwd: string): ResolvedSandbox {
-  const known = recent.get(policy) ?? new Map<string, { at: number; resolved: ResolvedSandbox }>();
-  recent.set(policy, known);
+  const { recent, pinned } = known.get(policy) ?? { recent: new Map(), pinned: new Map() };
+  known.set(policy, { recent, pinned });
   const now = performance.now();
-  const last = known.get(cwd);
+  const last = recent.get(cwd);
   if (last !== undefined && now - last.at < FRESH_MS) return last.resolved;
-  const resolved = resolveNow(policy, cwd);
-  if (known.size >= MOST_KEPT) known.clear();
-  known.set(cwd, { at: now, resolved });
+  const base = policy.workspace === undefined ? cwd : absoluteIn(cwd, policy.workspace);
+  const granted = grant(pinned.get(base) ?? askedBy(policy, base));
+  const resolved = resolveNow(policy, cwd, base, granted);
+  keep(pinned, base, granted.again);
+  keep(recent, cwd, { at: now, resolved });
   return resolved;
 }
 
-function resolveNow(policy: SandboxPolicy, cwd: string): ResolvedSandbox {
-  const { filesystem = {}, allowUnixSockets = [] } = policy;
+/** Decides what the rights of a policy are given to before any of its commands has run. */
+export function pinSandbox(policy: SandboxPolicy): void {
+  if (policy.workspace !== undefined) resolveSandbox(policy, resolve(policy.workspace));
+}
+
+/** As the latest, in place of the oldest. */
+function keep<Value>(all: Map<string, Value>, key: string, value: Value): void {
+  all.delete(key);
+  all.set(key, value);
+  const [oldest] = all.keys();
+  if (all.size > MOST_KEPT && oldest !== undefined) all.delete(oldest);
+}
+
+function resolveNow(
+  policy: SandboxPolicy,
+  cwd: string,
+  base: string,
+  granted: Granted,
+): ResolvedSandbox {
+  const { filesystem = {} } = policy;
   const home = homedir();
-  const absolute = (path: string) =>
-    path === '~' || path.startsWith('~/') ? join(home, path.slice(2)) : resolve(cwd, path);
-  const all = (paths: readonly string[]) => paths.map(absolute);
-  const isWorkspace = (policy.mode ?? 'workspace-write') === 'workspace-write';
-  const workspace = absolute(policy.workspace ?? cwd);
-  if (isWorkspace && workspace === '/') {
-    throw new InputError(
-      "sandbox: expected a workspace other than '/', which has everything in it",
-    );
-  }
-  const git = isWorkspace ? gitDirectories(workspace) : { writable: [], kept: [] };
-  const ownTmp = filesystem.tmp !== 'shared';
-  const roots = [
-    ...(isWorkspace ? [workspace, ...git.writable] : []),
-    ...(ownTmp ? [] : ['/tmp', '/var/tmp', '/dev/shm']),
-  ];
-  const writable = withAllowed(roots, all(filesystem.allowWrite ?? []));
+  const all = (paths: readonly string[]) => paths.map((path) => absoluteIn(base, path));
+  const { writable, git } = granted;
   const denied = filesystem.denyWrite ?? KEPT_SETTINGS;
-  const kept = [
-    ...writable.flatMap((root) =>
-      denied.map((path) => (isLoose(path) ? join(root, path) : absolute(path))),
-    ),
-    ...(filesystem.denyWrite === undefined ? git.kept : []),
-  ];
+  const settings = writable
+    .filter((root) => !git.directories.includes(root))
+    .flatMap((root) =>
+      denied.map((path) => (isLoose(path) ? join(root, path) : absoluteIn(base, path))),
+    );
   const hidden = filesystem.denyRead
     ? all(filesystem.denyRead)
     : [...HIDDEN_IN_HOME.map((path) => join(home, path)), ...HIDDEN_IN_SYSTEM];
   // What can be written to is seen anyhow, and the stricter rule for the same path would count.
-  const unseen = [cwd, workspace].filter((place) => !isAmong(place, writable));
+  const unseen = [cwd, base].map(realOf).filter((place) => !isAmong(place, writable));
   const secrets = policy.secrets && keptSecrets(policy.secrets);
-  const trusted = secrets === undefined ? [] : [secrets.directory];
-  const shown = [...placesAmong(PRIVATE, unseen), ...all(filesystem.allowRead ?? []), ...trusted];
-  return planned(policy, {
+  const trusted = secrets === undefined ? [] : [realOf(secrets.directory)];
+  const shown = [...placesAmong(PRIVATE, unseen), ...granted.shown, ...trusted];
+  const obeyed = git.directories.flatMap((path) => OBEYED_BY_GIT.map((name) => join(path, name)));
+  return planned(policy, granted, {
     secrets,
     writable: existing(writable),
-    kept: existing([...kept, ...trusted]),
-    hidden: existing(hidden),
+    kept: [...existing([...settings, ...git.obeyed, ...trusted]), ...obeyed],
+    hidden: hiddenPlaces(hidden, writable),
     shown: existing(shown),
-    sockets: existing(all(allowUnixSockets)),
-    ownTmp,
+    sockets: existing(granted.sockets),
+    ownTmp: filesystem.tmp !== 'shared',
     network: policy.network === 'full',
     proxyPort: typeof policy.network === 'object' || secrets !== undefined ? PROXY_PORT : undefined,
   });
+}
+
+/** @throws {InputError} The workspace is the whole file system. */
+function askedBy(
+  { mode, filesystem = {}, allowUnixSockets = [] }: SandboxPolicy,
+  base: string,
+): Asked {
+  const isWorkspace = (mode ?? 'workspace-write') === 'workspace-write';
+  if (isWorkspace && base === '/') {
+    throw new InputError(
+      "sandbox: expected a workspace other than '/', which has everything in it",
+    );
+  }
+  const all = (paths: readonly string[] = []) => paths.map((path) => absoluteIn(base, path));
+  return {
+    workspace: isWorkspace ? base : undefined,
+    temporary: filesystem.tmp === 'shared' ? ['/tmp', '/var/tmp', '/dev/shm'] : [],
+    allowWrite: all(filesystem.allowWrite),
+    allowRead: all(filesystem.allowRead),
+    sockets: all(allowUnixSockets),
+    hasGit: filesystem.denyWrite === undefined,
+  };
 }
 
 /** Only those that exist: one that comes later makes another plan, and so another sandbox. */
@@ -112,24 +157,62 @@ function proxyEntries({ network, secrets = {} }: SandboxPolicy): readonly string
   ];
 }
 
-function planned(policy: SandboxPolicy, sandbox: Omit<ResolvedSandbox, 'plan'>): ResolvedSandbox {
+function planned(
+  policy: SandboxPolicy,
+  { git }: Granted,
+  sandbox: Omit<ResolvedSandbox, 'plan'>,
+): ResolvedSandbox {
   const entries = (word: string, paths: readonly string[]): string =>
     paths.map((path) => `${word}\0${path}\0`).join('');
-  const pipes = existing(pipesOf(policy).filter((path) => !isAmong(path, sandbox.writable)));
+  // What is another one by then is not what was meant: the plan is another one, and so the sandbox.
+  const pins = (word: string, paths: readonly string[]): string =>
+    paths.map((path) => `${word}\0${path}\0is\0${identityOf(path) ?? ''}\0`).join('');
+  const { writable } = sandbox;
+  const isGits = (path: string) => git.directories.includes(path);
+  const pipes = existing(pipesOf(policy).map(realOf).filter((path) => !isAmong(path, writable)));
+  const isHeld = (path: string) => git.directories.some((one) => isAmong(path, [one]));
+  const [within, elsewhere] = split(sandbox.hidden, (path) => isAmong(path, writable));
   const plan = [
     `require\0${policy.require ?? 'all'}\0`,
     sandbox.network ? 'network\0full\0' : '',
     policy.processes === 'host' ? 'processes\0host\0' : '',
     ...(sandbox.proxyPort === undefined ? [] : proxyEntries(policy)),
     sandbox.ownTmp ? '' : 'tmp\0shared\0',
-    entries('write', [...sandbox.writable, ...pipes]),
-    entries('keep', sandbox.kept),
-    entries('hide', sandbox.hidden),
-    entries('show', sandbox.shown),
-    entries('socket', sandbox.sockets),
+    pins('write', [...writable.filter((path) => !isGits(path)), ...pipes]),
+    pins('git', existing(git.directories)),
+    pins(
+      'keep',
+      sandbox.kept.filter((path) => !isHeld(path)),
+    ),
+    pins('hide', within),
+    entries('hide', elsewhere),
+    pins('show', sandbox.shown),
+    pins('socket', sandbox.sockets),
   ].join('');
   if (sandbox.proxyPort !== undefined) serveSandboxes(plan, sandbox.secrets);
   return { ...sandbox, plan };
+}
+
+function split<Item>(items: readonly Item[], is: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(is), items.filter((item) => !is(item))];
+}
+
+/** Where they really are; in what can be written to, only those that exist can be hidden. */
+function hiddenPlaces(paths: readonly string[], writable: readonly string[]): readonly string[] {
+  const places = paths.map(follow).filter((found) => found !== undefined);
+  const held = places.filter(({ real, exists }) => exists || !isAmong(real, writable));
+  return [...new Set(held.map(({ real }) => real))];
+}
+
+function realOf(path: string): string {
+  return follow(path)?.real ?? path;
+}
+
+/** An absolute path, one from the home directory, or one that is relative to a directory. */
+function absoluteIn(base: string, path: string): string {
+  return path === '~' || path.startsWith('~/')
+    ? join(homedir(), path.slice(2))
+    : resolve(base, path);
 }
 
 /** Where it is is to be seen also when that is among others' temporary files. */
@@ -140,23 +223,4 @@ function placesAmong(directories: readonly string[], places: readonly string[]):
 /** Relative to each writable directory. */
 function isLoose(path: string): boolean {
   return !path.startsWith('/') && path !== '~' && !path.startsWith('~/');
-}
-
-/**
- * With what else may be written to. A path in a directory that commands write to may be a link that one
- * of them has made: it opens nothing elsewhere.
- */
-function withAllowed(roots: readonly string[], allowed: readonly string[]): string[] {
-  return [
-    ...roots,
-    ...allowed.filter((path) => !isAmong(path, roots) || isAmong(realOf(path) ?? '/', roots)),
-  ];
-}
-
-function realOf(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
 }

@@ -10,7 +10,72 @@ pub struct Numbers {
     pub multiplexer: Option<u32>,
     /// Those of keyrings, which are the user's wherever he is.
     pub keys: [u32; 3],
+    /// Those that make, change or remove something by its name. None of 32-bit programs are asked about:
+    /// what the others are asked for they can't do.
+    pub naming: &'static [(u32, Naming)],
 }
+
+/// A call that makes, changes or removes something by its name. `…At`: from a directory that is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Naming {
+    Open,
+    OpenAt,
+    Create,
+    MakeDirectory,
+    MakeDirectoryAt,
+    RemoveDirectory,
+    Unlink,
+    UnlinkAt,
+    Rename,
+    RenameAt,
+    RenameAt2,
+    Link,
+    LinkAt,
+    Symlink,
+    SymlinkAt,
+    ChangeMode,
+    ChangeModeAt,
+    SetTimesAt,
+}
+
+/// The second of its kind, which the library does not have everywhere; the same number everywhere.
+const FCHMODAT2: u32 = 452;
+
+#[cfg(target_arch = "x86_64")]
+const NAMING: &[(u32, Naming)] = &[
+    (libc::SYS_open as u32, Naming::Open),
+    (libc::SYS_openat as u32, Naming::OpenAt),
+    (libc::SYS_creat as u32, Naming::Create),
+    (libc::SYS_mkdir as u32, Naming::MakeDirectory),
+    (libc::SYS_mkdirat as u32, Naming::MakeDirectoryAt),
+    (libc::SYS_rmdir as u32, Naming::RemoveDirectory),
+    (libc::SYS_unlink as u32, Naming::Unlink),
+    (libc::SYS_unlinkat as u32, Naming::UnlinkAt),
+    (libc::SYS_rename as u32, Naming::Rename),
+    (libc::SYS_renameat as u32, Naming::RenameAt),
+    (libc::SYS_renameat2 as u32, Naming::RenameAt2),
+    (libc::SYS_link as u32, Naming::Link),
+    (libc::SYS_linkat as u32, Naming::LinkAt),
+    (libc::SYS_symlink as u32, Naming::Symlink),
+    (libc::SYS_symlinkat as u32, Naming::SymlinkAt),
+    (libc::SYS_chmod as u32, Naming::ChangeMode),
+    (libc::SYS_fchmodat as u32, Naming::ChangeModeAt),
+    (FCHMODAT2, Naming::ChangeModeAt),
+    (libc::SYS_utimensat as u32, Naming::SetTimesAt),
+];
+#[cfg(target_arch = "aarch64")]
+const NAMING: &[(u32, Naming)] = &[
+    (libc::SYS_openat as u32, Naming::OpenAt),
+    (libc::SYS_mkdirat as u32, Naming::MakeDirectoryAt),
+    (libc::SYS_unlinkat as u32, Naming::UnlinkAt),
+    (libc::SYS_renameat as u32, Naming::RenameAt),
+    (libc::SYS_renameat2 as u32, Naming::RenameAt2),
+    (libc::SYS_linkat as u32, Naming::LinkAt),
+    (libc::SYS_symlinkat as u32, Naming::SymlinkAt),
+    (libc::SYS_fchmodat as u32, Naming::ChangeModeAt),
+    (FCHMODAT2, Naming::ChangeModeAt),
+    (libc::SYS_utimensat as u32, Naming::SetTimesAt),
+];
 
 /// It has the same number everywhere.
 pub const IO_URING_SETUP: u32 = 425;
@@ -26,6 +91,7 @@ pub const NATIVE: Numbers = Numbers {
     connect: libc::SYS_connect as u32,
     multiplexer: None,
     keys: [libc::SYS_add_key as u32, libc::SYS_request_key as u32, libc::SYS_keyctl as u32],
+    naming: NAMING,
 };
 /// Of the 32-bit programs that the same processor runs.
 #[cfg(target_arch = "x86_64")]
@@ -36,6 +102,7 @@ pub const FOREIGN: Numbers = Numbers {
     connect: 362,
     multiplexer: Some(102),
     keys: [286, 287, 288],
+    naming: &[],
 };
 #[cfg(target_arch = "aarch64")]
 pub const FOREIGN: Numbers = Numbers {
@@ -45,6 +112,7 @@ pub const FOREIGN: Numbers = Numbers {
     connect: 283,
     multiplexer: None,
     keys: [309, 310, 311],
+    naming: &[],
 };
 
 /// A call that somebody is asked about.
@@ -54,14 +122,24 @@ pub enum Asked {
     Socket,
     /// To connect one.
     Connect,
+    /// To make, change or remove something by its name.
+    Name(Naming),
 }
 
 impl Asked {
     pub fn of(architecture: u32, number: i32) -> Asked {
-        let is = |numbers: &Numbers| {
-            numbers.architecture == architecture && numbers.connect == number as u32
-        };
-        if is(&NATIVE) || is(&FOREIGN) { Asked::Connect } else { Asked::Socket }
+        let mut all = [&NATIVE, &FOREIGN].into_iter();
+        let numbers = all.find(|numbers| numbers.architecture == architecture);
+        let is = |(known, _): &&(u32, Naming)| *known == number as u32;
+        match numbers {
+            Some(numbers) if numbers.connect == number as u32 => Asked::Connect,
+            Some(numbers) => numbers
+                .naming
+                .iter()
+                .find(is)
+                .map_or(Asked::Socket, |(_, naming)| Asked::Name(*naming)),
+            None => Asked::Socket,
+        }
     }
 }
 
@@ -74,6 +152,9 @@ mod tests {
         for numbers in [NATIVE, FOREIGN] {
             let of = |number: u32| Asked::of(numbers.architecture, number as i32);
             assert_eq!((of(numbers.connect), of(numbers.socket)), (Asked::Connect, Asked::Socket));
+            for (number, naming) in numbers.naming {
+                assert_eq!(of(*number), Asked::Name(*naming));
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-use crate::sandbox::calls::{FOREIGN, IO_URING_SETUP, NATIVE, Numbers, OWN};
+use crate::sandbox::calls::{FOREIGN, IO_URING_SETUP, NATIVE, Naming, Numbers, OWN};
 
 type Instructions = Vec<libc::sock_filter>;
 
@@ -41,6 +41,8 @@ pub struct Rules {
     pub network: bool,
     /// Whether somebody is asked whom a socket is connected to.
     pub judged: bool,
+    /// Whether he is asked about what is made, changed or removed by its name, too.
+    pub gated: bool,
 }
 
 fn instruction(code: u16, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
@@ -63,6 +65,11 @@ fn when(value: u32, block: Instructions) -> Instructions {
 /// The same if it is greater.
 fn when_greater(value: u32, block: Instructions) -> Instructions {
     after_jump(0x25, value, block)
+}
+
+/// The same if it has one of these bits.
+fn when_any(bits: u32, block: Instructions) -> Instructions {
+    after_jump(0x45, bits, block)
 }
 
 fn after_jump(code: u16, value: u32, block: Instructions) -> Instructions {
@@ -98,6 +105,31 @@ fn calls(numbers: &Numbers, rules: Rules, refusal: u32) -> Instructions {
         connect.push(answer(ALLOW));
         all.extend(when(numbers.connect, connect));
     }
+    if rules.gated {
+        for (number, naming) in numbers.naming {
+            all.extend(when(*number, named(*naming)));
+        }
+    }
+    all.push(answer(ALLOW));
+    all
+}
+
+/// Nobody is asked about an opening that changes nothing, nor about a change of what is open.
+fn named(naming: Naming) -> Instructions {
+    const CHANGES: i32 = libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC;
+    let flags = match naming {
+        Naming::Open => SECOND,
+        Naming::OpenAt => THIRD,
+        Naming::SetTimesAt => {
+            let mut all = vec![load(SECOND)];
+            all.extend(when(0, vec![answer(ALLOW)]));
+            all.push(answer(NOTIFY));
+            return all;
+        }
+        _ => return vec![answer(NOTIFY)],
+    };
+    let mut all = vec![load(flags)];
+    all.extend(when_any(CHANGES as u32, vec![answer(NOTIFY)]));
     all.push(answer(ALLOW));
     all
 }
@@ -177,6 +209,7 @@ mod tests {
                 0x54 => loaded &= k,
                 0x15 => at += skip(loaded == k, jt, jf),
                 0x25 => at += skip(loaded > k, jt, jf),
+                0x45 => at += skip(loaded & k != 0, jt, jf),
                 _ => return k,
             }
         }
@@ -184,7 +217,7 @@ mod tests {
 
     #[test]
     fn sockets_are_told_by_their_family() {
-        let rules = |network, judged| Rules { network, judged };
+        let rules = |network, judged| Rules { network, judged, gated: judged };
         for numbers in [NATIVE, FOREIGN] {
             let socket = |rules, family, kind| {
                 run(rules, numbers.architecture, numbers.socket, [family, kind, 0])
@@ -212,7 +245,7 @@ mod tests {
     #[test]
     fn what_may_lead_to_a_path_is_asked_about() {
         for (numbers, judged) in [(NATIVE, true), (FOREIGN, true), (NATIVE, false)] {
-            let rules = Rules { network: true, judged };
+            let rules = Rules { network: true, judged, gated: false };
             let call = |number, arguments| run(rules, numbers.architecture, number, arguments);
             let asked = if judged { NOTIFY } else { ALLOW };
             for length in 3..=110 {
@@ -231,6 +264,30 @@ mod tests {
             for kind in [1, 5, 1 | libc::SOCK_CLOEXEC as u32] {
                 assert_eq!(call(numbers.socket, [AF_UNIX, kind, 0]), ALLOW);
                 assert_eq!(call(numbers.pair, [AF_UNIX, kind, 0]), ALLOW);
+            }
+        }
+    }
+
+    #[test]
+    fn who_changes_something_by_its_name_is_asked_about() {
+        let rules = |gated| Rules { network: true, judged: true, gated };
+        for (number, naming) in NATIVE.naming {
+            let call = |gated, arguments| run(rules(gated), OWN, *number, arguments);
+            let (at, changes) = match naming {
+                Naming::Open => (1, [libc::O_WRONLY, libc::O_RDWR | libc::O_CLOEXEC]),
+                Naming::OpenAt => (2, [libc::O_CREAT, libc::O_TRUNC]),
+                Naming::SetTimesAt => (1, [7, 8]),
+                _ => (0, [0, 1]),
+            };
+            for value in changes {
+                let mut arguments = [9; 3];
+                arguments[at] = value as u32;
+                assert_eq!((call(true, arguments), call(false, arguments)), (NOTIFY, ALLOW));
+            }
+            if at > 0 {
+                let mut arguments = [9; 3];
+                arguments[at] = if at == 1 && *naming == Naming::SetTimesAt { 0 } else { 0x8_0000 };
+                assert_eq!(call(true, arguments), ALLOW);
             }
         }
     }

@@ -13,6 +13,7 @@ mod mounts;
 mod namespaces;
 mod network;
 mod notices;
+mod place;
 mod plan;
 mod privileges;
 mod probe;
@@ -23,7 +24,7 @@ mod warden;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use forkline_protocol::{News, pair, send};
@@ -64,8 +65,10 @@ struct Before {
 /// A sandbox that stands.
 struct Built {
     enforced: Enforced,
-    /// Where the kernel asks of sockets.
+    /// Where the kernel asks of sockets, and of what is made, changed or removed by its name.
     listener: Option<OwnedFd>,
+    /// Git's directories, by where they are seen.
+    git: Vec<(PathBuf, OwnedFd)>,
     /// The way to who stands beside it.
     warden: Option<OwnedFd>,
 }
@@ -110,8 +113,7 @@ fn beside(plan: &Plan, before: Before, outside: &Outside) -> ExitCode {
         lifeline: before.lifeline.as_fd(),
     };
     let mut warden = None;
-    let is_made =
-        outside.is_made(|[listener, lines]| warden = warden::start(&charge, listener, lines).ok());
+    let is_made = outside.is_made(|given| warden = warden::start(&charge, given).ok());
     if !is_made && plan.require == Require::BestEffort {
         warden.into_iter().for_each(warden::end);
         return landlocked(plan, before);
@@ -153,10 +155,10 @@ fn hand_out(inside: &Inside, built: Built) -> Result<Built, Refusal> {
     probe::holding().map_err(Refusal::of(Line::UnixSockets, held))?;
     let (warden, lines) = pair().map_err(refuse())?;
     if let Some(listener) = built.listener {
-        inside.hand_out([listener.as_fd(), lines.as_fd()]).map_err(refuse())?;
+        inside.hand_out(&listener, &lines, &built.git).map_err(refuse())?;
     }
     probe::connecting().map_err(refuse())?;
-    Ok(Built { listener: None, warden: Some(warden), ..built })
+    Ok(Built { listener: None, git: Vec::new(), warden: Some(warden), ..built })
 }
 
 /// Before anybody else is in it.
@@ -185,12 +187,14 @@ fn say(lifeline: &OwnedFd, news: &News) {
 
 /// All lines, in namespaces.
 fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, Refusal> {
+    refuse_replaced(plan)?;
     let plan = &plan.resolved();
+    let git = tree::git_trees(plan)?;
     tree::make(plan)?;
     if !plan.network {
         network::start_loopback().map_err(Refusal::of(Line::Network, "starting the loopback"))?;
     }
-    let network = serve(plan, before)?;
+    let network = network::serve(plan, before.lifeline.as_fd())?;
     tree::open_proc(!plan.host_processes)
         .map_err(Refusal::of(Line::Processes, "mounting /proc"))?;
     // Else they would be the host's.
@@ -215,24 +219,12 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, Refusal
     enforced.set(Line::Processes, when(!plan.host_processes, By::Namespace));
     enforced.set(Line::SocketFamilies, By::Seccomp);
     enforced.set(Line::Privileges, By::Namespace);
-    Ok(Built { enforced, listener, warden: None })
-}
-
-/// Has the host serve what is to reach the network; what keeps that.
-fn serve(plan: &Plan, before: &Before) -> Result<By, Refusal> {
-    let Some(port) = plan.proxy else { return Ok(By::Namespace) };
-    match network::have_served(port, before.lifeline.as_fd()) {
-        Ok(()) => Ok(By::Proxy),
-        Err(_) if plan.require == Require::BestEffort => Ok(By::Namespace),
-        Err(error) => {
-            let action = "having the host serve its proxy (it may have no descriptors left)";
-            Err(Refusal::of(Line::Network, action)(error))
-        }
-    }
+    Ok(Built { enforced, listener, git, warden: None })
 }
 
 /// What can be had without namespaces.
 fn confine_alone(plan: &Plan, rights: u64) -> Result<Built, Refusal> {
+    refuse_replaced(plan)?;
     let plan = &plan.resolved();
     let (has_scopes, listener) = confine(plan, rights, false)?;
     let mut enforced = Enforced::default();
@@ -245,7 +237,14 @@ fn confine_alone(plan: &Plan, rights: u64) -> Result<Built, Refusal> {
     enforced.set(Line::Processes, when(has_scopes && !plan.host_processes, By::Landlock));
     enforced.set(Line::SocketFamilies, By::Seccomp);
     enforced.set(Line::Privileges, By::None);
-    Ok(Built { enforced, listener, warden: None })
+    Ok(Built { enforced, listener, git: Vec::new(), warden: None })
+}
+
+/// Rights are for what the host has found, and for nothing that has been put in its place since.
+fn refuse_replaced(plan: &Plan) -> Result<(), Refusal> {
+    let Some(path) = plan.replaced() else { return Ok(()) };
+    let action = format!("'{}' is not what it was when the command was asked for", path.display());
+    Err(Refusal::of(Line::Write, action)(io::Error::from_raw_os_error(libc::ESTALE)))
 }
 
 /// Landlock, the filter, and no new rights; whether signals and abstract sockets are kept in, and where
@@ -262,7 +261,8 @@ fn confine(
         .map_err(Refusal::of(Line::Privileges, "giving up privileges"))?;
     ruleset.enter().map_err(Refusal::of(Line::Write, "entering Landlock's rules"))?;
     // Where there is a network of its own, its loopback is for everybody in it.
-    let rules = Rules { network: plan.network || has_namespaces, judged: has_namespaces };
+    let gated = has_namespaces && plan.paths(Access::Git).next().is_some();
+    let rules = Rules { network: plan.network || has_namespaces, judged: has_namespaces, gated };
     let listener = filter::enter(rules)
         .map_err(Refusal::of(Line::SocketFamilies, "filtering system calls"))?;
     Ok((has_scopes, listener))
@@ -279,7 +279,9 @@ fn ruleset(plan: &Plan, has_namespaces: bool) -> Result<Ruleset, Refusal> {
     // What is the host's own else.
     let own: &[&str] = if has_namespaces { &OWN } else { &SHARED };
     let own = own.iter().map(Path::new).filter(|path| path.is_dir());
-    for path in plan.paths(Access::Write).chain(own) {
+    // Where nobody is beside it who would write there for it.
+    let git = plan.paths(Access::Git).filter(|_| !has_namespaces);
+    for path in plan.paths(Access::Write).chain(git).chain(own) {
         ruleset.allow(path).map_err(refuse(path))?;
     }
     let files: &[&str] = if has_namespaces { &["/dev", "/proc"] } else { &DEVICES };

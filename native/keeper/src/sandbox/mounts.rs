@@ -8,6 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::null;
 
+use crate::sandbox::place;
+
 const OPEN_TREE_CLONE: libc::c_int = 1;
 const MOVE_MOUNT_F_EMPTY_PATH: libc::c_int = 4;
 const MOUNT_ATTR_RDONLY: u64 = 1;
@@ -30,17 +32,30 @@ pub struct Tree {
 
 impl Tree {
     pub fn copy(path: &Path) -> io::Result<Tree> {
-        let name = text(path)?;
-        let flags = OPEN_TREE_CLONE | libc::AT_RECURSIVE | libc::O_CLOEXEC;
+        Tree::copy_at(libc::AT_FDCWD, &text(path)?, 0, path.is_dir())
+    }
+
+    /// The same of what is open.
+    pub fn copy_of(file: &OwnedFd) -> io::Result<Tree> {
+        let kind = place::status(file)?.st_mode & libc::S_IFMT;
+        Tree::copy_at(file.as_raw_fd(), c"", libc::AT_EMPTY_PATH, kind == libc::S_IFDIR)
+    }
+
+    fn copy_at(at: i32, name: &CStr, flags: i32, is_directory: bool) -> io::Result<Tree> {
+        let flags = flags | OPEN_TREE_CLONE | libc::AT_RECURSIVE | libc::O_CLOEXEC;
         // SAFETY: a path that ends with NUL, and numbers.
-        let tree =
-            unsafe { libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, name.as_ptr(), flags) };
+        let tree = unsafe { libc::syscall(libc::SYS_open_tree, at, name.as_ptr(), flags) };
         if tree < 0 {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: just opened, and nobody else's.
         let descriptor = unsafe { OwnedFd::from_raw_fd(tree as i32) };
-        Ok(Tree { descriptor, is_directory: path.is_dir() })
+        Ok(Tree { descriptor, is_directory })
+    }
+
+    /// Where it can be reached while it is nowhere.
+    pub fn into_descriptor(self) -> OwnedFd {
+        self.descriptor
     }
 
     /// Nothing in it is a device.

@@ -1,8 +1,11 @@
 //! A process in namespaces of its own, and who is left outside of them.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, PipeReader, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use forkline_launch::bounding_set;
 use forkline_protocol::{pair, receive, send};
@@ -31,6 +34,19 @@ pub struct Outside {
     inside: OwnedFd,
 }
 
+/// What is to be looked after beside the sandbox.
+pub struct Given {
+    /// Where the kernel asks.
+    pub listener: OwnedFd,
+    /// Where those are told of whom the host may leave behind.
+    pub lines: OwnedFd,
+    /// Git's directories: where each is seen, and where it can be written to.
+    pub git: Vec<(PathBuf, OwnedFd)>,
+}
+
+/// So much is handed out at most, paths included.
+const LONGEST_HANDED: usize = 128 * 1024;
+
 impl Inside {
     /// Waits until who we are is settled; false: it could not be.
     pub fn is_mapped(&mut self) -> bool {
@@ -38,8 +54,18 @@ impl Inside {
     }
 
     /// Gives the other what is to be looked after outside.
-    pub fn hand_out(&self, descriptors: [BorrowedFd; 2]) -> io::Result<()> {
-        send(self.outside.as_fd(), [b"1", b""], &descriptors)
+    pub fn hand_out(
+        &self,
+        listener: &OwnedFd,
+        lines: &OwnedFd,
+        git: &[(PathBuf, OwnedFd)],
+    ) -> io::Result<()> {
+        let trees = git.iter().map(|(_, tree)| tree.as_fd());
+        let all: Vec<_> = [listener.as_fd(), lines.as_fd()].into_iter().chain(trees).collect();
+        // No path has a NUL in it.
+        let paths = git.iter().map(|(path, _)| path.as_os_str().as_bytes());
+        let paths = paths.collect::<Vec<_>>().join(&0);
+        send(self.outside.as_fd(), [b"1", &paths], &all)
     }
 
     /// All has been made; the other need only wait.
@@ -51,12 +77,18 @@ impl Inside {
 impl Outside {
     /// Waits until all has been made in there, and takes what is handed out meanwhile; false: it could
     /// not be, and that one has ended.
-    pub fn is_made(&self, mut take: impl FnMut([OwnedFd; 2])) -> bool {
-        while let Ok(received) = receive(self.inside.as_fd(), &mut [0]) {
-            match <[OwnedFd; 2]>::try_from(received.descriptors) {
-                Ok(descriptors) => take(descriptors),
-                Err(none) if none.is_empty() && received.length > 0 => return true,
-                Err(_) => break,
+    pub fn is_made(&self, mut take: impl FnMut(Given)) -> bool {
+        let mut text = vec![0; LONGEST_HANDED];
+        while let Ok(received) = receive(self.inside.as_fd(), &mut text) {
+            let mut given = received.descriptors.into_iter();
+            match (given.next(), given.next(), received.length) {
+                (Some(listener), Some(lines), length @ 1..) => {
+                    let paths = text.get(1..length).unwrap_or_default().split(|byte| *byte == 0);
+                    let paths = paths.map(|path| PathBuf::from(OsStr::from_bytes(path)));
+                    take(Given { listener, lines, git: paths.zip(given).collect() });
+                }
+                (None, None, 1..) => return true,
+                _ => break,
             }
         }
         self.wait();

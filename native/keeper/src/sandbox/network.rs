@@ -8,6 +8,8 @@ use std::time::Duration;
 use forkline_protocol::{News, send};
 
 use crate::sandbox::kept::patiently;
+use crate::sandbox::plan::{Plan, Require};
+use crate::sandbox::report::{By, Line, Refusal};
 
 /// The host may be busy with something else; it ends it all when it ends itself.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -33,8 +35,21 @@ pub fn start_loopback() -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Has the host serve what is to reach the network. Returns what keeps that.
+pub fn serve(plan: &Plan, lifeline: BorrowedFd) -> Result<By, Refusal> {
+    let Some(port) = plan.proxy else { return Ok(By::Namespace) };
+    match have_served(port, lifeline) {
+        Ok(()) => Ok(By::Proxy),
+        Err(_) if plan.require == Require::BestEffort => Ok(By::Namespace),
+        Err(error) => {
+            let action = "having the host serve its proxy (it may have no descriptors left)";
+            Err(Refusal::of(Line::Network, action)(error))
+        }
+    }
+}
+
 /// Has the host serve a port of the loopback; once that does, or says that it can't.
-pub fn have_served(port: u16, lifeline: BorrowedFd) -> io::Result<()> {
+fn have_served(port: u16, lifeline: BorrowedFd) -> io::Result<()> {
     let listening: OwnedFd = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?.into();
     let (mut answer, theirs) = io::pipe()?;
     let news = News::Listens.encode();

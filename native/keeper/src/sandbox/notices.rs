@@ -38,6 +38,9 @@ const RECEIVE: libc::c_ulong = 0xc050_2100;
 const SEND: libc::c_ulong = 0xc018_2101;
 const STANDS: libc::c_ulong = 0x4008_2102;
 const GIVE: libc::c_ulong = 0x4018_2103;
+const SET_FLAGS: libc::c_ulong = 0x4008_2104;
+/// Who is asked runs at once, on the processor of who asks, which waits for him anyhow.
+const SYNC_WAKE_UP: u64 = 1;
 /// Giving is the answer, too.
 const AND_SEND: u32 = 1 << 1;
 
@@ -46,6 +49,9 @@ pub struct Listener(OwnedFd);
 
 impl Listener {
     pub fn new(descriptor: OwnedFd) -> Listener {
+        // Not before Linux 6.6: an answer takes some 40 microseconds then.
+        // SAFETY: takes a number in place of a structure.
+        unsafe { libc::ioctl(descriptor.as_raw_fd(), SET_FLAGS as _, SYNC_WAKE_UP) };
         Listener(descriptor)
     }
 
@@ -72,6 +78,13 @@ impl Listener {
     pub fn answer(&self, notice: &Notice, result: Result<(), i32>) {
         let error = result.err().map_or(0, |errno| -errno);
         let mut reply = Reply { id: notice.id, value: 0, error, flags: 0 };
+        let _ = self.control(SEND, &raw mut reply);
+    }
+
+    /// The call goes on, as the caller has it in his memory by then.
+    pub fn go_on(&self, notice: &Notice) {
+        const CONTINUE: u32 = 1;
+        let mut reply = Reply { id: notice.id, value: 0, error: 0, flags: CONTINUE };
         let _ = self.control(SEND, &raw mut reply);
     }
 

@@ -2,8 +2,12 @@
 //! NUL. Paths are absolute; those that do not exist are passed over.
 
 use std::ffi::OsStr;
+use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use crate::sandbox::place;
 
 /// How a sandbox is to be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,12 +41,16 @@ pub enum Require {
 pub struct Rule {
     pub access: Access,
     pub path: PathBuf,
+    /// Device and inode of what the host has found there; None: whatever is there is meant.
+    pub identity: Option<(u64, u64)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
     /// It can be written to.
     Write,
+    /// A directory of git's: somebody beside the sandbox writes to it, but for what git obeys.
+    Git,
     /// It can be read, where it would be hidden.
     Show,
     /// It can't be written to, where it could be.
@@ -72,6 +80,7 @@ impl Plan {
                 (b"server" | b"domain" | b"no-domain", _) => {}
                 (b"processes", b"host") => plan.host_processes = true,
                 (b"tmp", b"shared") => plan.shared_tmp = true,
+                (b"is", identity) => plan.rules.last_mut()?.identity = identity_in(identity),
                 _ => plan.rules.push(rule(word, value)?),
             }
         }
@@ -83,18 +92,39 @@ impl Plan {
         self.rules.iter().filter(move |rule| rule.access == access).map(|rule| &*rule.path)
     }
 
-    /// With the names that the paths really have, without those that do not exist; the shorter first.
+    /// With the names that the paths really have, without those that do not exist or are no longer what
+    /// they were; the shorter first.
     pub fn resolved(&self) -> Plan {
         let mut rules: Vec<Rule> = self.rules.iter().filter_map(resolve).collect();
         rules.sort_by_key(|rule| (rule.path.components().count(), rule.access));
         rules.dedup();
         Plan { rules, ..self.clone() }
     }
+
+    /// What can be written to and is another one than the host has found. None: nothing is.
+    pub fn replaced(&self) -> Option<&Path> {
+        let written = |rule: &&Rule| matches!(rule.access, Access::Write | Access::Git);
+        let mut all = self.rules.iter().filter(written);
+        all.find(|rule| rule.open().is_err()).map(|rule| &*rule.path)
+    }
+}
+
+impl Rule {
+    /// Takes hold of it, by a way without links. It is what the host has found there.
+    pub fn open(&self) -> io::Result<OwnedFd> {
+        let found = place::open(&self.path)?;
+        let is_same = |identity| place::identity(&found).is_ok_and(|it| it == identity);
+        if self.identity.is_none_or(is_same) {
+            return Ok(found);
+        }
+        Err(io::Error::from_raw_os_error(libc::ESTALE))
+    }
 }
 
 fn rule(word: &[u8], value: &[u8]) -> Option<Rule> {
     let access = match word {
         b"write" => Access::Write,
+        b"git" => Access::Git,
         b"show" => Access::Show,
         b"keep" => Access::Keep,
         b"hide" => Access::Hide,
@@ -102,11 +132,22 @@ fn rule(word: &[u8], value: &[u8]) -> Option<Rule> {
         _ => return None,
     };
     let path = PathBuf::from(OsStr::from_bytes(value));
-    path.is_absolute().then_some(Rule { access, path })
+    path.is_absolute().then_some(Rule { access, path, identity: None })
 }
 
+/// `device:inode:…`; None: the host has found nothing.
+fn identity_in(text: &[u8]) -> Option<(u64, u64)> {
+    let mut numbers = std::str::from_utf8(text).ok()?.split(':').map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+/// A right is for what the host has found; what is kept or hidden is whatever is there.
 fn resolve(rule: &Rule) -> Option<Rule> {
-    Some(Rule { access: rule.access, path: rule.path.canonicalize().ok()? })
+    if matches!(rule.access, Access::Keep | Access::Hide) {
+        let path = rule.path.canonicalize().ok()?;
+        return Some(Rule { path, identity: None, ..rule.clone() });
+    }
+    rule.open().ok().map(|_| rule.clone())
 }
 
 #[cfg(test)]
@@ -120,11 +161,16 @@ mod tests {
         assert_eq!(plan.paths(Access::Write).collect::<Vec<_>>(), [Path::new("/a")]);
         assert_eq!(plan.paths(Access::Hide).collect::<Vec<_>>(), [Path::new("/b")]);
         assert_eq!(Plan::decode(b""), Some(Plan::default()));
+        let plan = Plan::decode(b"write\0/a\0is\x005:6:7\0git\0/b\0is\0\0").unwrap();
+        let identities = plan.rules.iter().map(|rule| rule.identity);
+        assert_eq!(identities.collect::<Vec<_>>(), [Some((5, 6)), None]);
     }
 
     #[test]
     fn what_is_not_known_is_no_plan() {
-        for bytes in [&b"write\0a\0"[..], b"other\0/a\0", b"write", b"network\0some\0"] {
+        for bytes in
+            [&b"write\0a\0"[..], b"other\0/a\0", b"write", b"network\0some\0", b"is\x001:2\0"]
+        {
             assert_eq!(Plan::decode(bytes), None);
         }
     }

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
@@ -118,27 +119,46 @@ pub fn close_proc() -> io::Result<()> {
     Ok(())
 }
 
+/// Git's directories as they can be written to: they are nowhere. Before anything is covered.
+pub fn git_trees(plan: &Plan) -> Result<Vec<(PathBuf, OwnedFd)>, Refusal> {
+    let rules = plan.rules.iter().filter(|rule| rule.access == Access::Git);
+    let trees = rules.map(|rule| {
+        let tree = rule
+            .open()
+            .and_then(|file| Tree::copy_of(&file))
+            .map_err(Refusal::of(Line::Write, format!("opening '{}'", rule.path.display())))?;
+        Ok((rule.path.clone(), tree.into_descriptor()))
+    });
+    trees.collect()
+}
+
 fn steps(plan: &Plan) -> Result<Vec<Step>, Refusal> {
     let mut steps = Vec::new();
-    let mut pinned = HashSet::new();
+    let mut held = HashSet::new();
     for rule in &plan.rules {
-        let action = format!("opening '{}'", rule.path.display());
-        let copy = |path: &Path| Tree::copy(path).map_err(Refusal::of(Line::Write, action.clone()));
+        let refuse = || Refusal::of(Line::Write, format!("opening '{}'", rule.path.display()));
+        let copy = |path: &Path| Tree::copy(path).map_err(refuse());
+        // What a right is for is what the host has found, whatever is there by now.
+        let pinned = || rule.open().and_then(|file| Tree::copy_of(&file)).map_err(refuse());
         let what = match rule.access {
             Access::Hide if rule.path.is_dir() => What::NoDirectory,
             Access::Hide => What::Nothing,
-            Access::Write => What::Tree(copy(&rule.path)?, true),
-            Access::Show | Access::Socket => What::Tree(copy(&rule.path)?, false),
-            Access::Keep => {
-                let Some(root) = writable_root(plan, &rule.path) else { continue };
+            Access::Write => What::Tree(pinned()?, true),
+            Access::Show | Access::Socket => What::Tree(pinned()?, false),
+            Access::Keep | Access::Git => {
+                let root = writable_root(plan, &rule.path);
+                if root.is_none() && rule.access == Access::Keep {
+                    continue;
+                }
                 // What is mounted can't be renamed, and something else be put in its place.
-                for between in between(root, &rule.path) {
-                    if pinned.insert(between.to_owned()) {
+                for between in root.map_or(vec![], |root| between(root, &rule.path)) {
+                    if held.insert(between.to_owned()) {
                         let what = What::Tree(copy(between)?, true);
                         steps.push(Step { path: between.to_owned(), what });
                     }
                 }
-                What::Tree(copy(&rule.path)?, false)
+                let is_git = rule.access == Access::Git;
+                What::Tree(if is_git { pinned()? } else { copy(&rule.path)? }, false)
             }
         };
         steps.push(Step { path: rule.path.clone(), what });
@@ -239,7 +259,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_in_a_writable_directory_is_pinned_all_the_way() {
-        let rule = |access, path: &str| Rule { access, path: path.into() };
+        let rule = |access, path: &str| Rule { access, path: path.into(), identity: None };
         let plan = Plan {
             rules: vec![rule(Access::Write, "/w"), rule(Access::Show, "/w/s")],
             ..Plan::default()

@@ -1,9 +1,11 @@
 //! Somebody in the sandbox whose call waits: what he names, and doing something with his rights.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsString};
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 
 use crate::sandbox::privileges;
 use crate::sandbox::warden::person::{Person, act_as};
@@ -13,6 +15,29 @@ pub struct Caller {
     pub pid: i32,
     /// None: he is who we are.
     other: Option<Person>,
+}
+
+/// Where a path of his begins that is not absolute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// In his directory.
+    Directory,
+    /// In what he has open at this number.
+    Descriptor(i32),
+}
+
+impl Base {
+    pub fn of(number: i32) -> Base {
+        if number == libc::AT_FDCWD { Base::Directory } else { Base::Descriptor(number) }
+    }
+
+    /// The link to it in `/proc`.
+    pub fn link(self, pid: i32) -> String {
+        match self {
+            Base::Directory => format!("{pid}/cwd"),
+            Base::Descriptor(number) => format!("{pid}/fd/{number}"),
+        }
+    }
 }
 
 /// A path of his, and where it begins.
@@ -30,6 +55,36 @@ impl Caller {
         let status = fs::read_to_string(format!("{pid}/status")).map_err(|error| errno(&error))?;
         let person = person(&status).ok_or(libc::EACCES)?;
         Ok(Caller { pid, other: (person != *Person::own()).then_some(person) })
+    }
+
+    /// One of whom nothing but his memory is to be read.
+    pub fn unknown(pid: i32) -> Caller {
+        Caller { pid, other: None }
+    }
+
+    /// The bits of modes that files he makes don't get.
+    pub fn mask(&self) -> Result<u32, i32> {
+        let status =
+            fs::read_to_string(format!("{}/status", self.pid)).map_err(|error| errno(&error))?;
+        let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+        mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).ok_or(libc::EACCES)
+    }
+
+    /// A path in his memory, without the NUL at its end. None: there is none.
+    pub fn text(&self, address: u64) -> Option<Vec<u8>> {
+        const PAGE: u64 = 4096;
+        let mut text = Vec::new();
+        while text.len() < libc::PATH_MAX as usize {
+            let at = address.checked_add(text.len() as u64)?;
+            // The next page may not be his.
+            let part = self.read(at, (PAGE - at % PAGE) as usize).ok()?;
+            let end = part.iter().position(|byte| *byte == 0);
+            text.extend(part.into_iter().take_while(|byte| *byte != 0));
+            if end.is_some() {
+                return Some(text);
+            }
+        }
+        None
     }
 
     /// So much of his memory.
@@ -57,17 +112,20 @@ impl Caller {
 
     /// Where a path of his begins.
     pub fn place(&self, path: &[u8]) -> Result<Place, i32> {
+        self.place_at(Base::Directory, path)
+    }
+
+    /// The same for a path that may begin elsewhere.
+    pub fn place_at(&self, base: Base, path: &[u8]) -> Result<Place, i32> {
         // `self` is whoever looks, and we are not to be seen in his `/proc`.
         let own = path.strip_prefix(b"/proc/self/");
         let (directory, path) = match own {
             Some(rest) => (c".".into(), [format!("{}/", self.pid).as_bytes(), rest].concat()),
             None if path.starts_with(b"/") => (c".".into(), path.to_owned()),
-            None => {
-                (CString::new(format!("{}/cwd", self.pid)).unwrap_or_default(), path.to_owned())
-            }
+            None => (CString::new(base.link(self.pid)).unwrap_or_default(), path.to_owned()),
         };
         let path = CString::new(path).map_err(|_| libc::EINVAL)?;
-        Ok(Place { directory: open_at(libc::AT_FDCWD, &directory)?, path })
+        Ok(Place { directory: open_at(libc::AT_FDCWD, &directory, 0)?, path })
     }
 
     /// Does something with his rights, and no others.
@@ -84,8 +142,28 @@ impl Caller {
 impl Place {
     /// Only to be looked at, and connected to.
     pub fn open(&self) -> Result<OwnedFd, i32> {
-        open_at(self.directory.as_raw_fd(), &self.path)
+        open_at(self.directory.as_raw_fd(), &self.path, 0)
     }
+
+    /// The same for what is a directory.
+    pub fn open_directory(&self) -> Result<OwnedFd, i32> {
+        open_at(self.directory.as_raw_fd(), &self.path, libc::O_DIRECTORY)
+    }
+}
+
+/// Where something that is open is, as those in the sandbox see it.
+pub fn path_of(file: &OwnedFd) -> Result<PathBuf, i32> {
+    link_of(&format!("self/fd/{}", file.as_raw_fd()))
+}
+
+/// Where a link in `/proc` leads.
+pub fn link_of(name: &str) -> Result<PathBuf, i32> {
+    let name = CString::new(name).map_err(|_| libc::EINVAL)?;
+    let mut path = vec![0; libc::PATH_MAX as usize];
+    // SAFETY: a path that ends with NUL, and a buffer of which the length is told.
+    let length = unsafe { libc::readlink(name.as_ptr(), path.as_mut_ptr().cast(), path.len()) };
+    path.truncate(usize::try_from(length).map_err(|_| last())?);
+    Ok(PathBuf::from(OsString::from_vec(path)))
 }
 
 /// By a number outside.
@@ -100,8 +178,8 @@ pub fn copy(process: &OwnedFd, number: i32) -> Result<OwnedFd, i32> {
     opened(unsafe { libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), number, 0) })
 }
 
-fn open_at(directory: i32, path: &CString) -> Result<OwnedFd, i32> {
-    let flags = libc::O_PATH | libc::O_CLOEXEC;
+fn open_at(directory: i32, path: &CString, flags: i32) -> Result<OwnedFd, i32> {
+    let flags = flags | libc::O_PATH | libc::O_CLOEXEC;
     // SAFETY: a path that ends with NUL.
     opened(unsafe { libc::openat(directory, path.as_ptr(), flags) }.into())
 }

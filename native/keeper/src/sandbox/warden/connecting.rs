@@ -3,17 +3,14 @@
 //! The address is copied, the socket is the caller's own, and a path is opened once: what is looked at
 //! is what is connected to, whatever the caller changes meanwhile.
 
-use std::ffi::CString;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
 
 use crate::sandbox::denied;
 use crate::sandbox::notices::Notice;
 use crate::sandbox::warden::Warden;
-use crate::sandbox::warden::caller::Caller;
+use crate::sandbox::warden::caller::{Caller, path_of};
 use crate::sandbox::warden::owners;
 
 /// An address is no longer.
@@ -115,16 +112,6 @@ fn may_connect(warden: &Warden, file: &OwnedFd) -> Result<bool, i32> {
     Ok(warden.own_devices.contains(&status.st_dev)
         || path_of(file).is_ok_and(|path| warden.allowed.contains(&path))
         || owners::have_bound_file(&status))
-}
-
-/// Where it is, as those in the sandbox see it.
-fn path_of(file: &OwnedFd) -> io::Result<PathBuf> {
-    let name = CString::new(format!("self/fd/{}", file.as_raw_fd()))?;
-    let mut path = vec![0; libc::PATH_MAX as usize];
-    // SAFETY: a path that ends with NUL, and a buffer of which the length is told.
-    let length = unsafe { libc::readlink(name.as_ptr(), path.as_mut_ptr().cast(), path.len()) };
-    path.truncate(usize::try_from(length).map_err(|_| io::Error::last_os_error())?);
-    Ok(PathBuf::from(std::ffi::OsString::from_vec(path)))
 }
 
 fn unix(name: &[u8]) -> Vec<u8> {

@@ -6,6 +6,7 @@
 
 mod caller;
 mod connecting;
+mod gate;
 mod lines;
 mod owners;
 mod person;
@@ -26,9 +27,11 @@ use crate::outside;
 use crate::sandbox::OWN;
 use crate::sandbox::calls::Asked;
 use crate::sandbox::denied;
+use crate::sandbox::namespaces::Given;
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::plan::{Access, Plan};
 use crate::sandbox::privileges;
+use gate::Gate;
 use lines::Lines;
 
 /// Threads that wait for the next one who asks; more end.
@@ -49,6 +52,7 @@ pub struct Warden {
     pub has_own_network: bool,
     /// Whether there is nothing but the loopback, by no way.
     pub has_no_network: bool,
+    gate: Gate,
     lifeline: OwnedFd,
     /// To whom else something is told.
     lines: Lines,
@@ -69,8 +73,8 @@ pub struct Charge<'a> {
 
 /// Starts it as a child of this process, and ends with it.
 ///
-/// `lines`: where those are told of whom the host may leave behind.
-pub fn start(charge: &Charge, listener: OwnedFd, lines: OwnedFd) -> io::Result<i32> {
+/// `given`: what the sandbox has handed out.
+pub fn start(charge: &Charge, given: Given) -> io::Result<i32> {
     let lifeline = charge.lifeline.try_clone_to_owned()?;
     // SAFETY: there is one thread, so the child has everything that its parent had.
     match unsafe { libc::fork() } {
@@ -78,8 +82,7 @@ pub fn start(charge: &Charge, listener: OwnedFd, lines: OwnedFd) -> io::Result<i
         0 => {
             // Who asks is told that there is nobody by the end of the listener.
             if join(charge).is_ok() {
-                let listener = Listener::new(listener);
-                Arc::new(Warden::new(charge, listener, lifeline, Lines::new(lines))).watch();
+                Arc::new(Warden::new(charge, lifeline, given)).watch();
             }
             exit(1)
         }
@@ -126,17 +129,18 @@ fn own_devices(plan: &Plan) -> Vec<u64> {
 }
 
 impl Warden {
-    fn new(charge: &Charge, listener: Listener, lifeline: OwnedFd, lines: Lines) -> Warden {
+    fn new(charge: &Charge, lifeline: OwnedFd, given: Given) -> Warden {
         let plan = charge.plan.resolved();
         Warden {
-            listener,
+            listener: Listener::new(given.listener),
+            gate: Gate::new(given.git),
             keeper: charge.keeper,
             own_devices: own_devices(&plan),
             allowed: plan.paths(Access::Socket).map(Path::to_owned).collect(),
             has_own_network: !plan.network,
             has_no_network: !plan.network && plan.proxy.is_none(),
             lifeline,
-            lines,
+            lines: Lines::new(given.lines),
             idle: AtomicUsize::new(0),
             all: AtomicUsize::new(0),
         }
@@ -195,6 +199,7 @@ impl Warden {
                 let result = connecting::connect(self, notice);
                 self.listener.answer(notice, result);
             }
+            Asked::Name(naming) => self.gate.answer(&self.listener, notice, naming),
             Asked::Socket if first as i32 == libc::AF_UNIX => {
                 self.give_muted(notice, second as i32)
             }

@@ -1,0 +1,85 @@
+//! Files and directories by ways without links: whoever can make one on the way leads nobody elsewhere.
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path};
+
+/// Takes hold of what is at an absolute path. A link in it, or at its end, is an error (ELOOP).
+pub fn open(path: &Path) -> io::Result<OwnedFd> {
+    let root = step(None, c"/")?;
+    beneath(root.as_fd(), path)
+}
+
+/// Takes hold of what is below a directory, without leaving it.
+pub fn beneath(directory: BorrowedFd, path: &Path) -> io::Result<OwnedFd> {
+    let mut at = directory.try_clone_to_owned()?;
+    for component in path.components() {
+        let name = match component {
+            Component::RootDir | Component::CurDir => continue,
+            Component::Normal(name) => CString::new(name.as_bytes())?,
+            _ => return Err(io::Error::from_raw_os_error(libc::EINVAL)),
+        };
+        at = step(Some(&at), &name)?;
+        if status(&at)?.st_mode & libc::S_IFMT == libc::S_IFLNK {
+            return Err(io::Error::from_raw_os_error(libc::ELOOP));
+        }
+    }
+    Ok(at)
+}
+
+/// Its device and inode.
+pub fn identity(file: &OwnedFd) -> io::Result<(u64, u64)> {
+    let status = status(file)?;
+    Ok((status.st_dev, status.st_ino))
+}
+
+/// What it is.
+pub fn status(file: &OwnedFd) -> io::Result<libc::stat> {
+    let mut status = MaybeUninit::uninit();
+    // SAFETY: fills the structure, which is read only if that went well.
+    match unsafe { libc::fstat(file.as_raw_fd(), status.as_mut_ptr()) } {
+        // SAFETY: just filled.
+        0 => Ok(unsafe { status.assume_init() }),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn step(at: Option<&OwnedFd>, name: &CStr) -> io::Result<OwnedFd> {
+    let directory = at.map_or(libc::AT_FDCWD, AsRawFd::as_raw_fd);
+    let flags = libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    // SAFETY: a name that ends with NUL.
+    let next = unsafe { libc::openat(directory, name.as_ptr(), flags) };
+    if next < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: just opened, and nobody else's.
+    Ok(unsafe { OwnedFd::from_raw_fd(next) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, symlink};
+
+    #[test]
+    fn no_link_is_followed() {
+        let top = std::env::temp_dir().join(format!("forkline-place-{}", std::process::id()));
+        let top = top.parent().unwrap().canonicalize().unwrap().join(top.file_name().unwrap());
+        fs::create_dir_all(top.join("a/b")).unwrap();
+        symlink("a", top.join("l")).unwrap();
+        let there = open(&top.join("a/b")).unwrap();
+        let expected = fs::metadata(top.join("a/b")).unwrap();
+        assert_eq!(identity(&there).unwrap(), (expected.dev(), expected.ino()));
+        for path in ["l", "l/b"] {
+            assert_eq!(open(&top.join(path)).unwrap_err().raw_os_error(), Some(libc::ELOOP));
+        }
+        let directory = open(&top).unwrap();
+        assert!(beneath(directory.as_fd(), Path::new("a/b")).is_ok());
+        assert!(beneath(directory.as_fd(), Path::new("a/../..")).is_err());
+        fs::remove_dir_all(top).unwrap();
+    }
+}

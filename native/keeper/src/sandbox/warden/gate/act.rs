@@ -1,0 +1,92 @@
+//! What is done for a caller, with his rights, by the directory that has the name.
+
+use std::ffi::{CString, OsStr};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::sandbox::place;
+use crate::sandbox::warden::caller::Caller;
+use crate::sandbox::warden::gate::request::Deed;
+use crate::sandbox::warden::gate::{Found, last};
+
+/// Opens a file to be written to. What is no file is not opened: it could have its opener wait.
+pub fn open(caller: &Caller, found: &Found, flags: i32, mode: u32) -> Result<OwnedFd, i32> {
+    // Of a file without a name, and of what is only looked at, nobody is asked.
+    if flags & (libc::O_PATH | libc::O_TMPFILE & !libc::O_DIRECTORY) != 0 {
+        return Err(libc::EROFS);
+    }
+    let mode = mode & !caller.mask()?;
+    let ours = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
+    let directory = found.directory.as_raw_fd();
+    let file = caller.act(|| {
+        // SAFETY: a name that ends with NUL, and numbers.
+        let file = unsafe { libc::openat(directory, found.name.as_ptr(), flags | ours, mode) };
+        // SAFETY: just opened, and nobody else's.
+        if file < 0 { Err(last()) } else { Ok(unsafe { OwnedFd::from_raw_fd(file) }) }
+    })?;
+    let status = place::status(&file).map_err(|_| last())?;
+    if status.st_mode & libc::S_IFMT != libc::S_IFREG {
+        return Err(libc::EACCES);
+    }
+    if flags & libc::O_NONBLOCK == 0 {
+        // SAFETY: takes numbers only.
+        unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags & !libc::O_NONBLOCK) };
+    }
+    Ok(file)
+}
+
+/// Does to one name what is no opening.
+pub fn change(caller: &Caller, found: &Found, deed: &Deed) -> Result<(), i32> {
+    let (directory, name) = (found.directory.as_raw_fd(), found.name.as_ptr());
+    let mask = if let Deed::MakeDirectory { .. } = deed { caller.mask()? } else { 0 };
+    caller.act(|| {
+        // SAFETY: names that end with NUL, numbers, and an array that outlives the call.
+        let result = unsafe {
+            match deed {
+                Deed::MakeDirectory { mode } => libc::mkdirat(directory, name, mode & !mask),
+                Deed::Remove { flags } => libc::unlinkat(directory, name, *flags),
+                Deed::ChangeMode { mode } => return change_mode(found, *mode),
+                Deed::SetTimes { times } => {
+                    let times = times.as_ref().map_or(std::ptr::null(), |times| times.as_ptr());
+                    libc::utimensat(directory, name, times, libc::AT_SYMLINK_NOFOLLOW)
+                }
+                _ => return Err(libc::EINVAL),
+            }
+        };
+        done(result.into())
+    })
+}
+
+/// By the file itself: a link would be followed.
+fn change_mode(found: &Found, mode: u32) -> Result<(), i32> {
+    let name = Path::new(OsStr::from_bytes(found.name.as_bytes()));
+    let file = place::beneath(found.directory.as_fd(), name)
+        .map_err(|error| error.raw_os_error().unwrap_or(libc::EACCES))?;
+    let path = CString::new(format!("self/fd/{}", file.as_raw_fd())).map_err(|_| libc::EINVAL)?;
+    // SAFETY: a path that ends with NUL.
+    done(unsafe { libc::chmod(path.as_ptr(), mode) }.into())
+}
+
+/// Has the second name what the first one has, or both.
+pub fn join(caller: &Caller, from: &Found, to: &Found, deed: &Deed) -> Result<(), i32> {
+    let (old, new) = (from.directory.as_raw_fd(), to.directory.as_raw_fd());
+    let (from, to) = (from.name.as_ptr(), to.name.as_ptr());
+    caller.act(|| {
+        // SAFETY: names that end with NUL, and numbers.
+        let result = unsafe {
+            match deed {
+                Deed::Rename { flags, .. } if flags & libc::RENAME_WHITEOUT == 0 => {
+                    libc::syscall(libc::SYS_renameat2, old, from, new, to, *flags)
+                }
+                Deed::Link { .. } => libc::linkat(old, from, new, to, 0).into(),
+                _ => return Err(libc::EINVAL),
+            }
+        };
+        done(result)
+    })
+}
+
+fn done(result: i64) -> Result<(), i32> {
+    if result == 0 { Ok(()) } else { Err(last()) }
+}

@@ -1,0 +1,194 @@
+//! Directories of git's. Nobody in the sandbox can write to them: there they are mounted read-only. Who makes,
+//! changes or removes something by its name is asked about here, and what is to be in such a directory is
+//! done for him, in a mount that is nowhere, unless git would obey it.
+//!
+//! All else goes on as it was asked for. Whatever the caller changes in his memory meanwhile, that is no
+//! more than he may do by himself.
+
+mod act;
+mod names;
+mod request;
+
+use std::ffi::{CString, OsStr};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::sandbox::calls::Naming;
+use crate::sandbox::notices::{Listener, Notice};
+use crate::sandbox::place;
+use crate::sandbox::warden::caller::{Caller, link_of, path_of};
+use names::{Names, Touch};
+use request::{Deed, Named, Request};
+
+/// What is done for those in the sandbox.
+pub struct Gate {
+    roots: Vec<Root>,
+}
+
+/// A directory of git's.
+struct Root {
+    /// Where it is seen.
+    path: PathBuf,
+    /// Where it can be written to.
+    tree: OwnedFd,
+    names: Names,
+}
+
+/// Something in such a directory, by the directory that has it.
+struct Found<'a> {
+    root: &'a Root,
+    directory: OwnedFd,
+    name: CString,
+    touch: Touch,
+}
+
+/// What becomes of a call.
+enum Answer {
+    GoesOn,
+    Is(Result<(), i32>),
+    /// What was opened.
+    File(OwnedFd, i32),
+}
+
+impl Gate {
+    /// `trees`: where each is seen, and where it can be written to. The calling process stands in `/proc`.
+    pub fn new(trees: Vec<(PathBuf, OwnedFd)>) -> Gate {
+        let root = |(path, tree): (PathBuf, OwnedFd)| {
+            let names = Names::of(Path::new(&format!("self/fd/{}", tree.as_raw_fd())));
+            Root { path, tree, names }
+        };
+        Gate { roots: trees.into_iter().map(root).collect() }
+    }
+
+    /// Answers a call.
+    pub fn answer(&self, listener: &Listener, notice: &Notice, naming: Naming) {
+        match self.judge(listener, notice, naming) {
+            Answer::GoesOn => listener.go_on(notice),
+            Answer::Is(result) => listener.answer(notice, result),
+            Answer::File(file, flags) => {
+                listener.give(notice, file.as_fd(), flags & libc::O_CLOEXEC != 0);
+            }
+        }
+    }
+
+    fn judge(&self, listener: &Listener, notice: &Notice, naming: Naming) -> Answer {
+        let pid = notice.pid as i32;
+        let Some(request) = Request::read(&Caller::unknown(pid), notice, naming) else {
+            return Answer::GoesOn;
+        };
+        if !request.names().any(|named| self.may_concern(pid, named)) {
+            return Answer::GoesOn;
+        }
+        let Ok(caller) = Caller::of(pid) else { return Answer::GoesOn };
+        let found = self.find(&caller, &request.what);
+        let other = match &request.deed {
+            Deed::Rename { to, .. } | Deed::Link { to } => Some(self.find(&caller, to)),
+            _ => None,
+        };
+        if !listener.stands(notice) {
+            return Answer::Is(Err(libc::EINTR));
+        }
+        match (found, other) {
+            (Some(found), None) => one(&caller, &found, &request.deed),
+            (Some(from), Some(Some(to))) if std::ptr::eq(from.root, to.root) => {
+                Answer::Is(two(&caller, &from, &to, &request.deed))
+            }
+            (None, None | Some(None)) => Answer::GoesOn,
+            _ => Answer::Is(Err(libc::EXDEV)),
+        }
+    }
+
+    /// Whether a look is worth it: who is passed over here finds a read-only directory.
+    fn may_concern(&self, pid: i32, Named { base, path }: &Named) -> bool {
+        let mut parts = path.split(|byte| *byte == b'/');
+        let is_named = |root: &Root| {
+            let name = root.path.file_name().unwrap_or_default().as_bytes();
+            parts.clone().any(|part| part == name)
+        };
+        if self.roots.iter().any(is_named) {
+            return true;
+        }
+        let is_absolute = parts.next().is_some_and(|first| first.is_empty() && !path.is_empty());
+        let is_proc = path.starts_with(b"/proc/");
+        if is_absolute {
+            return is_proc;
+        }
+        let Ok(start) = link_of(&base.link(pid)) else { return false };
+        self.roots.iter().any(|root| start.starts_with(&root.path))
+    }
+
+    /// None: it is nowhere here.
+    fn find(&self, caller: &Caller, Named { base, path }: &Named) -> Option<Found<'_>> {
+        let (above, name) = split(path)?;
+        let place = caller.place_at(*base, above).ok()?;
+        let seen = caller.act(|| place.open_directory()).ok()?;
+        let at = path_of(&seen).ok()?;
+        let (root, below) =
+            self.roots.iter().find_map(|root| Some((root, at.strip_prefix(&root.path).ok()?)))?;
+        let directory = place::beneath(root.tree.as_fd(), below).ok()?;
+        if place::identity(&seen).ok()? != place::identity(&directory).ok()? {
+            return None;
+        }
+        let touch = root.names.touch(&below.join(OsStr::from_bytes(name)));
+        Some(Found { root, directory, name: CString::new(name).ok()?, touch })
+    }
+}
+
+/// A path's last name, and the way to the directory that has it. None: it has no name of its own.
+fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = path.iter().rposition(|byte| *byte != b'/')? + 1;
+    let (path, _) = path.split_at_checked(end)?;
+    let start = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+    let (above, name) = path.split_at_checked(start)?;
+    let above = if above.is_empty() { b"." } else { above };
+    (!matches!(name, b"." | b"..")).then_some((above, name))
+}
+
+fn one(caller: &Caller, found: &Found, deed: &Deed) -> Answer {
+    // Git follows links when it writes what is its own.
+    if matches!(deed, Deed::Symlink) {
+        return Answer::Is(Err(libc::EPERM));
+    }
+    if found.touch == Touch::Kept {
+        return Answer::Is(Err(libc::EROFS));
+    }
+    match deed {
+        Deed::Open { flags, mode } => match act::open(caller, found, *flags, *mode) {
+            Ok(file) => Answer::File(file, *flags),
+            Err(errno) => Answer::Is(Err(errno)),
+        },
+        deed => Answer::Is(act::change(caller, found, deed)),
+    }
+}
+
+/// From one name to another.
+fn two(caller: &Caller, from: &Found, to: &Found, deed: &Deed) -> Result<(), i32> {
+    if from.touch != Touch::Free || to.touch != Touch::Free {
+        return Err(libc::EROFS);
+    }
+    act::join(caller, from, to, deed)
+}
+
+fn last() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(libc::EACCES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_ends_in_a_name() {
+        let of = |path: &'static str| {
+            split(path.as_bytes()).map(|(above, name)| [above, name].map(String::from_utf8_lossy))
+        };
+        assert_eq!(of("config").unwrap(), [".", "config"]);
+        assert_eq!(of("/a/b//").unwrap(), ["/a/", "b"]);
+        assert_eq!(of("/a").unwrap(), ["/", "a"]);
+        for path in ["", "/", "a/..", "a/./", "."] {
+            assert!(of(path).is_none(), "{path}");
+        }
+    }
+}

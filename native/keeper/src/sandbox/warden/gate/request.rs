@@ -1,0 +1,109 @@
+//! A call that makes, changes or removes something by its name, as it was copied from the caller.
+
+use crate::sandbox::calls::Naming;
+use crate::sandbox::notices::Notice;
+use crate::sandbox::warden::caller::{Base, Caller};
+
+/// What a call names.
+#[derive(Debug)]
+pub struct Named {
+    pub base: Base,
+    pub path: Vec<u8>,
+}
+
+/// What is to be done with it.
+#[derive(Debug)]
+pub enum Deed {
+    Open {
+        flags: i32,
+        mode: u32,
+    },
+    MakeDirectory {
+        mode: u32,
+    },
+    Remove {
+        flags: i32,
+    },
+    Rename {
+        to: Named,
+        flags: u32,
+    },
+    Link {
+        to: Named,
+    },
+    /// A link by its content.
+    Symlink,
+    ChangeMode {
+        mode: u32,
+    },
+    /// None: as of now.
+    SetTimes {
+        times: Option<[libc::timespec; 2]>,
+    },
+}
+
+#[derive(Debug)]
+pub struct Request {
+    pub what: Named,
+    pub deed: Deed,
+}
+
+impl Request {
+    /// None: what it points to can't be read, or is none of ours.
+    pub fn read(caller: &Caller, notice: &Notice, naming: Naming) -> Option<Request> {
+        let [a, b, c, d, e, _] = notice.arguments;
+        let here = |address| Some(Named { base: Base::Directory, path: caller.text(address)? });
+        let at = |number: u64, address| {
+            Some(Named { base: Base::of(number as i32), path: caller.text(address)? })
+        };
+        let open = |what, flags: u64, mode: u64| {
+            let deed = Deed::Open { flags: flags as i32, mode: mode as u32 };
+            Some(Request { what, deed })
+        };
+        let made = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
+        let (what, deed) = match naming {
+            Naming::Open => return open(here(a)?, b, c),
+            Naming::OpenAt => return open(at(a, b)?, c, d),
+            Naming::Create => return open(here(a)?, made as u64, b),
+            Naming::MakeDirectory => (here(a)?, Deed::MakeDirectory { mode: b as u32 }),
+            Naming::MakeDirectoryAt => (at(a, b)?, Deed::MakeDirectory { mode: c as u32 }),
+            Naming::RemoveDirectory => (here(a)?, Deed::Remove { flags: libc::AT_REMOVEDIR }),
+            Naming::Unlink => (here(a)?, Deed::Remove { flags: 0 }),
+            Naming::UnlinkAt => (at(a, b)?, Deed::Remove { flags: c as i32 }),
+            Naming::Rename => (here(a)?, Deed::Rename { to: here(b)?, flags: 0 }),
+            Naming::RenameAt => (at(a, b)?, Deed::Rename { to: at(c, d)?, flags: 0 }),
+            Naming::RenameAt2 => (at(a, b)?, Deed::Rename { to: at(c, d)?, flags: e as u32 }),
+            Naming::Link => (here(a)?, Deed::Link { to: here(b)? }),
+            Naming::LinkAt => (at(a, b)?, Deed::Link { to: at(c, d)? }),
+            Naming::Symlink => (here(b)?, Deed::Symlink),
+            Naming::SymlinkAt => (at(b, c)?, Deed::Symlink),
+            Naming::ChangeMode => (here(a)?, Deed::ChangeMode { mode: b as u32 }),
+            Naming::ChangeModeAt => (at(a, b)?, Deed::ChangeMode { mode: c as u32 }),
+            Naming::SetTimesAt => (at(a, b)?, Deed::SetTimes { times: times(caller, c)? }),
+        };
+        Some(Request { what, deed })
+    }
+
+    /// All that it names.
+    pub fn names(&self) -> impl Iterator<Item = &Named> {
+        let other = match &self.deed {
+            Deed::Rename { to, .. } | Deed::Link { to } => Some(to),
+            _ => None,
+        };
+        std::iter::once(&self.what).chain(other)
+    }
+}
+
+/// The outer None: they can't be read.
+fn times(caller: &Caller, address: u64) -> Option<Option<[libc::timespec; 2]>> {
+    if address == 0 {
+        return Some(None);
+    }
+    let bytes = caller.read(address, size_of::<[libc::timespec; 2]>()).ok()?;
+    let mut numbers = bytes.chunks_exact(8).map(|bytes| bytes.try_into().map(i64::from_ne_bytes));
+    let mut time = || {
+        let (tv_sec, tv_nsec) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+        Some(libc::timespec { tv_sec, tv_nsec })
+    };
+    Some(Some([time()?, time()?]))
+}

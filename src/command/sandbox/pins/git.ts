@@ -1,0 +1,135 @@
+import { lstatSync, readFileSync, realpathSync, type Stats } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { readGitConfig } from './git-config.js';
+
+/** What belongs to git, of a directory. */
+export interface GitPlaces {
+  /** Its own directories, by real paths. A commit writes there. */
+  readonly directories: readonly string[];
+  /** What git obeys besides: a `.git` file, hooks and configurations that it is told of. */
+  readonly obeyed: readonly string[];
+}
+
+/**
+ * What git obeys in a directory of its own, whether it is there or not. The keeper has the same list: see
+ * native/keeper/src/sandbox/gate/names.rs.
+ */
+export const OBEYED_BY_GIT = [
+  'hooks',
+  'config',
+  'config.worktree',
+  'commondir',
+  'gitdir',
+  'info/attributes',
+  'objects/info/alternates',
+] as const;
+
+const NONE: GitPlaces = { directories: [], obeyed: [] };
+
+/**
+ * Finds the git directory of a workspace, or of the nearest directory above it; for a worktree, the one that
+ * all of its repository have in common.
+ *
+ * A command may have made all that lies in the workspace: what names a place outside of it counts only
+ * where that place, which a command can't write to, names the workspace.
+ *
+ * @param workspace By its real path.
+ */
+export function gitPlaces(workspace: string): GitPlaces {
+  for (let directory = workspace; ; directory = dirname(directory)) {
+    const path = join(directory, '.git');
+    const found = look(path);
+    if (found?.isDirectory()) return placesOf(path);
+    if (found?.isFile()) {
+      const named = namedBy(path);
+      return named === undefined ? NONE : placesOf(named, [path]);
+    }
+    // Git follows a link, but nothing tells who has made it.
+    if (found !== undefined || directory === dirname(directory)) return NONE;
+  }
+}
+
+/** What belongs to git in a directory that can be written to, and is no workspace. */
+export function gitPlacesWithin(directory: string): GitPlaces {
+  const path = join(directory, '.git');
+  return look(path)?.isDirectory() ? placesOf(path) : NONE;
+}
+
+function placesOf(directory: string, obeyed: readonly string[] = []): GitPlaces {
+  return { directories: [directory], obeyed: [...obeyed, ...configuredBy(directory)] };
+}
+
+/** Hooks and configurations elsewhere, which the one of this directory tells git to obey. */
+function configuredBy(directory: string): readonly string[] {
+  const worktree = dirname(directory);
+  const found: string[] = [];
+  for (const name of ['config', 'config.worktree']) {
+    const path = join(directory, name);
+    for (const [key, values] of readGitConfig(path)) {
+      const isIncluded = key === 'include.path' || /^includeif\..*\.path$/s.test(key);
+      const isObeyed = isIncluded || OBEYED_KEYS.has(key);
+      // Hooks are looked for from where they run.
+      const base = isIncluded ? directory : worktree;
+      if (isObeyed) found.push(...values.filter(Boolean).map((value) => fromHome(base, value)));
+    }
+  }
+  return found;
+}
+
+const OBEYED_KEYS = new Set(['core.hookspath', 'core.attributesfile', 'core.fsmonitor']);
+
+function fromHome(base: string, path: string): string {
+  return path === '~' || path.startsWith('~/')
+    ? join(homedir(), path.slice(2))
+    : resolve(base, path);
+}
+
+/** The directory that a `.git` file names and that, in turn, names the file: a worktree's or a submodule's. */
+function namedBy(file: string): string | undefined {
+  const path = read(file)?.match(/^gitdir: (.+)$/m)?.[1];
+  const own = path === undefined ? undefined : real(resolve(dirname(file), path));
+  if (own === undefined) return undefined;
+  return commonOf(own, file) ?? submoduleOf(own, file);
+}
+
+/** A worktree is one of those that the common directory itself has. */
+function commonOf(own: string, file: string): string | undefined {
+  const back = read(join(own, 'gitdir'));
+  const common = read(join(own, 'commondir'));
+  if (back === undefined || common === undefined) return undefined;
+  const place = real(resolve(own, common));
+  const isListed = place !== undefined && own === join(place, 'worktrees', basename(own));
+  return isListed && real(resolve(own, back)) === file ? place : undefined;
+}
+
+/** The directory of a submodule knows where its files are. */
+function submoduleOf(own: string, file: string): string | undefined {
+  const [worktree, ...more] = readGitConfig(join(own, 'config')).get('core.worktree') ?? [];
+  if (worktree === undefined || more.length > 0) return undefined;
+  return real(resolve(own, worktree)) === dirname(file) ? own : undefined;
+}
+
+function look(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+function real(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,111 @@
+import { InputError } from '../../../support/errors.js';
+import { follow, followTrusted } from './follow.js';
+import { type GitPlaces, gitPlaces, gitPlacesWithin } from './git.js';
+import { identityOf } from './identity.js';
+
+/** The paths that a policy gives rights to, absolute and as they are written. */
+export interface Asked {
+  /** Undefined: none can be written to. */
+  readonly workspace: string | undefined;
+  readonly temporary: readonly string[];
+  readonly allowWrite: readonly string[];
+  readonly allowRead: readonly string[];
+  readonly sockets: readonly string[];
+  /** Whether git's own directories are the sandbox's to keep. */
+  readonly hasGit: boolean;
+}
+
+/** What rights are given to, by real paths. */
+export interface Granted {
+  /** What can be written to, git's directories elsewhere too. */
+  readonly writable: readonly string[];
+  readonly shown: readonly string[];
+  readonly sockets: readonly string[];
+  readonly git: GitPlaces;
+  /** The same request for the next time, by what the paths of this one have come to. */
+  readonly again: Asked;
+}
+
+/** Where commands of this host have been able to write: what lies there, they may have made. */
+const everWritable = new Set<string>();
+const MOST_PLACES = 4096;
+
+/** Of a workspace the git directories that lie outside of it: only what was found at first counts. */
+const gitAtFirst = new Map<string, GitPlaces>();
+const MOST_WORKSPACES = 1024;
+
+/**
+ * Decides what the rights of a policy are given to. Whoever asks again does so by `again` of the first time:
+ * a path that leads elsewhere by then gets no rights there.
+ *
+ * @throws {InputError} The workspace is reached by a link that a command can have made.
+ */
+export function grant(asked: Asked): Granted {
+  const known = new Set([...everWritable, ...rootsOf(asked)]);
+  const workspace = asked.workspace && workspaceOf(asked.workspace, known);
+  const temporary = realOf(asked.temporary, known);
+  const allowWrite = realOf(asked.allowWrite, known);
+  const roots = [workspace ?? [], temporary, allowWrite].flat();
+  for (const root of roots) known.add(root);
+  const git = asked.hasGit ? gitOf(workspace, allowWrite) : { directories: [], obeyed: [] };
+  const writable = [...new Set([...roots, ...git.directories])];
+  remember(writable);
+  const shown = realOf(asked.allowRead, known);
+  const sockets = realOf(asked.sockets, known);
+  const again = { ...asked, workspace, temporary, allowWrite, allowRead: shown, sockets };
+  return { writable, git, shown, sockets, again };
+}
+
+/** As far as they can be known before links in them are judged. */
+function rootsOf({ workspace, temporary, allowWrite }: Asked): readonly string[] {
+  const paths = [...(workspace === undefined ? [] : [workspace]), ...temporary, ...allowWrite];
+  return paths.filter((path) => follow(path)?.links.length === 0);
+}
+
+function workspaceOf(path: string, known: ReadonlySet<string>): string {
+  const found = followTrusted(path, known);
+  if (found !== undefined) return found.real;
+  throw new InputError(
+    `sandbox.workspace: expected a directory, got '${path}', a way by links that a command in a sandbox may have made`,
+  );
+}
+
+function realOf(paths: readonly string[], known: ReadonlySet<string>): string[] {
+  const followed = paths.map((path) => followTrusted(path, known));
+  return followed.filter((found) => found !== undefined).map(({ real }) => real);
+}
+
+/** Those in the workspace are what they are now: they can be written to anyhow. */
+function gitOf(workspace: string | undefined, allowed: readonly string[]): GitPlaces {
+  const all = allowed.map(gitPlacesWithin);
+  if (workspace !== undefined) {
+    const now = gitPlaces(workspace);
+    const key = `${workspace}\0${identityOf(workspace)}`;
+    const first = gitAtFirst.get(key) ?? now;
+    gitAtFirst.delete(key);
+    gitAtFirst.set(key, first);
+    forgetOldest(gitAtFirst, MOST_WORKSPACES);
+    const isIn = (path: string) => path === workspace || path.startsWith(`${workspace}/`);
+    const directories = [
+      ...now.directories.filter(isIn),
+      ...first.directories.filter((path) => !isIn(path)),
+    ];
+    all.push({ directories, obeyed: [...now.obeyed, ...first.obeyed] });
+  }
+  return {
+    directories: [...new Set(all.flatMap(({ directories }) => directories))],
+    obeyed: [...new Set(all.flatMap(({ obeyed }) => obeyed))],
+  };
+}
+
+function remember(writable: readonly string[]): void {
+  for (const path of writable) everWritable.add(path);
+  forgetOldest(everWritable, MOST_PLACES);
+}
+
+function forgetOldest(all: Set<string> | Map<string, unknown>, most: number): void {
+  for (const key of all.keys()) {
+    if (all.size <= most) return;
+    all.delete(key);
+  }
+}
