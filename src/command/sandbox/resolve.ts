@@ -31,6 +31,8 @@ export interface ResolvedSandbox extends EngineSandbox {
 interface Recent {
   readonly at: number;
   readonly resolved: ResolvedSandbox;
+  /** What is to be the same for that to hold. */
+  readonly pins: ReadonlyMap<string, string>;
 }
 
 /** What is known of a policy. */
@@ -54,13 +56,19 @@ export function resolveSandbox(policy: SandboxPolicy, cwd: string): ResolvedSand
   known.set(policy, { recent, pinned });
   const now = performance.now();
   const last = recent.get(cwd);
-  if (last !== undefined && now - last.at < FRESH_MS) return last.resolved;
+  if (last !== undefined && now - last.at < FRESH_MS && stands(last.pins)) return last.resolved;
   const base = policy.workspace === undefined ? cwd : absoluteIn(cwd, policy.workspace);
   const granted = grant(pinned.get(base) ?? askedBy(policy, base));
-  const resolved = resolveNow(policy, cwd, base, granted);
+  const { resolved, pins } = resolveNow(policy, cwd, base, granted);
   keep(pinned, base, granted.again);
-  keep(recent, cwd, { at: now, resolved });
+  keep(recent, cwd, { at: now, resolved, pins });
   return resolved;
+}
+
+/** Whether all is what it was: a rename takes no time. */
+function stands(pins: ReadonlyMap<string, string>): boolean {
+  for (const [path, identity] of pins) if (identityOf(path) !== identity) return false;
+  return true;
 }
 
 /** Decides what the rights of a policy are given to before any of its commands has run. */
@@ -81,7 +89,7 @@ function resolveNow(
   cwd: string,
   base: string,
   granted: Granted,
-): ResolvedSandbox {
+): Omit<Recent, 'at'> {
   const { filesystem = {} } = policy;
   const home = homedir();
   const all = (paths: readonly string[]) => paths.map((path) => absoluteIn(base, path));
@@ -161,15 +169,22 @@ function planned(
   policy: SandboxPolicy,
   { git }: Granted,
   sandbox: Omit<ResolvedSandbox, 'plan'>,
-): ResolvedSandbox {
+): Omit<Recent, 'at'> {
   const entries = (word: string, paths: readonly string[]): string =>
     paths.map((path) => `${word}\0${path}\0`).join('');
   // What is another one by then is not what was meant: the plan is another one, and so the sandbox.
-  const pins = (word: string, paths: readonly string[]): string =>
-    paths.map((path) => `${word}\0${path}\0is\0${identityOf(path) ?? ''}\0`).join('');
+  const pins = new Map<string, string>();
+  const pinned = (word: string, paths: readonly string[]): string => {
+    for (const path of paths) pins.set(path, identityOf(path) ?? '');
+    return paths.map((path) => `${word}\0${path}\0is\0${pins.get(path)}\0`).join('');
+  };
   const { writable } = sandbox;
   const isGits = (path: string) => git.directories.includes(path);
-  const pipes = existing(pipesOf(policy).map(realOf).filter((path) => !isAmong(path, writable)));
+  const pipes = existing(
+    pipesOf(policy)
+      .map(realOf)
+      .filter((path) => !isAmong(path, writable)),
+  );
   const isHeld = (path: string) => git.directories.some((one) => isAmong(path, [one]));
   const [within, elsewhere] = split(sandbox.hidden, (path) => isAmong(path, writable));
   const plan = [
@@ -178,19 +193,19 @@ function planned(
     policy.processes === 'host' ? 'processes\0host\0' : '',
     ...(sandbox.proxyPort === undefined ? [] : proxyEntries(policy)),
     sandbox.ownTmp ? '' : 'tmp\0shared\0',
-    pins('write', [...writable.filter((path) => !isGits(path)), ...pipes]),
-    pins('git', existing(git.directories)),
-    pins(
+    pinned('write', [...writable.filter((path) => !isGits(path)), ...pipes]),
+    pinned('git', existing(git.directories)),
+    pinned(
       'keep',
       sandbox.kept.filter((path) => !isHeld(path)),
     ),
-    pins('hide', within),
+    pinned('hide', within),
     entries('hide', elsewhere),
-    pins('show', sandbox.shown),
-    pins('socket', sandbox.sockets),
+    pinned('show', sandbox.shown),
+    pinned('socket', sandbox.sockets),
   ].join('');
   if (sandbox.proxyPort !== undefined) serveSandboxes(plan, sandbox.secrets);
-  return { ...sandbox, plan };
+  return { resolved: { ...sandbox, plan }, pins };
 }
 
 function split<Item>(items: readonly Item[], is: (item: Item) => boolean): [Item[], Item[]] {
