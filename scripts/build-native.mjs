@@ -1,4 +1,4 @@
-// Builds the addon and the keeper and puts them where src/engine/binding.ts looks first:
+// Builds the addon and the keeper and puts them where src/engine/addon/binding.ts looks first:
 // native/prebuilt/<platform>-<arch>-<libc>; or, with --far, the far side without Node, which is static,
 // and puts it into native/prebuilt/far-<platform>-<arch>.
 //

@@ -2,6 +2,7 @@ import { closeSync } from 'node:fs';
 import { warnHost } from '../support/logger.js';
 import { uniqueName } from '../support/random.js';
 import { makeKeepAlive } from '../support/timing.js';
+import { loadBinding } from './addon/binding.js';
 import {
   decodeChunk,
   decodeMembers,
@@ -25,7 +26,6 @@ import {
   SANDBOX_GONE,
   STARTED,
 } from './addon/native.js';
-import { loadBinding } from './binding.js';
 import { onBehalfOfNobody } from './caller.js';
 import { LaunchError } from './launch-error.js';
 import type { CommandEvents, EngineCommand, EngineReply } from './message.js';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { loadBinding } from '../../src/engine/binding.js';
+import { loadBinding } from '../../src/engine/addon/binding.js';
 
 const { platform } = process;
 const pretend = (name: string) => Object.defineProperty(process, 'platform', { value: name });

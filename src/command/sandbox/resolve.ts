@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { ownPlaces } from '../../engine/addon/places.js';
 import { SERVER } from '../../engine/channel.js';
 import type { EngineSandbox } from '../../engine/message.js';
 import { InputError } from '../../support/errors.js';
@@ -13,6 +14,7 @@ import { identityOf } from './pins/identity.js';
 import { pipesOf } from './pipes.js';
 import type { SandboxPolicy } from './policy.js';
 import { type KeptSecrets, keptSecrets } from './secrets/kept.js';
+import { rootFiles } from './secrets/root-files.js';
 import { serveSandboxes } from './served.js';
 
 /** So long what was found on the disk is taken to be there still: calls come in bursts. */
@@ -107,12 +109,15 @@ function resolveNow(
   const unseen = [cwd, base].map(realOf).filter((place) => !isAmong(place, writable));
   const secrets = policy.secrets && keptSecrets(policy.secrets);
   const trusted = secrets === undefined ? [] : [realOf(secrets.directory)];
+  // What this process, and its proxy, go by later.
+  const obeyedHere = [...ownPlaces(), ...(secrets === undefined ? [] : rootFiles())];
+  const own = obeyedHere.filter((path) => isAmong(path, writable) && !writable.includes(path));
   const shown = [...placesAmong(PRIVATE, unseen), ...granted.shown, ...trusted];
   const obeyed = git.directories.flatMap((path) => OBEYED_BY_GIT.map((name) => join(path, name)));
   return planned(policy, granted, {
     secrets,
     writable: existing(writable),
-    kept: [...existing([...settings, ...git.obeyed, ...trusted]), ...obeyed],
+    kept: [...existing([...settings, ...git.obeyed, ...trusted, ...own]), ...obeyed],
     hidden: hiddenPlaces(hidden, writable),
     shown: existing(shown),
     sockets: existing(granted.sockets),

@@ -1,13 +1,11 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import type { NativeBinding } from './addon/native.js';
-import { requireOf } from './late-library.js';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { requireOf } from '../late-library.js';
+import type { NativeBinding } from './native.js';
+import { libc, placesOf, rootOf } from './places.js';
 
 /** The processors that binaries are published for. */
 const PUBLISHED = ['x64', 'arm64'];
-
-/** The C library that a binary is built for. */
-type Libc = 'gnu' | 'musl';
 
 /**
  * Loads the addon. The places, in order: the file named by FORKLINE_BINDING, a build in this very
@@ -42,37 +40,6 @@ export function loadBinding(): NativeBinding {
     'FORKLINE_NO_BINDING',
     override ? `FORKLINE_BINDING names a file that does not exist: ${override}` : missing(root),
   );
-}
-
-/** The folder of this package or checkout, wherever in it the bundler has put this file. */
-function rootOf(require: NodeJS.Require): string | undefined {
-  try {
-    return dirname(require.resolve('forkline/package.json'));
-  } catch {
-    // A user's bundler has put it elsewhere; the binaries may be found all the same.
-    return undefined;
-  }
-}
-
-/**
- * What this process seems to run on. Node itself knows, but takes 7 ms to tell; so a musl that is in
- * no usual place is taken for glibc, and its binaries are tried after those.
- */
-function libc(): Libc {
-  const machine = { x64: 'x86_64', arm64: 'aarch64' }[process.arch as string] ?? process.arch;
-  try {
-    const musl = realpathSync(`/lib/ld-musl-${machine}.so.1`);
-    return readFileSync('/proc/self/maps', 'latin1').includes(musl) ? 'musl' : 'gnu';
-  } catch {
-    // There is none, or nothing can be looked at.
-    return 'gnu';
-  }
-}
-
-function placesOf(root: string | undefined, libc: Libc): string[] {
-  const machine = `${process.platform}-${process.arch}-${libc}`;
-  const local = root && join(root, `native/prebuilt/${machine}/forkline.${machine}.node`);
-  return [...(local ? [local] : []), `@forkline/engine-${machine}`];
 }
 
 function missing(root: string | undefined): string {

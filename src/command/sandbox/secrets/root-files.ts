@@ -1,0 +1,5 @@
+/** Files of the host's variables that say whom it trusts. */
+export function rootFiles(): readonly string[] {
+  const { SSL_CERT_FILE, NODE_EXTRA_CA_CERTS } = process.env;
+  return [SSL_CERT_FILE ?? '', NODE_EXTRA_CA_CERTS ?? ''].filter((path) => path !== '');
+}

@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, renameSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { startHost } from '../support/hosts.js';
+import { leavesNothingBehind } from '../support/leftovers.js';
+import {
+  as,
+  makeScene,
+  type Person,
+  people,
+  runAs,
+  type Scene,
+  useScenes,
+} from '../support/sandbox.js';
+import { acrossCommands, type Crossing } from './ways/across-commands.js';
+
+leavesNothingBehind();
+const scenes = useScenes();
+const nowhere: Scene = { home: '/h', work: '/w', outside: '/o' };
+const crossings = acrossCommands(nowhere).map(({ name }, index) => ({ name, index }));
+
+/** All that is to stay as it is. */
+function look({ outside, home }: Scene): string {
+  const script = `cd "$0" && find . -printf '%p %m %T@ %s\\n' | sort; cat file; cd "$1" && find . -path ./cache -prune -o -print | sort`;
+  return execFileSync('sh', ['-c', script, outside, home], { encoding: 'utf8' });
+}
+
+function begin(person: Person, index: number): { scene: Scene; crossing: Crossing; seen: string } {
+  const scene = makeScene(scenes.path, person);
+  const crossing = acrossCommands(scene)[index];
+  if (crossing === undefined) throw new Error(`no crossing ${index}`);
+  const [program = '', ...args] = [...as(person), 'sh', '-c', crossing.before ?? 'true'];
+  execFileSync(program, args, {
+    cwd: scene.work,
+    env: { PATH: process.env.PATH, HOME: scene.home },
+  });
+  return { scene, crossing, seen: look(scene) };
+}
+
+const optionsOf = ({ work }: Scene, { sandbox }: Crossing) => {
+  return { cwd: work, sandbox: sandbox ?? 'workspace-write', timeoutMs: 20_000 };
+};
+
+describe.each(people)('%s', (person) => {
+  test.each(crossings)('S1, S4, S6: the next command gains nothing by $name', async ({ index }) => {
+    const { scene, crossing, seen } = begin(person, index);
+    const host = startHost('commands', { under: as(person), env: { HOME: scene.home } });
+    const options = optionsOf(scene, crossing);
+    const at = { ...options, cwd: crossing.cwd ?? scene.work };
+    // What it may is decided here.
+    expect((await host.run('true', at)).error).toBeUndefined();
+    const first = await host.run(crossing.first, options);
+    const next = await host.run(crossing.next, at);
+    host.child.stdin?.end();
+    await host.ended;
+    expect(look(scene)).toBe(seen);
+    expect(JSON.stringify([first, next])).not.toContain('the secret key');
+  });
+
+  test.each(crossings.filter(({ name }) => !name.includes('that it starts in')))(
+    'S1, S4: nor does one of another host by $name',
+    async ({ index }) => {
+      const { scene, crossing, seen } = begin(person, index);
+      const options = optionsOf(scene, crossing);
+      const first = await runAs(person, scene, crossing.first, options);
+      const next = await runAs(person, scene, crossing.next, options);
+      expect(look(scene)).toBe(seen);
+      expect(first.text + next.text).not.toContain('the secret key');
+    },
+  );
+
+  test('S4: a link for the directory that a command is to start in is refused by its name', async () => {
+    const scene = makeScene(scenes.path, person);
+    const { work, outside } = scene;
+    const host = startHost('commands', { under: as(person), env: { HOME: scene.home } });
+    const sandbox = 'workspace-write';
+    await host.run(`ln -s ${outside} sub`, { cwd: work, sandbox });
+    const { error } = await host.run('echo x > new', { cwd: `${work}/sub`, sandbox });
+    host.child.stdin?.end();
+    await host.ended;
+    expect(error).toMatchObject({ name: 'InputError' });
+    expect(error?.message).toMatch(/^sandbox\.workspace: expected .*'.*\/sub'.*link/);
+  });
+
+  test('S3: what its user replaces between two commands stays kept and hidden', async () => {
+    const scene = makeScene(scenes.path, person);
+    const { work } = scene;
+    writeFileSync(`${work}/.env`, 'first');
+    writeFileSync(`${work}/.mcp.json`, 'first');
+    const host = startHost('commands', { under: as(person), env: { HOME: scene.home } });
+    const options = { cwd: work, sandbox: { filesystem: { denyRead: ['.env'] } } };
+    const command = 'cat .env; echo evil >> .mcp.json';
+    for (let round = 0; round < 4; round++) {
+      for (const name of ['.env', '.mcp.json']) {
+        writeFileSync(`${scene.outside}/next`, 'the secret key\n');
+        chmodSync(`${scene.outside}/next`, 0o666);
+        renameSync(`${scene.outside}/next`, `${work}/${name}`);
+      }
+      const { result } = await host.run(command, options);
+      const text = result?.output.kind === 'complete' ? result.output.text : '';
+      expect(text).toMatch(/\.env: Permission denied\n.*\.mcp\.json: Read-only/s);
+    }
+    host.child.stdin?.end();
+    await host.ended;
+  });
+});
