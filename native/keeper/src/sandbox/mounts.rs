@@ -2,9 +2,11 @@
 //! elsewhere.
 
 use std::ffi::{CStr, CString};
+use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::ptr::null;
 
@@ -100,6 +102,28 @@ pub fn make_read_only_alone(path: &Path) -> io::Result<()> {
 pub fn make_writable(path: &Path) -> io::Result<()> {
     let attributes = Attributes { clear: MOUNT_ATTR_RDONLY, ..Attributes::default() };
     set_attributes(libc::AT_FDCWD, &text(path)?, 0, &attributes)
+}
+
+/// Puts a copy in its place, which is made where that is in one of our own file systems.
+pub fn put(tree: Tree, path: &Path, is_writable: bool) -> io::Result<()> {
+    if !path.exists() {
+        make_place(path, tree.is_directory)?;
+    }
+    tree.attach(path)?;
+    if is_writable { Ok(()) } else { make_read_only(path) }
+}
+
+/// Makes what something can be mounted on.
+pub fn make_place(path: &Path, is_directory: bool) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true).mode(0o755);
+    if is_directory {
+        return builder.create(path);
+    }
+    if let Some(parent) = path.parent() {
+        builder.create(parent)?;
+    }
+    fs::File::create(path).map(drop)
 }
 
 /// What is mounted from now on is seen here alone, and what is mounted outside is not.

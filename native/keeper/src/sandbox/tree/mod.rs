@@ -1,0 +1,64 @@
+//! The files as commands see them: the host's, read-only, with what can be written to, and without
+//! what is hidden.
+//!
+//! Everything that is to be seen is copied first, while nothing is covered yet. Then the whole is made
+//! read-only, and the copies are put in their places, the shorter paths first: so the longest decides.
+
+mod own;
+mod steps;
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::sandbox::mounts::{self, Tree, make_read_only, mount_new, put};
+use crate::sandbox::plan::Plan;
+use crate::sandbox::report::{Line, Refusal};
+use own::Hosts;
+pub use own::{close_proc, open_proc};
+pub use steps::git_trees;
+use steps::{Step, What, steps};
+
+/// Makes it.
+pub fn make(plan: &Plan) -> Result<(), Refusal> {
+    let refuse = |line, action: &str| Refusal::of::<io::Error>(line, action.to_owned());
+    mounts::part_from_outside().map_err(refuse(Line::Write, "parting from the host's mounts"))?;
+    let nothing = || Tree::copy(Path::new("/dev/null")).and_then(Tree::without_devices);
+    let hosts = Hosts::copy();
+    let steps = steps(plan)?;
+    make_read_only(Path::new("/"))
+        .map_err(refuse(Line::Write, "making the files read-only (Linux 5.12 or newer)"))?;
+    own::make_dev(hosts.devices).map_err(refuse(Line::Read, "mounting /dev"))?;
+    if !plan.shared_tmp {
+        own::make_private(hosts.run).map_err(refuse(Line::Tmp, "mounting /tmp and /run"))?;
+    }
+    let mut hidden = Vec::new();
+    for Step { path, what } in steps {
+        let action = format!("mounting '{}'", path.display());
+        let result = match what {
+            What::Tree(tree, is_writable) => put(tree, &path, is_writable),
+            // There is no place for it: what is above it is hidden already.
+            What::Nothing | What::NoDirectory if !path.exists() => Ok(()),
+            What::NoDirectory => {
+                hidden.push(path.clone());
+                // It can be passed through to what is shown again below it, and not be looked at.
+                mount_new(c"tmpfs", &path, libc::MS_NODEV, c"mode=711,size=64k")
+            }
+            What::Nothing => nothing().and_then(|tree| tree.attach(&path)),
+        };
+        result.map_err(refuse(Line::Write, &action))?;
+    }
+    for path in hidden.iter().filter(|path| path.exists()) {
+        make_read_only_alone(path)
+            .map_err(refuse(Line::Read, &format!("hiding '{}'", path.display())))?;
+    }
+    Ok(())
+}
+
+/// The mount at this path, and not those below it.
+fn make_read_only_alone(path: &Path) -> io::Result<()> {
+    let mode = fs::Permissions::from_mode(0o111);
+    fs::set_permissions(path, mode)?;
+    mounts::make_read_only_alone(path)
+}

@@ -1,0 +1,125 @@
+//! Directories that are the sandbox's own: devices, temporary files, and `/proc`.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use crate::sandbox::mounts::{
+    self, Tree, make_place, make_read_only, make_writable, mount_new, put,
+};
+
+/// What every program may want of `/dev`.
+const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
+
+/// Of what is hidden with `/run`, what programs read: who names are, and where an operating system of
+/// another kind has its programs.
+const RUN: [&str; 6] = [
+    "/run/systemd/resolve",
+    "/run/resolvconf",
+    "/run/NetworkManager/resolv.conf",
+    "/run/nscd",
+    "/run/current-system",
+    "/run/booted-system",
+];
+
+/// Directories of our own, which are each command's own as far as others are concerned.
+const PRIVATE: [(&str, &std::ffi::CStr); 2] = [("/tmp", c"mode=1777"), ("/var/tmp", c"mode=1777")];
+
+/// What of the host's is to be seen in them.
+pub struct Hosts {
+    pub devices: Copies<6>,
+    pub run: Copies<6>,
+}
+
+type Copies<const N: usize> = [(&'static str, Option<Tree>); N];
+
+impl Hosts {
+    /// Copies it while nothing is covered yet.
+    pub fn copy() -> Hosts {
+        Hosts {
+            devices: DEVICES.map(|name| (name, Tree::copy(&Path::new("/dev").join(name)).ok())),
+            run: RUN.map(|path| (path, Tree::copy(Path::new(path)).ok())),
+        }
+    }
+}
+
+/// Makes `/dev`.
+pub fn make_dev<const N: usize>(devices: Copies<N>) -> io::Result<()> {
+    let path = Path::new("/dev");
+    mount_new(c"tmpfs", path, 0, c"mode=755,size=64k")?;
+    for (name, tree) in devices {
+        let Some(tree) = tree else { continue };
+        let place = path.join(name);
+        make_place(&place, false)?;
+        tree.attach(&place)?;
+        make_writable(&place)?;
+    }
+    let links = [("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")];
+    for (name, descriptor) in links {
+        symlink(format!("/proc/self/fd{descriptor}"), path.join(name))?;
+    }
+    symlink("pts/ptmx", path.join("ptmx"))?;
+    fs::create_dir(path.join("pts"))?;
+    let terminals = path.join("pts");
+    let options =
+        [c"newinstance,ptmxmode=0666,mode=620,gid=5", c"newinstance,ptmxmode=0666,mode=620"];
+    // The group of terminals may be none of ours.
+    let mut mounted =
+        options.iter().map(|options| mount_new(c"devpts", &terminals, libc::MS_NOEXEC, options));
+    if !mounted.any(|result| result.is_ok()) {
+        return Err(io::Error::last_os_error());
+    }
+    fs::create_dir(path.join("shm"))?;
+    mount_new(c"tmpfs", &path.join("shm"), libc::MS_NODEV, c"mode=1777")?;
+    mounts::make_read_only_alone(path)
+}
+
+/// Makes the temporary directories.
+pub fn make_private<const N: usize>(run: Copies<N>) -> io::Result<()> {
+    for (path, options) in PRIVATE {
+        if Path::new(path).is_dir() {
+            mount_new(c"tmpfs", &Path::new(path).canonicalize()?, libc::MS_NODEV, options)?;
+        }
+    }
+    if Path::new("/run").is_dir() {
+        mount_new(c"tmpfs", Path::new("/run"), libc::MS_NODEV, c"mode=755")?;
+    }
+    for (path, tree) in run {
+        if let Some(tree) = tree {
+            put(tree, Path::new(path), false)?;
+        }
+    }
+    Ok(())
+}
+
+/// `/proc`, with our own processes alone or with all, to be written to.
+pub fn open_proc(is_own: bool) -> io::Result<()> {
+    let path = Path::new("/proc");
+    if is_own {
+        return mount_new(c"proc", path, libc::MS_NODEV | libc::MS_NOEXEC, c"");
+    }
+    make_writable(path)
+}
+
+/// Nothing in it that is the machine's can be changed any more.
+pub fn close_proc() -> io::Result<()> {
+    for entry in fs::read_dir("/proc")?.flatten() {
+        let Ok(kind) = entry.file_type() else { continue };
+        let is_process = entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit);
+        if is_process || kind.is_symlink() {
+            continue;
+        }
+        if entry.file_name() == "keys" {
+            // The user's, wherever he is.
+            Tree::copy(Path::new("/dev/null"))?.without_devices()?.attach(&entry.path())?;
+            continue;
+        }
+        let mode = entry.metadata().map_or(0, |metadata| metadata.permissions().mode());
+        if kind.is_dir() || mode & 0o222 != 0 {
+            Tree::copy(&entry.path())?.attach(&entry.path())?;
+            make_read_only(&entry.path())?;
+        }
+    }
+    Ok(())
+}

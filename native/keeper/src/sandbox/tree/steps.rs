@@ -1,0 +1,143 @@
+//! What is put where, in which order.
+
+use std::collections::HashSet;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use crate::sandbox::mounts::Tree;
+use crate::sandbox::plan::{Access, Plan, Rule};
+use crate::sandbox::report::{Line, Refusal};
+
+/// A step of the work: what is put where.
+pub struct Step {
+    pub path: PathBuf,
+    pub what: What,
+}
+
+/// What is put in a place.
+pub enum What {
+    /// A copy, and whether it can be written to.
+    Tree(Tree, bool),
+    /// In place of a file.
+    Nothing,
+    /// In place of a directory.
+    NoDirectory,
+}
+
+/// All steps of a plan, the shorter paths first. Of copies they are made now.
+pub fn steps(plan: &Plan) -> Result<Vec<Step>, Refusal> {
+    let mut steps = Vec::new();
+    let mut held = HashSet::new();
+    for rule in &plan.rules {
+        let copy = |path: &Path| Tree::copy(path).map_err(refuse(rule));
+        // What a right is for is what the host has found, whatever is there by now.
+        let pinned = || rule.open().and_then(|file| Tree::copy_of(&file)).map_err(refuse(rule));
+        if matches!(rule.access, Access::Keep | Access::Hide | Access::Git) {
+            // What is mounted can't be renamed, and something else be put in its place.
+            for above in movable_above(plan, &rule.path) {
+                if held.insert(above.to_owned()) {
+                    steps.push(Step {
+                        path: above.to_owned(),
+                        what: What::Tree(copy(above)?, true),
+                    });
+                }
+            }
+        }
+        let what = match rule.access {
+            Access::Keep if writable_root(plan, &rule.path).is_none() => continue,
+            Access::Hide if rule.path.is_dir() => What::NoDirectory,
+            Access::Hide => What::Nothing,
+            Access::Write => What::Tree(pinned()?, true),
+            Access::Show | Access::Socket | Access::Git => What::Tree(pinned()?, false),
+            Access::Keep => What::Tree(copy(&rule.path)?, false),
+        };
+        steps.push(Step { path: rule.path.clone(), what });
+    }
+    steps.sort_by_key(|step| step.path.components().count());
+    Ok(steps)
+}
+
+/// Git's directories as they can be written to: they are nowhere. Before anything is covered.
+pub fn git_trees(plan: &Plan) -> Result<Vec<(PathBuf, OwnedFd)>, Refusal> {
+    let rules = plan.rules.iter().filter(|rule| rule.access == Access::Git);
+    let trees = rules.map(|rule| {
+        let tree = rule.open().and_then(|file| Tree::copy_of(&file)).map_err(refuse(rule))?;
+        Ok((rule.path.clone(), tree.into_descriptor()))
+    });
+    trees.collect()
+}
+
+fn refuse(rule: &Rule) -> impl FnOnce(io::Error) -> Refusal + use<> {
+    Refusal::of(Line::Write, format!("opening '{}'", rule.path.display()))
+}
+
+/// The directories above `path` that a command could rename: those below writable ones, of which one may
+/// lie in another.
+fn movable_above<'a>(plan: &'a Plan, path: &'a Path) -> Vec<&'a Path> {
+    let mut movable = Vec::new();
+    let (mut below, mut root) = (path, writable_root(plan, path));
+    while let Some(above) = root {
+        movable.extend(between(above, below));
+        below = above;
+        root = above.parent().and_then(|parent| writable_root(plan, parent));
+    }
+    movable
+}
+
+/// The nearest directory above that can be written to, if nothing nearer says otherwise.
+fn writable_root<'a>(plan: &'a Plan, path: &Path) -> Option<&'a Path> {
+    // Of the same path, the stricter rule counts.
+    let is_above = |rule: &&Rule| path != rule.path || rule.access == Access::Write;
+    let above = plan.rules.iter().filter(|rule| path.starts_with(&rule.path)).filter(is_above);
+    let nearest = above.max_by_key(|rule| rule.path.components().count())?;
+    (nearest.access == Access::Write).then_some(&*nearest.path)
+}
+
+/// Those above `path` and below `root`, the longest last.
+fn between<'a>(root: &Path, path: &'a Path) -> Vec<&'a Path> {
+    let above =
+        path.ancestors().skip(1).take_while(|above| above.starts_with(root) && *above != root);
+    let mut above: Vec<_> = above.collect();
+    above.reverse();
+    above
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_in_a_writable_directory_is_pinned_all_the_way() {
+        let rule = |access, path: &str| Rule { access, path: path.into(), identity: None };
+        let plan = Plan {
+            rules: vec![rule(Access::Write, "/w"), rule(Access::Show, "/w/s")],
+            ..Plan::default()
+        };
+        let root = writable_root(&plan, Path::new("/w/.git/hooks"));
+        assert_eq!(root, Some(Path::new("/w")));
+        assert_eq!(between(Path::new("/w"), Path::new("/w/.git/hooks")), [Path::new("/w/.git")]);
+        assert_eq!(writable_root(&plan, Path::new("/w/s/x")), None);
+        assert_eq!(writable_root(&plan, Path::new("/other")), None);
+        assert_eq!(writable_root(&plan, Path::new("/w")), Some(Path::new("/w")));
+        assert_eq!(between(Path::new("/w"), Path::new("/w")), Vec::<&Path>::new());
+    }
+
+    #[test]
+    fn what_lies_in_one_writable_directory_in_another_is_pinned_up_to_the_outer_one() {
+        let rule = |access, path: &str| Rule { access, path: path.into(), identity: None };
+        let plan = Plan {
+            rules: vec![
+                rule(Access::Write, "/w"),
+                rule(Access::Write, "/w/a/b"),
+                rule(Access::Keep, "/w/k"),
+                rule(Access::Write, "/w/k/l/m"),
+            ],
+            ..Plan::default()
+        };
+        let pinned = |path| movable_above(&plan, Path::new(path));
+        assert_eq!(pinned("/w/a/b/c/.env"), [Path::new("/w/a/b/c"), Path::new("/w/a")]);
+        assert_eq!(pinned("/w/k/l/m/n/.env"), [Path::new("/w/k/l/m/n")]);
+        assert_eq!(pinned("/other/.env"), Vec::<&Path>::new());
+    }
+}
