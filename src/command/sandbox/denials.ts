@@ -4,8 +4,9 @@ import { homedir, networkInterfaces } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { EngineSandbox } from '../../engine/message.js';
 import type { BaseResult, Capture, MergedResult, SeparateResult } from '../../engine/outcome.js';
-import type { Denial } from '../../engine/sandbox-report.js';
+import type { Denial, Enforcement } from '../../engine/sandbox-report.js';
 import { isAmong, longestOf } from './paths.js';
+import { namesIn } from './printed-names.js';
 import { deniedHostsOf } from './served.js';
 
 /** A host that a proxy has denied, and the field of the policy. */
@@ -89,7 +90,7 @@ function counts({ kind, target, rule }: Denial, found: readonly Denial[]): boole
  * @param directory Where it was.
  */
 async function findDenials(
-  result: Printed,
+  result: Printed & Pick<BaseResult, 'sandbox'>,
   sandbox: SandboxBounds,
   directory: string,
 ): Promise<readonly Denial[]> {
@@ -97,7 +98,7 @@ async function findDenials(
   const lines = captures.flatMap(textsOf).flatMap((text) => text.match(ERROR_LINE) ?? []);
   const found = new Map<string, Denial>();
   for (const line of lines.slice(0, MOST_LINES)) {
-    const denial = await denialIn(line, sandbox, directory);
+    const denial = await denialIn(line, sandbox, directory, result.sandbox?.enforced.write);
     if (denial !== undefined) found.set(`${denial.kind} ${denial.target}`, denial);
     if (found.size === MOST_DENIALS) break;
   }
@@ -113,14 +114,16 @@ async function denialIn(
   line: string,
   sandbox: SandboxBounds,
   directory: string,
+  by: Enforcement | undefined,
 ): Promise<Denial | undefined> {
   const host = /network|resol|service not known|EAI_AGAIN|ENOTFOUND/i.test(line)
     ? hostIn(line)
     : undefined;
   if (host !== undefined) return connectDenied(host, sandbox);
-  for (const name of pathsIn(line)) {
+  for (const { name, isExact } of namesIn(line)) {
     const path = resolve(directory, name.startsWith('~/') ? join(homedir(), name.slice(2)) : name);
-    const denial = await pathDenied(path, line, sandbox);
+    if (!isExact && !(await may(path, constants.F_OK))) continue;
+    const denial = await pathDenied(path, line, sandbox, by);
     if (denial !== undefined) return denial;
   }
   return undefined;
@@ -147,24 +150,13 @@ function hasNetwork(): boolean {
   return addresses.some((address) => address?.internal === false);
 }
 
-/** What stands in quotes; or else just before the error. */
-function pathsIn(line: string): readonly string[] {
-  const quoted = [...line.matchAll(/['"‘“`]([^'"’”`\n]{1,4096})['"’”`]/g)].map(
-    ([, name = '']) => name,
-  );
-  if (quoted.length > 0) return quoted;
-  const before = line.split(/: (?=[^:]*$)/)[0] ?? '';
-  const last = before.slice(before.lastIndexOf(': ') + 1).trim();
-  const word = last.slice(last.lastIndexOf(' ') + 1);
-  return word === last ? [last] : [last, word];
-}
-
 const PRIVATE = ['/tmp', '/var/tmp', '/run', '/var/run', '/dev/shm'];
 
 async function pathDenied(
   target: string,
   line: string,
   sandbox: SandboxBounds,
+  by: Enforcement | undefined,
 ): Promise<Denial | undefined> {
   const denied = (kind: 'read' | 'write', rule: string): Denial => {
     return { kind, target, rule, source: 'output' };
@@ -180,12 +172,14 @@ async function pathDenied(
     return isGone ? denied('read', 'tmp') : undefined;
   }
   if (/no such file/i.test(line)) return undefined;
+  // A mount that can't be written to is a read-only file system to whoever tries; this is another's rule.
+  if (by === 'namespace' && /permission denied/i.test(line)) return undefined;
   const isKept =
     isAmong(target, sandbox.kept) || sandbox.kept.some((path) => isAmong(path, [target]));
   const isWritable = isAmong(target, sandbox.writable);
   if (isWritable && !isKept) return undefined;
   // Of those the kernel tells.
-  if (await isSocket(target)) return undefined;
+  if (await is('isSocket', target)) return undefined;
   if (!(await mayWrite(target))) return undefined;
   return denied('write', isWritable ? 'denyWrite' : 'allowWrite');
 }
@@ -194,12 +188,14 @@ async function pathDenied(
 async function mayWrite(path: string): Promise<boolean> {
   if (isAmong(path, ['/proc', '/sys'])) return false;
   if (await may(path, constants.W_OK)) return true;
-  return !(await may(path, constants.F_OK)) && may(dirname(path), constants.W_OK);
+  if (await may(path, constants.F_OK)) return false;
+  const above = dirname(path);
+  return (await may(above, constants.W_OK)) && (await is('isDirectory', above));
 }
 
-async function isSocket(path: string): Promise<boolean> {
+async function is(kind: 'isSocket' | 'isDirectory', path: string): Promise<boolean> {
   try {
-    return (await stat(path)).isSocket();
+    return (await stat(path))[kind]();
   } catch {
     return false;
   }
