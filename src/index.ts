@@ -43,6 +43,7 @@ export {
   type ContractName,
   createBashTool,
 } from './contracts/create-bash-tool.js';
+export { sandboxNotices } from './contracts/denial-notices.js';
 export {
   ToolAbortError,
   ToolError,

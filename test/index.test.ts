@@ -36,6 +36,7 @@ test('the package exports this and nothing else', () => {
     'receiptOf',
     'run',
     'runInConsole',
+    'sandboxNotices',
     'shellQuote',
     'spawn',
     'textOf',

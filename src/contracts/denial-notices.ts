@@ -4,9 +4,13 @@ import { visibleText } from '../support/text.js';
 
 const SHOWN_DENIALS = 5;
 
-/** What a sandbox has denied, a line each: what, why, and what can be done instead. */
-export function denialNotices({ denials, writable, unseen }: SandboxReport): readonly string[] {
-  const shown = denials.slice(0, SHOWN_DENIALS).map((denial) => describe(denial, writable));
+/**
+ * What a model or a user is to know of a command's sandbox, a line each: what was denied, why, and what can
+ * be done instead. Empty: there is nothing to tell.
+ */
+export function sandboxNotices(report: SandboxReport): readonly string[] {
+  const { denials, unseen } = report;
+  const shown = denials.slice(0, SHOWN_DENIALS).map((denial) => describe(denial, report));
   const more = denials.length - shown.length;
   return [
     ...shown,
@@ -27,11 +31,20 @@ export function firstRunNotice({ denials, background }: FirstRun): string {
   );
 }
 
-function describe({ kind, target, rule }: Denial, writable: readonly string[]): string {
+/** Said where something listens in a sandbox whose loopback is its own. */
+export const OWN_LOOPBACK =
+  "Its loopback is the sandbox's own: a server in it is reached only from inside.";
+
+/** Whether its loopback is another one than the host's. */
+export function hasOwnLoopback({ enforced }: SandboxReport): boolean {
+  return enforced.network === 'namespace' || enforced.network === 'proxy';
+}
+
+function describe({ kind, target, rule }: Denial, report: SandboxReport): string {
   const what = `The sandbox denied: ${kind} ${visibleText(target)} (${rule}). `;
   switch (rule) {
     case 'allowWrite':
-      return `${what}Write to ${[...writable, '/tmp'].join(' or ')} instead.`;
+      return `${what}Write to ${placesOf(report).join(' or ')} instead.`;
     case 'denyWrite':
       return `${what}Leave it as it is, or ask the user to change it.`;
     case 'denyRead':
@@ -49,6 +62,15 @@ function describe({ kind, target, rule }: Denial, writable: readonly string[]): 
     case 'deniedDomains':
       return `${what}Use what is here, or ask the user.`;
     default:
-      return `${what}There is no network: use what is here, or ask the user.`;
+      return `${what}${hasOwnLoopback(report) ? NO_NETWORK_OUTSIDE : NO_NETWORK}: use what is here, or ask the user.`;
   }
+}
+
+const NO_NETWORK = 'There is no network';
+const NO_NETWORK_OUTSIDE = "There is no network but the sandbox's own loopback";
+
+/** What can be written to, and whose the last one is. */
+function placesOf({ writable, enforced }: SandboxReport): readonly string[] {
+  const isOwn = enforced.tmp === 'namespace';
+  return [...new Set([...writable, isOwn ? "/tmp (the sandbox's own)" : '/tmp'])];
 }

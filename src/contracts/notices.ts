@@ -5,7 +5,7 @@ import type { Receipt, RunningProcess } from '../receipt/receipt.js';
 import { hiddenPrograms } from '../shell/pipeline-code.js';
 import type { PipelineCode } from '../shell/reading.js';
 import { firstBytes, formatSize, visibleText } from '../support/text.js';
-import { denialNotices, firstRunNotice } from './denial-notices.js';
+import { firstRunNotice, hasOwnLoopback, OWN_LOOPBACK, sandboxNotices } from './denial-notices.js';
 
 /** Stands where a command printed nothing. */
 const NO_OUTPUT = '(no output)';
@@ -118,7 +118,10 @@ export function receiptNotices(receipt: Receipt, spared?: number): readonly stri
     outOfMemory === 'likely' ? PROBABLY_OUT_OF_MEMORY : undefined,
     outOfMemory === 'yes' ? OUT_OF_MEMORY : undefined,
     backgroundNotice(background.map(asSeenInside), spared),
-    ...(sandbox === undefined ? [] : denialNotices(sandbox)),
+    sandbox !== undefined && hasOwnLoopback(sandbox) && background.some(listens)
+      ? OWN_LOOPBACK
+      : undefined,
+    ...(sandbox === undefined ? [] : sandboxNotices(sandbox)),
     firstRun && firstRunNotice(firstRun),
   ].filter((line) => line !== undefined);
 }
@@ -141,6 +144,10 @@ function pipelineNotice(code: PipelineCode, exitCode: number): string | undefine
     `Exit code ${exitCode} is that of ${code.program}, not of ${hidden.join(' or ')}. ` +
     'For that one, begin the command with: set -o pipefail;'
   );
+}
+
+function listens({ ports = [] }: RunningProcess): boolean {
+  return ports.length > 0;
 }
 
 /** By the numbers that the next command knows it by. */

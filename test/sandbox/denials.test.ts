@@ -162,7 +162,7 @@ print(socket.socket(type=socket.SOCK_DGRAM).connect_ex(("192.0.2.2", 80)))'`;
         'echo x > ../../outside/again',
       );
       const lines = answers.map((text) => text.match(/^The sandbox denied: .*$/gm) ?? []);
-      const advice = `(allowWrite). Write to ${cwd} or ${cwd}/.git or /tmp instead.`;
+      const advice = `(allowWrite). Write to ${cwd} or ${cwd}/.git or /tmp (the sandbox's own) instead.`;
       expect(lines).toEqual([
         [`The sandbox denied: write ${outside}/new ${advice}`],
         [],

@@ -32,7 +32,9 @@ describe.each(people)('%s', (person) => {
     // Nor does a new shell leave it.
     expect(await ask({ restart: true, command: 'cat /tmp/shared' })).toMatch(/^shared$/m);
     const end = await ask({ to: 'kill_task', task_id: id });
-    expect(end).toContain(`(allowWrite). Write to ${cwd} or ${cwd}/.git or /tmp instead.`);
+    expect(end).toContain(
+      `(allowWrite). Write to ${cwd} or ${cwd}/.git or /tmp (the sandbox's own) instead.`,
+    );
     host.child.stdin?.end();
     await host.ended;
   });

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { type SandboxReport, sandboxNotices } from '../../src/index.js';
+import { runHost } from '../support/hosts.js';
+import { leavesNothingBehind } from '../support/leftovers.js';
+import { makeScene, people, useScenes } from '../support/sandbox.js';
+
+leavesNothingBehind();
+const scenes = useScenes();
+const [me] = people;
+const OWN = "Its loopback is the sandbox's own: a server in it is reached only from inside.";
+
+/** A report of a command that was denied one write and the network. */
+function report(by: 'namespace' | 'landlock' | 'none', writable: string[]): SandboxReport {
+  const tmp = by === 'landlock' ? 'none' : by;
+  const enforced = { write: by, read: by, tmp, network: by, unixSockets: by, processes: by };
+  return {
+    enforced: { ...enforced, socketFamilies: 'seccomp', privileges: by },
+    writable,
+    denials: [
+      { kind: 'write', target: '/x', rule: 'allowWrite', source: 'output' },
+      { kind: 'connect', target: 'host.example', rule: 'network', source: 'output' },
+    ],
+  };
+}
+
+test("S11: advice says that /tmp and the loopback are the sandbox's own, where they are", () => {
+  const [write, connect] = sandboxNotices(report('namespace', ['/w']));
+  expect(write).toContain("Write to /w or /tmp (the sandbox's own) instead.");
+  expect(connect).toContain("There is no network but the sandbox's own loopback: use");
+  const [openly, nowhere] = sandboxNotices(report('landlock', ['/w']));
+  expect(openly).toContain('Write to /w or /tmp instead.');
+  expect(nowhere).toContain('There is no network: use');
+  const [shared] = sandboxNotices(report('none', ['/w', '/tmp']));
+  expect(shared).toContain('Write to /w or /tmp instead.');
+});
+
+test.each([
+  ['workspace-write', true],
+  [{ network: 'full' }, false],
+])('S11: of a server that is left running is said who reaches it: %j', async (sandbox, isOwn) => {
+  const { home, work } = makeScene(scenes.path, me);
+  const options = { contract: 'session', cwd: work, sandbox };
+  const server = `/usr/bin/python3 -uc '
+import socket, time
+server = socket.create_server(("127.0.0.1", 0))
+print("listens", flush=True)
+time.sleep(50)' >log &`;
+  const commands = [{ command: `${server} until grep -q listens log; do sleep 0.05; done` }];
+  const args = [options, ...commands].map((one) => JSON.stringify(one));
+  const [answer] = await runHost<{ text: string }[]>('tools', { args, env: { HOME: home } });
+  expect(answer?.text).toMatch(/Still running in the background: .* on port \d+/);
+  expect(answer?.text.includes(OWN)).toBe(isOwn);
+});
