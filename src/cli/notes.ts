@@ -1,4 +1,10 @@
-import type { BackgroundProcess, RunResult, SpillReport } from '../index.js';
+import {
+  type BackgroundProcess,
+  type RunResult,
+  type SandboxReport,
+  type SpillReport,
+  sandboxNotices,
+} from '../index.js';
 
 /** Whether the last line of the terminal is ours, to be wiped before anything else is written. */
 let statusShown = false;
@@ -33,9 +39,15 @@ export function noteResult(result: RunResult, endedBy: NodeJS.Signals | undefine
   if (result.outOfMemory === 'yes') note('out of memory: the kernel ended a process for that');
   if (result.outOfMemory === 'likely') note('probably out of memory: the kernel ended a process');
   if (result.spill !== undefined) noteSpill(result.spill);
+  noteSandbox(result.sandbox);
   if (result.background.length > 0) {
     note(`ending what it left running: ${result.background.map(describeProcess).join(', ')}`);
   }
+}
+
+/** Tells what its sandbox has denied a command, as tools tell a model. */
+export function noteSandbox(sandbox: SandboxReport | undefined): void {
+  for (const line of sandbox === undefined ? [] : sandboxNotices(sandbox)) note(line);
 }
 
 function describeEnd(

@@ -108,9 +108,12 @@ async function print(run: Run): Promise<RunResult> {
   }
 }
 
+/** So much is enough for what the output tells of what was denied. */
+const LOOKED_AT_BYTES = 512 * 1024;
+
 /** What is printed as it comes need not be kept; what is kept need not be taken as it comes. */
-function captured({ json, maxOutput }: RunFlags): SpawnOptions {
-  if (!json) return { headBytes: 0, tailBytes: 0, overflow: 'pause' };
+function captured({ json, maxOutput, sandbox }: RunFlags): SpawnOptions {
+  if (!json) return { ...halves(sandbox === undefined ? 0 : LOOKED_AT_BYTES), overflow: 'pause' };
   return maxOutput === undefined ? {} : halves(maxOutput);
 }
 

@@ -3,7 +3,7 @@ import type { DetachedSubject, SubjectState } from '../../index.js';
 import { signalExitCode } from '../../support/signals.js';
 import { settlesWithin } from '../../support/timing.js';
 import { outcomeCode, UNKNOWN_STATUS, writtenCode } from '../exit-code.js';
-import { note } from '../notes.js';
+import { note, noteSandbox } from '../notes.js';
 import { feed, hasInput } from '../run/standard-input.js';
 import { OutputClosedError, writeStandardOutput } from '../standard-output.js';
 import { AttachSignals } from './attach-signals.js';
@@ -94,9 +94,11 @@ async function conclude(subject: DetachedSubject, state: SubjectState): Promise<
       const members = await subject.members();
       const count = members?.length ?? 'perhaps some';
       note(`it has ended, and of its processes ${count} still run; --end ends them`);
+      noteSandbox(state.receipt.sandbox);
       return outcomeCode(state.receipt.outcome, undefined);
     }
     case 'ended':
+      noteSandbox(state.receipt?.sandbox);
       return state.receipt === undefined
         ? UNKNOWN_STATUS
         : outcomeCode(state.receipt.outcome, undefined);
