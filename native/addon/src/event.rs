@@ -258,7 +258,7 @@ fn spill(record: &mut Record, report: SpillReport) -> Result<()> {
     record.push(report.dropped as f64)?;
     if let Some(errno) = report.error {
         record.push(errno)?;
-        record.push(errno_text(errno))?;
+        record.push(report.why.unwrap_or_else(|| errno_text(errno)))?;
     }
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! Streams that JavaScript reads: the pipes, which Node cannot make, and what is kept of them.
 
 use std::ffi::CString;
+use std::fs::File;
 use std::io::Error;
+use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
 
 use forkline_engine::{Capture, Limits};
 use napi::bindgen_prelude::Array;
@@ -23,9 +26,19 @@ pub fn make_named_pipe(path: String, stays_open: bool) -> i32 {
         return -last_errno();
     }
     let side = if stays_open { libc::O_RDWR } else { libc::O_RDONLY };
+    // A shell in a sandbox can put something else there.
+    let flags = side | libc::O_NONBLOCK | libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NOCTTY;
     // SAFETY: as above. A reader that does not wait is let in at once.
-    let fd = unsafe { libc::open(path.as_ptr(), side | libc::O_NONBLOCK | libc::O_CLOEXEC) };
-    if fd < 0 { -last_errno() } else { fd }
+    let fd = unsafe { libc::open(path.as_ptr(), flags) };
+    if fd < 0 {
+        return -last_errno();
+    }
+    // SAFETY: it was opened just now, and nobody else has it.
+    let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+    match file.metadata() {
+        Ok(found) if found.file_type().is_fifo() => file.into_raw_fd(),
+        _ => -libc::ENXIO,
+    }
 }
 
 fn last_errno() -> i32 {

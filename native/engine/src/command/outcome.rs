@@ -82,6 +82,8 @@ pub struct SpillReport {
     pub dropped: u64,
     /// Why, when that is not the quota.
     pub error: Option<i32>,
+    /// What that does not tell.
+    pub why: Option<String>,
 }
 
 /// How a call to start a command ended.

@@ -1,11 +1,11 @@
 //! The whole output on disk.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 
 use crate::command::outcome::SpillReport;
 use crate::command::{Opening, SpillTarget};
+use crate::os::beneath::{Reach, open_for_writing};
 
 /// A file that receives output until its quota, or until the disk refuses.
 #[derive(Debug, Default)]
@@ -19,17 +19,13 @@ impl Spill {
     /// Creates or empties the file. A failure is not one of the command: it is reported at the end.
     pub fn open(target: &SpillTarget) -> Self {
         let fresh = target.opening != Opening::AtStart;
-        // Without O_NONBLOCK, a FIFO that nobody reads would block us for ever.
-        let opened = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(!fresh)
-            .create_new(fresh)
-            .mode(0o600)
-            .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
-            .open(&target.path);
-        let mut report = SpillReport { written: 0, dropped: 0, error: None };
-        let file = opened.map_err(|error| report.error = error.raw_os_error()).ok();
+        let opened = open_for_writing(&target.path, fresh, &Reach::of_process());
+        let mut report = SpillReport::default();
+        let file = opened.map_err(|refusal| {
+            report.error = Some(refusal.errno);
+            report.why = refusal.why;
+        });
+        let file = file.ok();
         Spill { file, room: target.max_bytes, report }
     }
 

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use crate::command::errors::LaunchError;
 use crate::keeper::seat::Seat;
 use crate::keeper::{Keeper, Turn};
+use crate::os::beneath::Reach;
 use crate::os::watch::Watch;
 
 /// Told of every keeper that is started.
@@ -63,6 +64,7 @@ impl Seats {
         let entry = match sandboxes.iter().position(|(known, _)| known == plan) {
             Some(place) => sandboxes.remove(place),
             None => {
+                Reach::note_plan(plan);
                 let (program, watch) = (self.program.clone(), self.watch.clone());
                 let plan = plan.clone();
                 let seat = Seat::new(program, watch, self.on_start.clone(), Some(plan.clone()));

@@ -1,5 +1,6 @@
-//! What the kernel gives: threads, memory, terminals, and one wait for all descriptors.
+//! What the kernel gives: threads, memory, files, terminals, and one wait for all descriptors.
 
+pub mod beneath;
 pub mod page;
 pub mod pty;
 pub mod queue;

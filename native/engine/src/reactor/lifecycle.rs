@@ -163,7 +163,7 @@ impl Reactor {
         let Some(process) = self.processes.get_mut(&id) else { return };
         let Phase::Closing(exit) = process.phase else { return };
         let error = Some(libc::ETIMEDOUT);
-        process.spill = Spilling::Closed(SpillReport { written: 0, dropped: 0, error });
+        process.spill = Spilling::Closed(SpillReport { error, ..Default::default() });
         self.ask(id, exit);
     }
 

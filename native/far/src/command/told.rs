@@ -224,8 +224,9 @@ impl From<BackgroundProcess> for Member {
 }
 
 impl From<SpillReport> for Spilled {
-    fn from(SpillReport { written, dropped, error }: SpillReport) -> Spilled {
-        let error = error.map(|errno| SpillError::new(errno, errno_text(errno)));
+    fn from(SpillReport { written, dropped, error, why }: SpillReport) -> Spilled {
+        let message = |errno| why.unwrap_or_else(|| errno_text(errno));
+        let error = error.map(|errno| SpillError::new(errno, message(errno)));
         Spilled { path: None, bytes: written, dropped, error }
     }
 }
