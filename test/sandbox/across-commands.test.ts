@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
@@ -100,6 +101,50 @@ describe.each(people)('%s', (person) => {
       const text = result?.output.kind === 'complete' ? result.output.text : '';
       expect(text).toMatch(/\.env: Permission denied\n.*\.mcp\.json: Read-only/s);
     }
+    host.child.stdin?.end();
+    await host.ended;
+  });
+
+  test('S3: what its user replaces while a command runs is kept and hidden a moment later', async () => {
+    const scene = makeScene(scenes.path, person);
+    const { work, outside } = scene;
+    mkdirSync(`${work}/.claude`);
+    for (const name of ['.env', '.mcp.json', '.claude/settings.json']) {
+      writeFileSync(`${work}/${name}`, 'first');
+    }
+    execFileSync('chmod', ['-R', 'a+rwX', `${work}/.claude`]);
+    const host = startHost('commands', { under: as(person), env: { HOME: scene.home } });
+    const options = {
+      cwd: work,
+      sandbox: { filesystem: { denyRead: ['.env'] } },
+      timeoutMs: 30_000,
+    };
+    const rounds = [1, 2, 3, 4];
+    const command = `touch begun; for i in ${rounds.join(' ')}; do until [ -e go$i ]; do sleep 0.01; done
+      cat .env; mv .env e; cp .env e; echo evil >> .mcp.json; mv .mcp.json m; echo evil > .claude/settings.json; touch did$i; done`;
+    const running = host.run(command, options);
+    const until = (name: string) =>
+      expect.poll(() => existsSync(`${work}/${name}`), { timeout: 10_000, interval: 5 }).toBe(true);
+    await until('begun');
+    for (const round of rounds) {
+      for (const name of ['.env', '.mcp.json']) {
+        writeFileSync(`${outside}/next`, 'the secret key\n');
+        chmodSync(`${outside}/next`, 0o666);
+        renameSync(`${outside}/next`, `${work}/${name}`);
+      }
+      renameSync(`${work}/.claude`, `${outside}/claude${round}`);
+      execFileSync('cp', ['-r', `${outside}/claude${round}`, `${work}/.claude`]);
+      execFileSync('chmod', ['-R', 'a+rwX', `${work}/.claude`]);
+      await sleep(200);
+      writeFileSync(`${work}/go${round}`, '');
+      await until(`did${round}`);
+      expect(readFileSync(`${work}/.mcp.json`, 'utf8')).toBe('the secret key\n');
+      expect(readFileSync(`${work}/.claude/settings.json`, 'utf8')).toBe('first');
+    }
+    const { result } = await running;
+    const text = result?.output.kind === 'complete' ? result.output.text : '';
+    expect(text).not.toContain('the secret key');
+    expect(text.match(/cat: \.env: Permission denied/g)).toHaveLength(rounds.length);
     host.child.stdin?.end();
     await host.ended;
   });

@@ -5,6 +5,7 @@
 //! of the PID namespace, so that nobody outlives it; one stands beside it and connects sockets.
 
 mod calls;
+mod cover;
 pub mod denied;
 mod filter;
 pub mod kept;
@@ -113,15 +114,20 @@ fn beside(plan: &Plan, before: Before, outside: &Outside) -> ExitCode {
         lifeline: before.lifeline.as_fd(),
     };
     let mut warden = None;
-    let is_made = outside.is_made(|given| warden = warden::start(&charge, given).ok());
+    let mut covering = None;
+    // Later the one inside is closed to us.
+    let is_made = outside.is_made(|given| {
+        warden = warden::start(&charge, given).ok();
+        covering = cover::start(&charge).ok().flatten();
+    });
     if !is_made && plan.require == Require::BestEffort {
-        warden.into_iter().for_each(warden::end);
+        warden.into_iter().chain(covering).for_each(warden::end);
         return landlocked(plan, before);
     }
     // Its end is to be seen by the host, and is the other's.
     drop(before);
     let status = outside.wait();
-    warden.into_iter().for_each(warden::end);
+    warden.into_iter().chain(covering).for_each(warden::end);
     ExitCode::from(status as u8)
 }
 

@@ -14,6 +14,7 @@ use crate::sandbox::place;
 
 const OPEN_TREE_CLONE: libc::c_int = 1;
 const MOVE_MOUNT_F_EMPTY_PATH: libc::c_int = 4;
+const MOVE_MOUNT_T_EMPTY_PATH: libc::c_int = 0x40;
 const MOUNT_ATTR_RDONLY: u64 = 1;
 const MOUNT_ATTR_NODEV: u64 = 4;
 
@@ -67,21 +68,30 @@ impl Tree {
         Ok(self)
     }
 
+    /// Nothing in it is written to.
+    pub fn read_only(self) -> io::Result<Tree> {
+        let attributes = Attributes { set: MOUNT_ATTR_RDONLY, ..Attributes::default() };
+        let flags = libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
+        set_attributes(self.descriptor.as_raw_fd(), c"", flags, &attributes)?;
+        Ok(self)
+    }
+
     /// Mounts it there.
     pub fn attach(self, path: &Path) -> io::Result<()> {
-        let name = text(path)?;
+        self.attach_at(libc::AT_FDCWD, &text(path)?, 0)
+    }
+
+    /// Mounts it over what is open.
+    pub fn attach_over(self, file: &OwnedFd) -> io::Result<()> {
+        self.attach_at(file.as_raw_fd(), c"", MOVE_MOUNT_T_EMPTY_PATH)
+    }
+
+    fn attach_at(self, at: i32, name: &CStr, flags: libc::c_int) -> io::Result<()> {
         let tree = self.descriptor.as_raw_fd();
+        let (none, name) = (c"".as_ptr(), name.as_ptr());
+        let flags = flags | MOVE_MOUNT_F_EMPTY_PATH;
         // SAFETY: paths that end with NUL, and numbers.
-        let result = unsafe {
-            libc::syscall(
-                libc::SYS_move_mount,
-                tree,
-                c"".as_ptr(),
-                libc::AT_FDCWD,
-                name.as_ptr(),
-                MOVE_MOUNT_F_EMPTY_PATH,
-            )
-        };
+        let result = unsafe { libc::syscall(libc::SYS_move_mount, tree, none, at, name, flags) };
         if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 }

@@ -13,7 +13,7 @@ mod person;
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::exit;
@@ -71,6 +71,25 @@ pub struct Charge<'a> {
     pub lifeline: BorrowedFd<'a>,
 }
 
+impl Charge<'_> {
+    /// The calling process is in these namespaces of the sandbox, and in that of its users.
+    pub fn enter(&self, namespaces: i32) -> io::Result<()> {
+        let users = if self.has_user_namespace { libc::CLONE_NEWUSER } else { 0 };
+        // SAFETY: takes numbers only.
+        let keeper = unsafe { libc::syscall(libc::SYS_pidfd_open, self.keeper, 0) } as i32;
+        if keeper < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: just opened, and nobody else's.
+        let keeper = unsafe { OwnedFd::from_raw_fd(keeper) };
+        // SAFETY: takes numbers only.
+        match unsafe { libc::setns(keeper.as_raw_fd(), namespaces | users) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
 /// Starts it as a child of this process, and ends with it.
 ///
 /// `given`: what the sandbox has handed out.
@@ -103,15 +122,11 @@ pub fn end(pid: i32) {
 /// where processes and our own descriptors are to be reached.
 fn join(charge: &Charge) -> io::Result<()> {
     let done = |result: i64| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) };
-    let users = if charge.has_user_namespace { libc::CLONE_NEWUSER } else { 0 };
     let network = if charge.plan.network { 0 } else { libc::CLONE_NEWNET };
     let proc = outside::proc().ok_or(io::ErrorKind::NotFound)?;
-    // SAFETY: take numbers only; the descriptor is closed with the process.
-    unsafe {
-        let keeper = done(libc::syscall(libc::SYS_pidfd_open, charge.keeper, 0))?;
-        done(libc::setns(keeper as i32, libc::CLONE_NEWNS | users | network).into())?;
-        done(libc::fchdir(proc.as_raw_fd()).into())?;
-    }
+    charge.enter(libc::CLONE_NEWNS | network)?;
+    // SAFETY: takes numbers only.
+    unsafe { done(libc::fchdir(proc.as_raw_fd()).into())? };
     privileges::drop_to_warden(charge.rights)?;
     privileges::close_to_others()?;
     // SAFETY: takes numbers only. Rights that change would have undone it.

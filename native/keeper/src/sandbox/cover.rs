@@ -1,0 +1,164 @@
+//! Names in what can be written to, of which what is there is kept or hidden. When somebody outside replaces one
+//! while commands run, the kernel takes away what was mounted over the old one. A process beside the sandbox
+//! hears of that, and mounts it over the new one, some microseconds later.
+
+use std::collections::HashSet;
+use std::io::{self, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::exit;
+
+use crate::sandbox::mounts::{Tree, mount_new};
+use crate::sandbox::place;
+use crate::sandbox::plan::{Access, Plan};
+use crate::sandbox::privileges;
+use crate::sandbox::warden::Charge;
+
+/// A name, and what is to be over it.
+struct Covered {
+    path: PathBuf,
+    is_hidden: bool,
+}
+
+/// Starts the process as a child of this one, with which it ends. None: there is no such name.
+pub fn start(charge: &Charge) -> io::Result<Option<i32>> {
+    let names = names(&charge.plan.resolved());
+    if names.is_empty() {
+        return Ok(None);
+    }
+    // SAFETY: there is one thread, so the child has everything that its parent had.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            let _ = join(charge).and_then(|()| {
+                close_all();
+                watch(&names)
+            });
+            exit(1)
+        }
+        pid => Ok(Some(pid)),
+    }
+}
+
+/// Others can be replaced by nobody in the sandbox, and are hidden by their names.
+fn names(plan: &Plan) -> Vec<Covered> {
+    let writable: Vec<&Path> = plan.paths(Access::Write).collect();
+    let kinds = [Access::Keep, Access::Hide, Access::Git];
+    let rules = plan.rules.iter().filter(|rule| kinds.contains(&rule.access));
+    let within = rules.filter(|rule| {
+        writable.iter().any(|root| rule.path.starts_with(root) && rule.path != **root)
+    });
+    let covered = within
+        .map(|rule| Covered { path: rule.path.clone(), is_hidden: rule.access == Access::Hide });
+    covered.collect()
+}
+
+fn join(charge: &Charge) -> io::Result<()> {
+    charge.enter(libc::CLONE_NEWNS)?;
+    privileges::drop_to_mounting()?;
+    privileges::close_to_others()?;
+    // SAFETY: takes numbers only. Rights that change would have undone it.
+    match unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Nothing that the parent has open is this process's to keep open.
+fn close_all() {
+    // SAFETY: takes numbers only; nothing here uses what was open, and there is no way back.
+    unsafe {
+        if libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0) != 0 {
+            for number in 0..1024 {
+                libc::close(number);
+            }
+        }
+    }
+}
+
+/// Covers what is bare, whenever something comes to be in one of the directories.
+fn watch(names: &[Covered]) -> io::Result<()> {
+    const COMES: u32 = libc::IN_MOVED_TO | libc::IN_CREATE | libc::IN_ONLYDIR;
+    // SAFETY: takes numbers only.
+    let events = unsafe { libc::inotify_init1(libc::IN_CLOEXEC) };
+    if events < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: just opened, and nobody else's.
+    let events = unsafe { OwnedFd::from_raw_fd(events) };
+    let directories: HashSet<&Path> = names.iter().filter_map(|name| name.path.parent()).collect();
+    for directory in directories {
+        let path = std::ffi::CString::new(directory.as_os_str().as_bytes())?;
+        // SAFETY: a path that ends with NUL.
+        unsafe { libc::inotify_add_watch(events.as_raw_fd(), path.as_ptr(), COMES) };
+    }
+    let mut events = std::fs::File::from(events);
+    let mut buffer = [0; 4096];
+    loop {
+        for name in names {
+            // What is gone again, or a link of somebody's, is nothing to cover.
+            let _ = name.cover();
+        }
+        if events.read(&mut buffer)? == 0 {
+            return Ok(());
+        }
+    }
+}
+
+impl Covered {
+    fn cover(&self) -> io::Result<()> {
+        let there = place::open(&self.path)?;
+        let above = place::open(self.path.parent().unwrap_or(Path::new("/")))?;
+        if mount_of(&there)? != mount_of(&above)? {
+            return Ok(());
+        }
+        let is_directory = place::status(&there)?.st_mode & libc::S_IFMT == libc::S_IFDIR;
+        match (self.is_hidden, is_directory) {
+            (false, _) => Tree::copy_of(&there)?.read_only()?.attach_over(&there),
+            (true, false) => {
+                Tree::copy(Path::new("/dev/null"))?.without_devices()?.attach_over(&there)
+            }
+            // What is put in its place by then is covered in its place.
+            (true, true) => {
+                let options = c"mode=111,size=4k";
+                mount_new(c"tmpfs", &self.path, libc::MS_NODEV | libc::MS_RDONLY, options)
+            }
+        }
+    }
+}
+
+/// The number of the mount that a file was reached by.
+fn mount_of(file: &OwnedFd) -> io::Result<u64> {
+    let mut found = MaybeUninit::<libc::statx>::zeroed();
+    let flags = libc::AT_EMPTY_PATH | libc::AT_SYMLINK_NOFOLLOW;
+    let (number, name) = (file.as_raw_fd(), c"".as_ptr());
+    // SAFETY: fills the structure, which is valid as zeros too.
+    match unsafe { libc::statx(number, name, flags, libc::STATX_MNT_ID, found.as_mut_ptr()) } {
+        // SAFETY: as above.
+        0 => Ok(unsafe { found.assume_init() }.stx_mnt_id),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::plan::Rule;
+
+    #[test]
+    fn only_names_in_what_can_be_written_to_are_watched() {
+        let rule = |access, path: &str| Rule { access, path: path.into(), identity: None };
+        let rules = vec![
+            rule(Access::Write, "/w"),
+            rule(Access::Keep, "/w/.mcp.json"),
+            rule(Access::Hide, "/w/.env"),
+            rule(Access::Hide, "/home/.ssh"),
+            rule(Access::Keep, "/w"),
+        ];
+        let found = names(&Plan { rules, ..Plan::default() });
+        let found = found.iter().map(|name| (name.path.to_str().unwrap(), name.is_hidden));
+        assert_eq!(found.collect::<Vec<_>>(), [("/w/.mcp.json", false), ("/w/.env", true)]);
+    }
+}
