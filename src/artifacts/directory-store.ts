@@ -1,7 +1,13 @@
-import { appendFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { constants } from 'node:fs';
+import { type FileHandle, readdir, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { onBehalfOfNobody } from '../engine/caller.js';
 import { inBatches } from '../support/batches.js';
+import {
+  type HostDirectory,
+  inDirectory,
+  removeHostFile,
+} from '../support/directories/host-files.js';
 import { makePrivate } from '../support/directories/private-directory.js';
 import { hasCode } from '../support/errors.js';
 import { uniqueName } from '../support/random.js';
@@ -116,7 +122,7 @@ class DirectoryStore implements ArtifactStore {
     if (this.#settings.directory === undefined) {
       await removeTemporaryDirectory(directory.value);
     } else {
-      await Promise.all([...this.#own].map((path) => rm(path, { force: true })));
+      await Promise.all([...this.#own].map(removeHostFile));
     }
   }
 
@@ -127,7 +133,7 @@ class DirectoryStore implements ArtifactStore {
 
   /** By ascending ids. */
   async #entries(directory: string): Promise<ArtifactEntry[]> {
-    const names = await readdir(directory).catch(noneIfRemoved);
+    const names = await inDirectory(directory, ({ at }) => readdir(at('.'))).catch(noneIfRemoved);
     const entries = names.flatMap((name) => parseName(name) ?? []);
     return entries.filter((entry) => entry.kind === 'artifact').sort((a, b) => a.id - b.id);
   }
@@ -135,7 +141,7 @@ class DirectoryStore implements ArtifactStore {
   /** Undefined: it was swept meanwhile. */
   async #artifact(directory: string, entry: ArtifactEntry): Promise<Artifact | undefined> {
     const path = join(directory, entry.name);
-    const bytes = await sizeOf(path);
+    const bytes = await sizeOf(directory, entry.name);
     return bytes === undefined
       ? undefined
       : { id: String(entry.id), tool: entry.tool, path, bytes };
@@ -179,19 +185,29 @@ class DirectoryStore implements ArtifactStore {
   }
 
   async #write(tool: string, data: Uint8Array): Promise<Artifact> {
-    const path = join(await this.#ready(), this.#draftName());
+    const directory = await this.#ready();
+    const draft = this.#draftName();
     const kept = data.subarray(0, this.#settings.maxBytes);
-    return orRemove(path, async () => {
-      await writeFile(path, kept, { flag: 'wx', mode: 0o600 });
-      return this.#publish(tool, path, data.length - kept.length);
-    });
+    return inDirectory(directory, (place) =>
+      orRemove(place, draft, async () => {
+        const file = await place.open(draft, NEW, 0o600);
+        await file.writeFile(kept).finally(() => file.close());
+        return this.#publish(tool, directory, place, draft, data.length - kept.length);
+      }),
+    );
   }
 
   async #keep(tool: string, path: string, report: DraftReport): Promise<Artifact | undefined> {
     if (!this.#disposed && report.bytes > 0) {
       try {
         const { dropped, error } = report;
-        return await orRemove(path, () => this.#publish(tool, path, dropped, error?.code));
+        const directory = await this.#ready();
+        const draft = basename(path);
+        return await inDirectory(directory, (place) =>
+          orRemove(place, draft, () =>
+            this.#publish(tool, directory, place, draft, dropped, error?.code),
+          ),
+        );
       } catch (error) {
         if (hasCode(error, 'ENOENT')) this.#directory = undefined;
         throw error;
@@ -199,44 +215,63 @@ class DirectoryStore implements ArtifactStore {
     }
     // Somebody may have removed the directory: it is made anew for the next command.
     if (report.error !== undefined) this.#directory = undefined;
-    await rm(path, { force: true });
+    // What could not be opened is told; what can't be removed goes with its age.
+    await removeHostFile(path).catch(() => {});
     return undefined;
   }
 
   /** Makes a closed file an artifact: readers see all of it or nothing. */
-  async #publish(tool: string, draft: string, dropped: number, code?: string): Promise<Artifact> {
-    const directory = await this.#ready();
-    if (dropped > 0) await this.#tellDropped(draft, dropped, code);
-    const bytes = await sizeOf(draft);
-    const id = await claimId(directory, this.#ids);
-    const path = join(directory, artifactName(id, tool));
-    // Its age is that of the artifact, not of the last thing that its command has printed.
-    const now = new Date();
-    await utimes(draft, now, now);
-    await rename(draft, path);
-    this.#own.add(path);
-    this.#sweeper.published(directory, path, bytes ?? 0);
-    return { id: String(id), tool: toolName(tool), path, bytes: bytes ?? 0 };
+  async #publish(
+    tool: string,
+    directory: string,
+    place: HostDirectory,
+    draft: string,
+    dropped: number,
+    code?: string,
+  ): Promise<Artifact> {
+    const file = await place.open(draft, constants.O_WRONLY | constants.O_APPEND);
+    try {
+      if (dropped > 0) await this.#tellDropped(file, dropped, code);
+      const { size } = await place.look(draft);
+      const id = await claimId(place, this.#ids);
+      const name = artifactName(id, tool);
+      // Its age is that of the artifact, not of the last thing that its command has printed.
+      const now = new Date();
+      await file.utimes(now, now);
+      await rename(place.at(draft), place.at(name));
+      const path = join(directory, name);
+      this.#own.add(path);
+      this.#sweeper.published(directory, path, size);
+      return { id: String(id), tool: toolName(tool), path, bytes: size };
+    } finally {
+      await file.close();
+    }
   }
 
-  async #tellDropped(path: string, dropped: number, code?: string): Promise<void> {
+  async #tellDropped(file: FileHandle, dropped: number, code?: string): Promise<void> {
     const why = code ?? `limit of ${formatSize(this.#settings.maxBytes)}`;
     try {
-      await appendFile(path, `\n[… ${formatSize(dropped)} more were not kept: ${why} …]\n`);
+      await file.appendFile(`\n[… ${formatSize(dropped)} more were not kept: ${why} …]\n`);
     } catch {
       // The disk that is full has no room for this either; the result says it too.
     }
   }
 }
 
+const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+
 type ArtifactEntry = Extract<Entry, { kind: 'artifact' }>;
 
 /** Does what makes a draft an artifact; if that fails, the draft goes. */
-async function orRemove<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function orRemove<T>(
+  place: HostDirectory,
+  draft: string,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    await rm(path, { force: true });
+    await rm(place.at(draft), { force: true });
     throw error;
   }
 }
@@ -246,9 +281,9 @@ function noneIfRemoved(error: unknown): string[] {
   throw error;
 }
 
-async function sizeOf(path: string): Promise<number | undefined> {
+async function sizeOf(directory: string, name: string): Promise<number | undefined> {
   try {
-    return (await stat(path)).size;
+    return (await inDirectory(directory, ({ look }) => look(name))).size;
   } catch {
     // Swept meanwhile.
     return undefined;

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
-import { type FileHandle, link, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type FileHandle, link, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import type { HostDirectory } from '../support/directories/host-files.js';
 import { hasCode } from '../support/errors.js';
 import { randomBytes, uniqueName } from '../support/random.js';
 import { COUNTER_NAME, draftName, parseName } from './names.js';
@@ -40,7 +40,7 @@ export function idFloor(directory: string | undefined): IdFloor {
  * Takes the next id of a directory for good. Of several processes that ask at once each gets
  * another one, and none gets one that was taken before a restart.
  */
-export async function claimId(directory: string, floor: IdFloor): Promise<number> {
+export async function claimId(directory: HostDirectory, floor: IdFloor): Promise<number> {
   const least = floor.next;
   for (;;) {
     const counter = await openCounter(directory, least);
@@ -78,22 +78,22 @@ async function appendRecord(counter: FileHandle, least: number): Promise<number 
   }
 }
 
-async function openCounter(directory: string, least: number): Promise<FileHandle> {
-  const path = join(directory, COUNTER_NAME);
+async function openCounter(directory: HostDirectory, least: number): Promise<FileHandle> {
   for (;;) {
     try {
-      return await open(path, constants.O_RDWR | constants.O_APPEND);
+      return await directory.open(COUNTER_NAME, constants.O_RDWR | constants.O_APPEND);
     } catch (error) {
       if (!hasCode(error, 'ENOENT')) throw error;
     }
-    await makeCounter(directory, path, least);
+    await makeCounter(directory, least);
   }
 }
 
 /** It is there with its header or not at all. */
-async function makeCounter(directory: string, path: string, least: number): Promise<void> {
+async function makeCounter(directory: HostDirectory, least: number): Promise<void> {
   const first = Math.max(least, (await highestId(directory)) + 1);
-  const draft = join(directory, draftName(`ids-${uniqueName()}`));
+  const path = directory.at(COUNTER_NAME);
+  const draft = directory.at(draftName(`ids-${uniqueName()}`));
   const header = String(first).padEnd(HEADER_BYTES);
   await writeFile(draft, header, { flag: 'wx', mode: 0o600 });
   try {
@@ -107,9 +107,9 @@ async function makeCounter(directory: string, path: string, least: number): Prom
 }
 
 /** -1 when none has been given away. */
-async function highestId(directory: string): Promise<number> {
+async function highestId(directory: HostDirectory): Promise<number> {
   let highest = -1;
-  for (const name of await readdir(directory)) {
+  for (const name of await readdir(directory.at('.'))) {
     const entry = parseName(name);
     if (entry !== undefined && 'id' in entry) highest = Math.max(highest, entry.id);
   }

@@ -1,6 +1,6 @@
-import { createReadStream } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
 import { isMissing, type OptionNames, readOptions } from '../support/checks.js';
+import { openHostFile } from '../support/directories/host-files.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { ArtifactRange } from './store.js';
 
@@ -12,7 +12,7 @@ const RANGE_NAMES: OptionNames<ArtifactRange> = { unit: true, start: true, end: 
  * @throws {InputError} The range is none.
  */
 export async function readRange(path: string, given?: ArtifactRange): Promise<Uint8Array> {
-  if (isMissing(given)) return readFile(path);
+  if (isMissing(given)) return readBytes(path, 0);
   const range = readOptions('range', given, RANGE_NAMES, { within: 'range.' });
   const first = range.unit === 'lines' ? 1 : 0;
   checkBound('start', range.start, first);
@@ -28,7 +28,7 @@ function checkBound(name: string, value: number, least: number): void {
 }
 
 async function readBytes(path: string, start: number, end?: number): Promise<Uint8Array> {
-  const file = await open(path);
+  const file = await openHostFile(path, constants.O_RDONLY);
   try {
     const { size } = await file.stat();
     const length = Math.max(0, Math.min(end ?? size, size) - start);
@@ -50,7 +50,8 @@ const NEWLINE = 10;
 async function readLines(path: string, start: number, end: number): Promise<Uint8Array> {
   const kept: Buffer[] = [];
   let line = 1;
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+  const file = await openHostFile(path, constants.O_RDONLY);
+  for await (const chunk of file.createReadStream() as AsyncIterable<Buffer>) {
     let from = line >= start ? 0 : -1;
     let at = 0;
     let to = chunk.length;

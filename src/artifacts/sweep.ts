@@ -1,6 +1,7 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inBatches } from '../support/batches.js';
+import { type HostDirectory, inDirectory } from '../support/directories/host-files.js';
 import { COUNTER_NAME, type Entry, parseName } from './names.js';
 
 /** What may stay in a directory. */
@@ -31,33 +32,45 @@ interface Swept {
 const LEAST_AGE_MS = 24 * 3600 * 1000;
 
 /** Removes what is too old, and then the oldest artifacts until the rest is small enough. */
-export async function sweep(
+export function sweep(
+  directory: string,
+  limits: SweepLimits,
+  terms: SweepTerms = {},
+): Promise<Swept> {
+  return inDirectory(directory, (place) => sweepIn(place, directory, limits, terms));
+}
+
+async function sweepIn(
+  place: HostDirectory,
   directory: string,
   { maxTotalBytes, maxAgeMs }: SweepLimits,
-  { spared, goesOn = () => true }: SweepTerms = {},
+  { spared, goesOn = () => true }: SweepTerms,
 ): Promise<Swept> {
   const now = Date.now();
-  const names = await readdir(directory);
+  const names = await readdir(place.at('.'));
   // Until there is a counter, they say where ids go on.
   const claimsMayGo = names.includes(COUNTER_NAME);
   const entries = names.flatMap((name) => parseName(name) ?? []);
   const claims = entries.filter(({ kind }) => kind === 'claim');
-  const doomed = claimsMayGo ? claims.map(({ name }) => join(directory, name)) : [];
+  const doomed = claimsMayGo ? claims.map(({ name }) => name) : [];
   const others = entries.filter(({ kind }) => kind !== 'claim');
-  const found = await inBatches(others, (entry) => lookAt(directory, entry), goesOn);
+  const found = await inBatches(others, (entry) => lookAt(place, entry), goesOn);
   let totalBytes = 0;
   for (const file of found.filter((one) => one !== undefined).sort(newestFirst)) {
     const age = now - file.mtimeMs;
     if (file.entry.kind === 'draft') {
-      if (age > Math.max(maxAgeMs, LEAST_AGE_MS)) doomed.push(file.path);
-    } else if (file.path === spared || staysWith(totalBytes, age, file.bytes)) {
+      if (age > Math.max(maxAgeMs, LEAST_AGE_MS)) doomed.push(file.entry.name);
+    } else if (
+      join(directory, file.entry.name) === spared ||
+      staysWith(totalBytes, age, file.bytes)
+    ) {
       totalBytes += file.bytes;
     } else {
-      doomed.push(file.path);
+      doomed.push(file.entry.name);
     }
   }
-  await inBatches(doomed, (path) => rm(path, { force: true }).catch(() => {}), goesOn);
-  return { totalBytes, removed: doomed };
+  await inBatches(doomed, (name) => rm(place.at(name), { force: true }).catch(() => {}), goesOn);
+  return { totalBytes, removed: doomed.map((name) => join(directory, name)) };
 
   function staysWith(total: number, age: number, bytes: number): boolean {
     // The newest stays, even when it is too large all by itself.
@@ -67,7 +80,6 @@ export async function sweep(
 
 interface Found {
   readonly entry: Entry;
-  readonly path: string;
   readonly bytes: number;
   readonly mtimeMs: number;
 }
@@ -78,11 +90,10 @@ function newestFirst(one: Found, other: Found): number {
   return other.mtimeMs - one.mtimeMs;
 }
 
-async function lookAt(directory: string, entry: Entry): Promise<Found | undefined> {
-  const path = join(directory, entry.name);
+async function lookAt(place: HostDirectory, entry: Entry): Promise<Found | undefined> {
   try {
-    const { size, mtimeMs } = await stat(path);
-    return { entry, path, bytes: size, mtimeMs };
+    const { size, mtimeMs } = await place.look(entry.name);
+    return { entry, bytes: size, mtimeMs };
   } catch {
     // Gone meanwhile: another host uses the same directory.
     return undefined;

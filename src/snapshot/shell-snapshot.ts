@@ -1,4 +1,5 @@
-import { access, constants, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   makeTemporaryDirectory,
@@ -192,7 +193,8 @@ export class ShellSnapshot {
       throw new Error(`what it leaves can't be kept in ${dump}: ${code}: ${message}`);
     }
     if ((spill?.dropped ?? 0) > 0) throw new Error(`leaves more than ${MAX_DUMP_BYTES} bytes`);
-    const text = await readFile(dump, 'latin1');
+    const flag = constants.O_RDONLY | constants.O_NOFOLLOW;
+    const text = await readFile(dump, { encoding: 'latin1', flag });
     await rm(dump);
     return text;
   }
@@ -228,6 +230,9 @@ async function writeStubs(of: {
   return needed;
 }
 
+/** As `w`, but not through a link. */
+const NO_LINK = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
+
 function write(file: string, text: string): Promise<void> {
-  return writeFile(file, text, { encoding: 'latin1', mode: 0o600 });
+  return writeFile(file, text, { encoding: 'latin1', mode: 0o600, flag: NO_LINK });
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { openHostFile } from './directories/host-files.js';
 import { messageOf } from './errors.js';
 import { settlesWithin } from './timing.js';
 
@@ -88,7 +89,7 @@ export class LineFile {
 
   async #open(): Promise<FileHandle> {
     const { path } = this.#options;
-    const file = await open(path, FLAGS, MODE);
+    const file = await openHostFile(path, FLAGS, MODE);
     const found = await file.stat();
     if (found.isFile() || found.isCharacterDevice()) return file;
     await file.close();

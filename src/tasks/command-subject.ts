@@ -1,10 +1,11 @@
-import { open } from 'node:fs/promises';
+import { constants } from 'node:fs';
 import type { CommandFollower } from '../command/execute.js';
 import type { StartedCommand } from '../command/promise.js';
 import type { TerminalSize } from '../command/terminal.js';
 import type { BackgroundProcess, OutputChunk } from '../engine/outcome.js';
 import type { CommandHandle } from '../engine/process.js';
 import type { Receipt } from '../receipt/receipt.js';
+import { openHostFile } from '../support/directories/host-files.js';
 import { InputError } from '../support/errors.js';
 import { settlesWithin } from '../support/timing.js';
 import { OutputRing } from './output-ring.js';
@@ -154,7 +155,7 @@ export class CommandSubject implements TaskSubject, CommandFollower {
 /** What is in a file from a position on; nothing, if it can't be read. */
 async function readAt(path: string, position: number, maxBytes: number): Promise<Buffer> {
   try {
-    const file = await open(path);
+    const file = await openHostFile(path, constants.O_RDONLY);
     try {
       const buffer = Buffer.alloc(maxBytes);
       const { bytesRead } = await file.read(buffer, 0, maxBytes, position);

@@ -1,6 +1,7 @@
-import { mkdir, readlink, realpath } from 'node:fs/promises';
+import { readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { readOptions } from '../support/checks.js';
+import { makeDirectories } from '../support/directories/host-files.js';
 import { hasCode, InputError, showValue } from '../support/errors.js';
 import { absolutePath } from '../support/paths.js';
 import type { UrlResolver } from './resolver.js';
@@ -32,12 +33,12 @@ export function createLocalResolver(options: LocalUrlOptions): UrlResolver {
   return {
     async resolve(url) {
       const path = pathOf(url, base);
-      await mkdir(base, { recursive: true });
+      await makeDirectories(base, 0o777);
       const [realBase, target] = await Promise.all([realpath(base), targetOf(path)]);
       if (!isWithin(target, realBase)) {
         throw new Error('It leads out of local:// by a symbolic link.');
       }
-      await mkdir(dirname(target === realBase ? join(path, 'x') : path), { recursive: true });
+      if (target !== realBase) await makeDirectories(dirname(target), 0o777);
       return { path };
     },
   };

@@ -22,6 +22,7 @@ pub use command::outcome::{BackgroundProcess, Cause, Ended, Outcome, SpillReport
 pub use command::owner::{Owner, Ticket};
 pub use command::sink::{Chunk, Data, Label, Sink};
 pub use command::{Command, Form, Listen, Opening, SpillTarget, Stdin, Streams};
+pub use os::beneath::names_own_descriptor;
 pub use os::pty::Size;
 pub use reactor::OnListen;
 pub use reactor::disposal::Done;

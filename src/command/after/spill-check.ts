@@ -1,6 +1,7 @@
-import { stat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import type { RunResult, SpillError } from '../../engine/outcome.js';
 import { ERRNO } from '../../engine/system-error.js';
+import { namesOwnDescriptor } from '../../support/directories/host-files.js';
 import { hasCode } from '../../support/errors.js';
 import { settlesWithin } from '../../support/timing.js';
 
@@ -57,7 +58,10 @@ async function faultOf(
   isOwn: boolean,
 ): Promise<SpillError | undefined> {
   try {
-    const found = await stat(path);
+    const named = await lstat(path);
+    const isLink = named.isSymbolicLink();
+    if (isLink && !namesOwnDescriptor(path)) return fault('EIO', 'a link has replaced the file');
+    const found = isLink ? await stat(path) : named;
     // A device or a pipe keeps nothing.
     if (!found.isFile()) return undefined;
     if (!isOwn) return fault('EBUSY', 'another command wrote the same file meanwhile');

@@ -1,7 +1,7 @@
-import { rm } from 'node:fs/promises';
 import type { RunResult } from '../../engine/outcome.js';
 import type { Denial } from '../../engine/sandbox-report.js';
 import { checkFunction } from '../../support/checks.js';
+import { removeHostFile } from '../../support/directories/host-files.js';
 import { unlessAborted } from '../../support/timing.js';
 import { readSandbox, type SandboxOption, type SandboxPolicy, toolSandbox } from './policy.js';
 
@@ -69,7 +69,10 @@ export async function orAgain<Result extends RunResult>(
   if (wider === undefined || wider === null) return first;
   // One that is made once it is needed must not be there.
   const isLate = typeof spill === 'object' && spill.afterBytes !== undefined;
-  if (isLate && first.spill !== undefined) await rm(first.spill.path, { force: true });
+  if (isLate && first.spill !== undefined) {
+    // What can't be removed is told of the second run.
+    await removeHostFile(first.spill.path).catch(() => {});
+  }
   // The place that can be written to stays the one that it was.
   const next = toolSandbox(wider, sandbox.workspace) ?? 'danger-full-access';
   const second = await again(next);

@@ -1,8 +1,9 @@
 import { lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { lstat, mkdir } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { hasCode } from '../errors.js';
+import { inDirectory, makeDirectories } from './host-files.js';
 
 /**
  * Makes the directory for all that is the user's in the system's temporary one, unless it is there.
@@ -66,13 +67,17 @@ function userDirectory(): string {
  *   directory that all users share, anybody may have made it.
  */
 export async function makePrivate(path: string): Promise<void> {
-  await makeDirectory(path);
+  await makeDirectories(path, 0o700).catch((error: unknown) => {
+    // What is there instead is told below.
+    if (!hasCode(error, 'EEXIST')) throw error;
+  });
   await checkPrivate(path);
 }
 
 /** @throws It is somebody else's, open to others, or no directory of its own: a link is none. */
 export async function checkPrivate(path: string): Promise<void> {
-  refuseOpen(path, await lstat(path));
+  const found = await inDirectory(dirname(path), ({ at }) => lstat(at(basename(path))));
+  refuseOpen(path, found);
 }
 
 function refuseOpen(path: string, found: Stats): void {
@@ -84,18 +89,5 @@ function refuseOpen(path: string, found: Stats): void {
   if ((found.mode & 0o077) !== 0) {
     const mode = (found.mode & 0o777).toString(8);
     throw new Error(`${path}: expected mode 700, got ${mode}`);
-  }
-}
-
-/**
- * Makes a directory with those above it. `recursive` alone says ENOENT of a file system that is
- * read-only.
- */
-async function makeDirectory(path: string): Promise<void> {
-  try {
-    await mkdir(path, 0o700);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) await mkdir(path, { recursive: true, mode: 0o700 });
-    else if (!hasCode(error, 'EEXIST')) throw error;
   }
 }

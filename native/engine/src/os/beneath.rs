@@ -98,7 +98,7 @@ fn open_by_parts(base: OwnedFd, rest: &Path, flags: OFlags) -> Result<OwnedFd, E
 }
 
 /// Whether a path is a name of the kernel's for something that the host has: no command makes those.
-fn names_own_descriptor(path: &Path) -> bool {
+pub fn names_own_descriptor(path: &Path) -> bool {
     let shared = Path::new("/dev/shm");
     (path.starts_with("/dev") && !path.starts_with(shared)) || path.starts_with("/proc")
 }

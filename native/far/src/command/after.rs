@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, mpsc};
 use std::time::{Duration, Instant};
 
-use forkline_engine::{Cause, Outcome, Status};
+use forkline_engine::{Cause, Outcome, Status, names_own_descriptor};
 use parking_lot::Mutex;
 use serde::Serialize;
 
@@ -117,9 +117,12 @@ fn fault(path: &Path, bytes: u64, is_own: bool) -> Option<SpillError> {
     let (tell, told) = mpsc::channel();
     let looked_at = path.to_owned();
     // Whoever hangs there is waited for by nobody.
-    let look = move || drop(tell.send(fs::metadata(looked_at).map(Box::new)));
+    let look = move || drop(tell.send(look_at(&looked_at).map(Box::new)));
     std::thread::Builder::new().spawn(look).ok()?;
     match told.recv_timeout(LOOK).ok()? {
+        Ok(found) if found.is_symlink() => {
+            Some(SpillError::new(libc::EIO, "a link has replaced the file".to_owned()))
+        }
         // A device or a pipe keeps nothing.
         Ok(found) if !found.is_file() => None,
         Ok(_) if !is_own => {
@@ -173,5 +176,14 @@ impl SpillFile {
             }
         }
         !self.is_shared.load(Ordering::Relaxed)
+    }
+}
+
+/// What is there. A link where the engine has opened a file was made since; but for the kernel's own
+/// names of devices and descriptors.
+fn look_at(path: &Path) -> std::io::Result<fs::Metadata> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() && names_own_descriptor(path) => fs::metadata(path),
+        looked => looked,
     }
 }

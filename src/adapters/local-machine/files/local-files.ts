@@ -1,10 +1,10 @@
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { throwIfAborted } from '../../../support/abort.js';
+import { bestHold, type Hold, holdDirectory } from '../../../support/directories/held-directory.js';
 import { hasCode } from '../../../support/errors.js';
 import { checkPath } from './check-path.js';
 import { type Content, fileStream, openFile, readAll, replaceContent } from './content.js';
-import { bestHold, type Hold, holdDirectory } from './held-directory.js';
 import { isMissingPath, PathError, pathErrorOf } from './path-error.js';
 import { type HeldPlace, type Root, reach, type Way } from './place.js';
 import {

@@ -1,6 +1,10 @@
 import { mkdir, readlink } from 'node:fs/promises';
+import {
+  type HeldDirectory,
+  type Hold,
+  holdDirectory,
+} from '../../../support/directories/held-directory.js';
 import { hasCode } from '../../../support/errors.js';
-import { type HeldDirectory, type Hold, holdDirectory } from './held-directory.js';
 import { PathError } from './path-error.js';
 
 /** Where all file operations stay. */

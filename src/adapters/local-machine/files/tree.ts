@@ -1,7 +1,11 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
+import {
+  type HeldDirectory,
+  type Hold,
+  holdDirectory,
+} from '../../../support/directories/held-directory.js';
 import { hasCode } from '../../../support/errors.js';
-import { type HeldDirectory, type Hold, holdDirectory } from './held-directory.js';
 
 /** What stands at a path. `other`: a device, a named pipe, a socket. */
 export type EntryType = 'file' | 'directory' | 'symlink' | 'other';

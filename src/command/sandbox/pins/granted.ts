@@ -1,3 +1,4 @@
+import { noteReachable, reachableDirectories } from '../../../support/directories/reachable.js';
 import { InputError } from '../../../support/errors.js';
 import { follow, followTrusted } from './follow.js';
 import { type GitPlaces, gitPlaces, gitPlacesWithin } from './git.js';
@@ -26,10 +27,6 @@ export interface Granted {
   readonly again: Asked;
 }
 
-/** Where commands of this host have been able to write: what lies there, they may have made. */
-const everWritable = new Set<string>();
-const MOST_PLACES = 4096;
-
 /** Of a workspace the git directories that lie outside of it: only what was found at first counts. */
 const gitAtFirst = new Map<string, GitPlaces>();
 const MOST_WORKSPACES = 1024;
@@ -41,7 +38,7 @@ const MOST_WORKSPACES = 1024;
  * @throws {InputError} The workspace is reached by a link that a command can have made.
  */
 export function grant(asked: Asked): Granted {
-  const known = new Set([...everWritable, ...rootsOf(asked)]);
+  const known = new Set([...reachableDirectories(), ...rootsOf(asked)]);
   const workspace = asked.workspace && workspaceOf(asked.workspace, known);
   const temporary = realOf(asked.temporary, known);
   const allowWrite = realOf(asked.allowWrite, known);
@@ -49,7 +46,7 @@ export function grant(asked: Asked): Granted {
   for (const root of roots) known.add(root);
   const git = asked.hasGit ? gitOf(workspace, allowWrite) : { directories: [], obeyed: [] };
   const writable = [...new Set([...roots, ...git.directories])];
-  remember(writable);
+  noteReachable(writable);
   const shown = realOf(asked.allowRead, known);
   const sockets = realOf(asked.sockets, known);
   const again = { ...asked, workspace, temporary, allowWrite, allowRead: shown, sockets };
@@ -98,12 +95,7 @@ function gitOf(workspace: string | undefined, allowed: readonly string[]): GitPl
   };
 }
 
-function remember(writable: readonly string[]): void {
-  for (const path of writable) everWritable.add(path);
-  forgetOldest(everWritable, MOST_PLACES);
-}
-
-function forgetOldest(all: Set<string> | Map<string, unknown>, most: number): void {
+function forgetOldest(all: Map<string, unknown>, most: number): void {
   for (const key of all.keys()) {
     if (all.size <= most) return;
     all.delete(key);

@@ -62,8 +62,8 @@ function write(certificate: string): Trust {
   removeBeside(home, PREFIX, (name) => isAbandoned(home, name, PREFIX, DAY_MS));
   const all = join(directory, 'all.pem');
   const added = join(directory, 'added.pem');
-  writeFileSync(all, hostRoots() + certificate, { mode: 0o600 });
-  writeFileSync(added, addedRoots() + certificate, { mode: 0o600 });
+  writeFileSync(all, hostRoots() + certificate, { mode: 0o600, flag: 'wx' });
+  writeFileSync(added, addedRoots() + certificate, { mode: 0o600, flag: 'wx' });
   const named = (names: readonly string[], path: string) => names.map((name) => [name, path]);
   return {
     directory,

@@ -1,4 +1,6 @@
 import { close, constants, open, write } from 'node:fs';
+import { namesOwnDescriptor } from '../../../support/directories/host-files.js';
+import { targetOf } from '../../../support/directories/reachable.js';
 import { startTimer } from '../../../support/timing.js';
 import type { EngineCommand } from '../../message.js';
 import type { SpillReport } from '../../outcome.js';
@@ -20,6 +22,8 @@ export class Spill {
   #bytes = 0;
   #dropped = 0;
   #errno = 0;
+  /** What that does not tell. */
+  #why: string | undefined;
   #waiting = 0;
   #work: Promise<void>;
 
@@ -56,9 +60,10 @@ export class Spill {
   }
 
   async #open(path: string, isFresh: boolean): Promise<void> {
-    const { O_WRONLY, O_CREAT, O_EXCL, O_TRUNC, O_NONBLOCK, O_NOCTTY } = constants;
+    const { O_WRONLY, O_CREAT, O_EXCL, O_TRUNC, O_NONBLOCK, O_NOCTTY, O_NOFOLLOW } = constants;
     // Without O_NONBLOCK, a FIFO that nobody reads would be waited for.
-    const flags = O_WRONLY | O_CREAT | (isFresh ? O_EXCL : O_TRUNC) | O_NONBLOCK | O_NOCTTY;
+    const here = namesOwnDescriptor(path) ? 0 : O_NOFOLLOW;
+    const flags = O_WRONLY | O_CREAT | (isFresh ? O_EXCL : O_TRUNC) | O_NONBLOCK | O_NOCTTY | here;
     await new Promise<void>((resolve) => {
       open(path, flags, 0o600, (error, file) => {
         if (error === null) this.#file = file;
@@ -66,6 +71,9 @@ export class Spill {
         resolve();
       });
     });
+    if (this.#errno !== ERRNO.ELOOP) return;
+    const target = await targetOf(path).catch(() => undefined);
+    if (target !== undefined) this.#why = `expected a file, got a link: '${path}' -> '${target}'`;
   }
 
   /** Once a byte has been dropped, all that follow are: no hole in the middle. */
@@ -108,10 +116,10 @@ export class Spill {
     this.#file = undefined;
     if (file !== undefined) await new Promise<void>((resolve) => close(file, () => resolve()));
     const report = { bytes: this.#bytes, dropped: this.#dropped };
-    return this.#errno === 0 ? report : { ...report, error: spillError(this.#errno) };
+    return this.#errno === 0 ? report : { ...report, error: spillError(this.#errno, this.#why) };
   }
 }
 
-function spillError(errno: number): SpillReport['error'] & object {
-  return { code: errorCode(errno), errno, message: errnoText(errno) };
+function spillError(errno: number, why = errnoText(errno)): SpillReport['error'] & object {
+  return { code: errorCode(errno), errno, message: why };
 }

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HostDenial } from '../../../command/sandbox/denials.js';
@@ -7,6 +8,8 @@ import { readOwnFile } from './own-file.js';
 import { readRecord } from './record.js';
 
 const NAME = 'denied-hosts';
+/** Not through a link. */
+const FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW;
 /** A command that tries everything has no more than this written down. */
 const MOST = 100;
 /** More than so many names of hosts can be. */
@@ -36,7 +39,7 @@ export function noteDeniedHosts(directory: string, plan: string): () => void {
 }
 
 async function append(directory: string, line: string): Promise<void> {
-  await appendFile(join(directory, NAME), line, { mode: 0o600 });
+  await appendFile(join(directory, NAME), line, { mode: 0o600, flag: FLAGS });
 }
 
 /** What was written down, and whether all is. */
