@@ -121,7 +121,14 @@ export type {
   StreamName,
 } from './engine/outcome.js';
 export { createOwner, type Owner } from './engine/owner.js';
-export type { Denial, Enforcement, SandboxLine, SandboxReport } from './engine/sandbox-report.js';
+export type {
+  Denial,
+  Enforcement,
+  IncompleteCheckout,
+  RecordedLeftover,
+  SandboxLine,
+  SandboxReport,
+} from './engine/sandbox-report.js';
 export { createInteractionLog, type InteractionLogFile } from './interaction-log/file-log.js';
 export type { InteractionEntry, InteractionLog } from './interaction-log/log.js';
 export type { InteractionLogOptions } from './interaction-log/options.js';
@@ -139,6 +146,7 @@ export {
 } from './minimizer/line-filter.js';
 export type { MinimizerOptions } from './minimizer/options.js';
 export { textOf } from './receipt/capture-text.js';
+export { incompleteNotice } from './receipt/checkout-notice.js';
 export { exitCodeOf } from './receipt/exit-code.js';
 export type { ListeningPort } from './receipt/ports.js';
 export {

@@ -1,5 +1,6 @@
 import {
   type BackgroundProcess,
+  incompleteNotice,
   type RunResult,
   type SandboxReport,
   type SpillReport,
@@ -34,6 +35,8 @@ export function clearStatus(): void {
  * @param endedBy The signal because of which it was ended: whoever sent that knows of it.
  */
 export function noteResult(result: RunResult, endedBy: NodeJS.Signals | undefined): void {
+  const incomplete = incompleteNotice(result.sandbox);
+  if (incomplete !== undefined) note(incomplete);
   const ended = describeEnd(result, endedBy);
   if (ended !== undefined) note(ended);
   if (result.outOfMemory === 'yes') note('out of memory: the kernel ended a process for that');

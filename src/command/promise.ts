@@ -8,12 +8,12 @@ import { isWatched, traceCommand } from '../receipt/trace.js';
 import { abortReason, onAbort } from '../support/abort.js';
 import { callOut, failing } from '../support/errors.js';
 import { settlesAtOnce, UnderWay } from '../support/timing.js';
-import { wasKilled, withMemoryChecked } from './after/out-of-memory.js';
-import { SpillFile, withSpillChecked } from './after/spill-check.js';
+import { needsChecks, withChecks } from './after/checks.js';
+import { SpillFile } from './after/spill-check.js';
 import { decoding } from './encoding/decoding.js';
-import { LimitGroups, needsGroups, reportOf } from './limits/groups.js';
+import { LimitGroups, needsGroups } from './limits/groups.js';
 import type { CommandLimits } from './limits/limits.js';
-import { withDenials } from './sandbox/denials.js';
+import { markBefore } from './sandbox/checkout/checkout.js';
 
 /** Where the commands of an owner run, if that is not the engine of this process. */
 const places = new WeakMap<Owner, CommandHost>();
@@ -186,6 +186,7 @@ class Execution implements CommandEvents {
       return;
     }
     const place = places.get(owner) ?? localPlace(command.encoding);
+    markBefore(command);
     const handle = place.start(owner, command, this);
     this.#handle = handle;
     if (command.spillPath !== undefined && command.spillAfterBytes === undefined) {
@@ -236,7 +237,7 @@ class Execution implements CommandEvents {
       const checked = end.kind === 'ran' ? end.checked : undefined;
       if (checked !== undefined) this.#settle({ ...result, ...checked });
       else if (needsChecks(result, limits))
-        this.#settle(withChecks(result, isOwn, this.#commission, this.#begun));
+        this.#settle(withChecks(result, isOwn, this.#commission, this.#begun, runApart));
       else this.#settle(result);
     }
   }
@@ -256,36 +257,13 @@ class Execution implements CommandEvents {
   }
 }
 
-/** Whether there is something that only the system can tell. */
-export function needsChecks(result: RunResult, limits: CommandLimits | undefined): boolean {
-  const isPlain = result.sandbox === undefined && limits === undefined;
-  return !isPlain || result.spill !== undefined || wasKilled(result);
-}
-
 /**
- * The result with what only the system can tell, for the few that need it.
+ * Runs a command of our own, which those who watch commands are not told of.
  *
- * @param since When it was begun, by `performance.now()`. That can't be reckoned back from now: a busy
- *   host hears late of its end.
+ * @throws {LaunchError} It could not be started.
  */
-export async function withChecks(
-  result: RunResult,
-  isOwn: boolean,
-  commission: Pick<Commission, 'command' | 'groups' | 'limits'>,
-  since: number,
-): Promise<RunResult> {
-  const { command, groups, limits } = commission;
-  const { sandbox, directory = '/' } = command;
-  const kills = (await groups?.memoryKills()) ?? 0;
-  if (result.background.length === 0) await groups?.remove();
-  const checked: RunResult =
-    kills > 0
-      ? { ...result, outOfMemory: 'yes' }
-      : wasKilled(result)
-        ? await withMemoryChecked(result)
-        : result;
-  const told = sandbox ? await withDenials(checked, sandbox, directory, since) : checked;
-  const hasRun = told.outcome.kind !== 'cancelled' || told.outcome.ending.kind !== 'neverStarted';
-  const whole = limits && hasRun ? { ...told, limits: reportOf(limits, groups) } : told;
-  return withSpillChecked(whole, isOwn);
+export function runApart(command: EngineCommand, owner: Owner | undefined): Promise<RunResult> {
+  const asked = { command: '', argv: command.argv, separate: true, timeoutMs: command.timeoutMs };
+  const commission = { command, asked: { ...asked, spillPath: undefined }, owner };
+  return new Promise((resolve) => new Execution(commission, resolve, resolve).begin());
 }

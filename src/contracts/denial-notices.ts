@@ -1,8 +1,22 @@
 import type { FirstRun } from '../engine/outcome.js';
 import type { Denial, SandboxReport } from '../engine/sandbox-report.js';
+import { incompleteNotice } from '../receipt/checkout-notice.js';
+import type { Receipt } from '../receipt/receipt.js';
 import { visibleText } from '../support/text.js';
 
 const SHOWN_DENIALS = 5;
+
+/** That nothing should be committed now, if that is so: one line, or none. */
+export function warningOf(receipt: Receipt | undefined): readonly string[] {
+  return [incompleteNotice(receipt?.sandbox) ?? []].flat();
+}
+
+/** An answer with what goes before all else: that nothing should be committed now. */
+export function afterWarning(receipt: Receipt | undefined, text: string): string {
+  const [warning] = warningOf(receipt);
+  if (warning === undefined) return text;
+  return text === '' ? warning : `${warning}\n\n${text}`;
+}
 
 /**
  * What a model or a user is to know of a command's sandbox, a line each: what was denied, why, and what can
@@ -46,7 +60,7 @@ function describe({ kind, target, rule }: Denial, report: SandboxReport): string
     case 'allowWrite':
       return `${what}Write to ${placesOf(report).join(' or ')} instead.`;
     case 'denyWrite':
-      return `${what}Leave it as it is, or ask the user to change it.`;
+      return what + keptAdvice(target, report);
     case 'denyRead':
       return `${what}Do without it, or ask the user.`;
     case 'tmp':
@@ -73,4 +87,18 @@ const NO_NETWORK_OUTSIDE = "There is no network but the sandbox's own loopback";
 function placesOf({ writable, enforced }: SandboxReport): readonly string[] {
   const isOwn = enforced.tmp === 'namespace';
   return [...new Set([...writable, isOwn ? "/tmp (the sandbox's own)" : '/tmp'])];
+}
+
+/** Git may have been about to replace it: then what is there now is not to stay, nor to be committed. */
+function keptAdvice(target: string, { incomplete = [] }: SandboxReport): string {
+  const isLeft = incomplete.some(({ repository, path }) => {
+    const kept = `${repository}/${path}`;
+    return target === kept || target.startsWith(`${kept}/`);
+  });
+  if (isLeft) return 'Git was to replace it: commit nothing until the user has done so.';
+  if (/\/\.git(?:\/|$)/.test(target)) return 'Leave it as it is, or ask the user to change it.';
+  return (
+    'Ask the user to change it. If git was to replace it, what it did may be half done: look at ' +
+    '`git status`, and commit nothing of that.'
+  );
 }

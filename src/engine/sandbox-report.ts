@@ -32,6 +32,41 @@ export interface SandboxReport {
    * reason.
    */
   readonly unseen?: readonly string[];
+  /**
+   * What git was to replace when it moved HEAD or the index, and could not, since the sandbox keeps it;
+   * absent: nothing, as far as could be seen.
+   */
+  readonly incomplete?: readonly IncompleteCheckout[];
+}
+
+/** A kept name that git tracks, and that is not what the checked out commit has there. */
+export interface IncompleteCheckout {
+  /** The kept name, relative to the working tree: `.npmrc`, `.vscode`. */
+  readonly path: string;
+  /** The topmost directory of the working tree. */
+  readonly repository: string;
+  /** The branch that is checked out, or the commit where none is. */
+  readonly head: string;
+  /** Files of it that are not as `head` has them; they may be missing. */
+  readonly changed: readonly string[];
+  /** Files of it that are not as the index has them, in the middle of a merge for instance. */
+  readonly staged: readonly string[];
+  /** Files of it that are there, although `head` has none. */
+  readonly leftover: readonly string[];
+  /** Commits that the command has made with what was left behind. */
+  readonly recorded: readonly RecordedLeftover[];
+}
+
+/** A commit that has what an incomplete checkout left behind. */
+export interface RecordedLeftover {
+  /** Its id. */
+  readonly commit: string;
+  /** Whether it is the one that is checked out. */
+  readonly isHead: boolean;
+  /** Files of which the commit before it has another content. */
+  readonly changed: readonly string[];
+  /** Files that the commit before it does not have. */
+  readonly added: readonly string[];
 }
 
 /** Something that a sandbox did not let a command do. */

@@ -20,6 +20,7 @@ import { findPipelineCode, mayHavePipelineCode } from '../shell/pipeline-code.js
 import type { PipelineCode } from '../shell/reading.js';
 import { InputError, showValue } from '../support/errors.js';
 import { settlesWithin } from '../support/timing.js';
+import { incompleteNotice } from './checkout-notice.js';
 import { type InsideNumbers, numbersInside } from './inside.js';
 import { type ListeningPort, listeningPorts, type ProcessPorts } from './ports.js';
 
@@ -152,6 +153,8 @@ function receiptWith(result: ReceiptSource, context: ReceiptContext, found: Find
   const keptError = context.keptError ?? (spill?.error && describeSpillError(spill.error));
   const notKept = keptError === undefined ? [] : [`the output is not kept whole: ${keptError}`];
   const troubles = [...found.troubles, ...(context.troubles ?? []), ...notKept];
+  const incomplete = incompleteNotice(result.sandbox);
+  if (incomplete !== undefined) troubles.unshift(incomplete);
   if (notLowered !== undefined) troubles.push(describeNotLowered(notLowered));
   if (result.limits?.memoryBytes === 'oom-score') troubles.push(NOT_LIMITED);
   const streams = streamsOf(result, context.cut);

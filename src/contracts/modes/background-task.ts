@@ -5,7 +5,7 @@ import { taskLabel } from '../../tasks/label.js';
 import { readOutput } from '../../tasks/output.js';
 import { type TaskEnd, taskResult } from '../../tasks/status.js';
 import type { TaskWork } from '../../tasks/task.js';
-import { sandboxNotices } from '../denial-notices.js';
+import { afterWarning, sandboxNotices } from '../denial-notices.js';
 
 /** What of its output is given with its end, in bytes: the last. */
 const SHOWN_BYTES = 4096;
@@ -33,7 +33,8 @@ async function endOf(subject: DetachedSubject): Promise<TaskEnd> {
   if (receipt === undefined) return { result: 'failed', text, kept };
   const told = receipt.sandbox === undefined ? [] : sandboxNotices(receipt.sandbox);
   const end = taskResult(receipt.outcome);
-  return { result: end, text: [text, ...told].filter((part) => part !== '').join('\n'), kept };
+  const shown = [text, ...told].filter((part) => part !== '').join('\n');
+  return { result: end, text: afterWarning(receipt, shown), kept };
 }
 
 async function lastOutput(subject: DetachedSubject): Promise<string> {

@@ -1,6 +1,7 @@
 import type { BackgroundProcess, MergedResult, Outcome } from '../../engine/outcome.js';
 import type { Receipt } from '../../receipt/receipt.js';
 import type { ToolResult } from '../contract.js';
+import { afterWarning } from '../denial-notices.js';
 import { ToolAbortError } from '../errors.js';
 import { formatSeconds, noticesOf, outputText, stopCommand } from '../notices.js';
 import type { Mode, ModesSettings } from './options.js';
@@ -57,12 +58,14 @@ export function foregroundResult(
   const { outcome } = result;
   const lines = noticesOf(output.notices, [], receipt);
   if (outcome.kind === 'exited' && outcome.exitCode === 0) {
-    const text = withLines(outputText(output.text), lines);
+    const text = afterWarning(receipt, withLines(outputText(output.text), lines));
     return { content: [{ type: 'text', text }], details };
   }
   const shown = withLines(output.text, lines);
   if (outcome.kind === 'cancelled') {
-    throw new ToolAbortError(under('[command cancelled]', shown), { details });
+    throw new ToolAbortError(afterWarning(receipt, under('[command cancelled]', shown)), {
+      details,
+    });
   }
   const text =
     outcome.kind === 'timedOut'
@@ -71,7 +74,8 @@ export function foregroundResult(
           `${ended(shown)}${advice(mode, settings)}`,
         )
       : `[command failed: exit code ${describeFailure(outcome)}]\n${shown}`;
-  return { content: [{ type: 'text', text }], details, isError: true };
+  const content = [{ type: 'text' as const, text: afterWarning(receipt, text) }];
+  return { content, details, isError: true };
 }
 
 function foregroundDetails(

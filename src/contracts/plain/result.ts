@@ -3,6 +3,7 @@ import type { Receipt } from '../../receipt/receipt.js';
 import { signalExitCode } from '../../support/signals.js';
 import { firstBytes } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
+import { warningOf } from '../denial-notices.js';
 import { ToolAbortError } from '../errors.js';
 import { readableOutput } from '../lossy.js';
 import { CANCELLED, NO_STATUS, noticesOf, signalNotice, timeoutNotice } from '../notices.js';
@@ -108,7 +109,8 @@ export function plainResult(
   diagnosis: Diagnosis | undefined,
   { timeoutSeconds }: PlainSettings,
 ): ToolResult<PlainDetails> {
-  const notice = noticesOf([stdout.notice, stderr.notice], [], receipt).join('\n');
+  const warning = warningOf(receipt);
+  const notice = [...warning, ...noticesOf([stdout.notice, stderr.notice], [], receipt)].join('\n');
   const output = { stdout: stdout.text, stderr: stderr.text, ...(notice && { notice }) };
   const details: PlainDetails = {
     timeoutSeconds,
@@ -123,7 +125,7 @@ export function plainResult(
     case 'exited':
       return exitedResult({ ...output, exitCode: outcome.exitCode }, diagnosis, details);
     case 'cancelled':
-      throw new ToolAbortError(JSON.stringify({ error: CANCELLED, ...output }), { details });
+      throw new ToolAbortError(asText({ error: CANCELLED, ...output }, receipt), { details });
     default:
       return unfinished(outcome, output, details);
   }
@@ -163,11 +165,18 @@ function unfinished(
 /** An answer in all its forms: for the model, as data, with details. */
 function answer(output: PlainOutput, details: PlainDetails): ToolResult<PlainDetails> {
   return {
-    content: [{ type: 'text', text: JSON.stringify(output) }],
+    content: [{ type: 'text', text: asText(output, details.receipt) }],
     details,
     structured: { ...output },
     ...('error' in output && { isError: true as const }),
   };
+}
+
+/** Who reads it as text is to read a warning first. */
+function asText(output: PlainOutput, receipt: Receipt | undefined): string {
+  const { notice, ...rest } = output as PlainOutput & { readonly notice?: string };
+  const isFirst = notice !== undefined && receipt?.sandbox?.incomplete !== undefined;
+  return JSON.stringify(isFirst ? { notice, ...rest } : output);
 }
 
 /** Cut at the end of a character. Text is never shorter than the bytes that it stands for. */

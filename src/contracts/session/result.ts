@@ -7,6 +7,7 @@ import {
   type ReceiptSource,
 } from '../../receipt/receipt.js';
 import type { ToolResult } from '../contract.js';
+import { afterWarning, warningOf } from '../denial-notices.js';
 import { ToolAbortError } from '../errors.js';
 import {
   CANCELLED,
@@ -100,12 +101,13 @@ export function sessionResult(
   spared?: number,
 ): ToolResult<SessionDetails> {
   const given = noticesOf(lossyNotices(streams), notices, details.receipt, spared);
-  const text = reportText(streamsText(streams), result.outcome, given);
+  const { receipt } = details;
+  const text = afterWarning(receipt, reportText(streamsText(streams), result.outcome, given));
   if (result.outcome.kind === 'cancelled') throw new ToolAbortError(text, { details });
   const structured = {
     ...structuredStreams(streams),
     ...structuredEnd(result.outcome),
-    ...structuredNotices([...given, ...limitNotices(result.outcome)]),
+    ...structuredNotices([...warningOf(receipt), ...given, ...limitNotices(result.outcome)]),
     cwd: details.cwd,
     status: 'completed',
   };

@@ -1,11 +1,13 @@
+import { needsChecks, withChecks } from '../../command/after/checks.js';
 import { SpillFile } from '../../command/after/spill-check.js';
 import { checkCommandLine } from '../../command/command-line.js';
 import { engineCommand, requested } from '../../command/execute.js';
 import { LimitGroups, needsGroups } from '../../command/limits/groups.js';
 import type { CommandLimits } from '../../command/limits/limits.js';
 import { checkOptions } from '../../command/options.js';
-import { localPlace, needsChecks, withChecks } from '../../command/promise.js';
+import { localPlace, runApart } from '../../command/promise.js';
 import { COMMAND_OPTION_NAMES, commandEnvironment } from '../../command/run.js';
+import { markBefore } from '../../command/sandbox/checkout/checkout.js';
 import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../../engine/message.js';
 import type { Capture, StreamName } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
@@ -129,6 +131,7 @@ class ClientsCommand implements CommandEvents {
     if (command.spillPath !== undefined && command.spillAfterBytes === undefined) {
       this.#spill = new SpillFile(command.spillPath);
     }
+    markBefore(command);
     this.#handle = localPlace(command.encoding).start(owner, command, this);
     call.events = {
       message: (body) => this.#do(body as CommandRequest),
@@ -189,7 +192,7 @@ class ClientsCommand implements CommandEvents {
     await this.#signalled;
     const result = toResult(end, asked, 'kill');
     const checked = needsChecks(result, wanted)
-      ? await withChecks(result, isOwn, this.#prepared, this.#begun)
+      ? await withChecks(result, isOwn, this.#prepared, this.#begun, runApart)
       : result;
     const { outOfMemory, sandbox, spill, limits } = checked;
     const told = {

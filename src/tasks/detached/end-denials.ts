@@ -3,6 +3,7 @@ import type { Capture } from '../../engine/outcome.js';
 import { toReport } from '../../engine/result.js';
 import type { SandboxReport } from '../../engine/sandbox-report.js';
 import { messageOf } from '../../support/errors.js';
+import { withEndCheckouts } from './end-checkouts.js';
 import type { KeptEnd } from './keeper/keeper-state.js';
 import { readOutputFile } from './output-file.js';
 import { readBounds } from './place/bounds.js';
@@ -50,7 +51,7 @@ export async function endDenials(
   const printed = { sandbox: report, output: output ?? NO_OUTPUT };
   const { sandbox } = await withDenialsWithin(printed, bounds, cwd, noted?.hosts ?? []);
   const all = [...(sandbox.unseen ?? []), ...unseen];
-  return all.length > 0 ? { ...sandbox, unseen: all } : sandbox;
+  return withEndCheckouts(directory, all.length > 0 ? { ...sandbox, unseen: all } : sandbox);
 }
 
 const NOBODY_SERVES =

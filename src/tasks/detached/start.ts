@@ -2,6 +2,7 @@ import { executeDetached } from '../../command/detached.js';
 import { sandboxOfCommand } from '../../command/sandbox/of-command.js';
 import { readSandbox, type SandboxOption } from '../../command/sandbox/policy.js';
 import { DetachedSubject } from './detached-subject.js';
+import { markDetached } from './end-checkouts.js';
 import { writeBounds } from './place/bounds.js';
 import { noteDeniedHosts } from './place/denied-hosts.js';
 import { type DetachedOrder, writeOrder } from './place/order.js';
@@ -62,6 +63,7 @@ export async function startInPlace(
     if (sandbox?.proxyPort !== undefined) {
       stopNoting = noteDeniedHosts(place.directory, sandbox.plan);
     }
+    if (sandbox !== undefined) markDetached(place.directory, environment, sandbox);
     const options = { ...start, outputPath: place.output, sandbox };
     return await executeDetached(command, environment, options);
   } catch (error) {

@@ -1,11 +1,20 @@
 import { existsSync } from 'node:fs';
 import { removeTemporaryDirectory } from '../../../artifacts/temporary-directory.js';
+import { runApart } from '../../../command/promise.js';
+import {
+  type CheckoutMarks,
+  lookingCommand,
+  withCheckoutsSince,
+} from '../../../command/sandbox/checkout/checkout.js';
+import { markCheckouts } from '../../../command/sandbox/checkout/mark.js';
 import { withDenials } from '../../../command/sandbox/denials.js';
+import { sandboxEnvironment } from '../../../command/sandbox/environment.js';
 import { refuseSecrets } from '../../../command/sandbox/of-command.js';
 import { withPipes } from '../../../command/sandbox/pipes.js';
 import type { SandboxPolicy } from '../../../command/sandbox/policy.js';
 import { type ResolvedSandbox, resolveSandbox } from '../../../command/sandbox/resolve.js';
 import type { Capture } from '../../../engine/outcome.js';
+import type { Owner } from '../../../engine/owner.js';
 import type { SandboxReport } from '../../../engine/sandbox-report.js';
 import { makePipesDirectory } from './pipes.js';
 
@@ -18,6 +27,16 @@ interface SandboxedCall {
   readonly startedAt: number;
   /** Where it began; undefined: that could not be seen. */
   readonly from: string | undefined;
+  /** What {@link ShellSandbox.mark} gave then. */
+  readonly marks: CheckoutMarks;
+}
+
+/** Where, with what and for whom a shell is started. */
+interface ShellPlace {
+  readonly cwd: string;
+  /** Its environment block. */
+  readonly environment: string;
+  readonly owner?: Owner | undefined;
 }
 
 /** The sandbox of a shell, and what that denies each of its calls. */
@@ -26,15 +45,19 @@ export class ShellSandbox {
   readonly policy: SandboxPolicy;
   readonly #cwd: string;
   readonly #resolved: ResolvedSandbox;
+  readonly #environment: string;
+  readonly #owner: Owner | undefined;
 
   /**
    * @param policy With the pipes by which the shell talks to us.
-   * @param cwd Where it is started.
+   * @param start Where, with what and for whom it is started.
    * @throws {InputError} The directory is the whole file system.
    */
-  constructor(policy: SandboxPolicy, cwd: string) {
+  constructor(policy: SandboxPolicy, { cwd, environment, owner }: ShellPlace) {
     this.policy = policy;
     this.#cwd = cwd;
+    this.#environment = environment;
+    this.#owner = owner;
     this.#resolved = resolveSandbox(this.policy, cwd);
   }
 
@@ -43,16 +66,30 @@ export class ShellSandbox {
     refuseSecrets(text, this.#resolved);
   }
 
+  /** How git's working trees stand before a call. */
+  mark(): CheckoutMarks {
+    return markCheckouts(this.#resolved);
+  }
+
   /** @param known What the engine has told since the call before; undefined: nothing. */
   async reportOf(
-    { stdout, stderr, durationMs, startedAt, from = this.#cwd }: SandboxedCall,
+    { stdout, stderr, durationMs, startedAt, from = this.#cwd, marks }: SandboxedCall,
     known: SandboxReport | undefined,
   ): Promise<SandboxReport | undefined> {
     if (known === undefined) return undefined;
     // Of a shell that has ended, the rest is of all its calls.
-    const denials = known.denials.filter(({ source }) => source === 'kernel');
-    const call = { stdout, stderr, durationMs, sandbox: { ...known, denials } };
-    return (await withDenials(call, this.#resolved, from, startedAt)).sandbox;
+    const { incomplete: _, ...ofAll } = known;
+    const denials = ofAll.denials.filter(({ source }) => source === 'kernel');
+    const call = { stdout, stderr, durationMs, sandbox: { ...ofAll, denials } };
+    const told = await withDenials(call, this.#resolved, from, startedAt);
+    const place = {
+      environment: sandboxEnvironment(this.#environment, this.#resolved),
+      sandbox: this.#resolved,
+      directory: from,
+    };
+    const run = (script: string, args: readonly string[]) =>
+      runApart(lookingCommand(place, script, args), this.#owner);
+    return (await withCheckoutsSince(told, marks, run)).sandbox;
   }
 }
 

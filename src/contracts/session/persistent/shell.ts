@@ -132,7 +132,7 @@ export class PersistentShell {
     const wires = await Wires.open(start.pipes);
     try {
       const { cwd, shell, graceMs, limits, owner } = start;
-      const sandbox = start.sandbox && new ShellSandbox(start.sandbox, cwd);
+      const sandbox = start.sandbox && new ShellSandbox(start.sandbox, start);
       const [environment, startUp] = withoutStartUp(start.environment);
       const options = {
         ...{ cwd, shell, graceMs, sandbox: sandbox?.policy, limits, owner },
@@ -172,6 +172,7 @@ export class PersistentShell {
     try {
       const startedAt = performance.now();
       const from = this.#sandbox && this.#view.directory();
+      const marks = this.#sandbox?.mark() ?? [];
       const { output, report } = await this.#wires.call(text, options);
       const over = await this.#untilOver(report, timeoutMs, signal);
       const durationMs = performance.now() - startedAt;
@@ -182,7 +183,7 @@ export class PersistentShell {
         output.addLast(lastWords(end.shell.stdout));
       }
       const [stdout, stderr] = [output.stdout.capture(), output.stderr.capture()];
-      const told = { stdout, stderr, durationMs, startedAt, from };
+      const told = { stdout, stderr, durationMs, startedAt, from, marks };
       const sandbox = await this.#sandbox?.reportOf(told, await this.#toldOf(end));
       const { groups } = this.#process;
       const ranOutOfMemory = groups !== undefined && (await this.#hasKilled(groups));

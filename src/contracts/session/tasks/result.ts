@@ -4,6 +4,7 @@ import { showValue } from '../../../support/errors.js';
 import { newestOf } from '../../../support/text.js';
 import type { TaskStatus } from '../../../tasks/status.js';
 import type { ToolResult } from '../../contract.js';
+import { afterWarning, warningOf } from '../../denial-notices.js';
 import { noticesOf, outputText } from '../../notices.js';
 import {
   limitNotices,
@@ -118,7 +119,7 @@ export function completedTaskResult(
     outcome,
     notices,
   );
-  const text = sections([taskLines(taskId, phase), report]);
+  const text = afterWarning(receipt, sections([taskLines(taskId, phase), report]));
   const background = receipt?.background ?? [];
   return {
     content: [{ type: 'text', text }],
@@ -135,7 +136,7 @@ export function completedTaskResult(
       status: phase,
       ...(output === undefined ? structuredOutput(shown) : { output }),
       ...structuredEnd(outcome),
-      ...structuredNotices([...notices, ...limitNotices(outcome)]),
+      ...structuredNotices([...warningOf(receipt), ...notices, ...limitNotices(outcome)]),
     },
   };
 }

@@ -3,6 +3,7 @@ import type { BackgroundProcess, MergedResult, Outcome } from '../../../engine/o
 import { type KeptReceipt, makeReceipt, type Receipt } from '../../../receipt/receipt.js';
 import type { TaskResult } from '../../../tasks/status.js';
 import type { ToolResult } from '../../contract.js';
+import { afterWarning } from '../../denial-notices.js';
 import { ToolAbortError, ToolError } from '../../errors.js';
 import { readableOutput } from '../../lossy.js';
 import {
@@ -156,14 +157,16 @@ export function workspaceResult(
   const wallTime = isStopped ? undefined : wallTimeNotice(result.durationMs);
   const onOutput = [shown.cut?.notice, shown.lossy];
   const notices = [...noticesOf(onOutput, [wallTime, clamped, notice], receipt), raw];
+  const isWarned = receipt.sandbox?.incomplete !== undefined;
+  const printed = isWarned ? afterWarning(receipt, outputText(shown.text)) : shown.text;
   if (outcome.kind === 'exited') {
-    return exitedResult(shown.text, notices, outcome.exitCode, details);
+    return exitedResult(printed, notices, outcome.exitCode, details);
   }
   if (outcome.kind === 'cancelled' && dismissed) {
-    const message = joinSections(shown.text, [...notices, DISMISSED], CANCELLED);
+    const message = joinSections(printed, [...notices, DISMISSED], CANCELLED);
     throw new ToolError('dismissed', message, { details });
   }
-  throw unfinished(outcome, shown.text, notices, details, settings);
+  throw unfinished(outcome, printed, notices, details, settings);
 }
 
 /** Where a shortened output can be read as the command printed it. */

@@ -1,0 +1,62 @@
+import type { EngineCommand } from '../../engine/message.js';
+import type { RunResult } from '../../engine/outcome.js';
+import type { Owner } from '../../engine/owner.js';
+import { type LimitGroups, reportOf } from '../limits/groups.js';
+import type { CommandLimits } from '../limits/limits.js';
+import { withCheckouts } from '../sandbox/checkout/checkout.js';
+import { withDenials } from '../sandbox/denials.js';
+import { wasKilled, withMemoryChecked } from './out-of-memory.js';
+import { withSpillChecked } from './spill-check.js';
+
+/** A command that has ended, and what it had. */
+interface Ended {
+  readonly command: EngineCommand;
+  readonly groups?: LimitGroups | undefined;
+  readonly limits?: CommandLimits | undefined;
+  readonly owner?: Owner | undefined;
+}
+
+/** Runs a command that nobody is told of. */
+type RunApart = (command: EngineCommand, owner: Owner | undefined) => Promise<RunResult>;
+
+/** Whether there is something that only the system can tell. */
+export function needsChecks(result: RunResult, limits: CommandLimits | undefined): boolean {
+  const isPlain = result.sandbox === undefined && limits === undefined;
+  return !isPlain || result.spill !== undefined || wasKilled(result);
+}
+
+/**
+ * The result with what only the system can tell, for the few that need it.
+ *
+ * @param since When it was begun, by `performance.now()`. That can't be reckoned back from now: a busy
+ *   host hears late of its end.
+ * @param runApart Runs a command of ours.
+ */
+export async function withChecks(
+  result: RunResult,
+  isOwn: boolean,
+  commission: Ended,
+  since: number,
+  runApart: RunApart,
+): Promise<RunResult> {
+  const { command, groups, limits, owner } = commission;
+  const { sandbox, directory = '/' } = command;
+  const kills = (await groups?.memoryKills()) ?? 0;
+  if (result.background.length === 0) await groups?.remove();
+  const checked: RunResult =
+    kills > 0
+      ? { ...result, outOfMemory: 'yes' }
+      : wasKilled(result)
+        ? await withMemoryChecked(result)
+        : result;
+  const told = sandbox
+    ? await withCheckouts(
+        await withDenials(checked, sandbox, directory, since),
+        command,
+        (looking) => runApart(looking, owner),
+      )
+    : checked;
+  const hasRun = told.outcome.kind !== 'cancelled' || told.outcome.ending.kind !== 'neverStarted';
+  const whole = limits && hasRun ? { ...told, limits: reportOf(limits, groups) } : told;
+  return withSpillChecked(whole, isOwn);
+}

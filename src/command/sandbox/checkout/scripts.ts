@@ -1,0 +1,65 @@
+// What is run in the sandbox, by `/bin/sh -c SCRIPT sh TOP …`. Nothing of it writes, or asks a program that
+// a configuration names, but for the filters by which git would compare.
+
+const BEGIN = `
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_NAMESPACE GIT_PREFIX
+export LC_ALL=C GIT_OPTIONAL_LOCKS=0 GIT_NO_LAZY_FETCH=1 GIT_TERMINAL_PROMPT=0
+g() {
+  git -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=false -c log.showSignature=false \\
+    --no-optional-locks --no-pager --literal-pathspecs "$@"
+}
+cd -- "$1" || exit 3
+shift
+`;
+
+/** So many of HEAD's last positions are looked at. */
+const MOST_POSITIONS = 64;
+
+/**
+ * Arguments: the log of HEAD and how long it was, the commit of before, the names. Prints the branch, how
+ * many moves are new, all moves, then what HEAD, each position and the commit of before have under each
+ * name, and what the index has otherwise.
+ */
+export const POSITIONS_SCRIPT = `${BEGIN}
+log=$1 bytes=$2 old=$3
+shift 3
+printf 'branch %s\\n' "$(g symbolic-ref -q HEAD)"
+[ "$bytes" -ge 0 ] && [ -f "$log" ] &&
+  printf 'new %s\\n' "$(tail -c +$((bytes + 1)) -- "$log" | wc -l)"
+moves=$(g log -g -n ${MOST_POSITIONS} --no-decorate --date=unix --format='move %H %gd %gs' HEAD -- 2>/dev/null)
+printf '%s\\nobjects\\n' "$moves"
+{
+  echo HEAD
+  for name do printf 'HEAD:%s\\n' "$name"; done
+  [ -z "$old" ] || for name do printf '%s:%s\\n' "$old" "$name"; done
+  printf '%s\\n' "$moves" | while read -r _ commit _; do
+    [ -z "$commit" ] || for name do printf '%s:%s\\n' "$commit" "$name"; done
+  done
+} | g cat-file --batch-check='%(objecttype) %(objectname)' || exit 4
+echo index
+g diff-index --cached --raw --no-abbrev --no-renames HEAD -- "$@" 2>/dev/null || echo failed
+echo end
+`;
+
+/** Arguments: trees. Prints each, and the files in it. */
+export const TREES_SCRIPT = `${BEGIN}
+for tree do
+  printf 'tree %s\\n' "$tree"
+  g ls-tree -r --full-tree "$tree" || exit 4
+done
+echo end
+`;
+
+/** Arguments: paths. Prints of each git's number of its content, and when it was changed. */
+export const FILES_SCRIPT = `${BEGIN}
+for path do
+  content=none
+  if [ -L "$path" ]; then content=$(readlink -n -- "$path" | g hash-object --stdin)
+  elif [ -f "$path" ]; then content=$(g hash-object -- "$path")
+  fi
+  place=$path
+  while [ ! -e "$place" ] && [ ! -L "$place" ] && [ "$place" != . ]; do place=$(dirname -- "$place"); done
+  printf '%s %s\\n' "\${content:-unknown}" "$(stat -c '%Y %y' -- "$place")"
+done
+echo end
+`;

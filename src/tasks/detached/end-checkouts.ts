@@ -1,0 +1,66 @@
+import { runApart } from '../../command/promise.js';
+import {
+  type CheckoutMarks,
+  lookingCommand,
+  withCheckoutsSince,
+} from '../../command/sandbox/checkout/checkout.js';
+import { markCheckouts } from '../../command/sandbox/checkout/mark.js';
+import { sandboxEnvironment } from '../../command/sandbox/environment.js';
+import type { ResolvedSandbox } from '../../command/sandbox/resolve.js';
+import type { SandboxReport } from '../../engine/sandbox-report.js';
+
+/** How a detached command began that this process has started. */
+interface Begun {
+  readonly environment: string;
+  readonly sandbox: ResolvedSandbox;
+  readonly marks: CheckoutMarks;
+  /** Its end is asked about more than once. */
+  looked?: Promise<SandboxReport>;
+}
+
+const MOST_BEGUN = 64;
+const begun = new Map<string, Begun>();
+
+/**
+ * Has the working trees of git compared once a detached command has ended, if this process is there then.
+ *
+ * @param directory Its place.
+ */
+export function markDetached(
+  directory: string,
+  environment: string,
+  sandbox: ResolvedSandbox,
+): void {
+  const marks = markCheckouts(sandbox);
+  if (marks.length === 0) return;
+  const [oldest] = begun.keys();
+  if (begun.size >= MOST_BEGUN && oldest !== undefined) begun.delete(oldest);
+  begun.set(directory, { environment, sandbox, marks });
+}
+
+/** The report with what git could not replace, as far as this process can tell. */
+export async function withEndCheckouts(
+  directory: string,
+  report: SandboxReport,
+): Promise<SandboxReport> {
+  const known = begun.get(directory);
+  if (known === undefined) return report;
+  known.looked ??= lookAt(known, report);
+  const { incomplete, unseen } = await known.looked;
+  return { ...report, ...(incomplete && { incomplete }), ...(unseen && { unseen }) };
+}
+
+async function lookAt(
+  { environment, sandbox, marks }: Begun,
+  report: SandboxReport,
+): Promise<SandboxReport> {
+  const place = {
+    environment: sandboxEnvironment(environment, sandbox),
+    sandbox,
+    directory: undefined,
+  };
+  const told = await withCheckoutsSince({ sandbox: report }, marks, (script, args) =>
+    runApart(lookingCommand(place, script, args), undefined),
+  );
+  return told.sandbox;
+}
