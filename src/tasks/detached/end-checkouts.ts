@@ -46,8 +46,13 @@ export async function withEndCheckouts(
   const known = begun.get(directory);
   if (known === undefined) return report;
   known.looked ??= lookAt(known, report);
-  const { incomplete, unseen } = await known.looked;
-  return { ...report, ...(incomplete && { incomplete }), ...(unseen && { unseen }) };
+  const { incomplete, unseen = [] } = await known.looked;
+  const all = [...(report.unseen ?? []), ...unseen];
+  return {
+    ...report,
+    ...(incomplete && { incomplete }),
+    ...(all.length > 0 && { unseen: all }),
+  };
 }
 
 async function lookAt(
@@ -59,7 +64,9 @@ async function lookAt(
     sandbox,
     directory: undefined,
   };
-  const told = await withCheckoutsSince({ sandbox: report }, marks, (script, args) =>
+  // What else can't be seen is looked for each time.
+  const { unseen: _, ...known } = report;
+  const told = await withCheckoutsSince({ sandbox: known }, marks, (script, args) =>
     runApart(lookingCommand(place, script, args), undefined),
   );
   return told.sandbox;

@@ -30,10 +30,10 @@ export function hasMoved({ repository, stamp }: CheckoutMark): boolean {
 // Paths are put together by hand: `join` costs as much as the system calls.
 function markOf(repository: KeptRepository): CheckoutMark {
   const { git, common } = repository;
-  const head = readSmall(`${git}/HEAD`).trim();
+  const head = readAgain(`${git}/HEAD`);
   const [, ref] = /^ref: (refs\/[^\0]+)$/.exec(head) ?? [];
   const isSafe = ref !== undefined && !ref.includes('..');
-  const own = isSafe ? readSmall(`${common}/${ref}`).trim() : head;
+  const own = isSafe ? readAgain(`${common}/${ref}`) : head;
   const log = lstatSync(`${git}/logs/HEAD`, { throwIfNoEntry: false });
   // A branch without a file of its own is among all others, in one of two places.
   const packed =
@@ -45,6 +45,21 @@ function markOf(repository: KeptRepository): CheckoutMark {
   const stamp = [head, own, packed, logBytes, stampOf(`${git}/index`)].join('\n');
   const commit = /^[\da-f]{40,64}$/.test(own) ? own : '';
   return { repository, commit, stamp, logBytes, movedAt, at: Date.now() };
+}
+
+const MOST_READ = 64;
+const read = new Map<string, { stamp: string; text: string }>();
+
+/** Git replaces such a file by another one, and does not write to it: a look costs less than to read it. */
+function readAgain(path: string): string {
+  const stamp = stampOf(path);
+  if (stamp === '') return '';
+  const last = read.get(path);
+  if (last?.stamp === stamp) return last.text;
+  const text = readSmall(path).trim();
+  if (read.size >= MOST_READ) read.clear();
+  read.set(path, { stamp, text });
+  return text;
 }
 
 function stampOf(path: string): string {

@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, relative, resolve } from 'node:path';
 import type { EngineSandbox } from '../../../engine/message.js';
 
 /** A working tree of git in which a sandbox keeps names. */
@@ -10,7 +10,7 @@ export interface KeptRepository {
   readonly git: string;
   /** Where its branches are: the same, unless it is one of several working trees. */
   readonly common: string;
-  /** What is kept, relative to the top; at least one. */
+  /** What is kept, relative to the top. */
   readonly names: readonly string[];
 }
 
@@ -26,39 +26,40 @@ export function keptRepositories(sandbox: EngineSandbox): readonly KeptRepositor
 }
 
 function findRepositories(kept: readonly string[]): readonly KeptRepository[] {
-  const tops = new Map<string, string | undefined>();
-  const names = new Map<string, string[]>();
+  const tops = new Map<string, KeptRepository | undefined>();
+  const names = new Map<KeptRepository, string[]>();
   for (const path of kept) {
     // What is git's own, no checkout replaces. A line break would be two names where git reads them.
     if (basename(path) === '.git' || path.includes('/.git/') || path.includes('\n')) continue;
     const directory = dirname(path);
-    if (!tops.has(directory)) tops.set(directory, topOf(directory));
-    const top = tops.get(directory);
-    if (top === undefined) continue;
-    const those = names.get(top) ?? [];
-    names.set(top, those);
-    those.push(relative(top, path));
+    if (!tops.has(directory)) tops.set(directory, repositoryOf(directory));
+    const repository = tops.get(directory);
+    if (repository === undefined) continue;
+    const same = [...names.keys()].find(({ top }) => top === repository.top) ?? repository;
+    const those = names.get(same) ?? [];
+    names.set(same, those);
+    those.push(relative(repository.top, path));
   }
-  return [...names].flatMap(([top, those]) => {
-    const git = gitDirectoryOf(top);
-    if (git === undefined) return [];
-    const common = readSmall(join(git, 'commondir')).trim();
-    return [{ top, git, common: common === '' ? git : resolve(git, common), names: those }];
-  });
+  return [...names].map(([repository, those]) => ({ ...repository, names: those }));
 }
 
-function topOf(from: string): string | undefined {
-  for (let directory = from; ; directory = dirname(directory)) {
-    if (statSync(join(directory, '.git'), { throwIfNoEntry: false })) return directory;
-    if (directory === dirname(directory)) return undefined;
+function repositoryOf(from: string): KeptRepository | undefined {
+  for (let top = from; ; top = dirname(top)) {
+    const path = top === '/' ? '/.git' : `${top}/.git`;
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isDirectory()) return { top, git: path, common: path, names: [] };
+    if (found !== undefined) return linkedRepository(top, path);
+    if (top === '/') return undefined;
   }
 }
 
-function gitDirectoryOf(top: string): string | undefined {
-  const path = join(top, '.git');
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
-  const named = /^gitdir: (.+)$/m.exec(readSmall(path))?.[1];
-  return named === undefined ? undefined : resolve(top, named);
+/** That of a working tree beside others, or of a submodule. */
+function linkedRepository(top: string, file: string): KeptRepository | undefined {
+  const named = /^gitdir: (.+)$/m.exec(readSmall(file))?.[1];
+  if (named === undefined) return undefined;
+  const git = resolve(top, named);
+  const common = readSmall(`${git}/commondir`).trim();
+  return { top, git, common: common === '' ? git : resolve(git, common), names: [] };
 }
 
 const buffer = Buffer.alloc(4096);
