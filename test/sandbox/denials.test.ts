@@ -51,6 +51,14 @@ const cases = ({ home, work, outside }: Scene): Readonly<Record<string, Case>> =
     'cat ~/.ssh/id_rsa',
     ['read', `${home}/.ssh/id_rsa`, 'denyRead'],
   ],
+  'U9: a path without the words after it': [
+    `echo "tool: ${outside}/itoa, error: Read-only file system (os error 30)"`,
+    ['write', `${outside}/itoa`, 'allowWrite'],
+  ],
+  'U9: a file of such a name': [
+    `echo "tool: ${outside}/is, there: Read-only file system (os error 30)"`,
+    ['write', `${outside}/is, there`, 'allowWrite'],
+  ],
   'nothing that is missing anyhow': ['cat missing; cat /missing; cat ~/.ssh/missing; true'],
   'nothing that the host may not do either': ['touch /proc/1/x /sys/x; mkdir /proc/y; true'],
   'nothing for words': ['echo "Permission denied"; echo "x: Read-only file system"; true'],
@@ -72,6 +80,7 @@ describe.each(people)('%s', (person) => {
   test.each(names)('is told of %s', async (name) => {
     const scene = makeScene(scenes.path, person);
     await runAs(person, scene, 'echo secret > ~/.netrc', { cwd: scene.work });
+    await runAs(person, scene, 'touch "../outside/is, there"', { cwd: scene.work });
     const [command = '', ...expected] = cases(scene)[name] ?? [];
     const options = { cwd: scene.work, sandbox: 'workspace-write' };
     const { text, result } = await runAs(person, scene, command, options);
