@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   closeSync,
+  existsSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -15,6 +16,7 @@ import { run, TaskManager } from '../../src/index.js';
 import { cli, endOf, startCliOn } from '../support/cli.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { eventually } from '../support/processes.js';
 import { makeScene, people, runAs, type Scene, useScenes } from '../support/sandbox.js';
 
 // Files that the host opens where a command in a sandbox can put links.
@@ -124,6 +126,7 @@ while not os.path.exists("over"):
     for one in "real", "link":
         os.rename(one, "here"); os.rename("here", one)`;
     const swapping = run(`exec python3 -c '${swap}'`, { cwd, sandbox, timeoutMs: 60_000 });
+    await eventually(() => expect(existsSync(join(cwd, 'link'))).toBe(true));
     let opened = 0;
     for (let tries = 0; tries < 300; tries += 1) {
       const { spill } = await run('echo theirs', { cwd, spill: join(cwd, `here/${tries % 7}`) });

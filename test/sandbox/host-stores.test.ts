@@ -21,6 +21,7 @@ import {
 } from '../../src/index.js';
 import { openCallLog } from '../../src/mcp/call-log.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { eventually } from '../support/processes.js';
 import { makeScene, people, type Scene, useScenes } from '../support/sandbox.js';
 
 // Stores and logs of the host where a command in a sandbox can put links.
@@ -44,9 +45,10 @@ const untouched = [['file', 'before\n']];
 describe('S5: artifacts in a workspace', () => {
   const long = 'seq 100000';
   /** A tool with a store in a directory of the workspace. */
-  const withStore = (cwd: string, contract: 'workspace' = 'workspace') => {
-    const artifacts: ArtifactStore = createArtifactStore({ directory: join(cwd, 'kept') });
-    const tool = createBashTool({ contract, cwd, sandbox, artifacts });
+  const withStore = (cwd: string, maxTotalBytes = 2 ** 30) => {
+    const directory = join(cwd, 'kept');
+    const artifacts: ArtifactStore = createArtifactStore({ directory, maxTotalBytes });
+    const tool = createBashTool({ contract: 'workspace', cwd, sandbox, artifacts });
     onTestFinished(async () => {
       await tool.dispose();
       await artifacts.dispose();
@@ -92,16 +94,14 @@ describe('S5: artifacts in a workspace', () => {
 
   test('S5: nothing of others is swept away through a link', async () => {
     const scene = makeScene(scenes.path, people[0]);
-    const { artifacts, tool } = withStore(scene.work);
-    await tool.execute({ command: long });
+    const { artifacts } = withStore(scene.work, 1000);
+    await artifacts.save('bash', 'text');
     const theirs = join(scene.outside, '7.bash.log');
     execFileSync('touch', ['-d', '1 year ago', theirs]);
     await run(`mv kept moved && ln -s ${scene.outside} kept`, { cwd: scene.work, sandbox });
-    const late = createArtifactStore({ directory: join(scene.work, 'kept') });
-    for (const store of [artifacts, late]) {
-      await store.list().catch(() => {});
-      await store.dispose();
-    }
+    const saving = [900, 900].map((size) => artifacts.save('bash', 'x'.repeat(size)));
+    await Promise.allSettled(saving);
+    await artifacts.list().catch(() => {});
     expect(existsSync(theirs)).toBe(true);
   });
 });
@@ -147,16 +147,25 @@ test('S5: directories of local:// are not made through a link that comes meanwhi
   await local.resolve('local://a/b');
   const swap = `import os
 os.symlink("${scene.outside}", "link"); os.rename("root/a", "real")
+count = 0
 while not os.path.exists("over"):
     for one in "real", "link":
-        os.rename(one, "root/a"); os.rename("root/a", one)`;
+        while os.path.lexists(one):
+            try: os.rename(one, "root/a")
+            except OSError:
+                count += 1
+                os.rename("root/a", "old%d" % count)
+        os.rename("root/a", one)`;
   const swapping = run(`exec python3 -c '${swap}'`, {
     cwd: scene.work,
     sandbox,
     timeoutMs: 60_000,
   });
-  for (let tries = 0; tries < 300; tries += 1) {
-    await Promise.resolve(local.resolve(`local://a/${tries}/x`)).catch(() => {});
+  await eventually(() => expect(existsSync(join(scene.work, 'link'))).toBe(true));
+  // Many at once: between the look at a directory and the making of the next one lies a queue.
+  for (let tries = 0; tries < 20; tries += 1) {
+    const urls = Array.from({ length: 100 }, (_, index) => `local://a/${tries}-${index}/x`);
+    await Promise.allSettled(urls.map((url) => local.resolve(url)));
   }
   spawnSync('touch', [join(scene.work, 'over')]);
   await swapping;
