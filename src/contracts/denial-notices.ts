@@ -23,14 +23,24 @@ export function afterWarning(receipt: Receipt | undefined, text: string): string
  * be done instead. Empty: there is nothing to tell.
  */
 export function sandboxNotices(report: SandboxReport): readonly string[] {
-  const { denials, unseen } = report;
+  const { denials, unseen, renewed } = report;
   const shown = denials.slice(0, SHOWN_DENIALS).map((denial) => describe(denial, report));
   const more = denials.length - shown.length;
   return [
+    ...(renewed ? renewedNotice(report) : []),
     ...shown,
     ...(more > 0 ? [`The sandbox has denied ${more} more.`] : []),
     ...(unseen ?? []).map((why) => `Not all that the sandbox has denied is known: ${why}.`),
   ];
+}
+
+/** Nothing, where all that commands leave behind is the host's. */
+function renewedNotice({ enforced }: SandboxReport): string[] {
+  const lost = [
+    ...(enforced.tmp === 'namespace' ? ['its /tmp is empty'] : []),
+    ...(enforced.processes === 'namespace' ? ['what ran in it is out of reach'] : []),
+  ];
+  return lost.length === 0 ? [] : [`The sandbox was made anew: ${lost.join(', and ')}.`];
 }
 
 /** What is said of a command that was run again with more allowed. */

@@ -57,7 +57,7 @@ function withoutFigures({ cpu: _, peakMemory: __, ...known }: RunResult): RunRes
  * What became of a sandbox, as far as the engine tells.
  *
  * @param lines `write=namespace tmp=none`, and what was denied: `socket=40`, a family, or `connect=/a%20b`,
- * a socket by its path, or an address.
+ * a socket by its path, or an address; `renewed=yes`.
  */
 export function toReport(lines: string): SandboxReport {
   const all = [...new Set(lines.split(' '))].map((line): [string, string] => {
@@ -65,8 +65,15 @@ export function toReport(lines: string): SandboxReport {
     return [name, value];
   });
   const denials = all.flatMap(([name, value]) => toDenial(name, value) ?? []);
-  const enforced = Object.fromEntries(all.filter(([name, value]) => !toDenial(name, value)));
-  return { enforced: enforced as SandboxReport['enforced'], writable: [], denials };
+  const { renewed, ...enforced } = Object.fromEntries(
+    all.filter(([name, value]) => !toDenial(name, value)),
+  );
+  return {
+    enforced: enforced as SandboxReport['enforced'],
+    writable: [],
+    denials,
+    ...(renewed !== undefined && { renewed: true }),
+  };
 }
 
 function toDenial(name: string, value: string): Denial | undefined {

@@ -37,6 +37,11 @@ export interface SandboxReport {
    * absent: nothing, as far as could be seen.
    */
   readonly incomplete?: readonly IncompleteCheckout[];
+  /**
+   * It is another sandbox than that of the commands before with this policy in this workspace: what was on
+   * its `/tmp` is not there, and what runs in the other one is out of reach. Told to one command.
+   */
+  readonly renewed?: true;
 }
 
 /** A kept name that git tracks, and that is not what the checked out commit has there. */

@@ -142,8 +142,10 @@ impl Keeper {
                     }
                     Some(Call::Keep) => {
                         for channel in received.descriptors {
-                            let made = self.make(channel, true);
-                            self.kept.extend(made);
+                            match self.make(channel, true) {
+                                Some(cradle) => drop(self.kept.insert(cradle)),
+                                None => self.say(News::Left),
+                            }
                         }
                     }
                     Some(Call::Retire) => self.retired = true,
@@ -187,7 +189,9 @@ impl Keeper {
 
     fn ended(&mut self, ended: &Ended) {
         let now = Instant::now();
-        self.kept.remove(&ended.pid);
+        if self.kept.remove(&ended.pid) {
+            self.say(News::Left);
+        }
         if let Some(standing) = &mut self.standing {
             standing.ended(ended.pid);
         }

@@ -53,6 +53,8 @@ pub enum News {
     /// The command of this cradle was denied something: `socket=` and a family, or `connect=` and a path,
     /// in which what is no letter is written as in a URL.
     Denied(i32, String),
+    /// A cradle that the host may leave behind has ended, or could not be made.
+    Left,
     /// The sandbox can't be had: the errno, and what could not be done.
     Refused(i32, String),
 }
@@ -66,6 +68,7 @@ impl News {
             News::GivenUp(cradle) => (3, *cradle as u64, ""),
             News::Enforced(lines) => (4, 0, &**lines),
             News::Listens => (6, 0, ""),
+            News::Left => (8, 0, ""),
             News::Denied(cradle, what) => (7, *cradle as u64, &**what),
             News::Refused(errno, action) => (5, *errno as u64, &**action),
         };
@@ -83,6 +86,7 @@ impl News {
             3 => Some(News::GivenUp(i32::try_from(number).ok()?)),
             4 => Some(News::Enforced(text())),
             6 => Some(News::Listens),
+            8 => Some(News::Left),
             7 => Some(News::Denied(i32::try_from(number).ok()?, text())),
             5 => Some(News::Refused(i32::try_from(number).ok()?, text())),
             _ => None,
@@ -105,6 +109,7 @@ mod tests {
             News::Cleared(8),
             News::GivenUp(9),
             News::Listens,
+            News::Left,
             News::Denied(10, "socket=40".into()),
         ];
         for news in others.into_iter().chain(told) {

@@ -7,6 +7,7 @@ import type { BaseResult, Capture, MergedResult, SeparateResult } from '../../en
 import type { Denial, Enforcement } from '../../engine/sandbox-report.js';
 import { isAmong, longestOf } from './paths.js';
 import { namesIn } from './printed-names.js';
+import { withRenewal } from './renewal.js';
 import { deniedHostsOf } from './served.js';
 
 /** A host that a proxy has denied, and the field of the policy. */
@@ -46,7 +47,8 @@ export async function withDenials<R extends Printed & Pick<BaseResult, 'sandbox'
   since: number,
 ): Promise<R> {
   if (result.sandbox === undefined) return result;
-  return withDenialsWithin(result, sandbox, directory, deniedHostsOf(sandbox.plan, since));
+  const told = { ...result, sandbox: withRenewal(result.sandbox, sandbox) };
+  return withDenialsWithin(told, sandbox, directory, deniedHostsOf(sandbox.plan, since));
 }
 
 /**

@@ -1,5 +1,6 @@
 import { InputError } from '../../support/errors.js';
 import type { SandboxPolicy } from './policy.js';
+import { rememberSandbox } from './renewal.js';
 import { type ResolvedSandbox, resolveSandbox } from './resolve.js';
 
 /**
@@ -17,6 +18,7 @@ export function sandboxOfCommand(
 ): ResolvedSandbox {
   const sandbox = resolveSandbox(policy, directory);
   refuseSecrets(text, sandbox);
+  rememberSandbox(policy, directory, sandbox);
   return sandbox;
 }
 

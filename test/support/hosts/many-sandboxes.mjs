@@ -10,7 +10,7 @@ const open = () => readdirSync('/proc/self/fd').length;
 let count = 0;
 
 async function make() {
-  for (const last = count + 10; count < last; count += 1) {
+  for (const last = count + 40; count < last; count += 1) {
     const network = { allowedDomains: [`${count}.example`] };
     await run('true', { cwd, sandbox: { network } });
   }

@@ -8,6 +8,7 @@ pub mod sandbox;
 pub mod seat;
 pub mod seats;
 mod status;
+pub mod tenancy;
 pub mod thread;
 
 use std::ffi::CString;
@@ -50,6 +51,8 @@ pub struct Keeper {
     was_seen: AtomicBool,
     /// How many commands are yet to be taken, or to be told of.
     turns: AtomicUsize,
+    /// Of how many commands somebody may run.
+    tenants: AtomicUsize,
     /// Whether there are to be no more.
     resigned: AtomicBool,
 }
@@ -178,17 +181,17 @@ pub fn no_keeper(error: io::Error) -> LaunchError {
     LaunchError::new(Step::Keeper, &error, "forkline-keeper")
 }
 
-/// Starts one for a host of this identity, which is the calling thread's. `plan`: of its sandbox.
+/// Starts one for a host of this identity, which is the calling thread's. `sandbox`: that it is to make.
 fn start(
     program: Option<&Path>,
     watch: &Watch,
     identity: Identity,
-    plan: Option<Arc<[u8]>>,
+    sandbox: Option<Sandbox>,
 ) -> Result<Keeper, LaunchError> {
     let program = program.ok_or_else(|| no_keeper(Errno::NOENT.into()))?;
     let (socket, theirs) = pair().map_err(no_keeper)?;
     let mut stack = Stack::new().map_err(no_keeper)?;
-    let order = plan.as_deref().map(|plan| memory_file(c"forkline-sandbox", plan));
+    let order = sandbox.as_ref().map(|of| memory_file(c"forkline-sandbox", &of.plan));
     let order = order.transpose().map_err(no_keeper)?;
     let pid = launch_keeper(
         program,
@@ -206,11 +209,12 @@ fn start(
         identity,
         lifeline: Lifeline { socket, keeper: pid },
         cradles: Cradles::new(watch.clone()),
-        sandbox: plan.map(Sandbox::new),
+        sandbox,
         fault: AtomicI32::new(libc::ESRCH),
         gone: AtomicBool::new(false),
         was_seen: AtomicBool::new(false),
         turns: AtomicUsize::new(0),
+        tenants: AtomicUsize::new(0),
         resigned: AtomicBool::new(false),
     })
 }

@@ -1,5 +1,6 @@
 //! What a keeper has told of its sandbox.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -11,6 +12,10 @@ pub struct Sandbox {
     /// As the keeper reads it.
     pub plan: Arc<[u8]>,
     enforced: OnceLock<String>,
+    /// Whether one with this plan has stood.
+    stood: Arc<AtomicBool>,
+    /// Whether this is not the first, which no command has been told yet.
+    is_renewed: AtomicBool,
     refused: OnceLock<LaunchError>,
     /// With the cradle of whose command was denied it.
     denied: Mutex<Vec<(i32, String)>>,
@@ -20,11 +25,13 @@ pub struct Sandbox {
 const MOST_DENIED: usize = 256;
 
 impl Sandbox {
-    /// Nothing is known of it yet.
-    pub fn new(plan: Arc<[u8]>) -> Sandbox {
+    /// Nothing is known of it yet. `stood`: whether one with this plan has.
+    pub fn new(plan: Arc<[u8]>, stood: Arc<AtomicBool>) -> Sandbox {
         Sandbox {
             plan,
             enforced: OnceLock::new(),
+            is_renewed: AtomicBool::new(stood.load(Ordering::SeqCst)),
+            stood,
             refused: OnceLock::new(),
             denied: Mutex::default(),
         }
@@ -33,6 +40,7 @@ impl Sandbox {
     /// It stands: each of its lines, and by what it is kept.
     pub fn stands(&self, enforced: String) {
         let _ = self.enforced.set(enforced);
+        self.stood.store(true, Ordering::SeqCst);
     }
 
     /// Whether it is to have a proxy, and stands without one: nobody could serve it then.
@@ -50,14 +58,25 @@ impl Sandbox {
         }
     }
 
-    /// Each line and by what it is kept, and what the command of this cradle was denied since that was
-    /// asked last. None: it does not stand, as far as is known.
+    /// Each line and by what it is kept, what the command of this cradle was denied since that was asked
+    /// last, and, once, `renewed=yes`: it stands in place of another. None: it does not stand, as far as
+    /// is known.
     pub fn take_report(&self, cradle: i32) -> Option<String> {
+        let mut report = self.enforced.get()?.clone();
+        for what in self.take_denied(cradle) {
+            report.push(' ');
+            report.push_str(&what);
+        }
+        if self.is_renewed.swap(false, Ordering::SeqCst) {
+            report.push_str(" renewed=yes");
+        }
+        Some(report)
+    }
+
+    /// What the command of this cradle was denied since that was asked last.
+    pub fn take_denied(&self, cradle: i32) -> Vec<String> {
         let of_cradle = |(number, _): &mut (i32, String)| *number == cradle;
-        let mut denied = self.denied.lock();
-        let lines: String =
-            denied.extract_if(.., of_cradle).map(|(_, what)| format!(" {what}")).collect();
-        Some(self.enforced.get()?.clone() + &lines)
+        self.denied.lock().extract_if(.., of_cradle).map(|(_, what)| what).collect()
     }
 
     /// It can't be had.

@@ -2,15 +2,28 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use parking_lot::Mutex;
 use rustix::io::Errno;
 
 use crate::command::errors::LaunchError;
 use crate::keeper::identity::Identity;
+use crate::keeper::sandbox::Sandbox;
 use crate::keeper::seats::OnStart;
 use crate::keeper::{Keeper, Turn, no_keeper, start, thread};
 use crate::os::watch::Watch;
+
+/// How a seat is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Nobody has it.
+    Empty,
+    /// Nothing runs there.
+    Idle,
+    /// Something runs, or is about to.
+    Busy,
+}
 
 /// Where the host's keeper sits.
 pub struct Seat {
@@ -19,6 +32,8 @@ pub struct Seat {
     on_start: OnStart,
     /// Of the sandbox that its keepers are in.
     plan: Option<Arc<[u8]>>,
+    /// Whether that has stood.
+    stood: Arc<AtomicBool>,
     current: Mutex<Option<Arc<Keeper>>>,
 }
 
@@ -31,13 +46,23 @@ impl Seat {
         on_start: OnStart,
         plan: Option<Arc<[u8]>>,
     ) -> Self {
-        Seat { program, watch, on_start, plan, current: Mutex::new(None) }
+        let stood = Arc::default();
+        Seat { program, watch, on_start, plan, stood, current: Mutex::new(None) }
     }
 
-    /// Whoever has it runs what was asked of him, and no more.
-    pub fn leave(&self) {
-        if let Some(keeper) = self.current.lock().take() {
-            keeper.resign();
+    /// Nobody has it any more; who had, and is to resign.
+    pub fn vacate(&self) -> Option<Arc<Keeper>> {
+        self.current.lock().take()
+    }
+
+    /// Whether somebody has it, and how he is. For one that nobody else asks for now.
+    pub fn state(&self) -> State {
+        // Somebody is just about to take it.
+        let Some(current) = self.current.try_lock() else { return State::Busy };
+        match current.as_ref().filter(|keeper| !keeper.is_gone() && !keeper.has_resigned()) {
+            None => State::Empty,
+            Some(keeper) if keeper.is_busy() => State::Busy,
+            Some(_) => State::Idle,
         }
     }
 
@@ -61,8 +86,9 @@ impl Seat {
             keeper.resign();
         }
         *current = None;
-        let keeper =
-            Arc::new(start(self.program.as_deref(), &self.watch, identity, self.plan.clone())?);
+        let sandbox = self.plan.clone().map(|plan| Sandbox::new(plan, self.stood.clone()));
+        let keeper = start(self.program.as_deref(), &self.watch, identity, sandbox)?;
+        let keeper = Arc::new(keeper);
         let turn = Turn::of(keeper.clone());
         if keeper.can_be_told_apart() {
             *current = Some(keeper.clone());

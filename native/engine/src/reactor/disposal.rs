@@ -6,8 +6,8 @@ use std::time::Duration;
 use forkline_protocol::{Answer, Order};
 
 use crate::command::owner::Owner;
-use crate::keeper::Keeper;
 use crate::keeper::cradles::Cradle;
+use crate::keeper::tenancy::Tenancy;
 use crate::reactor::Reactor;
 use crate::request::letter::tell;
 
@@ -21,7 +21,7 @@ pub struct Leftover {
     /// What those of them are called that have no other name.
     pub label: String,
     /// Whose cradle it is.
-    pub keeper: Arc<Keeper>,
+    pub keeper: Tenancy,
     /// The way to it.
     pub cradle: Cradle,
     /// Its process id.
@@ -66,7 +66,7 @@ impl Reactor {
                     // It is nobody's, and not to be the next one's.
                     self.hear_keeper(leftover.keeper.id);
                     leftover.keeper.sandbox.iter().for_each(|sandbox| {
-                        sandbox.take_report(leftover.parent);
+                        sandbox.take_denied(leftover.parent);
                     });
                     self.free(&leftover.keeper, leftover.cradle);
                 }

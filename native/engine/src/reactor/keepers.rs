@@ -65,6 +65,7 @@ impl Reactor {
                             keeper.resign();
                         }
                     }
+                    Some(News::Left) => keeper.kept_has_ended(),
                     Some(News::Refused(errno, action)) => {
                         keeper.sandbox.iter().for_each(|of| of.is_refused(errno, action.clone()));
                     }

@@ -19,8 +19,9 @@ use crate::command::owner::{Owner, Ticket};
 use crate::command::sink::Sink;
 use crate::command::{Form, SpillTarget};
 use crate::drain::stream::{Output, Stream};
+use crate::keeper::Turn;
 use crate::keeper::cradles::Cradle;
-use crate::keeper::{Keeper, Turn};
+use crate::keeper::tenancy::Tenancy;
 use crate::reactor::answers::described;
 use crate::reactor::input::Input;
 use crate::request::letter::{Letter, tell};
@@ -36,7 +37,7 @@ pub struct Process {
     /// Where its events go.
     pub sink: Arc<dyn Sink>,
     /// Whose cradle it is in.
-    pub keeper: Arc<Keeper>,
+    pub keeper: Tenancy,
     /// Its cradle; None: that has died, or has nothing more to do with it.
     pub cradle: Option<Cradle>,
     /// Its process id, and its group's and session's; 0: not known yet.

@@ -6,6 +6,7 @@ use crate::command::Opening;
 use crate::command::outcome::{Cause, Ended};
 use crate::keeper::Turn;
 use crate::keeper::cradles::Cradle;
+use crate::keeper::tenancy::Tenancy;
 use crate::reactor::Reactor;
 use crate::reactor::process::{Phase, Process, Spilling};
 use crate::reactor::timers::Alarm;
@@ -32,7 +33,7 @@ impl Reactor {
             return self.free(turn.keeper(), cradle);
         };
         self.cradles.insert(cradle.id, id);
-        (process.keeper, process.cradle) = (turn.keeper().clone(), Some(cradle));
+        (process.keeper, process.cradle) = (Tenancy::of(turn.keeper()), Some(cradle));
         process.turn = Some(turn);
     }
 

@@ -19,6 +19,7 @@ use crate::keeper::attributes;
 use crate::keeper::cradles::Cradle;
 use crate::keeper::lifeline::AGAIN;
 use crate::keeper::seats::Seats;
+use crate::keeper::tenancy::Tenancy;
 use crate::keeper::{Keeper, Turn, no_keeper};
 use crate::os::queue::Queue;
 use crate::reactor::input::Input;
@@ -175,7 +176,7 @@ impl Launcher {
             owner: order.owner,
             ticket: order.ticket,
             sink: order.sink,
-            keeper: turn.keeper().clone(),
+            keeper: Tenancy::of(turn.keeper()),
             cradle: Some(cradle),
             pid: 0,
             parent: 0,

@@ -37,7 +37,12 @@ impl Place {
     /// The way to a new cradle.
     pub fn open(&self) -> Result<OwnedFd, LaunchError> {
         let (ours, theirs) = pair().map_err(|error: io::Error| descriptors("a channel")(error))?;
-        self.turn.lifeline.call(Call::Keep, &[theirs.as_fd()]).map_err(no_keeper)?;
+        self.turn.keeps_one();
+        let asked = self.turn.lifeline.call(Call::Keep, &[theirs.as_fd()]);
+        asked.map_err(|error| {
+            self.turn.kept_has_ended();
+            no_keeper(error)
+        })?;
         Ok(ours)
     }
 

@@ -9,10 +9,10 @@ import {
 import { markCheckouts } from '../../../command/sandbox/checkout/mark.js';
 import { withDenials } from '../../../command/sandbox/denials.js';
 import { sandboxEnvironment } from '../../../command/sandbox/environment.js';
-import { refuseSecrets } from '../../../command/sandbox/of-command.js';
+import { refuseSecrets, sandboxOfCommand } from '../../../command/sandbox/of-command.js';
 import { withPipes } from '../../../command/sandbox/pipes.js';
 import type { SandboxPolicy } from '../../../command/sandbox/policy.js';
-import { type ResolvedSandbox, resolveSandbox } from '../../../command/sandbox/resolve.js';
+import type { ResolvedSandbox } from '../../../command/sandbox/resolve.js';
 import type { Capture } from '../../../engine/outcome.js';
 import type { Owner } from '../../../engine/owner.js';
 import type { SandboxReport } from '../../../engine/sandbox-report.js';
@@ -58,7 +58,7 @@ export class ShellSandbox {
     this.#cwd = cwd;
     this.#environment = environment;
     this.#owner = owner;
-    this.#resolved = resolveSandbox(this.policy, cwd);
+    this.#resolved = sandboxOfCommand(this.policy, cwd, '');
   }
 
   /** @throws {InputError} A call's text has a secret in it. */
