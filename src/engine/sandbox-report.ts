@@ -13,8 +13,12 @@ export type SandboxLine =
   | 'socketFamilies'
   | 'privileges';
 
-/** What keeps a line; `none`: nothing, because it was not asked for or could not be had. */
-export type Enforcement = 'namespace' | 'landlock' | 'seccomp' | 'proxy' | 'none';
+/**
+ * What keeps a line; `none`: nothing, because it was not asked for or could not be had. `mount`, of what is
+ * hidden: each file and directory as it was when the sandbox was made; one that the host puts in its place
+ * while a command runs is seen by that.
+ */
+export type Enforcement = 'namespace' | 'mount' | 'landlock' | 'seccomp' | 'proxy' | 'none';
 
 /** What became of a command's sandbox. */
 export interface SandboxReport {

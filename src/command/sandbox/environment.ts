@@ -17,6 +17,9 @@ const NO_NEWER_VERSIONS: Readonly<Record<string, string>> = {
   GH_NO_UPDATE_NOTIFIER: '1',
 };
 
+/** Directories with hidden files are other file systems than those in them, at which git would stop. */
+const ACROSS: Readonly<Record<string, string>> = { GIT_DISCOVERY_ACROSS_FILESYSTEM: '1' };
+
 /**
  * A command's environment block with what is different in its sandbox.
  *
@@ -36,8 +39,12 @@ export function sandboxEnvironment(block: string, sandbox: ResolvedSandbox): str
     return sandbox.ownTmp && lost(name, entry.slice(at + 1)) ? [] : [entry];
   });
   const given = new Set(entries.map((entry) => entry.slice(0, entry.indexOf('='))));
-  const quiet = Object.entries(sandbox.network ? {} : NO_NEWER_VERSIONS);
-  const pairs = [...Object.entries(own), ...quiet.filter(([name]) => !given.has(name))].map(
+  const unlessGiven = {
+    ...(sandbox.hidden.length > 0 && ACROSS),
+    ...(!sandbox.network && NO_NEWER_VERSIONS),
+  };
+  const other = Object.entries(unlessGiven);
+  const pairs = [...Object.entries(own), ...other.filter(([name]) => !given.has(name))].map(
     ([name, value]) => `${name}=${value}`,
   );
   const whole = [...entries.filter((entry) => entry !== ''), ...pairs].join('\0');

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { ownPlaces } from '../../engine/addon/places.js';
 import { SERVER } from '../../engine/channel.js';
 import type { EngineSandbox } from '../../engine/message.js';
@@ -118,7 +118,7 @@ function resolveNow(
     secrets,
     writable: existing(writable),
     kept: [...existing([...settings, ...git.obeyed, ...trusted, ...own]), ...obeyed],
-    hidden: hiddenPlaces(hidden, writable),
+    hidden: [...new Set(hidden)],
     shown: existing(shown),
     sockets: existing(granted.sockets),
     ownTmp: filesystem.tmp !== 'shared',
@@ -152,6 +152,15 @@ function askedBy(
 /** Only those that exist: one that comes later makes another plan, and so another sandbox. */
 function existing(paths: readonly string[]): readonly string[] {
   return [...new Set(paths)].filter((path) => existsSync(path));
+}
+
+/** Of those that do not exist: the first name on the way to each that does not. */
+function missing(paths: readonly string[]): readonly string[] {
+  const first = (path: string): string => {
+    const parent = dirname(path);
+    return existsSync(parent) ? path : first(parent);
+  };
+  return [...new Set(paths.filter((path) => !existsSync(path)).map(first))];
 }
 
 /**
@@ -191,7 +200,9 @@ function planned(
       .filter((path) => !isAmong(path, writable)),
   );
   const isHeld = (path: string) => git.directories.some((one) => isAmong(path, [one]));
-  const [within, elsewhere] = split(sandbox.hidden, (path) => isAmong(path, writable));
+  const [within, elsewhere] = split(existing(sandbox.hidden), (path) =>
+    isAmong(realOf(path), writable),
+  );
   const plan = [
     `require\0${policy.require ?? 'all'}\0`,
     sandbox.network ? 'network\0full\0' : '',
@@ -205,7 +216,9 @@ function planned(
       sandbox.kept.filter((path) => !isHeld(path)),
     ),
     pinned('hide', within),
+    `home\0${homedir()}\0`,
     entries('hide', elsewhere),
+    entries('absent', missing(sandbox.hidden)),
     pinned('show', sandbox.shown),
     pinned('socket', sandbox.sockets),
   ].join('');
@@ -215,13 +228,6 @@ function planned(
 
 function split<Item>(items: readonly Item[], is: (item: Item) => boolean): [Item[], Item[]] {
   return [items.filter(is), items.filter((item) => !is(item))];
-}
-
-/** Where they really are; in what can be written to, only those that exist can be hidden. */
-function hiddenPlaces(paths: readonly string[], writable: readonly string[]): readonly string[] {
-  const places = paths.map(follow).filter((found) => found !== undefined);
-  const held = places.filter(({ real, exists }) => exists || !isAmong(real, writable));
-  return [...new Set(held.map(({ real }) => real))];
 }
 
 function realOf(path: string): string {

@@ -196,7 +196,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, Refusal
     refuse_replaced(plan)?;
     let plan = &plan.resolved();
     let git = tree::git_trees(plan)?;
-    tree::make(plan)?;
+    let reading = tree::make(plan)?;
     if !plan.network {
         network::start_loopback().map_err(Refusal::of(Line::Network, "starting the loopback"))?;
     }
@@ -218,7 +218,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, Refusal
     let mut enforced = Enforced::default();
     let when = |is: bool, by: By| if is { by } else { By::None };
     enforced.set(Line::Write, By::Namespace);
-    enforced.set(Line::Read, By::Namespace);
+    enforced.set(Line::Read, reading);
     enforced.set(Line::Tmp, when(!plan.shared_tmp, By::Namespace));
     enforced.set(Line::Network, when(!plan.network, network));
     enforced.set(Line::UnixSockets, By::Seccomp);

@@ -1,13 +1,13 @@
 //! Mounts, by the calls that take trees as descriptors: a tree that is covered can still be put
 //! elsewhere.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsString};
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr::null;
 
 use crate::sandbox::place;
@@ -15,6 +15,8 @@ use crate::sandbox::place;
 const OPEN_TREE_CLONE: libc::c_int = 1;
 const MOVE_MOUNT_F_EMPTY_PATH: libc::c_int = 4;
 const MOVE_MOUNT_T_EMPTY_PATH: libc::c_int = 0x40;
+/// What is mounted below, too.
+const COPIED: libc::c_int = OPEN_TREE_CLONE | libc::AT_RECURSIVE;
 const MOUNT_ATTR_RDONLY: u64 = 1;
 const MOUNT_ATTR_NODEV: u64 = 4;
 
@@ -35,17 +37,23 @@ pub struct Tree {
 
 impl Tree {
     pub fn copy(path: &Path) -> io::Result<Tree> {
-        Tree::copy_at(libc::AT_FDCWD, &text(path)?, 0, path.is_dir())
+        Tree::open(libc::AT_FDCWD, &text(path)?, COPIED, path.is_dir())
     }
 
     /// The same of what is open.
     pub fn copy_of(file: &OwnedFd) -> io::Result<Tree> {
         let kind = place::status(file)?.st_mode & libc::S_IFMT;
-        Tree::copy_at(file.as_raw_fd(), c"", libc::AT_EMPTY_PATH, kind == libc::S_IFDIR)
+        let flags = COPIED | libc::AT_EMPTY_PATH;
+        Tree::open(file.as_raw_fd(), c"", flags, kind == libc::S_IFDIR)
     }
 
-    fn copy_at(at: i32, name: &CStr, flags: i32, is_directory: bool) -> io::Result<Tree> {
-        let flags = flags | OPEN_TREE_CLONE | libc::AT_RECURSIVE | libc::O_CLOEXEC;
+    /// The mount at a path itself, and those below. It is moved when it is attached.
+    pub fn at(path: &Path) -> io::Result<Tree> {
+        Tree::open(libc::AT_FDCWD, &text(path)?, 0, path.is_dir())
+    }
+
+    fn open(at: i32, name: &CStr, flags: libc::c_int, is_directory: bool) -> io::Result<Tree> {
+        let flags = flags | libc::O_CLOEXEC;
         // SAFETY: a path that ends with NUL, and numbers.
         let tree = unsafe { libc::syscall(libc::SYS_open_tree, at, name.as_ptr(), flags) };
         if tree < 0 {
@@ -146,6 +154,70 @@ pub fn mount_new(kind: &CStr, path: &Path, flags: u64, options: &CStr) -> io::Re
     mount(Some(kind), path, Some(kind), flags | libc::MS_NOSUID, options)
 }
 
+/// Mounts what is at a path, and below, at another one too.
+pub fn bind(source: &Path, path: &Path) -> io::Result<()> {
+    mount(Some(&text(source)?), path, None, libc::MS_BIND | libc::MS_REC, c"")
+}
+
+/// Makes an entry that says, in a layer of an overlay, that there is no such file in those below.
+pub fn make_whiteout(path: &Path) -> io::Result<()> {
+    let name = text(path)?;
+    // SAFETY: a path that ends with NUL, and numbers. Anybody may make this device.
+    done(unsafe { libc::mknod(name.as_ptr(), libc::S_IFCHR, 0) })
+}
+
+/// Where every file system that is mounted here can be found.
+pub fn all() -> Vec<PathBuf> {
+    let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
+    let places = table.split(|byte| *byte == b'\n');
+    places.filter_map(|line| line.split(|byte| *byte == b' ').nth(4)).map(unescaped).collect()
+}
+
+/// The flag of a mount from which nothing is run, if it is one.
+pub fn execution(path: &Path) -> io::Result<u64> {
+    let name = text(path)?;
+    // SAFETY: valid as zeros; fills the structure.
+    unsafe {
+        let mut status: libc::statvfs = std::mem::zeroed();
+        done(libc::statvfs(name.as_ptr(), &mut status))?;
+        Ok(status.f_flag & libc::MS_NOEXEC)
+    }
+}
+
+/// The mode of a directory that gives all the rights that this user has in another.
+pub fn rights(path: &Path) -> io::Result<u32> {
+    let name = text(path)?;
+    let may = |mode| {
+        // SAFETY: a path that ends with NUL, and numbers.
+        let result =
+            unsafe { libc::faccessat(libc::AT_FDCWD, name.as_ptr(), mode, libc::AT_EACCESS) };
+        result == 0
+    };
+    let right = |mode, bits| if may(mode) { bits } else { 0 };
+    Ok(right(libc::R_OK, 0o444) | right(libc::X_OK, 0o111))
+}
+
+/// A path of the kernel's tables, in which blanks and their like are octal numbers.
+fn unescaped(path: &[u8]) -> PathBuf {
+    let mut bytes = Vec::new();
+    let mut left = path;
+    while let Some((first, rest)) = left.split_first() {
+        let byte =
+            rest.split_at_checked(3).filter(|_| *first == b'\\').and_then(|(digits, rest)| {
+                let digits = std::str::from_utf8(digits).ok()?;
+                Some((u8::from_str_radix(digits, 8).ok()?, rest))
+            });
+        let (byte, rest) = byte.unwrap_or((*first, rest));
+        bytes.push(byte);
+        left = rest;
+    }
+    PathBuf::from(OsString::from_vec(bytes))
+}
+
+fn done(result: libc::c_int) -> io::Result<()> {
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 fn mount(
     source: Option<&CStr>,
     path: &Path,
@@ -159,7 +231,7 @@ fn mount(
     let result = unsafe {
         libc::mount(pointer(source), name.as_ptr(), pointer(kind), flags, options.as_ptr().cast())
     };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    done(result)
 }
 
 fn set_attributes(
@@ -185,4 +257,15 @@ fn set_attributes(
 
 fn text(path: &Path) -> io::Result<CString> {
     Ok(CString::new(path.as_os_str().as_bytes())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_the_kernels_tables_are_read() {
+        assert_eq!(unescaped(br"/a\040b\134\011"), Path::new("/a b\\\t"));
+        assert_eq!(unescaped(br"/a\04"), Path::new(r"/a\04"));
+    }
 }

@@ -22,6 +22,10 @@ pub struct Plan {
     /// Whether `/tmp` and its like are the host's.
     pub shared_tmp: bool,
     pub rules: Vec<Rule>,
+    /// The home directory of whoever the commands are run for.
+    pub home: Option<PathBuf>,
+    /// What is hidden, by the names that the policy has for it, with links; and what is not there yet.
+    pub hidden_names: Vec<PathBuf>,
 }
 
 /// What is to hold for there to be a sandbox.
@@ -81,10 +85,19 @@ impl Plan {
                 (b"processes", b"host") => plan.host_processes = true,
                 (b"tmp", b"shared") => plan.shared_tmp = true,
                 (b"is", identity) => plan.rules.last_mut()?.identity = identity_in(identity),
-                _ => plan.rules.push(rule(word, value)?),
+                (b"home", path) => plan.home = Some(absolute(path)?),
+                (b"absent", path) => plan.hidden_names.push(absolute(path)?),
+                _ => plan.add(rule(word, value)?),
             }
         }
         Some(plan)
+    }
+
+    fn add(&mut self, rule: Rule) {
+        if rule.access == Access::Hide {
+            self.hidden_names.push(rule.path.clone());
+        }
+        self.rules.push(rule);
     }
 
     /// The paths of a kind.
@@ -131,8 +144,12 @@ fn rule(word: &[u8], value: &[u8]) -> Option<Rule> {
         b"socket" => Access::Socket,
         _ => return None,
     };
+    Some(Rule { access, path: absolute(value)?, identity: None })
+}
+
+fn absolute(value: &[u8]) -> Option<PathBuf> {
     let path = PathBuf::from(OsStr::from_bytes(value));
-    path.is_absolute().then_some(Rule { access, path, identity: None })
+    path.is_absolute().then_some(path)
 }
 
 /// `device:inode:…`; None: the host has found nothing.
@@ -164,6 +181,9 @@ mod tests {
         let plan = Plan::decode(b"write\0/a\0is\x005:6:7\0git\0/b\0is\0\0").unwrap();
         let identities = plan.rules.iter().map(|rule| rule.identity);
         assert_eq!(identities.collect::<Vec<_>>(), [Some((5, 6)), None]);
+        let plan = Plan::decode(b"home\0/h\0hide\0/h/b\0absent\0/h/c\0").unwrap();
+        assert_eq!(plan.home.as_deref(), Some(Path::new("/h")));
+        assert_eq!(plan.hidden_names, [Path::new("/h/b"), Path::new("/h/c")]);
     }
 
     #[test]

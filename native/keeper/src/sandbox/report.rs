@@ -28,6 +28,8 @@ pub enum Line {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     Namespace,
+    /// Something that is mounted on files as they are: the host can put others in their places.
+    Mount,
     Landlock,
     Seccomp,
     Proxy,
@@ -122,6 +124,7 @@ impl fmt::Display for By {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             By::Namespace => "namespace",
+            By::Mount => "mount",
             By::Landlock => "landlock",
             By::Seccomp => "seccomp",
             By::Proxy => "proxy",

@@ -4,9 +4,12 @@
 //! Everything that is to be seen is copied first, while nothing is covered yet. Then the whole is made
 //! read-only, and the copies are put in their places, the shorter paths first: so the longest decides.
 
+mod names;
+mod overlay;
 mod own;
 mod steps;
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -14,19 +17,22 @@ use std::path::Path;
 
 use crate::sandbox::mounts::{self, Tree, make_read_only, mount_new, put};
 use crate::sandbox::plan::Plan;
-use crate::sandbox::report::{Line, Refusal};
+use crate::sandbox::report::{By, Line, Refusal};
+use names::names;
+use overlay::overlays;
 use own::Hosts;
 pub use own::{close_proc, open_proc};
 pub use steps::git_trees;
 use steps::{Step, What, steps};
 
-/// Makes it.
-pub fn make(plan: &Plan) -> Result<(), Refusal> {
+/// Makes it. Returns by what hidden files are kept from being read.
+pub fn make(plan: &Plan) -> Result<By, Refusal> {
     let refuse = |line, action: &str| Refusal::of::<io::Error>(line, action.to_owned());
     mounts::part_from_outside().map_err(refuse(Line::Write, "parting from the host's mounts"))?;
     let nothing = || Tree::copy(Path::new("/dev/null")).and_then(Tree::without_devices);
     let hosts = Hosts::copy();
-    let steps = steps(plan)?;
+    let mut steps = steps(plan)?;
+    let by = hide_names(plan, &mut steps);
     make_read_only(Path::new("/"))
         .map_err(refuse(Line::Write, "making the files read-only (Linux 5.12 or newer)"))?;
     own::make_dev(hosts.devices).map_err(refuse(Line::Read, "mounting /dev"))?;
@@ -53,7 +59,27 @@ pub fn make(plan: &Plan) -> Result<(), Refusal> {
         make_read_only_alone(path)
             .map_err(refuse(Line::Read, &format!("hiding '{}'", path.display())))?;
     }
-    Ok(())
+    Ok(by)
+}
+
+/// Has names hidden by overlays. Covers `/dev`. Returns by what hidden files are kept from being read.
+fn hide_names(plan: &Plan, steps: &mut Vec<Step>) -> By {
+    let mounts = mounts::all();
+    let (bases, are_all) = names(plan, &mounts);
+    let count = bases.len();
+    let overlays = overlays(bases, &mounts);
+    let by = if are_all && overlays.len() == count { By::Namespace } else { By::Mount };
+    // There the overlay is what is shown.
+    let merged: HashSet<&Path> =
+        overlays.iter().flat_map(|overlay| overlay.base.merged()).collect();
+    steps
+        .retain(|step| !matches!(step.what, What::Tree(_, false)) || !merged.contains(&*step.path));
+    let overlays = overlays
+        .into_iter()
+        .map(|overlay| Step { path: overlay.base.path, what: What::Tree(overlay.tree, false) });
+    steps.splice(0..0, overlays);
+    steps.sort_by_key(|step| step.path.components().count());
+    by
 }
 
 /// The mount at this path, and not those below it.

@@ -25,7 +25,7 @@ pub enum What {
     NoDirectory,
 }
 
-/// All steps of a plan, the shorter paths first. Of copies they are made now.
+/// All steps of a plan. What is copied is copied now.
 pub fn steps(plan: &Plan) -> Result<Vec<Step>, Refusal> {
     let mut steps = Vec::new();
     let mut held = HashSet::new();
@@ -54,7 +54,6 @@ pub fn steps(plan: &Plan) -> Result<Vec<Step>, Refusal> {
         };
         steps.push(Step { path: rule.path.clone(), what });
     }
-    steps.sort_by_key(|step| step.path.components().count());
     Ok(steps)
 }
 

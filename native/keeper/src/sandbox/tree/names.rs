@@ -1,0 +1,270 @@
+//! Which names are to stay hidden, whatever the host puts there, and in which directories they lie.
+//!
+//! A mount hides the very file or directory that it is on: when the host replaces that by `rename()`, the
+//! kernel takes the mount away. What is mounted in an overlay is on an entry of the overlay, which stays.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use crate::sandbox::OWN;
+use crate::sandbox::plan::{Access, Plan, Rule};
+
+/// With more links a path leads nowhere for the kernel either.
+const MOST_LINKS: usize = 40;
+
+/// Directories on which there are no overlays: of files that change by rename, and are to be seen as they
+/// are. What is hidden in `/etc` is root's, and readable for nobody else anyhow.
+const SYSTEM: [&str; 4] = ["/etc", "/proc", "/sys", "/dev"];
+
+/// What is seen in place of a hidden name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Placeholder {
+    /// A directory that is empty until something else is mounted there.
+    Directory,
+    /// A file likewise.
+    File,
+    /// The link that is there: where it leads to is hidden too.
+    Link(PathBuf),
+    /// Nothing, as there is nothing yet.
+    Missing,
+}
+
+/// A directory for an overlay, and the names below it that are hidden.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Base {
+    pub path: PathBuf,
+    pub names: BTreeMap<PathBuf, Placeholder>,
+}
+
+impl Base {
+    /// The directories that are seen through the overlay: it, and those on the way to names; those above
+    /// come first.
+    pub fn merged(&self) -> BTreeSet<&Path> {
+        let above = |name: &'_ &PathBuf| name.components().count() > self.path.components().count();
+        let ways = self.names.keys().filter(above).flat_map(|name| name.ancestors().skip(1));
+        ways.filter(|path| path.starts_with(&self.path)).collect()
+    }
+}
+
+/// Sorts the hidden names of a resolved plan by the directories that overlays are to be mounted on.
+/// Returns whether these are all names.
+pub fn names(plan: &Plan, mounts: &[PathBuf]) -> (Vec<Base>, bool) {
+    let context = Context::new(plan, mounts);
+    let mut found = BTreeMap::new();
+    let mut directories = BTreeSet::new();
+    let mut are_all = true;
+    for path in &plan.hidden_names {
+        let Walk { own, places, .. } = context.walk(path);
+        let last = places.last().map(|(place, _)| place.clone());
+        for place in own.into_iter().chain(last) {
+            match context.way_to_hold(&place) {
+                Way::Overlay(directory) => {
+                    directories.insert(directory);
+                }
+                Way::Unneeded => {}
+                Way::None => are_all = false,
+            }
+        }
+        found.extend(places);
+    }
+    (context.bases(directories, &found), are_all)
+}
+
+/// How a name can be held.
+#[derive(Debug, PartialEq, Eq)]
+enum Way {
+    Overlay(PathBuf),
+    /// Commands see nothing of it, or nobody else can read it.
+    Unneeded,
+    None,
+}
+
+struct Context<'a> {
+    plan: &'a Plan,
+    /// Where something is mounted that may be of interest.
+    mounts: Vec<&'a Path>,
+    home: Option<PathBuf>,
+    /// Directories that are the sandbox's own, where there is nothing but what the plan puts there.
+    own: Vec<PathBuf>,
+}
+
+impl Context<'_> {
+    fn new<'a>(plan: &'a Plan, mounts: &'a [PathBuf]) -> Context<'a> {
+        let own: &[&str] = if plan.shared_tmp { &[] } else { &OWN };
+        let mounts = mounts.iter().map(PathBuf::as_path);
+        Context {
+            plan,
+            mounts: mounts.filter(|path| path.parent().is_some() && !is_system(path)).collect(),
+            home: plan.home.as_ref().and_then(|home| home.canonicalize().ok()),
+            own: own.iter().filter_map(|path| fs::canonicalize(path).ok()).collect(),
+        }
+    }
+
+    fn walk(&self, path: &Path) -> Walk {
+        let names = self.plan.home.as_ref().and_then(|home| path.strip_prefix(home).ok());
+        match (&self.home, names) {
+            (Some(home), Some(names)) => Walk::new(home, names),
+            _ => Walk::new(Path::new("/"), path),
+        }
+    }
+
+    fn way_to_hold(&self, place: &Path) -> Way {
+        if place.starts_with("/etc") || !self.is_visible(place) {
+            return Way::Unneeded;
+        }
+        let mut shown = self.above(place, &[Access::Show, Access::Write]);
+        if let Some(hidden) = self.above(place, &[Access::Hide]).next() {
+            let is_shown = shown.any(|path| path.starts_with(hidden));
+            return if is_shown { Way::None } else { Way::Unneeded };
+        }
+        // There the host's own directory is seen.
+        if self.above(place, &[Access::Write]).next().is_some() {
+            return Way::None;
+        }
+        let directory = self.candidates(place).into_iter().find(|path| self.is_fit(path, place));
+        directory.map_or(Way::None, |path| Way::Overlay(path.to_owned()))
+    }
+
+    /// The paths of rules for directories that it lies in.
+    fn above<'b>(
+        &'b self,
+        place: &'b Path,
+        accesses: &'b [Access],
+    ) -> impl Iterator<Item = &'b Path> {
+        let is_above = move |rule: &&Rule| {
+            accesses.contains(&rule.access) && *rule.path != *place && place.starts_with(&rule.path)
+        };
+        self.plan.rules.iter().filter(is_above).map(|rule| &*rule.path)
+    }
+
+    fn is_visible(&self, place: &Path) -> bool {
+        let Some(own) = self.own.iter().find(|own| place.starts_with(own)) else { return true };
+        let is_shown = |rule: &Rule| place.starts_with(&rule.path) && rule.path.starts_with(own);
+        self.plan.rules.iter().any(is_shown)
+    }
+
+    /// Nobody replaces a home, or what is mounted; others may be replaced with all that is in them.
+    fn candidates<'b>(&'b self, place: &'b Path) -> Vec<&'b Path> {
+        let above = |path: &&Path| place.starts_with(path) && *path != place;
+        let home = self.home.as_deref().filter(above);
+        let mounted = self.mounts.iter().copied().filter(above);
+        let mounted = mounted.filter(|path| home.is_some_and(|home| path.starts_with(home)));
+        let mounted = mounted.max_by_key(|path| path.components().count());
+        home.into_iter().chain(mounted).chain(place.parent()).collect()
+    }
+
+    fn is_fit(&self, directory: &Path, place: &Path) -> bool {
+        directory.parent().is_some()
+            && !is_system(directory)
+            && self.is_visible(directory)
+            && self.is_same_mount(directory, place)
+    }
+
+    /// Whether nothing is mounted between a directory and a place in it: an overlay would not have it.
+    fn is_same_mount(&self, directory: &Path, place: &Path) -> bool {
+        let is_above = |above: &Path, path: &Path| path.starts_with(above) && path != above;
+        let is_between = |path: &&Path| is_above(directory, path) && is_above(path, place);
+        !self.mounts.iter().any(is_between)
+    }
+
+    fn bases(
+        &self,
+        directories: BTreeSet<PathBuf>,
+        found: &BTreeMap<PathBuf, Placeholder>,
+    ) -> Vec<Base> {
+        let mut bases: Vec<Base> = Vec::new();
+        // Those above come first.
+        for path in directories {
+            let is_in =
+                |base: &Base| path.starts_with(&base.path) && self.is_same_mount(&base.path, &path);
+            if !bases.iter().any(is_in) {
+                bases.push(Base { path, names: BTreeMap::new() });
+            }
+        }
+        for (place, placeholder) in found {
+            let is_covered = place.ancestors().skip(1).any(|above| found.contains_key(above));
+            if is_covered || self.above(place, &[Access::Write]).next().is_some() {
+                continue;
+            }
+            let is_in = |base: &&mut Base| {
+                place.starts_with(&base.path)
+                    && *place != base.path
+                    && self.is_same_mount(&base.path, place)
+            };
+            if let Some(base) = bases.iter_mut().find(is_in) {
+                base.names.insert(place.clone(), placeholder.clone());
+            }
+        }
+        bases
+    }
+}
+
+fn is_system(path: &Path) -> bool {
+    SYSTEM.iter().any(|system| path.starts_with(system))
+}
+
+/// What a path has led to.
+#[derive(Debug, Default)]
+struct Walk {
+    at: PathBuf,
+    /// The place of the path's last name, which may be a link.
+    own: Option<PathBuf>,
+    /// The links on the way, and where it ends.
+    places: Vec<(PathBuf, Placeholder)>,
+}
+
+impl Walk {
+    /// Goes from a directory, as the kernel does.
+    fn new(directory: &Path, path: &Path) -> Walk {
+        let mut walk = Walk { at: directory.to_owned(), ..Walk::default() };
+        let mut left = components(path);
+        while let Some(next) = left.pop() {
+            match next.components().next() {
+                Some(Component::RootDir) => walk.at = PathBuf::from("/"),
+                Some(Component::ParentDir) => drop(walk.at.pop()),
+                Some(Component::Normal(name)) => match walk.enter(name, left.is_empty()) {
+                    Some(target) => left.extend(components(&target)),
+                    None => break,
+                },
+                _ => {}
+            }
+            if walk.places.len() > MOST_LINKS {
+                break;
+            }
+        }
+        walk
+    }
+
+    /// Goes on by a name. Returns where a link leads to, or an empty path; none: it ends here.
+    fn enter(&mut self, name: &OsStr, is_last: bool) -> Option<PathBuf> {
+        let place = self.at.join(name);
+        if is_last && self.own.is_none() {
+            self.own = Some(place.clone());
+        }
+        let placeholder = match fs::symlink_metadata(&place) {
+            Ok(status) if status.is_symlink() => {
+                let target = fs::read_link(&place).ok()?;
+                self.places.push((place, Placeholder::Link(target.clone())));
+                return Some(target);
+            }
+            Ok(status) if status.is_dir() && !is_last => {
+                self.at = place;
+                return Some(PathBuf::new());
+            }
+            Ok(status) if status.is_dir() => Placeholder::Directory,
+            Ok(_) if is_last => Placeholder::File,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Placeholder::Missing,
+            _ => return None,
+        };
+        self.places.push((place, placeholder));
+        None
+    }
+}
+
+/// The components of a path, the last one first.
+fn components(path: &Path) -> Vec<PathBuf> {
+    path.components().rev().map(|component| PathBuf::from(component.as_os_str())).collect()
+}

@@ -1,0 +1,122 @@
+//! Overlays in which hidden names have something else, for as long as the sandbox stands.
+//!
+//! An overlay has three layers, and can't be written to: what is seen of hidden names, entries that say
+//! that what is below by these names is not there, and the host's own directory.
+
+use std::env;
+use std::ffi::CString;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+
+use crate::sandbox::mounts::{self, Tree, mount_new};
+use crate::sandbox::tree::names::{Base, Placeholder};
+
+/// Where the layers are made. It gets something else mounted on it in any case.
+const WORKSHOP: &str = "/dev";
+
+/// More directories in those of an overlay are not mounted on it, but seen through it.
+const MOST_LIVE: usize = 2000;
+
+/// An overlay that is nowhere yet.
+pub struct Overlay {
+    pub base: Base,
+    pub tree: Tree,
+}
+
+/// Makes overlays, while nothing is covered yet. Those that can't be had are left out: of old kernels, over
+/// too many others, or on directories in which something is mounted.
+///
+/// `mounts`: where something is mounted.
+pub fn overlays(bases: Vec<Base>, mounts: &[PathBuf]) -> Vec<Overlay> {
+    if bases.is_empty() {
+        return Vec::new();
+    }
+    let Ok(directory) = fs::File::options().custom_flags(libc::O_PATH).read(true).open(".") else {
+        return Vec::new();
+    };
+    // It is not taken away again, which would take as long as all else.
+    if mount_new(c"tmpfs", Path::new(WORKSHOP), 0, c"mode=700").is_err() {
+        return Vec::new();
+    }
+    let make = |(index, base): (usize, Base)| {
+        let tree = make(&Path::new(WORKSHOP).join(index.to_string()), &base, mounts).ok()?;
+        Some(Overlay { base, tree })
+    };
+    let overlays = bases.into_iter().enumerate().filter_map(make).collect();
+    // SAFETY: takes a number.
+    unsafe { libc::fchdir(directory.as_raw_fd()) };
+    overlays
+}
+
+/// Makes the layers below a path, and mounts them.
+fn make(workshop: &Path, base: &Base, mounts: &[PathBuf]) -> io::Result<Tree> {
+    let [seen, without, whole] = ["seen", "without", "whole"].map(|name| workshop.join(name));
+    fs::create_dir(workshop)?;
+    fs::create_dir(&whole)?;
+    for directory in base.merged() {
+        let below = directory.strip_prefix(&base.path).unwrap_or(directory);
+        fs::create_dir(seen.join(below))?;
+        fs::create_dir(without.join(below))?;
+        imitate(directory, &seen.join(below))?;
+    }
+    for (name, placeholder) in &base.names {
+        let below = name.strip_prefix(&base.path).unwrap_or(name);
+        let place = seen.join(below);
+        match placeholder {
+            Placeholder::Directory => {
+                fs::create_dir(&place).and_then(|()| set_mode(&place, 0o111))?
+            }
+            Placeholder::File => fs::write(&place, "").and_then(|()| set_mode(&place, 0))?,
+            Placeholder::Link(target) => symlink(target, &place)?,
+            Placeholder::Missing => {}
+        }
+        mounts::make_whiteout(&without.join(below))?;
+    }
+    // Its own path could have characters of which options are made.
+    env::set_current_dir(&base.path)?;
+    let layers = format!("lowerdir={}:{}:.", seen.display(), without.display());
+    let flags = libc::MS_RDONLY | libc::MS_NODEV | mounts::execution(Path::new("."))?;
+    let mount = |options: String| mount_new(c"overlay", &whole, flags, &CString::new(options)?);
+    // What a user other than the machine's root needs is not known before Linux 5.11.
+    mount(format!("userxattr,{layers}")).or_else(|_| mount(layers))?;
+    for path in live(base, mounts) {
+        let below = path.strip_prefix(&base.path).unwrap_or(&path);
+        // Else it is seen through the overlay.
+        let _ = mounts::bind(below, &whole.join(below));
+    }
+    Tree::at(&whole)
+}
+
+/// Directories in those of the overlay in which nothing is hidden, and files that something is mounted on.
+/// They are mounted on the overlay: that goes on showing what the host has replaced by rename, and shows
+/// nothing that is mounted.
+fn live(base: &Base, mounts: &[PathBuf]) -> Vec<PathBuf> {
+    let merged = base.merged();
+    let entries = merged.iter().filter_map(|path| fs::read_dir(path).ok()).flatten().flatten();
+    let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let is_in = |path: &&PathBuf| path.parent().is_some_and(|parent| merged.contains(parent));
+    let mounted = mounts.iter().filter(is_in).filter(|path| !path.is_dir()).cloned();
+    let paths = mounted.chain(directories.map(|entry| entry.path()));
+    let is_seen = |path: &PathBuf| !merged.contains(&**path) && !base.names.contains_key(path);
+    paths.filter(is_seen).take(MOST_LIVE).collect()
+}
+
+/// Gives a directory the owner and mode of another, as far as that is possible. Where the owner is nobody
+/// here, the rights of whoever runs commands are those that he has there.
+fn imitate(real: &Path, path: &Path) -> io::Result<()> {
+    let status = fs::metadata(real)?;
+    let mode = match chown(path, Some(status.uid()), Some(status.gid())) {
+        Ok(()) => status.mode() & 0o7777,
+        // Only the group is none of ours.
+        Err(_) if fs::metadata(path)?.uid() == status.uid() => status.mode() & 0o777,
+        Err(_) => mounts::rights(real)?,
+    };
+    set_mode(path, mode)
+}
+
+fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    fs::set_permissions(path, Permissions::from_mode(mode))
+}
