@@ -16,7 +16,10 @@ import { checkPty, type PtyOption } from './terminal.js';
 
 /** A file for the whole output, mode 0600. */
 export interface SpillOptions {
-  /** Where: a path, or one relative to the directory of the host. */
+  /**
+   * Where: a path, or one relative to the directory of the host. No link is written through, nor is one
+   * followed on the way that a command in a sandbox could have made.
+   */
   readonly path: string;
   /** Its quota in bytes. Default: none. */
   readonly maxBytes?: number | undefined;

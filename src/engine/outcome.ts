@@ -131,9 +131,9 @@ export interface SpillReport {
   /** Bytes not written, because of `maxBytes` or of `error`. */
   readonly dropped: number;
   /**
-   * Present when writing failed, or when the file is not what was written: `ENOENT`, it was removed
-   * meanwhile; `EIO`, it has another size; `EBUSY`, another command of this process wrote it at the
-   * same time. The command went on regardless.
+   * Present when writing failed (`ELOOP`: a link was in its place), or when the file is not what was
+   * written: `ENOENT`, it was removed meanwhile; `EIO`, it has another size; `EBUSY`, another command
+   * of this process wrote it at the same time. The command went on regardless.
    */
   readonly error?: SpillError;
 }

@@ -3,7 +3,7 @@
 //! hears of that, and mounts it over the new one, some microseconds later.
 
 use std::collections::HashSet;
-use std::io::{self, Read};
+use std::io::{self, PipeWriter, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -22,23 +22,27 @@ struct Covered {
     is_hidden: bool,
 }
 
-/// Starts the process as a child of this one, with which it ends. None: there is no such name.
+/// Starts the process as a child of this one, with which it ends, and waits until it watches. None: there is
+/// no such name.
 pub fn start(charge: &Charge) -> io::Result<Option<i32>> {
     let names = names(&charge.plan.resolved());
     if names.is_empty() {
         return Ok(None);
     }
+    let (mut watching, told) = io::pipe()?;
     // SAFETY: there is one thread, so the child has everything that its parent had.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
-            let _ = join(charge).and_then(|()| {
-                close_all();
-                watch(&names)
-            });
+            let _ = join(charge).and_then(|()| watch(&names, told));
             exit(1)
         }
-        pid => Ok(Some(pid)),
+        pid => {
+            drop(told);
+            // None comes from one that has ended: what is replaced is covered for the next command then.
+            let _ = watching.read(&mut [0]);
+            Ok(Some(pid))
+        }
     }
 }
 
@@ -66,20 +70,25 @@ fn join(charge: &Charge) -> io::Result<()> {
     }
 }
 
-/// Nothing that the parent has open is this process's to keep open.
-fn close_all() {
-    // SAFETY: takes numbers only; nothing here uses what was open, and there is no way back.
+/// Nothing else that the parent has open is this process's to keep open.
+fn close_all_but(kept: &OwnedFd) -> io::Result<()> {
+    // SAFETY: take numbers only; nothing here uses what was open, and there is no way back. What is kept is not
+    // used by its old number any more.
     unsafe {
-        if libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0) != 0 {
-            for number in 0..1024 {
+        if libc::dup2(kept.as_raw_fd(), 0) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        if libc::syscall(libc::SYS_close_range, 1, u32::MAX, 0) != 0 {
+            for number in 1..1024 {
                 libc::close(number);
             }
         }
     }
+    Ok(())
 }
 
 /// Covers what is bare, whenever something comes to be in one of the directories.
-fn watch(names: &[Covered]) -> io::Result<()> {
+fn watch(names: &[Covered], mut told: PipeWriter) -> io::Result<()> {
     const COMES: u32 = libc::IN_MOVED_TO | libc::IN_CREATE | libc::IN_ONLYDIR;
     // SAFETY: takes numbers only.
     let events = unsafe { libc::inotify_init1(libc::IN_CLOEXEC) };
@@ -94,7 +103,12 @@ fn watch(names: &[Covered]) -> io::Result<()> {
         // SAFETY: a path that ends with NUL.
         unsafe { libc::inotify_add_watch(events.as_raw_fd(), path.as_ptr(), COMES) };
     }
-    let mut events = std::fs::File::from(events);
+    told.write_all(b"1")?;
+    close_all_but(&events)?;
+    // It has that number now, and its old one is closed.
+    std::mem::forget((events, told));
+    // SAFETY: just made by the call above, and nobody else's.
+    let mut events = std::fs::File::from(unsafe { OwnedFd::from_raw_fd(0) });
     let mut buffer = [0; 4096];
     loop {
         for name in names {

@@ -117,8 +117,8 @@ fn beside(plan: &Plan, before: Before, outside: &Outside) -> ExitCode {
     let mut covering = None;
     // Later the one inside is closed to us.
     let is_made = outside.is_made(|given| {
-        warden = warden::start(&charge, given).ok();
         covering = cover::start(&charge).ok().flatten();
+        warden = warden::start(&charge, given).ok();
     });
     if !is_made && plan.require == Require::BestEffort {
         warden.into_iter().chain(covering).for_each(warden::end);
