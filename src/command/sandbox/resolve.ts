@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { ownPlaces } from '../../engine/addon/places.js';
 import { SERVER } from '../../engine/channel.js';
 import type { EngineSandbox } from '../../engine/message.js';
+import { userDirectory } from '../../support/directories/private-directory.js';
 import { InputError } from '../../support/errors.js';
 import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS } from './defaults.js';
 import { isAmong } from './paths.js';
@@ -112,12 +113,14 @@ function resolveNow(
   // What this process, and its proxy, go by later.
   const obeyedHere = [...ownPlaces(), ...(secrets === undefined ? [] : rootFiles())];
   const own = obeyedHere.filter((path) => isAmong(path, writable) && !writable.includes(path));
+  // Where it is the host's, commands would find there what this process keeps.
+  const privates = filesystem.tmp === 'shared' ? [realOf(userDirectory())] : [];
   const shown = [...placesAmong(PRIVATE, unseen), ...granted.shown, ...trusted];
   const obeyed = git.directories.flatMap((path) => OBEYED_BY_GIT.map((name) => join(path, name)));
   return planned(policy, granted, {
     secrets,
     writable: existing(writable),
-    kept: [...existing([...settings, ...git.obeyed, ...trusted, ...own]), ...obeyed],
+    kept: [...existing([...settings, ...git.obeyed, ...trusted, ...own, ...privates]), ...obeyed],
     hidden: [...new Set(hidden)],
     shown: existing(shown),
     sockets: existing(granted.sockets),

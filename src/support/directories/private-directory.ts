@@ -55,7 +55,7 @@ function homeless(path: string, error: unknown): unknown {
   return new Error(`${dirname(path)}: no such directory (TMPDIR)`, { cause: error });
 }
 
-function userDirectory(): string {
+export function userDirectory(): string {
   // TMPDIR may be relative, and the path is for others, who are elsewhere.
   return resolve(tmpdir(), `forkline-${process.getuid?.() ?? userInfo().username}`);
 }

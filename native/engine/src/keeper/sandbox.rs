@@ -1,5 +1,9 @@
 //! What a keeper has told of its sandbox.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -17,6 +21,8 @@ pub struct Sandbox {
     /// Whether this is not the first, which no command has been told yet.
     is_renewed: AtomicBool,
     refused: OnceLock<LaunchError>,
+    /// What was hidden when it was made, by device and inode.
+    hidden: Vec<(PathBuf, Option<(u64, u64)>)>,
     /// With the cradle of whose command was denied it.
     denied: Mutex<Vec<(i32, String)>>,
 }
@@ -27,7 +33,9 @@ const MOST_DENIED: usize = 256;
 impl Sandbox {
     /// Nothing is known of it yet. `stood`: whether one with this plan has.
     pub fn new(plan: Arc<[u8]>, stood: Arc<AtomicBool>) -> Sandbox {
+        let hidden = hidden_in(&plan).map(|path| (path.to_owned(), identity(path))).collect();
         Sandbox {
+            hidden,
             plan,
             enforced: OnceLock::new(),
             is_renewed: AtomicBool::new(stood.load(Ordering::SeqCst)),
@@ -41,6 +49,12 @@ impl Sandbox {
     pub fn stands(&self, enforced: String) {
         let _ = self.enforced.set(enforced);
         self.stood.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether something that it hides by what is there, and not by its name, has been replaced since.
+    pub fn is_bare(&self) -> bool {
+        let is_by_mount = self.enforced.get().is_some_and(|lines| lines.contains("read=mount"));
+        is_by_mount && self.hidden.iter().any(|(path, known)| identity(path) != *known)
     }
 
     /// Whether it is to have a proxy, and stands without one: nobody could serve it then.
@@ -87,5 +101,44 @@ impl Sandbox {
     /// Why it can't be had.
     pub fn refusal(&self) -> Option<LaunchError> {
         self.refused.get().cloned()
+    }
+}
+
+/// The paths that a plan hides.
+fn hidden_in(plan: &[u8]) -> impl Iterator<Item = &Path> {
+    let mut fields = plan.split(|byte| *byte == 0);
+    let mut entries = std::iter::from_fn(move || Some((fields.next()?, fields.next()?)));
+    std::iter::from_fn(move || entries.find(|(word, _)| *word == b"hide"))
+        .map(|(_, path)| Path::new(OsStr::from_bytes(path)))
+}
+
+/// None: there is nothing.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s3_what_is_hidden_by_what_is_there_is_compared() {
+        let path = std::env::temp_dir().join(format!("forkline-hidden-{}", std::process::id()));
+        std::fs::write(&path, "").unwrap();
+        let plan = format!("require\0all\0write\0/w\0hide\0{}\0show\0/s\0", path.display());
+        assert_eq!(hidden_in(plan.as_bytes()).collect::<Vec<_>>(), [&*path]);
+        let plan: Arc<[u8]> = plan.as_bytes().into();
+        let of = |enforced: &str| {
+            let sandbox = Sandbox::new(plan.clone(), Arc::default());
+            sandbox.stands(enforced.to_owned());
+            sandbox
+        };
+        let (held, mounted) = (of("read=namespace"), of("write=namespace read=mount"));
+        assert_eq!((held.is_bare(), mounted.is_bare()), (false, false));
+        let next = path.with_extension("next");
+        std::fs::write(&next, "").unwrap();
+        std::fs::rename(&next, &path).unwrap();
+        assert_eq!((held.is_bare(), mounted.is_bare()), (false, true));
+        std::fs::remove_file(&path).unwrap();
     }
 }

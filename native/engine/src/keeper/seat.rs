@@ -76,7 +76,8 @@ impl Seat {
         let mut current = self.current.lock();
         let is_there = |keeper: &&Arc<Keeper>| !keeper.is_gone() && !keeper.has_resigned();
         if let Some(keeper) = current.as_ref().filter(is_there) {
-            if keeper.identity.serves(&identity) {
+            let is_bare = keeper.sandbox.as_ref().is_some_and(Sandbox::is_bare);
+            if !is_bare && keeper.identity.serves(&identity) {
                 if keeper.is_seen() {
                     return Ok(Turn::of(keeper.clone()));
                 }
