@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { ownPlaces } from '../../engine/addon/places.js';
 import { SERVER } from '../../engine/channel.js';
 import type { EngineSandbox } from '../../engine/message.js';
@@ -121,7 +121,8 @@ function resolveNow(
     secrets,
     writable: existing(writable),
     kept: [...existing([...settings, ...git.obeyed, ...trusted, ...own, ...privates]), ...obeyed],
-    hidden: [...new Set(hidden)],
+    // A home that is no absolute path is none.
+    hidden: [...new Set(hidden.filter(isAbsolute))],
     shown: existing(shown),
     sockets: existing(granted.sockets),
     ownTmp: filesystem.tmp !== 'shared',
@@ -219,7 +220,7 @@ function planned(
       sandbox.kept.filter((path) => !isHeld(path)),
     ),
     pinned('hide', within),
-    `home\0${homedir()}\0`,
+    entries('home', [homedir()].filter(isAbsolute)),
     entries('hide', elsewhere),
     entries('absent', missing(sandbox.hidden)),
     pinned('show', sandbox.shown),
