@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type SandboxReport, sandboxNotices } from '../../src/index.js';
 import { runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { makeScene, people, useScenes } from '../support/sandbox.js';
+import { makeScene, people, runAs, useScenes } from '../support/sandbox.js';
 
 leavesNothingBehind();
 const scenes = useScenes();
@@ -50,4 +50,26 @@ time.sleep(50)' >log &`;
   const [answer] = await runHost<{ text: string }[]>('tools', { args, env: { HOME: home } });
   expect(answer?.text).toMatch(/Still running in the background: .* on port \d+/);
   expect(answer?.text.includes(OWN)).toBe(isOwn);
+});
+
+test.each(people)('S11: what is on its own directories has one bound (%s)', async (person) => {
+  const scene = makeScene(scenes.path, person);
+  const own = '/tmp /var/tmp /run /dev/shm';
+  const command = `
+    free -b | awk '/^Mem:/ { print $2 }'
+    df -B1 --output=size ${own} | sed 1d; df --output=itotal ${own} | sed 1d
+    fallocate -l 3M /tmp/three; df -B1 --output=used ${own} | sed 1d
+    fallocate -l $(df -B1 --output=size /tmp | sed 1d) /dev/shm/all 2>&1 | grep -c 'No space left'`;
+  const options = { cwd: scene.work, sandbox: 'workspace-write' };
+  const { text } = await runAs(person, scene, command, options);
+  const [memory = 0, ...figures] = text.trim().split('\n').map(Number);
+  const [size = 0] = figures;
+  const inodes = figures[4] ?? 0;
+  expect(figures.slice(0, 4)).toEqual(Array(4).fill(size));
+  expect(figures.slice(4, 8)).toEqual(Array(4).fill(inodes));
+  expect(size).toBeGreaterThan(0);
+  expect(size).toBeLessThanOrEqual(memory / 2 + 4096);
+  expect(Math.abs(inodes - size / 8192)).toBeLessThanOrEqual(1);
+  expect(figures.slice(8, 12)).toEqual(Array(4).fill(3 * 1024 * 1024));
+  expect(figures[12]).toBe(1);
 });

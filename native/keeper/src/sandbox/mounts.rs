@@ -154,6 +154,13 @@ pub fn mount_new(kind: &CStr, path: &Path, flags: u64, options: &CStr) -> io::Re
     mount(Some(kind), path, Some(kind), flags | libc::MS_NOSUID, options)
 }
 
+/// What is mounted there is nowhere any more, but where copies of it are.
+pub fn unmount(path: &Path) -> io::Result<()> {
+    let name = text(path)?;
+    // SAFETY: a path that ends with NUL.
+    done(unsafe { libc::umount2(name.as_ptr(), libc::MNT_DETACH) })
+}
+
 /// Mounts what is at a path, and below, at another one too.
 pub fn bind(source: &Path, path: &Path) -> io::Result<()> {
     mount(Some(&text(source)?), path, None, libc::MS_BIND | libc::MS_REC, c"")

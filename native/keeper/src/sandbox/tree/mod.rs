@@ -4,6 +4,7 @@
 //! Everything that is to be seen is copied first, while nothing is covered yet. Then the whole is made
 //! read-only, and the copies are put in their places, the shorter paths first: so the longest decides.
 
+mod memory;
 mod names;
 mod overlay;
 mod own;
@@ -35,9 +36,9 @@ pub fn make(plan: &Plan) -> Result<By, Refusal> {
     let by = hide_names(plan, &mut steps);
     make_read_only(Path::new("/"))
         .map_err(refuse(Line::Write, "making the files read-only (Linux 5.12 or newer)"))?;
-    own::make_dev(hosts.devices).map_err(refuse(Line::Read, "mounting /dev"))?;
+    let own = own::make_dev(hosts.devices).map_err(refuse(Line::Read, "mounting /dev"))?;
     if !plan.shared_tmp {
-        own::make_private(hosts.run).map_err(refuse(Line::Tmp, "mounting /tmp and /run"))?;
+        own::make_private(own, hosts.run).map_err(refuse(Line::Tmp, "mounting /tmp and /run"))?;
     }
     let mut hidden = Vec::new();
     for Step { path, what } in steps {

@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::sandbox::mounts::{
     self, Tree, make_place, make_read_only, make_writable, mount_new, put,
 };
+use crate::sandbox::tree::memory::{self, Own};
 
 /// What every program may want of `/dev`.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
@@ -22,9 +23,6 @@ const RUN: [&str; 6] = [
     "/run/current-system",
     "/run/booted-system",
 ];
-
-/// Directories of our own, which are each command's own as far as others are concerned.
-const PRIVATE: [(&str, &std::ffi::CStr); 2] = [("/tmp", c"mode=1777"), ("/var/tmp", c"mode=1777")];
 
 /// What of the host's is to be seen in them.
 pub struct Hosts {
@@ -44,8 +42,8 @@ impl Hosts {
     }
 }
 
-/// Makes `/dev`.
-pub fn make_dev<const N: usize>(devices: Copies<N>) -> io::Result<()> {
+/// Makes `/dev`. Of the sandbox's own directories, those that belong elsewhere are nowhere yet.
+pub fn make_dev<const N: usize>(devices: Copies<N>) -> io::Result<[Tree; 3]> {
     let path = Path::new("/dev");
     mount_new(c"tmpfs", path, 0, c"mode=755,size=64k")?;
     for (name, tree) in devices {
@@ -70,20 +68,20 @@ pub fn make_dev<const N: usize>(devices: Copies<N>) -> io::Result<()> {
     if !mounted.any(|result| result.is_ok()) {
         return Err(io::Error::last_os_error());
     }
-    fs::create_dir(path.join("shm"))?;
-    mount_new(c"tmpfs", &path.join("shm"), libc::MS_NODEV, c"mode=1777")?;
-    mounts::make_read_only_alone(path)
+    let place = path.join("shm");
+    fs::create_dir(&place)?;
+    let Own { tmp, var_tmp, run, shared_memory } = memory::make(&place)?;
+    shared_memory.attach(&place)?;
+    mounts::make_read_only_alone(path)?;
+    Ok([tmp, var_tmp, run])
 }
 
-/// Makes the temporary directories.
-pub fn make_private<const N: usize>(run: Copies<N>) -> io::Result<()> {
-    for (path, options) in PRIVATE {
-        if Path::new(path).is_dir() {
-            mount_new(c"tmpfs", &Path::new(path).canonicalize()?, libc::MS_NODEV, options)?;
+/// Puts the temporary directories in their places.
+pub fn make_private<const N: usize>(own: [Tree; 3], run: Copies<N>) -> io::Result<()> {
+    for (path, tree) in ["/tmp", "/var/tmp", "/run"].iter().map(Path::new).zip(own) {
+        if path.is_dir() {
+            tree.attach(&path.canonicalize()?)?;
         }
-    }
-    if Path::new("/run").is_dir() {
-        mount_new(c"tmpfs", Path::new("/run"), libc::MS_NODEV, c"mode=755")?;
     }
     for (path, tree) in run {
         if let Some(tree) = tree {
