@@ -11,7 +11,6 @@ use forkline_protocol::{Answer, Call, News, Status, VERSION, receive_now, send, 
 
 use crate::command::GRACE_WITHOUT_HOST;
 use crate::cradle::{Cradle, own_attributes, tell};
-
 use crate::ending::Ending;
 use crate::members::{Members, kill};
 use crate::outside;
@@ -62,6 +61,7 @@ pub fn keep(is_same_version: bool) -> ExitCode {
 
 /// The same for a host whose end shows in one of these; `standing`: in a sandbox.
 pub fn keep_for(lifeline: OwnedFd, host: Option<OwnedFd>, standing: Option<Standing>) -> ExitCode {
+    standing.iter().for_each(|standing| standing.hand_out_terminals(lifeline.as_fd()));
     let Ok(mut keeper) = Keeper::new(lifeline, host) else { return ExitCode::FAILURE };
     keeper.standing = standing;
     keeper.say(News::Hello(VERSION));

@@ -53,6 +53,8 @@ pub enum News {
     /// The command of this cradle was denied something: `socket=` and a family, or `connect=` and a path,
     /// in which what is no letter is written as in a URL.
     Denied(i32, String),
+    /// The directory of the sandbox's own terminals, where the host opens those of its commands.
+    Terminals,
     /// A cradle that the host may leave behind has ended, or could not be made.
     Left,
     /// The sandbox can't be had: the errno, and what could not be done.
@@ -69,6 +71,7 @@ impl News {
             News::Enforced(lines) => (4, 0, &**lines),
             News::Listens => (6, 0, ""),
             News::Left => (8, 0, ""),
+            News::Terminals => (9, 0, ""),
             News::Denied(cradle, what) => (7, *cradle as u64, &**what),
             News::Refused(errno, action) => (5, *errno as u64, &**action),
         };
@@ -87,6 +90,7 @@ impl News {
             4 => Some(News::Enforced(text())),
             6 => Some(News::Listens),
             8 => Some(News::Left),
+            9 => Some(News::Terminals),
             7 => Some(News::Denied(i32::try_from(number).ok()?, text())),
             5 => Some(News::Refused(i32::try_from(number).ok()?, text())),
             _ => None,
@@ -110,6 +114,7 @@ mod tests {
             News::GivenUp(9),
             News::Listens,
             News::Left,
+            News::Terminals,
             News::Denied(10, "socket=40".into()),
         ];
         for news in others.into_iter().chain(told) {

@@ -1,6 +1,7 @@
 //! What a keeper has told of its sandbox.
 
 use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ pub struct Sandbox {
     /// As the keeper reads it.
     pub plan: Arc<[u8]>,
     enforced: OnceLock<String>,
+    /// The directory of its own terminals, if it has one.
+    pub terminals: OnceLock<OwnedFd>,
     /// Whether one with this plan has stood.
     stood: Arc<AtomicBool>,
     /// Whether this is not the first, which no command has been told yet.
@@ -38,6 +41,7 @@ impl Sandbox {
             hidden,
             plan,
             enforced: OnceLock::new(),
+            terminals: OnceLock::new(),
             is_renewed: AtomicBool::new(stood.load(Ordering::SeqCst)),
             stood,
             refused: OnceLock::new(),

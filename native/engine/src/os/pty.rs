@@ -4,9 +4,9 @@
 //! gives 4 KiB at most, and the end of output is told by EIO, once nobody has the slave open.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::fs::{Mode, OFlags, fcntl_setfl, openat};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{InputModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
@@ -29,11 +29,18 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Opens a pseudo-terminal of this size.
-    pub fn open(size: Size) -> io::Result<Self> {
+    /// Opens a pseudo-terminal of this size: one of that directory, whose name programs find where that is
+    /// mounted, or else of the host's own.
+    pub fn open(size: Size, directory: Option<BorrowedFd>) -> io::Result<Self> {
         // NOCTTY on both: a host that leads a session without a terminal must not get this one.
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-        let master = openpt(flags)?;
+        let master = match directory {
+            Some(directory) => {
+                let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+                openat(directory, c"ptmx", flags, Mode::empty())?
+            }
+            None => openpt(flags)?,
+        };
         unlockpt(&master)?;
         // By way of the master: its name might lead to another one, in another mount namespace.
         let slave = ioctl_tiocgptpeer(&master, flags)?;

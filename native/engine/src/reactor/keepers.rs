@@ -65,6 +65,14 @@ impl Reactor {
                             keeper.resign();
                         }
                     }
+                    Some(News::Terminals) => {
+                        let directory = descriptors.into_iter().next();
+                        keeper
+                            .sandbox
+                            .iter()
+                            .zip(directory)
+                            .for_each(|(of, directory)| drop(of.terminals.set(directory)));
+                    }
                     Some(News::Left) => keeper.kept_has_ended(),
                     Some(News::Refused(errno, action)) => {
                         keeper.sandbox.iter().for_each(|of| of.is_refused(errno, action.clone()));

@@ -2,7 +2,7 @@
 //! script's file.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use forkline_protocol::memory_file;
@@ -36,13 +36,13 @@ pub struct Pipe {
 }
 
 impl Plumbing {
-    /// Makes the pipes that a command asks for.
-    pub fn new(command: &Command) -> Result<Self, LaunchError> {
+    /// Makes the pipes that a command asks for; `terminals`: the directory of those of its sandbox.
+    pub fn new(command: &Command, terminals: Option<BorrowedFd>) -> Result<Self, LaunchError> {
         let labels: &[Label] = match command.streams {
             Streams::Merged => &[Label::Merged],
             Streams::Separate => &[Label::Stdout, Label::Stderr],
             Streams::Terminal(size) => {
-                return Plumbing::terminal(size).map_err(descriptors("a terminal"));
+                return Plumbing::terminal(size, terminals).map_err(descriptors("a terminal"));
             }
         };
         let pipes = labels.iter().map(|label| Pipe::new(*label));
@@ -57,8 +57,8 @@ impl Plumbing {
     }
 
     /// A terminal in place of all pipes.
-    fn terminal(size: Size) -> io::Result<Self> {
-        let Terminal { master, slave } = Terminal::open(size)?;
+    fn terminal(size: Size, directory: Option<BorrowedFd>) -> io::Result<Self> {
+        let Terminal { master, slave } = Terminal::open(size, directory)?;
         // Reading and writing are watched apart, and an epoll watches a descriptor once.
         let input = (slave.try_clone()?, master.try_clone()?);
         let kept = Some(slave.try_clone()?);

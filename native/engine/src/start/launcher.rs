@@ -2,7 +2,7 @@
 //! network, a socket that is full) holds nobody else up.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::capture::live::Live;
 use crate::command::errors::{LaunchError, Step};
 use crate::command::mark::Mark;
 use crate::command::outcome::Ended;
-use crate::command::{Command, Form, Opening, SpillTarget};
+use crate::command::{Command, Form, Opening, SpillTarget, Streams};
 use crate::drain::stream::{Reserve, Tap};
 use crate::keeper::attributes;
 use crate::keeper::cradles::Cradle;
@@ -33,6 +33,9 @@ use crate::request::shell::usual;
 
 /// The reactor sleeps on when a command is asked for; but one whose keeper never answers must be seen.
 const UNSEEN: Duration = Duration::from_secs(1);
+
+/// A sandbox takes some milliseconds to be made; nobody else waits for a keeper that never answers.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What the thread has.
 pub struct Launcher {
@@ -147,7 +150,7 @@ impl Launcher {
         let mark = Mark::of_command(order.owner.id, order.id);
         let Command { shells, text, environment, follow, .. } = command;
         let invocation = Invocation::new(shells, text, environment, &mark, *follow)?;
-        let plumbing = Plumbing::new(command)?;
+        let plumbing = Plumbing::new(command, terminals_of(&turn, command))?;
         let (mut outputs, mut streams, mut writers) = (Vec::new(), Vec::new(), Vec::new());
         for pipe in plumbing.outputs {
             let tap = Arc::new(Mutex::new(tap(command)));
@@ -202,6 +205,22 @@ impl Launcher {
             phase: Phase::Starting { cancelled: false },
         }))
     }
+}
+
+/// Where the terminal of a command is to be opened. None: where the host's are.
+fn terminals_of<'keeper>(
+    keeper: &'keeper Keeper,
+    command: &Command,
+) -> Option<BorrowedFd<'keeper>> {
+    let (Streams::Terminal(_), Some(sandbox)) = (command.streams, &keeper.sandbox) else {
+        return None;
+    };
+    // They are told of before it greets, if there are any.
+    let until = Instant::now() + PATIENCE;
+    while keeper.fault().is_some() && !keeper.is_gone() && Instant::now() < until {
+        std::thread::sleep(AGAIN);
+    }
+    sandbox.terminals.get().map(AsFd::as_fd)
 }
 
 fn descriptors<E: Into<io::Error>>(error: E) -> LaunchError {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -36,6 +36,24 @@ pub struct Line {
 impl Standing {
     pub fn new(enforced: String, denied: Option<Denied>, warden: Option<OwnedFd>) -> Standing {
         Standing { enforced, denied, warden, lines: HashMap::new() }
+    }
+
+    /// Gives the host the directory of terminals: a command asks for the name of its own by it.
+    pub fn hand_out_terminals(&self, lifeline: BorrowedFd) {
+        // Without, it is the host's own.
+        if self.warden.is_none() {
+            return;
+        }
+        let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC;
+        // SAFETY: a path that ends with NUL.
+        let directory = unsafe { libc::open(c"/dev/pts".as_ptr(), flags) };
+        if directory >= 0 {
+            // SAFETY: just opened, and nobody else's.
+            let directory = unsafe { OwnedFd::from_raw_fd(directory) };
+            let message = News::Terminals.encode();
+            // Terminals are the host's for whoever does not hear this.
+            let _ = send(lifeline, [&message, b""], &[directory.as_fd()]);
+        }
     }
 
     /// For the next cradle. None: there are no descriptors left, and its keeper will know.

@@ -8,7 +8,7 @@ const SIZE: Size = Size { columns: 97, rows: 31 };
 
 #[test]
 fn both_ends_close_on_exec_and_only_ours_is_non_blocking() {
-    let Terminal { master, slave } = Terminal::open(SIZE).unwrap();
+    let Terminal { master, slave } = Terminal::open(SIZE, None).unwrap();
     for end in [&master, &slave] {
         assert!(fcntl_getfd(end).unwrap().contains(FdFlags::CLOEXEC));
     }
@@ -19,7 +19,7 @@ fn both_ends_close_on_exec_and_only_ours_is_non_blocking() {
 
 #[test]
 fn the_size_is_set_from_the_start_and_can_be_changed() {
-    let Terminal { master, slave } = Terminal::open(SIZE).unwrap();
+    let Terminal { master, slave } = Terminal::open(SIZE, None).unwrap();
     let size = tcgetwinsize(&slave).unwrap();
     assert_eq!((size.ws_col, size.ws_row), (97, 31));
     resize(&master, Size { columns: 20, rows: 5 }).unwrap();
@@ -29,7 +29,7 @@ fn the_size_is_set_from_the_start_and_can_be_changed() {
 
 #[test]
 fn what_was_written_is_read_before_the_end_which_is_eio() {
-    let Terminal { master, slave } = Terminal::open(SIZE).unwrap();
+    let Terminal { master, slave } = Terminal::open(SIZE, None).unwrap();
     let mut buffer = [0; 16];
     assert_eq!(read(&master, &mut buffer), Err(Errno::AGAIN));
     write(&slave, b"last\n").unwrap();
@@ -42,7 +42,7 @@ fn what_was_written_is_read_before_the_end_which_is_eio() {
 #[test]
 fn the_terminal_becomes_nobodys_controlling_terminal_by_being_opened() {
     let before = std::fs::read_to_string("/proc/self/stat").unwrap();
-    let _terminal = Terminal::open(SIZE).unwrap();
+    let _terminal = Terminal::open(SIZE, None).unwrap();
     let after = std::fs::read_to_string("/proc/self/stat").unwrap();
     let terminal_of =
         |stat: &str| stat.rsplit(')').next().unwrap().split(' ').nth(5).map(str::to_owned);
