@@ -274,39 +274,4 @@ fn components(path: &Path) -> Vec<PathBuf> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_held_by_the_home_or_else_by_their_directory() {
-        let rule = |access, path: &str| Rule { access, path: path.into(), identity: None };
-        let rules = vec![
-            rule(Access::Write, "/h/u/w"),
-            rule(Access::Hide, "/h/u/.ssh"),
-            rule(Access::Show, "/h/u/.ssh/shown"),
-            rule(Access::Show, "/tmp/shown"),
-        ];
-        let plan = Plan { rules, ..Plan::default() };
-        let context = Context {
-            plan: &plan,
-            mounts: vec![Path::new("/h/u/mnt"), Path::new("/h/u/mnt/a/b")],
-            home: Some("/h/u".into()),
-            own: vec!["/tmp".into()],
-        };
-        let way = |place| context.way_to_hold(Path::new(place));
-        let overlay = |path: &str| Way::Overlay(path.into());
-        assert_eq!(way("/h/u/.netrc"), overlay("/h/u"));
-        assert_eq!(way("/h/u/.config/gh"), overlay("/h/u"));
-        assert_eq!(way("/h/u/mnt"), overlay("/h/u"));
-        assert_eq!(way("/h/u/mnt/a/x"), overlay("/h/u/mnt"));
-        assert_eq!(way("/h/u/mnt/a/b/x"), overlay("/h/u/mnt/a/b"));
-        assert_eq!(way("/h/x"), overlay("/h"));
-        assert_eq!(way("/tmp/shown/.env"), overlay("/tmp/shown"));
-        assert_eq!(way("/tmp/other/.env"), Way::Unneeded);
-        assert_eq!(way("/h/u/.ssh/id"), Way::Unneeded);
-        assert_eq!(way("/etc/shadow"), Way::Unneeded);
-        assert_eq!(way("/h/u/.ssh/shown/id"), Way::None);
-        assert_eq!(way("/h/u/w/.env"), Way::None);
-        assert_eq!(way("/x"), Way::None);
-    }
-}
+mod tests;
