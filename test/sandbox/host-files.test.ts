@@ -21,8 +21,8 @@ import { makeScene, people, runAs, type Scene, useScenes } from '../support/sand
 
 // Files that the host opens where a command in a sandbox can put links.
 beforeAll(async () => {
-  // As many sandboxes stand from the first test on as can at once: their descriptors stay.
-  for (let count = 0; count < 8; count += 1) {
+  // As many sandboxes stand from the first test on as do where nothing runs: their descriptors stay.
+  for (let count = 0; count < 33; count += 1) {
     const cwd = mkdtempSync(join(tmpdir(), 'forkline-cases-'));
     await run('true', { cwd, sandbox });
     rmdirSync(cwd);

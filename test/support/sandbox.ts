@@ -63,8 +63,13 @@ export function makeScene(folder: string, person: Person): Scene {
   writeFileSync(join(scene.work, '.vscode/settings.json'), '{}\n');
   execFileSync('git', ['init', '-q', scene.work], { stdio: 'ignore' });
   for (const open of [folder, path]) chmodSync(open, 0o755);
-  if (isOther(person)) execFileSync('chown', ['-R', `${USER}:${USER}`, path]);
+  give(person, path);
   return scene;
+}
+
+/** Has files, and all that is below them, belong to whoever runs commands. */
+export function give(person: Person, ...paths: readonly string[]): void {
+  if (isOther(person)) execFileSync('chown', ['-hR', `${USER}:${USER}`, ...paths]);
 }
 
 /** The command line of somebody outside, who listens; see `outsider.py`. */

@@ -61,7 +61,7 @@ fn names(plan: &Plan) -> Vec<Covered> {
 
 fn join(charge: &Charge) -> io::Result<()> {
     charge.enter(libc::CLONE_NEWNS)?;
-    privileges::drop_to_mounting()?;
+    privileges::keep_mounting()?;
     privileges::close_to_others()?;
     // SAFETY: takes numbers only. Rights that change would have undone it.
     match unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } {

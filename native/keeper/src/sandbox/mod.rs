@@ -1,8 +1,9 @@
 //! A sandbox: a keeper, and so its cradles and all that they launch, in namespaces, under Landlock and
 //! a filter. All of it is made once; a command is started in it as it is anywhere.
 //!
-//! Three processes: one stays outside and does nothing but wait; one is the keeper, and the first process
-//! of the PID namespace, so that nobody outlives it; one stands beside it and connects sockets.
+//! Up to five processes: one stays outside and does nothing but wait; one is the keeper, and the first
+//! process of the PID namespace, so that nobody outlives it; one stands beside it, connects sockets and
+//! writes to git's directories; one has overlays look again at what the host has changed; one covers names.
 
 mod calls;
 mod cover;
@@ -18,6 +19,7 @@ mod place;
 mod plan;
 mod privileges;
 mod probe;
+mod refresher;
 mod report;
 mod tree;
 mod warden;
@@ -38,6 +40,7 @@ use kept::Standing;
 use landlock::Ruleset;
 use namespaces::{Inside, Outside, Side};
 use plan::{Access, Plan, Require};
+use refresher::Refresher;
 use report::{By, Enforced, Line, Refusal};
 use warden::Charge;
 
@@ -113,21 +116,22 @@ fn beside(plan: &Plan, before: Before, outside: &Outside) -> ExitCode {
         rights: before.rights,
         lifeline: before.lifeline.as_fd(),
     };
-    let mut warden = None;
-    let mut covering = None;
+    let mut refresher = refresher::start(&charge);
+    let mut beside: Vec<i32> = refresher.iter().map(|refresher| refresher.pid).collect();
     // Later the one inside is closed to us.
     let is_made = outside.is_made(|given| {
-        covering = cover::start(&charge).ok().flatten();
-        warden = warden::start(&charge, given).ok();
+        refresher.iter_mut().for_each(Refresher::wait);
+        beside.extend(cover::start(&charge).ok().flatten());
+        beside.extend(warden::start(&charge, given).ok());
     });
     if !is_made && plan.require == Require::BestEffort {
-        warden.into_iter().chain(covering).for_each(warden::end);
+        beside.into_iter().for_each(warden::end);
         return landlocked(plan, before);
     }
     // Its end is to be seen by the host, and is the other's.
     drop(before);
     let status = outside.wait();
-    warden.into_iter().chain(covering).for_each(warden::end);
+    beside.into_iter().for_each(warden::end);
     ExitCode::from(status as u8)
 }
 
@@ -193,7 +197,7 @@ fn say(lifeline: &OwnedFd, news: &News) {
 
 /// All lines, in namespaces.
 fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, Refusal> {
-    refuse_replaced(plan)?;
+    tree::refuse_replaced(plan)?;
     let plan = &plan.resolved();
     let git = tree::git_trees(plan)?;
     let reading = tree::make(plan)?;
@@ -230,7 +234,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, Refusal
 
 /// What can be had without namespaces.
 fn confine_alone(plan: &Plan, rights: u64) -> Result<Built, Refusal> {
-    refuse_replaced(plan)?;
+    tree::refuse_replaced(plan)?;
     let plan = &plan.resolved();
     let (has_scopes, listener) = confine(plan, rights, false)?;
     let mut enforced = Enforced::default();
@@ -244,13 +248,6 @@ fn confine_alone(plan: &Plan, rights: u64) -> Result<Built, Refusal> {
     enforced.set(Line::SocketFamilies, By::Seccomp);
     enforced.set(Line::Privileges, By::None);
     Ok(Built { enforced, listener, git: Vec::new(), warden: None })
-}
-
-/// Rights are for what the host has found, and for nothing that has been put in its place since.
-fn refuse_replaced(plan: &Plan) -> Result<(), Refusal> {
-    let Some(path) = plan.replaced() else { return Ok(()) };
-    let action = format!("'{}' is not what it was when the command was asked for", path.display());
-    Err(Refusal::of(Line::Write, action)(io::Error::from_raw_os_error(libc::ESTALE)))
 }
 
 /// Landlock, the filter, and no new rights; whether signals and abstract sockets are kept in, and where

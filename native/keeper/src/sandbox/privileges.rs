@@ -12,6 +12,9 @@ const KEPT: u64 = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 7 |
 /// To take copies of what others have open, and to ask what a socket has been bound to.
 const WARDEN: u64 = 1 << 19 | 1 << 12;
 
+/// To administrate file systems, also over files of others.
+const MOUNTING: u64 = 1 << 21 | 1 << 2 | 1 << 1;
+
 /// Of a process beside the sandbox: what its threads have, and of that what those inside have too.
 static BESIDE: OnceLock<(u64, u64)> = OnceLock::new();
 
@@ -41,9 +44,8 @@ pub fn drop_to_warden(before: u64) -> io::Result<()> {
     raise()
 }
 
-/// Takes all from this process but what mounting needs, also over what is not its user's.
-pub fn drop_to_mounting() -> io::Result<()> {
-    const MOUNTING: u64 = 1 << 21 | 1 << 1 | 1 << 2;
+/// Takes all from this process but the right to change mounts, where it is.
+pub fn keep_mounting() -> io::Result<()> {
     set(MOUNTING, MOUNTING)
 }
 

@@ -9,6 +9,7 @@ mod names;
 mod overlay;
 mod own;
 mod steps;
+mod walk;
 
 use std::collections::HashSet;
 use std::fs;
@@ -19,12 +20,12 @@ use std::path::Path;
 use crate::sandbox::mounts::{self, Tree, make_read_only, mount_new, put};
 use crate::sandbox::plan::Plan;
 use crate::sandbox::report::{By, Line, Refusal};
-use names::names;
+pub use names::{Base, names};
 use overlay::overlays;
 use own::Hosts;
 pub use own::{close_proc, open_proc};
-pub use steps::git_trees;
 use steps::{Step, What, steps};
+pub use steps::{git_trees, refuse_replaced};
 
 /// Makes it. Returns by what hidden files are kept from being read.
 pub fn make(plan: &Plan) -> Result<By, Refusal> {
@@ -70,11 +71,18 @@ fn hide_names(plan: &Plan, steps: &mut Vec<Step>) -> By {
     let count = bases.len();
     let overlays = overlays(bases, &mounts);
     let by = if are_all && overlays.len() == count { By::Namespace } else { By::Mount };
-    // There the overlay is what is shown.
+    // There the overlay is what is shown, or has an empty directory by itself.
     let merged: HashSet<&Path> =
         overlays.iter().flat_map(|overlay| overlay.base.merged()).collect();
-    steps
-        .retain(|step| !matches!(step.what, What::Tree(_, false)) || !merged.contains(&*step.path));
+    let is_empty = |path: &Path| overlays.iter().any(|overlay| overlay.base.has_directory(path));
+    let is_above = |path: &Path| {
+        plan.rules.iter().any(|rule| rule.path.starts_with(path) && rule.path != path)
+    };
+    steps.retain(|Step { path, what }| match what {
+        What::Tree(_, false) => !merged.contains(&**path),
+        What::NoDirectory => !is_empty(path) || is_above(path),
+        _ => true,
+    });
     let overlays = overlays
         .into_iter()
         .map(|overlay| Step { path: overlay.base.path, what: What::Tree(overlay.tree, false) });

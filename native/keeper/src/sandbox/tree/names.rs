@@ -4,33 +4,16 @@
 //! kernel takes the mount away. What is mounted in an overlay is on an entry of the overlay, which stays.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::fs;
-use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::sandbox::OWN;
 use crate::sandbox::plan::{Access, Plan, Rule};
-
-/// With more links a path leads nowhere for the kernel either.
-const MOST_LINKS: usize = 40;
+use crate::sandbox::tree::walk::{Placeholder, Walk};
 
 /// Directories on which there are no overlays: of files that change by rename, and are to be seen as they
 /// are. What is hidden in `/etc` is root's, and readable for nobody else anyhow.
 const SYSTEM: [&str; 4] = ["/etc", "/proc", "/sys", "/dev"];
-
-/// What is seen in place of a hidden name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Placeholder {
-    /// A directory that is empty until something else is mounted there.
-    Directory,
-    /// A file likewise.
-    File,
-    /// The link that is there: where it leads to is hidden too.
-    Link(PathBuf),
-    /// Nothing, as there is nothing yet.
-    Missing,
-}
 
 /// A directory for an overlay, and the names below it that are hidden.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,6 +23,11 @@ pub struct Base {
 }
 
 impl Base {
+    /// Whether a directory has this name, in which there is nothing then.
+    pub fn has_directory(&self, path: &Path) -> bool {
+        self.names.get(path) == Some(&Placeholder::Directory)
+    }
+
     /// The directories that are seen through the overlay: it, and those on the way to names; those above
     /// come first.
     pub fn merged(&self) -> BTreeSet<&Path> {
@@ -208,69 +196,6 @@ impl Context<'_> {
 
 fn is_system(path: &Path) -> bool {
     SYSTEM.iter().any(|system| path.starts_with(system))
-}
-
-/// What a path has led to.
-#[derive(Debug, Default)]
-struct Walk {
-    at: PathBuf,
-    /// The place of the path's last name, which may be a link.
-    own: Option<PathBuf>,
-    /// The links on the way, and where it ends.
-    places: Vec<(PathBuf, Placeholder)>,
-}
-
-impl Walk {
-    /// Goes from a directory, as the kernel does.
-    fn new(directory: &Path, path: &Path) -> Walk {
-        let mut walk = Walk { at: directory.to_owned(), ..Walk::default() };
-        let mut left = components(path);
-        while let Some(next) = left.pop() {
-            match next.components().next() {
-                Some(Component::RootDir) => walk.at = PathBuf::from("/"),
-                Some(Component::ParentDir) => drop(walk.at.pop()),
-                Some(Component::Normal(name)) => match walk.enter(name, left.is_empty()) {
-                    Some(target) => left.extend(components(&target)),
-                    None => break,
-                },
-                _ => {}
-            }
-            if walk.places.len() > MOST_LINKS {
-                break;
-            }
-        }
-        walk
-    }
-
-    /// Goes on by a name. Returns where a link leads to, or an empty path; none: it ends here.
-    fn enter(&mut self, name: &OsStr, is_last: bool) -> Option<PathBuf> {
-        let place = self.at.join(name);
-        if is_last && self.own.is_none() {
-            self.own = Some(place.clone());
-        }
-        let placeholder = match fs::symlink_metadata(&place) {
-            Ok(status) if status.is_symlink() => {
-                let target = fs::read_link(&place).ok()?;
-                self.places.push((place, Placeholder::Link(target.clone())));
-                return Some(target);
-            }
-            Ok(status) if status.is_dir() && !is_last => {
-                self.at = place;
-                return Some(PathBuf::new());
-            }
-            Ok(status) if status.is_dir() => Placeholder::Directory,
-            Ok(_) if is_last => Placeholder::File,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Placeholder::Missing,
-            _ => return None,
-        };
-        self.places.push((place, placeholder));
-        None
-    }
-}
-
-/// The components of a path, the last one first.
-fn components(path: &Path) -> Vec<PathBuf> {
-    path.components().rev().map(|component| PathBuf::from(component.as_os_str())).collect()
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown, syml
 use std::path::{Path, PathBuf};
 
 use crate::sandbox::mounts::{self, Tree, mount_new};
-use crate::sandbox::tree::names::{Base, Placeholder};
+use crate::sandbox::tree::names::Base;
+use crate::sandbox::tree::walk::Placeholder;
 
 /// Where the layers are made. It gets something else mounted on it in any case.
 const WORKSHOP: &str = "/dev";
@@ -80,8 +81,8 @@ fn make(workshop: &Path, base: &Base, mounts: &[PathBuf]) -> io::Result<Tree> {
     let layers = format!("lowerdir={}:{}:.", seen.display(), without.display());
     let flags = libc::MS_RDONLY | libc::MS_NODEV | mounts::execution(Path::new("."))?;
     let mount = |options: String| mount_new(c"overlay", &whole, flags, &CString::new(options)?);
-    // What a user other than the machine's root needs is not known before Linux 5.11.
-    mount(format!("userxattr,{layers}")).or_else(|_| mount(layers))?;
+    // Without is quicker, and has nothing to do with attributes that a user sets.
+    mount(layers.clone()).or_else(|_| mount(format!("userxattr,{layers}")))?;
     for path in live(base, mounts) {
         let below = path.strip_prefix(&base.path).unwrap_or(&path);
         // Else it is seen through the overlay.

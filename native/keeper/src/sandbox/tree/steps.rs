@@ -57,6 +57,13 @@ pub fn steps(plan: &Plan) -> Result<Vec<Step>, Refusal> {
     Ok(steps)
 }
 
+/// Rights are for what the host has found, and for nothing that has been put in its place since.
+pub fn refuse_replaced(plan: &Plan) -> Result<(), Refusal> {
+    let Some(path) = plan.replaced() else { return Ok(()) };
+    let action = format!("'{}' is not what it was when the command was asked for", path.display());
+    Err(Refusal::of(Line::Write, action)(io::Error::from_raw_os_error(libc::ESTALE)))
+}
+
 /// Git's directories as they can be written to: they are nowhere. Before anything is covered.
 pub fn git_trees(plan: &Plan) -> Result<Vec<(PathBuf, OwnedFd)>, Refusal> {
     let rules = plan.rules.iter().filter(|rule| rule.access == Access::Git);

@@ -1,0 +1,151 @@
+//! A process beside the sandbox that has overlays look again at what the host has changed. An overlay
+//! remembers each name that was looked up in it, and would show a replaced file for ever.
+//!
+//! It hears of changes of the host's directories, and nothing from commands, which do not see it.
+
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::io::{self, PipeReader, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::exit;
+use std::thread;
+use std::time::Duration;
+
+use crate::sandbox::mounts;
+use crate::sandbox::privileges;
+use crate::sandbox::tree::{Base, names};
+use crate::sandbox::warden::Charge;
+
+/// Entries come and go, or are others by the same names, or have another mode.
+const CHANGES: u32 = libc::IN_CREATE
+    | libc::IN_DELETE
+    | libc::IN_MOVED_FROM
+    | libc::IN_MOVED_TO
+    | libc::IN_ATTRIB
+    | libc::IN_ONLYDIR;
+
+/// What changes meanwhile is looked at together.
+const PAUSE: Duration = Duration::from_millis(5);
+
+const OVERLAY: libc::__fsword_t = 0x794c_7630;
+
+/// That process, which is to be ended.
+pub struct Refresher {
+    pub pid: i32,
+    entered: PipeReader,
+}
+
+/// A directory that may have an overlay in the sandbox, and its device without one.
+type Place = (PathBuf, u64);
+
+/// Starts it as a child of this process, while the files of the sandbox are being made. None: no name is
+/// hidden by an overlay, or changes can't be heard of.
+pub fn start(charge: &Charge) -> Option<Refresher> {
+    let (bases, _) = names(&charge.plan.resolved(), &mounts::all());
+    let device = |base: &Base| Some((base.path.clone(), fs::metadata(&base.path).ok()?.dev()));
+    let places: Vec<Place> = bases.iter().filter_map(device).collect();
+    if places.is_empty() {
+        return None;
+    }
+    let changes = watch(bases.iter().flat_map(Base::merged)).ok()?;
+    let (entered, mut tell) = io::pipe().ok()?;
+    // SAFETY: takes nothing.
+    let parent = unsafe { libc::getpid() };
+    // SAFETY: there is one thread, so the child has everything that its parent had.
+    match unsafe { libc::fork() } {
+        -1 => None,
+        0 => {
+            if enter(charge, parent).and_then(|()| tell.write_all(&[1])).is_ok() {
+                drop((entered, tell));
+                serve(changes, &places);
+            }
+            exit(1)
+        }
+        pid => Some(Refresher { pid, entered }),
+    }
+}
+
+impl Refresher {
+    /// Waits until it is in the sandbox, or has ended: whoever is in there is closed to it later.
+    pub fn wait(&mut self) {
+        let _ = self.entered.read(&mut [0]);
+    }
+}
+
+/// Hears of changes in directories.
+fn watch<'a>(directories: impl Iterator<Item = &'a Path>) -> io::Result<File> {
+    // SAFETY: takes a number; what is opened is nobody else's.
+    let changes = unsafe {
+        let changes = done(libc::inotify_init1(libc::IN_CLOEXEC))?;
+        File::from_raw_fd(changes)
+    };
+    for path in directories {
+        let name = CString::new(path.as_os_str().as_bytes())?;
+        // SAFETY: a path that ends with NUL, and numbers. One that can't be read is not watched.
+        unsafe { libc::inotify_add_watch(changes.as_raw_fd(), name.as_ptr(), CHANGES) };
+    }
+    Ok(changes)
+}
+
+/// Enters the files of the sandbox, with the right to change mounts and no other.
+fn enter(charge: &Charge, parent: i32) -> io::Result<()> {
+    // Its end is to be seen by the host.
+    // SAFETY: takes a number only, of what is not used here.
+    unsafe { libc::close(charge.lifeline.as_raw_fd()) };
+    charge.enter(libc::CLONE_NEWNS)?;
+    privileges::keep_mounting()?;
+    privileges::close_to_others()?;
+    // SAFETY: takes numbers only. Rights that change would have undone it.
+    unsafe {
+        done(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
+        if libc::getppid() != parent { Err(io::ErrorKind::NotFound.into()) } else { Ok(()) }
+    }
+}
+
+/// Until it is ended.
+fn serve(mut changes: File, places: &[Place]) {
+    let mut events = [0; 4096];
+    while changes.read(&mut events).is_ok() {
+        places.iter().filter_map(overlay).for_each(|overlay| forget(&overlay));
+        thread::sleep(PAUSE);
+    }
+}
+
+/// The overlay at this path, if there is one: it is no directory of the device that the host has there.
+fn overlay((path, device): &Place) -> Option<OwnedFd> {
+    let flags = libc::O_PATH | libc::O_DIRECTORY;
+    let directory = File::options().read(true).custom_flags(flags).open(path).ok()?;
+    // SAFETY: valid as zeros; fills the structure.
+    let kind = unsafe {
+        let mut status: libc::statfs = std::mem::zeroed();
+        done(libc::fstatfs(directory.as_raw_fd(), &mut status)).ok()?;
+        status.f_type
+    };
+    let is_overlay = kind == OVERLAY && directory.metadata().ok()?.dev() != *device;
+    is_overlay.then(|| directory.into())
+}
+
+/// Has an overlay forget what was looked up in it: being configured anew does that, whatever comes of it.
+fn forget(overlay: &OwnedFd) {
+    const CLOSE: libc::c_int = 1;
+    const EMPTY_PATH: libc::c_int = 8;
+    const RECONFIGURE: libc::c_int = 7;
+    let none = std::ptr::null::<libc::c_char>();
+    // SAFETY: an empty path, numbers, and nothing where there is no name or value; what is opened is closed.
+    unsafe {
+        let flags = CLOSE | EMPTY_PATH;
+        let overlay = overlay.as_raw_fd();
+        let configuration = libc::syscall(libc::SYS_fspick, overlay, c"".as_ptr(), flags) as i32;
+        if configuration >= 0 {
+            libc::syscall(libc::SYS_fsconfig, configuration, RECONFIGURE, none, none, 0);
+            libc::close(configuration);
+        }
+    }
+}
+
+fn done(result: i32) -> io::Result<i32> {
+    if result >= 0 { Ok(result) } else { Err(io::Error::last_os_error()) }
+}

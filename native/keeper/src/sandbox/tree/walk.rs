@@ -1,0 +1,85 @@
+//! Where a path leads to: the links on its way, and what there is at its end.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// With more links a path leads nowhere for the kernel either.
+const MOST_LINKS: usize = 40;
+
+/// What is seen in place of a hidden name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Placeholder {
+    /// A directory that is empty until something else is mounted there.
+    Directory,
+    /// A file likewise.
+    File,
+    /// The link that is there: where it leads to is hidden too.
+    Link(PathBuf),
+    /// Nothing, as there is nothing yet.
+    Missing,
+}
+
+/// What a path has led to.
+#[derive(Debug, Default)]
+pub struct Walk {
+    at: PathBuf,
+    /// The place of the path's last name, which may be a link.
+    pub own: Option<PathBuf>,
+    /// The links on the way, and where it ends.
+    pub places: Vec<(PathBuf, Placeholder)>,
+}
+
+impl Walk {
+    /// Goes from a directory, as the kernel does.
+    pub fn new(directory: &Path, path: &Path) -> Walk {
+        let mut walk = Walk { at: directory.to_owned(), ..Walk::default() };
+        let mut left = components(path);
+        while let Some(next) = left.pop() {
+            match next.components().next() {
+                Some(Component::RootDir) => walk.at = PathBuf::from("/"),
+                Some(Component::ParentDir) => drop(walk.at.pop()),
+                Some(Component::Normal(name)) => match walk.enter(name, left.is_empty()) {
+                    Some(target) => left.extend(components(&target)),
+                    None => break,
+                },
+                _ => {}
+            }
+            if walk.places.len() > MOST_LINKS {
+                break;
+            }
+        }
+        walk
+    }
+
+    /// Goes on by a name. Returns where a link leads to, or an empty path; none: it ends here.
+    fn enter(&mut self, name: &OsStr, is_last: bool) -> Option<PathBuf> {
+        let place = self.at.join(name);
+        if is_last && self.own.is_none() {
+            self.own = Some(place.clone());
+        }
+        let placeholder = match fs::symlink_metadata(&place) {
+            Ok(status) if status.is_symlink() => {
+                let target = fs::read_link(&place).ok()?;
+                self.places.push((place, Placeholder::Link(target.clone())));
+                return Some(target);
+            }
+            Ok(status) if status.is_dir() && !is_last => {
+                self.at = place;
+                return Some(PathBuf::new());
+            }
+            Ok(status) if status.is_dir() => Placeholder::Directory,
+            Ok(_) if is_last => Placeholder::File,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Placeholder::Missing,
+            _ => return None,
+        };
+        self.places.push((place, placeholder));
+        None
+    }
+}
+
+/// The components of a path, the last one first.
+fn components(path: &Path) -> Vec<PathBuf> {
+    path.components().rev().map(|component| PathBuf::from(component.as_os_str())).collect()
+}
