@@ -1,82 +1,64 @@
 import { Transform, type TransformCallback } from 'node:stream';
-
-/** A text, and what is to stand in its place. */
-export interface Replacement {
-  readonly from: Buffer;
-  readonly to: Buffer;
-}
+import type { Patterns } from './matching/patterns.js';
+import { rewritten } from './matching/rewriting.js';
+import { Search } from './matching/search.js';
 
 /**
  * Replaces texts in a stream of bytes, wherever it is divided. It keeps back no more than what may be the
  * beginning of one: what is sent piece by piece arrives so.
  */
 export class Replacing extends Transform {
-  readonly #replacements: readonly Replacement[];
+  readonly #search: Search;
+  /** Bytes that may still be needed, and where in the stream they begin. */
   #rest: Buffer = Buffer.alloc(0);
+  #offset = 0;
+  /** End of what has been sent on. */
+  #done = 0;
 
-  /** @param replacements Of two that begin at the same place, the first counts. */
-  constructor(replacements: readonly Replacement[]) {
+  constructor(patterns: Patterns) {
     super();
-    this.#replacements = replacements;
+    this.#search = new Search(patterns);
   }
 
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
-    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    this.#replace();
-    const kept = this.#beginning();
-    const ready = this.#rest.subarray(0, this.#rest.length - kept);
-    this.#rest = Buffer.from(this.#rest.subarray(ready.length));
-    if (ready.length > 0) this.push(ready);
+    this.#replace(this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]), false);
     done();
   }
 
   override _flush(done: TransformCallback): void {
-    if (this.#rest.length > 0) this.push(this.#rest);
+    this.#replace(this.#rest, true);
     done();
   }
 
-  /** Sends on all to the end of the last one that is there. */
-  #replace(): void {
-    const nexts = this.#replacements.map(({ from }) => this.#rest.indexOf(from));
-    let done = 0;
-    for (;;) {
-      let first: number | undefined;
-      for (const [index, next] of nexts.entries()) {
-        if (next >= 0 && (first === undefined || next < (nexts[first] ?? 0))) first = index;
-      }
-      const found = first === undefined ? undefined : this.#replacements[first];
-      if (first === undefined || found === undefined) break;
-      const at = nexts[first] ?? 0;
-      this.push(this.#rest.subarray(done, at));
-      this.push(found.to);
-      done = at + found.from.length;
-      for (const [index, { from }] of this.#replacements.entries()) {
-        const next = nexts[index] ?? -1;
-        if (next >= 0 && next < done) nexts[index] = this.#rest.indexOf(from, done);
-      }
+  #replace(bytes: Buffer, isLast: boolean): void {
+    const offset = this.#offset;
+    const excerpt = { bytes, offset, isLast };
+    const passTo = (end: number): void => {
+      if (end > this.#done) this.push(bytes.subarray(this.#done - offset, end - offset));
+      this.#done = Math.max(this.#done, end);
+    };
+    for (let match = this.#search.next(excerpt); match; match = this.#search.next(excerpt)) {
+      passTo(match.start);
+      this.push(rewritten(match, excerpt));
+      this.#done = match.end;
     }
-    this.#rest = this.#rest.subarray(done);
-  }
-
-  /** How many bytes at the end may be the beginning of one. */
-  #beginning(): number {
-    const longest = Math.max(0, ...this.#replacements.map(({ from }) => from.length - 1));
-    for (let length = Math.min(longest, this.#rest.length); length > 0; length -= 1) {
-      const end = this.#rest.subarray(this.#rest.length - length);
-      const isBegun = this.#replacements.some(
-        ({ from }) => from.length > length && from.subarray(0, length).equals(end),
-      );
-      if (isBegun) return length;
-    }
-    return 0;
+    const { decided } = this.#search;
+    passTo(decided);
+    this.#offset = Math.min(this.#done, decided);
+    // A copy, since a view would keep the whole chunk in memory.
+    this.#rest = Buffer.from(bytes.subarray(this.#offset - offset));
   }
 }
 
-/** The same in a text that is there as a whole. */
-export function replaceAll(text: string, replacements: readonly Replacement[]): string {
-  return replacements.reduce(
-    (changed, { from, to }) =>
-      changed.replaceAll(from.toString('latin1'), () => to.toString('latin1')),
-    text,
-  );
+/** Replaces texts in a string of single-byte characters, such as a header. */
+export function replaceAll(text: string, patterns: Patterns): string {
+  const excerpt = { bytes: Buffer.from(text, 'latin1'), offset: 0, isLast: true };
+  const search = new Search(patterns);
+  const parts: Buffer[] = [];
+  let done = 0;
+  for (let match = search.next(excerpt); match; match = search.next(excerpt)) {
+    parts.push(excerpt.bytes.subarray(done, match.start), rewritten(match, excerpt));
+    done = match.end;
+  }
+  return Buffer.concat([...parts, excerpt.bytes.subarray(done)]).toString('latin1');
 }

@@ -3,7 +3,8 @@ import type { Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { KeptSecret } from '../secrets/kept.js';
 import { type Back, pairsOf, type RawHeaders } from './exchange.js';
-import { keepsLength, withoutValues, withValues } from './forms.js';
+import { withoutValues, withValues } from './forms.js';
+import type { Patterns } from './matching/patterns.js';
 import { Replacing, replaceAll } from './replacing.js';
 
 /** A request with the values in it. */
@@ -16,11 +17,10 @@ interface Substituted {
 /** Puts the values of secrets into what is sent to their domain, and takes them out of what it answers. */
 export class Substitution {
   readonly #secrets: readonly KeptSecret[];
-  readonly #back: ReturnType<typeof withoutValues>;
+  #patterns: Patterns | undefined;
 
   constructor(secrets: readonly KeptSecret[]) {
     this.#secrets = secrets;
-    this.#back = withoutValues(secrets);
   }
 
   /** In headers, passwords of `Basic` among them, and the query; in the body, if that was asked for. */
@@ -50,13 +50,18 @@ export class Substitution {
     const isPacked = !isBare && (packing === 'gzip' || packing === 'x-gzip');
     const lost = [
       ...(isPacked ? ['content-encoding'] : []),
-      ...(isPacked || (!isBare && !keepsLength(this.#back)) ? ['content-length'] : []),
+      ...(isPacked || (!isBare && !this.#back.keepsLength) ? ['content-length'] : []),
     ];
     const headers = pairsOf(answer.rawHeaders)
       .filter(([name]) => !lost.includes(name.toLowerCase()))
       .flatMap(([name, value]) => [name, replaceAll(value, this.#back)]);
     const through = [...(isPacked ? [createGunzip()] : []), new Replacing(this.#back)];
     return { headers, through };
+  }
+
+  get #back(): Patterns {
+    this.#patterns ??= withoutValues(this.#secrets);
+    return this.#patterns;
   }
 
   #put(text: string, written: (value: string) => string = String): string {
@@ -89,8 +94,8 @@ export class Substitution {
     const secrets = this.#secrets.filter(({ body }) => body);
     const isPlain = asked.headers['content-encoding'] === undefined;
     if (secrets.length === 0 || !isPlain) return { through: [], isResized: false };
-    const replacements = withValues(secrets, asked.headers['content-type']);
-    return { through: [new Replacing(replacements)], isResized: !keepsLength(replacements) };
+    const patterns = withValues(secrets, asked.headers['content-type']);
+    return { through: [new Replacing(patterns)], isResized: !patterns.keepsLength };
   }
 }
 
