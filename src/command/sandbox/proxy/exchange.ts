@@ -24,6 +24,8 @@ interface Onward {
 
 /** An answer on its way back. */
 export interface Back {
+  /** The reason phrase of its status line. */
+  readonly reason: string;
   readonly headers: RawHeaders;
   /** What its body passes through. */
   readonly through: readonly Transform[];
@@ -66,9 +68,10 @@ export function exchange(asked: IncomingMessage, answer: ServerResponse, onward:
   forwarded.on('error', brokenOff).once('close', () => brokenOff());
   forwarded.on('response', (given) => {
     isAnswered = true;
-    const { headers: shown, through } = back?.(given) ?? { headers: given.rawHeaders, through: [] };
-    tell(answer, given, withoutNames(shown));
-    pipeline([given, ...through, answer], () => {});
+    const told = back?.(given) ?? asItIs(given);
+    tell(answer, given, told);
+    // Informational (1xx) responses and trailers are not sent on.
+    pipeline([given, ...told.through, answer], () => {});
   });
   answer.once('close', () => forwarded.destroy());
   pipeline([asked, ...(body?.through ?? []), forwarded], () => {});
@@ -106,12 +109,16 @@ function framing({ headers, method }: IncomingMessage, isResized: boolean): read
   return isLong || method === 'GET' || method === 'HEAD' ? [] : ['Content-Length', '0'];
 }
 
+function asItIs({ statusMessage = '', rawHeaders }: IncomingMessage): Back {
+  return { reason: statusMessage, headers: rawHeaders, through: [] };
+}
+
 /** A status or a header that Node does not send ends the connection: whoever gave it is not trusted. */
-function tell(answer: ServerResponse, given: IncomingMessage, headers: string[]): void {
+function tell(answer: ServerResponse, given: IncomingMessage, { reason, headers }: Back): void {
   // Else there would be two dates.
   answer.sendDate = false;
   try {
-    answer.writeHead(given.statusCode ?? 502, given.statusMessage, headers);
+    answer.writeHead(given.statusCode ?? 502, reason, withoutNames(headers));
   } catch {
     answer.destroy();
   }

@@ -100,7 +100,7 @@ function serve(
   server.on('upgrade', (asked, client: Socket, head) => {
     client.on('error', () => client.destroy());
     const { path, headers } = substitution.there(asked);
-    const back = (given: IncomingMessage) => substitution.back(asked, given).headers;
+    const back = (given: IncomingMessage) => substitution.back(asked, given);
     connect()
       .then((socket) => upgrade(asked, client, head, { authority, path, headers, socket, back }))
       .catch(() => client.destroy());

@@ -1,11 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { KeptSecret } from '../secrets/kept.js';
 import { type Back, pairsOf, type RawHeaders } from './exchange.js';
 import { withoutValues, withValues } from './forms.js';
 import type { Patterns } from './matching/patterns.js';
 import { Replacing, replaceAll } from './replacing.js';
+
+const UNPACKING: ReadonlyMap<string, () => Transform> = new Map([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  ['deflate', () => createInflate()],
+  ['br', () => createBrotliDecompress()],
+]);
 
 /** A request with the values in it. */
 interface Substituted {
@@ -42,21 +49,21 @@ export class Substitution {
     return isInHeaders || this.#inQuery(asked) !== pathOf(asked);
   }
 
-  /** The answer without the values. */
+  /** Takes values out of an answer: its reason phrase, names and values of headers, and body. */
   back(asked: IncomingMessage, answer: IncomingMessage): Back {
-    const packing = answer.headers['content-encoding'];
     const isBare =
       asked.method === 'HEAD' || answer.statusCode === 204 || answer.statusCode === 304;
-    const isPacked = !isBare && (packing === 'gzip' || packing === 'x-gzip');
+    const unpacking = isBare ? [] : unpackingOf(answer.headers['content-encoding']);
+    const isPacked = unpacking.length > 0;
     const lost = [
       ...(isPacked ? ['content-encoding'] : []),
       ...(isPacked || (!isBare && !this.#back.keepsLength) ? ['content-length'] : []),
     ];
     const headers = pairsOf(answer.rawHeaders)
       .filter(([name]) => !lost.includes(name.toLowerCase()))
-      .flatMap(([name, value]) => [name, replaceAll(value, this.#back)]);
-    const through = [...(isPacked ? [createGunzip()] : []), new Replacing(this.#back)];
-    return { headers, through };
+      .flatMap((pair) => pair.map((text) => replaceAll(text, this.#back)));
+    const reason = replaceAll(answer.statusMessage ?? '', this.#back);
+    return { reason, headers, through: [...unpacking, new Replacing(this.#back)] };
   }
 
   get #back(): Patterns {
@@ -97,6 +104,17 @@ export class Substitution {
     const patterns = withValues(secrets, asked.headers['content-type']);
     return { through: [new Replacing(patterns)], isResized: !patterns.keepsLength };
   }
+}
+
+/**
+ * Makes the streams that undo a `Content-Encoding`. Only gzip is asked for, but a server may use others. A
+ * body with one that is not known stays packed, and is not looked through.
+ */
+function unpackingOf(header: string | undefined): readonly Transform[] {
+  const names = (header ?? '').toLowerCase().split(/\s*,\s*/);
+  const unpackings = names.filter((name) => name !== '' && name !== 'identity').reverse();
+  if (!unpackings.every((name) => UNPACKING.has(name))) return [];
+  return unpackings.flatMap((name) => UNPACKING.get(name)?.() ?? []);
 }
 
 function pathOf({ url = '/' }: IncomingMessage): string {

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
-import { pairsOf, type RawHeaders, withoutNames } from './exchange.js';
+import { pipeline } from 'node:stream';
+import { type Back, pairsOf, type RawHeaders, withoutNames } from './exchange.js';
 import { join } from './joined.js';
 
 /** Where a connection is to go that becomes another protocol's. */
@@ -9,8 +10,8 @@ interface Onward {
   readonly path: string;
   readonly headers: RawHeaders;
   readonly socket: Socket;
-  /** The headers of an answer as the client gets them. */
-  readonly back: (answer: IncomingMessage) => RawHeaders;
+  /** Turns an answer into the one that the client gets. */
+  readonly back: (answer: IncomingMessage) => Back;
 }
 
 /** Asks for another protocol, such as that of WebSockets; once it is agreed on, all passes as it is. */
@@ -30,23 +31,30 @@ export function upgrade(
   });
   forwarded.on('error', () => client.destroy());
   forwarded.on('upgrade', (answer, upstream, rest) => {
-    const agreed = ['Connection', 'Upgrade', 'Upgrade', answer.headers.upgrade ?? ''];
-    client.write(headOf(answer, [...withoutNames(back(answer)), ...agreed]));
+    const told = back(answer);
+    const agreed = pairsOf(told.headers).filter(([name]) => name.toLowerCase() === 'upgrade');
+    client.write(headOf(answer, told, ['Connection', 'Upgrade', ...agreed.flat()]), 'latin1');
     if (rest.length > 0) upstream.unshift(rest);
     if (head.length > 0) client.unshift(head);
     join(client, upstream);
   });
   forwarded.on('response', (answer) => {
     // It goes on as it began, and ends with this answer.
-    client.write(headOf(answer, [...withoutNames(back(answer)), 'Connection', 'close']));
-    answer.pipe(client);
+    const told = back(answer);
+    client.write(headOf(answer, told, ['Connection', 'close']), 'latin1');
+    pipeline([answer, ...told.through, client], () => {});
   });
   client.once('close', () => forwarded.destroy());
   forwarded.end();
 }
 
-function headOf(answer: IncomingMessage, headers: RawHeaders): string {
-  const lines = pairsOf(headers).map(([name, value]) => `${name}: ${value}`);
-  const status = `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}`;
-  return [status, ...lines, '', ''].join('\r\n');
+function headOf(
+  { statusCode }: IncomingMessage,
+  { reason, headers }: Back,
+  more: RawHeaders,
+): string {
+  const lines = pairsOf([...withoutNames(headers), ...more]).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
+  return [`HTTP/1.1 ${statusCode} ${reason}`, ...lines, '', ''].join('\r\n');
 }
