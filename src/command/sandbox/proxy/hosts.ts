@@ -24,6 +24,31 @@ export function authorityOf(host: string, port: number, implied: number): string
   return port === implied ? name : `${name}:${port}`;
 }
 
+/** The target of a request within a connection to one host. */
+type Target =
+  | { readonly kind: 'path'; readonly path: string }
+  /** Another host, port or scheme, or no URL at all; `host`: the other host, if one is named. */
+  | { readonly kind: 'elsewhere'; readonly host?: string | undefined };
+
+/**
+ * Reads the target of a request by https to a host: a path (origin form), or a URL (absolute form) of this
+ * very host and port without a user, which is made a path. Paths are not interpreted: `//other/` is one.
+ */
+export function targetAt(host: string, port: number, implied: number, target: string): Target {
+  if (target.startsWith('/')) return { kind: 'path', path: target };
+  const [, scheme, authority = target, path = ''] =
+    /^([a-z][a-z\d+.-]*):\/\/([^/?#]*)([^#]*)/i.exec(target) ?? [];
+  const [, name = '', given] = /^(\[[^\]]*\]|[^:]*)(?::(\d{0,5}))?$/.exec(authority) ?? [];
+  const isHere = canonicalHost(name) === host && Number(given || implied) === port;
+  if (scheme?.toLowerCase() === 'https' && isHere) {
+    return { kind: 'path', path: path.startsWith('/') ? path : `/${path}` };
+  }
+  const [named = ''] = /[^@\\]*$/.exec(authority) ?? [];
+  const other = canonicalHost(named.replace(/:\d*$/, ''));
+  const isOther = other !== host && target !== '*';
+  return { kind: 'elsewhere', host: isOther ? other : undefined };
+}
+
 /** An address of version 4 that is written as one of version 6. */
 function mappedAddress(name: string): string | undefined {
   return lastAddress(name, /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/);

@@ -62,7 +62,7 @@ export function httpProxy(tunnel: Tunnel, established: Established, refusing: Re
 }
 
 /** An answer where Node has none for us any more, or not yet. */
-function rawAnswer(code: number, why: string): string {
+export function rawAnswer(code: number, why: string): string {
   const text = `${why}\n`;
   const length = `Content-Length: ${Buffer.byteLength(text)}`;
   const lines = [`HTTP/1.1 ${code} ${STATUS_CODES[code]}`, length, 'Connection: close', '', text];

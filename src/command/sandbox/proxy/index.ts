@@ -57,7 +57,8 @@ export function serveSandbox(
   };
   const tunnel = tunnelBy(rules, deny);
   const join = joiningAllowed(rules, deny);
-  const established = secrets === undefined ? join : intercepting(secrets, { tunnel, deny, join });
+  const established =
+    secrets === undefined ? join : intercepting(secrets, { tunnel, deny, rules, join });
   const http = httpProxy(tunnel, established, (host, asked) => {
     const why = secrets && plainRefusal(secrets, host, asked);
     if (why !== undefined) deny(host, 'secrets');

@@ -3,10 +3,10 @@ import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 import { hasCode } from '../../../support/errors.js';
 import type { KeptSecret, KeptSecrets } from '../secrets/kept.js';
-import { findRule } from './domains.js';
-import { exchange } from './exchange.js';
-import { authorityOf, canonicalHost } from './hosts.js';
-import type { Established } from './http.js';
+import { type DomainRules, denyingRule, findRule } from './domains.js';
+import { exchange, refuse } from './exchange.js';
+import { authorityOf, canonicalHost, targetAt } from './hosts.js';
+import { type Established, rawAnswer } from './http.js';
 import { Substitution } from './substitution.js';
 import type { Deny, Tunnel } from './tunnel.js';
 import { upgrade } from './upgrade.js';
@@ -27,12 +27,14 @@ const NOT_TRUSTED = [
 interface Otherwise {
   readonly tunnel: Tunnel;
   readonly deny: Deny;
+  readonly rules: DomainRules;
   /** With what leads elsewhere, which is not read. */
   readonly join: Established;
 }
 
 /** Ends TLS to the domains of secrets, and puts them in there. */
-export function intercepting(secrets: KeptSecrets, { tunnel, deny, join }: Otherwise): Established {
+export function intercepting(secrets: KeptSecrets, otherwise: Otherwise): Established {
+  const { tunnel, deny, join } = otherwise;
   return (client, first, given, port) => {
     const host = canonicalHost(given) ?? given;
     const mine = secretsFor(secrets, host);
@@ -63,7 +65,8 @@ export function intercepting(secrets: KeptSecrets, { tunnel, deny, join }: Other
       server.on('tlsClientError', (error) => {
         if (NOT_TRUSTED.some((code) => hasCode(error, code))) deny(host, 'secrets');
       });
-      serve(server, authorityOf(host, port, HTTPS_PORT), new Substitution(mine), upstream);
+      const substitution = new Substitution(mine);
+      serve(server, { host, port, substitution, upstream, ...otherwise });
       server.emit('connection', client);
     });
   };
@@ -83,29 +86,69 @@ function secretsFor({ all }: KeptSecrets, host: string): readonly KeptSecret[] {
   return all.filter(({ domains }) => findRule(host, domains) !== undefined);
 }
 
-function serve(
-  server: Server,
-  authority: string,
-  substitution: Substitution,
-  { agent, connect }: Upstream,
-): void {
+/** A host for which TLS is ended here, and the means to reach it. */
+interface Served extends Otherwise {
+  readonly host: string;
+  readonly port: number;
+  readonly substitution: Substitution;
+  readonly upstream: Upstream;
+}
+
+/**
+ * Sends on the requests for this host, with its name as `Host`. Headers such as `X-Forwarded-Host` pass:
+ * what a server makes of them is its own affair, and anyone connected to it may send them.
+ */
+function serve(server: Server, served: Served): void {
+  const { host, port, substitution, upstream } = served;
+  const authority = authorityOf(host, port, HTTPS_PORT);
   server.on('request', (asked, answer) => {
+    const path = pathIn(asked, served);
+    if (path === undefined) {
+      refuse(answer, 403, refusal(host));
+      return;
+    }
     const back = (given: IncomingMessage) => substitution.back(asked, given);
+    const there = substitution.there(asked, path);
     try {
-      exchange(asked, answer, { authority, by: agent, back, ...substitution.there(asked) });
+      exchange(asked, answer, { authority, by: upstream.agent, back, ...there });
     } catch {
       answer.destroy();
     }
   });
   server.on('upgrade', (asked, client: Socket, head) => {
     client.on('error', () => client.destroy());
-    const { path, headers } = substitution.there(asked);
+    const asksFor = pathIn(asked, served);
+    if (asksFor === undefined) {
+      client.end(rawAnswer(403, refusal(host)));
+      return;
+    }
+    const { path, headers } = substitution.there(asked, asksFor);
     const back = (given: IncomingMessage) => substitution.back(asked, given);
-    connect()
+    upstream
+      .connect()
       .then((socket) => upgrade(asked, client, head, { authority, path, headers, socket, back }))
       .catch(() => client.destroy());
   });
+  server.on('connect', (asked, client: Socket) => {
+    client.on('error', () => client.destroy());
+    pathIn(asked, served);
+    client.end(rawAnswer(403, refusal(host)));
+  });
   server.on('clientError', (_, client) => client.destroy());
+}
+
+/** Reads the path that a request asks this host for. Undefined: it asks another one, which is denied. */
+function pathIn(asked: IncomingMessage, { host, port, rules, deny }: Served): string | undefined {
+  const target = targetAt(host, port, HTTPS_PORT, asked.url ?? '');
+  if (target.kind === 'path') return target.path;
+  const rule = target.host === undefined ? undefined : denyingRule(target.host, rules);
+  if (target.host === undefined || rule === undefined) deny(host, 'secrets');
+  else deny(target.host, rule);
+  return undefined;
+}
+
+function refusal(host: string): string {
+  return `within TLS to ${host} the sandbox sends on requests to that host alone`;
 }
 
 /** Once one of both has said something: whether it is the client who begins with TLS. */

@@ -30,14 +30,19 @@ export class Substitution {
     this.#secrets = secrets;
   }
 
-  /** In headers, passwords of `Basic` among them, and the query; in the body, if that was asked for. */
-  there(asked: IncomingMessage): Substituted {
+  /**
+   * Puts values into headers, passwords of `Basic` among them, and the query; into the body, if that was
+   * asked for.
+   *
+   * @param path The path that is asked for, with its query.
+   */
+  there(asked: IncomingMessage, path: string): Substituted {
     const pairs = sentHeaders(asked).flatMap(([name, value]) => [name, this.#inHeader(value)]);
     // What is packed otherwise could not be looked through on its way back.
     const packed = String(asked.headers['accept-encoding'] ?? '').includes('gzip');
     const accepted = packed && asked.headers.range === undefined ? 'gzip' : 'identity';
     return {
-      path: this.#inQuery(asked),
+      path: this.#inQuery(path),
       headers: [...pairs, 'Accept-Encoding', accepted],
       body: this.#body(asked),
     };
@@ -46,7 +51,7 @@ export class Substitution {
   /** Whether a request has a stand-in in it, where a value would be put. */
   isMeantBy(asked: IncomingMessage): boolean {
     const isInHeaders = sentHeaders(asked).some(([, value]) => this.#inHeader(value) !== value);
-    return isInHeaders || this.#inQuery(asked) !== pathOf(asked);
+    return isInHeaders || this.#inQuery(asked.url ?? '') !== asked.url;
   }
 
   /** Takes values out of an answer: its reason phrase, names and values of headers, and body. */
@@ -78,8 +83,7 @@ export class Substitution {
     );
   }
 
-  #inQuery(asked: IncomingMessage): string {
-    const path = pathOf(asked);
+  #inQuery(path: string): string {
     const query = path.includes('?') ? path.indexOf('?') : path.length;
     return path.slice(0, query) + this.#put(path.slice(query), encodeURIComponent);
   }
@@ -115,10 +119,6 @@ function unpackingOf(header: string | undefined): readonly Transform[] {
   const unpackings = names.filter((name) => name !== '' && name !== 'identity').reverse();
   if (!unpackings.every((name) => UNPACKING.has(name))) return [];
   return unpackings.flatMap((name) => UNPACKING.get(name)?.() ?? []);
-}
-
-function pathOf({ url = '/' }: IncomingMessage): string {
-  return url;
 }
 
 /** Those that go on as they are, but for the values. */
