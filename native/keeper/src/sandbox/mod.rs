@@ -6,7 +6,6 @@
 //! writes to git's directories; one has overlays look again at what the host has changed; one covers names.
 
 mod calls;
-mod cover;
 pub mod denied;
 mod filter;
 pub mod kept;
@@ -19,10 +18,10 @@ mod place;
 mod plan;
 mod privileges;
 mod probe;
-mod refresher;
 mod report;
 mod tree;
 mod warden;
+mod watchers;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -40,9 +39,10 @@ use kept::Standing;
 use landlock::Ruleset;
 use namespaces::{Inside, Outside, Side};
 use plan::{Access, Plan, Require};
-use refresher::Refresher;
 use report::{By, Enforced, Line, Refusal};
 use warden::Charge;
+use watchers::cover;
+use watchers::refresher::{self, Refresher};
 
 /// Directories that are the sandbox's own.
 const OWN: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/dev/shm"];
