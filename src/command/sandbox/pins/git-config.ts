@@ -19,53 +19,91 @@ export function readGitConfig(path: string): GitConfig {
   }
 }
 
+const HEADER = /\[([a-z\d.-]*)(?:\s+"((?:[^"\\\n]|\\[^\n])*)")?\]/iy;
+const NAME = /([a-z][a-z\d-]*)[ \t]*/iy;
+const BLANKS = /(?:\s|[#;][^\n]*)*/y;
+
 /**
- * Reads what git would, of values that are paths: `section.key`, or `section.name.key` without the
- * case of the name changed.
+ * Reads what git does: `section.key`, or `section.name.key` without the case of the name changed. Git takes
+ * no file with a mistake in it; here that has what stands before.
  */
-function parseGitConfig(text: string): GitConfig {
+function parseGitConfig(given: string): GitConfig {
+  const text = given.replaceAll('\r\n', '\n');
   const all = new Map<string, string[]>();
   let section = '';
-  for (const line of text.replaceAll('\\\n', '').split('\n')) {
-    const header = /^\s*\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/.exec(line);
-    const name = header?.[2]?.replaceAll(/\\(.)/g, '$1');
-    if (header) section = (header[1] ?? '').toLowerCase() + (name === undefined ? '' : `.${name}`);
-    const rest = header ? line.slice(header[0].length) : line;
-    const entry = /^\s*([a-z][\w-]*)\s*(?:=(.*))?$/i.exec(rest);
-    if (entry === null) continue;
-    const key = `${section}.${(entry[1] ?? '').toLowerCase()}`;
-    const values = all.get(key) ?? [];
-    all.set(key, values);
-    values.push(textOf(entry[2] ?? ''));
+  for (let at = after(BLANKS, text, 0); at < text.length; at = after(BLANKS, text, at)) {
+    const header = matchAt(HEADER, text, at);
+    if (header !== undefined) {
+      const [whole, base = '', name] = header;
+      section = base.toLowerCase();
+      if (name !== undefined) section += `.${name.replaceAll(/\\(.)/g, '$1')}`;
+      at += whole.length;
+      continue;
+    }
+    const [whole = '', key = ''] = matchAt(NAME, text, at) ?? [];
+    at += whole.length;
+    const value = text[at] === '=' ? readValue(text, at + 1) : { text: '', end: at };
+    if (key === '' || value === undefined || !/^(?:\n|$)/.test(text.slice(value.end))) break;
+    const name = `${section}.${key.toLowerCase()}`;
+    all.set(name, [...(all.get(name) ?? []), value.text]);
+    at = value.end;
   }
   return all;
 }
 
-/** Without its comment, quotes and escapes. */
-function textOf(written: string): string {
-  let value = '';
-  let isQuoted = false;
-  let end = 0;
-  for (let at = 0; at < written.length; at++) {
-    const character = written[at] ?? '';
-    if (character === '"') {
-      isQuoted = !isQuoted;
-    } else if (!isQuoted && (character === '#' || character === ';')) {
-      break;
-    } else if (character === '\\') {
-      at++;
-      const next = written[at] ?? '';
-      value += ESCAPES.get(next) ?? next;
-    } else if (isQuoted || !/\s/.test(character) || value !== '') {
-      value += character;
-    }
-    if (isQuoted || !/\s/.test(character)) end = value.length;
-  }
-  return value.slice(0, end);
+/** @returns Undefined: there is none. */
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text) ?? undefined;
+}
+
+function after(pattern: RegExp, text: string, at: number): number {
+  return at + (matchAt(pattern, text, at)?.[0].length ?? 0);
 }
 
 const ESCAPES = new Map([
   ['n', '\n'],
   ['t', '\t'],
   ['b', '\b'],
+  ['\\', '\\'],
+  ['"', '"'],
 ]);
+
+/**
+ * Reads a value to the end of its line, without blanks around it, comment, quotes and escapes.
+ *
+ * @returns Undefined: it is none that git takes.
+ */
+function readValue(text: string, from: number): { text: string; end: number } | undefined {
+  let value = '';
+  let blanks = '';
+  let isQuoted = false;
+  for (let at = from; ; at += 1) {
+    const character = text[at];
+    if (character === undefined || character === '\n') {
+      return isQuoted ? undefined : { text: value, end: at };
+    }
+    if (!isQuoted && /\s/.test(character)) {
+      if (value !== '') blanks += character;
+      continue;
+    }
+    if (!isQuoted && (character === '#' || character === ';')) {
+      return { text: value, end: after(/[^\n]*/y, text, at) };
+    }
+    value += blanks;
+    blanks = '';
+    if (character === '"') {
+      isQuoted = !isQuoted;
+      continue;
+    }
+    if (character === '\\') {
+      at += 1;
+      if (text[at] === '\n') continue;
+      const meant = ESCAPES.get(text[at] ?? '');
+      if (meant === undefined) return undefined;
+      value += meant;
+      continue;
+    }
+    value += character;
+  }
+}
