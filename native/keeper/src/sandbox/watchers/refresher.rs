@@ -30,7 +30,7 @@ const CHANGES: u32 = libc::IN_CREATE
 /// What changes meanwhile is looked at together.
 const PAUSE: Duration = Duration::from_millis(5);
 
-const OVERLAY: libc::__fsword_t = 0x794c_7630;
+const OVERLAY: u64 = 0x794c_7630;
 
 /// That process, which is to be ended.
 pub struct Refresher {
@@ -122,7 +122,8 @@ fn overlay((path, device): &Place) -> Option<OwnedFd> {
     let kind = unsafe {
         let mut status: libc::statfs = std::mem::zeroed();
         done(libc::fstatfs(directory.as_raw_fd(), &mut status)).ok()?;
-        status.f_type
+        // Its type is another one with each C library.
+        status.f_type as u64
     };
     let is_overlay = kind == OVERLAY && directory.metadata().ok()?.dev() != *device;
     is_overlay.then(|| directory.into())
