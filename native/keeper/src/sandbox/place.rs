@@ -15,6 +15,49 @@ pub fn open(path: &Path) -> io::Result<OwnedFd> {
 
 /// Takes hold of what is below a directory, without leaving it.
 pub fn beneath(directory: BorrowedFd, path: &Path) -> io::Result<OwnedFd> {
+    let there = match at_once(directory, path) {
+        // Older kernels, and filters of containers, don't know it.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM)) => {
+            return by_steps(directory, path);
+        }
+        result => result?,
+    };
+    // The last one of a path is not followed, and can be a link all the same.
+    if status(&there)?.st_mode & libc::S_IFMT == libc::S_IFLNK {
+        return Err(io::Error::from_raw_os_error(libc::ELOOP));
+    }
+    Ok(there)
+}
+
+/// In one call.
+fn at_once(directory: BorrowedFd, path: &Path) -> io::Result<OwnedFd> {
+    #[repr(C)]
+    struct How {
+        flags: u64,
+        mode: u64,
+        resolve: u64,
+    }
+    const NO_LINKS: u64 = 0x04;
+    const BENEATH: u64 = 0x08;
+    let flags = (libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC) as u64;
+    let how = How { flags, mode: 0, resolve: NO_LINKS | BENEATH };
+    let path = path.strip_prefix("/").unwrap_or(path);
+    let name = match path.as_os_str().as_bytes() {
+        b"" => c".".to_owned(),
+        bytes => CString::new(bytes)?,
+    };
+    let (at, size) = (directory.as_raw_fd(), size_of::<How>());
+    // SAFETY: a path that ends with NUL, and a structure of this size.
+    let there =
+        unsafe { libc::syscall(libc::SYS_openat2, at, name.as_ptr(), &raw const how, size) };
+    if there < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: just opened, and nobody else's.
+    Ok(unsafe { OwnedFd::from_raw_fd(there as i32) })
+}
+
+fn by_steps(directory: BorrowedFd, path: &Path) -> io::Result<OwnedFd> {
     let mut at = directory.try_clone_to_owned()?;
     for component in path.components() {
         let name = match component {
@@ -78,8 +121,14 @@ mod tests {
             assert_eq!(open(&top.join(path)).unwrap_err().raw_os_error(), Some(libc::ELOOP));
         }
         let directory = open(&top).unwrap();
-        assert!(beneath(directory.as_fd(), Path::new("a/b")).is_ok());
-        assert!(beneath(directory.as_fd(), Path::new("a/../..")).is_err());
+        for way in [beneath, by_steps] {
+            let of = |path| way(directory.as_fd(), Path::new(path));
+            assert_eq!(identity(&of("a/b").unwrap()).unwrap(), (expected.dev(), expected.ino()));
+            assert_eq!(identity(&of("").unwrap()).unwrap(), identity(&directory).unwrap());
+            for path in ["l", "l/b", "a/../..", "missing"] {
+                assert!(of(path).is_err(), "{path}");
+            }
+        }
         fs::remove_dir_all(top).unwrap();
     }
 }

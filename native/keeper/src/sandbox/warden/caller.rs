@@ -1,5 +1,6 @@
 //! Somebody in the sandbox whose call waits: what he names, and doing something with his rights.
 
+use std::cell::OnceCell;
 use std::ffi::{CString, OsString};
 use std::fs;
 use std::io;
@@ -15,6 +16,8 @@ pub struct Caller {
     pub pid: i32,
     /// None: he is who we are.
     other: Option<Person>,
+    /// What the kernel says of him, where that has been read.
+    status: OnceCell<String>,
 }
 
 /// Where a path of his begins that is not absolute.
@@ -50,22 +53,23 @@ impl Caller {
     pub fn of(pid: i32) -> Result<Caller, i32> {
         if !privileges::is_root() {
             // Whoever is no other in here can become none.
-            return Ok(Caller { pid, other: None });
+            return Ok(Caller::unknown(pid));
         }
         let status = fs::read_to_string(format!("{pid}/status")).map_err(|error| errno(&error))?;
         let person = person(&status).ok_or(libc::EACCES)?;
-        Ok(Caller { pid, other: (person != *Person::own()).then_some(person) })
+        let other = (person != *Person::own()).then_some(person);
+        Ok(Caller { pid, other, status: OnceCell::from(status) })
     }
 
     /// One of whom nothing but his memory is to be read.
     pub fn unknown(pid: i32) -> Caller {
-        Caller { pid, other: None }
+        Caller { pid, other: None, status: OnceCell::new() }
     }
 
     /// The bits of modes that files he makes don't get.
     pub fn mask(&self) -> Result<u32, i32> {
-        let status =
-            fs::read_to_string(format!("{}/status", self.pid)).map_err(|error| errno(&error))?;
+        let read = || fs::read_to_string(format!("{}/status", self.pid)).unwrap_or_default();
+        let status = self.status.get_or_init(read);
         let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
         mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).ok_or(libc::EACCES)
     }
