@@ -135,7 +135,7 @@ describe.each(people)('%s', (person) => {
       renameSync(`${work}/.claude`, `${outside}/claude${round}`);
       execFileSync('cp', ['-r', `${outside}/claude${round}`, `${work}/.claude`]);
       execFileSync('chmod', ['-R', 'a+rwX', `${work}/.claude`]);
-      await sleep(200);
+      await sleep(600);
       writeFileSync(`${work}/go${round}`, '');
       await until(`did${round}`);
       expect(readFileSync(`${work}/.mcp.json`, 'utf8')).toBe('the secret key\n');
