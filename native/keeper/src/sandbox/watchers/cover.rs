@@ -3,18 +3,18 @@
 //! hears of that, and mounts it over the new one, some microseconds later.
 
 use std::collections::HashSet;
+use std::fs::File;
 use std::io::{self, PipeWriter, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::exit;
 
 use crate::sandbox::mounts::{Tree, mount_new};
 use crate::sandbox::place;
 use crate::sandbox::plan::{Access, Plan};
-use crate::sandbox::privileges;
 use crate::sandbox::warden::Charge;
+use crate::sandbox::watchers::{done, enter, listen};
 
 /// A name, and what is to be over it.
 struct Covered {
@@ -30,11 +30,13 @@ pub fn start(charge: &Charge) -> io::Result<Option<i32>> {
         return Ok(None);
     }
     let (mut watching, told) = io::pipe()?;
+    // SAFETY: takes nothing.
+    let parent = unsafe { libc::getpid() };
     // SAFETY: there is one thread, so the child has everything that its parent had.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
-            let _ = join(charge).and_then(|()| watch(&names, told));
+            let _ = enter(charge, parent).and_then(|()| watch(&names, told));
             exit(1)
         }
         pid => {
@@ -59,25 +61,12 @@ fn names(plan: &Plan) -> Vec<Covered> {
     covered.collect()
 }
 
-fn join(charge: &Charge) -> io::Result<()> {
-    charge.enter(libc::CLONE_NEWNS)?;
-    privileges::keep_mounting()?;
-    privileges::close_to_others()?;
-    // SAFETY: takes numbers only. Rights that change would have undone it.
-    match unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
 /// Nothing else that the parent has open is this process's to keep open.
-fn close_all_but(kept: &OwnedFd) -> io::Result<()> {
+fn close_all_but(kept: &File) -> io::Result<()> {
     // SAFETY: take numbers only; nothing here uses what was open, and there is no way back. What is kept is not
     // used by its old number any more.
     unsafe {
-        if libc::dup2(kept.as_raw_fd(), 0) < 0 {
-            return Err(io::Error::last_os_error());
-        }
+        done(libc::dup2(kept.as_raw_fd(), 0))?;
         if libc::syscall(libc::SYS_close_range, 1, u32::MAX, 0) != 0 {
             for number in 1..1024 {
                 libc::close(number);
@@ -90,25 +79,14 @@ fn close_all_but(kept: &OwnedFd) -> io::Result<()> {
 /// Covers what is bare, whenever something comes to be in one of the directories.
 fn watch(names: &[Covered], mut told: PipeWriter) -> io::Result<()> {
     const COMES: u32 = libc::IN_MOVED_TO | libc::IN_CREATE | libc::IN_ONLYDIR;
-    // SAFETY: takes numbers only.
-    let events = unsafe { libc::inotify_init1(libc::IN_CLOEXEC) };
-    if events < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: just opened, and nobody else's.
-    let events = unsafe { OwnedFd::from_raw_fd(events) };
     let directories: HashSet<&Path> = names.iter().filter_map(|name| name.path.parent()).collect();
-    for directory in directories {
-        let path = std::ffi::CString::new(directory.as_os_str().as_bytes())?;
-        // SAFETY: a path that ends with NUL.
-        unsafe { libc::inotify_add_watch(events.as_raw_fd(), path.as_ptr(), COMES) };
-    }
+    let events = listen(directories.into_iter(), COMES)?;
     told.write_all(b"1")?;
     close_all_but(&events)?;
     // It has that number now, and its old one is closed.
     std::mem::forget((events, told));
     // SAFETY: just made by the call above, and nobody else's.
-    let mut events = std::fs::File::from(unsafe { OwnedFd::from_raw_fd(0) });
+    let mut events = unsafe { File::from_raw_fd(0) };
     let mut buffer = [0; 4096];
     loop {
         for name in names {

@@ -3,3 +3,48 @@
 
 pub mod cover;
 pub mod refresher;
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::sandbox::privileges;
+use crate::sandbox::warden::Charge;
+
+/// Enters the files of the sandbox, with the right to change mounts and no other. From then on the process
+/// ends with `parent`.
+fn enter(charge: &Charge, parent: i32) -> io::Result<()> {
+    // Its end is to be seen by the host.
+    // SAFETY: takes a number only, of what is not used here.
+    unsafe { libc::close(charge.lifeline.as_raw_fd()) };
+    charge.enter(libc::CLONE_NEWNS)?;
+    privileges::keep_mounting()?;
+    privileges::close_to_others()?;
+    // SAFETY: take numbers only. Rights that change would have undone it.
+    unsafe {
+        done(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
+        if libc::getppid() != parent { Err(io::ErrorKind::NotFound.into()) } else { Ok(()) }
+    }
+}
+
+/// Hears of these changes in directories. One that can't be read is not watched.
+fn listen<'a>(directories: impl Iterator<Item = &'a Path>, changes: u32) -> io::Result<File> {
+    // SAFETY: takes a number; what is opened is nobody else's.
+    let events = unsafe {
+        let events = done(libc::inotify_init1(libc::IN_CLOEXEC))?;
+        File::from_raw_fd(events)
+    };
+    for path in directories {
+        let name = CString::new(path.as_os_str().as_bytes())?;
+        // SAFETY: a path that ends with NUL, and numbers.
+        unsafe { libc::inotify_add_watch(events.as_raw_fd(), name.as_ptr(), changes) };
+    }
+    Ok(events)
+}
+
+fn done(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}

@@ -3,21 +3,19 @@
 //!
 //! It hears of changes of the host's directories, and nothing from commands, which do not see it.
 
-use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{self, PipeReader, Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::exit;
 use std::thread;
 use std::time::Duration;
 
 use crate::sandbox::mounts;
-use crate::sandbox::privileges;
 use crate::sandbox::tree::{Base, names};
 use crate::sandbox::warden::Charge;
+use crate::sandbox::watchers::{done, enter, listen};
 
 /// Entries come and go, or are others by the same names, or have another mode.
 const CHANGES: u32 = libc::IN_CREATE
@@ -50,7 +48,7 @@ pub fn start(charge: &Charge) -> Option<Refresher> {
     if places.is_empty() {
         return None;
     }
-    let changes = watch(bases.iter().flat_map(Base::merged)).ok()?;
+    let changes = listen(bases.iter().flat_map(Base::merged), CHANGES).ok()?;
     let (entered, mut tell) = io::pipe().ok()?;
     // SAFETY: takes nothing.
     let parent = unsafe { libc::getpid() };
@@ -72,36 +70,6 @@ impl Refresher {
     /// Waits until it is in the sandbox, or has ended: whoever is in there is closed to it later.
     pub fn wait(&mut self) {
         let _ = self.entered.read(&mut [0]);
-    }
-}
-
-/// Hears of changes in directories.
-fn watch<'a>(directories: impl Iterator<Item = &'a Path>) -> io::Result<File> {
-    // SAFETY: takes a number; what is opened is nobody else's.
-    let changes = unsafe {
-        let changes = done(libc::inotify_init1(libc::IN_CLOEXEC))?;
-        File::from_raw_fd(changes)
-    };
-    for path in directories {
-        let name = CString::new(path.as_os_str().as_bytes())?;
-        // SAFETY: a path that ends with NUL, and numbers. One that can't be read is not watched.
-        unsafe { libc::inotify_add_watch(changes.as_raw_fd(), name.as_ptr(), CHANGES) };
-    }
-    Ok(changes)
-}
-
-/// Enters the files of the sandbox, with the right to change mounts and no other.
-fn enter(charge: &Charge, parent: i32) -> io::Result<()> {
-    // Its end is to be seen by the host.
-    // SAFETY: takes a number only, of what is not used here.
-    unsafe { libc::close(charge.lifeline.as_raw_fd()) };
-    charge.enter(libc::CLONE_NEWNS)?;
-    privileges::keep_mounting()?;
-    privileges::close_to_others()?;
-    // SAFETY: takes numbers only. Rights that change would have undone it.
-    unsafe {
-        done(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-        if libc::getppid() != parent { Err(io::ErrorKind::NotFound.into()) } else { Ok(()) }
     }
 }
 
@@ -145,8 +113,4 @@ fn forget(overlay: &OwnedFd) {
             libc::close(configuration);
         }
     }
-}
-
-fn done(result: i32) -> io::Result<i32> {
-    if result >= 0 { Ok(result) } else { Err(io::Error::last_os_error()) }
 }
