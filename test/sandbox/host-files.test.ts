@@ -1,33 +1,23 @@
 import { execFileSync } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  symlinkSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { run, TaskManager } from '../../src/index.js';
 import { cli, endOf, startCliOn } from '../support/cli.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
-import { makeScene, people, runAs, type Scene, useScenes } from '../support/sandbox.js';
+import {
+  fillSandboxes,
+  makeScene,
+  people,
+  runAs,
+  type Scene,
+  useScenes,
+} from '../support/sandbox.js';
 
 // Files that the host opens where a command in a sandbox can put links.
-beforeAll(async () => {
-  // As many sandboxes stand from the first test on as do where nothing runs: their descriptors stay.
-  for (let count = 0; count < 33; count += 1) {
-    const cwd = mkdtempSync(join(tmpdir(), 'forkline-cases-'));
-    await run('true', { cwd, sandbox });
-    rmdirSync(cwd);
-  }
-});
+fillSandboxes();
 leavesNothingBehind();
 const scenes = useScenes();
 const sandbox = 'workspace-write';

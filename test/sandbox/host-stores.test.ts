@@ -1,16 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  symlinkSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   type ArtifactStore,
   createArtifactStore,
@@ -22,17 +13,10 @@ import {
 import { openCallLog } from '../../src/mcp/call-log.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
-import { makeScene, people, type Scene, useScenes } from '../support/sandbox.js';
+import { fillSandboxes, makeScene, people, type Scene, useScenes } from '../support/sandbox.js';
 
 // Stores and logs of the host where a command in a sandbox can put links.
-beforeAll(async () => {
-  // As many sandboxes stand from the first test on as do where nothing runs: their descriptors stay.
-  for (let count = 0; count < 33; count += 1) {
-    const cwd = mkdtempSync(join(tmpdir(), 'forkline-cases-'));
-    await run('true', { cwd, sandbox });
-    rmdirSync(cwd);
-  }
-});
+fillSandboxes();
 leavesNothingBehind();
 const scenes = useScenes();
 const sandbox = 'workspace-write';

@@ -1,12 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { chmodSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import type { BackgroundProcess, MergedResult, Receipt } from '../../src/index.js';
+import { type BackgroundProcess, type MergedResult, type Receipt, run } from '../../src/index.js';
 import { settlesWithin } from '../../src/support/timing.js';
 import { startHost } from './hosts.js';
 
@@ -37,6 +37,20 @@ export function useScenes(): { readonly path: string } {
       return path;
     },
   };
+}
+
+/**
+ * Has as many sandboxes stand from the first test of a file on as do where nothing runs: their descriptors stay. To be
+ * called before descriptors are counted.
+ */
+export function fillSandboxes(): void {
+  beforeAll(async () => {
+    for (let count = 0; count < 33; count += 1) {
+      const cwd = mkdtempSync(join(tmpdir(), 'forkline-cases-'));
+      await run('true', { cwd, sandbox: 'workspace-write' });
+      rmdirSync(cwd);
+    }
+  });
 }
 
 /** What there is to get at: a home with a secret, a workspace with a repository, and others' files. */
