@@ -5,47 +5,81 @@ use std::io;
 use std::ptr::null_mut;
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+use rustix::param::page_size;
 
 /// The memory a child stands on between clone and exec; one for each launching thread.
 #[derive(Debug)]
 pub struct Stack {
+    /// Where its guard page begins.
     base: *mut c_void,
+    /// The page size, in bytes: 4 KiB with most kernels, 16 or 64 KiB with some on arm64.
+    page: usize,
 }
 
 // SAFETY: it owns its mapping, which belongs to no thread in particular.
 unsafe impl Send for Stack {}
 
-const PAGE: usize = 4096;
-
 impl Stack {
+    /// In bytes, the guard page not among them; a multiple of every page size.
     pub(crate) const SIZE: usize = 64 * 1024;
 
     /// Maps a stack with a guard page below it, so that an overflow faults instead of corrupting.
     pub fn new() -> io::Result<Self> {
+        let page = page_size();
         // SAFETY: a fresh anonymous mapping, overlapping nothing.
         let base = unsafe {
             mmap_anonymous(
                 null_mut(),
-                PAGE + Stack::SIZE,
+                page + Stack::SIZE,
                 ProtFlags::READ | ProtFlags::WRITE,
                 MapFlags::PRIVATE,
             )
         }?;
-        let stack = Stack { base };
+        let stack = Stack { base, page };
         // SAFETY: the first page of the mapping just made, which nobody uses yet.
-        unsafe { mprotect(base, PAGE, MprotectFlags::empty()) }?;
+        unsafe { mprotect(base, page, MprotectFlags::empty()) }?;
         Ok(stack)
     }
 
     /// Its lowest byte.
     pub(crate) fn lowest(&self) -> *mut c_void {
-        self.base.wrapping_byte_add(PAGE)
+        self.base.wrapping_byte_add(self.page)
     }
 }
 
 impl Drop for Stack {
     fn drop(&mut self) {
         // SAFETY: the mapping made in `new`; launches borrow the stack, so none is under way.
-        let _ = unsafe { munmap(self.base, PAGE + Stack::SIZE) };
+        let _ = unsafe { munmap(self.base, self.page + Stack::SIZE) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a byte and writes it back, by the kernel: where nothing may be written it says so.
+    fn takes_a_byte(at: *mut c_void) -> bool {
+        let mut byte = 0_u8;
+        let here = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+        let there = libc::iovec { iov_base: at, iov_len: 1 };
+        // SAFETY: takes a byte of this process, and gives the same one back, in memory that is nobody
+        // else's; what is not mapped so is an error.
+        unsafe {
+            let own = libc::getpid();
+            libc::process_vm_readv(own, &here, 1, &there, 1, 0) == 1
+                && libc::process_vm_writev(own, &here, 1, &there, 1, 0) == 1
+        }
+    }
+
+    #[test]
+    fn all_of_a_stack_is_there_and_nothing_below_it_whatever_the_page_size() {
+        let stack = Stack::new().unwrap();
+        let lowest = stack.lowest();
+        let at = |offset: usize| lowest.wrapping_byte_add(offset);
+        assert!(takes_a_byte(at(0)) && takes_a_byte(at(Stack::SIZE - 1)));
+        // The guard is a whole page of this kernel's, so that it can be one at all.
+        assert_eq!(lowest.addr() - stack.base.addr(), page_size());
+        assert!(!takes_a_byte(lowest.wrapping_byte_sub(1)) && !takes_a_byte(stack.base));
     }
 }

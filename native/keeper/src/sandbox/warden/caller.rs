@@ -76,6 +76,7 @@ impl Caller {
 
     /// A path in his memory, without the NUL at its end. None: there is none.
     pub fn text(&self, address: u64) -> Option<Vec<u8>> {
+        // At most a page of any kernel, and a part of one, whole, of every other.
         const PAGE: u64 = 4096;
         let mut text = Vec::new();
         while text.len() < libc::PATH_MAX as usize {
