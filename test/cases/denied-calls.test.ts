@@ -77,6 +77,30 @@ test('A18: without files in memory, commands run', async () => {
   await host.ended;
 });
 
+/** Longer than what goes beside a request, so that it needs a file in memory. */
+const longText = `: ${'x'.repeat(200_000)}; echo ran`;
+
+test('a text that needs a file in memory where there is none is refused by the name of the call (N10)', async () => {
+  const host = hostWithout('EPERM', ['memfd_create']);
+  const { error } = await host.run(longText);
+  expect(error).toMatchObject({ name: 'LaunchError', code: 'EPERM', step: 'descriptors' });
+  expect(error?.message).toContain('memfd_create');
+  expect((await host.run('echo hi')).result?.output).toMatchObject({ text: 'hi\n' });
+  host.child.stdin?.end();
+  await host.ended;
+});
+
+test('files in memory that are not to be executed are made as such, where others are refused (N10)', async () => {
+  const forbid = 'echo 2 >/proc/sys/vm/memfd_noexec && exec "$@"';
+  const under = namespaces('-pf', '--mount-proc', '--kill-child', 'sh', '-c', forbid, 'sh');
+  const host = startHost('commands', { under });
+  const { result, error } = await host.run(longText);
+  expect(error).toBeUndefined();
+  expect(result?.output).toMatchObject({ text: 'ran\n' });
+  host.child.stdin?.end();
+  await host.ended;
+});
+
 test('A18: a machine without /dev/null is told so by that name', async () => {
   const bare = namespaces('-m', 'sh', '-c', 'mount -t tmpfs none /dev && exec "$@"', 'sh');
   const host = startHost('commands', { under: bare });

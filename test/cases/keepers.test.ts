@@ -151,8 +151,12 @@ describe('the program', () => {
     copy = publicCopy(folder.file('copy'));
   });
 
-  test('on a file system from which nothing is executed, it is run from memory', async () => {
-    const place = folder.file('noexec');
+  test.each([
+    ['', ''],
+    [', also where a file in memory has to say that it is one (N10)', '1'],
+    [', and where that is forbidden too, the call is named (N10)', '2'],
+  ])('on a file system from which nothing is executed, it is run from memory%s', async (_, ban) => {
+    const place = folder.file(`noexec${ban}`);
     mkdirSync(place);
     // The keeper alone: a library can't be mapped from there either.
     const keeper = join(copy, 'native/prebuilt/linux-x64-gnu/forkline-keeper');
@@ -161,13 +165,19 @@ describe('the program', () => {
       `cp ${keeper} ${place}`,
       `mount -o remount,noexec ${place}`,
       `mount --bind ${place}/forkline-keeper ${keeper}`,
+      ban ? `echo ${ban} >/proc/sys/vm/memfd_noexec` : 'true',
       'exec "$@"',
     ].join(' && ');
-    const under = namespaces('-m', 'sh', '-c', mount, 'sh');
+    const under = namespaces('-mpf', '--mount-proc', '--kill-child', 'sh', '-c', mount, 'sh');
     const host = startHost('commands', { under, from: copy });
     const { result, error } = await host.run('echo hi');
-    expect(error).toBeUndefined();
-    expect(result?.output).toMatchObject({ text: 'hi\n' });
+    if (ban === '2') {
+      expect(error).toMatchObject({ name: 'LaunchError', code: 'EACCES', step: 'keeper' });
+      expect(error?.message).toContain('memfd_create');
+    } else {
+      expect(error).toBeUndefined();
+      expect(result?.output).toMatchObject({ text: 'hi\n' });
+    }
     host.child.stdin?.end();
     await host.ended;
   });

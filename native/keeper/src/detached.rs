@@ -103,7 +103,8 @@ fn start(mut order: File, host: Option<OwnedFd>, null: &File) -> Result<Task, Fa
         Err(error) => return Err(descriptors("the pipe to its stdin")(error)),
     };
     let script = order.script.as_deref().map(|text| memory_file(c"forkline-script", text));
-    let script = script.transpose().map_err(descriptors("the script's file"))?;
+    let script =
+        script.transpose().map_err(descriptors("the script's file in memory (memfd_create)"))?;
     let plumbing = Plumbing { null, stdin, output: theirs, script };
     let started = Instant::now();
     let crew: Box<dyn Crew> = match order.seated {

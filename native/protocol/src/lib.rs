@@ -16,7 +16,7 @@ pub mod task;
 pub use channel::{Answer, Exit, Member, Order, Start, Status, members_in_parts};
 pub use detached::{Detached, decode_report, encode_report};
 pub use lifeline::{Call, News};
-pub use memory::memory_file;
+pub use memory::{memory_file, memory_program};
 pub use request::{Descriptors, Request};
 pub use socket::{Received, pair, receive, receive_now, send, take};
 

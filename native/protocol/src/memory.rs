@@ -5,16 +5,63 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// A file in memory, to be read from its start; close-on-exec.
+/// Has no one execute the file, nor make it executable. Linux 6.3; where `vm.memfd_noexec` is 2, no
+/// file is made without it.
+const NOEXEC_SEAL: u32 = 8;
+/// The file is to be executed. Linux 6.3; where `vm.memfd_noexec` is 1, no other one can be.
+const EXEC: u32 = 16;
+
+/// A file in memory, to be read from its start, never executed; close-on-exec.
 pub fn memory_file(name: &CStr, contents: &[u8]) -> io::Result<OwnedFd> {
+    make(name, contents, NOEXEC_SEAL)
+}
+
+/// A program in memory, to be executed; close-on-exec.
+pub fn memory_program(name: &CStr, contents: &[u8]) -> io::Result<OwnedFd> {
+    make(name, contents, EXEC)
+}
+
+fn make(name: &CStr, contents: &[u8], kind: u32) -> io::Result<OwnedFd> {
+    let file = match create(name, libc::MFD_CLOEXEC | kind) {
+        // An older kernel knows neither kind, and makes files that can be executed.
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => create(name, libc::MFD_CLOEXEC),
+        made => made,
+    };
+    let mut file = File::from(file?);
+    file.write_all(contents)?;
+    file.rewind()?;
+    Ok(file.into())
+}
+
+fn create(name: &CStr, flags: u32) -> io::Result<OwnedFd> {
     // SAFETY: takes a name that ends with NUL, and a number.
-    let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+    let file = unsafe { libc::memfd_create(name.as_ptr(), flags) };
     if file < 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: just made, and nobody else's.
-    let mut file = unsafe { File::from_raw_fd(file) };
-    file.write_all(contents)?;
-    file.rewind()?;
-    Ok(file.into())
+    Ok(unsafe { OwnedFd::from_raw_fd(file) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_from_its_start_and_a_program_alone_is_executable() {
+        for (file, executable) in
+            [(memory_file(c"data", b"text"), false), (memory_program(c"program", b"text"), true)]
+        {
+            let mut file = File::from(file.unwrap());
+            let mut text = String::new();
+            file.read_to_string(&mut text).unwrap();
+            assert_eq!(text, "text");
+            let knows_kinds = create(c"probe", NOEXEC_SEAL).is_ok();
+            let mode = file.metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o111 != 0, executable || !knows_kinds);
+        }
+    }
 }

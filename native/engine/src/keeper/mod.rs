@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
 use forkline_launch::{Failure, Image, Place, Request, Stack, Step, launch};
-use forkline_protocol::{Call, VERSION, memory_file, pair, role};
+use forkline_protocol::{Call, VERSION, memory_file, memory_program, pair, role};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
@@ -192,7 +192,13 @@ fn start(
     let (socket, theirs) = pair().map_err(no_keeper)?;
     let mut stack = Stack::new().map_err(no_keeper)?;
     let order = sandbox.as_ref().map(|of| memory_file(c"forkline-sandbox", &of.plan));
-    let order = order.transpose().map_err(no_keeper)?;
+    let order = order.transpose().map_err(|error| {
+        LaunchError::new(
+            Step::Keeper,
+            &error,
+            "forkline-keeper: its order in memory (memfd_create)",
+        )
+    })?;
     let pid = launch_keeper(
         program,
         if order.is_some() { role::SANDBOX } else { role::KEEP },
@@ -201,8 +207,7 @@ fn start(
         [theirs.as_fd(), null().map_err(no_keeper)?.as_fd()],
         order.as_ref().map(AsFd::as_fd),
         &mut stack,
-    )
-    .map_err(no_keeper)?;
+    )?;
 
     Ok(Keeper {
         id: watch.new_id(),
@@ -240,24 +245,31 @@ pub fn launch_keeper(
     [stdin, stdout]: [BorrowedFd<'_>; 2],
     fourth: Option<BorrowedFd<'_>>,
     stack: &mut Stack,
-) -> io::Result<i32> {
+) -> Result<i32, LaunchError> {
+    let text = |text: &[u8]| CString::new(text).map_err(|error| no_keeper(error.into()));
     let arguments = ["forkline-keeper", role, &VERSION.to_string()];
-    let argv = arguments.map(CString::new).into_iter().collect::<Result<Vec<_>, _>>()?;
-    let null = null()?;
+    let argv = arguments
+        .map(|argument| text(argument.as_bytes()))
+        .into_iter()
+        .collect::<Result<Vec<_>, _>>()?;
+    let null = null().map_err(no_keeper)?;
     let launch = |path: CString, file: BorrowedFd<'_>, stack: &mut Stack| {
         let images = [Image { path, argv: argv.clone() }];
         let plain = Request::plain(&images, [stdin, stdout, file]);
         launch(&Request { directory, script: fourth, ..plain }, stack)
     };
-    match launch(CString::new(path.as_os_str().as_bytes())?, null.as_fd(), stack) {
+    match launch(text(path.as_os_str().as_bytes())?, null.as_fd(), stack) {
         Ok(pid) => Ok(pid),
         // It may be there and not be executed: on a file system mounted so, or without its mode.
         Err(Failure { step: Step::Exec, error }) if is_refused(&error) => {
-            let Ok(program) = std::fs::read(path) else { return Err(error) };
-            let Ok(copy) = memory_file(c"forkline-keeper", &program) else { return Err(error) };
-            launch(CString::default(), copy.as_fd(), stack).map_err(|failure| failure.error)
+            let program = std::fs::read(path).map_err(|_| no_keeper(error))?;
+            let copy = memory_program(c"forkline-keeper", &program).map_err(|error| {
+                LaunchError::new(Step::Keeper, &error, "forkline-keeper from memory (memfd_create)")
+            })?;
+            let launched = launch(CString::default(), copy.as_fd(), stack);
+            launched.map_err(|failure| no_keeper(failure.error))
         }
-        Err(failure) => Err(failure.error),
+        Err(failure) => Err(no_keeper(failure.error)),
     }
 }
 

@@ -46,7 +46,7 @@ impl Invocation {
         let Handover { images, sealed, script } =
             hand_over(shells, text, environment, stays).map_err(too_long)?;
         let script = script.map(script_file).transpose();
-        let script = script.map_err(descriptors("the script's file"))?;
+        let script = script.map_err(descriptors("the script's file in memory (memfd_create)"))?;
         let environment = complete(environment, mark, sealed);
         Ok(Invocation { images, environment, script, is_program: false })
     }

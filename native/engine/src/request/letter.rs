@@ -79,7 +79,8 @@ impl Letter {
         let packed = request.packed();
         invocation.images = std::mem::take(&mut request.images);
         invocation.environment = std::mem::take(&mut request.environment);
-        let (body, file) = packed.map_err(descriptors("the request's file"))?;
+        let (body, file) =
+            packed.map_err(descriptors("the request's file in memory (memfd_create)"))?;
         let directory_name = command.directory.as_ref().map(|directory| directory.name().into());
         Ok(Letter {
             body,

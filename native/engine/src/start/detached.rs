@@ -125,7 +125,7 @@ fn start_now(
         grace: command.grace,
     };
     let order = memory_file(c"forkline-order", &order.encode())
-        .map_err(descriptors("the keeper's order"))?;
+        .map_err(descriptors("the keeper's order in memory (memfd_create)"))?;
     let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
         .map_err(descriptors("/dev/null"))?;
     let (reader, writer) =
@@ -140,8 +140,7 @@ fn start_now(
         stdio,
         Some(order.as_fd()),
         &mut stack,
-    )
-    .map_err(no_keeper)?;
+    )?;
     // Ours would keep the report from ending.
     drop((writer, channel));
     let report = read_report(reader);

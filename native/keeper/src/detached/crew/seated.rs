@@ -46,7 +46,10 @@ impl Seated {
         let failed = |error: io::Error| {
             (Step::Keeper, error.raw_os_error().unwrap_or(0), "forkline-keeper".to_owned())
         };
-        let (body, file) = request.packed().map_err(failed)?;
+        let (body, file) = request.packed().map_err(|error| {
+            let errno = error.raw_os_error().unwrap_or(0);
+            (Step::Descriptors, errno, "the request's file in memory (memfd_create)".to_owned())
+        })?;
         let descriptors = Descriptors { body: file.as_ref().map(AsFd::as_fd), ..descriptors };
         let (head, sent) = descriptors.encode();
         while let Err(error) = send(channel.as_fd(), [&head, &body], &sent) {
