@@ -1,37 +1,70 @@
-// Runs everything: builds, then the Rust tests, then the TypeScript tests, all of their output
-// passed on as it comes. The last line sums them up: `N passed, N failed`.
+// Builds what is stale, runs the Rust tests, then the TypeScript tests, all of their output passed on as
+// it comes, in surroundings of its own (`suite/surroundings.mjs`). The last lines say what was skipped and
+// why, and sum up: `N passed, N failed`.
+//
+//     node scripts/test.mjs              all but the slow ones
+//     node scripts/test.mjs PATH...      the TypeScript tests there, slow ones too
+//     node scripts/test.mjs --slow       the slow ones alone
+//     node scripts/test.mjs --all        all, and the suites that have a script of their own
 
 import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { root, runTests, tell } from './vitest.mjs';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildWhatIsStale } from './suite/builds.mjs';
+import { makeSurroundings } from './suite/surroundings.mjs';
+import { root, running, runTests, tell, tellSkipped } from './vitest.mjs';
 
 /** @typedef {{ passed: number, failed: number }} Tally */
+/** @typedef {{ ok: boolean, stdout: string, isMissing: boolean }} Ended */
+
+const { values, positionals: paths } = parseArgs({
+  allowPositionals: true,
+  options: { slow: { type: 'boolean' }, all: { type: 'boolean' } },
+});
+
+/** What `--all` runs besides, where there is such a script: its last line is `N passed, N failed`. */
+const SUITES = ['test:portable', 'test:bash', 'test:environments'];
+
+const surroundings = makeSurroundings(root);
+/** Why tests that vitest does not know were not run. @type {string[]} */
+const notRun = [];
 
 /**
- * Runs a program, passing its output on, and returns its exit status and what it wrote to stdout.
+ * Runs a program, passing its output on, and returns how it ended and what it wrote to stdout.
  * @param {string} program
  * @param {readonly string[]} args
- * @returns {Promise<{ ok: boolean, stdout: string }>}
+ * @returns {Promise<Ended>}
  */
 function run(program, args) {
   return new Promise((resolve) => {
     const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+    running.add(child);
     /** @type {Buffer[]} */
     const chunks = [];
     child.stdout.on('data', (chunk) => {
       chunks.push(chunk);
       process.stdout.write(chunk);
     });
-    child.on('error', (error) => {
-      console.error(error.message);
-      resolve({ ok: false, stdout: '' });
+    child.on('error', (/** @type {NodeJS.ErrnoException} */ { code, message }) => {
+      running.delete(child);
+      if (code !== 'ENOENT') console.error(message);
+      resolve({ ok: false, stdout: '', isMissing: code === 'ENOENT' });
     });
     child.on('close', (code) => {
-      resolve({ ok: code === 0, stdout: Buffer.concat(chunks).toString('utf8') });
+      running.delete(child);
+      const stdout = Buffer.concat(chunks).toString('utf8');
+      resolve({ ok: code === 0, stdout, isMissing: false });
     });
   });
 }
+
+/**
+ * Runs an npm script.
+ * @param {string} script
+ * @param {readonly string[]} args
+ */
+const npm = (script, ...args) => run('npm', ['run', '--silent', script, ...args]);
 
 /**
  * A run that failed without a failed test (it did not compile, a test binary crashed) counts as one.
@@ -41,14 +74,20 @@ function run(program, args) {
  */
 const admit = (ok, { passed, failed }) => ({ passed, failed: ok ? failed : Math.max(failed, 1) });
 
+/** @returns {Promise<Tally>} */
 async function rust() {
-  const { ok, stdout } = await run('cargo', ['test', '--locked', '--workspace', '--no-fail-fast']);
+  const args = ['test', '--locked', '--workspace', '--no-fail-fast'];
+  const { ok, stdout, isMissing } = await run('cargo', args);
   const tally = { passed: 0, failed: 0 };
-  for (const [, passed, failed] of stdout.matchAll(
-    /^test result: \w+\. (\d+) passed; (\d+) failed;/gm,
-  )) {
+  if (isMissing) {
+    notRun.push('all in Rust: cargo is not installed');
+    return tally;
+  }
+  const results = /^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;/gm;
+  for (const [, passed, failed, ignored] of stdout.matchAll(results)) {
     tally.passed += Number(passed);
     tally.failed += Number(failed);
+    for (let count = Number(ignored); count > 0; count -= 1) notRun.push('ignored in Rust');
   }
   for (const [, name] of stdout.matchAll(/^test (.+) \.\.\. FAILED$/gm)) {
     console.log(`failed: cargo test ${name}`);
@@ -56,34 +95,77 @@ async function rust() {
   return admit(ok, tally);
 }
 
-/** What is in the temporary directory under a name of ours. */
-const kept = () => readdirSync(tmpdir()).filter((name) => name.startsWith('forkline-'));
-
 /**
  * Three files at a time, since tests wait half of their time: they tell their own processes from those of
- * others, and what fails beside another one is run again by itself. A folder that they leave counts as
- * a failure.
+ * others, and what fails beside another one is run again by itself.
+ * @param {readonly string[]} flags
+ */
+async function typescript(flags) {
+  const parallel = ['--fileParallelism', '--maxWorkers=3'];
+  const result = await runTests(paths, { flags, parallel });
+  tell(result);
+  return result;
+}
+
+/**
+ * @param {string} script
  * @returns {Promise<Tally>}
  */
-async function typescript() {
-  const before = new Set(kept());
-  const result = await runTests([], { parallel: ['--fileParallelism', '--maxWorkers=3'] });
-  tell(result);
-  const left = kept().filter((name) => !before.has(name));
+async function suite(script) {
+  const { ok, stdout } = await npm(script);
+  const [, passed, failed] = /^(\d+) passed, (\d+) failed$/m.exec(lastLine(stdout)) ?? [];
+  if (!ok) console.log(`failed: npm run ${script}`);
+  return admit(ok && passed !== undefined, {
+    passed: Number(passed ?? 0),
+    failed: Number(failed ?? 0),
+  });
+}
+
+/** @param {string} text */
+const lastLine = (text) => text.trimEnd().split('\n').at(-1) ?? '';
+
+/** @returns {Promise<Tally>} */
+async function everything() {
+  const isBuilt = await buildWhatIsStale(root, async (script) => {
+    const quick = script === 'build:far' ? ['--', '--quick'] : [];
+    return (await npm(script, ...quick)).ok;
+  });
+  if (!isBuilt) {
+    console.log('failed: the build');
+    return { passed: 0, failed: 1 };
+  }
+  const isPart = paths.length > 0 || values.slow === true;
+  const tallies = isPart ? [] : [await rust()];
+  const filter = values.slow ? ['--tags-filter=slow'] : ['--tags-filter=!slow'];
+  const { tests, failed } = await typescript(paths.length > 0 || values.all ? [] : filter);
+  tallies.push({ passed: tests.filter(({ passed }) => passed).length, failed: failed.length });
+  if (values.all) {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    for (const script of SUITES.filter((name) => name in scripts))
+      tallies.push(await suite(script));
+  }
+  const left = await surroundings.end();
   // A test that fails may leave what it would have removed, and has been told of already.
-  const isWrong = left.length > 0 && result.passedAgain.length + result.failed.length === 0;
-  if (isWrong) console.log(`failed: left in ${tmpdir()}: ${left.join(', ')}`);
+  const isWrong = left.length > 0 && failed.length === 0;
+  for (const line of isWrong ? left : []) console.log(`failed: ${line}`);
+  tallies.push({ passed: 0, failed: isWrong ? 1 : 0 });
+  tellSkipped(values.slow ? tests.filter(({ slow }) => slow) : tests, notRun);
   return {
-    passed: result.tests.filter(({ passed }) => passed).length,
-    failed: result.failed.length + (isWrong ? 1 : 0),
+    passed: tallies.reduce((sum, tally) => sum + tally.passed, 0),
+    failed: tallies.reduce((sum, tally) => sum + tally.failed, 0),
   };
 }
 
-const { ok: built } = await run('npm', ['run', '--silent', 'build']);
-// Without it, where Rust has no target for it, its tests are left out.
-await run('npm', ['run', '--silent', 'build:far', '--', '--quick']);
-const tallies = built ? [await rust(), await typescript()] : [{ passed: 0, failed: 1 }];
-const passed = tallies.reduce((sum, tally) => sum + tally.passed, 0);
-const failed = tallies.reduce((sum, tally) => sum + tally.failed, 0);
-console.log(`${passed} passed, ${failed} failed`);
-process.exitCode = failed === 0 ? 0 : 1;
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+  process.once(signal, () => {
+    for (const child of running) child.kill(signal);
+    void surroundings.end().finally(() => process.kill(process.pid, signal));
+  });
+}
+try {
+  const { passed, failed } = await everything();
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exitCode = failed === 0 ? 0 : 1;
+} finally {
+  await surroundings.end();
+}

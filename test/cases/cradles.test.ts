@@ -7,6 +7,7 @@ import { run, spawn } from '../../src/index.js';
 import { longSleep, quote, sleeping } from '../support/commands.js';
 import { namespaces, runHost, startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder, useOwners } from '../support/leftovers.js';
+import { ROOT, where } from '../support/needs.js';
 import { childrenOf, eventually, isGone, keeperOf, lives } from '../support/processes.js';
 import { exited, printed } from '../support/results.js';
 
@@ -14,8 +15,7 @@ import { exited, printed } from '../support/results.js';
 leavesNothingBehind();
 const folder = useFolder();
 const newOwner = useOwners();
-const isRoot = process.getuid?.() === 0;
-const asUser = isRoot ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
+const asUser = ROOT.isMet ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
 
 describe('what is left is named at every end', () => {
   test.each([
@@ -51,20 +51,16 @@ describe('what is left is named at every end', () => {
   });
 });
 
-test.skipIf(!isRoot)(
-  'A5: who survives SIGKILL is named, although nothing else ties it',
-  async () => {
-    const program = setUserIdSleep();
-    const host = startHost('commands', { under: asUser });
-    const command = `setsid ${program} 30 >/dev/null 2>&1 & sleep 30`;
-    const { result } = await host.run(command, { timeoutMs: 500, graceMs: 200 });
-    expect(result?.background).toMatchObject([{ command: `${program} 30` }]);
-    for (const { pid } of result?.background ?? []) process.kill(pid, 'SIGKILL');
-    host.child.stdin?.end();
-    await host.ended;
-  },
-  60_000,
-);
+test('A5: who survives SIGKILL is named, although nothing else ties it', where(ROOT), async () => {
+  const program = setUserIdSleep();
+  const host = startHost('commands', { under: asUser });
+  const command = `setsid ${program} 30 >/dev/null 2>&1 & sleep 30`;
+  const { result } = await host.run(command, { timeoutMs: 500, graceMs: 200 });
+  expect(result?.background).toMatchObject([{ command: `${program} 30` }]);
+  for (const { pid } of result?.background ?? []) process.kill(pid, 'SIGKILL');
+  host.child.stdin?.end();
+  await host.ended;
+});
 
 /** A program that becomes root, which another user's host can't signal. */
 function setUserIdSleep(): string {
@@ -98,8 +94,9 @@ describe('where /proc shows nothing', () => {
     await eventually(() => expect(sleeping(seconds)).toEqual([]));
   });
 
-  test.skipIf(!isRoot)(
+  test(
     'A7: a process of another user that is hidden is never taken for gone',
+    where(ROOT),
     async () => {
       const program = setUserIdSleep();
       const under = [...bound('-t proc -o hidepid=invisible proc'), ...asUser];
@@ -113,7 +110,6 @@ describe('where /proc shows nothing', () => {
       host.child.stdin?.end();
       await host.ended;
     },
-    60_000,
   );
 });
 

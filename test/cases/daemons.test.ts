@@ -4,6 +4,7 @@ import { createOwner, run } from '../../src/index.js';
 import { longSleep, quote, sleeping } from '../support/commands.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { installed, ROOT, where } from '../support/needs.js';
 import { eventually, isGone, lives } from '../support/processes.js';
 
 // Daemons as people have them: each leaves its group, its session and its pipes in its own way, and
@@ -11,12 +12,10 @@ import { eventually, isGone, lives } from '../support/processes.js';
 leavesNothingBehind();
 const folder = useFolder();
 
-/** Where Debian has it; elsewhere the test is skipped, and says so. */
+/** Where Debian has it. */
 function program(name: string): string {
   const places = ['/usr/bin', '/usr/sbin', '/bin', '/usr/local/bin'];
-  const found = places.map((place) => `${place}/${name}`).find((path) => existsSync(path));
-  if (!found) console.warn(`${name} is not installed: its test is skipped`);
-  return found ?? '';
+  return places.map((place) => `${place}/${name}`).find((path) => existsSync(path)) ?? name;
 }
 
 const redis = program('redis-server');
@@ -37,16 +36,18 @@ async function endsWithItsOwner(command: string, name: RegExp, by = run): Promis
   expect(pids.filter((pid) => !isGone(pid))).toEqual([]);
 }
 
-test.skipIf(!redis)(
+test(
   'A8: redis, which overwrites its environment, ends with its owner',
+  where(installed('redis-server')),
   async () => {
     const options = `--daemonize yes --port 0 --unixsocket ${folder.file('redis.sock')} --save '' --dir ${folder.path}`;
     await endsWithItsOwner(`${redis} ${options}`, /redis-server/);
   },
 );
 
-test.skipIf(!nginx)(
+test(
   'A8: nginx, which overwrites its arguments too, ends with its owner',
+  where(installed('nginx')),
   async () => {
     const place = folder.file('nginx');
     mkdirSync(place);
@@ -61,21 +62,23 @@ test.skipIf(!nginx)(
   },
 );
 
-test.skipIf(!sshAgent)(
+test(
   'A9: ssh-agent, whose environment nobody may read, ends with its owner',
+  where(installed('ssh-agent')),
   async () => {
     await endsWithItsOwner(`${sshAgent} -a ${folder.file('agent')} >/dev/null`, /ssh-agent/);
   },
 );
 
-test.skipIf(!gpgAgent)('A9: gpg-agent ends with its owner', async () => {
+test('A9: gpg-agent ends with its owner', where(installed('gpg-agent')), async () => {
   const home = folder.file('gnupg');
   mkdirSync(home, { mode: 0o700 });
   await endsWithItsOwner(`${gpgAgent} --homedir ${home} --daemon >/dev/null`, /gpg-agent/);
 });
 
-test.skipIf(!tmux)(
+test(
   'A24: a tmux server that a command started is named, and ends with its owner',
+  where(installed('tmux')),
   async () => {
     const start = `env -u TMUX ${tmux} -S ${folder.file('tmux')} new-session -d ${quote(longSleep(570))}`;
     await endsWithItsOwner(`TERM=xterm ${start}`, /tmux/);
@@ -83,8 +86,9 @@ test.skipIf(!tmux)(
   },
 );
 
-test.skipIf(!redis || process.getuid?.() !== 0)(
+test(
   'A8, A9: daemons of another user than root end with a host that is killed',
+  where(ROOT, installed('redis-server')),
   async () => {
     const under = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
     const host = startHost('commands', { under });

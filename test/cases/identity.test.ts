@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { namespaces, runHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { need, ROOT, where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
 
 // A host that has given something up, or was kept from something, runs a command: never with what it
@@ -44,35 +45,32 @@ const withoutProc = () =>
   namespaces('-m', 'sh', '-c', 'mount --bind "$0" /proc && exec "$@"', folder.path);
 
 describe('rights that a host gives up, no command of its has any more', () => {
-  test.skipIf(!isRoot).each([
+  test.each([
     ['users', 'id -u: 65534, id -g: 65534, id -G: 65534 7'],
     ['groups', 'id -u: 0, id -g: 0, id -G: 0 4711'],
-  ])('%s', async (how, expected) => {
+  ])('%s', where(ROOT), async (how, expected) => {
     const { before, after } = await tell(how);
     expect(before).toMatch(/^id -u: 0,/);
     expect(after).toBe(expected);
   });
 
-  test.skipIf(!isRoot)(
-    'however much was asked for before, which is run as it was asked',
-    async () => {
-      const groups = await runHost('identity', { args: ['burst'], env: temporary() });
-      expect(groups).toEqual({ burst: ['0'], after: '0 4711' });
-    },
-  );
+  test('however much was asked for before, which is run as it was asked', where(ROOT), async () => {
+    const groups = await runHost('identity', { args: ['burst'], env: temporary() });
+    expect(groups).toEqual({ burst: ['0'], after: '0 4711' });
+  });
 
-  test.skipIf(!isRoot)('the user of one thread alone, and of none but this', async () => {
+  test('the user of one thread alone, and of none but this', where(ROOT), async () => {
     const users = await runHost<string[]>('identity', { args: ['worker'], env: temporary() });
     expect(users).toEqual(['0', '65534', '0', '65534', '0', '65534', '0']);
   });
 
-  test.skipIf(!isRoot)('capabilities of the bounding set', async () => {
+  test('capabilities of the bounding set', where(ROOT), async () => {
     const { before, after } = await tell('capabilities');
     const [had, has] = [before, after].map((set) => BigInt(`0x${set}`));
     expect(had).toBe((has ?? 0n) | (1n << 10n));
   });
 
-  test.skipIf(!isRoot)('ambient capabilities', async () => {
+  test('ambient capabilities', where(ROOT), async () => {
     const caps = ['--inh-caps=+chown', '--ambient-caps=+chown'];
     const user = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', ...caps];
     const { before, after } = await tell('ambient', user);
@@ -83,7 +81,7 @@ describe('rights that a host gives up, no command of its has any more', () => {
     expect(await tell('privileges')).toMatchObject({ before: '0', after: '1' });
   });
 
-  test.skipIf(!isRoot)('its keyring', async () => {
+  test('its keyring', where(ROOT), async () => {
     const { before, after } = await tell('keyring');
     expect(after).not.toBe(before);
   });
@@ -104,10 +102,14 @@ describe('what a host may no longer do, no command of its may', () => {
     expect(await tell('filter', [...withoutProc(), ...filtered()])).toMatchObject(denied);
   });
 
-  test.skipIf(!hasLandlock())('by Landlock, which shows nowhere', async () => {
-    const { before, after } = await tell('landlock', ['setpriv', '--no-new-privs']);
-    expect({ before, after }).toEqual(denied);
-  });
+  test(
+    'by Landlock, which shows nowhere',
+    where(need(hasLandlock(), 'no Landlock in this kernel')),
+    async () => {
+      const { before, after } = await tell('landlock', ['setpriv', '--no-new-privs']);
+      expect({ before, after }).toEqual(denied);
+    },
+  );
 });
 
 /** Whether this kernel lets a process confine itself so. */
@@ -122,25 +124,29 @@ function hasLandlock(): boolean {
 }
 
 describe('where a host has gone, its commands are', () => {
-  test.skipIf(!isRoot)('another root', async () => {
+  test('another root', where(ROOT), async () => {
     expect(await tell('root')).toMatchObject({ before: 'outside', after: 'inside' });
   });
 
-  test.skipIf(!isRoot).each(['mounts', 'network'])('other %s', async (how) => {
+  test.each(['mounts', 'network'])('other %s', where(ROOT), async (how) => {
     const { before, after } = await tell(how);
     expect(after).not.toBe(before);
   });
 
-  test.skipIf(!isRoot)('another name of the machine, with and without /proc', async () => {
+  test('another name of the machine, with and without /proc', where(ROOT), async () => {
     expect((await tell('name')).after).toBe('given-up');
     expect((await tell('name', withoutProc())).after).toBe('given-up');
   });
 
-  test.skipIf(!isRoot || !existsSync(FREEZER))('another cgroup', async () => {
-    const cgroup = `${FREEZER}/forkline-test-${process.pid}`;
-    expect(await tell('cgroup', [], cgroup)).toMatchObject({ before: '0', after: '1' });
-    await eventually(() => rmdirSync(cgroup));
-  });
+  test(
+    'another cgroup',
+    where(ROOT, need(existsSync(FREEZER), `there is no ${FREEZER}`)),
+    async () => {
+      const cgroup = `${FREEZER}/forkline-test-${process.pid}`;
+      expect(await tell('cgroup', [], cgroup)).toMatchObject({ before: '0', after: '1' });
+      await eventually(() => rmdirSync(cgroup));
+    },
+  );
 
   test('another directory', async () => {
     expect(await tell('directory')).toMatchObject({ before: '/', after: '/usr' });

@@ -9,7 +9,8 @@ import { endOf, program } from '../support/cli.js';
 import { quote } from '../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { answerOf, useClients } from '../support/mcp.js';
-import { hasSshd, type Sshd, startSshd } from '../support/sshd.js';
+import { where } from '../support/needs.js';
+import { SSH_LOGIN, type Sshd, startSshd } from '../support/sshd.js';
 
 leavesNothingBehind();
 const folder = useFolder();
@@ -30,7 +31,7 @@ function writeHome(): string {
 const remote = (...args: readonly string[]) =>
   [process.execPath, program, ...args].map(quote).join(' ');
 
-describe.skipIf(!hasSshd())('Z1: by a real ssh login', () => {
+describe('Z1: by a real ssh login', where(SSH_LOGIN), () => {
   let sshd: Sshd;
   beforeAll(async () => {
     sshd = await startSshd(folder.path, writeHome());

@@ -4,28 +4,18 @@ import { chmod, mkdir, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { LimitGroups } from '../../src/command/limits/groups.js';
 import { findOwnGroup, ownGroup } from '../../src/command/limits/hierarchies.js';
 import { InputError, LaunchError, receiptOf, run, spawn } from '../../src/index.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useOwners } from '../support/leftovers.js';
+import { LIMITS } from '../support/limits.js';
+import { need, ROOT, where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
 import { exited, failureOf, printed } from '../support/results.js';
 
 leavesNothingBehind();
 const newOwner = useOwners();
 
-/** Whether a control group can be made here. */
-async function canLimit(): Promise<boolean> {
-  try {
-    const made = await LimitGroups.make({ memoryBytes: 64 << 20, processes: 20 });
-    await made.remove();
-    return made.memoryBy === 'group';
-  } catch {
-    return false;
-  }
-}
-const isDelegated = await canLimit();
 /** Of the control groups; one of version 2 is for all limits, and ended as one. */
 const version = (await findOwnGroup('memory'))?.version;
 const groupCount = version === 2 ? 1 : 2;
@@ -59,7 +49,7 @@ test('a process that takes more processor time is ended', async () => {
   expect(printed(free)).toBe('unlimited\n');
 });
 
-describe.runIf(isDelegated)('a control group of its own', () => {
+describe('a control group of its own', where(LIMITS), () => {
   const eat = `/usr/bin/python3 -c 'b = bytearray(200 << 20)'`;
   /** How a command ends a part of which has taken too much. */
   const ended = version === 2 ? { kind: 'signaled', signal: 'SIGKILL' } : exited(0);
@@ -113,12 +103,16 @@ describe.runIf(isDelegated)('a control group of its own', () => {
     expect(result).toMatchObject({ outcome: ended, outOfMemory: 'yes' });
   });
 
-  test.runIf(version === 2)('of version 2 has no swap, and ends as one', async () => {
-    const files = ['memory.max', 'memory.swap.max', 'memory.oom.group', 'pids.max'];
-    const command = `cd "/sys/fs/cgroup$(sed 's/^0:://' /proc/self/cgroup)" && cat ${files.join(' ')}`;
-    const { output } = await run(command, { limits: { memoryBytes: 64 << 20, processes: 20 } });
-    expect(output.kind === 'complete' && output.text).toBe(`${64 << 20}\n0\n1\n20\n`);
-  });
+  test(
+    'of version 2 has no swap, and ends as one',
+    where(need(version === 2, 'no control groups of version 2')),
+    async () => {
+      const files = ['memory.max', 'memory.swap.max', 'memory.oom.group', 'pids.max'];
+      const command = `cd "/sys/fs/cgroup$(sed 's/^0:://' /proc/self/cgroup)" && cat ${files.join(' ')}`;
+      const { output } = await run(command, { limits: { memoryBytes: 64 << 20, processes: 20 } });
+      expect(output.kind === 'complete' && output.text).toBe(`${64 << 20}\n0\n1\n20\n`);
+    },
+  );
 
   test('that a killed host has left is removed by the next one, and no other is', async () => {
     const host = startHost('commands', {});
@@ -169,7 +163,7 @@ describe.runIf(isDelegated)('a control group of its own', () => {
 /** A command says its own score, and that of what it starts. */
 const SCORES = 'cat /proc/self/oom_score_adj; (sleep 0.05; cat /proc/self/oom_score_adj) & wait';
 
-describe.runIf(process.getuid?.() === 0)('without a delegated control group', () => {
+describe('without a delegated control group', where(ROOT), () => {
   const under = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
   const asNobody = async (command: string, options: object) => {
     const host = startHost('commands', { under });

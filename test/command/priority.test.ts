@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { CONTRACT_NAMES, createBashTool, receiptOf, run, spawn } from '../../src/index.js';
 import { type HostAnswer, startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { need, ROOT, where } from '../support/needs.js';
 
 leavesNothingBehind();
 
@@ -72,8 +73,9 @@ test('forkline in forkline: what comes after a host that comes after another com
 });
 
 // An ordinary user may change ten sessions a second.
-test.runIf(isRoot && isShared)(
+test(
   'an ordinary user is told of each that was not lowered',
+  where(ROOT, need(isShared, 'no autogroups in this kernel')),
   async () => {
     const under = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
     const host = startHost('commands', { under });
@@ -99,8 +101,9 @@ test.runIf(isRoot && isShared)(
 
 const isEnabled = () => readFileSync('/proc/sys/kernel/sched_autogroup_enabled', 'utf8')[0] === '1';
 
-test.runIf(isRoot && isShared)(
+test(
   'commands of an ordinary user that last are lowered in turn',
+  where(ROOT, need(isShared, 'no autogroups in this kernel')),
   async () => {
     if (!isEnabled()) return;
     const under = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
@@ -118,7 +121,7 @@ test.runIf(isRoot && isShared)(
   },
 );
 
-test.runIf(isRoot)('in a PID namespace of its own a command comes after the host too', async () => {
+test('in a PID namespace of its own a command comes after the host too', where(ROOT), async () => {
   const host = startHost('commands', { under: ['unshare', '--pid', '--fork', '--mount-proc'] });
   const { result } = await host.run(LOOK, { priority: 'low' });
   expect(result?.output).toMatchObject({ text: expect.stringMatching(`^${nicer}\n`) });

@@ -4,6 +4,7 @@ import { run, spawn } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { type HostAnswer, startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { ROOT, where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
 import { exited, failureOf, printed } from '../support/results.js';
 
@@ -50,7 +51,6 @@ test('a hundred commands at once are told apart, and none leaves a thread', asyn
   expect(await Promise.all(results)).toEqual(results.map(() => true));
 });
 
-const isRoot = process.getuid?.() === 0;
 const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
 
 /** Runs a command as a user who may not do everything. */
@@ -62,7 +62,7 @@ async function runAsNobody(command: string, options: object): Promise<HostAnswer
   return answer;
 }
 
-test.skipIf(!isRoot)('programs with privileges of their own keep them', async () => {
+test('programs with privileges of their own keep them', where(ROOT), async () => {
   chmodSync(folder.path, 0o755);
   const program = folder.file('whoami');
   copyFileSync(realpathSync('/usr/bin/id'), program);
@@ -83,7 +83,7 @@ test.skipIf(!isRoot)('programs with privileges of their own keep them', async ()
   }
 });
 
-test.skipIf(!isRoot)('a directory that may not be entered is not', async () => {
+test('a directory that may not be entered is not', where(ROOT), async () => {
   chmodSync(folder.path, 0o755);
   mkdirSync(folder.file('closed'), { mode: 0o700 });
   const { result } = await runAsNobody('cd closed; pwd', {

@@ -10,14 +10,15 @@ import { longSleep, sleeping } from '../support/commands.js';
 import { useDisposal } from '../support/disposal.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
-import { hasNats, startNats, startWorker, useNats } from '../support/nats.js';
+import { startNats, startWorker, useNats } from '../support/nats.js';
+import { installed, where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
 import { exited, failureOf, printed } from '../support/results.js';
 import { textOf } from '../support/tool.js';
 
 const LEASE_MS = 4000;
 
-describe.runIf(hasNats())('deaths in a fleet', async () => {
+describe('deaths in a fleet', where(installed('nats-server')), async () => {
   leavesNothingBehind();
   const keep = useDisposal();
   const folder = makeFolder();

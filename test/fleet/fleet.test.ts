@@ -11,12 +11,13 @@ import { BusyError } from '../../src/remote/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { useDisposal } from '../support/disposal.js';
 import { leavesNothingBehind, makeFolder, useFolder } from '../support/leftovers.js';
-import { hasNats, startWorker, useNats } from '../support/nats.js';
+import { startWorker, useNats } from '../support/nats.js';
+import { installed, where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
 import { failureOf, printed } from '../support/results.js';
 import { textOf } from '../support/tool.js';
 
-describe.runIf(hasNats())('a fleet', async () => {
+describe('a fleet', where(installed('nats-server')), async () => {
   leavesNothingBehind();
   const folder = useFolder();
   const keep = useDisposal();

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { connectFleet } from '../../src/fleet/index.js';
 import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
-import { hasNats, startWorker, useNats, type WorkerProcess } from '../support/nats.js';
+import { startWorker, useNats, type WorkerProcess } from '../support/nats.js';
+import { installed, where } from '../support/needs.js';
 
 // FORKLINE_FLEET=10000 has as many commands, in a tenth as many sessions.
 const COMMANDS = Number(process.env.FORKLINE_FLEET ?? 600);
@@ -21,7 +22,7 @@ const TOLD: Readonly<Record<string, Told>> = {
   WorkerLostError: 'lost',
 };
 
-describe.runIf(hasNats())('kills at random', async () => {
+describe('kills at random', where(installed('nats-server')), async () => {
   leavesNothingBehind();
   const folder = makeFolder();
   const nats = await useNats(folder);

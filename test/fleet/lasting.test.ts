@@ -4,7 +4,8 @@ import type { BashTool, TaskEvent } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { useDisposal } from '../support/disposal.js';
 import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
-import { hasNats, startWorker, useNats } from '../support/nats.js';
+import { startWorker, useNats } from '../support/nats.js';
+import { installed, where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
 import { failureOf } from '../support/results.js';
 import { textOf } from '../support/tool.js';
@@ -18,7 +19,7 @@ async function drainingOf(fleet: Fleet): Promise<readonly boolean[]> {
   return all.sort();
 }
 
-describe.runIf(hasNats())('a tool that outlasts its worker', async () => {
+describe('a tool that outlasts its worker', where(installed('nats-server')), async () => {
   leavesNothingBehind();
   const keep = useDisposal();
   const nats = await useNats(makeFolder());

@@ -4,10 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { cli, program } from '../support/cli.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { makeFolder } from '../support/leftovers.js';
-import { hasNats, startWorker, useNats } from '../support/nats.js';
+import { startWorker, useNats } from '../support/nats.js';
+import { installed, where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
 
-describe.runIf(hasNats())('an MCP server of a fleet', async () => {
+describe('an MCP server of a fleet', where(installed('nats-server')), async () => {
   const nats = await useNats(makeFolder());
 
   test('has its tool on a worker, and ends what runs there with its client', async () => {

@@ -4,7 +4,8 @@ import { InputError } from '../../src/index.js';
 import { connect } from '../../src/remote/index.js';
 import { useDisposal } from '../support/disposal.js';
 import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
-import { hasNats, startWorker, useNats } from '../support/nats.js';
+import { startWorker, useNats } from '../support/nats.js';
+import { installed, where } from '../support/needs.js';
 import { failureOf, printed } from '../support/results.js';
 
 async function inputErrorOf(call: Promise<unknown>): Promise<string> {
@@ -35,7 +36,7 @@ test.each([
   expect(await inputErrorOf(connect(given))).toMatch(message);
 });
 
-describe.runIf(hasNats())('a fleet', async () => {
+describe('a fleet', where(installed('nats-server')), async () => {
   leavesNothingBehind();
   const keep = useDisposal();
   const nats = await useNats(makeFolder());

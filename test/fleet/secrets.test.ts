@@ -4,10 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { connectFleet } from '../../src/fleet/index.js';
 import { useDisposal } from '../support/disposal.js';
 import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
-import { hasNats, startWorker, useNats } from '../support/nats.js';
+import { startWorker, useNats } from '../support/nats.js';
+import { installed, where } from '../support/needs.js';
 import { failureOf, printed } from '../support/results.js';
 
-describe.runIf(hasNats())('a broker with TLS and users', async () => {
+describe('a broker with TLS and users', where(installed('nats-server')), async () => {
   leavesNothingBehind();
   const keep = useDisposal();
   const folder = makeFolder();

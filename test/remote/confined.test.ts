@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { InputError, type LaunchError, type MergedResult, run } from '../../src/index.js';
 import { useFar } from '../support/far.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { LIMITS } from '../support/limits.js';
+import { where } from '../support/needs.js';
 import { failureOf, printed } from '../support/results.js';
 
 const far = await useFar();
@@ -18,11 +20,6 @@ const here = await seen(run(WRITE, IN_SANDBOX));
 leavesNothingBehind();
 
 /** Whether commands can be given limits of memory here, by a control group. */
-const canLimit = await run('true', { limits: { memoryBytes: 64 << 20 } }).then(
-  ({ limits }) => limits?.memoryBytes === 'group',
-  () => false,
-);
-
 describe('limits of a command on a far side', () => {
   test('of processor time are kept', async () => {
     const burn = 'while :; do :; done';
@@ -31,7 +28,7 @@ describe('limits of a command on a far side', () => {
     expect(outcome).toEqual({ kind: 'signaled', signal: 'SIGXCPU' });
   });
 
-  test.runIf(canLimit)('of memory are kept there, and it is told who has ended it', async () => {
+  test('of memory are kept there, and it is told who has ended it', where(LIMITS), async () => {
     const eat = `/usr/bin/python3 -c 'b = bytearray(200 << 20)'`;
     const limits = { memoryBytes: 64 << 20 };
     const result = await far.run(eat, { limits });

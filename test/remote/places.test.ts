@@ -4,15 +4,17 @@ import { longSleep, sleeping } from '../support/commands.js';
 import { FAR_SIDE } from '../support/far.js';
 import { namespaces } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { ROOT, where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
 import { printed } from '../support/results.js';
-import { hasSshd, startSshd } from '../support/sshd.js';
+import { SSH_LOGIN, startSshd } from '../support/sshd.js';
 
 leavesNothingBehind();
 const folder = useFolder();
 
-test.runIf(hasSshd())(
+test(
   'by ssh: commands, tools, and nothing is left when ssh is killed',
+  where(SSH_LOGIN),
   async () => {
     const sshd = await startSshd(folder.path, folder.path);
     const file = folder.file('pid');
@@ -56,17 +58,14 @@ test('in a namespace of its own: it sees its own processes, and cancels reach th
   await far.dispose();
 });
 
-test.runIf(process.getuid?.() === 0)(
-  'by nsenter, in the namespaces of another process',
-  async () => {
-    const { spawn } = await import('../../src/index.js');
-    const inner = await spawn(
-      'exec unshare --uts sh -c "hostname elsewhere; echo up; exec sleep 99"',
-    );
-    for await (const { text } of inner) if (text.includes('up')) break;
-    const far = await connect({ command: ['nsenter', '-u', '-t', String(inner.pid), ...FAR_SIDE] });
-    expect(printed(await far.run('hostname'))).toBe('elsewhere\n');
-    await far.dispose();
-    await inner.kill();
-  },
-);
+test('by nsenter, in the namespaces of another process', where(ROOT), async () => {
+  const { spawn } = await import('../../src/index.js');
+  const inner = await spawn(
+    'exec unshare --uts sh -c "hostname elsewhere; echo up; exec sleep 99"',
+  );
+  for await (const { text } of inner) if (text.includes('up')) break;
+  const far = await connect({ command: ['nsenter', '-u', '-t', String(inner.pid), ...FAR_SIDE] });
+  expect(printed(await far.run('hostname'))).toBe('elsewhere\n');
+  await far.dispose();
+  await inner.kill();
+});

@@ -1,13 +1,13 @@
-import { existsSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { resolveEnvironment } from '../../src/command/environment.js';
 import { isShellVariable } from '../../src/command/shell-variables.js';
 import { SECRET_NAME_PATTERNS } from '../../src/index.js';
 import { connect } from '../../src/remote/index.js';
-import { STATIC_FAR } from '../support/far.js';
+import { FAR_BUILT, STATIC_FAR } from '../support/far.js';
 import { read } from '../support/house.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { where } from '../support/needs.js';
 import { printed } from '../support/results.js';
 
 // What a command has of environment variables is decided once in TypeScript and once in Rust.
@@ -123,8 +123,9 @@ const variables = fc.uniqueArray(fc.tuple(fc.constantFrom(...new Set(NAMES)), va
 const entriesOf = (block: string) =>
   block.split('\0').filter((entry) => entry !== '' && !/^(?:_|FORKLINE_MARK)=/.test(entry));
 
-test.runIf(existsSync(STATIC_FAR))(
+test(
   'a command of the far side without Node has the variables that one of this process would have',
+  where(FAR_BUILT),
   async () => {
     const policies = fc.record({
       inheritEnv: fc.constantFrom('scrubbed' as const, 'all' as const),

@@ -1,15 +1,16 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { InputError, LaunchError } from '../../src/index.js';
 import { type Connection, connect } from '../../src/remote/index.js';
 import { encodeFrame, FRAME } from '../../src/remote/wire/frames.js';
-import { STATIC_FAR } from '../support/far.js';
+import { FAR_BUILT, STATIC_FAR } from '../support/far.js';
 import { namespaces } from '../support/hosts.js';
 import { read, root } from '../support/house.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { where } from '../support/needs.js';
 import { exited, failureOf, printed } from '../support/results.js';
 
 // The far side that is a program without Node: what it has not, where it runs, and the suites of a far
@@ -21,7 +22,7 @@ vi.hoisted(() => {
 leavesNothingBehind();
 const folder = useFolder();
 // Rust may lack the target: scripts/build-native.mjs says so.
-const isBuilt = existsSync(STATIC_FAR);
+const isBuilt = FAR_BUILT.isMet;
 const SERVE = [STATIC_FAR, 'serve', '--stdio'];
 const far: Connection = isBuilt ? await connect({ command: SERVE }) : Object.create(null);
 if (isBuilt) afterAll(() => far.dispose());
@@ -34,7 +35,7 @@ function hello(protocol: number): string {
 
 const HERE = 'at a far side without Node';
 
-test.runIf(isBuilt).each([
+test.each([
   [
     { sandbox: 'read-only' },
     `sandbox: expected 'danger-full-access' or nothing ${HERE}, which makes no`,
@@ -50,25 +51,34 @@ test.runIf(isBuilt).each([
   [{ encoding: 'gbk' }, `encoding: expected 'utf-8' ${HERE}, got "gbk"`],
   [{ env: { 'A=': 'x' } }, 'env: expected a name without "=" and NUL, got "A="'],
   [{ env: { A: '\ud800' } }, 'options: expected text without lone surrogates'],
-] as const)('%o is refused by name, and nothing is started', async (options, message) => {
-  const refused = await failureOf(far.run('true', options as object));
-  expect(refused).toBeInstanceOf(InputError);
-  expect((refused as Error).message).toContain(message);
-});
+] as const)(
+  '%o is refused by name, and nothing is started',
+  where(FAR_BUILT),
+  async (options, message) => {
+    const refused = await failureOf(far.run('true', options as object));
+    expect(refused).toBeInstanceOf(InputError);
+    expect((refused as Error).message).toContain(message);
+  },
+);
 
-test.runIf(isBuilt)('no sandbox, text as UTF-8 and processor time can be asked for', async () => {
-  const options = {
-    sandbox: 'danger-full-access',
-    encoding: 'utf8',
-    limits: { cpuSeconds: 1 },
-  } as const;
-  const { outcome, limits } = await far.run('while :; do :; done', options);
-  expect(limits).toEqual({ cpuSeconds: 'rlimit' });
-  expect(outcome).toEqual({ kind: 'signaled', signal: 'SIGXCPU' });
-});
+test(
+  'no sandbox, text as UTF-8 and processor time can be asked for',
+  where(FAR_BUILT),
+  async () => {
+    const options = {
+      sandbox: 'danger-full-access',
+      encoding: 'utf8',
+      limits: { cpuSeconds: 1 },
+    } as const;
+    const { outcome, limits } = await far.run('while :; do :; done', options);
+    expect(limits).toEqual({ cpuSeconds: 'rlimit' });
+    expect(outcome).toEqual({ kind: 'signaled', signal: 'SIGXCPU' });
+  },
+);
 
-test.runIf(isBuilt)(
+test(
   'that it has no tools is known from its greeting, and told with what to do',
+  where(FAR_BUILT),
   async () => {
     expect(far.hasTools).toBe(false);
     const refused = await failureOf(far.createBashTool({ contract: 'plain' }));
@@ -80,8 +90,9 @@ test.runIf(isBuilt)(
   },
 );
 
-test.runIf(isBuilt)(
+test(
   'a client that does not read the greeting is refused a tool by the call',
+  where(FAR_BUILT),
   async () => {
     const asked = encodeFrame({
       kind: FRAME.open,
@@ -103,31 +114,35 @@ test.runIf(isBuilt)(
   },
 );
 
-test.runIf(isBuilt)('it runs where nothing else is: no Node, no C library, no shell', async () => {
-  const image = folder.file('image');
-  for (const name of ['dev', 'proc']) mkdirSync(`${image}/${name}`, { recursive: true });
-  copyFileSync(STATIC_FAR, `${image}/forkline-far`);
-  const inside = `mount --rbind /dev ${image}/dev && mount -t proc proc ${image}/proc &&
+test(
+  'it runs where nothing else is: no Node, no C library, no shell',
+  where(FAR_BUILT),
+  async () => {
+    const image = folder.file('image');
+    for (const name of ['dev', 'proc']) mkdirSync(`${image}/${name}`, { recursive: true });
+    copyFileSync(STATIC_FAR, `${image}/forkline-far`);
+    const inside = `mount --rbind /dev ${image}/dev && mount -t proc proc ${image}/proc &&
     exec chroot ${image} /forkline-far serve --stdio`;
-  const command = namespaces('-m', '--fork', '--pid', '--kill-child', 'sh', '-c', inside);
-  const there = await connect({ command });
-  const result = await there.run(['/forkline-far', '--version'], { cwd: '/' });
-  expect(result.outcome).toEqual(exited(0));
-  expect(printed(result)).toMatch(/^\d+\.\d+\.\d+\n$/);
-  const shell = await failureOf(there.run('true'));
-  expect(shell).toBeInstanceOf(LaunchError);
-  expect(shell).toMatchObject({ step: 'exec', code: 'ENOENT' });
-  await there.dispose();
-});
+    const command = namespaces('-m', '--fork', '--pid', '--kill-child', 'sh', '-c', inside);
+    const there = await connect({ command });
+    const result = await there.run(['/forkline-far', '--version'], { cwd: '/' });
+    expect(result.outcome).toEqual(exited(0));
+    expect(printed(result)).toMatch(/^\d+\.\d+\.\d+\n$/);
+    const shell = await failureOf(there.run('true'));
+    expect(shell).toBeInstanceOf(LaunchError);
+    expect(shell).toMatchObject({ step: 'exec', code: 'ENOENT' });
+    await there.dispose();
+  },
+);
 
-test.runIf(isBuilt).each([
+test.each([
   [
     'GET / HTTP/1.1\r\n\r\n',
     /^forkline-far: the client can't be understood: expected a frame, got 47/,
   ],
   [hello(2), /^forkline-far: the client can't be understood: it speaks protocol 2, not 1\n$/],
   ['', /^$/],
-])('a client that says %j is left, and is told why', (said, why) => {
+])('a client that says %j is left, and is told why', where(FAR_BUILT), (said, why) => {
   const { stderr, status } = spawnSync(STATIC_FAR, SERVE.slice(1), {
     input: said,
     encoding: 'utf8',
@@ -136,26 +151,30 @@ test.runIf(isBuilt).each([
   expect(status).toBe(0);
 });
 
-test.runIf(isBuilt)('it passes what is asked of it on other machines', () => {
+test('it passes what is asked of it on other machines', where(FAR_BUILT), () => {
   const asked = [join(root, 'test', 'environments', 'far.mjs'), STATIC_FAR];
   const said = execFileSync(process.execPath, asked, { encoding: 'utf8' }).trim().split('\n');
   expect(said.filter((line) => JSON.parse(line).ok !== true)).toEqual([]);
   expect(said).toHaveLength(7);
 });
 
-test.runIf(isBuilt)('it needs no loader and no library, and is for its kind of processor', () => {
-  const check = join(root, 'scripts', 'far-static.mjs');
-  const said = execFileSync(process.execPath, [check], { encoding: 'utf8' });
-  expect(said).toContain(`ok     ${STATIC_FAR}\n`);
-  expect(said).not.toContain('FAILED');
-});
+test(
+  'it needs no loader and no library, and is for its kind of processor',
+  where(FAR_BUILT),
+  () => {
+    const check = join(root, 'scripts', 'far-static.mjs');
+    const said = execFileSync(process.execPath, [check], { encoding: 'utf8' });
+    expect(said).toContain(`ok     ${STATIC_FAR}\n`);
+    expect(said).not.toContain('FAILED');
+  },
+);
 
-test.runIf(isBuilt)('it is of the version of the package', () => {
+test('it is of the version of the package', where(FAR_BUILT), () => {
   const { version } = JSON.parse(read('package.json'));
   expect(execFileSync(STATIC_FAR, ['--version'], { encoding: 'utf8' })).toBe(`${version}\n`);
 });
 
-test.runIf(isBuilt)('it says how it is used', () => {
+test('it says how it is used', where(FAR_BUILT), () => {
   const usage = execFileSync(STATIC_FAR, ['--help'], { encoding: 'utf8' });
   expect(usage).toMatch(/^usage: forkline-far serve --stdio\n/);
   expect(() => execFileSync(STATIC_FAR, ['mcp'], { stdio: 'pipe' })).toThrow(/usage: forkline-far/);

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { ROOT, where } from '../support/needs.js';
 import { eventually, isGone } from '../support/processes.js';
 import {
-  isRoot,
   makeScene,
   type Outsider,
   type Person,
@@ -91,8 +91,9 @@ describe.each(people)('%s', (person) => {
   });
 });
 
-test.runIf(isRoot)(
+test(
   'root is in a user namespace, so that what it may is worth nothing outside',
+  where(ROOT),
   async () => {
     const scene = makeScene(scenes.path, 'root');
     const { text } = await runAs(

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { skipFor } from '../support/needs.js';
 import { makeScene, people, runAs, useScenes } from '../support/sandbox.js';
 
 // Packages come by the proxy, from a registry of ours; what is tested with them comes from PyPI.
@@ -154,7 +155,7 @@ describe.each(people)('%s', (person) => {
   });
 
   test('pip installs from its index into an environment', async (context) => {
-    if (pip === undefined) context.skip('no pip');
+    if (pip === undefined) skipFor(context, 'pip is not installed');
     const { text, result } = await ask(`/usr/bin/python3 -m venv --without-pip env
       PYTHONPATH='${pip}' env/bin/python -m pip install -q --disable-pip-version-check \
         --index-url ${registry()}/simple answer
@@ -167,7 +168,7 @@ describe.each(people)('%s', (person) => {
   });
 
   test('pytest shares its tests among processes, which share work among others', async (context) => {
-    if (pytest === undefined) context.skip('PyPI is out of reach');
+    if (pytest === undefined) skipFor(context, 'PyPI is out of reach');
     const { text, result } = await ask(`cat >test_pool.py <<'END'
 import multiprocessing, os, pytest
 

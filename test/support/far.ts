@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, test } from 'vitest';
@@ -7,6 +8,7 @@ import type { BashTool, BashToolOptions } from '../../src/index.js';
 import { type Connection, connect, serveStream } from '../../src/remote/index.js';
 import { program } from './cli.js';
 import { root } from './house.js';
+import { type Need, need, where } from './needs.js';
 
 /** The far side without Node. */
 export const STATIC_FAR = join(
@@ -15,6 +17,12 @@ export const STATIC_FAR = join(
   'prebuilt',
   `far-linux-${process.arch}`,
   'forkline-far',
+);
+
+/** What can be asked of it only where it was built. */
+export const FAR_BUILT: Need = need(
+  existsSync(STATIC_FAR),
+  'the far side without Node is not built: rustup target add x86_64-unknown-linux-musl',
 );
 
 /** Whether that is what this file's tests are about: then there are no tools. */
@@ -27,7 +35,7 @@ export const FAR_SIDE: readonly string[] = isStatic
 
 /** Tests of what takes forkline itself at the far side. */
 export function testWithNode(title: string, body: () => Promise<void>): void {
-  test.skipIf(isStatic)(title, body);
+  test(title, where(need(!isStatic, 'takes a far side with Node')), body);
 }
 
 /** A far side in a process of its own, for all tests of a file. */
@@ -39,7 +47,11 @@ export async function useFar(command: readonly string[] = FAR_SIDE): Promise<Con
 
 /** Tests of what a tool sees of this very process: a far side's tool sees another one. */
 export function testOfThisProcess(title: string, body: () => Promise<void>): void {
-  test.skipIf(process.env.FORKLINE_TEST_FAR === '1')(title, body);
+  test(
+    title,
+    where(need(process.env.FORKLINE_TEST_FAR !== '1', 'takes a tool of this process')),
+    body,
+  );
 }
 
 /** A tool of a far side, of which is known at once what it is. */

@@ -1,20 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { connect as connectSocket, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach } from 'vitest';
 import { program } from './cli.js';
 import { eventually } from './processes.js';
-
-/** Whether this machine has a broker. */
-export function hasNats(): boolean {
-  try {
-    execFileSync('nats-server', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** A broker of the test's own, on a free port of loopback. */
 export interface Nats {

@@ -1,8 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { installed, type Need, need } from './needs.js';
 import { eventually } from './processes.js';
 
 const SSHD = '/usr/sbin/sshd';
@@ -16,16 +17,11 @@ export interface Sshd {
   stop(): Promise<void>;
 }
 
-/** Whether this machine has what it takes. */
-export function hasSshd(): boolean {
-  try {
-    accessSync(SSHD, constants.X_OK);
-    execFileSync('ssh', ['-V'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** What {@link startSshd} takes. */
+export const SSH_LOGIN: Need = need(
+  existsSync(SSHD) && installed('ssh').isMet,
+  'sshd or ssh is not installed',
+);
 
 /**
  * Starts one that lets in whoever runs the tests.

@@ -16,6 +16,7 @@ import { longSleep, sleeping } from '../support/commands.js';
 import { follow, printedBy, untilState, useTasks } from '../support/detached-tasks.js';
 import { publicCopy, runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { ROOT, where } from '../support/needs.js';
 import { eventually, isGone, lives, parentOf } from '../support/processes.js';
 import { failureOf } from '../support/results.js';
 
@@ -171,7 +172,7 @@ test("an output that was put in place of the command's own is not read", async (
   expect(await subject.read(0, 100)).toEqual({ bytes: Buffer.alloc(0), from: 0, total: 0 });
 });
 
-test.skipIf(process.getuid?.() !== 0)('another user can neither list nor reach it', async () => {
+test('another user can neither list nor reach it', where(ROOT), async () => {
   const subject = await tasks.start(longSleep(365));
   const place = placeOf(subject);
   // As far in as it can be let without being changed itself.

@@ -3,7 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findDiagnosis } from '../../../src/contracts/plain/diagnosis.js';
 import { useFolder } from '../../support/leftovers.js';
+import { need, where } from '../../support/needs.js';
 import { answerOf, usePlainTools } from '../../support/plain.js';
+
+const GERMAN = '/usr/share/locale/de/LC_MESSAGES/bash.mo';
 
 const folder = useFolder();
 const makeTool = usePlainTools();
@@ -46,8 +49,9 @@ describe("bash's own diagnosis is an error", () => {
     expect(error).toBe('bash: line 2: no-such-program: command not found');
   });
 
-  test.skipIf(!existsSync('/usr/share/locale/de/LC_MESSAGES/bash.mo'))(
+  test(
     'in another language',
+    where(need(existsSync(GERMAN), 'bash has no German here')),
     async () => {
       const env = { LC_ALL: 'C.UTF-8', LANGUAGE: 'de' };
       expect(await errorOf('no-such-program', { env })).toBe(

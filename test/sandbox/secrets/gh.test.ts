@@ -1,17 +1,17 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { leavesNothingBehind } from '../../support/leftovers.js';
+import { installed, where } from '../../support/needs.js';
 import { makeScene, people, runAs, useScenes } from '../../support/sandbox.js';
 import { type Asked, BY_PROXY, useServer } from './server.js';
 
 // GitHub's own program, which is in Go, and a GitHub of ours that it takes for a company's.
 leavesNothingBehind();
 const scenes = useScenes();
-const hasGh = spawnSync('gh', ['--version']).status === 0;
 
 const VALUE = 'ghp_0123456789abcdefABCDEF0123456789abcd';
 const REPOSITORY = 'somebody/thing';
@@ -109,7 +109,7 @@ beforeAll(() => {
   git('-C', `${REPOSITORY}.git`, 'update-server-info');
 });
 
-describe.skipIf(!hasGh).each(people)('gh, by %s', (person) => {
+describe.each(people)('gh, by %s', where(installed('gh')), (person) => {
   const ask = async (command: string, files: Readonly<Record<string, Buffer>> = {}) => {
     const scene = makeScene(scenes.path, person);
     // Whoever is logged in himself has a token there, which is hidden.

@@ -1,21 +1,16 @@
 import { expect, test } from 'vitest';
-import { LimitGroups } from '../../../../src/command/limits/groups.js';
 import { leavesNothingBehind, useFolder } from '../../../support/leftovers.js';
+import { LIMITS } from '../../../support/limits.js';
+import { where } from '../../../support/needs.js';
 import { useSessionTools } from '../../../support/session.js';
 import { textOf } from '../../../support/tool.js';
 
 leavesNothingBehind();
 const newSession = useSessionTools(useFolder());
 
-/** Whether a control group can be made here. */
-async function canLimit(): Promise<boolean> {
-  const made = await LimitGroups.make({ memoryBytes: 64 << 20 }).catch(() => undefined);
-  await made?.remove();
-  return made?.memoryBy === 'group';
-}
-
-test.runIf(await canLimit())(
+test(
   'a call that runs out of memory is told so by the group of the shell, and no other call is',
+  where(LIMITS),
   async () => {
     const tool = newSession({ persistent: true, limits: { memoryBytes: 64 << 20 } });
     const call = async (command: string) => {

@@ -1,0 +1,67 @@
+// Builds what is missing or older than what it is built of, for one run at a time: another one, which
+// may be at its tests, keeps what it runs.
+
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { builds, staleness } from './stale.mjs';
+
+/**
+ * @param {string} root The checkout.
+ * @param {(script: string) => Promise<boolean>} build Runs an npm script, and says whether it went well.
+ * @returns {Promise<boolean>} Whether all is there that must be.
+ */
+export async function buildWhatIsStale(root, build) {
+  const unlock = await lock(root);
+  try {
+    for (const each of builds) {
+      const reason = staleness(root, each);
+      if (reason === undefined) continue;
+      console.log(`${reason}: npm run ${each.script}`);
+      const isBuilt = await build(each.script);
+      if (!isBuilt && !each.optional) return false;
+    }
+    return true;
+  } finally {
+    unlock();
+  }
+}
+
+/**
+ * Waits until no other run builds.
+ * @param {string} root
+ */
+async function lock(root) {
+  const file = join(root, 'build', 'tests.lock');
+  mkdirSync(join(root, 'build'), { recursive: true });
+  for (;;) {
+    try {
+      writeFileSync(file, `${process.pid}`, { flag: 'wx' });
+      return () => rmSync(file, { force: true });
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
+    }
+    // Who was killed has left it.
+    if (!lives(readHolder(file))) rmSync(file, { force: true });
+    await sleep(200);
+  }
+}
+
+/** @param {string} file */
+function readHolder(file) {
+  try {
+    return Number(readFileSync(file, 'utf8'));
+  } catch {
+    return 0;
+  }
+}
+
+/** @param {number} pid */
+function lives(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM';
+  }
+}

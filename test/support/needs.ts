@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { TaskMeta } from 'vitest';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** What this machine, or whoever runs the tests, lacks for it: it was skipped. */
+    lacks?: string;
+  }
+}
+
+/** What a test needs, which is not everywhere. */
+export interface Need {
+  readonly isMet: boolean;
+  /** What is said in the last lines of a run where it is not. */
+  readonly otherwise: string;
+}
+
+export const ROOT: Need = { isMet: process.getuid?.() === 0, otherwise: 'not root' };
+
+/** What a test finds out by itself: the far side was built, a registry answers. */
+export const need = (isMet: boolean, otherwise: string): Need => ({ isMet, otherwise });
+
+/** A program that is found by PATH, or where only root has its PATH lead. */
+export function installed(name: string): Need {
+  const places = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+  const isMet = places.some((place) => existsSync(join(place, name)));
+  return { isMet, otherwise: `${name} is not installed` };
+}
+
+/** The options of a test, or of a group of tests, that is skipped unless all of this is there. */
+export function where(...needs: readonly Need[]): { skip: boolean; meta: Partial<TaskMeta> } {
+  const missing = needs.find(({ isMet }) => !isMet);
+  return { skip: missing !== undefined, meta: missing ? { lacks: missing.otherwise } : {} };
+}
+
+/** Ends a test that finds out only when it runs that something is missing. */
+export function skipFor(
+  context: { readonly task: { meta: TaskMeta }; skip(note?: string): never },
+  otherwise: string,
+): never {
+  context.task.meta.lacks = otherwise;
+  context.skip(otherwise);
+}
