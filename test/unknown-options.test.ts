@@ -89,8 +89,8 @@ const cases: readonly (readonly [string, (options: object) => unknown, object, s
   [
     'workspace',
     tool('workspace'),
-    { minimizer: { budget: 5 } },
-    'minimizer.budget: not known here, did you mean budgetMs?',
+    { minimizer: { repeat: true } },
+    'minimizer.repeat: not known here, did you mean repeats?',
   ],
   [
     'workspace',

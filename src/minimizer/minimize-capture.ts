@@ -37,7 +37,6 @@ export interface MinimizedCapture {
   readonly minimized: Version;
   /** Without escape sequences and redrawn lines, and with all else. */
   readonly cleaned: Version;
-  readonly skipped: readonly string[];
 }
 
 /** What the engine must keep for a minimizer to look at, as {@link OutputLimits}. */
@@ -99,7 +98,6 @@ async function minimizeParts(
       'cleaned',
       changed.filter((name) => name === CLEANING),
     ),
-    skipped: [...new Set(results.flatMap(({ skipped }) => skipped))],
   };
 }
 

@@ -16,7 +16,6 @@ interface MinimizerSettings {
   readonly filters: readonly OutputFilter[];
   readonly repeats: boolean;
   readonly maxInputBytes: number;
-  readonly budgetMs: number;
 }
 
 /** What became of a text. */
@@ -27,8 +26,6 @@ export interface MinimizedText {
   readonly minimized: NumberedText;
   /** Names of those that shortened it; `terminal` when cleaning did. */
   readonly filters: readonly string[];
-  /** Names of filters that were not tried, because the time was up. */
-  readonly skipped: readonly string[];
 }
 
 /** Shortens outputs; filters that go wrong are reported once each, and do no harm. */
@@ -43,25 +40,22 @@ export class Minimizer {
     this.#warn = warn;
   }
 
-  /** Shortens one output of a shell command. It is the caller's to bound its length. */
+  /**
+   * Shortens one output of a shell command. It is the caller's to bound its length, which is all that
+   * bounds the work: what becomes of a text must not depend on what else the machine does.
+   */
   async minimize(text: string, command: string): Promise<MinimizedText> {
-    const began = performance.now();
     const turns = new Turns();
     const cleaned = await turns.toEnd(renderTerminal(text));
     const omissions = new Omissions(cleaned, await turns.toEnd(findErrorLines(cleaned.lines)));
-    const skipped: string[] = [];
     for (const filter of this.settings.filters) {
-      if (performance.now() - began > this.settings.budgetMs) {
-        skipped.push(filter.name);
-        continue;
-      }
       await turns.pause();
       this.#run(filter, command, cleaned, omissions);
     }
     await turns.pause();
     const { text: minimized, filters } = omissions.apply(this.settings.repeats);
     const isCleaned = toText(cleaned) !== text;
-    return { cleaned, minimized, filters: isCleaned ? [CLEANING, ...filters] : filters, skipped };
+    return { cleaned, minimized, filters: isCleaned ? [CLEANING, ...filters] : filters };
   }
 
   /** What went wrong in the minimizer itself is told once, and the output stays as it is. */

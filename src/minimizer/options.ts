@@ -1,4 +1,4 @@
-import { atLeast, type OptionNames, readOptions, wholeFrom } from '../support/checks.js';
+import { type OptionNames, readOptions, wholeFrom } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { DEFAULT_OUTPUT_FILTERS } from './default-filters.js';
 import type { OutputFilter } from './filter.js';
@@ -15,19 +15,15 @@ export interface MinimizerOptions {
    * `headBytes`). So much is held in memory for a command. Default: 1,048,576.
    */
   readonly maxInputBytes?: number | undefined;
-  /** After so many milliseconds no further filter is tried. Default: 200. */
-  readonly budgetMs?: number | undefined;
 }
 
 const NAMES: OptionNames<MinimizerOptions> = {
   filters: true,
   repeats: true,
   maxInputBytes: true,
-  budgetMs: true,
 };
 const DEFAULT_INPUT_BYTES = 1024 * 1024;
 const MOST_INPUT_BYTES = 64 * 1024 * 1024;
-const DEFAULT_BUDGET_MS = 200;
 
 /**
  * @param warn Is told of filters that go wrong.
@@ -62,8 +58,7 @@ export function createMinimizer(
     const most = `a whole number up to ${MOST_INPUT_BYTES}`;
     throw new InputError(`minimizer.maxInputBytes: expected ${most}, got ${maxInputBytes}`);
   }
-  const budgetMs = atLeast('minimizer.budgetMs', 0, options.budgetMs ?? DEFAULT_BUDGET_MS);
-  return new Minimizer({ filters, repeats, maxInputBytes, budgetMs }, warn);
+  return new Minimizer({ filters, repeats, maxInputBytes }, warn);
 }
 
 function checkFilter(filter: Partial<OutputFilter> | undefined, index: number): void {

@@ -45,8 +45,8 @@ const MOST_REPLIES = 4096;
 /** A write to the screen that took so long, in milliseconds, is followed by as long a rest. */
 const LONG_WRITE_MS = 8;
 
-/** What a terminal can't show of a chunk in so many milliseconds is skipped: more is coming. */
-const MOST_WRITE_MS = 250;
+/** What of a chunk would be more work for a terminal is skipped: more is coming. A fifth of a second. */
+const MOST_WORK = 500_000;
 
 /** How long the result waits for an overlay to close, in milliseconds. */
 const CLOSE_PATIENCE_MS = 5000;
@@ -168,8 +168,8 @@ export class Console {
     this.#tell(stream, this.#decoder.decode(bytes, { stream: true }), droppedBytes);
     await this.#showGap(droppedBytes);
     const begun = performance.now();
-    const shown = await this.#emulator.write(bytes, MOST_WRITE_MS);
-    await this.#showGap(bytes.length - shown);
+    const shown = await this.#emulator.write(bytes, MOST_WORK);
+    await this.#showGap(bytes.length - shown.length);
     this.#clock.tick();
     const tookMs = performance.now() - begun;
     // A flood costs half of the main thread at most. What is not fetched meanwhile is dropped.
@@ -179,7 +179,9 @@ export class Console {
   async #showGap(bytes: number): Promise<void> {
     if (bytes === 0) return;
     // CAN ends whatever sequence the gap has cut.
-    await this.#emulator.write(`\x18\r\n[… ${formatSize(bytes)} not shown …]\r\n`);
+    await this.#emulator.write('\x18');
+    const start = this.#emulator.isAtLineStart ? '' : '\r\n';
+    await this.#emulator.write(`${start}[… ${formatSize(bytes)} not shown …]\r\n`);
   }
 
   #tell(stream: StreamName, text: string, droppedBytes: number): void {

@@ -2,7 +2,7 @@ import type { IBuffer, IBufferCell, IBufferLine, Terminal } from '@xterm/headles
 import type { TerminalSize } from '../command/terminal.js';
 import { lateLibrary } from '../engine/late-library.js';
 import { styleOf, takeLook } from './cell.js';
-import { limitCounts, PacedWriter } from './paced-write.js';
+import { PacedWriter, type Written } from './paced-write.js';
 import { PLAIN } from './style.js';
 import type { ConsoleFrame, ConsoleRow, StyledText } from './ui.js';
 
@@ -20,15 +20,13 @@ export function preloadTerminals(): void {
  */
 export async function createTerminal(size: TerminalSize, scrollback: number): Promise<Terminal> {
   const { default: headless } = await loadTerminals();
-  const terminal = new headless.Terminal({
+  return new headless.Terminal({
     cols: size.columns,
     rows: size.rows,
     scrollback,
     allowProposedApi: true,
     logLevel: 'off',
   });
-  limitCounts(terminal);
-  return terminal;
 }
 
 /** The screen of one command: bytes in, frames out. */
@@ -63,12 +61,14 @@ export class Emulator {
     this.#terminal.onData(listener);
   }
 
-  /**
-   * Resolves with how much is on the screen, which is all of it unless that takes longer than so
-   * many milliseconds; in between, others get their turns.
-   */
-  write(data: string | Uint8Array, budgetMs?: number): Promise<number> {
-    return this.#writer.write(data, budgetMs);
+  /** Writes all of it unless that is more work than allowed; in between, others get their turns. */
+  write(data: string | Uint8Array, mostWork?: number): Promise<Written> {
+    return this.#writer.write(data, mostWork);
+  }
+
+  /** Whether what is written next begins a line. */
+  get isAtLineStart(): boolean {
+    return this.#terminal.buffer.active.cursorX === 0;
   }
 
   /** The next frame has all rows as changed. */

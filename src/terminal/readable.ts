@@ -1,23 +1,27 @@
 import type { IMarker, Terminal } from '@xterm/headless';
 import type { TerminalSize } from '../command/terminal.js';
 import type { Capture } from '../engine/outcome.js';
+import { toText } from '../minimizer/numbered-text.js';
+import { Turns } from '../minimizer/steps.js';
+import { renderTerminal } from '../minimizer/terminal-text.js';
 import { formatSize } from '../support/text.js';
 import { createTerminal, screenText, withoutFinalBlankLines } from './emulator.js';
 import { PacedWriter } from './paced-write.js';
 
 /** Rows that are kept above the screen until they have been taken. */
 const SCROLLBACK = 4000;
-/** Only a hostile output takes so long, in milliseconds; the rest of it is not written. */
-const MOST_MS = 2000;
-/**
- * Characters written at a time at most: no more rows than these can scroll off between two looks.
- */
-const STEP = 2000;
+/** Only a hostile output asks for so much: some two seconds. What follows it is not drawn. */
+const MOST_WORK = 4_000_000;
+const TOO_MUCH = '[… more scrolling and erasing than is drawn:';
+/** Of a block at most, between two looks; what it wraps comes to 410 more. */
+const MOST_ROWS = 1500;
 
 /**
  * What a terminal shows of raw output once all of it has been written, as plain text: without escape
  * sequences, progress bars as they were in the end, line editing as it came out. What has scrolled
  * off the screen stands above it. A full-screen program leaves nothing, unless it still ran.
+ *
+ * Depends on nothing but the text and the size: where it is more work than is done, a line says so.
  *
  * For output of a command that had a terminal. What went through a pipe and has redrawn lines all the
  * same is for `renderTerminal()` of the minimizer, which keeps the lines' numbers.
@@ -28,27 +32,19 @@ export async function readableText(raw: string, size: TerminalSize): Promise<str
   const terminal = await createTerminal(size, SCROLLBACK);
   try {
     const scrolled = new Scrolled(terminal);
-    const writer = new PacedWriter(terminal, STEP);
-    const written = await writer.write(raw, MOST_MS, () => scrolled.take());
-    return scrolled.finish() + withoutSequences(raw, written);
+    const writer = new PacedWriter(terminal, MOST_ROWS);
+    const { length, ranOut } = await writer.write(raw, MOST_WORK, () => scrolled.take());
+    return scrolled.finish() + (ranOut ? await withoutDrawing(raw.slice(length)) : '');
   } finally {
     terminal.dispose();
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about.
-const SEQUENCE = /\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[^\x1b])?/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about.
-const CONTROL = /[\0-\x08\x0b-\x1f\x7f]/g;
-
-/** Text from `start` on, for which there is no time on a terminal. */
-function withoutSequences(raw: string, start: number): string {
-  if (start >= raw.length) return '';
-  const last = raw.lastIndexOf('\x1b', start - 1);
-  // The terminal may have had the half of a sequence.
-  const length = last === -1 ? 0 : (raw.slice(last).match(SEQUENCE)?.[0].length ?? 0);
-  const rest = raw.slice(Math.max(start, last + length));
-  return rest.replace(SEQUENCE, '').replace(CONTROL, '');
+/** Text for which no terminal was left, with a line that says so. */
+async function withoutDrawing(rest: string): Promise<string> {
+  if (rest === '') return `${TOO_MUCH} some of it was left out …]\n`;
+  const text = toText(await new Turns().toEnd(renderTerminal(rest)));
+  return `${TOO_MUCH} from here on the text alone …]\n${text}`;
 }
 
 /** What a terminal shows of what was kept of an output; a line stands for what was not. */

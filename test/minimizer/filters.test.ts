@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  createLineFilter,
-  DEFAULT_OUTPUT_FILTERS,
-  type Omission,
-  type OutputFilter,
-} from '../../src/index.js';
+import { createLineFilter, type Omission, type OutputFilter } from '../../src/index.js';
 import { make, noise, omitting } from '../support/minimizer.js';
 
 describe('a filter of a third party', () => {
@@ -134,10 +129,18 @@ describe('a filter of a third party', () => {
     expect(stay).toEqual([5]);
   });
 
-  test('is not tried when the time is up', async () => {
-    const { shorten } = make({ budgetMs: 0 });
-    const result = await shorten(text);
-    expect(result.text).toBe(text);
-    expect(result.skipped).toEqual(DEFAULT_OUTPUT_FILTERS.map(({ name }) => name));
+  test('is tried however long the ones before it took (Q1)', async () => {
+    const slow: OutputFilter = {
+      name: 'slow',
+      filter() {
+        const until = performance.now() + 400;
+        while (performance.now() < until);
+        return [];
+      },
+    };
+    const noise = omitting({ start: 0, end: 5, what: 'noise' });
+    const quick = await make({ filters: [noise] }).shorten(text);
+    expect(quick.text).not.toBe(text);
+    expect(await make({ filters: [slow, noise] }).shorten(text)).toEqual(quick);
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readableText } from '../../src/terminal/readable.js';
+import { whileBusy } from '../support/busy-host.js';
 
 const SIZE = { columns: 80, rows: 24 };
 
@@ -61,4 +62,41 @@ test('plain lines come out as they went in, on a terminal of any size', async ()
     ),
     { numRuns: 60 },
   );
+});
+
+const piece = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom('text ', '中', '😀', '\r\n', '\n', '\r', '10%\r') },
+  fc.constantFrom('\x1b[31m', '\x1b[K', '\x1b[2J', '\x1b[3J', '\x1bc', '\x1b[2;9r', '\x1bM'),
+  fc.constantFrom('\x1b[?1049h', '\x1b[?1049l', '\x1b[400S', '\x1b[9L', '\x1b[H', '\x1b[400b'),
+);
+
+test('of the same output the same is read, however busy the host is (Q1)', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(piece, fc.integer({ min: 1, max: 700 })), { minLength: 1, maxLength: 12 }),
+      async (parts) => {
+        const raw = parts.map(([text, times]) => text.repeat(times)).join('');
+        const quick = await readableText(raw, SIZE);
+        expect(await whileBusy(3, () => readableText(raw, SIZE))).toBe(quick);
+      },
+    ),
+    { numRuns: 25 },
+  );
+});
+
+const FLOOD = '\x1b[400S'.repeat(2000);
+
+test('output that is more work than is done says so where a line ends, and its rest is text (Q1)', async () => {
+  const raw = `one\r\n${FLOOD}two\r\n\x1b[31mthree\x1b[0m\r\n10%\r99%\r\nfour`;
+  const text = await readableText(raw, SIZE);
+  expect(text.replace(/^\n+/, '')).toBe(
+    'two\n[… more scrolling and erasing than is drawn: from here on the text alone …]\nthree\n99%\nfour',
+  );
+  expect(await whileBusy(5, () => readableText(raw, SIZE))).toBe(text);
+});
+
+test('links cost no more than their text (Q1)', async () => {
+  const line = '\x1b]8;;https://x.y/\x07a\x1b]8;;\x07'.repeat(8);
+  const text = await readableText(`${line}\r\n`.repeat(500), SIZE);
+  expect(text).toBe('aaaaaaaa\n'.repeat(500));
 });

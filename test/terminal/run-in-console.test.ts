@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createTtyUi, runInConsole } from '../../src/index.js';
+import { whileBusy } from '../support/busy-host.js';
 import { FakeUi } from '../support/console.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { exited, failureOf } from '../support/results.js';
@@ -46,4 +47,15 @@ test('a fast command does not end before its last screen has been drawn', async 
     await runInConsole(`echo number ${count}`, { ui });
     expect(ui.screen).toBe(`number ${count}`);
   }
+});
+
+test('a host that is busy reads the lines that a command has printed, each whole (Q1)', async () => {
+  const command = 'seq 100000 111999 | sed "s/.*/& is a line that is read/"';
+  const options = { ui: new FakeUi(), headBytes: 1e6, tailBytes: 1e6 };
+  const { text } = await whileBusy(40, () => runInConsole(command, options));
+  const lines = Array.from(
+    { length: 12_000 },
+    (_, at) => `${100_000 + at} is a line that is read\n`,
+  );
+  expect(text).toBe(lines.join(''));
 });

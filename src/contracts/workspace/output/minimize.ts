@@ -19,8 +19,6 @@ const ORIGINAL = 'bash-original';
 export interface MinimizerReport {
   /** What changed it, by name; `terminal`: escape sequences and redrawn lines went. */
   readonly filters: readonly string[];
-  /** Filters that were not tried, because the time was up; present when there are any. */
-  readonly skipped?: readonly string[];
   /** Size of the output. */
   readonly inputBytes: number;
   /** Size of what it became, before it was cut to what is shown. */
@@ -83,7 +81,7 @@ async function keepShort(
 }
 
 function shorten(
-  { minimized, cleaned, skipped }: MinimizedCapture,
+  { minimized, cleaned }: MinimizedCapture,
   kept: KeptOutput,
   inputBytes: number,
 ): { readonly shortened?: ShortenedOutput } {
@@ -92,7 +90,6 @@ function shorten(
   if (version.filters.length === 0) return {};
   const report: MinimizerReport = {
     filters: version.filters,
-    ...(skipped.length > 0 && { skipped }),
     inputBytes,
     outputBytes: version.bytes,
     ...(artifactId !== undefined && { artifactId }),

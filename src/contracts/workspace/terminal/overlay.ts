@@ -2,7 +2,7 @@ import { OutputKeeper } from '../../../artifacts/keep-output.js';
 import { spawnIn } from '../../../command/spawn.js';
 import type { TerminalSize } from '../../../command/terminal.js';
 import { messageOf } from '../../../support/errors.js';
-import { lastBytes } from '../../../support/text.js';
+import { formatSize, lastBytes } from '../../../support/text.js';
 import { unlessAborted, withinTime } from '../../../support/timing.js';
 import { Console, type ConsoleRun } from '../../../terminal/console.js';
 import { readableText } from '../../../terminal/readable.js';
@@ -109,6 +109,14 @@ async function readable(
 ): Promise<ShownOutput> {
   const { head, marker, tail } = shown.parts ?? { head: '', marker: '', tail: shown.text };
   const text = (await readableText(head, size)) + marker + (await readableText(tail, size));
-  // A few bytes can ask for a screen full of blanks.
-  return { ...shown, text: lastBytes(text, 2 * (output.headBytes + output.tailBytes)) };
+  return { ...shown, text: lastLines(text, 2 * (output.headBytes + output.tailBytes)) };
+}
+
+/** The end of a text: a few bytes can ask for a screen full of blanks. */
+function lastLines(text: string, mostBytes: number): string {
+  const last = lastBytes(text, mostBytes);
+  if (last.length === text.length) return text;
+  const lines = last.slice(last.indexOf('\n') + 1);
+  const bytes = Buffer.byteLength(text) - Buffer.byteLength(lines);
+  return `[… ${formatSize(bytes)} of what was drawn not shown …]\n${lines}`;
 }

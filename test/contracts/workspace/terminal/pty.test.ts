@@ -26,6 +26,14 @@ test('with pty: true a command runs on a terminal, in a console, and what it pri
   expect(ui.closed).toBe(1);
 });
 
+test('what a few bytes have drawn is cut where a line ends, and a line says how much is not shown (Q1)', async () => {
+  const command = `for i in 1 2 3 4 5 6 7 8 9; do printf "$i\\e[99b\\n"; done`;
+  const tool = makeTool({ ui: new FakeUi(), tailBytes: 200 });
+  const answer = await answerTo(tool, { command, pty: true });
+  const lines = [7, 8, 9].map((digit) => String(digit).repeat(100)).join('\n');
+  expect(answer).toBe(`[… 606B of what was drawn not shown …]\n${lines}\n\nWall time: T seconds`);
+});
+
 test('the screen comes with its styles, its cursor, and which rows are new', async () => {
   const ui = new FakeUi({ size: { columns: 30, rows: 6 } });
   const command = `printf '\\e[?25la\\e[1;38;5;3mb\\e[0;48;2;1;2;3mc\\e[0m\\nnext'; read x; printf x`;
