@@ -78,6 +78,24 @@ describe('ids', () => {
   });
 });
 
+describe('what is there', () => {
+  test('is found by its number, however many noughts are before it (Q14)', async () => {
+    const store = createArtifactStore({ directory: newDirectory() });
+    for (let id = 0; id < 8; id += 1) await store.save('bash', `${id}`);
+    for (const id of ['7', '07', '007']) expect(await store.find(id)).toMatchObject({ id: '7' });
+    for (const id of ['0', '000']) expect(await store.find(id)).toMatchObject({ id: '0' });
+    expect(await text(store, '007')).toBe('7');
+    await expect(store.find('70')).rejects.toThrow('Unknown artifact id: 70.');
+  });
+
+  test('is listed in the order of its numbers, not of its names (Q14)', async () => {
+    const store = createArtifactStore({ directory: newDirectory() });
+    const tools = ['b', 'a'];
+    for (let id = 0; id < 12; id += 1) await store.save(tools[id % 2] ?? '', `${id}`);
+    expect(await idsOf(store)).toEqual(Array.from({ length: 12 }, (_, id) => `${id}`));
+  });
+});
+
 describe('drafts', () => {
   test('become artifacts when they are kept, and leave nothing when they are not', async () => {
     const directory = newDirectory();
