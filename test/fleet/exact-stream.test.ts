@@ -142,3 +142,35 @@ test('a gap is told once, and what is missing sent once for that, however many c
   for (const packet of [...underWay[0], ...underWay[0]]) streams[0].receive(packet);
   expect(underWay[1]).toHaveLength(50);
 });
+
+test('of what comes ahead of a gap no more is kept than may be under way (Q14)', () => {
+  const size = 1024 * 1024;
+  const delivered: number[] = [];
+  const stream = new ExactStream(size, {
+    send: () => {},
+    deliver: (bytes) => delivered.push(bytes.length),
+    writable: () => {},
+    acknowledgeSoon: () => {},
+  });
+  const packet = {
+    kind: 'data',
+    ack: 1,
+    wantsAgain: false,
+    payload: new Uint8Array(size),
+  } as const;
+  for (let seq = 2; seq <= 40; seq += 1) stream.receive({ ...packet, seq });
+  stream.receive({ ...packet, seq: 1 });
+  expect(delivered).toHaveLength(1 + (2 * IN_FLIGHT) / size);
+});
+
+test('what comes twice is acknowledged again, since the first time may have been lost (Q14)', () => {
+  const { streams, underWay, due } = pair();
+  streams[0].write(new Uint8Array(10));
+  const [packet] = underWay[1];
+  if (packet === undefined) throw new Error('nothing was sent');
+  streams[1].receive(packet);
+  expect([...due]).toEqual([1]);
+  due.clear();
+  streams[1].receive(packet);
+  expect([...due]).toEqual([1]);
+});

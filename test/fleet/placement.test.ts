@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { connectFleet, type FleetOptions } from '../../src/fleet/index.js';
+import { Broker } from '../../src/fleet/line/broker.js';
+import { fromJson, type PlaceRequest, toJson } from '../../src/fleet/messages.js';
+import { Placement } from '../../src/fleet/placement.js';
+import { newId, subjectsOf } from '../../src/fleet/subjects.js';
+import { longSleep, sleeping } from '../support/commands.js';
+import { useDisposal } from '../support/disposal.js';
+import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
+import { hasNats, startWorker, useNats } from '../support/nats.js';
+import { eventually } from '../support/processes.js';
+
+describe.runIf(hasNats())('a call', async () => {
+  leavesNothingBehind();
+  const keep = useDisposal();
+  const nats = await useNats(makeFolder());
+  const subjects = subjectsOf('default');
+  const connect = async (options: Partial<FleetOptions> = {}) =>
+    keep(await connectFleet({ servers: nats.url, leaseMs: 4000, ...options }));
+
+  /** Hears how often somebody asks all workers for room. */
+  async function countAsking(): Promise<() => number> {
+    const broker = await Broker.connect({ servers: nats.url });
+    keep({ dispose: () => broker.close() });
+    let count = 0;
+    broker.listen(subjects.place, () => {
+      count += 1;
+    });
+    await broker.flush();
+    return () => count;
+  }
+
+  test('with labels goes to the worker that has least to do (Q14)', async () => {
+    const names = ['one', 'two'];
+    const workers = await Promise.all(
+      names.map((name) => startWorker(nats.url, ['--label', 'zone=a', '--label', `of=${name}`])),
+    );
+    const fleet = await connect();
+    for (const [index, name] of names.entries()) {
+      const controller = new AbortController();
+      const busy = [1, 2].map(() =>
+        fleet.run(longSleep(195), { labels: { of: name }, signal: controller.signal }),
+      );
+      await eventually(() => expect(sleeping(195)).toHaveLength(2));
+      const { worker } = await fleet.run('true', { labels: { zone: 'a' } });
+      expect(worker).toBe(workers[1 - index]?.id);
+      controller.abort();
+      await Promise.all(busy);
+      await eventually(() => expect(sleeping(195)).toEqual([]));
+    }
+  });
+
+  test('goes where one has gone before, and asks only while that worker is crowded (Q14)', async () => {
+    await startWorker(nats.url, ['--capacity', '3']);
+    const [fleet, other] = [await connect(), await connect()];
+    const asked = await countAsking();
+    /** How often it was asked for the sake of one command. */
+    const askedFor = async (): Promise<number> => {
+      const before = asked();
+      await fleet.run('true');
+      return asked() - before;
+    };
+    expect(await askedFor()).toBe(1);
+    expect(await askedFor()).toBe(0);
+    const controller = new AbortController();
+    const busy = [1, 2].map(() => other.run(longSleep(196), { signal: controller.signal }));
+    await eventually(async () => expect(await askedFor()).toBe(1));
+    controller.abort();
+    await Promise.all(busy);
+    await eventually(async () => expect(await askedFor()).toBe(0));
+  });
+
+  test('goes elsewhere, or asks, once the worker that it knows has had no room (Q14)', async () => {
+    await startWorker(nats.url);
+    const placement = new Placement(
+      await Broker.connect({ servers: nats.url }),
+      subjects,
+      { leaseMs: 4000 },
+      () => {},
+    );
+    keep(placement);
+    const asked = await countAsking();
+    const first = await placement.find({});
+    first.done();
+    first.avoid();
+    (await placement.find({})).done();
+    expect(asked()).toBe(2);
+  });
+
+  test('goes to no worker that drains, which is shown as such (Q14)', async () => {
+    const worker = await startWorker(nats.url, ['--drain', '600']);
+    const fleet = await connect();
+    const tool = await fleet.createBashTool({ contract: 'plain' });
+    worker.child.kill('SIGTERM');
+    await eventually(async () => {
+      const shown = [];
+      for await (const { draining } of fleet.workers()) shown.push(draining);
+      expect(shown).toEqual([true]);
+    });
+    await tool.dispose();
+    await worker.ended;
+  });
+
+  test('is no reason to give up a line sooner, or later, than workers do at all (Q14)', async () => {
+    const { id } = await startWorker(nats.url);
+    const broker = await Broker.connect({ servers: nats.url });
+    keep({ dispose: () => broker.close() });
+    const own = subjects.worker(id);
+    const [client, line] = [newId(), newId()];
+    const to = `${broker.inbox()}.${line}`;
+    // The client is there, and says nothing of its own.
+    broker.listen(to, ({ answer }) => answer?.(new Uint8Array()));
+    await broker.flush();
+    const place: PlaceRequest = { client, line, to, leaseMs: 1 };
+    const placed = await broker.ask(own, toJson(place), 3000);
+    expect(fromJson(placed as Uint8Array)).toEqual({ worker: id, line });
+    for (let look = 0; look < 10; look += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      // Nothing: it is there.
+      expect(await broker.ask(`${own}.${line}`, new Uint8Array(), 3000)).toHaveLength(0);
+    }
+  });
+});
