@@ -13,10 +13,13 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+const isRoot = process.getuid?.() === 0;
 
 /** How long a process of the tests may take to end after them. */
 const PATIENCE_MS = 10_000;
@@ -33,7 +36,7 @@ const PATIENCE_MS = 10_000;
  */
 export function makeSurroundings(root) {
   process.umask(0o022);
-  const folder = realpathSync(mkdtempSync(join(writableTmp(), 'forkline-test-')));
+  const folder = realpathSync(mkdtempSync(join(suitableTmp(), 'forkline-test-')));
   const tmp = join(folder, 'tmp');
   // Open to all, as /tmp is: root's tests run commands as others.
   chmodSync(folder, 0o755);
@@ -44,6 +47,12 @@ export function makeSurroundings(root) {
   const { env } = process;
   env.TMPDIR = tmp;
   env.HOME = usersHome() ?? ownHome(root, made);
+  const scenes = placeOfScenes(root);
+  if (scenes !== undefined) {
+    env.FORKLINE_SCENES = mkdtempSync(join(scenes, 'forkline-scenes-'));
+    chmodSync(env.FORKLINE_SCENES, 0o755);
+    made.push(env.FORKLINE_SCENES);
+  }
   if (!isLocaleThere()) {
     for (const name of Object.keys(env)) if (/^(LANG|LANGUAGE|LC_.*)$/.test(name)) delete env[name];
   }
@@ -58,9 +67,45 @@ export function makeSurroundings(root) {
   };
 }
 
-/** TMPDIR as the user has it, or /tmp where that can't be written. */
-function writableTmp() {
-  return isWritable(tmpdir()) ? tmpdir() : '/tmp';
+/**
+ * The user's TMPDIR; or /tmp, where tests can't have their files in that: it can't be written, its name is no
+ * plain word of a command line or too long for a socket, or root's tests could not run others there.
+ */
+function suitableTmp() {
+  const places = [tmpdir(), '/tmp', '/var/tmp'];
+  const isSuitable = (/** @type {string} */ path) => isPlain(path) && isOpen(path);
+  return (
+    places.find((path) => isWritable(path) && isSuitable(realpathSync(path))) ??
+    places.find(isWritable) ??
+    '/tmp'
+  );
+}
+
+/**
+ * The folder of those who are to be confined, in none that a sandbox replaces by its own.
+ * @param {string} root
+ * @returns {string | undefined}
+ */
+function placeOfScenes(root) {
+  const build = join(root, 'build');
+  mkdirSync(build, { recursive: true });
+  const isReplaced = /^\/(tmp|var\/tmp|dev\/shm|run)\//.test(`${realpathSync(build)}/`);
+  const isSuitable = isPlain(build) && isOpen(build) && !isReplaced;
+  const places = [...(isSuitable ? [build] : []), isRoot ? '/srv' : usersHome()];
+  return places.find((path) => path !== undefined && isWritable(path));
+}
+
+/** @param {string} path */
+const isPlain = (path) => /^[\w./+-]{1,60}$/.test(path);
+
+/**
+ * Whether whom the tests run commands as can get there: root has them be others, too.
+ * @param {string} path
+ * @returns {boolean}
+ */
+function isOpen(path) {
+  if (!isRoot || path === '/') return true;
+  return (statSync(path).mode & 0o001) !== 0 && isOpen(dirname(path));
 }
 
 /** @param {string} path */

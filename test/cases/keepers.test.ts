@@ -7,6 +7,7 @@ import { createOwner, run, spawn } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { namespaces, publicCopy, startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder, useOwners } from '../support/leftovers.js';
+import { descriptors, where } from '../support/needs.js';
 import { childrenOf, eventually, isGone, keeperOf, lives, parentOf } from '../support/processes.js';
 import { exited, printed } from '../support/results.js';
 
@@ -43,18 +44,22 @@ describe('a process of ours that is killed', () => {
     expect(warnings).toMatchObject([{ code: 'FORKLINE_KEEPER_KILLED' }]);
   });
 
-  test('A15: of three hundred commands that a keeper leaves each is run once', async () => {
-    const file = folder.file('ran');
-    const all = Array.from({ length: 300 }, (_, index) => {
-      return run(`echo ${index} >>${file}; exit ${index % 200}`);
-    });
-    await sleep(5);
-    await killKeeper();
-    const codes = (await Promise.all(all)).map(({ outcome }) => outcome);
-    expect(codes).toEqual(Array.from({ length: 300 }, (_, index) => exited(index % 200)));
-    const ran = printed(await run(`sort -n ${file}`));
-    expect(ran).toBe(Array.from({ length: 300 }, (_, index) => `${index}\n`).join(''));
-  });
+  test(
+    'A15: of three hundred commands that a keeper leaves each is run once',
+    where(descriptors(4096)),
+    async () => {
+      const file = folder.file('ran');
+      const all = Array.from({ length: 300 }, (_, index) => {
+        return run(`echo ${index} >>${file}; exit ${index % 200}`);
+      });
+      await sleep(5);
+      await killKeeper();
+      const codes = (await Promise.all(all)).map(({ outcome }) => outcome);
+      expect(codes).toEqual(Array.from({ length: 300 }, (_, index) => exited(index % 200)));
+      const ran = printed(await run(`sort -n ${file}`));
+      expect(ran).toBe(Array.from({ length: 300 }, (_, index) => `${index}\n`).join(''));
+    },
+  );
 
   test('A15: later commands do not survive the SIGKILL of their host', async () => {
     const host = startHost('commands');

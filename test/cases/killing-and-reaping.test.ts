@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createBashTool, run, spawn } from '../../src/index.js';
 import { daemon, longSleep, sleeping } from '../support/commands.js';
 import { leavesNothingBehind, useFolder, useOwners } from '../support/leftovers.js';
+import { descriptors, where } from '../support/needs.js';
 import { eventually, isGone, lives, zombiesOf } from '../support/processes.js';
 import { exited, failureOf, printed } from '../support/results.js';
 
@@ -126,11 +127,15 @@ test('B8: so does disposal, after the command itself has ended', async () => {
   expect(sleeping(308)).toEqual([]);
 });
 
-test('B9: two hundred orphans leave no zombie with the host', async () => {
-  const all = Array.from({ length: 200 }, () => run('(sleep 0.01 &)'));
-  for (const result of await Promise.all(all)) expect(result.outcome).toEqual(exited(0));
-  expect(zombiesOf()).toEqual([]);
-});
+test(
+  'B9: two hundred orphans leave no zombie with the host',
+  where(descriptors(4096)),
+  async () => {
+    const all = Array.from({ length: 200 }, () => run('(sleep 0.01 &)'));
+    for (const result of await Promise.all(all)) expect(result.outcome).toEqual(exited(0));
+    expect(zombiesOf()).toEqual([]);
+  },
+);
 
 test('B10: a command cancelled before its launch never starts', async () => {
   const file = folder.file('never');
@@ -181,14 +186,18 @@ test('B11: five hundred children are gone within the grace and a second', async 
   expect(result.outcome).toMatchObject({ kind: 'cancelled', forced: false });
 });
 
-test('B11: five hundred commands whose time is up together end without SIGKILL', async () => {
-  const nap = longSleep(313);
-  const calls = Array.from({ length: 500 }, () => run(nap, { timeoutMs: 1000 }));
-  for (const { outcome } of await Promise.all(calls)) {
-    expect(outcome).toEqual(timedOut({ forced: false, ending: byTerm }));
-  }
-  expect(sleeping(313)).toEqual([]);
-});
+test(
+  'B11: five hundred commands whose time is up together end without SIGKILL',
+  where(descriptors(4096)),
+  async () => {
+    const nap = longSleep(313);
+    const calls = Array.from({ length: 500 }, () => run(nap, { timeoutMs: 1000 }));
+    for (const { outcome } of await Promise.all(calls)) {
+      expect(outcome).toEqual(timedOut({ forced: false, ending: byTerm }));
+    }
+    expect(sleeping(313)).toEqual([]);
+  },
+);
 
 test('B11: a child that forks while it is being ended does not get away', async () => {
   const chain = `trap '(${longSleep(311)} &)' TERM; while :; do sleep 0.05; done`;

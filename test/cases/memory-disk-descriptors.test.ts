@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { type MergedResult, run } from '../../src/index.js';
 import { type HostAnswer, namespaces, publicCopy, runHost, startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { descriptors, where } from '../support/needs.js';
 import { eventually, openDescriptors, processesOf, zombiesOf } from '../support/processes.js';
 import { exited, printed } from '../support/results.js';
 
@@ -142,12 +143,15 @@ test('D5: ten thousand commands leave no descriptor, thread or zombie', async ()
   expectNoMore(after, before);
 }, 300_000);
 
-test('D5: two thousand commands at once need no thread each, and leave nothing', async () => {
+test('D5: two thousand commands at once need no thread each, and leave nothing', {
+  ...where(descriptors(16_384)),
+  timeout: 300_000,
+}, async () => {
   const args = ['sleep 1; echo done', '2000', '2000'];
   const { outcomes, before, after } = await runHost<ManyReport>('many', { args });
   expect(outcomes).toEqual({ [JSON.stringify([exited(0), 'done\n'])]: 2000 });
   expectNoMore(after, before);
-}, 300_000);
+});
 
 interface DescriptorReport {
   readonly full: string;

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { type OutputChunk, run, spawn } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { descriptors, where } from '../support/needs.js';
 import { exited, failureOf, printed } from '../support/results.js';
 
 leavesNothingBehind();
@@ -160,7 +161,7 @@ test('a listener has heard all when the call resolves', async () => {
   }
 });
 
-test('many commands at once get each its own output', async () => {
+test('many commands at once get each its own output', where(descriptors(4096)), async () => {
   const commands = Array.from({ length: 300 }, (_, index) =>
     run(`echo ${index}; exit ${index % 7}`),
   );

@@ -7,6 +7,7 @@ import { program } from '../support/cli.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { useFolder } from '../support/leftovers.js';
 import { answerOf } from '../support/mcp.js';
+import { descriptors, where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
 
 const folder = useFolder();
@@ -168,15 +169,19 @@ describe.each(Object.entries(versions))('to %s of the official client', (_name, 
     await eventually(() => expect(sleeping(632)).toEqual([]));
   });
 
-  test('a hundred calls at once are answered, each with its own output', async () => {
-    const client = await connect();
-    const answers = await Promise.all(
-      Array.from({ length: 100 }, (_, index) =>
-        client.call('bash', { command: `sleep 0.1; echo ${index}` }),
-      ),
-    );
-    answers.forEach(({ structuredContent }, index) => {
-      expect(structuredContent).toMatchObject({ stdout: `${index}\n` });
-    });
-  });
+  test(
+    'a hundred calls at once are answered, each with its own output',
+    where(descriptors(4096)),
+    async () => {
+      const client = await connect();
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, (_, index) =>
+          client.call('bash', { command: `sleep 0.1; echo ${index}` }),
+        ),
+      );
+      answers.forEach(({ structuredContent }, index) => {
+        expect(structuredContent).toMatchObject({ stdout: `${index}\n` });
+      });
+    },
+  );
 });

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runHost, startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { descriptors, where } from '../support/needs.js';
 import { makeScene, people, runAs, useScenes } from '../support/sandbox.js';
 
 leavesNothingBehind();
@@ -224,9 +225,12 @@ print(say(b'GET http://localhost:${portOf(server)}/ HTTP/1.1\\r\\nHost: a\\r\\nC
     expect(text).toMatch(/established\r?\n\r?\nthe end has come/);
   });
 
-  test('many connections at once are served, and too many refused', async () => {
-    const { text } = await python(
-      `
+  test(
+    'many connections at once are served, and too many refused',
+    where(descriptors(4096)),
+    async () => {
+      const { text } = await python(
+        `
 held = [socket.create_connection(('127.0.0.1', 3128)) for _ in range(300)]
 closed = 0
 for s in held:
@@ -239,9 +243,10 @@ import time
 time.sleep(0.2)
 print(closed, say(b'GET http://localhost:${portOf(server)}/ HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n')[:15])
 `,
-    );
-    expect(text).toMatch(/^44 HTTP\/1\.1 200 /);
-  });
+      );
+      expect(text).toMatch(/^44 HTTP\/1\.1 200 /);
+    },
+  );
 
   test.each([
     ['no method that is served', '\x05\x01\x02', '\x05\xff'],

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { TaskMeta } from 'vitest';
 
@@ -26,6 +26,25 @@ export function installed(name: string): Need {
   const places = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
   const isMet = places.some((place) => existsSync(join(place, name)));
   return { isMet, otherwise: `${name} is not installed` };
+}
+
+/** What a process may have open at most: Node raises its own limit to that. */
+function mostDescriptors(): number {
+  const [, most = ''] = /^Max open files +\S+ +(\S+)/m.exec(readProcLimits()) ?? [];
+  return most === 'unlimited' ? Infinity : Number(most);
+}
+
+function readProcLimits(): string {
+  try {
+    return readFileSync('/proc/self/limits', 'utf8');
+  } catch {
+    return 'Max open files 0 unlimited';
+  }
+}
+
+/** Room for many commands at once. */
+export function descriptors(count: number): Need {
+  return need(mostDescriptors() >= count, 'too few descriptors');
 }
 
 /** The options of a test, or of a group of tests, that is skipped unless all of this is there. */

@@ -10,7 +10,7 @@ import { type BackgroundProcess, type MergedResult, type Receipt, run } from '..
 import { settlesWithin } from '../../src/support/timing.js';
 import { startHost } from './hosts.js';
 
-export const isRoot = process.getuid?.() === 0;
+const isRoot = process.getuid?.() === 0;
 const USER = 65_534;
 
 /** Who runs the commands of a test: whoever runs the tests; and, if that is root, an ordinary user. */
@@ -29,7 +29,8 @@ export function as(person: Person): string[] {
 export function useScenes(): { readonly path: string } {
   let path = '';
   beforeAll(() => {
-    path = mkdtempSync(join(isRoot ? '/srv' : homedir(), 'forkline-scenes-'));
+    const place = process.env.FORKLINE_SCENES ?? (isRoot ? '/srv' : homedir());
+    path = mkdtempSync(join(place, 'scenes-'));
   });
   afterAll(() => rmSync(path, { recursive: true, force: true }));
   return {

@@ -108,11 +108,11 @@ function bare(text: string): string {
 function snapshotted(folder: string, call: string): Way {
   // Captured from a file of its own: that of `HOME` is not to be read.
   const home = join(folder, 'home with a snapshot');
-  mkdirSync(home, { recursive: true });
   const rcFile = join(home, 'rc');
-  writeFileSync(rcFile, "alias ll='echo listing'\ngreet() { echo hello; }\n");
-  return (text, env) =>
-    answered(
+  return (text, env) => {
+    mkdirSync(home, { recursive: true });
+    writeFileSync(rcFile, "alias ll='echo listing'\ngreet() { echo hello; }\n");
+    return answered(
       { contract: 'workspace', cwd: folder, env, shellSnapshot: { rcFile } },
       `ll; ${call}; ${text}`,
     ).then((output) => {
@@ -120,6 +120,7 @@ function snapshotted(folder: string, call: string): Way {
       if (begin === -1) throw new Error(`expected alias and function to be there, got ${output}`);
       return output.replace('listing\nhello\n', '');
     });
+  };
 }
 
 function job(folder: string): Way {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { type TaskEvent, TaskManager, type TaskManagerOptions } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { leavesNothingBehind, useFolder, useOwners } from '../support/leftovers.js';
+import { descriptors, where } from '../support/needs.js';
 import { eventually, isGone } from '../support/processes.js';
 import { failureOf } from '../support/results.js';
 
@@ -177,7 +178,7 @@ test('a flood is told as one, at most every 200 ms, and is no reason to lose the
   expect(events.at(-1)?.[1].output?.text.endsWith('over\n')).toBe(true);
 });
 
-test('of 200 tasks at once every event is accounted for', async () => {
+test('of 200 tasks at once every event is accounted for', where(descriptors(4096)), async () => {
   const texts = new Map<string, string>();
   const news = new Map<string, string[]>();
   const { manager, start } = newTasks({
