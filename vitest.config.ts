@@ -5,7 +5,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   cacheDir: 'build/vite',
   test: {
-    include: ['test/**/*.test.ts'],
+    // Another name, for the runner's own test.
+    include: [process.env.FORKLINE_TESTS ?? 'test/**/*.test.ts'],
     globalSetup: ['test/support/stale.ts'],
     // `npm test` leaves them out, `npm run test:slow` runs them alone, `npm run test:all` runs all.
     tags: [{ name: 'slow', description: 'takes long, or asks much the same many times' }],

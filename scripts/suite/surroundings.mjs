@@ -46,6 +46,8 @@ export function makeSurroundings(root) {
   const made = [folder];
   const { env } = process;
   env.TMPDIR = tmp;
+  // What files of tests share, such as the packed packages.
+  env.FORKLINE_RUN = folder;
   env.HOME = usersHome() ?? ownHome(root, made);
   const scenes = placeOfScenes(root);
   if (scenes !== undefined) {

@@ -8,10 +8,10 @@ import { bareMachine, type Machine, packEverything, type Tarballs } from './mach
 let machine: Machine;
 let tarballs: Tarballs;
 
-beforeAll(() => {
+beforeAll(async () => {
   machine = bareMachine();
-  tarballs = packEverything(machine.directory('tarballs'));
-});
+  tarballs = await packEverything();
+}, 300_000);
 
 afterAll(() => machine.remove());
 

@@ -1,8 +1,19 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+import { eventually } from '../support/processes.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -86,13 +97,43 @@ export interface Tarballs {
   far: string | undefined;
 }
 
-/** Packs the main package and that of this platform as they are built now. */
-export function packEverything(destination: string): Tarballs {
-  const tarballs = output(process.execPath, ['scripts/pack.mjs', destination]).split('\n');
+/** For a file that is run by itself. */
+const own = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'forkline-tarballs-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  return folder;
+};
+
+/**
+ * The main package and that of this platform, packed as they are built now; once for all files of a run:
+ * whoever comes first packs, others wait.
+ */
+export async function packEverything(): Promise<Tarballs> {
+  const folder = join(process.env.FORKLINE_RUN ?? own(), 'tarballs');
+  const list = join(folder, 'list');
+  if (isFirst(folder)) {
+    try {
+      writeFileSync(`${list}.new`, output(process.execPath, ['scripts/pack.mjs', folder]));
+    } catch (error) {
+      rmSync(folder, { recursive: true });
+      throw error;
+    }
+    renameSync(`${list}.new`, list);
+  }
+  const tarballs = await eventually(() => readFileSync(list, 'utf8').split('\n'), 240_000);
   const [main] = tarballs;
   const platform = tarballs.find((path) => path.includes(`linux-${process.arch}-gnu`));
   if (!main || !platform) throw new Error(`scripts/pack.mjs made ${tarballs.join(', ')}`);
   return { main, platform, far: tarballs.find((path) => path.includes('forkline-far-')) };
+}
+
+function isFirst(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function output(program: string, args: readonly string[]): string {

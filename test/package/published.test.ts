@@ -1,25 +1,23 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { FAR_BUILT } from '../support/far.js';
+import { useFolder } from '../support/leftovers.js';
 import { skipFor } from '../support/needs.js';
 import { execute, packEverything, type Tarballs } from './machine.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const directory = mkdtempSync(join(tmpdir(), 'forkline-tarballs-'));
+const folder = useFolder();
 let tarballs: Tarballs;
 
-beforeAll(() => {
-  tarballs = packEverything(directory);
-});
-
-afterAll(() => rmSync(directory, { recursive: true }));
+beforeAll(async () => {
+  tarballs = await packEverything();
+}, 300_000);
 
 const tool = (name: string, ...args: readonly string[]) =>
-  execute(join(root, 'node_modules/.bin', name), args, { cwd: directory, env: process.env });
+  execute(join(root, 'node_modules/.bin', name), args, { cwd: folder.path, env: process.env });
 
 const manifestOf = (tarball: string) =>
   JSON.parse(execFileSync('tar', ['xOf', tarball, 'package/package.json'], { encoding: 'utf8' }));
