@@ -151,3 +151,6 @@ pub fn own_attributes() -> Attributes {
         bounding: Some(bounding_set()),
     }
 }
+
+#[cfg(test)]
+mod tests;

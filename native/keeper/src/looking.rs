@@ -113,3 +113,6 @@ fn named(member: &Member, seen: &Seen) -> Option<Vec<u8>> {
     let line: String = String::from_utf8_lossy(&line).chars().take(LONGEST_NAME).collect();
     Some(line.into_bytes())
 }
+
+#[cfg(test)]
+mod tests;

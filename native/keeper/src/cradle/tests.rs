@@ -1,0 +1,71 @@
+use super::*;
+use forkline_protocol::pair;
+
+fn say(channel: &OwnedFd, order: Order) {
+    send(channel.as_fd(), [&order.encode(), b""], &[]).unwrap();
+}
+
+// Who is told that a command is to end, before it has begun, does not begin it (Q14).
+#[test]
+fn a_command_is_unwanted_whose_end_is_ordered_already() {
+    let (host, channel) = pair().unwrap();
+    assert!(!is_unwanted(channel.as_fd()));
+    say(&host, Order::End(5));
+    assert!(is_unwanted(channel.as_fd()));
+    // It was taken.
+    assert!(!is_unwanted(channel.as_fd()));
+    say(&host, Order::Who);
+    assert!(!is_unwanted(channel.as_fd()));
+}
+
+fn of_processes() -> Limit {
+    let number = libc::RLIMIT_NPROC as i32;
+    limits().into_iter().find(|limit| limit.resource == number).unwrap()
+}
+
+// A limit in force that is above the highest is the highest: the system would refuse it (Q14).
+#[test]
+fn a_limit_of_processes_is_at_most_what_it_may_be_raised_to() {
+    let before = of_processes();
+    let hard = before.hard.min(1_000_000);
+    let limit = libc::rlimit { rlim_cur: hard - 1, rlim_max: hard };
+    // SAFETY: only reads the limits.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NPROC, &limit) }, 0);
+    let (_host, channel) = pair().unwrap();
+    let (null, mut stack) = (std::fs::File::open("/dev/null").unwrap(), Stack::new().unwrap());
+    let own = Attributes { limits: limits(), ..Attributes::default() };
+    let mut cradle = Cradle { channel, null: null.as_fd(), stack: &mut stack, own };
+    let wanted = Limit { resource: before.resource, soft: hard + 5, hard: hard + 5 };
+    cradle.keep_to_processes(&[wanted]);
+    assert_eq!((of_processes().soft, of_processes().hard), (hard, hard));
+    assert!(cradle.own.limits.contains(&of_processes()));
+    cradle.keep_to_processes(&[Limit { soft: hard - 2, ..wanted }]);
+    assert_eq!(of_processes().soft, hard - 2);
+}
+
+#[test]
+fn what_a_cradle_has_already_is_not_asked_for_again() {
+    let limit = |soft| Limit { resource: 7, soft, hard: 9 };
+    let own = Attributes {
+        limits: vec![limit(1)],
+        mask: Some(0o22),
+        nice: Some(0),
+        affinity: vec![3],
+        bounding: Some(1),
+        ..Attributes::default()
+    };
+    let mut same = own.clone();
+    only_what_differs(&mut same, &own);
+    assert_eq!(same, Attributes::default());
+    let other = Attributes {
+        limits: vec![limit(2)],
+        mask: Some(0o77),
+        nice: Some(5),
+        affinity: vec![1],
+        bounding: Some(3),
+        ..Attributes::default()
+    };
+    let mut left = other.clone();
+    only_what_differs(&mut left, &own);
+    assert_eq!(left, other);
+}
