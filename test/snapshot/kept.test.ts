@@ -60,6 +60,12 @@ test('a shell that has GLOBSORT of the rc file sorts by it (Q14)', async () => {
   expect((await ready('SORT=size\n')).textFor('ls *', undefined)).toBe('ls *');
 });
 
+test('cd takes a variable where the rc file wants it, and is plain where not (Q14)', async () => {
+  const wanted = await ready('shopt -s cdable_vars\nproject=/usr/lib\n');
+  expect(wanted.textFor('cd project', undefined)).toMatch(/^command \. /);
+  expect((await ready('project=/usr/lib\n')).textFor('cd project', undefined)).toBe('cd project');
+});
+
 test('an agent for keys that runs already is kept, and one that the file started is not (Q14)', async () => {
   const before = await ready('export SSH_AUTH_SOCK=/run/agent.sock\n');
   expect(before.exported).toEqual({ SSH_AUTH_SOCK: '/run/agent.sock' });

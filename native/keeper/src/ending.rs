@@ -157,3 +157,6 @@ fn later(now: Instant, time: Duration) -> Instant {
     const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
     now + time.min(YEAR)
 }
+
+#[cfg(test)]
+mod tests;
