@@ -5,6 +5,7 @@ import type { MergedResult, OutputChunk, RunResult, SeparateResult } from '../en
 import type { CommandHandle } from '../engine/process.js';
 import { neverStarted, type Requested } from '../engine/result.js';
 import { absolutePath } from '../support/paths.js';
+import { nextTurn, refused } from '../support/timing.js';
 import { type CommandLine, checkCommandLine, shellTextOf } from './command-line.js';
 import { encodingOf } from './encoding/decoded-capture.js';
 import { checkOptions, type ExecuteOptions } from './options.js';
@@ -64,8 +65,10 @@ export function execute(
     checkCommandLine(command, options);
     checkOptions(options);
     const asked = requested(command, options);
-    if (signal?.aborted) return Promise.resolve(neverStarted(asked, 'signal'));
-    if (owner?.isDisposed) return Promise.resolve(neverStarted(asked, 'owner'));
+    if (signal?.aborted || owner?.isDisposed) {
+      const by = signal?.aborted ? 'signal' : 'owner';
+      return nextTurn().then(() => neverStarted(asked, by));
+    }
     const stdin = input === undefined ? (follower?.takesInput ?? false) : toBytes(input);
     const listen = onOutput && 'text';
     const commission = {
@@ -91,7 +94,7 @@ export function execute(
       ),
     );
   } catch (error) {
-    return Promise.reject(error);
+    return refused(error);
   }
 }
 

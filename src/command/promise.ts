@@ -7,7 +7,7 @@ import { type Requested, toResult } from '../engine/result.js';
 import { isWatched, traceCommand } from '../receipt/trace.js';
 import { abortReason, onAbort } from '../support/abort.js';
 import { callOut, failing } from '../support/errors.js';
-import { settlesAtOnce, UnderWay } from '../support/timing.js';
+import { nextTurn, refused, settlesAtOnce, UnderWay } from '../support/timing.js';
 import { needsChecks, withChecks } from './after/checks.js';
 import { SpillFile } from './after/spill-check.js';
 import { decoding } from './encoding/decoding.js';
@@ -76,7 +76,7 @@ interface Start {
  */
 export function untilEnded(commission: Commission, running?: Start['running']): Promise<RunResult> {
   const start = running && { running, isAwaited: false };
-  return new Promise((resolve) => begin(commission, resolve, resolve, start));
+  return new Promise((resolve) => attempt(commission, resolve, resolve, start));
 }
 
 /**
@@ -95,8 +95,22 @@ export function onceStarted(commission: Commission): Promise<StartedCommand> {
     result.catch(() => {});
     const running: Start['running'] = (pid, handle, groups) =>
       started({ pid, handle, groups, result });
-    begin(commission, settle, started, { running, isAwaited: true });
+    attempt(commission, settle, started, { running, isAwaited: true });
   });
+}
+
+/** Begins; what stands in the way of that is a failure. */
+function attempt(
+  commission: Commission,
+  settle: (result: RunResult | Promise<RunResult>) => void,
+  fail: (failure: Promise<never>) => void,
+  start?: Start,
+): void {
+  try {
+    begin(commission, settle, fail, start);
+  } catch (error) {
+    fail(refused(error));
+  }
 }
 
 /** Starts it, in sight of those who watch commands, once it has what its limits take. */
@@ -113,7 +127,7 @@ function begin(
         const command = groups.appliedTo(commission.command);
         begin({ ...commission, command, groups }, settle, fail, start);
       })
-      .catch((error) => fail(Promise.reject(error)));
+      .catch((error) => fail(refused(error)));
     return;
   }
   if (!isWatched()) {
@@ -182,7 +196,7 @@ class Execution implements CommandEvents {
     const { command, owner = hostOwner, signal } = this.#commission;
     // It may have been disposed of while what the command needs was made.
     if (owner.isDisposed) {
-      this.ended({ kind: 'neverStarted' });
+      nextTurn().then(() => this.ended({ kind: 'neverStarted' }));
       return;
     }
     const place = places.get(owner) ?? localPlace(command.encoding);

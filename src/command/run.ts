@@ -1,6 +1,7 @@
 import type { MergedResult, RunResult, SeparateResult } from '../engine/outcome.js';
 import { type OptionNames, readOptions } from '../support/checks.js';
 import { absolutePath, isUrl } from '../support/paths.js';
+import { refused } from '../support/timing.js';
 import type { CommandLine } from './command-line.js';
 import { checkVariables, resolveEnvironment } from './environment.js';
 import { execute } from './execute.js';
@@ -66,7 +67,7 @@ export function run(command: CommandLine, given: CommandOptions = {}): Promise<R
     const options = readOptions('options', given, COMMAND_OPTION_NAMES, TELLING);
     return execute(command, commandEnvironment(options), options);
   } catch (error) {
-    return Promise.reject(error);
+    return refused(error);
   }
 }
 

@@ -3,6 +3,7 @@ import type { BytesChunk, Capture, OutputChunk, RunResult, StreamName } from '..
 import { throwIfAborted } from '../support/abort.js';
 import { type OptionNames, readOptions } from '../support/checks.js';
 import { InputError } from '../support/errors.js';
+import { inLaterTurn } from '../support/timing.js';
 import { ChunkQueue } from './chunk-queue.js';
 import { type CommandLine, checkCommandLine } from './command-line.js';
 import { encodingOf } from './encoding/decoded-capture.js';
@@ -149,8 +150,10 @@ export async function spawn(
   command: CommandLine,
   given: SpawnOptions = {},
 ): Promise<LiveProcess | LiveProcess<BytesChunk>> {
-  const options = readOptions('options', given, SPAWN_OPTION_NAMES, { mistakes: SPAWN_MISTAKES });
-  return spawnIn(commandEnvironment(options), command, options);
+  return inLaterTurn(async () => {
+    const options = readOptions('options', given, SPAWN_OPTION_NAMES, { mistakes: SPAWN_MISTAKES });
+    return spawnIn(commandEnvironment(options), command, options);
+  });
 }
 
 /** Starts a command as {@link spawn} does, with an environment block that is made already. */

@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs';
 import { warnHost } from '../support/logger.js';
 import { uniqueName } from '../support/random.js';
-import { makeKeepAlive } from '../support/timing.js';
+import { makeKeepAlive, turnBegins } from '../support/timing.js';
 import { loadBinding } from './addon/binding.js';
 import {
   decodeChunk,
@@ -154,6 +154,7 @@ class Channel {
   }
 
   #dispatch(records: readonly NativeRecord[]): void {
+    turnBegins();
     for (const record of records) this.#tell(record);
     if (this.#isIdle()) this.#keepAlive.unref();
   }

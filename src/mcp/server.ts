@@ -8,6 +8,7 @@ import {
 import { toolsOf } from '../adapters/definition.js';
 import { type McpTool, toMcpTool } from '../adapters/mcp.js';
 import type { BashTool } from '../index.js';
+import { refused } from '../support/timing.js';
 import { packageVersion } from '../support/version.js';
 import { type CallContext, callTool, type Delivery } from './call/call.js';
 import type { McpOptions } from './options.js';
@@ -58,7 +59,7 @@ export function buildServer(
     if (called === undefined) {
       const known = [...tools.keys()].join(', ');
       const message = `Unknown tool: ${params.name}; there are ${known}`;
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+      return refused(new ProtocolError(ProtocolErrorCode.InvalidParams, message));
     }
     const result = await callTool(called, params.arguments ?? {}, request, context);
     return isStructured() ? result : withoutStructure(result);

@@ -1,3 +1,5 @@
+import { nextTurn } from '../support/timing.js';
+
 /** Work that pauses now and then. */
 type Steps<T> = Generator<void, T>;
 
@@ -18,7 +20,7 @@ export class Turns {
   /** Waits for the next turn when this one has been long enough. */
   async pause(): Promise<void> {
     if (performance.now() - this.#began < TURN_MS) return;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     this.#began = performance.now();
   }
 

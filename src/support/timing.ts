@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import { abortReason, onAbort } from './abort.js';
 
 /** The longest time that Node's timers know: a longer one would fire at once. */
@@ -133,4 +134,46 @@ export class UnderWay {
 /** A timer that does nothing: Node's event loop goes on while it has a reference (`ref()`). */
 export function makeKeepAlive(): NodeJS.Timeout {
   return setInterval(() => {}, LONGEST_MS).unref();
+}
+
+/** Turns of the event loop that somebody has seen. */
+let seen = 0;
+
+/** Says that a turn of the event loop has begun: for whoever hears of what happens outside. */
+export function turnBegins(): void {
+  seen += 1;
+}
+
+/** Resolves in the next turn of the event loop. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) =>
+    setImmediate(() => {
+      turnBegins();
+      resolve();
+    }),
+  );
+}
+
+/**
+ * A rejection in the next turn of the event loop. Whoever tries until it works would else never let
+ * anybody else have a turn, and the host would stand still.
+ */
+export async function refused(error: unknown): Promise<never> {
+  await nextTurn();
+  throw error;
+}
+
+/**
+ * Work, which settles no sooner than in the next turn of the event loop, as {@link refused} does. What
+ * has waited for anything settles when it does.
+ *
+ * @throws What the work throws.
+ */
+export async function inLaterTurn<T>(work: () => Promise<T>): Promise<T> {
+  const begun = seen;
+  try {
+    return await work();
+  } finally {
+    if (seen === begun) await nextTurn();
+  }
 }

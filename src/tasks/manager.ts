@@ -3,7 +3,7 @@ import { callOut, describeThrown } from '../support/errors.js';
 import { warnHost } from '../support/logger.js';
 import { randomBytes } from '../support/random.js';
 import { newestOf } from '../support/text.js';
-import { startTimer } from '../support/timing.js';
+import { inLaterTurn, startTimer } from '../support/timing.js';
 import { TaskLimitError, UnknownTaskError } from './errors.js';
 import { TaskEvents, type TaskListener } from './events.js';
 import { resolveManagerOptions, type TaskManagerOptions } from './manager-options.js';
@@ -92,7 +92,7 @@ export class TaskManager {
    * @throws {LaunchError} It could not be started.
    */
   start(command: string, options: TaskOptions = {}): Promise<Task> {
-    return this.begin(() => startWork(command, options));
+    return inLaterTurn(() => this.begin(() => startWork(command, options)));
   }
 
   /**

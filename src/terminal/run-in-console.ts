@@ -6,6 +6,7 @@ import { spawnIn } from '../command/spawn.js';
 import type { MergedResult } from '../engine/outcome.js';
 import { type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
+import { inLaterTurn } from '../support/timing.js';
 import { Console } from './console.js';
 import { readableCapture } from './readable.js';
 import type { EndKey, TerminalUi } from './ui.js';
@@ -48,10 +49,14 @@ export interface ConsoleResult {
  * @throws {LaunchError} It could not be started.
  * @throws What the interface throws when it cannot open the console.
  */
-export async function runInConsole(
+export function runInConsole(
   command: string,
   consoleOptions: ConsoleOptions,
 ): Promise<ConsoleResult> {
+  return inLaterTurn(() => runShown(command, consoleOptions));
+}
+
+async function runShown(command: string, consoleOptions: ConsoleOptions): Promise<ConsoleResult> {
   const {
     ui,
     endKey = 'Esc',

@@ -1,4 +1,4 @@
-import { pause, startTimer } from '../../support/timing.js';
+import { nextTurn, pause, startTimer } from '../../support/timing.js';
 import type {
   CommandEvents,
   CommandHandle,
@@ -65,8 +65,12 @@ export class PortableCommand implements CommandHandle {
       typeof directory === 'string'
         ? await launch(this.#command, directory, this.owner, () => this.#isWanted)
         : directory;
+    if (launched !== undefined && 'pid' in launched) {
+      this.#run(launched);
+      return;
+    }
+    await nextTurn();
     if (launched === undefined) this.#tell({ kind: 'neverStarted' });
-    else if ('pid' in launched) this.#run(launched);
     else this.#tell({ kind: 'failed', ...launched });
   }
 

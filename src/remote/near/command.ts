@@ -3,6 +3,7 @@ import type { BackgroundProcess, Capture } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import type { CommandHandle, CommandHost } from '../../engine/process.js';
 import { lastBytes } from '../../support/text.js';
+import { nextTurn } from '../../support/timing.js';
 import { NoWorkerError, WorkerLostError } from '../errors.js';
 import type { Call } from '../wire/call.js';
 import { readPiece, type SentChunk } from '../wire/chunks.js';
@@ -71,7 +72,7 @@ class FarProcess implements CommandHandle {
     this.#isListening = listen !== undefined;
     if (wire.isClosed) {
       // Whoever starts it is told of nothing before it has been started.
-      queueMicrotask(() => this.#end({ kind: 'lost', error: nobody() }));
+      nextTurn().then(() => this.#end({ kind: 'lost', error: nobody() }));
       return;
     }
     const open: OpenCommand = {

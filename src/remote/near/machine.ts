@@ -17,6 +17,7 @@ import type {
 import type { Owner } from '../../engine/owner.js';
 import { isMissing, type OptionNames, readOptions } from '../../support/checks.js';
 import { InputError } from '../../support/errors.js';
+import { inLaterTurn } from '../../support/timing.js';
 import { NoWorkerError } from '../errors.js';
 import type { PlainCommandOptions } from '../wire/protocol.js';
 import type { Wire } from '../wire/wire.js';
@@ -66,15 +67,17 @@ export function runFar(
   command: CommandLine,
   options?: FarCommandOptions,
 ): Promise<RunResult>;
-export async function runFar(
+export function runFar(
   line: FarLine,
   command: CommandLine,
   given: FarCommandOptions = {},
 ): Promise<RunResult> {
-  const options = readOptions('options', given, NAMES, { mistakes: MISTAKES });
-  const { signal, onOutput, input, ...sent } = options;
-  const owner = ownerFor(line, command, sent);
-  return execute(command, '', { ...options, ...NOT_HERE, owner });
+  return inLaterTurn(async () => {
+    const options = readOptions('options', given, NAMES, { mistakes: MISTAKES });
+    const { signal, onOutput, input, ...sent } = options;
+    const owner = ownerFor(line, command, sent);
+    return execute(command, '', { ...options, ...NOT_HERE, owner });
+  });
 }
 
 /** As `spawn()`, on the far side of a line. */
@@ -88,17 +91,19 @@ export function spawnFar(
   command: CommandLine,
   options?: FarSpawnOptions,
 ): Promise<LiveProcess<OutputChunk> | LiveProcess<BytesChunk>>;
-export async function spawnFar(
+export function spawnFar(
   line: FarLine,
   command: CommandLine,
   given: FarSpawnOptions = {},
 ): Promise<LiveProcess<OutputChunk> | LiveProcess<BytesChunk>> {
-  const options = readOptions('options', given, SPAWN_NAMES, { mistakes: MISTAKES });
-  const { signal, input, stdin, overflow, encoding, ...rest } = options;
-  const isOfText = encoding === 'text' || encoding === 'bytes' || isMissing(encoding);
-  const sent = isOfText ? rest : { ...rest, encoding };
-  const owner = ownerFor(line, command, sent);
-  return spawnIn('', command, { ...options, ...NOT_HERE, owner });
+  return inLaterTurn(async () => {
+    const options = readOptions('options', given, SPAWN_NAMES, { mistakes: MISTAKES });
+    const { signal, input, stdin, overflow, encoding, ...rest } = options;
+    const isOfText = encoding === 'text' || encoding === 'bytes' || isMissing(encoding);
+    const sent = isOfText ? rest : { ...rest, encoding };
+    const owner = ownerFor(line, command, sent);
+    return spawnIn('', command, { ...options, ...NOT_HERE, owner });
+  });
 }
 
 /** @throws {InputError | NoWorkerError} Nothing was started. */

@@ -1,6 +1,7 @@
 import { type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { callOut, describeThrown } from '../../support/errors.js';
 import { warnHost } from '../../support/logger.js';
+import { refused } from '../../support/timing.js';
 import type { TaskEvent, TaskListener } from '../../tasks/events.js';
 import type { WaitOptions } from '../../tasks/followed-task.js';
 import { TaskManager } from '../../tasks/manager.js';
@@ -54,7 +55,7 @@ export class FarTasks extends TaskManager {
 
   /** @throws Error The tasks of a tool on the far side are begun by it. */
   override start(): Promise<Task> {
-    return Promise.reject(new Error('A task of a tool on the far side is begun by the tool.'));
+    return refused(new Error('A task of a tool on the far side is begun by the tool.'));
   }
 
   #tell(event: TaskEvent): void {

@@ -8,6 +8,7 @@ import type {
 import { ToolError, toToolError } from '../../contracts/errors.js';
 import { completeTool } from '../../contracts/ways/complete.js';
 import { InputError } from '../../support/errors.js';
+import { inLaterTurn } from '../../support/timing.js';
 import { WorkerLostError } from '../errors.js';
 import type { FarDefinition, MadeTool } from '../wire/protocol.js';
 import { FarArtifacts } from './artifacts.js';
@@ -40,7 +41,14 @@ const NO_TOOLS =
  *
  * @throws {InputError} The far side has no tools, or an option is not valid, or no plain data.
  */
-export async function createFarTool<Name extends ContractName>(
+export function createFarTool<Name extends ContractName>(
+  line: FarLine,
+  given: FarToolOptions<Name>,
+): Promise<BashToolOf<Name>> {
+  return inLaterTurn(() => makeTool(line, given));
+}
+
+async function makeTool<Name extends ContractName>(
   line: FarLine,
   given: FarToolOptions<Name>,
 ): Promise<BashToolOf<Name>> {

@@ -4,6 +4,7 @@ import type { SandboxOption } from '../../command/sandbox/policy.js';
 import type { Outcome } from '../../engine/outcome.js';
 import { type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { absolutePath } from '../../support/paths.js';
+import { inLaterTurn } from '../../support/timing.js';
 import type { SubjectState } from '../subject.js';
 import { DetachedTask } from './detached-task.js';
 import { listDetached } from './registry.js';
@@ -100,7 +101,7 @@ export async function listTasks(): Promise<readonly TaskSummary[]> {
  * @throws {InputError} There is none with this id.
  */
 export async function attach(id: string): Promise<DetachedTask> {
-  return new DetachedTask(await openDetached(id));
+  return inLaterTurn(async () => new DetachedTask(await openDetached(id)));
 }
 
 const DEFAULT_GRACE_MS = 5000;
@@ -113,7 +114,11 @@ const DEFAULT_OUTPUT_BYTES = 1024 ** 3;
  * @throws {LaunchError} It could not be started.
  * @throws Error There is no place for its output.
  */
-export async function detach(command: string, given: DetachOptions = {}): Promise<DetachedTask> {
+export function detach(command: string, given: DetachOptions = {}): Promise<DetachedTask> {
+  return inLaterTurn(() => startDetached(command, given));
+}
+
+async function startDetached(command: string, given: DetachOptions): Promise<DetachedTask> {
   const { stdin, maxOutputBytes, ...options } = readOptions('options', given, NAMES);
   checkExecuteOptions(command, options);
   checkLiveOptions({ stdin });
