@@ -69,22 +69,23 @@ impl Cradles {
         let is_short = || self.idle.lock().as_ref().is_some_and(|idle| idle.cradles.len() < ENOUGH);
         while is_short() {
             let Ok(cradle) = self.make(lifeline) else { return };
-            self.add(cradle);
+            // Others may have come back meanwhile, and nobody would be told of one too many.
+            self.add(cradle, ENOUGH);
         }
     }
 
     /// A cradle is free. Whether there are more than needed, which is said once until [`Cradles::shed`].
     pub fn give_back(&self, cradle: Cradle) -> bool {
-        self.add(cradle);
+        self.add(cradle, MOST);
         let mut waiting = self.idle.lock();
         let Some(idle) = waiting.as_mut() else { return false };
         idle.cradles.len() > ENOUGH && !std::mem::replace(&mut idle.too_many, true)
     }
 
-    /// It waits, unless there is no use for it.
-    fn add(&self, cradle: Cradle) {
+    /// It waits, unless so many do already, or there is no use for it.
+    fn add(&self, cradle: Cradle, most: usize) {
         let mut waiting = self.idle.lock();
-        match waiting.as_mut().filter(|idle| idle.cradles.len() < MOST) {
+        match waiting.as_mut().filter(|idle| idle.cradles.len() < most) {
             Some(idle) => idle.cradles.push(cradle),
             None => {
                 drop(waiting);
@@ -149,18 +150,41 @@ impl Cradles {
 
 #[cfg(test)]
 mod tests {
+    use forkline_protocol::receive_now;
+
     use super::*;
 
+    fn one(id: u64) -> Cradle {
+        Cradle { id, channel: Arc::new(pair().unwrap().0) }
+    }
+
     #[test]
-    fn one_too_many_is_told_once_whoever_has_made_the_others() {
+    fn one_too_many_is_told_once() {
         let cradles = Cradles::new(Watch::new().unwrap());
-        let one = |id| Cradle { id, channel: Arc::new(pair().unwrap().0) };
-        // Those that were made ahead while others came back.
-        (1..=3).for_each(|id| cradles.add(one(id)));
-        assert!(cradles.give_back(one(4)));
-        assert!(!cradles.give_back(one(5)));
+        assert!((1..=2).all(|id| !cradles.give_back(one(id))));
+        assert!(cradles.give_back(one(3)));
+        assert!(!cradles.give_back(one(4)));
         assert!(cradles.shed());
         assert!(!cradles.shed());
-        assert!(cradles.give_back(one(6)));
+        assert!(cradles.give_back(one(5)));
+    }
+
+    #[test]
+    fn q13_one_that_is_made_ahead_while_others_come_back_does_not_stay_unseen() {
+        let cradles = Cradles::new(Watch::new().unwrap());
+        let (socket, theirs) = pair().unwrap();
+        let lifeline = Lifeline { socket, keeper: 0 };
+        for _ in 0..5000 {
+            cradles.take(&lifeline).unwrap();
+            std::thread::scope(|scope| {
+                let comes_back = scope.spawn(|| cradles.give_back(one(0)));
+                cradles.fill(&lifeline);
+                let is_told = comes_back.join().unwrap();
+                let waiting = cradles.idle.lock().as_ref().unwrap().cradles.len();
+                assert!(waiting <= ENOUGH || is_told, "{waiting} wait, and nobody knows");
+            });
+            while cradles.shed() {}
+            while receive_now(theirs.as_fd(), &mut [0; 64]).is_ok() {}
+        }
     }
 }
