@@ -18,7 +18,8 @@ interface Told {
 
 /** The proxy says that the name is nobody's. */
 const served = { text: '502', network: 'proxy' };
-const LEFT = [12, 14, 16, 18, 20, 22, 26];
+/** With some the command fails while its sandbox is made, or later (Q13): as it happens, so more than once. */
+const LEFT = [12, 13, 14, 14, 14, 15, 15, 15, 16, 18, 20, 22, 26];
 
 /** What comes of a command that has the proxy, by how many descriptors its host has left. */
 async function askWith(require: string): Promise<[Told, Told][]> {

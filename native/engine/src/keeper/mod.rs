@@ -164,6 +164,15 @@ impl Keeper {
         }
     }
 
+    /// A command could not be prepared for it. What has kept the host from that may keep it from serving
+    /// the sandbox that is just being made, which would then go on without.
+    pub fn suffers(&self, error: &LaunchError) {
+        let is_short = matches!(error.errno, libc::EMFILE | libc::ENFILE | libc::ENOMEM);
+        if is_short && self.sandbox.as_ref().is_some_and(Sandbox::may_be_unserved) {
+            self.resign();
+        }
+    }
+
     /// Whether it runs no more than what it was asked.
     pub fn has_resigned(&self) -> bool {
         self.resigned.load(Ordering::SeqCst)

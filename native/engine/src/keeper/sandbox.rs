@@ -63,8 +63,17 @@ impl Sandbox {
 
     /// Whether it is to have a proxy, and stands without one: nobody could serve it then.
     pub fn is_unserved(&self) -> bool {
-        let has_proxy = self.plan.split(|byte| *byte == 0).step_by(2).any(|word| word == b"proxy");
-        has_proxy && self.enforced.get().is_some_and(|lines| lines.contains("network=namespace"))
+        let is_without = |lines: &String| lines.contains("network=namespace");
+        self.is_to_be_served() && self.enforced.get().is_some_and(is_without)
+    }
+
+    /// Whether it is to have a proxy, and does not stand yet: nobody knows whether it gets one.
+    pub fn may_be_unserved(&self) -> bool {
+        self.is_to_be_served() && self.enforced.get().is_none()
+    }
+
+    fn is_to_be_served(&self) -> bool {
+        self.plan.split(|byte| *byte == 0).step_by(2).any(|word| word == b"proxy")
     }
 
     /// The command of this cradle was denied this.

@@ -50,10 +50,12 @@ impl Reactor {
                     Some(News::Cleared(cradle)) => self.cradle_cleared(cradle, true),
                     Some(News::GivenUp(cradle)) => self.cradle_cleared(cradle, false),
                     Some(News::Listens) => {
-                        let plan = keeper.sandbox.iter().map(|sandbox| sandbox.plan.clone());
-                        // Without both, their end tells that nobody serves it.
-                        plan.zip(descriptors.try_into().ok())
-                            .for_each(|(plan, sockets)| (self.on_listen)(id, &plan, Some(sockets)));
+                        let plan = keeper.sandbox.as_ref().map(|sandbox| sandbox.plan.clone());
+                        match plan.zip(descriptors.try_into().ok()) {
+                            Some((plan, sockets)) => (self.on_listen)(id, &plan, Some(sockets)),
+                            // Their end tells that nobody serves it. The next command may fare better.
+                            None => keeper.resign(),
+                        }
                     }
                     Some(News::Denied(cradle, what)) => {
                         keeper.sandbox.iter().for_each(|of| of.denies(cradle, what.clone()));
@@ -76,6 +78,8 @@ impl Reactor {
                     Some(News::Left) => keeper.kept_has_ended(),
                     Some(News::Refused(errno, action)) => {
                         keeper.sandbox.iter().for_each(|of| of.is_refused(errno, action.clone()));
+                        // It ends; whoever asks from now on asks anew.
+                        keeper.resign();
                     }
                     None => {}
                 },

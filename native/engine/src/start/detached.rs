@@ -79,7 +79,13 @@ pub(crate) fn start(
     let (sender, orders) = channel::<Order>();
     let spawned = threads::spawn("forkline-detach", move || {
         for Order { program, command, sandbox, reap, answer } in orders {
-            answer(start_now(program.as_deref(), command, sandbox, &*reap));
+            let place = sandbox.as_ref().and_then(|place| place.as_ref().ok());
+            let keeper = place.map(|place| place.keeper().clone());
+            let started = start_now(program.as_deref(), command, sandbox, &*reap);
+            if let (Some(keeper), Err(error)) = (keeper, &started) {
+                keeper.suffers(error);
+            }
+            answer(started);
         }
     });
     match spawned {

@@ -78,10 +78,15 @@ impl Launcher {
 
     fn start(&self, order: Start) {
         let (owner, sink) = (order.owner.clone(), order.sink.clone());
+        let keeper = order.keeper.as_ref().ok().map(|turn| turn.keeper().clone());
         let ended = match self.prepare(order) {
             Ok(Some(process)) => return self.send(process),
             Ok(None) => Ended::NeverStarted,
-            Err(error) => Ended::Failed(error),
+            Err(error) => {
+                // Before it is told, so that the next command is another one's.
+                keeper.iter().for_each(|keeper| keeper.suffers(&error));
+                Ended::Failed(error)
+            }
         };
         sink.ended(ended);
         self.reactor.send(Message::LaunchFailed(owner));

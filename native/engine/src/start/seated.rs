@@ -3,13 +3,14 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forkline_launch::Attributes;
 use forkline_protocol::{Call, pair};
 
 use crate::command::errors::LaunchError;
-use crate::keeper::{Turn, attributes, no_keeper, thread};
+use crate::keeper::{Keeper, Turn, attributes, no_keeper, thread};
 use crate::request::plumbing::descriptors;
 
 /// A sandbox that stands, or that is being made.
@@ -27,6 +28,11 @@ impl Place {
     /// With this keeper, for the calling thread.
     pub fn of(turn: Result<Turn, LaunchError>) -> Result<Place, LaunchError> {
         Ok(Place { turn: turn?, thread: thread::id() })
+    }
+
+    /// Who keeps it.
+    pub fn keeper(&self) -> &Arc<Keeper> {
+        self.turn.keeper()
     }
 
     /// What the command has of the host, which may have changed since the sandbox was made.
