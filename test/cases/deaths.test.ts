@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Owner, type RunResult, run, spawn } from '../../src/index.js';
 import { longSleep } from '../support/commands.js';
 import { startHost } from '../support/hosts.js';
-import { leavesNothingBehind, useOwners } from '../support/leftovers.js';
+import { descriptorsAtRest, leavesNothingBehind, useOwners } from '../support/leftovers.js';
 import {
   childrenOf,
   eventually,
@@ -91,8 +91,12 @@ async function told(result: Promise<RunResult>): Promise<RunResult | undefined> 
 async function die(whose: Whose, signal: 'SIGKILL' | 'SIGSTOP', point: string): Promise<void> {
   const owner = newOwner();
   const start = points[point];
-  const before = openDescriptors().length;
-  await run('true');
+  await eventually(async () => {
+    // Whoever was made by a keeper that has died may run it; then the next one starts another.
+    await run('true');
+    expect(keeperOf()).toBeGreaterThan(0);
+  });
+  const before = await descriptorsAtRest();
   const underway = await start?.(owner);
   if (!underway) throw new Error(point);
   const cradle = underway.pid ? cradleOf(underway.pid) : 0;
