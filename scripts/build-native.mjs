@@ -12,11 +12,15 @@
 
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { NapiCli, parseTriple } from '@napi-rs/cli';
 
+// As CommonJS, file by file: an import opens all of its hundreds of files at once.
+const { NapiCli, parseTriple } = /** @type {typeof import('@napi-rs/cli')} */ (
+  createRequire(import.meta.url)('@napi-rs/cli')
+);
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { values } = parseArgs({
   options: { quick: { type: 'boolean' }, far: { type: 'boolean' }, target: { type: 'string' } },
@@ -84,7 +88,7 @@ const common = {
   ...(values.target && { target: values.target, crossCompile: true }),
 };
 const napi = new NapiCli();
-/** @type {Parameters<NapiCli['build']>[0][]} */
+/** @type {Parameters<InstanceType<typeof NapiCli>['build']>[0][]} */
 const parts = [
   { manifestPath: 'native/addon/Cargo.toml', platform: true, noJsBinding: true },
   { manifestPath: 'native/keeper/Cargo.toml', bin: 'forkline-keeper' },

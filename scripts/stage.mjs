@@ -4,10 +4,14 @@
 
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { NapiCli, parseTriple } from '@napi-rs/cli';
 
+// As CommonJS, file by file: an import opens all of its hundreds of files at once.
+const { NapiCli, parseTriple } = /** @type {typeof import('@napi-rs/cli')} */ (
+  createRequire(import.meta.url)('@napi-rs/cli')
+);
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const prebuilt = join(root, 'native', 'prebuilt');
 const KEEPER = 'forkline-keeper';

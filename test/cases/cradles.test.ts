@@ -116,7 +116,8 @@ describe('where /proc shows nothing', () => {
 test('A10: what a command in a command has started ends with it', async () => {
   const script = fileURLToPath(new URL('../support/hosts/commands.mjs', import.meta.url));
   const inner = quote(JSON.stringify({ command: `setsid ${longSleep(550)} >/dev/null 2>&1 & :` }));
-  const command = `${process.execPath} ${script} ${inner}; sleep 30 & ${process.execPath} ${script}`;
+  const host = `${quote(process.execPath)} ${quote(script)}`;
+  const command = `${host} ${inner}; sleep 30 & ${host}`;
   const live = await spawn(command, { stdin: 'pipe' });
   await live.write(`${JSON.stringify({ command: `setsid ${longSleep(551)} & sleep 60` })}\n`);
   await eventually(() => expect(sleeping(551)).toHaveLength(1));

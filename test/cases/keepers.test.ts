@@ -168,7 +168,8 @@ describe('the program', () => {
     const mount = [
       `mount -t tmpfs none ${place}`,
       `cp ${keeper} ${place}`,
-      `mount -o remount,noexec ${place}`,
+      // In a user's own namespace nothing but the flags of a mount can be changed.
+      `mount -o remount,bind,noexec ${place}`,
       `mount --bind ${place}/forkline-keeper ${keeper}`,
       ban ? `echo ${ban} >/proc/sys/vm/memfd_noexec` : 'true',
       'exec "$@"',

@@ -6,6 +6,7 @@ import { longSleep, sleeping } from '../support/commands.js';
 import { follow, printedBy, untilState, useTasks } from '../support/detached-tasks.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { descriptors, where } from '../support/needs.js';
 import { eventually, isGone, lives, openDescriptors, parentOf } from '../support/processes.js';
 import { failureOf } from '../support/results.js';
 
@@ -158,14 +159,18 @@ test('who attaches again and again holds one line to it, and lets go of it at it
   await eventually(() => expect(openDescriptors().length).toBeLessThanOrEqual(before));
 });
 
-test('sixty tasks that have ended are listed with one that runs', async () => {
-  await Promise.all(Array.from({ length: 60 }, () => tasks.start('true')));
-  const running = await tasks.start(longSleep(354));
-  await eventually(async () => {
-    const states = (await listTasks()).filter(({ state }) => state === 'running');
-    expect(states.map(({ id }) => id)).toEqual([running.id]);
-  });
-});
+test(
+  'sixty tasks that have ended are listed with one that runs',
+  where(descriptors(1024)),
+  async () => {
+    await Promise.all(Array.from({ length: 60 }, () => tasks.start('true')));
+    const running = await tasks.start(longSleep(354));
+    await eventually(async () => {
+      const states = (await listTasks()).filter(({ state }) => state === 'running');
+      expect(states.map(({ id }) => id)).toEqual([running.id]);
+    });
+  },
+);
 
 test('to follow a task keeps the host from ending no longer than a question takes', async () => {
   const subject = await tasks.start(longSleep(355));
