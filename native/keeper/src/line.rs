@@ -20,15 +20,27 @@ pub fn completion_line(end: End, output: Option<&str>) -> String {
     let what = match end {
         End::Itself(Status::Exited(0)) => "completed".to_owned(),
         End::Itself(Status::Exited(code)) => format!("failed: exit status: {code}"),
-        // The standard library's words: `signal: 9 (SIGKILL)`.
-        End::Itself(Status::Signaled(signal)) => {
-            format!("failed: {}", ExitStatus::from_raw(signal))
-        }
+        End::Itself(Status::Signaled(signal)) => match real_time_name(signal) {
+            Some(name) => format!("failed: signal: {signal} ({name})"),
+            // The standard library's words: `signal: 9 (SIGKILL)`.
+            None => format!("failed: {}", ExitStatus::from_raw(signal)),
+        },
         End::Itself(Status::Unknown) => "error: its exit status is not known".to_owned(),
         End::TimedOut(limit) => format!("timed out after {}", in_hours_or_seconds(limit)),
     };
     let output = output.map(|line| format!("{line}\n")).unwrap_or_default();
     format!("\n\n{output}[background process {what}]\n")
+}
+
+/// The name of a real-time signal as bash says it, and the host: counted from both ends, to the middle.
+fn real_time_name(signal: i32) -> Option<String> {
+    match signal {
+        34 => Some("SIGRTMIN".to_owned()),
+        35..=49 => Some(format!("SIGRTMIN+{}", signal - 34)),
+        50..=63 => Some(format!("SIGRTMAX-{}", 64 - signal)),
+        64 => Some("SIGRTMAX".to_owned()),
+        _ => None,
+    }
 }
 
 /// Whole hours as `24h`, all else in seconds: `90s`, `0.5s`.
@@ -55,7 +67,17 @@ mod tests {
         assert_eq!(line_of(End::Itself(Status::Exited(0))), "completed");
         assert_eq!(line_of(End::Itself(Status::Exited(3))), "failed: exit status: 3");
         assert_eq!(line_of(End::Itself(Status::Signaled(9))), "failed: signal: 9 (SIGKILL)");
-        assert_eq!(line_of(End::Itself(Status::Signaled(40))), "failed: signal: 40");
+        assert_eq!(line_of(End::Itself(Status::Signaled(33))), "failed: signal: 33");
+    }
+
+    #[test]
+    fn a_real_time_signal_has_the_name_that_shells_have_for_it() {
+        let shown = |signal| line_of(End::Itself(Status::Signaled(signal)));
+        assert_eq!(shown(34), "failed: signal: 34 (SIGRTMIN)");
+        assert_eq!(shown(37), "failed: signal: 37 (SIGRTMIN+3)");
+        assert_eq!(shown(49), "failed: signal: 49 (SIGRTMIN+15)");
+        assert_eq!(shown(50), "failed: signal: 50 (SIGRTMAX-14)");
+        assert_eq!(shown(64), "failed: signal: 64 (SIGRTMAX)");
     }
 
     #[test]

@@ -6,8 +6,26 @@ pub fn signal_number(name: &str) -> Option<i32> {
     place.or(match name {
         "SIGIOT" => Some(libc::SIGABRT),
         "SIGPOLL" => Some(libc::SIGIO),
-        _ => None,
+        _ => real_time(name),
     })
+}
+
+/// Real-time signals, and the two that the C library keeps for itself, as the client calls them.
+fn real_time(name: &str) -> Option<i32> {
+    match name {
+        "SIG32" => return Some(32),
+        "SIG33" => return Some(33),
+        "SIGRTMIN" => return Some(34),
+        "SIGRTMAX" => return Some(64),
+        _ => {}
+    }
+    let up = name.strip_prefix("SIGRTMIN+").and_then(|distance| distance.parse().ok());
+    let down = name.strip_prefix("SIGRTMAX-").and_then(|distance| distance.parse().ok());
+    match (up, down) {
+        (Some(distance @ 1..=15), _) => Some(34 + distance),
+        (_, Some(distance @ 1..=14)) => Some(64 - distance),
+        _ => None,
+    }
 }
 
 /// By their numbers, from 1 on.
@@ -85,3 +103,20 @@ const ERRNOS: [(i32, &str); 32] = [
     (libc::ESTALE, "ESTALE"),
     (libc::EDQUOT, "EDQUOT"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_real_time_signal_is_known_by_the_name_that_shells_have_for_it() {
+        let numbers = ["SIGRTMIN", "SIGRTMIN+3", "SIGRTMIN+15", "SIGRTMAX-14", "SIGRTMAX", "SIG32"];
+        assert_eq!(
+            numbers.map(signal_number),
+            [Some(34), Some(37), Some(49), Some(50), Some(64), Some(32)]
+        );
+        for unknown in ["SIGRTMIN+0", "SIGRTMIN+16", "SIGRTMAX-15", "SIGRTMIN-1", "SIG31"] {
+            assert_eq!(signal_number(unknown), None, "{unknown}");
+        }
+    }
+}
