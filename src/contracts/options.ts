@@ -9,6 +9,7 @@ import {
   resolveEnvironment,
 } from '../command/environment.js';
 import { type CommandLimits, readLimits } from '../command/limits/limits.js';
+import { lookForLocale, overLocale } from '../command/locale.js';
 import { checkShell, type ExecuteOptions, type OutputLimits } from '../command/options.js';
 import { checkPriority, type Priority } from '../command/priority.js';
 import { checkOnDenied, type OnDenied } from '../command/sandbox/again.js';
@@ -132,7 +133,10 @@ export function momentOf({ inheritEnv }: Pick<ShellSettings, 'inheritEnv'>): Cal
   if (inheritEnv === 'none') return { inherited: '', home: homeOfNow() };
   const inherited = inheritedEnvironment();
   // Node asks the system for each variable, which takes as long as much else of a call.
-  if (last?.inherited !== inherited) last = { inherited, home: homeOfNow() };
+  if (last?.inherited !== inherited) {
+    last = { inherited, home: homeOfNow() };
+    lookForLocale(inherited);
+  }
   return last;
 }
 
@@ -284,5 +288,7 @@ export function shellEnvironment(
   { inherited }: Pick<CallMoment, 'inherited'>,
   overrides: ShellSettings['env'] = env,
 ): string {
-  return resolveEnvironment({ inherit: inheritEnv, inherited, scrub, defaults, overrides, cwd });
+  const own = overLocale(inherited, defaults, overrides);
+  const policy = { inherit: inheritEnv, inherited, scrub, defaults, overrides: own, cwd };
+  return resolveEnvironment(policy);
 }

@@ -1,4 +1,5 @@
 import { checkWellFormed } from '../command/command-line.js';
+import { localeIsKnown } from '../command/locale.js';
 import { InputError, showValue } from '../support/errors.js';
 import { unknownName } from '../support/names.js';
 import { itsTurn } from './turns.js';
@@ -47,6 +48,9 @@ export function createValidator<T>(schema: JsonSchema): (value: unknown) => Prom
     const read = readValue(withoutLabel(value, schema), schema, []);
     const turn = itsTurn();
     if (turn !== undefined) await turn;
+    // What the environment of its command will be is known by then.
+    const locale = localeIsKnown();
+    if (locale !== undefined) await locale;
     // What the schema does not accept has been refused, so this is what it accepts.
     return read as T;
   };
