@@ -2,12 +2,12 @@ import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { endOf, program } from '../support/cli.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { type Host, namespaces, startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
-import { eventually } from '../support/processes.js';
+import { childrenOf, eventually, keeperOf, lives } from '../support/processes.js';
 import { exited } from '../support/results.js';
 
 leavesNothingBehind();
@@ -32,6 +32,12 @@ function hostWithout(errno: string, calls: readonly string[], under: readonly st
   });
   closeSync(stray);
   return host;
+}
+
+/** Those who look after its commands. */
+function crewOf(host: Host): number[] {
+  const keeper = keeperOf(Number(host.child.pid));
+  return keeper > 0 ? [keeper, ...childrenOf(keeper)] : [];
 }
 
 test.each(['EPERM', 'ENOSYS'])(
@@ -99,6 +105,53 @@ test('files in memory that are not to be executed are made as such, where others
   expect(result?.output).toMatchObject({ text: 'ran\n' });
   host.child.stdin?.end();
   await host.ended;
+});
+
+describe('where waitid is denied (N9)', () => {
+  test('commands run and end as ever, and the keeper ends with its host', async () => {
+    const host = hostWithout('EPERM', ['waitid']);
+    expect((await host.run('echo hi; exit 7')).result?.outcome).toEqual(exited(7));
+    expect((await host.run('kill -9 $$')).result?.outcome).toMatchObject({ signal: 'SIGKILL' });
+    const stubborn = `trap '' TERM; setsid ${longSleep(372)} & ${longSleep(372)}`;
+    const { result } = await host.run(stubborn, { timeoutMs: 500, graceMs: 200 });
+    expect(result?.outcome).toMatchObject({ kind: 'timedOut', forced: true });
+    expect(result?.background).toEqual([]);
+    const left = await host.run(`setsid ${longSleep(372)} >/dev/null 2>&1 & :`);
+    expect(left.result?.background).toMatchObject([{ command: longSleep(372) }]);
+    // What its keeper then ends.
+    expect((await host.run('sleep 0.3; kill -9 $PPID; sleep 60')).result?.outcome.kind).toBe(
+      'unknown',
+    );
+    const crew = crewOf(host);
+    host.child.stdin?.end();
+    await host.ended;
+    await eventually(() => expect([...sleeping(372), ...crew.filter(lives)]).toEqual([]));
+  });
+
+  test('and there is no /proc either, all is ended all the same', async () => {
+    const empty = namespaces('-m', 'sh', '-c', `mount --bind "$0" /proc && exec "$@"`, folder.path);
+    const host = hostWithout('EPERM', ['waitid'], empty);
+    const stubborn = `trap '' TERM; setsid ${longSleep(373)} & ${longSleep(373)}`;
+    const { result } = await host.run(stubborn, { timeoutMs: 500, graceMs: 200 });
+    expect(result?.outcome).toMatchObject({ kind: 'timedOut', forced: true });
+    expect([...(result?.background ?? []), ...sleeping(373)]).toEqual([]);
+    expect((await host.run('exit 7')).result?.outcome).toEqual(exited(7));
+    host.child.stdin?.end();
+    await host.ended;
+  });
+
+  test('and nothing can take its place, that is told at once by its name', async () => {
+    const host = hostWithout('EPERM', ['waitid', 'wait4']);
+    const { error } = await host.run('true');
+    expect(error).toMatchObject({ name: 'LaunchError', code: 'EPERM', step: 'keeper' });
+    expect(error?.message).toBe(
+      'EPERM: cannot start forkline-keeper: waitid: Operation not permitted',
+    );
+    const crew = crewOf(host);
+    host.child.stdin?.end();
+    await host.ended;
+    await eventually(() => expect(crew.filter(lives)).toEqual([]));
+  });
 });
 
 test('A18: a machine without /dev/null is told so by that name', async () => {

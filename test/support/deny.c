@@ -18,7 +18,8 @@ static const struct {
     {"openat2", SYS_openat2},         {"pidfd_open", SYS_pidfd_open},
     {"unshare", SYS_unshare},         {"pidfd_send_signal", SYS_pidfd_send_signal},
     {"memfd_create", SYS_memfd_create}, {"socketpair", SYS_socketpair},
-    {"bind", SYS_bind},
+    {"bind", SYS_bind},               {"waitid", SYS_waitid},
+    {"wait4", SYS_wait4},
 };
 
 int main(int argc, char **argv) {

@@ -1,6 +1,5 @@
 //! One command, from its launch until nobody of it is left.
 
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -9,6 +8,7 @@ use forkline_protocol::{Answer, Descriptors, Exit, Order, Request, Start, member
 
 use crate::cradle::tell;
 use crate::ending::Ending;
+use crate::host::Ties;
 use crate::late::lowering::Lowering;
 use crate::late::victims;
 use crate::looking::{Looking, tell_at_once};
@@ -26,7 +26,7 @@ const SHORT: Duration = Duration::from_millis(4);
 
 struct Command<'cradle> {
     /// None: the host is gone.
-    channel: Option<BorrowedFd<'cradle>>,
+    host: Option<Ties<'cradle>>,
     start: Start,
     /// When its start is to be told, if it is not by then with its end.
     to_announce: Option<Instant>,
@@ -45,15 +45,16 @@ struct Command<'cradle> {
 pub fn run(
     request: Request,
     descriptors: Descriptors<OwnedFd>,
-    channel: BorrowedFd,
+    ties: Ties,
     null: BorrowedFd,
     stack: &mut Stack,
 ) -> bool {
+    let channel = ties.channel;
     if let Err(errno) = victims::check(request.attributes.oom_score) {
         tell(channel, &Answer::Failed { step: Step::Limits, errno });
         return true;
     }
-    let at = monotonic();
+    let at = proc::monotonic();
     let launched = {
         let held = descriptors.directory.as_ref().map(|directory| Place::Open(directory.as_fd()));
         let launch_request = Launch {
@@ -83,6 +84,7 @@ pub fn run(
             return !request.follow;
         }
     };
+    ties.waker.into_iter().for_each(|waker| waker.is_for(pid));
     if let Err(errno) = victims::mark(pid, oom_score, request.attributes.oom_score) {
         tell(channel, &Answer::Failed { step: Step::Limits, errno });
         return !request.follow;
@@ -92,7 +94,7 @@ pub fn run(
         tell(channel, &Answer::Started(start));
     }
     let command = Command {
-        channel: Some(channel),
+        host: Some(ties),
         start,
         to_announce: (!request.announce).then(|| Instant::now() + SHORT),
         leader: Some(pid),
@@ -121,13 +123,10 @@ impl Command<'_> {
     fn keep(mut self) -> bool {
         loop {
             if self.reap() {
-                return self.channel.is_some();
-            }
-            if signals::host_is_gone() {
-                self.host_is_gone();
+                return self.host.is_some();
             }
             let now = Instant::now();
-            if self.act(now) && self.channel.is_none() {
+            if self.act(now) && self.host.is_none() {
                 // Nobody is there to be told of those who can't be ended.
                 return false;
             }
@@ -139,10 +138,14 @@ impl Command<'_> {
             ];
             let time = due.into_iter().flatten().min();
             let time = time.map(|due| due.saturating_duration_since(Instant::now()));
-            let channel = self.channel.map(|channel| (channel, libc::POLLIN));
-            let [ready] = signals::wait([channel], time);
+            let channel = self.host.map(|host| (host.channel, libc::POLLIN));
+            let parting = self.host.and_then(|host| Some((host.parting?, libc::POLLIN)));
+            let [ready, gone] = signals::wait([channel, parting], time);
             if ready != 0 {
                 self.read_orders();
+            }
+            if gone != 0 {
+                self.host_is_gone();
             }
         }
     }
@@ -199,7 +202,7 @@ impl Command<'_> {
             user: ended.cpu[0],
             system: ended.cpu[1],
             peak: ended.peak,
-            at: monotonic(),
+            at: proc::monotonic(),
             empty: false,
             directory: if self.follow { proc::own_directory() } else { Vec::new() },
         }
@@ -240,8 +243,8 @@ impl Command<'_> {
 
     fn read_orders(&mut self) {
         let mut buffer = [0; 64];
-        while let Some(channel) = self.channel {
-            match take(channel, &mut buffer) {
+        while let Some(host) = self.host {
+            match take(host.channel, &mut buffer) {
                 Ok(0) => self.host_is_gone(),
                 Ok(length) => {
                     if let Some(order) = buffer.get(..length).and_then(Order::decode) {
@@ -276,25 +279,14 @@ impl Command<'_> {
     }
 
     fn host_is_gone(&mut self) {
-        if self.channel.take().is_some() {
+        if self.host.take().is_some() {
             self.end(GRACE_WITHOUT_HOST, Instant::now());
         }
     }
 
     fn tell(&self, answer: &Answer) {
-        if let Some(channel) = self.channel {
-            tell(channel, answer);
+        if let Some(host) = self.host {
+            tell(host.channel, answer);
         }
     }
-}
-
-/// In nanoseconds: the clock that the host has too.
-fn monotonic() -> u64 {
-    let mut time = MaybeUninit::<libc::timespec>::zeroed();
-    // SAFETY: fills the structure, which is valid as zeros too.
-    let time = unsafe {
-        libc::clock_gettime(libc::CLOCK_MONOTONIC, time.as_mut_ptr());
-        time.assume_init()
-    };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

@@ -3,15 +3,18 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use forkline_launch::{Attributes, Limit, Stack, Step, bounding_set, limits, processors};
-use forkline_protocol::{Answer, Descriptors, Order, Received, Request, receive, send, take};
+use forkline_protocol::{Answer, Descriptors, Order, Received, Request, receive_now, send, take};
 
 use crate::command;
+use crate::host::{Ties, Waker};
 use crate::signals;
 
 /// What a cradle has from its keeper.
 pub struct Cradle<'keeper> {
     /// The way to the host.
     pub channel: OwnedFd,
+    /// Readable once the host is gone, whoever may hold the other end of that. None: it may be left behind.
+    pub parting: Option<BorrowedFd<'keeper>>,
     pub null: BorrowedFd<'keeper>,
     pub stack: &'keeper mut Stack,
     pub own: Attributes,
@@ -23,31 +26,31 @@ const LONGEST: usize = 256 * 1024;
 impl Cradle<'_> {
     /// Runs commands for as long as the host may want it to.
     pub fn serve(mut self) {
+        let waker = Waker::new().ok();
         let mut buffer = vec![0; LONGEST];
         loop {
-            let received = match receive(self.channel.as_fd(), &mut buffer) {
+            let channel = (self.channel.as_fd(), libc::POLLIN);
+            let parting = self.parting.map(|parting| (parting, libc::POLLIN));
+            let [_, gone] = signals::wait([Some(channel), parting], None);
+            if gone != 0 {
+                return;
+            }
+            let received = match receive_now(self.channel.as_fd(), &mut buffer) {
                 Ok(received) if received.length > 0 => received,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {
-                    if signals::host_is_gone() {
-                        return;
-                    }
-                    continue;
-                }
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => continue,
                 // The host is gone, or has no more use for it.
                 _ => return,
             };
             let message = buffer.get(..received.length).unwrap_or_default();
             // What is not was for a command that had just ended.
-            if Descriptors::are_in(message) && !self.answer(message, received)
-                || signals::host_is_gone()
-            {
+            if Descriptors::are_in(message) && !self.answer(message, received, waker.as_ref()) {
                 return;
             }
         }
     }
 
     /// Whether the next one may be run here.
-    fn answer(&mut self, message: &[u8], received: Received) -> bool {
+    fn answer(&mut self, message: &[u8], received: Received, waker: Option<&Waker>) -> bool {
         let (descriptors, mut request) = match accept(message, received) {
             Ok(accepted) => accepted,
             Err((step, errno)) => {
@@ -61,7 +64,8 @@ impl Cradle<'_> {
         }
         self.keep_to_processes(&request.attributes.limits);
         only_what_differs(&mut request.attributes, &self.own);
-        command::run(request, descriptors, self.channel.as_fd(), self.null, self.stack)
+        let ties = Ties { channel: self.channel.as_fd(), parting: self.parting, waker };
+        command::run(request, descriptors, ties, self.null, self.stack)
     }
 
     /// This one counts for whoever clones, not for what is cloned.

@@ -19,8 +19,10 @@ use std::time::Instant;
 use forkline_launch::{Place, Request as Launch, Stack, Step, launch};
 use forkline_protocol::{Descriptors, Detached, Request, encode_report, memory_file};
 
-use crate::keeper;
+use crate::host;
+use crate::proc;
 use crate::signals;
+use crate::wait;
 use clients::Clients;
 use crew::{Children, Crew, Seated};
 use input::Input;
@@ -34,7 +36,7 @@ type Failure = (Step, i32, String);
 /// The keeper's work: starts the command in `order`, tells stdout whether it runs, and keeps it to
 /// its end.
 pub fn keep(order: File) {
-    let host = keeper::host();
+    let watched = host::watched();
     // What the host has launched, and waits for, ends here; its child is nobody's. It stays in the
     // session made at the launch, which has no terminal and which it can't get one for.
     // SAFETY: there is one thread, so the child has everything that its parent had.
@@ -47,10 +49,12 @@ pub fn keep(order: File) {
         _ => return,
     }
     signals::prepare();
+    proc::beyond_all();
     // Its orphans fall to us, so that the command's descent is never lost to a double fork.
-    // SAFETY: takes numbers only.
-    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
-    let started = open_null().and_then(|null| start(order, host, &null).map(|task| (task, null)));
+    let able = signals::check().and_then(|()| wait::check()).and_then(|()| wait::adopt_orphans());
+    let denied = |(errno, call)| (Step::Keeper, errno, format!("forkline-keeper: {call}"));
+    let null = able.map_err(denied).and_then(|()| open_null());
+    let started = null.and_then(|null| start(order, watched, &null).map(|task| (task, null)));
     match started {
         Ok((task, null)) => {
             let heard = report(&Ok(task.leader())).is_ok();

@@ -12,10 +12,12 @@ use forkline_protocol::{Answer, Call, News, Status, VERSION, receive_now, send, 
 use crate::command::GRACE_WITHOUT_HOST;
 use crate::cradle::{Cradle, own_attributes, tell};
 use crate::ending::Ending;
+use crate::host::{self, Parting};
 use crate::members::{Members, kill};
 use crate::outside;
+use crate::proc;
 use crate::sandbox::kept::Standing;
-use crate::signals::{self, HOST_IS_GONE};
+use crate::signals;
 use crate::wait::{self, Change, Ended, Family};
 
 struct Keeper {
@@ -27,6 +29,8 @@ struct Keeper {
     lifeline: Option<OwnedFd>,
     /// Readable once the host has ended: a fork of it may hold the lifeline open.
     host: Option<OwnedFd>,
+    /// How cradles hear of that.
+    parting: Parting,
     /// The host has another keeper.
     retired: bool,
     null: OwnedFd,
@@ -45,9 +49,6 @@ struct Adopted {
     ending: Ending,
 }
 
-/// When a signal may have come too early.
-const AGAIN: Duration = Duration::from_millis(50);
-
 /// The keeper's work, until the host is gone and its commands are.
 pub fn keep(is_same_version: bool) -> ExitCode {
     // SAFETY: the engine puts it there, and nothing else here uses it.
@@ -56,46 +57,52 @@ pub fn keep(is_same_version: bool) -> ExitCode {
         let _ = send(lifeline.as_fd(), [&News::Hello(VERSION).encode(), b""], &[]);
         return ExitCode::from(2);
     }
-    keep_for(lifeline, host(), None)
+    keep_for(lifeline, host::watched(), None)
 }
 
 /// The same for a host whose end shows in one of these; `standing`: in a sandbox.
 pub fn keep_for(lifeline: OwnedFd, host: Option<OwnedFd>, standing: Option<Standing>) -> ExitCode {
     standing.iter().for_each(|standing| standing.hand_out_terminals(lifeline.as_fd()));
-    let Ok(mut keeper) = Keeper::new(lifeline, host) else { return ExitCode::FAILURE };
+    let mut keeper = match Keeper::new(&lifeline, host) {
+        Ok(keeper) => keeper,
+        Err((errno, call)) => {
+            let refused = News::Refused(errno, call.to_owned()).encode();
+            let _ = send(lifeline.as_fd(), [&refused, b""], &[]);
+            return ExitCode::FAILURE;
+        }
+    };
+    // The keeper's own descriptor of it is another one.
+    drop(lifeline);
     keeper.standing = standing;
     keeper.say(News::Hello(VERSION));
     while keeper.turn() {}
     ExitCode::SUCCESS
 }
 
-/// Our parent, as long as it is the host; readable once it has ended.
-pub fn host() -> Option<OwnedFd> {
-    // SAFETY: takes numbers; 0 is nobody.
-    let host = unsafe { libc::syscall(libc::SYS_pidfd_open, libc::getppid(), 0) } as i32;
-    // SAFETY: just opened, and nobody else's.
-    (host >= 0).then(|| unsafe { OwnedFd::from_raw_fd(host) })
-}
-
 impl Keeper {
-    fn new(lifeline: OwnedFd, host: Option<OwnedFd>) -> io::Result<Self> {
+    /// Else the errno, and the call that was denied.
+    fn new(lifeline: &OwnedFd, host: Option<OwnedFd>) -> Result<Self, (i32, &'static str)> {
         signals::prepare();
-        // SAFETY: takes numbers, and a name that ends with NUL.
-        unsafe {
-            libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
-            libc::prctl(libc::PR_SET_NAME, c"forkline-keeper".as_ptr());
-        }
+        host::outlive_parent_awake();
+        host::wake_by(lifeline.as_fd());
+        signals::check()?;
+        wait::check()?;
+        wait::adopt_orphans()?;
+        proc::beyond_all();
+        proc::name_own(c"forkline-keeper");
+        let failed = |call| move |error: io::Error| (error.raw_os_error().unwrap_or(0), call);
         let stdout = io::stdout();
-        let null = stdout.as_fd().try_clone_to_owned()?;
+        let null = stdout.as_fd().try_clone_to_owned().map_err(failed("fcntl"))?;
         Ok(Keeper {
             cradles: HashMap::new(),
             kept: HashSet::new(),
             // Away from the numbers that commands have, and closed when one is executed.
-            lifeline: Some(lifeline.try_clone()?),
+            lifeline: Some(lifeline.try_clone().map_err(failed("fcntl"))?),
             host,
+            parting: Parting::new().map_err(failed("eventfd"))?,
             retired: false,
             null,
-            stack: Stack::new()?,
+            stack: Stack::new().map_err(failed("mmap"))?,
             own: own_attributes(),
             adopted: None,
             standing: None,
@@ -166,6 +173,7 @@ impl Keeper {
 
     fn host_is_gone(&mut self) {
         (self.lifeline, self.host) = (None, None);
+        self.parting.tell();
     }
 
     /// Reaps whoever has ended; whether nobody is left.
@@ -236,14 +244,16 @@ impl Keeper {
                 if let Some(standing) = standing.filter(|_| is_kept) {
                     standing.introduce(channel.as_fd(), line);
                 }
-                // SAFETY: takes numbers, and a name that ends with NUL.
-                unsafe {
-                    libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
-                    libc::prctl(libc::PR_SET_NAME, c"forkline-cradle".as_ptr());
-                }
+                // What the keeper may do, its child may.
+                let _ = wait::adopt_orphans();
+                proc::name_own(c"forkline-cradle");
+                wait::begin();
+                host::outlive_parent_awake();
+                host::wake_by(channel.as_fd());
                 let null = self.null.as_fd();
+                let parting = (!is_kept).then(|| self.parting.descriptor());
                 let own = self.own.clone();
-                Cradle { channel, null, stack: &mut self.stack, own }.serve();
+                Cradle { channel, parting, null, stack: &mut self.stack, own }.serve();
                 // SAFETY: ends this process, which has nothing to write or to tidy.
                 unsafe { libc::_exit(0) }
             }
@@ -259,30 +269,20 @@ impl Keeper {
 
     /// Does what is due; when to come again.
     fn act(&mut self) -> Option<Duration> {
-        let mut again = None;
-        if self.lifeline.is_none() {
-            // Each time: the signal may come when a cradle is just about to wait.
-            for pid in self.cradles.keys().filter(|pid| !self.kept.contains(pid)) {
-                kill(*pid, HOST_IS_GONE);
-                again = Some(AGAIN);
-            }
-        }
         let now = Instant::now();
-        let Some(adopted) = &mut self.adopted else { return again };
+        let adopted = self.adopted.as_mut()?;
         adopted.members.set_apart(self.cradles.keys().copied());
-        let gone = adopted.members.children().is_empty();
-        if gone {
+        if adopted.members.children().is_empty() {
             self.nobody_is_adopted();
-            return again;
+            return None;
         }
         if adopted.ending.act(&adopted.members, None, now) {
             for cradle in self.adopted.take().into_iter().flat_map(|adopted| adopted.cradles) {
                 self.say(News::GivenUp(cradle));
             }
-            return again;
+            return None;
         }
-        let due = adopted.ending.due().saturating_duration_since(Instant::now());
-        Some(again.map_or(due, |again| again.min(due)))
+        Some(adopted.ending.due().saturating_duration_since(Instant::now()))
     }
 
     fn say(&self, news: News) {

@@ -12,6 +12,7 @@ mod command;
 mod cradle;
 mod detached;
 mod ending;
+mod host;
 mod keeper;
 mod late;
 mod line;

@@ -1,7 +1,10 @@
 //! Processes as `/proc` shows them, for names and for whom to signal; what is proven is proven without.
 
+use std::ffi::CStr;
 use std::fs::{self, File};
 use std::io::Read;
+use std::mem::MaybeUninit;
+use std::sync::OnceLock;
 
 /// A process at one moment. `(pid, started)` names it for ever; the pid alone may be reused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +49,15 @@ pub fn ticks() -> u64 {
 /// another PID namespace.
 pub fn is_ours() -> bool {
     fs::read_link("/proc/self").is_ok_and(|own| own.as_os_str() == &*std::process::id().to_string())
+}
+
+/// No process has this number, nor one above it. To be asked first while files can be opened.
+pub fn beyond_all() -> i32 {
+    static BEYOND: OnceLock<i32> = OnceLock::new();
+    // What no kernel gives more of.
+    const MOST: i32 = 4 * 1024 * 1024;
+    let told = || fs::read_to_string("/proc/sys/kernel/pid_max").ok()?.trim().parse().ok();
+    *BEYOND.get_or_init(|| told().unwrap_or(MOST))
 }
 
 /// One process; None when it is gone or not shown.
@@ -125,6 +137,23 @@ pub fn own_directory() -> Vec<u8> {
     use std::os::unix::ffi::OsStringExt;
     let path = std::fs::read_link("/proc/self/cwd").or_else(|_| std::env::current_dir());
     path.map(|path| path.into_os_string().into_vec()).unwrap_or_default()
+}
+
+/// Gives the calling process the name by which people find it.
+pub fn name_own(name: &CStr) {
+    // SAFETY: takes numbers, and a name that ends with NUL.
+    unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+}
+
+/// In nanoseconds: the clock that the host has too.
+pub fn monotonic() -> u64 {
+    let mut time = MaybeUninit::<libc::timespec>::zeroed();
+    // SAFETY: fills the structure, which is valid as zeros too.
+    let time = unsafe {
+        libc::clock_gettime(libc::CLOCK_MONOTONIC, time.as_mut_ptr());
+        time.assume_init()
+    };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 #[cfg(test)]

@@ -1,46 +1,45 @@
-//! Signals: all are blocked but while we wait, and then only those are let through that say something
-//! to us.
+//! Signals: all are blocked, whoever sends them, but SIGCHLD while we wait, which says nothing but that it
+//! is time to look. And waiting, which comes to its end whatever limits somebody has set us.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::{null, null_mut};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use forkline_launch::Signals;
 
-/// From the keeper to its cradles: the host is gone, whoever may still hold its channels.
-pub const HOST_IS_GONE: i32 = libc::SIGUSR1;
-
 /// Those that this process has given a meaning; it was started with none. (SIGPIPE: Rust does.)
-pub const NOT_DEFAULT: Signals = Signals::of([libc::SIGCHLD, HOST_IS_GONE, libc::SIGPIPE]);
+pub const NOT_DEFAULT: Signals = Signals::of([libc::SIGCHLD, libc::SIGPIPE]);
 
-static GONE: AtomicBool = AtomicBool::new(false);
+/// When nothing can be waited for.
+const PAUSE: Duration = Duration::from_millis(10);
 
-extern "C" fn note(signal: i32) {
-    if signal == HOST_IS_GONE {
-        GONE.store(true, Ordering::Relaxed);
-    }
-}
+extern "C" fn note(_: i32) {}
 
-/// Whether [`HOST_IS_GONE`] has come.
-pub fn host_is_gone() -> bool {
-    GONE.load(Ordering::Relaxed)
-}
-
-/// Blocks all but `HOST_IS_GONE`, and has those noted that interrupt a wait. What goes round to
-/// everybody, as when a service is stopped, is for the commands to take their time over.
+/// Blocks all signals, and has SIGCHLD interrupt a wait. What goes round to everybody, as when a service
+/// is stopped, is for the commands to take their time over; and a command may send its parent anything.
 pub fn prepare() {
-    for signal in [libc::SIGCHLD, HOST_IS_GONE] {
-        // SAFETY: valid as zeros: no flags, so that calls are interrupted, and an empty mask.
-        let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
-        action.sa_sigaction = note as extern "C" fn(i32) as usize;
-        // SAFETY: the handler only stores a flag.
-        unsafe { libc::sigaction(signal, &action, null_mut()) };
+    // SAFETY: valid as zeros: no flags, so that calls are interrupted, and an empty mask.
+    let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
+    action.sa_sigaction = note as extern "C" fn(i32) as usize;
+    let all = u64::MAX;
+    // The C library's own call leaves out the signals that it has for itself, each of which would end us.
+    // SAFETY: the handler does nothing; the kernel's set of signals has 64 bits.
+    unsafe {
+        libc::sigaction(libc::SIGCHLD, &action, null_mut());
+        let nothing = null_mut::<u64>();
+        let size = size_of_val(&all);
+        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const all, nothing, size);
     }
-    let blocked = all_but(&[HOST_IS_GONE]);
-    // SAFETY: an initialised mask; it cannot fail with SIG_SETMASK.
-    unsafe { libc::sigprocmask(libc::SIG_SETMASK, &blocked, null_mut()) };
+}
+
+/// Whether this kernel lets us wait; else the errno, and what it denies.
+pub fn check() -> Result<(), (i32, &'static str)> {
+    let mut none = Watched { all: &mut [], time: Some(Duration::ZERO) };
+    if none.poll().is_err() {
+        none.select().map_err(|errno| (errno, "ppoll"))?;
+    }
+    Ok(())
 }
 
 /// Waits until one of these is readable or has ended, a child has ended, or the time is over. What is
@@ -61,29 +60,136 @@ pub fn wait<const N: usize>(
 
 /// The same for any number of them; what is true of each is put there.
 pub fn wait_for(watched: &mut [libc::pollfd], time: Option<Duration>) {
-    let time = time.map(|time| libc::timespec {
-        tv_sec: time.as_secs() as libc::time_t,
-        tv_nsec: time.subsec_nanos().into(),
-    });
-    let mask = all_but(&[libc::SIGCHLD, HOST_IS_GONE]);
-    let time = time.as_ref().map_or(null(), |time| &raw const *time);
-    let count = watched.len() as libc::nfds_t;
-    // SAFETY: all three outlive the call.
-    let ready = unsafe { libc::ppoll(watched.as_mut_ptr(), count, time, &mask) };
-    if ready <= 0 {
-        watched.iter_mut().for_each(|descriptor| descriptor.revents = 0);
+    let mut watched = Watched { all: watched, time };
+    let failed = match watched.poll() {
+        // More of them than this process may have open: a limit that somebody has set us.
+        Err(errno) if errno != libc::EINTR => watched.select().err(),
+        polled => polled.err(),
+    };
+    if failed.is_some() {
+        watched.all.iter_mut().for_each(|descriptor| descriptor.revents = 0);
+    }
+    if failed.is_some_and(|errno| errno != libc::EINTR) {
+        // For want of memory, which may pass: whoever waits comes again, but not at once.
+        std::thread::sleep(time.map_or(PAUSE, |time| time.min(PAUSE)));
     }
 }
 
-/// The numbers must be those of signals.
-fn all_but(numbers: &[i32]) -> libc::sigset_t {
-    let mut signals = MaybeUninit::uninit();
-    // SAFETY: sigfillset initialises it; neither call can fail with a valid set and number.
-    unsafe {
-        libc::sigfillset(signals.as_mut_ptr());
-        for &number in numbers {
-            libc::sigdelset(signals.as_mut_ptr(), number);
+/// What is waited for.
+struct Watched<'a> {
+    all: &'a mut [libc::pollfd],
+    time: Option<Duration>,
+}
+
+impl Watched<'_> {
+    fn time(&self) -> Option<libc::timespec> {
+        self.time.map(|time| libc::timespec {
+            tv_sec: time.as_secs() as libc::time_t,
+            tv_nsec: time.subsec_nanos().into(),
+        })
+    }
+
+    /// The errno, if it was no wait.
+    fn poll(&mut self) -> Result<(), i32> {
+        let time = self.time();
+        let time = time.as_ref().map_or(null(), |time| &raw const *time);
+        let count = self.all.len() as libc::nfds_t;
+        let mask = all_but_children();
+        // SAFETY: all three outlive the call.
+        done(unsafe { libc::ppoll(self.all.as_mut_ptr(), count, time, &mask) })
+    }
+
+    /// The same by a call that no limit of descriptors makes fail; of an end alone, without anything that is
+    /// to be read or written, it does not tell.
+    fn select(&mut self) -> Result<(), i32> {
+        const BITS: usize = libc::c_ulong::BITS as usize;
+        let place = |fd: i32| usize::try_from(fd).ok().map(|fd| (fd / BITS, 1 << (fd % BITS)));
+        let highest = self.all.iter().map(|watched| watched.fd).max().unwrap_or(-1);
+        let words = place(highest).map_or(0, |(word, _)| word + 1);
+        let set = |event: i16| {
+            let mut set: Vec<libc::c_ulong> = vec![0; words];
+            let wanted = self.all.iter().filter(|watched| watched.events & event != 0);
+            for (word, bit) in wanted.filter_map(|watched| place(watched.fd)) {
+                set.get_mut(word).into_iter().for_each(|word| *word |= bit);
+            }
+            set
+        };
+        let (mut read, mut write) = (set(libc::POLLIN), set(libc::POLLOUT));
+        let time = self.time();
+        let time = time.as_ref().map_or(null(), |time| &raw const *time);
+        let mask = all_but_children();
+        // SAFETY: both sets have a bit for each descriptor below the count; all outlive the call.
+        done(unsafe {
+            let (read, write) = (read.as_mut_ptr().cast(), write.as_mut_ptr().cast());
+            libc::pselect(highest + 1, read, write, null_mut(), time, &mask)
+        })?;
+        for watched in self.all.iter_mut() {
+            let is_in = |set: &[libc::c_ulong]| {
+                place(watched.fd)
+                    .is_some_and(|(word, bit)| set.get(word).is_some_and(|w| w & bit != 0))
+            };
+            watched.revents = if is_in(&read) { libc::POLLIN } else { 0 };
+            watched.revents |= if is_in(&write) { libc::POLLOUT } else { 0 };
         }
+        Ok(())
+    }
+}
+
+fn done(result: libc::c_int) -> Result<(), i32> {
+    if result >= 0 {
+        return Ok(());
+    }
+    Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL))
+}
+
+fn all_but_children() -> libc::sigset_t {
+    // SAFETY: a set of bits, all of which may be set; the C library would leave out those it has for
+    // itself. SIGCHLD is the number of a signal.
+    unsafe {
+        let mut signals = MaybeUninit::<libc::sigset_t>::uninit();
+        signals.as_mut_ptr().write_bytes(0xff, 1);
+        libc::sigdelset(signals.as_mut_ptr(), libc::SIGCHLD);
         signals.assume_init()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+    use std::time::Instant;
+
+    use forkline_protocol::{pair, send};
+
+    use super::*;
+
+    #[test]
+    fn what_is_true_of_each_is_told_by_either_call() {
+        let (ours, theirs) = pair().unwrap();
+        send(ours.as_fd(), [b"word", b""], &[]).unwrap();
+        let watch = |fd, events| libc::pollfd { fd, events, revents: 0 };
+        let (ours, theirs) = (ours.as_raw_fd(), theirs.as_raw_fd());
+        let all = [
+            watch(theirs, libc::POLLIN),
+            watch(-1, libc::POLLIN),
+            watch(ours, libc::POLLIN),
+            watch(ours, libc::POLLOUT),
+            watch(theirs, 0),
+        ];
+        for select in [false, true] {
+            let mut all = all;
+            let mut watched = Watched { all: &mut all, time: None };
+            if select { watched.select() } else { watched.poll() }.unwrap();
+            let seen = all.map(|watched| watched.revents);
+            assert_eq!(seen, [libc::POLLIN, 0, 0, libc::POLLOUT, 0]);
+        }
+    }
+
+    #[test]
+    fn without_descriptors_the_time_is_waited_for_all_the_same() {
+        let since = Instant::now();
+        let time = Some(Duration::from_millis(30));
+        Watched { all: &mut [], time }.select().unwrap();
+        assert!(since.elapsed() >= Duration::from_millis(30));
+        assert_eq!(check(), Ok(()));
     }
 }

@@ -1,10 +1,21 @@
 //! Waiting for children. ECHILD is the only proof that nobody is left.
+//!
+//! Where `waitid` is denied, as by an old container's filter, it is done by `wait4`, which can't look at a
+//! child that has ended without reaping it: such a one is kept until it is asked for.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 
 use forkline_protocol::Status;
+
+use crate::proc;
+
+thread_local! {
+    static REAPED: RefCell<VecDeque<Ended>> = const { RefCell::new(VecDeque::new()) };
+}
 
 /// A child that has ended, and been reaped.
 #[derive(Debug, Clone, Copy)]
@@ -37,12 +48,50 @@ pub enum Family {
 
 /// Reaps one that has ended, if there is any.
 pub fn next() -> Family {
-    wait(libc::P_ALL, 0, libc::WEXITED)
+    take(libc::WEXITED)
 }
 
 /// The same, and tells of those that were stopped.
 pub fn next_or_stopped() -> Family {
-    wait(libc::P_ALL, 0, libc::WEXITED | libc::WSTOPPED)
+    take(libc::WEXITED | libc::WSTOPPED)
+}
+
+/// Whether this kernel lets us wait for children; else the errno, and what it denies.
+pub fn check() -> Result<(), (i32, &'static str)> {
+    let errno = |result: libc::c_long| {
+        let error = io::Error::last_os_error();
+        error.raw_os_error().filter(|errno| result != 0 && *errno != libc::ECHILD)
+    };
+    let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    let (nothing, no_usage) = (null_mut::<libc::siginfo_t>(), null_mut::<libc::rusage>());
+    // SAFETY: fills nothing, and reaps nobody.
+    let refused =
+        errno(unsafe { libc::syscall(libc::SYS_waitid, libc::P_ALL, 0, nothing, flags, no_usage) });
+    let Some(refused) = refused else { return Ok(()) };
+    // SAFETY: fills nothing; of whom we have not begun to ask, nobody is there.
+    let other = errno(unsafe { libc::wait4(-1, null_mut(), libc::WNOHANG, no_usage) }.into());
+    other.map_or(Ok(()), |_| Err((refused, "waitid")))
+}
+
+/// Orphans of whoever descends from this process fall to it; else the errno, and the call.
+pub fn adopt_orphans() -> Result<(), (i32, &'static str)> {
+    // SAFETY: takes numbers only.
+    match unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) } {
+        0 => Ok(()),
+        _ => Err((io::Error::last_os_error().raw_os_error().unwrap_or(0), "prctl")),
+    }
+}
+
+/// In a child of a process that has children: its own are none of them.
+pub fn begin() {
+    REAPED.with_borrow_mut(VecDeque::clear);
+}
+
+fn take(flags: i32) -> Family {
+    match REAPED.with_borrow_mut(VecDeque::pop_front) {
+        Some(ended) => Family::Change(Change::Ended(ended)),
+        None => wait(libc::P_ALL, 0, flags),
+    }
 }
 
 /// Whether there is no child, living or not.
@@ -66,9 +115,10 @@ fn wait(kind: libc::idtype_t, pid: i32, flags: i32) -> Family {
     let result =
         unsafe { libc::syscall(libc::SYS_waitid, kind, pid, info.as_mut_ptr(), flags, usage_of) };
     if result != 0 {
-        let none = io::Error::last_os_error().raw_os_error() == Some(libc::ECHILD);
-        // Anything else is a call that the kernel would not take, and proves nothing.
-        return if none { Family::Empty } else { Family::Lives };
+        return match io::Error::last_os_error().raw_os_error() {
+            Some(libc::ECHILD) => Family::Empty,
+            _ => wait_without_looking(kind, pid, flags),
+        };
     }
     // SAFETY: zeroed, then filled by the kernel.
     let (info, usage) = unsafe { (info.assume_init(), usage.assume_init()) };
@@ -83,9 +133,54 @@ fn wait(kind: libc::idtype_t, pid: i32, flags: i32) -> Family {
         libc::CLD_STOPPED | libc::CLD_TRAPPED => return Family::Change(Change::Stopped(pid)),
         _ => Status::Unknown,
     };
+    Family::Change(Change::Ended(ended(pid, status, &usage)))
+}
+
+/// By `wait4`. A child of which only was to be asked is looked up, as long as it is shown: who is reaped may
+/// be signalled by nobody any more.
+fn wait_without_looking(kind: libc::idtype_t, pid: i32, flags: i32) -> Family {
+    let is_look = flags & libc::WNOWAIT != 0;
+    let is_ours = |stat: proc::Stat| stat.parent == std::process::id() as i32;
+    if is_look && kind == libc::P_PID && proc::stat(pid).is_some_and(is_ours) {
+        return Family::Lives;
+    }
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    let who = if kind == libc::P_PID { pid } else { -1 };
+    let stopped = if flags & libc::WSTOPPED != 0 { libc::WUNTRACED } else { 0 };
+    let options = libc::WNOHANG | libc::__WALL | stopped;
+    // SAFETY: fills the number, and the structure, which is valid as zeros too.
+    let (found, usage) = unsafe {
+        let found = libc::wait4(who, &mut status, options, usage.as_mut_ptr());
+        (found, usage.assume_init())
+    };
+    if found <= 0 {
+        let error = io::Error::last_os_error();
+        let none = found < 0 && error.raw_os_error() == Some(libc::ECHILD);
+        // Anything else is a call that the kernel would not take, and proves nothing.
+        return if none { Family::Empty } else { Family::Lives };
+    }
+    if libc::WIFSTOPPED(status) {
+        return Family::Change(Change::Stopped(found));
+    }
+    let status = match libc::WIFEXITED(status) {
+        true => Status::Exited(libc::WEXITSTATUS(status)),
+        false => Status::Signaled(libc::WTERMSIG(status)),
+    };
+    let ended = ended(found, status, &usage);
+    if is_look {
+        REAPED.with_borrow_mut(|reaped| reaped.push_back(ended));
+    }
+    match kind {
+        libc::P_PID => Family::Empty,
+        _ => Family::Change(Change::Ended(ended)),
+    }
+}
+
+fn ended(pid: i32, status: Status, usage: &libc::rusage) -> Ended {
     let cpu = [microseconds(&usage.ru_utime), microseconds(&usage.ru_stime)];
     let peak = u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024;
-    Family::Change(Change::Ended(Ended { pid, status, cpu, peak }))
+    Ended { pid, status, cpu, peak }
 }
 
 fn microseconds(time: &libc::timeval) -> u64 {

@@ -57,7 +57,7 @@ pub enum News {
     Terminals,
     /// A cradle that the host may leave behind has ended, or could not be made.
     Left,
-    /// The sandbox can't be had: the errno, and what could not be done.
+    /// The sandbox can't be had, or no keeper can be: the errno, and what could not be done.
     Refused(i32, String),
 }
 

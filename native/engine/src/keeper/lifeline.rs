@@ -31,7 +31,10 @@ impl Lifeline {
             match error.raw_os_error() {
                 Some(libc::EAGAIN) => {
                     let mut watched = [PollFd::new(&self.socket, PollFlags::OUT)];
-                    let _ = poll(&mut watched, Some(&LOOK));
+                    if poll(&mut watched, Some(&LOOK)).is_err() {
+                        // Not even one may be waited for, by a limit that somebody has set this process.
+                        std::thread::sleep(AGAIN);
+                    }
                     self.go_on();
                 }
                 // So many descriptors are on their way already, of all of this user's processes.

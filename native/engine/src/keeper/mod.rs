@@ -17,8 +17,8 @@ use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use forkline_launch::{Failure, Image, Place, Request, Stack, Step, launch};
 use forkline_protocol::{Call, VERSION, memory_file, memory_program, pair, role};
@@ -46,6 +46,8 @@ pub struct Keeper {
     pub sandbox: Option<Sandbox>,
     /// What keeps it from being of use, until it has greeted: then 0.
     fault: AtomicI32,
+    /// What it says keeps it from being of use.
+    refused: OnceLock<LaunchError>,
     gone: AtomicBool,
     /// Whether the host has been allowed to look into it.
     was_seen: AtomicBool,
@@ -115,10 +117,22 @@ impl Keeper {
         Some(self.fault.load(Ordering::Relaxed)).filter(|errno| *errno != 0)
     }
 
+    /// It has said why it is of no use: the errno, and what could not be done.
+    pub fn is_refused(&self, errno: i32, what: String) {
+        match &self.sandbox {
+            Some(sandbox) => sandbox.is_refused(errno, what),
+            None => {
+                let subject = format!("forkline-keeper: {what}");
+                let _ = self.refused.set(LaunchError { step: Step::Keeper, errno, subject });
+            }
+        }
+    }
+
     /// What comes of a command that it can't run; None: it can.
     pub fn refusal(&self) -> Option<LaunchError> {
         let fault = self.fault()?;
         let refused = self.sandbox.as_ref().and_then(Sandbox::refusal);
+        let refused = refused.or_else(|| self.refused.get().cloned());
         Some(refused.unwrap_or_else(|| no_keeper(io::Error::from_raw_os_error(fault))))
     }
 
@@ -225,6 +239,7 @@ fn start(
         cradles: Cradles::new(watch.clone()),
         sandbox,
         fault: AtomicI32::new(libc::ESRCH),
+        refused: OnceLock::new(),
         gone: AtomicBool::new(false),
         was_seen: AtomicBool::new(false),
         turns: AtomicUsize::new(0),

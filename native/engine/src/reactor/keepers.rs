@@ -42,47 +42,47 @@ impl Reactor {
         loop {
             match receive_now(keeper.lifeline.socket.as_fd(), &mut buffer) {
                 Ok(Received { length: 0, .. }) => return self.keeper_died(&keeper),
-                Ok(Received { length, descriptors, .. }) => match buffer
-                    .get(..length)
-                    .and_then(News::decode)
-                {
-                    Some(News::Hello(version)) => keeper.greeted(version),
-                    Some(News::Cleared(cradle)) => self.cradle_cleared(cradle, true),
-                    Some(News::GivenUp(cradle)) => self.cradle_cleared(cradle, false),
-                    Some(News::Listens) => {
-                        let plan = keeper.sandbox.as_ref().map(|sandbox| sandbox.plan.clone());
-                        match plan.zip(descriptors.try_into().ok()) {
-                            Some((plan, sockets)) => (self.on_listen)(id, &plan, Some(sockets)),
-                            // Their end tells that nobody serves it. The next command may fare better.
-                            None => keeper.resign(),
+                Ok(Received { length, descriptors, .. }) => {
+                    match buffer.get(..length).and_then(News::decode) {
+                        Some(News::Hello(version)) => keeper.greeted(version),
+                        Some(News::Cleared(cradle)) => self.cradle_cleared(cradle, true),
+                        Some(News::GivenUp(cradle)) => self.cradle_cleared(cradle, false),
+                        Some(News::Listens) => {
+                            let plan = keeper.sandbox.as_ref().map(|sandbox| sandbox.plan.clone());
+                            match plan.zip(descriptors.try_into().ok()) {
+                                Some((plan, sockets)) => (self.on_listen)(id, &plan, Some(sockets)),
+                                // Their end tells that nobody serves it. The next command may fare
+                                // better.
+                                None => keeper.resign(),
+                            }
                         }
-                    }
-                    Some(News::Denied(cradle, what)) => {
-                        keeper.sandbox.iter().for_each(|of| of.denies(cradle, what.clone()));
-                    }
-                    Some(News::Enforced(lines)) => {
-                        keeper.sandbox.iter().for_each(|sandbox| sandbox.stands(lines.clone()));
-                        if keeper.sandbox.as_ref().is_some_and(Sandbox::is_unserved) {
-                            // The next command may fare better.
+                        Some(News::Denied(cradle, what)) => {
+                            keeper.sandbox.iter().for_each(|of| of.denies(cradle, what.clone()));
+                        }
+                        Some(News::Enforced(lines)) => {
+                            keeper.sandbox.iter().for_each(|sandbox| sandbox.stands(lines.clone()));
+                            if keeper.sandbox.as_ref().is_some_and(Sandbox::is_unserved) {
+                                // The next command may fare better.
+                                keeper.resign();
+                            }
+                        }
+                        Some(News::Terminals) => {
+                            let directory = descriptors.into_iter().next();
+                            keeper
+                                .sandbox
+                                .iter()
+                                .zip(directory)
+                                .for_each(|(of, directory)| drop(of.terminals.set(directory)));
+                        }
+                        Some(News::Left) => keeper.kept_has_ended(),
+                        Some(News::Refused(errno, what)) => {
+                            keeper.is_refused(errno, what);
+                            // It ends; whoever asks from now on asks anew.
                             keeper.resign();
                         }
+                        None => {}
                     }
-                    Some(News::Terminals) => {
-                        let directory = descriptors.into_iter().next();
-                        keeper
-                            .sandbox
-                            .iter()
-                            .zip(directory)
-                            .for_each(|(of, directory)| drop(of.terminals.set(directory)));
-                    }
-                    Some(News::Left) => keeper.kept_has_ended(),
-                    Some(News::Refused(errno, action)) => {
-                        keeper.sandbox.iter().for_each(|of| of.is_refused(errno, action.clone()));
-                        // It ends; whoever asks from now on asks anew.
-                        keeper.resign();
-                    }
-                    None => {}
-                },
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(_) => {}
             }

@@ -2,8 +2,11 @@
 
 use std::fmt::Write;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::time::Duration;
 
 use forkline_protocol::take;
+
+use crate::signals;
 
 /// A command that tries everything is told of no more than this.
 const MOST: usize = 256;
@@ -93,9 +96,7 @@ impl Denials {
 
     fn has_host(&self) -> bool {
         let Some(host) = &self.host else { return false };
-        let mut poll = libc::pollfd { fd: host.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: one structure, which is filled.
-        unsafe { libc::poll(&mut poll, 1, 0) == 0 }
+        signals::wait([Some((host.as_fd(), libc::POLLIN))], Some(Duration::ZERO)) == [0]
     }
 }
 

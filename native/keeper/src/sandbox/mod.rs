@@ -31,8 +31,10 @@ use std::process::ExitCode;
 
 use forkline_protocol::{News, pair, send};
 
+use crate::host;
 use crate::keeper;
 use crate::outside;
+use crate::signals;
 use denied::Denied;
 use filter::Rules;
 use kept::Standing;
@@ -79,10 +81,13 @@ struct Built {
 
 /// Makes the sandbox that is told in `order`, and keeps it.
 pub fn keep(order: File) -> ExitCode {
+    // All of the crew, from before there is anybody who could send one.
+    signals::prepare();
+    host::outlive_parent_awake();
     // SAFETY: the engine puts it there, and nothing else here uses it.
     let lifeline = unsafe { OwnedFd::from_raw_fd(0) };
     let Some(plan) = read(order) else { return ExitCode::FAILURE };
-    let before = Before { host: keeper::host(), rights: namespaces::rights_outside(), lifeline };
+    let before = Before { host: host::watched(), rights: namespaces::rights_outside(), lifeline };
     outside::remember();
     if plan.require == Require::Landlock {
         return landlocked(&plan, before);

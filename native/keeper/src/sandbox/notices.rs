@@ -3,6 +3,9 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use crate::signals;
 
 /// A call that waits for its answer, as the kernel has it.
 #[repr(C)]
@@ -69,9 +72,8 @@ impl Listener {
 
     /// Whether there is nobody left who could ask.
     pub fn is_over(&self) -> bool {
-        let mut poll = libc::pollfd { fd: self.0.as_raw_fd(), events: 0, revents: 0 };
-        // SAFETY: one structure, which is filled.
-        unsafe { libc::poll(&mut poll, 1, 0) == 1 && poll.revents & libc::POLLHUP != 0 }
+        let [ready] = signals::wait([Some((self.0.as_fd(), 0))], Some(Duration::ZERO));
+        ready & libc::POLLHUP != 0
     }
 
     /// What the call comes to: nothing, or an errno. Who is gone needs no answer.

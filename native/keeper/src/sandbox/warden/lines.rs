@@ -1,13 +1,14 @@
 //! To the keepers of commands that the host may leave behind: what those are denied.
 
 use std::collections::HashMap;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use forkline_protocol::receive_now;
 
 use crate::sandbox::kept;
+use crate::signals;
 
 pub struct Lines {
     /// Where their cradles say who they are, each before it runs anything.
@@ -59,13 +60,10 @@ impl Lines {
 
 /// What of these has happened there.
 fn ready(socket: &OwnedFd, events: i16, time: Option<Duration>) -> i16 {
-    let mut poll = libc::pollfd { fd: socket.as_raw_fd(), events, revents: 0 };
-    let time = time.map_or(-1, |time| time.as_millis() as i32);
     loop {
-        // SAFETY: one structure, which is filled.
-        let count = unsafe { libc::poll(&mut poll, 1, time) };
-        if count >= 0 || std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
-            return poll.revents;
+        let [ready] = signals::wait([Some((socket.as_fd(), events))], time);
+        if ready != 0 || time.is_some() {
+            return ready;
         }
     }
 }

@@ -1,0 +1,110 @@
+//! The host, as its crew knows it: what shows that it has ended, and what wakes whoever is stopped by then.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use forkline_protocol::pair;
+
+/// Our parent, as long as it is the host; readable once it has ended.
+pub fn watched() -> Option<OwnedFd> {
+    // SAFETY: takes numbers; 0 is nobody.
+    let host = unsafe { libc::syscall(libc::SYS_pidfd_open, libc::getppid(), 0) } as i32;
+    // SAFETY: just opened, and nobody else's.
+    (host >= 0).then(|| unsafe { OwnedFd::from_raw_fd(host) })
+}
+
+/// Tells the cradles of a keeper that the host is gone, whoever may still hold their channels.
+///
+/// No signal does, since anybody may send one. This has no name and no second end: only who has inherited
+/// it can say so, and a keeper that is killed has not said it.
+pub struct Parting(OwnedFd);
+
+impl Parting {
+    pub fn new() -> io::Result<Parting> {
+        // SAFETY: takes numbers only.
+        let event = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+        if event < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: just made, and nobody else's.
+        Ok(Parting(unsafe { OwnedFd::from_raw_fd(event) }))
+    }
+
+    /// For all of them, and those to come: nobody reads it, so it stays readable.
+    pub fn tell(&self) {
+        let one = 1_u64.to_ne_bytes();
+        // SAFETY: reads the bytes, of which it is told the length.
+        unsafe { libc::write(self.0.as_raw_fd(), one.as_ptr().cast(), one.len()) };
+    }
+
+    /// Readable once that is told.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// From now on the calling process goes on, if somebody has stopped it, when its parent ends.
+pub fn outlive_parent_awake() {
+    // SAFETY: takes numbers only. To a process that is not stopped this signal is nothing; so it does not
+    // matter that it comes with the end of a mere thread of the parent as well.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGCONT) };
+}
+
+/// From now on the calling process goes on, if somebody has stopped it, whenever there is something to
+/// read here, the end among it.
+pub fn wake_by(socket: BorrowedFd) {
+    // SAFETY: takes nothing.
+    let own = unsafe { libc::getpid() };
+    give_to(socket, own);
+    tell_by_going_on(socket);
+}
+
+/// Has a command that is stopped go on when its cradle ends, however that ends: with the signal that asks
+/// it to end then (its parent's death is told by SIGTERM), it would stay stopped for ever, where the keeper
+/// is not there any more to see to it.
+///
+/// The kernel tells of the end of the other end of a socket by a signal. A cradle has both ends of these,
+/// and tells each of the other's: whichever is closed first, in its last moments, wakes the command.
+pub struct Waker([OwnedFd; 2]);
+
+impl Waker {
+    pub fn new() -> io::Result<Waker> {
+        let (one, other) = pair()?;
+        let ends = [one, other];
+        ends.iter().for_each(|end| tell_by_going_on(end.as_fd()));
+        Ok(Waker(ends))
+    }
+
+    /// For the group of this leader, from now on.
+    pub fn is_for(&self, leader: i32) {
+        self.0.iter().for_each(|end| give_to(end.as_fd(), -leader));
+    }
+}
+
+/// Whom the kernel tells what happens here: a process, or, below 0, a group. It remembers who that is, and
+/// does not take who gets the number later for it.
+fn give_to(socket: BorrowedFd, whom: i32) {
+    // SAFETY: takes numbers only.
+    unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_SETOWN, whom) };
+}
+
+/// That it tells, and by which signal.
+fn tell_by_going_on(socket: BorrowedFd) {
+    const SET_SIGNAL: libc::c_int = 10;
+    // SAFETY: take numbers only. No call here relies on a socket's other flags, which are cleared.
+    unsafe {
+        libc::fcntl(socket.as_raw_fd(), SET_SIGNAL, libc::SIGCONT);
+        libc::fcntl(socket.as_raw_fd(), libc::F_SETFL, libc::O_ASYNC);
+    }
+}
+
+/// What ties a cradle to its host, and its command to it.
+#[derive(Clone, Copy)]
+pub struct Ties<'cradle> {
+    /// The way to the host.
+    pub channel: BorrowedFd<'cradle>,
+    /// Readable once the host is gone. None: the host may leave it behind.
+    pub parting: Option<BorrowedFd<'cradle>>,
+    /// None: there are no descriptors left.
+    pub waker: Option<&'cradle Waker>,
+}
