@@ -24,7 +24,9 @@ function withClaims(count: number): string {
   return directory;
 }
 
-test('L1: as many claims as no argument list can carry neither fail a save nor stay', async () => {
+test('L1: as many claims as no argument list can carry neither fail a save nor stay', {
+  tags: ['slow'],
+}, async () => {
   const directory = withClaims(130_000);
   const store = createArtifactStore({ directory });
   expect((await store.save('bash', 'x')).id).toBe('130000');

@@ -66,6 +66,9 @@ const points: Record<string, (owner: Owner) => Underway | Promise<Underway>> = {
 };
 const ends = (point: string) => point === 'while it is being ended';
 
+/** Where most can go wrong. */
+const CORE = new Set(['once it is asked for', 'while it prints', 'while it is being ended']);
+
 type Whose = 'keeper' | 'cradle' | 'both';
 
 /** Signals them: of cradles all, unless it is known which. */
@@ -142,12 +145,17 @@ function endWhatNobodyCan(): void {
 
 describe.each(['keeper', 'cradle', 'both'] as const)('%s', (whose) => {
   describe.each(['SIGKILL', 'SIGSTOP'] as const)('%s', (signal) => {
-    test.each(Object.keys(points))(
+    // Of each who and each signal something is in `npm test`.
+    const names = Object.keys(points);
+    const isCore = (point: string) => CORE.has(point);
+    const dies = async (point: string) => {
+      for (let round = 0; round < ROUNDS; round += 1) await die(whose, signal, point);
+    };
+    test.each(names.filter(isCore))('%s', { timeout: 60_000 * ROUNDS }, dies);
+    test.each(names.filter((point) => !isCore(point)))(
       '%s',
-      async (point) => {
-        for (let round = 0; round < ROUNDS; round += 1) await die(whose, signal, point);
-      },
-      60_000 * ROUNDS,
+      { timeout: 60_000 * ROUNDS, tags: ['slow'] },
+      dies,
     );
   });
 });

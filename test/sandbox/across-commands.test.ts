@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import {
   as,
+  describeForAll,
   makeScene,
   type Person,
-  people,
   runAs,
   type Scene,
   useScenes,
@@ -42,7 +42,7 @@ const optionsOf = ({ work }: Scene, { sandbox }: Crossing) => {
   return { cwd: work, sandbox: sandbox ?? 'workspace-write', timeoutMs: 20_000 };
 };
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   test.each(crossings)('S1, S4, S6: the next command gains nothing by $name', async ({ index }) => {
     const { scene, crossing, seen } = begin(person, index);
     const host = startHost('commands', { under: as(person), env: { HOME: scene.home } });

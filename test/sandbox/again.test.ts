@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   CONTRACT_NAMES,
   createBashTool,
@@ -11,7 +11,7 @@ import {
 } from '../../src/index.js';
 import { runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { as, makeScene, people, useScenes } from '../support/sandbox.js';
+import { as, describeForAll, makeScene, useScenes } from '../support/sandbox.js';
 
 leavesNothingBehind();
 const scenes = useScenes();
@@ -24,7 +24,7 @@ interface Report {
   readonly error?: string;
 }
 
-describe.each(people)('%s: a command that was denied something', (person) => {
+describeForAll('%s: a command that was denied something', (person) => {
   /** Runs a command that notes each of its runs, and writes beside its workspace. */
   const ask = async (
     way: string,

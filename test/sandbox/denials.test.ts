@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import {
   as,
+  describeForAll,
   makeScene,
   type Person,
-  people,
   runAs,
   type Scene,
   startOutsider,
@@ -75,7 +75,7 @@ async function ask(person: Person, { home }: Scene, options: object, ...commands
   return answers.map(({ text }) => text);
 }
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   const names = Object.keys(cases({ home: '', work: '', outside: '' }));
   test.each(names)('is told of %s', async (name) => {
     const scene = makeScene(scenes.path, person);

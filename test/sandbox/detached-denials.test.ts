@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
 import {
   as,
+  describeForAll,
   detachingHost,
   makeScene,
-  people,
   runDetachedAs,
   type Scene,
   startOutsider,
@@ -34,7 +34,7 @@ function placeIn({ home }: Scene): string {
   return join(home, output, '..');
 }
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   test('whoever attaches is told what the kernel and the output tell', async () => {
     const scene = makeScene(scenes.path, person);
     await startOutsider(scene, person);

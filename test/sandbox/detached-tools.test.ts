@@ -1,15 +1,15 @@
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { longSleep, sleeping } from '../support/commands.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
-import { as, makeScene, people, useScenes } from '../support/sandbox.js';
+import { as, describeForAll, makeScene, useScenes } from '../support/sandbox.js';
 
 leavesNothingBehind();
 const scenes = useScenes();
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   test.each([
     ['modes', { command: 'echo out > ../outside/new; echo in > new', mode: 'background' }],
     ['session', { command: 'echo out > ../outside/new; echo in > new', run_in_background: true }],

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { daemon, longSleep, sleeping } from '../support/commands.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import {
@@ -11,9 +11,9 @@ import {
   openDescriptors,
 } from '../support/processes.js';
 import {
+  describeForAll,
   detachingHost,
   makeScene,
-  people,
   runDetachedAs,
   type Scene,
   startOutsider,
@@ -54,7 +54,7 @@ function linkOf(path: string): string {
   }
 }
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   test('a detached command is where the others are, and as confined as they', async () => {
     const scene = makeScene(scenes.path, person);
     const { told } = await startOutsider(scene, person);

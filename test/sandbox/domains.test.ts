@@ -8,7 +8,7 @@ import { canonicalHost } from '../../src/command/sandbox/proxy/hosts.js';
 import type { MergedResult } from '../../src/index.js';
 import { runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { makeScene, people, runAs, useScenes } from '../support/sandbox.js';
+import { describeForAll, makeScene, people, runAs, useScenes } from '../support/sandbox.js';
 
 leavesNothingBehind();
 const scenes = useScenes();
@@ -34,7 +34,7 @@ afterAll(() => {
 /** Its own loopback is the sandbox's: what is meant here is the host's. */
 const CURL = `curl -sS --noproxy ''`;
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   const ask = (command: string, network: object) => {
     const scene = makeScene(scenes.path, person);
     return runAs(person, scene, command, { cwd: scene.work, sandbox: { network } });

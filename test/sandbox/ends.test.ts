@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { daemon, longSleep, sleeping } from '../support/commands.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { childrenOf, eventually } from '../support/processes.js';
-import { as, makeScene, people, type Scene, useScenes } from '../support/sandbox.js';
+import { as, describeForAll, makeScene, type Scene, useScenes } from '../support/sandbox.js';
 
 // Ends are as exact in a sandbox as they are elsewhere.
 leavesNothingBehind();
@@ -21,7 +21,7 @@ function below(pid: number, name: string): number[] {
   });
 }
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   const hostOf = ({ home }: Scene) =>
     startHost('commands', { under: as(person), env: { HOME: home } });
 

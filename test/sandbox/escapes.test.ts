@@ -5,10 +5,10 @@ import { leavesNothingBehind } from '../support/leftovers.js';
 import { ROOT, where } from '../support/needs.js';
 import { eventually, isGone } from '../support/processes.js';
 import {
+  describeForAll,
   makeScene,
   type Outsider,
   type Person,
-  people,
   runAs,
   runDetachedAs,
   type Scene,
@@ -75,21 +75,16 @@ async function tryIt(
   return { out, text };
 }
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   describe.each(kinds)('by %s', (_, ways, isOut) => {
     const all = ways(nowhere, nobody).map((way, index) => ({ ...way, index }));
     const theirs = all.filter(({ forRoot }) => !forRoot || person === 'root');
-    const title = 'a command in a sandbox $name in vain';
     const triesInVain = async ({ index, untried }: (typeof all)[number]) => {
       if (!untried) expect(await tryIt(person, ways, index, isOut)).toMatchObject({ out: true });
       const tried = await tryIt(person, ways, index, isOut, 'workspace-write');
       expect(tried).toMatchObject({ out: false });
     };
-    // Root tries in `npm test` what no other can.
-    const isMostOf = (way: (typeof all)[number]) => person !== 'root' || way.forRoot;
-    const [first, others] = [theirs.filter(isMostOf), theirs.filter((way) => !isMostOf(way))];
-    test.each(first)(title, triesInVain);
-    test.each(others)(title, { tags: ['slow'] }, triesInVain);
+    test.each(theirs)('a command in a sandbox $name in vain', triesInVain);
     test.each(theirs)(
       'a detached command in a sandbox $name in vain',
       { tags: ['slow'] },

@@ -1,9 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { as, makeScene, type Person, people, type Scene, useScenes } from '../support/sandbox.js';
+import {
+  as,
+  describeForAll,
+  makeScene,
+  type Person,
+  people,
+  type Scene,
+  useScenes,
+} from '../support/sandbox.js';
 import { byGitNames } from './ways/by-git-names.js';
 
 leavesNothingBehind();
@@ -71,7 +79,7 @@ test('S2: what is tried here is obeyed by git, where nothing keeps it', () => {
   expect(isObeyed(people[0], scene)).toContain('a program was started');
 });
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   /** Runs commands, one after the other, as somebody. */
   function runner() {
     const host = startHost('commands', { under: as(person), env: { HOME: scenes.path } });

@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import {
   as,
+  describeForAll,
   give,
   makeScene,
   type Person,
-  people,
   type Scene,
   useScenes,
 } from '../support/sandbox.js';
@@ -29,7 +29,7 @@ async function runAll(person: Person, { home }: Scene, options: object, ...comma
   return texts;
 }
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   test.each([
     ['a directory', 'secrets/.env', [], 'mv secrets s2', 's2/.env'],
     ['one further above', 'a/b/.env', [], 'mv a a2', 'a2/b/.env'],

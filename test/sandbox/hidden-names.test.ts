@@ -8,16 +8,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
 import {
   as,
+  describeForAll,
   give,
   makeScene,
   type Person,
-  people,
   runAs,
   type Scene,
   useScenes,
@@ -90,7 +90,7 @@ async function readWhile(
   return { text: result.output.text, read: result.sandbox?.enforced.read };
 }
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   test.each(['home', "a home: with, odd\\ 'characters"])(
     'S3: what the host puts in the place of a hidden name is hidden, too, in %s',
     async (name) => {

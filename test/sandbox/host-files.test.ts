@@ -8,6 +8,7 @@ import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
 import {
+  describeForAll,
   fillSandboxes,
   makeScene,
   people,
@@ -193,7 +194,7 @@ while not os.path.exists("over"):
   });
 });
 
-describe.each(people)('S5: %s', (person) => {
+describeForAll('S5: %s', (person) => {
   test.each([
     ['namespaces', {}],
     ['Landlock alone', { require: 'landlock' }],

@@ -1,13 +1,14 @@
+// @module-tag slow
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { skipFor } from '../support/needs.js';
-import { makeScene, people, runAs, useScenes } from '../support/sandbox.js';
+import { describeForAll, makeScene, runAs, useScenes } from '../support/sandbox.js';
 
 // Packages come by the proxy, from a registry of ours; what is tested with them comes from PyPI.
 leavesNothingBehind();
@@ -99,7 +100,7 @@ const registry = () => `http://localhost:${(server.address() as AddressInfo).por
 const BY_PROXY = 'export NO_PROXY= no_proxy= npm_config_noproxy=';
 const sandbox = { network: { allowedDomains: ['localhost'] } };
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   const ask = async (script: string) => {
     const { work } = makeScene(scenes.path, person);
     asked.length = 0;

@@ -1,12 +1,12 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { as, makeScene, people, useScenes } from '../support/sandbox.js';
+import { as, describeForAll, makeScene, useScenes } from '../support/sandbox.js';
 
 leavesNothingBehind();
 const scenes = useScenes();
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   test.each([
     ['tool', true],
     ['tool', false],

@@ -11,7 +11,7 @@ import {
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { InputError, run } from '../../src/index.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { makeScene, people, runAs, useScenes } from '../support/sandbox.js';
+import { describeForAll, makeScene, people, runAs, useScenes } from '../support/sandbox.js';
 
 leavesNothingBehind();
 const scenes = useScenes();
@@ -44,7 +44,7 @@ test('the root directory is no workspace', async () => {
   await expect(wrong).rejects.toThrow(InputError);
 });
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   const scene = () => makeScene(scenes.path, person);
 
   test('has a loopback, temporary directories and a process tree of its own', async () => {

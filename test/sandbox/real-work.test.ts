@@ -1,8 +1,16 @@
+// @module-tag slow
 import { spawnSync } from 'node:child_process';
 import { homedir } from 'node:os';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { as, makeScene, type Person, people, runAs, useScenes } from '../support/sandbox.js';
+import {
+  as,
+  describeForAll,
+  makeScene,
+  type Person,
+  runAs,
+  useScenes,
+} from '../support/sandbox.js';
 
 // What people do all day works in a workspace that is a sandbox.
 leavesNothingBehind();
@@ -195,7 +203,7 @@ function has(person: Person, program: string): boolean {
   return spawnSync(shell, [...args, program], { stdio: 'ignore' }).status === 0;
 }
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   const possible = works.filter(({ needs = [] }) => needs.every((program) => has(person, program)));
   test.each(possible)('$name', async ({ script, options }) => {
     const scene = makeScene(scenes.path, person);

@@ -2,15 +2,15 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { program } from '../support/cli.js';
 import { runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import {
   as,
+  describeForAll,
   makeScene,
   type Person,
-  people,
   runDetachedAs,
   type Scene,
   useScenes,
@@ -156,7 +156,7 @@ async function overMcp(person: Person, { home, work }: Scene, commands: readonly
   await once(child, 'exit');
 }
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   test.each(roads)(
     'S1, S2: by %s a command gains nothing by what it has written',
     async (_, road) => {

@@ -1,14 +1,14 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { as, makeScene, people, runAs, useScenes } from '../support/sandbox.js';
+import { as, describeForAll, makeScene, runAs, useScenes } from '../support/sandbox.js';
 
 leavesNothingBehind();
 const scenes = useScenes();
 
 const VALUE = 'ghp_0123456789abcdefABCDEF0123456789abcd';
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   test('a command with a value in its text is refused, by the name of the secret', async () => {
     const scene = makeScene(scenes.path, person);
     const sandbox = { secrets: { TOKEN: { value: VALUE, domains: ['localhost'] } } };

@@ -4,10 +4,10 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Authority } from '../../src/command/sandbox/secrets/authority.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { makeScene, people, runAs, useScenes } from '../support/sandbox.js';
+import { describeForAll, makeScene, runAs, useScenes } from '../support/sandbox.js';
 
 leavesNothingBehind();
 const scenes = useScenes();
@@ -103,7 +103,7 @@ afterAll(() => {
 /** Its own loopback is the sandbox's: what is meant here is the host's. */
 const BY_PROXY = 'export NO_PROXY= no_proxy= npm_config_noproxy=;';
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   const ask = async (command: string, secrets: object = {}, more: object = {}) => {
     const scene = makeScene(scenes.path, person);
     asked.length = 0;

@@ -1,9 +1,16 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createBashTool } from '../../src/index.js';
 import { runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { as, makeScene, type Person, people, type Scene, useScenes } from '../support/sandbox.js';
+import {
+  as,
+  describeForAll,
+  makeScene,
+  type Person,
+  type Scene,
+  useScenes,
+} from '../support/sandbox.js';
 
 leavesNothingBehind();
 const scenes = useScenes();
@@ -38,7 +45,7 @@ outer() { _inner; }
 export FROM_RC=1
 `;
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   test.each(['private', 'shared'])(
     'a command in a sandbox has what the rc file leaves, and gets no rights by it (tmp: %s)',
     async (tmp) => {

@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { makeScene, people, runAs, useScenes } from '../support/sandbox.js';
+import { describeForAll, makeScene, runAs, useScenes } from '../support/sandbox.js';
 
 leavesNothingBehind();
 const scenes = useScenes();
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   test("S11: a command's terminal has a name in its sandbox, and is none of the host's", async () => {
     const scene = makeScene(scenes.path, person);
     const options = { cwd: scene.work, sandbox: 'workspace-write', pty: {} };

@@ -1,11 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { CONTRACT_NAMES } from '../../src/index.js';
 import { runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { as, makeScene, type Person, people, type Scene, useScenes } from '../support/sandbox.js';
+import {
+  as,
+  describeForAll,
+  makeScene,
+  type Person,
+  type Scene,
+  useScenes,
+} from '../support/sandbox.js';
 
 leavesNothingBehind();
 const scenes = useScenes();
@@ -22,7 +29,7 @@ function ask(person: Person, { home }: Scene, options: object, ...inputs: object
   return runHost<Answer[]>('tools', { args, under: as(person), env: { HOME: home } });
 }
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   test.each(CONTRACT_NAMES)('a tool of %s runs its commands in its sandbox', async (contract) => {
     const scene = makeScene(scenes.path, person);
     const options = { contract, cwd: scene.work, sandbox: 'workspace-write' };

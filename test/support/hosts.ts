@@ -92,6 +92,12 @@ export function namespaces(...flags: readonly string[]): string[] {
   return ['unshare', ...(process.getuid?.() === 0 ? [] : ['-Ur']), ...flags];
 }
 
+/** The number of whoever runs the tests once more, who would be root in {@link namespaces}. */
+export function asOneself(): string[] {
+  const [user, group] = [process.getuid?.(), process.getgid?.()];
+  return user === 0 ? [] : ['unshare', '-U', `--map-user=${user}`, `--map-group=${group}`];
+}
+
 /** A copy of the built package and the hosts that any user can read. */
 export function publicCopy(folder: string): string {
   mkdirSync(folder, { mode: 0o755 });

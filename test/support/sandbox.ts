@@ -5,7 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
 import { type BackgroundProcess, type MergedResult, type Receipt, run } from '../../src/index.js';
 import { settlesWithin } from '../../src/support/timing.js';
 import { startHost } from './hosts.js';
@@ -18,6 +18,14 @@ export const people = isRoot ? (['root', 'an ordinary user'] as const) : (['a us
 export type Person = (typeof people)[number];
 
 const isOther = (person: Person) => person === 'an ordinary user';
+
+/** Tests for whoever runs them; and, among the slow ones, for the ordinary user that root can be as well. */
+export function describeForAll(title: string, body: (person: Person) => void): void {
+  for (const person of people) {
+    const options = { tags: isOther(person) ? ['slow'] : [] };
+    describe(title.replace('%s', person), options, () => body(person));
+  }
+}
 
 /** Starts a program as somebody. */
 export function as(person: Person): string[] {

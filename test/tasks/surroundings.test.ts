@@ -7,7 +7,7 @@ import { detach, listTasks, type TaskSummary } from '../../src/index.js';
 import { readRecord } from '../../src/tasks/detached/place/record.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { follow, untilState, useTasks } from '../support/detached-tasks.js';
-import { namespaces, runHost, startHost } from '../support/hosts.js';
+import { asOneself, namespaces, runHost, startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
 
@@ -16,8 +16,19 @@ const tasks = useTasks();
 
 const stateOf = async (id: string) => (await listTasks()).find((task) => task.id === id)?.state;
 
+/** Who is not root stays who he is, for which /proc is needed last before it is gone. */
+function withoutProc(): string[] {
+  const [self, ...mapped] = asOneself();
+  if (self === undefined) {
+    return namespaces('-m', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh');
+  }
+  const mount = '@a = qw(none /proc tmpfs); syscall(165, @a, 0, 0) == 0 or die $!; exec @ARGV';
+  const rights = ['setpriv', '--ambient-caps=-all', '--inh-caps=-all'];
+  return [self, '-m', '--keep-caps', ...mapped, 'perl', '-e', mount, ...rights];
+}
+
 test('where /proc shows nothing it is found, followed and ended all the same', async () => {
-  const under = namespaces('-m', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh');
+  const under = withoutProc();
   const host = startHost('detach', { under, env: { TMPDIR: tasks.folder.path } });
   host.child.stdin?.write(`${JSON.stringify({ command: longSleep(368) })}\n`);
   const { id } = await host.next<{ id: string }>();
@@ -82,7 +93,7 @@ function startOnSmallDisk(kilobytes: number) {
   const disk = tasks.folder.file(`disk-${kilobytes}`);
   mkdirSync(disk);
   const mount = `mount -t tmpfs -o size=${kilobytes}k none ${disk} && exec "$@"`;
-  const under = namespaces('-m', 'sh', '-c', mount, 'sh');
+  const under = [...namespaces('-m', 'sh', '-c', mount, 'sh'), ...asOneself()];
   const host = startHost('detach', { under, env: { TMPDIR: disk } });
   return { host, disk, seen: `/proc/${host.child.pid}/root${disk}` };
 }

@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { leavesNothingBehind } from '../../support/leftovers.js';
-import { makeScene, people, runAs, useScenes } from '../../support/sandbox.js';
+import { describeForAll, makeScene, runAs, useScenes } from '../../support/sandbox.js';
 import { type Asked, BY_PROXY, useServer } from './server.js';
 
 leavesNothingBehind();
@@ -50,7 +50,7 @@ function keep({ url, body }: Asked): void {
   }
 }
 
-describe.each(people)('%s', (person) => {
+describeForAll('%s', (person) => {
   const project = (name: string) => {
     const scene = makeScene(scenes.path, person);
     // Whatever a package runs when it is published may look for the token.
