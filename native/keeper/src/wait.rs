@@ -187,3 +187,6 @@ fn microseconds(time: &libc::timeval) -> u64 {
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     seconds * 1_000_000 + u64::try_from(time.tv_usec).unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -161,3 +161,25 @@ fn one_from_the_start_is_there_even_when_empty() {
     assert_eq!(outcome.spill, Some(SpillReport::default()));
     assert!(path.exists());
 }
+
+#[test]
+fn one_from_the_start_takes_the_place_of_what_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    fs::write(&path, "what was there, and is longer").unwrap();
+    let outcome = start(spilling("echo new", &path, Opening::AtStart)).outcome();
+    assert_eq!(outcome.spill.unwrap().error, None);
+    assert_eq!(fs::read(&path).unwrap(), b"new\n");
+}
+
+#[test]
+fn a_quota_holds_however_many_writes_it_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let text = "for i in {1..10}; do printf %1000s; sleep .02; done";
+    let mut small = spilling(text, &path, Opening::AtStart);
+    small.spill = small.spill.map(|target| SpillTarget { max_bytes: 4500, ..target });
+    let report = start(small).outcome().spill.unwrap();
+    assert_eq!((report.written, report.dropped), (4500, 5500));
+    assert_eq!(fs::metadata(&path).unwrap().len(), 4500);
+}

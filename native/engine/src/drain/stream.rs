@@ -202,3 +202,6 @@ fn chunks(pieces: Vec<Piece>, form: Form) -> Vec<Chunk> {
     };
     pieces.into_iter().map(chunk).collect()
 }
+
+#[cfg(test)]
+mod tests;

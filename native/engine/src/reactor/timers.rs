@@ -101,4 +101,13 @@ mod tests {
         assert_eq!(timers.pop(later), Some((1, Alarm::Deadline)));
         assert_eq!(timers.pop(later), None);
     }
+
+    #[test]
+    fn a_timer_rings_at_its_time_and_not_only_after_it() {
+        let due = Instant::now() + Duration::from_millis(3);
+        let mut timers = Timers::default();
+        timers.set(1, Alarm::Quiet, due);
+        assert_eq!(timers.pop(due - Duration::from_nanos(1)), None);
+        assert_eq!(timers.pop(due), Some((1, Alarm::Quiet)));
+    }
 }

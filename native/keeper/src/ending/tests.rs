@@ -34,19 +34,26 @@ fn pid(child: &Child) -> i32 {
     child.id() as i32
 }
 
-/// Does what is due for so long; whether it was given up.
-fn act_for(ending: &mut Ending, leader: Option<i32>, time: Duration) -> bool {
-    let (members, end) = (Members::new(2), Instant::now() + time);
-    let mut given_up = false;
-    while !given_up && Instant::now() < end {
-        given_up = ending.act(&members, leader, Instant::now());
+/// Does what is due, with this leader, until that is so or it is given up; whether it was.
+fn act_until(
+    ending: &mut Ending,
+    leader: Option<i32>,
+    is_so: impl Fn(&Ending, Instant) -> bool,
+) -> bool {
+    let (members, begun) = (Members::new(2), Instant::now());
+    while !is_so(ending, begun) {
+        if ending.act(&members, leader, Instant::now()) {
+            return true;
+        }
         sleep(Duration::from_millis(1));
     }
-    given_up
+    false
 }
 
-/// Longer than all looks take together.
-const ALL_LOOKS: Duration = Duration::from_millis(400);
+fn all_have_been_looked_for(ending: &Ending, _: Instant) -> bool {
+    ending.looks > LOOKS
+}
+
 const LONG: Duration = Duration::from_secs(60);
 
 /// The signal that has ended it.
@@ -67,11 +74,14 @@ fn asking_once() {
     }
     let mut asked = child("trap 'echo asked' TERM", "while :; do sleep 9 & wait; done");
     let mut ending = Ending::new(LONG, Instant::now());
-    act_for(&mut ending, None, ALL_LOOKS);
+    act_until(&mut ending, None, all_have_been_looked_for);
+    let (mut said, mut more) = ([0; 6], String::new());
+    let mut stdout = asked.stdout.take().unwrap();
+    stdout.read_exact(&mut said).unwrap();
     kill(-pid(&asked), libc::SIGKILL);
-    let mut said = String::new();
-    asked.stdout.take().unwrap().read_to_string(&mut said).unwrap();
-    assert_eq!((said.as_str(), ending.is_forced()), ("asked\n", false));
+    stdout.read_to_string(&mut more).unwrap();
+    assert_eq!((said.as_slice(), more.as_str()), (b"asked\n".as_slice(), ""));
+    assert!(!ending.is_forced());
     assert_eq!(ended_by(asked), Some(libc::SIGKILL));
 }
 
@@ -89,15 +99,11 @@ fn starting_later() {
     }
     let before = child("", "exec sleep 60");
     let mut ending = Ending::new(LONG, Instant::now());
-    let members = Members::new(2);
-    while ending.looks < 2 {
-        ending.act(&members, None, Instant::now());
-    }
+    act_until(&mut ending, None, |ending, _| ending.looks == 2);
     // Some ticks of the clock by which starts are told.
     sleep(Duration::from_millis(50));
     let mut later = child("", "exec sleep 60");
-    act_for(&mut ending, None, ALL_LOOKS);
-    assert!(ending.looks > LOOKS);
+    act_until(&mut ending, None, all_have_been_looked_for);
     assert_eq!(ended_by(before), Some(libc::SIGTERM));
     assert!(later.try_wait().unwrap().is_none());
     kill(pid(&later), libc::SIGKILL);
@@ -120,10 +126,11 @@ fn going_on() {
         let stopped = child("", "exec sleep 60");
         kill(pid(&stopped), libc::SIGSTOP);
         let mut ending = Ending::new(LONG, Instant::now());
-        act_for(&mut ending, is_leader.then(|| pid(&stopped)), ALL_LOOKS);
-        let zombie = proc::stat(pid(&stopped)).unwrap();
-        assert!(!zombie.is_alive());
-        // It has ended, and only its parent has not asked how.
+        act_until(&mut ending, is_leader.then(|| pid(&stopped)), all_have_been_looked_for);
+        // It ends, and only its parent has not asked how.
+        while proc::stat(pid(&stopped)).unwrap().is_alive() {
+            sleep(Duration::from_millis(1));
+        }
         assert!(Members::new(2).all().iter().all(|member| member.pid != pid(&stopped)));
         assert_eq!(ended_by(stopped), Some(libc::SIGTERM));
     }
@@ -142,11 +149,12 @@ fn hurrying() {
     }
     let stubborn = child("trap '' TERM", "while :; do sleep 60; done");
     let mut ending = Ending::new(LONG, Instant::now());
-    assert!(!act_for(&mut ending, None, ALL_LOOKS));
+    assert!(!act_until(&mut ending, None, all_have_been_looked_for));
     assert!(!ending.is_forced());
     ending.set_grace(Duration::from_millis(20), Instant::now());
     // Nobody is given up who has only just been killed, and not been reaped.
-    assert!(!act_for(&mut ending, None, ALL_LOOKS));
+    let for_a_while = |_: &Ending, begun: Instant| begun.elapsed() > Duration::from_millis(400);
+    assert!(!act_until(&mut ending, None, for_a_while));
     assert!(ending.is_forced());
     assert_eq!(ended_by(stubborn), Some(libc::SIGKILL));
 }

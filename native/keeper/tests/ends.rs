@@ -1,0 +1,115 @@
+//! How commands end, and what is told of them on the way, by a real engine.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on fails")]
+
+mod support;
+
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use forkline_engine::{Cause, Signal, Status, Stdin};
+use support::{Live, command, dispose, engine, output, start};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Who of a command runs, by their names.
+fn members(live: &Live) -> Vec<String> {
+    let (told, names) = channel();
+    let asked = move |members: Option<Vec<_>>| told.send(members.unwrap()).unwrap();
+    engine().members(live.handle.id, Box::new(asked));
+    let mut names: Vec<String> = Vec::from_iter(
+        names.recv_timeout(PATIENCE).unwrap().into_iter().map(|member| member.command),
+    );
+    names.sort();
+    names
+}
+
+/// Whether a signal was sent to it.
+fn signal(live: &Live, signal: Signal) -> bool {
+    let (told, sent) = channel();
+    engine().signal(live.handle.id, signal, Box::new(move |answer| told.send(answer).unwrap()));
+    sent.recv_timeout(PATIENCE).unwrap()
+}
+
+fn wait_for(live: &Live, text: &str) {
+    for _ in 0..3000 {
+        let (told, shown) = channel();
+        engine().snapshot(live.handle.id, Box::new(move |shown| told.send(shown).unwrap()));
+        let shown = shown.recv_timeout(PATIENCE).unwrap().unwrap();
+        if shown.iter().any(|one| support::complete(one).contains(text)) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{text} was not printed");
+}
+
+#[test]
+fn each_answer_names_those_of_now_once() {
+    let live = start(command("sleep 311 & echo ready; exec sleep 312"));
+    live.pid();
+    wait_for(&live, "ready");
+    let expected = ["sleep 311", "sleep 312"];
+    // It may be just becoming that program.
+    while members(&live) != expected {}
+    assert_eq!(members(&live), expected);
+    engine().cancel(&live.handle, None);
+    assert_eq!(live.outcome().cause, Cause::Cancelled);
+}
+
+#[test]
+fn one_who_prints_for_ever_keeps_no_command_from_ending() {
+    let live = start(command("while :; do echo more; sleep 0.02; done & echo done"));
+    let owner = live.owner.clone();
+    let outcome = live.outcome();
+    assert_eq!(outcome.status, Status::Exited(0));
+    assert!(!outcome.background.is_empty());
+    dispose(&owner);
+}
+
+#[test]
+fn a_command_that_is_ending_takes_signals() {
+    let text =
+        "trap : TERM; trap 'echo heard; exit 7' USR1; echo ready; while :; do sleep 0.05; done";
+    let mut stubborn = command(text);
+    stubborn.grace = PATIENCE;
+    let live = start(stubborn);
+    live.pid();
+    wait_for(&live, "ready");
+    engine().cancel(&live.handle, None);
+    assert!(signal(&live, Signal::USR1));
+    let outcome = live.outcome();
+    assert_eq!((outcome.cause, outcome.status), (Cause::Cancelled, Status::Exited(7)));
+    assert!(output(&outcome).ends_with("heard\n"));
+}
+
+#[test]
+fn what_waits_to_be_written_is_told_when_the_command_is_over() {
+    let mut reading = command("read -n 1 x; exit 0");
+    reading.stdin = Stdin::Pipe;
+    let live = start(reading);
+    live.pid();
+    let (told, written) = channel();
+    let tell = move |result| told.send(result).unwrap();
+    engine().write(live.handle.id, vec![b'x'; 1024 * 1024], Box::new(tell));
+    assert_eq!(live.outcome().status, Status::Exited(0));
+    assert_eq!(written.recv_timeout(PATIENCE).unwrap(), Err(rustix::io::Errno::PIPE));
+}
+
+#[test]
+fn after_the_result_a_holder_of_the_output_may_write_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lives");
+    // Longer than what comes after a command's end is waited for.
+    let text = format!("(sleep 0.6; printf %200000s; echo alive >{}) & echo done", path.display());
+    let live = start(command(&text));
+    let owner = live.owner.clone();
+    assert_eq!(output(&live.outcome()), "done\n");
+    for _ in 0..3000 {
+        if std::fs::read(&path).is_ok_and(|text| text == b"alive\n") {
+            return dispose(&owner);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("it has not written on");
+}
