@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest';
 import { LastingTasks } from '../../src/fleet/lasting-tasks.js';
 import { TaskManager } from '../../src/tasks/manager.js';
-import { useDisposal } from '../support/disposal.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
 
 leavesNothingBehind();
-const keep = useDisposal();
 
 test('a listener is told of tasks where the tool is now, and of none where it was (Q14)', async () => {
-  const [first, second] = [keep(new TaskManager()), keep(new TaskManager())];
+  const [first, second] = [new TaskManager(), new TaskManager()];
   const tasks = new LastingTasks(first);
   // Their tasks have other names.
   await (await second.start('true')).ended;
@@ -29,4 +27,5 @@ test('a listener is told of tasks where the tool is now, and of none where it wa
   await (await second.start('true; : later')).ended;
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect(told).toHaveLength(count);
+  for (const manager of [first, second]) manager.dispose();
 });

@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Broker } from '../../src/fleet/line/broker.js';
+import { BrokerLink } from '../../src/fleet/line/broker-link.js';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const leaseMs = 8000;
+
+/** Why a line is closed, and after how many milliseconds, when the broker answers this to all. */
+async function closedAfter(answer: Uint8Array | 'nobody' | 'silence') {
+  const broker: Partial<Broker> = {
+    maxPayload: 1000,
+    publish: () => {},
+    ask: async () => answer,
+    onReconnect: () => () => {},
+  };
+  const link = new BrokerLink(broker as Broker, 'there', { leaseMs }, () => {});
+  const begun = performance.now();
+  let closed: { readonly why: string; readonly ms: number } | undefined;
+  link.start({
+    bytes: () => {},
+    writable: () => {},
+    closed: (why) => {
+      closed = { why, ms: performance.now() - begun };
+    },
+  });
+  await vi.advanceTimersByTimeAsync(3 * leaseMs);
+  link.destroy();
+  return closed;
+}
+
+test('a side that the broker says is gone is waited for a quarter of the lease (Q14)', async () => {
+  const { why, ms } = (await closedAfter('nobody')) ?? {};
+  expect(why).toBe('its connection to the broker is gone');
+  // It is looked for eight times in a lease.
+  expect(ms).toBeGreaterThanOrEqual(leaseMs / 4);
+  expect(ms).toBeLessThanOrEqual(leaseMs / 2);
+});
+
+test('a side of which nothing is heard is waited for the whole lease, and one that answers for ever (Q14)', async () => {
+  const { why, ms } = (await closedAfter('silence')) ?? {};
+  expect(why).toBe('nothing was heard for 8 seconds');
+  expect(ms).toBe(leaseMs);
+  expect(await closedAfter(new Uint8Array())).toMatchObject({ why: 'it was closed here' });
+});
