@@ -20,6 +20,17 @@ test('E1: set -e ends the command at the first failure', async () => {
   expect(printed(result)).toBe('');
 });
 
+test('what a command sees of how it was handed over is in the list of differences (N13)', async () => {
+  const text = 'printf "%s\\n" "$_" "$BASH_EXECUTION_STRING"; :';
+  const [first, ...rest] = printed(await run(text)).split('\n');
+  expect(first).toBe(`@:${text}`);
+  expect(rest.join('\n')).toMatch(/^case \$_ in @:\*\)eval /);
+  const engine = readFileSync('docs/engine.md', 'utf8').replace(/\s+/g, ' ');
+  expect(engine).toContain(
+    'the first `$_` is `@:` and the text, and `$BASH_EXECUTION_STRING` has our words',
+  );
+});
+
 test('E4: a here-document at the very end is taken exactly as it is', async () => {
   const result = await run("cat > f <<'X'\nhello\nX", { cwd: folder.path });
   expect(result.outcome).toEqual(exited(0));
