@@ -30,8 +30,14 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => startTimer(ms, resolve, 'keepsAlive'));
 }
 
+/** A wait is made of so many, unless it is short anyway. */
+const STEPS = 8;
+const SHORT_MS = 80;
+
 /**
- * Waits for work that may never settle; whether it has.
+ * Waits for work that may never settle; whether it has. While the host's thread is busy the work can't
+ * go on, and what has been ready for long is not known yet: so the time is counted in steps, of which
+ * a stretch without a turn takes one.
  *
  * @throws What the work throws.
  */
@@ -41,8 +47,18 @@ export async function settlesWithin(
   weight: Weight = 'letsGo',
 ): Promise<boolean> {
   let stop = (): void => {};
+  let left = ms < SHORT_MS ? 1 : STEPS;
+  const stepMs = Math.ceil(ms / left);
   const late = new Promise<boolean>((resolve) => {
-    stop = startTimer(ms, () => resolve(false), weight);
+    const step = (): void => {
+      if (left === 0) {
+        resolve(false);
+        return;
+      }
+      left -= 1;
+      stop = startTimer(stepMs, step, weight);
+    };
+    step();
   });
   try {
     return await Promise.race([Promise.resolve(work).then(() => true), late]);

@@ -85,3 +85,14 @@ test('C3: work is waited for as long as was said', async () => {
   expect(await waits[0]).toBe(false);
   expect(await waits[1]).toBe(1);
 });
+
+test('a stretch in which the host was busy does not count as time that work has had (Q1)', async () => {
+  const work = (async () => {
+    for (let turn = 0; turn < 4; turn += 1) await nextTurn();
+  })();
+  const inTime = settlesWithin(work, 200, 'keepsAlive');
+  const until = performance.now() + 600;
+  while (performance.now() < until);
+  expect(await inTime).toBe(true);
+  expect(await settlesWithin(never, 200, 'keepsAlive')).toBe(false);
+});
