@@ -75,11 +75,16 @@ class LastingTool {
     return this.#faceOf(this.#current, { companions: beside, dispose, tasks: this.#tasks });
   }
 
-  /** Goes elsewhere if its worker is about to end, and nothing would be ended by that. */
-  async leave(): Promise<void> {
+  /**
+   * Goes elsewhere if its worker is about to end, and nothing would be ended by that.
+   *
+   * @param own How many of the calls under way are the one that asks for it.
+   */
+  async leave(own = 0): Promise<void> {
+    await this.#noLongerOpening();
     const { worker, tasks } = this.#current;
     const isBusy = (): boolean =>
-      this.#calls > 0 || (tasks?.list() ?? []).some(({ end }) => end === undefined);
+      this.#calls > own || (tasks?.list() ?? []).some(({ end }) => end === undefined);
     if (this.#isDisposed || !this.#isDraining(worker) || isBusy()) return;
     // If nobody else has room, it stays as long as it may.
     await this.#renew(this.#current, DRAINED).catch(() => {});
@@ -128,7 +133,21 @@ class LastingTool {
     input: unknown,
     call: ToolCall<unknown> | undefined,
   ): Promise<ToolResult<unknown>> {
-    await this.leave();
+    // Also while it waits: whoever leaves then would dispose of what it is about to ask.
+    this.#calls += 1;
+    try {
+      await this.leave(1);
+      return await this.#askSomewhere(name, input, call);
+    } finally {
+      this.#calls -= 1;
+    }
+  }
+
+  async #askSomewhere(
+    name: string,
+    input: unknown,
+    call: ToolCall<unknown> | undefined,
+  ): Promise<ToolResult<unknown>> {
     const asked = this.#current;
     try {
       return await this.#ask(asked, name, input, call);
@@ -136,8 +155,14 @@ class LastingTool {
       // Its line was closed before the call: nothing was started, so that another worker may.
       if (!(error instanceof NoWorkerError)) throw error;
     }
+    await this.#noLongerOpening();
     await this.#renew(asked, LOST);
     return this.#ask(this.#current, name, input, call);
+  }
+
+  /** One that was asked for earlier may have found nobody, and somebody may have come since. */
+  async #noLongerOpening(): Promise<void> {
+    await this.#opening?.catch(() => {});
   }
 
   async #ask(
@@ -149,12 +174,7 @@ class LastingTool {
     if (this.#isDisposed) throw disposed();
     const asked = [tool, ...tool.companions].find((one) => one.name === name);
     if (asked === undefined) throw new ToolError('input', `The worker has no tool ${name}.`);
-    this.#calls += 1;
-    try {
-      return await asked.execute(input, call);
-    } finally {
-      this.#calls -= 1;
-    }
+    return asked.execute(input, call);
   }
 
   /** Once for all calls that find the same one gone. */

@@ -84,7 +84,11 @@ export async function serveNats(given: WorkerOptions): Promise<WorkerService> {
     capacity: wholeFrom('capacity', 1, options.capacity ?? CAPACITY),
     name: nameOf(options.name),
   };
-  return new Worker(await Broker.connect(options), subjects, settings);
+  const broker = await Broker.connect(options);
+  const worker = new Worker(broker, subjects, settings);
+  // Else it would say that it serves before the broker knows whom to ask.
+  await broker.flush();
+  return worker;
 }
 
 /** @throws {InputError} They are no labels. */

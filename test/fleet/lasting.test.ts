@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { connectFleet, type Fleet, NoWorkerError, WorkerLostError } from '../../src/fleet/index.js';
-import type { BashTool, TaskEvent } from '../../src/index.js';
+import {
+  connectFleet,
+  type Fleet,
+  NoWorkerError,
+  serveNats,
+  WorkerLostError,
+} from '../../src/fleet/index.js';
+import { LastingTools } from '../../src/fleet/lasting-tool.js';
+import { type BashTool, createBashTool, type TaskEvent } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { useDisposal } from '../support/disposal.js';
 import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
@@ -12,6 +19,32 @@ import { textOf } from '../support/tool.js';
 
 const LOST = /^The worker of this session was lost, .* a new session\.\n\n/;
 const ENDS = /^The worker of this session is about to end, .* a new session\.\n\n/;
+
+/** One here, which is taken for a tool on that worker. */
+const toolOn = (worker: string) =>
+  Object.assign(createBashTool({ contract: 'plain', env: { WORKER: worker } }), { worker });
+
+test('a call is not refused for what was asked for before somebody came', async () => {
+  const tools = new LastingTools();
+  const opened: ((tool: ReturnType<typeof toolOn> | Error) => void)[] = [];
+  const open = () =>
+    new Promise<ReturnType<typeof toolOn>>((resolve, reject) => {
+      opened.push((tool) => (tool instanceof Error ? reject(tool) : resolve(tool)));
+    });
+  const made = tools.make(open);
+  opened.shift()?.(toolOn('one'));
+  const bash = await made;
+  tools.drained('one');
+  await eventually(() => expect(opened).toHaveLength(1));
+  const answer = bash.execute({ command: 'echo $WORKER' });
+  opened.shift()?.(new NoWorkerError('There is no worker; nothing was started.'));
+  await eventually(() => expect(opened).toHaveLength(1));
+  opened.shift()?.(toolOn('other'));
+  const text = textOf(await answer);
+  expect(text).toMatch(ENDS);
+  expect(text).toContain('other');
+  await bash.dispose();
+});
 
 async function drainingOf(fleet: Fleet): Promise<readonly boolean[]> {
   const all: boolean[] = [];
@@ -61,6 +94,15 @@ describe('a tool that outlasts its worker', where(installed('nats-server')), asy
     );
     await bash.dispose();
     expect(await failureOf(bash.execute({ command: 'true' }))).toMatchObject({ kind: 'disposed' });
+  });
+
+  test('a worker that says that it serves is found at once', async () => {
+    const fleet = await connect();
+    for (let round = 0; round < 20; round += 1) {
+      const worker = await serveNats({ servers: nats.url });
+      expect(await fleet.run('exit 7')).toMatchObject({ worker: worker.id });
+      await worker.close();
+    }
   });
 
   test('where nobody is left it says so, each time, and goes on once somebody is', async () => {
