@@ -26,6 +26,15 @@ export function answerOf(result: Readonly<Record<string, unknown>>): string {
   return parts.map(({ text }) => text).join('');
 }
 
+/**
+ * What an official client tells of these notes: all, or all but the last. It hears of notes a turn later than
+ * of the response, and drops one that it has read together with that. What is sent is seen on the wire.
+ */
+export const toldOf = <Note>(notes: readonly Note[]): readonly (readonly Note[])[] => [
+  notes,
+  notes.slice(0, -1),
+];
+
 /** Connects official clients, and closes them after the test that asked for them. */
 export function useClients() {
   const clients: Client[] = [];
