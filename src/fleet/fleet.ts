@@ -3,7 +3,7 @@ import type { LiveProcess } from '../command/spawn.js';
 import type { BashTool } from '../contracts/contract.js';
 import type { BashToolOf, ContractName } from '../contracts/create-bash-tool.js';
 import type { BytesChunk, MergedResult, RunResult, SeparateResult } from '../engine/outcome.js';
-import { BusyError } from '../remote/errors.js';
+import { BusyError, NoWorkerError } from '../remote/errors.js';
 import type { FarCommandOptions, FarSpawnOptions } from '../remote/near/machine.js';
 import type { FarToolOptions } from '../remote/near/tool.js';
 import {
@@ -194,7 +194,10 @@ export class Fleet implements AsyncDisposable {
     return this.dispose();
   }
 
-  /** What was refused as too much was not started, so that it may be asked elsewhere. */
+  /**
+   * What was refused as too much was not started, so that it may be asked elsewhere; nor was what could not
+   * be asked any more, or a tool that was lost while it was made.
+   */
   async #somewhere<T>(labels: unknown, ask: (found: FoundWorker) => Promise<T>): Promise<T> {
     const wanted = checkLabels(labels);
     for (let attempt = 1; ; attempt += 1) {
@@ -202,7 +205,8 @@ export class Fleet implements AsyncDisposable {
       try {
         return await ask(found);
       } catch (error) {
-        if (!(error instanceof BusyError) || attempt === ATTEMPTS) throw error;
+        const isElsewhere = error instanceof BusyError || error instanceof NoWorkerError;
+        if (!isElsewhere || attempt === ATTEMPTS) throw error;
         found.avoid();
       } finally {
         found.done();

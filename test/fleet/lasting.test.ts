@@ -105,6 +105,18 @@ describe('a tool that outlasts its worker', where(installed('nats-server')), asy
     }
   });
 
+  test('a tool is made at another worker where the one that was asked is lost meanwhile', async () => {
+    const fleet = await connect();
+    const gone = await startWorker(nats.url);
+    await fleet.run('true');
+    const { id } = await startWorker(nats.url);
+    gone.child.kill('SIGKILL');
+    const bash = await fleet.createBashTool({ contract: 'session' });
+    expect(bash.worker).toBe(id);
+    expect((await asked(bash, 'echo on')).trim()).toBe('on');
+    await bash.dispose();
+  });
+
   test('where nobody is left it says so, each time, and goes on once somebody is', async () => {
     const worker = await startWorker(nats.url);
     const fleet = await connect();
