@@ -70,7 +70,11 @@ export function toToolError(error: unknown, signal: AbortSignal | undefined): un
     return new ToolError('jobLimit', error.message, { cause: error });
   }
   if (error instanceof LaunchError) {
-    const message = `Command could not be started: ${error.message}`;
+    const what =
+      error.step === 'lost'
+        ? 'Nobody can tell whether the command ran'
+        : 'Command could not be started';
+    const message = `${what}: ${error.message}`;
     return new ToolError('launch', message, { cause: error });
   }
   if (signal?.aborted) return new ToolAbortError(CANCELLED, { cause: error });

@@ -15,11 +15,14 @@ export type LaunchStep =
   | 'terminal'
   | 'exec'
   | 'sandbox'
-  | 'limits';
+  | 'limits'
+  /** Hearing whether it was started: it may have been, and what was left of it was ended. */
+  | 'lost';
 
 /**
  * The command could not be started: nothing ran and nothing is left behind. A failure of the
- * system or of what was asked for, never of the command itself.
+ * system or of what was asked for, never of the command itself. Of the step `lost` alone, which only
+ * commands that outlive their host have, the command may have run.
  */
 export class LaunchError extends Error {
   override readonly name = 'LaunchError';

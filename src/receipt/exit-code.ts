@@ -19,6 +19,7 @@ const NOT_FOUND = 127;
  */
 export function exitCodeOf(end: Outcome | LaunchError): number {
   if (end instanceof LaunchError) {
+    if (end.step === 'lost') return UNKNOWN;
     return end.step === 'exec' && end.code === 'ENOENT' ? NOT_FOUND : NOT_STARTED;
   }
   switch (end.kind) {

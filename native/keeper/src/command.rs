@@ -49,9 +49,8 @@ pub fn run(
     null: BorrowedFd,
     stack: &mut Stack,
 ) -> bool {
-    let channel = ties.channel;
     if let Err(errno) = victims::check(request.attributes.oom_score) {
-        tell(channel, &Answer::Failed { step: Step::Limits, errno });
+        tell(ties, &Answer::Failed { step: Step::Limits, errno });
         return true;
     }
     let at = proc::monotonic();
@@ -80,18 +79,18 @@ pub fn run(
         Ok(launched) => launched,
         Err(failure) => {
             let errno = failure.error.raw_os_error().unwrap_or(0);
-            tell(channel, &Answer::Failed { step: failure.step, errno });
+            tell(ties, &Answer::Failed { step: failure.step, errno });
             return !request.follow;
         }
     };
     ties.waker.into_iter().for_each(|waker| waker.is_for(pid));
     if let Err(errno) = victims::mark(pid, oom_score, request.attributes.oom_score) {
-        tell(channel, &Answer::Failed { step: Step::Limits, errno });
+        tell(ties, &Answer::Failed { step: Step::Limits, errno });
         return !request.follow;
     }
     let start = Start { pid: outer, cradle: outside::own(), at, share };
     if request.announce {
-        tell(channel, &Answer::Started(start));
+        tell(ties, &Answer::Started(start));
     }
     let command = Command {
         host: Some(ties),
@@ -286,7 +285,7 @@ impl Command<'_> {
 
     fn tell(&self, answer: &Answer) {
         if let Some(host) = self.host {
-            tell(host.channel, answer);
+            tell(host, answer);
         }
     }
 }

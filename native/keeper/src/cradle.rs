@@ -1,13 +1,18 @@
 //! A cradle: the parent, and the child subreaper, of one running command after another.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+mod condition;
 
-use forkline_launch::{Attributes, Limit, Stack, Step, bounding_set, limits, processors};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use forkline_launch::{Attributes, Limit, Stack, Step};
 use forkline_protocol::{Answer, Descriptors, Order, Received, Request, receive_now, send, take};
 
 use crate::command;
 use crate::host::{Ties, Waker};
 use crate::signals;
+pub use condition::Condition;
+use condition::Score;
 
 /// What a cradle has from its keeper.
 pub struct Cradle<'keeper> {
@@ -17,7 +22,8 @@ pub struct Cradle<'keeper> {
     pub parting: Option<BorrowedFd<'keeper>>,
     pub null: BorrowedFd<'keeper>,
     pub stack: &'keeper mut Stack,
-    pub own: Attributes,
+    /// How it was made.
+    pub made: Condition,
 }
 
 /// The longest message; what is longer comes in a file.
@@ -28,6 +34,7 @@ impl Cradle<'_> {
     pub fn serve(mut self) {
         let waker = Waker::new().ok();
         let mut buffer = vec![0; LONGEST];
+        let score = Score::open();
         loop {
             let channel = (self.channel.as_fd(), libc::POLLIN);
             let parting = self.parting.map(|parting| (parting, libc::POLLIN));
@@ -43,36 +50,49 @@ impl Cradle<'_> {
             };
             let message = buffer.get(..received.length).unwrap_or_default();
             // What is not was for a command that had just ended.
-            if Descriptors::are_in(message) && !self.answer(message, received, waker.as_ref()) {
+            let is_request = Descriptors::are_in(message);
+            if is_request && !self.answer(message, received, waker.as_ref(), &score) {
                 return;
             }
         }
     }
 
     /// Whether the next one may be run here.
-    fn answer(&mut self, message: &[u8], received: Received, waker: Option<&Waker>) -> bool {
+    fn answer(
+        &mut self,
+        message: &[u8],
+        received: Received,
+        waker: Option<&Waker>,
+        score: &Score,
+    ) -> bool {
+        let ties = self.ties(waker);
+        if let Some(what) = self.made.lost(score) {
+            let why = format!("was changed from outside ({what})");
+            return is_unfit(ties, libc::EAGAIN, why);
+        }
         let (descriptors, mut request) = match accept(message, received) {
             Ok(accepted) => accepted,
-            Err((step, errno)) => {
-                tell(self.channel.as_fd(), &Answer::Failed { step, errno });
-                return true;
-            }
+            Err(errno) => return is_unfit(ties, errno, "could not take the request".to_owned()),
         };
         if is_unwanted(self.channel.as_fd()) {
-            tell(self.channel.as_fd(), &Answer::Unwanted);
+            tell(ties, &Answer::Unwanted);
             return true;
         }
         self.keep_to_processes(&request.attributes.limits);
-        only_what_differs(&mut request.attributes, &self.own);
+        only_what_differs(&mut request.attributes, &self.made.own);
         let ties = Ties { channel: self.channel.as_fd(), parting: self.parting, waker };
         command::run(request, descriptors, ties, self.null, self.stack)
+    }
+
+    fn ties<'a>(&'a self, waker: Option<&'a Waker>) -> Ties<'a> {
+        Ties { channel: self.channel.as_fd(), parting: self.parting, waker }
     }
 
     /// This one counts for whoever clones, not for what is cloned.
     fn keep_to_processes(&mut self, limits: &[Limit]) {
         let of_processes = |limit: &&Limit| limit.resource == libc::RLIMIT_NPROC as i32;
         let Some(wanted) = limits.iter().find(of_processes) else { return };
-        let Some(own) = self.own.limits.iter_mut().find(|own| of_processes(&&**own)) else {
+        let Some(own) = self.made.own.limits.iter_mut().find(|own| of_processes(&&**own)) else {
             return;
         };
         let soft = wanted.soft.min(own.hard);
@@ -87,6 +107,12 @@ impl Cradle<'_> {
     }
 }
 
+/// Another one may be asked: nothing has been started here, and nothing will be.
+fn is_unfit(ties: Ties, errno: i32, why: String) -> bool {
+    tell(ties, &Answer::Unfit { errno, why });
+    false
+}
+
 fn only_what_differs(wanted: &mut Attributes, own: &Attributes) {
     wanted.limits.retain(|limit| !own.limits.contains(limit));
     wanted.mask = wanted.mask.filter(|mask| Some(*mask) != own.mask);
@@ -97,63 +123,82 @@ fn only_what_differs(wanted: &mut Attributes, own: &Attributes) {
     }
 }
 
-/// What was asked for, in order; or the step and the errno of why it was not understood.
-fn accept(
-    message: &[u8],
-    received: Received,
-) -> Result<(Descriptors<OwnedFd>, Request), (Step, i32)> {
+/// What was asked for, in order; or the errno of why it was not understood.
+fn accept(message: &[u8], received: Received) -> Result<(Descriptors<OwnedFd>, Request), i32> {
     if received.truncated {
         // This process may have no more descriptors.
-        return Err((Step::Descriptors, libc::EMFILE));
+        return Err(libc::EMFILE);
     }
-    let broken = (Step::Keeper, libc::EBADMSG);
+    let broken = libc::EBADMSG;
     let (descriptors, rest) = Descriptors::decode(message, received.descriptors).ok_or(broken)?;
     let request = match &descriptors.body {
-        Some(body) => read_all(body).as_deref().and_then(Request::decode),
+        Some(body) => {
+            let bytes = read_all(body);
+            Request::decode(&bytes.map_err(|error| error.raw_os_error().unwrap_or(broken))?)
+        }
         None => Request::decode(rest),
     };
     Ok((descriptors, request.ok_or(broken)?))
 }
 
-fn read_all(file: &OwnedFd) -> Option<Vec<u8>> {
+fn read_all(file: &OwnedFd) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let mut file = std::fs::File::from(file.try_clone().ok()?);
-    std::io::Read::read_to_end(&mut file, &mut bytes).ok()?;
-    Some(bytes)
+    let mut file = std::fs::File::from(file.try_clone()?);
+    std::io::Read::read_to_end(&mut file, &mut bytes)?;
+    Ok(bytes)
 }
 
-/// Whether its end has been ordered already. Nothing else is said before the command has started.
+/// Whether its end has been ordered already, or the host has gone. Nothing else is said before the command
+/// has started.
 fn is_unwanted(channel: BorrowedFd) -> bool {
     let mut buffer = [0; 64];
     let taken = take(channel, &mut buffer).ok();
     let order = taken.and_then(|length| buffer.get(..length)).and_then(Order::decode);
-    matches!(order, Some(Order::End(_)))
+    taken == Some(0) || matches!(order, Some(Order::End(_)))
 }
 
-/// A host that is gone need not be told anything.
-pub fn tell(channel: BorrowedFd, answer: &Answer) {
-    let _ = send(channel, [&answer.encode(), b""], &[]);
-}
+/// The kernel may be short of memory for so long: these times a hundredth of a second.
+const TRIES: u32 = 100;
+const AGAIN: Duration = Duration::from_millis(10);
 
-/// What this process has, which is what its children get unless they are told otherwise.
-pub fn own_attributes() -> Attributes {
-    // SAFETY: takes numbers; there is one thread, so nobody makes a file in between.
-    let mask = unsafe {
-        let mask = libc::umask(0o077);
-        libc::umask(mask);
-        mask
-    };
-    // SAFETY: takes numbers; a priority of -1 can't be told from an error, of which there is none.
-    let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
-    Attributes {
-        limits: limits(),
-        mask: Some(mask),
-        nice: Some(nice),
-        session_nice: None,
-        affinity: processors(0),
-        oom_score: None,
-        bounding: Some(bounding_set()),
+/// Tells the host, in a cradle. A host that is gone need not be told anything; but one that waits for an
+/// answer must not wait for ever: a cradle that can't give it ends, and its keeper sees to what it has left
+/// and says so.
+pub fn tell(ties: Ties, answer: &Answer) {
+    let message = answer.encode();
+    for _ in 0..TRIES {
+        match said(ties, &message) {
+            Ok(()) => return,
+            Err(libc::ENOBUFS | libc::ENOMEM) => std::thread::sleep(AGAIN),
+            Err(_) => break,
+        }
     }
+    // SAFETY: ends this process, which has nothing to write or to tidy.
+    unsafe { libc::_exit(1) }
+}
+
+/// Waits for a host that is stopped, or has much to read.
+fn said(ties: Ties, message: &[u8]) -> Result<(), i32> {
+    let parting = ties.parting.map(|parting| (parting, libc::POLLIN));
+    let mut gone = 0;
+    loop {
+        let Err(error) = send(ties.channel, [message, b""], &[]) else { return Ok(()) };
+        match error.raw_os_error() {
+            Some(libc::EAGAIN) if gone == 0 => {
+                [_, gone] = signals::wait([Some((ties.channel, libc::POLLOUT)), parting], None);
+            }
+            Some(libc::EAGAIN | libc::EPIPE | libc::ECONNRESET | libc::ENOTCONN) => return Ok(()),
+            errno => return Err(errno.unwrap_or(0)),
+        }
+    }
+}
+
+/// No cradle can be made: whoever waits for this one is told so.
+pub fn refuse(channel: &OwnedFd, errno: i32) {
+    // Else the host would take it for a request that nobody has seen.
+    let _ = take(channel.as_fd(), &mut [0; 16]);
+    let answer = Answer::Failed { step: Step::Clone, errno }.encode();
+    let _ = send(channel.as_fd(), [&answer, b""], &[]);
 }
 
 #[cfg(test)]

@@ -6,11 +6,11 @@ use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use forkline_launch::{Attributes, Stack, Step};
-use forkline_protocol::{Answer, Call, News, Status, VERSION, receive_now, send, take};
+use forkline_launch::Stack;
+use forkline_protocol::{Call, News, Status, VERSION, receive_now, send};
 
 use crate::command::GRACE_WITHOUT_HOST;
-use crate::cradle::{Cradle, own_attributes, tell};
+use crate::cradle::{Condition, Cradle, refuse};
 use crate::ending::Ending;
 use crate::host::{self, Parting};
 use crate::members::{Members, kill};
@@ -35,7 +35,8 @@ struct Keeper {
     retired: bool,
     null: OwnedFd,
     stack: Stack,
-    own: Attributes,
+    /// How it was when it was started.
+    made: Condition,
     /// What cradles that were killed have left to us.
     adopted: Option<Adopted>,
     /// The sandbox that it is in.
@@ -103,7 +104,7 @@ impl Keeper {
             retired: false,
             null,
             stack: Stack::new().map_err(failed("mmap"))?,
-            own: own_attributes(),
+            made: Condition::now(),
             adopted: None,
             standing: None,
         })
@@ -142,9 +143,12 @@ impl Keeper {
             match receive_now(lifeline.as_fd(), &mut buffer) {
                 Ok(received) if received.length == 0 => self.host_is_gone(),
                 Ok(received) => match buffer.get(..received.length).and_then(Call::decode) {
-                    Some(Call::Make) => {
+                    Some(Call::Make(number)) => {
                         for channel in received.descriptors {
-                            self.make(channel, false);
+                            if let Some(pid) = self.make(channel, false) {
+                                let pid = self.cradles.get(&pid).copied().unwrap_or(pid);
+                                self.say(News::Made(number, pid));
+                            }
                         }
                     }
                     Some(Call::Keep) => {
@@ -252,8 +256,8 @@ impl Keeper {
                 host::wake_by(channel.as_fd());
                 let null = self.null.as_fd();
                 let parting = (!is_kept).then(|| self.parting.descriptor());
-                let own = self.own.clone();
-                Cradle { channel, parting, null, stack: &mut self.stack, own }.serve();
+                let made = self.made.clone();
+                Cradle { channel, parting, null, stack: &mut self.stack, made }.serve();
                 // SAFETY: ends this process, which has nothing to write or to tidy.
                 unsafe { libc::_exit(0) }
             }
@@ -290,11 +294,4 @@ impl Keeper {
             let _ = send(lifeline.as_fd(), [&news.encode(), b""], &[]);
         }
     }
-}
-
-/// No cradle can be made: whoever waits for this one is told so.
-fn refuse(channel: &OwnedFd, errno: i32) {
-    // Else the host would take it for a request that nobody has seen.
-    let _ = take(channel.as_fd(), &mut [0; 16]);
-    tell(channel.as_fd(), &Answer::Failed { step: Step::Clone, errno });
 }

@@ -200,11 +200,11 @@ fn without_a_keeper_there_is_no_detached_command() {
     assert_eq!((error.step, error.errno), (Step::Keeper, libc::ENOENT));
     assert_eq!(error.to_string(), "cannot start forkline-keeper: No such file or directory");
 
-    // A program that says nothing.
+    // A program that says nothing, and may have started something.
     let mute =
         Engine::start(Some("/bin/true".into()), Box::new(|| {}), Box::new(|_, _, _| {})).unwrap();
     let error = start_with(&mute, scene("true").command).unwrap_err();
-    assert_eq!((error.step, error.errno), (Step::Keeper, libc::ESRCH));
+    assert_eq!((error.step, error.errno), (Step::Lost, libc::ECONNABORTED));
 }
 
 /// The host has died between the launch of the keeper and its report.

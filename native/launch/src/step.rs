@@ -27,10 +27,12 @@ pub enum Step {
     Sandbox,
     /// Entering the control groups of its limits.
     Limits,
+    /// Hearing whether it was started: it may have been.
+    Lost,
 }
 
 impl Step {
-    const ALL: [Step; 12] = [
+    const ALL: [Step; 13] = [
         Step::Keeper,
         Step::Descriptors,
         Step::Clone,
@@ -43,6 +45,7 @@ impl Step {
         Step::Exec,
         Step::Sandbox,
         Step::Limits,
+        Step::Lost,
     ];
 
     /// The step of this name, as another process of ours tells it.
@@ -65,6 +68,7 @@ impl Step {
             Step::Exec => "exec",
             Step::Sandbox => "sandbox",
             Step::Limits => "limits",
+            Step::Lost => "lost",
         }
     }
 

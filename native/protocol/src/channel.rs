@@ -2,7 +2,7 @@
 //! said of it ends with the answer that nothing follows.
 //!
 //! A channel that ends before any answer tells what became of the request: an error (ECONNRESET) says
-//! that it was not read, so nobody has run the command; an end of file, that it was.
+//! that it was not read, so nobody has run the command; an end of file, that it was, so somebody may have.
 
 use forkline_launch::Step;
 
@@ -38,6 +38,14 @@ pub enum Answer {
     },
     /// It was no longer wanted before anything was started; nothing follows.
     Unwanted,
+    /// Nothing was started, since this cradle is not as it was made, or can't take a request: it ends, and
+    /// another one may be asked.
+    Unfit {
+        /// Why.
+        errno: i32,
+        /// The same of the cradle, in words: `was changed from outside (its limits)`.
+        why: String,
+    },
     /// The leader has ended.
     Exit(Exit),
     /// Nobody is left; nothing follows.
@@ -151,6 +159,9 @@ impl Answer {
                 fields.number(2).bytes(step.name().as_bytes()).number(*errno as u64)
             }
             Answer::Unwanted => fields.number(3),
+            Answer::Unfit { errno, why } => {
+                fields.number(10).number(*errno as u64).bytes(why.as_bytes())
+            }
             Answer::Stands(enforced) => fields.number(9).bytes(enforced.as_bytes()),
             Answer::Exit(exit) => exit.encode(&mut fields),
             Answer::Empty => fields.number(5),
@@ -177,6 +188,10 @@ impl Answer {
                 Answer::Failed { step, errno: fields.small()? }
             }
             3 => Answer::Unwanted,
+            10 => Answer::Unfit {
+                errno: fields.small()?,
+                why: String::from_utf8_lossy(fields.bytes()?).into_owned(),
+            },
             4 => Answer::Exit(Exit::decode(fields)?),
             5 => Answer::Empty,
             6 => Answer::Signalled(fields.number()? != 0),

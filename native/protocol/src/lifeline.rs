@@ -5,8 +5,9 @@ use crate::fields::{Reader, Writer};
 /// From host to keeper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
-    /// Make a cradle for each channel that comes along.
-    Make,
+    /// Make a cradle for the channel that comes along, which the host knows by this number. Answered by
+    /// [`News::Made`].
+    Make(u64),
     /// The same for one that another process than the host has to do with, and which the host may leave
     /// behind.
     Keep,
@@ -17,20 +18,21 @@ pub enum Call {
 impl Call {
     /// As a message.
     pub fn encode(self) -> Vec<u8> {
-        let kind = match self {
-            Call::Make => 1,
-            Call::Retire => 2,
-            Call::Keep => 3,
+        let (kind, cradle) = match self {
+            Call::Make(cradle) => (1, cradle),
+            Call::Retire => (2, 0),
+            Call::Keep => (3, 0),
         };
-        Writer::default().number(kind).finish()
+        Writer::default().number(kind).number(cradle).finish()
     }
 
     /// None: it is not a call.
     pub fn decode(message: &[u8]) -> Option<Call> {
-        match Reader(message).number()? {
-            1 => Some(Call::Make),
-            2 => Some(Call::Retire),
-            3 => Some(Call::Keep),
+        let fields = &mut Reader(message);
+        match (fields.number()?, fields.number()?) {
+            (1, cradle) => Some(Call::Make(cradle)),
+            (2, _) => Some(Call::Retire),
+            (3, _) => Some(Call::Keep),
             _ => None,
         }
     }
@@ -41,6 +43,9 @@ impl Call {
 pub enum News {
     /// It is there, and speaks this version.
     Hello(u32),
+    /// The cradle that was asked for by this number is this process. Nothing else tells the host before
+    /// the cradle's first answer, which one that is killed does not give.
+    Made(u64, i32),
     /// Of the command of this cradle, which was killed, nobody is left.
     Cleared(i32),
     /// Somebody of the command of this cradle, which was killed, can't be ended.
@@ -65,6 +70,9 @@ impl News {
     /// As a message.
     pub fn encode(&self) -> Vec<u8> {
         let (kind, number, text) = match self {
+            News::Made(cradle, pid) => {
+                return Writer::default().number(10).number(*cradle).number(*pid as u64).finish();
+            }
             News::Hello(version) => (1, u64::from(*version), ""),
             News::Cleared(cradle) => (2, *cradle as u64, ""),
             News::GivenUp(cradle) => (3, *cradle as u64, ""),
@@ -82,6 +90,9 @@ impl News {
     pub fn decode(message: &[u8]) -> Option<News> {
         let fields = &mut Reader(message);
         let (kind, number) = (fields.number()?, fields.number()?);
+        if kind == 10 {
+            return Some(News::Made(number, fields.small()?));
+        }
         let mut text = || String::from_utf8_lossy(fields.bytes().unwrap_or_default()).into_owned();
         match kind {
             1 => Some(News::Hello(u32::try_from(number).ok()?)),
@@ -104,12 +115,13 @@ mod tests {
 
     #[test]
     fn calls_and_news_arrive_as_they_were_sent() {
-        for call in [Call::Make, Call::Retire, Call::Keep] {
+        for call in [Call::Make(u64::MAX), Call::Retire, Call::Keep] {
             assert_eq!(Call::decode(&call.encode()), Some(call));
         }
         let told = [News::Enforced("write=namespace".into()), News::Refused(1, "tmp: /tmp".into())];
         let others = [
             News::Hello(7),
+            News::Made(u64::MAX, 11),
             News::Cleared(8),
             News::GivenUp(9),
             News::Listens,

@@ -5,7 +5,8 @@ use std::io;
 
 pub use forkline_launch::Step;
 
-/// A launch that failed: nothing runs, nothing is left behind.
+/// A launch that failed: nothing runs, nothing is left behind. Of [`Step::Lost`] alone something may have
+/// run, and have been ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchError {
     /// Where it failed.
@@ -34,6 +35,7 @@ impl fmt::Display for LaunchError {
             Step::Directory => write!(formatter, "cannot enter directory '{subject}': {reason}"),
             Step::Exec => write!(formatter, "cannot execute {subject}: {reason}"),
             Step::Sandbox => write!(formatter, "cannot make the sandbox: {subject}: {reason}"),
+            Step::Lost => write!(formatter, "cannot tell whether {subject} has run: {reason}"),
             Step::Limits => write!(formatter, "cannot keep its limits: {subject}: {reason}"),
             step => write!(formatter, "launch step '{}' failed: {reason}", step.name()),
         }

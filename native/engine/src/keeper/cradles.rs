@@ -1,8 +1,10 @@
 //! The cradles of one keeper: those that wait for a command, and how new ones are made.
 
+use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use forkline_protocol::{Call, pair};
@@ -19,6 +21,14 @@ pub struct Cradle {
     pub id: u64,
     /// Where requests and orders go, and answers come from. Watched from its making on.
     pub channel: Arc<OwnedFd>,
+    number: Arc<AtomicI32>,
+}
+
+impl Cradle {
+    /// Its process id; 0: its keeper has not said yet that it has made it.
+    pub fn number(&self) -> i32 {
+        self.number.load(Ordering::Relaxed)
+    }
 }
 
 /// Those that wait. The last one that came is the next one to go: its memory is in the caches.
@@ -26,6 +36,8 @@ pub struct Cradles {
     watch: Watch,
     /// None: no more are wanted.
     idle: Mutex<Option<Idle>>,
+    /// Those that have been asked for, until the keeper says which processes they are.
+    unmade: Mutex<HashMap<u64, Arc<AtomicI32>>>,
 }
 
 #[derive(Default)]
@@ -47,7 +59,7 @@ pub const SHEDDING: Duration = Duration::from_secs(1);
 impl Cradles {
     /// None yet.
     pub fn new(watch: Watch) -> Self {
-        Cradles { watch, idle: Mutex::new(Some(Idle::default())) }
+        Cradles { watch, idle: Mutex::new(Some(Idle::default())), unmade: Mutex::default() }
     }
 
     /// One that waits, or else a new one, asked for on the keeper's lifeline. None: no more are wanted.
@@ -64,10 +76,24 @@ impl Cradles {
         self.make(lifeline).map(Some)
     }
 
+    /// A new one, whoever waits. None: no more are wanted.
+    pub fn take_new(&self, lifeline: &Lifeline) -> io::Result<Option<Cradle>> {
+        let is_open = self.idle.lock().is_some();
+        is_open.then(|| self.make(lifeline)).transpose()
+    }
+
+    /// The keeper has made one.
+    pub fn made(&self, id: u64, number: i32) {
+        if let Some(known) = self.unmade.lock().remove(&id) {
+            known.store(number, Ordering::Relaxed);
+        }
+    }
+
     /// Makes as many as are to wait.
     pub fn fill(&self, lifeline: &Lifeline) {
-        let is_short = || self.idle.lock().as_ref().is_some_and(|idle| idle.cradles.len() < ENOUGH);
-        while is_short() {
+        let waiting = self.idle.lock().as_ref().map_or(ENOUGH, |idle| idle.cradles.len());
+        // No more, whatever becomes of them meanwhile: who can make none is asked again by the next one.
+        for _ in waiting..ENOUGH {
             let Ok(cradle) = self.make(lifeline) else { return };
             // Others may have come back meanwhile, and nobody would be told of one too many.
             self.add(cradle, ENOUGH);
@@ -136,11 +162,14 @@ impl Cradles {
 
     fn make(&self, lifeline: &Lifeline) -> io::Result<Cradle> {
         let (ours, theirs) = pair()?;
-        let cradle = Cradle { id: self.watch.new_id(), channel: Arc::new(ours) };
+        let (channel, number) = (Arc::new(ours), Arc::new(AtomicI32::new(0)));
+        let cradle = Cradle { id: self.watch.new_id(), channel, number: number.clone() };
         self.watch.add(cradle.channel.as_fd(), cradle.id, Source::Cradle, EventFlags::IN)?;
-        match lifeline.call(Call::Make, &[theirs.as_fd()]) {
+        self.unmade.lock().insert(cradle.id, number);
+        match lifeline.call(Call::Make(cradle.id), &[theirs.as_fd()]) {
             Ok(()) => Ok(cradle),
             Err(error) => {
+                self.unmade.lock().remove(&cradle.id);
                 self.dismiss(cradle);
                 Err(error)
             }
@@ -155,7 +184,7 @@ mod tests {
     use super::*;
 
     fn one(id: u64) -> Cradle {
-        Cradle { id, channel: Arc::new(pair().unwrap().0) }
+        Cradle { id, channel: Arc::new(pair().unwrap().0), number: Arc::default() }
     }
 
     #[test]

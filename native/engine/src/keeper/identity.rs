@@ -204,3 +204,11 @@ fn birthplace() -> Option<(u32, u32, u64, u64)> {
         _ => None,
     }
 }
+
+/// Whether this kernel knows Landlock.
+pub fn has_landlock() -> bool {
+    const VERSION: libc::c_int = 1;
+    let none = std::ptr::null::<libc::c_void>();
+    // SAFETY: asks for a number, and makes nothing.
+    unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, none, 0, VERSION) > 0 }
+}

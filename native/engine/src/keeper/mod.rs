@@ -4,32 +4,34 @@ pub mod attributes;
 pub mod cradles;
 pub mod identity;
 pub mod lifeline;
+pub mod program;
 pub mod sandbox;
 pub mod seat;
 pub mod seats;
-mod status;
+pub mod status;
 pub mod tenancy;
 pub mod thread;
+pub mod words;
 
-use std::ffi::CString;
 use std::io;
 use std::ops::Deref;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use forkline_launch::{Failure, Image, Place, Request, Stack, Step, launch};
-use forkline_protocol::{Call, VERSION, memory_file, memory_program, pair, role};
-use rustix::fs::{Mode, OFlags, open};
+use forkline_launch::{Place, Stack, Step};
+use forkline_protocol::{Call, VERSION, memory_file, pair, role};
+use parking_lot::Mutex;
 use rustix::io::Errno;
 
 use crate::command::errors::LaunchError;
 use crate::keeper::cradles::{Cradle, Cradles};
 use crate::keeper::identity::Identity;
 use crate::keeper::lifeline::Lifeline;
+use crate::keeper::program::{is_refused, launch_keeper, null};
 use crate::keeper::sandbox::Sandbox;
+use crate::keeper::words::{Words, end_of, told};
 use crate::os::watch::Watch;
 
 /// A keeper at work.
@@ -48,6 +50,12 @@ pub struct Keeper {
     fault: AtomicI32,
     /// What it says keeps it from being of use.
     refused: OnceLock<LaunchError>,
+    /// What it says, until it has greeted.
+    words: Mutex<Option<Words>>,
+    /// How it has ended, if that was before it greeted.
+    end: OnceLock<String>,
+    /// Whether this host has ended it, since it hung.
+    was_killed: AtomicBool,
     gone: AtomicBool,
     /// Whether the host has been allowed to look into it.
     was_seen: AtomicBool,
@@ -98,6 +106,11 @@ impl Keeper {
         self.cradles.take(&self.lifeline)
     }
 
+    /// The same, but one that nothing has run in yet.
+    pub fn new_cradle(&self) -> io::Result<Option<Cradle>> {
+        self.cradles.take_new(&self.lifeline)
+    }
+
     /// Sees to it that some cradles wait.
     pub fn prepare(&self) {
         if !self.has_resigned() {
@@ -109,6 +122,7 @@ impl Keeper {
     pub fn greeted(&self, version: u32) {
         let fault = if version == VERSION { 0 } else { libc::EPROTO };
         self.fault.store(fault, Ordering::Relaxed);
+        *self.words.lock() = None;
     }
 
     /// The errno of what keeps it from being of use: it has never said that it is there, or speaks
@@ -133,11 +147,27 @@ impl Keeper {
         let fault = self.fault()?;
         let refused = self.sandbox.as_ref().and_then(Sandbox::refusal);
         let refused = refused.or_else(|| self.refused.get().cloned());
-        Some(refused.unwrap_or_else(|| no_keeper(io::Error::from_raw_os_error(fault))))
+        Some(refused.unwrap_or_else(|| match self.end.get() {
+            Some(subject) => {
+                let late = self.was_killed.load(Ordering::Relaxed);
+                let errno = if late { libc::ETIMEDOUT } else { libc::ECONNABORTED };
+                LaunchError { step: Step::Keeper, errno, subject: subject.clone() }
+            }
+            None => no_keeper(io::Error::from_raw_os_error(fault)),
+        }))
     }
 
-    /// It has died.
+    /// It has died, and has not been reaped.
     pub fn dies(&self) {
+        if self.fault() == Some(SILENT) {
+            let words = self.words.lock().take();
+            let how = told(end_of(self.lifeline.keeper), words.as_ref());
+            let subject = match self.was_killed.load(Ordering::Relaxed) {
+                true => format!("{NAME}, which did not say that it was there ({how})"),
+                false => format!("{NAME}, which ended while it started ({how})"),
+            };
+            let _ = self.end.set(subject);
+        }
         self.gone.store(true, Ordering::Relaxed);
     }
 
@@ -166,7 +196,8 @@ impl Keeper {
     /// command.
     pub fn can_be_told_apart(&self) -> bool {
         let is_seen = self.is_seen() && self.was_seen.load(Ordering::Relaxed);
-        let hides_landlock = self.identity.can_confine_itself && !is_seen && has_landlock();
+        let hides_landlock =
+            self.identity.can_confine_itself && !is_seen && identity::has_landlock();
         !hides_landlock && !self.identity.hides_something()
     }
 
@@ -192,6 +223,14 @@ impl Keeper {
         self.resigned.load(Ordering::SeqCst)
     }
 
+    /// It hangs, and takes no request: it ends now, and what it has not taken may be sent to another.
+    pub fn kill(&self) {
+        if !self.is_gone() {
+            self.was_killed.store(true, Ordering::Relaxed);
+            self.lifeline.kill();
+        }
+    }
+
     /// No more commands at all: it ends with those that it runs.
     pub fn retire(&self) {
         self.cradles.close();
@@ -199,9 +238,15 @@ impl Keeper {
     }
 }
 
+/// The program.
+pub const NAME: &str = "forkline-keeper";
+
+/// What keeps one from being of use that has not yet said that it is there.
+const SILENT: i32 = libc::ESRCH;
+
 /// What a keeper that can't be started, or isn't there, comes to.
 pub fn no_keeper(error: io::Error) -> LaunchError {
-    LaunchError::new(Step::Keeper, &error, "forkline-keeper")
+    LaunchError::new(Step::Keeper, &error, NAME)
 }
 
 /// Starts one for a host of this identity, which is the calling thread's. `sandbox`: that it is to make.
@@ -222,12 +267,15 @@ fn start(
             "forkline-keeper: its order in memory (memfd_create)",
         )
     })?;
+    // Where there are none, what it says is lost.
+    let words = Words::new().ok();
     let pid = launch_keeper(
         program,
         if order.is_some() { role::SANDBOX } else { role::KEEP },
         // It must not pin a file system, unless there is no other way.
         if identity.has_birthplace() { None } else { Some(Place::Path(c"/")) },
         [theirs.as_fd(), null().map_err(no_keeper)?.as_fd()],
+        words.as_ref().map(Words::descriptor),
         order.as_ref().map(AsFd::as_fd),
         &mut stack,
     )?;
@@ -238,65 +286,15 @@ fn start(
         lifeline: Lifeline { socket, keeper: pid },
         cradles: Cradles::new(watch.clone()),
         sandbox,
-        fault: AtomicI32::new(libc::ESRCH),
+        fault: AtomicI32::new(SILENT),
         refused: OnceLock::new(),
+        words: Mutex::new(words),
+        end: OnceLock::new(),
+        was_killed: AtomicBool::new(false),
         gone: AtomicBool::new(false),
         was_seen: AtomicBool::new(false),
         turns: AtomicUsize::new(0),
         tenants: AtomicUsize::new(0),
         resigned: AtomicBool::new(false),
     })
-}
-
-/// Whether this kernel knows it.
-fn has_landlock() -> bool {
-    const VERSION: libc::c_int = 1;
-    let none = std::ptr::null::<libc::c_void>();
-    // SAFETY: asks for a number, and makes nothing.
-    unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, none, 0, VERSION) > 0 }
-}
-
-fn null() -> io::Result<OwnedFd> {
-    Ok(open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
-}
-
-/// Starts the program at `path` in one of its roles, with its directory and its descriptors 0, 1
-/// and perhaps 3; its process id.
-pub fn launch_keeper(
-    path: &Path,
-    role: &str,
-    directory: Option<Place>,
-    [stdin, stdout]: [BorrowedFd<'_>; 2],
-    fourth: Option<BorrowedFd<'_>>,
-    stack: &mut Stack,
-) -> Result<i32, LaunchError> {
-    let text = |text: &[u8]| CString::new(text).map_err(|error| no_keeper(error.into()));
-    let arguments = ["forkline-keeper", role, &VERSION.to_string()];
-    let argv = arguments
-        .map(|argument| text(argument.as_bytes()))
-        .into_iter()
-        .collect::<Result<Vec<_>, _>>()?;
-    let null = null().map_err(no_keeper)?;
-    let launch = |path: CString, file: BorrowedFd<'_>, stack: &mut Stack| {
-        let images = [Image { path, argv: argv.clone() }];
-        let plain = Request::plain(&images, [stdin, stdout, file]);
-        launch(&Request { directory, script: fourth, ..plain }, stack)
-    };
-    match launch(text(path.as_os_str().as_bytes())?, null.as_fd(), stack) {
-        Ok(pid) => Ok(pid),
-        // It may be there and not be executed: on a file system mounted so, or without its mode.
-        Err(Failure { step: Step::Exec, error }) if is_refused(&error) => {
-            let program = std::fs::read(path).map_err(|_| no_keeper(error))?;
-            let copy = memory_program(c"forkline-keeper", &program).map_err(|error| {
-                LaunchError::new(Step::Keeper, &error, "forkline-keeper from memory (memfd_create)")
-            })?;
-            let launched = launch(CString::default(), copy.as_fd(), stack);
-            launched.map_err(|failure| no_keeper(failure.error))
-        }
-        Err(failure) => Err(no_keeper(failure.error)),
-    }
-}
-
-fn is_refused(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::PermissionDenied
 }

@@ -24,6 +24,14 @@ pub fn read(file: &File, expected: usize) -> Vec<u8> {
     bytes
 }
 
+/// The state of a process, as one letter: `Z` has ended. None: there is none, or it can't be told.
+pub fn read_state(pid: i32) -> Option<u8> {
+    let status = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // Its name may have brackets too, and is followed by `) S`.
+    let end = memchr::memrchr(b')', &status)?;
+    status.get(end + 2).copied()
+}
+
 /// The number in the line of this name, such as `CapBnd:`.
 pub fn number_in(status: &[u8], name: &str, radix: u32) -> Option<u64> {
     let value = memchr::memmem::find_iter(status, name)
@@ -42,6 +50,13 @@ mod tests {
         assert_eq!(number_in(status, "CapBnd:", 16), Some(0x1ff_ffff_ffff));
         assert_eq!(number_in(status, "Seccomp_filters:", 10), Some(12));
         assert_eq!(number_in(status, "CapAmb:", 16), None);
+    }
+
+    #[test]
+    fn the_state_of_a_process_is_a_letter() {
+        let own = read_state(std::process::id() as i32);
+        assert!(matches!(own, Some(b'R' | b'S')));
+        assert_eq!(read_state(0), None);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use forkline_protocol::{Answer, Exit as Told, Member, Start, take};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::command::errors::{LaunchError, Step};
+use crate::command::errors::LaunchError;
 use crate::command::outcome::{BackgroundProcess, Cause, Ended, Status, Usage};
 use crate::reactor::Reactor;
 use crate::reactor::process::{Exit, Phase, Rest};
@@ -33,6 +33,7 @@ impl Reactor {
             match take(cradle.channel.as_fd(), buffer) {
                 Ok(0) => return self.channel_ended(id, not_taken),
                 Ok(length) => {
+                    self.is_heard(id);
                     let answer = self.answers.get(..length).and_then(Answer::decode);
                     if let Some(answer) = answer {
                         self.answered(id, answer);
@@ -57,10 +58,15 @@ impl Reactor {
                     let directory = letter.directory_name.as_deref();
                     letter.invocation.explain(step, errno, directory)
                 });
-                let error = error.unwrap_or_else(|| killed(step, errno));
+                let error = error.unwrap_or_else(|| LaunchError {
+                    step,
+                    errno,
+                    subject: "the command".to_owned(),
+                });
                 self.not_started(id, Ended::Failed(error));
             }
             Answer::Unwanted => self.not_started(id, Ended::NeverStarted),
+            Answer::Unfit { errno, why } => self.is_unfit(id, errno, 0, &why),
             // To whoever else may keep a command.
             Answer::Stands(_) => {}
             Answer::Exit(told) => self.exited(id, told),
@@ -158,11 +164,6 @@ impl Reactor {
             _ => {}
         }
     }
-}
-
-/// What a command comes to whose cradle was killed before it could tell of a start.
-pub(super) fn killed(step: Step, errno: i32) -> LaunchError {
-    LaunchError { step, errno, subject: "the command, whose parent was killed".to_owned() }
 }
 
 pub(super) fn described(member: Member, label: &str) -> BackgroundProcess {

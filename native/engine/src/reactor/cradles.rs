@@ -3,15 +3,15 @@
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use crate::command::errors::Step;
-use crate::command::outcome::{BackgroundProcess, Cause, Ended};
+use crate::command::mark::{Mark, bearers_of};
+use crate::command::outcome::{Cause, Ended};
 use crate::keeper::Keeper;
 use crate::keeper::cradles::{Cradle, SHEDDING};
 use crate::reactor::Reactor;
-use crate::reactor::answers::killed;
 use crate::reactor::process::{Phase, Rest};
+use crate::reactor::starting::OF_ITS_KEEPER;
 use crate::reactor::timers::Alarm;
-use crate::request::order::Order;
+use crate::request::order::{Of, Order};
 
 impl Reactor {
     /// A cradle has something to say, or has ended.
@@ -32,19 +32,31 @@ impl Reactor {
             self.followed_to_the_end(id, false);
             return self.advance_disposals();
         }
+        let Some(process) = self.processes.get(&id) else { return };
+        let is_sent = process.letter.as_ref().is_some_and(|letter| letter.is_sent());
+        if is_sent {
+            // Which process the cradle was.
+            self.hear_keeper(process.keeper.id);
+        }
         let Some(process) = self.processes.get_mut(&id) else { return };
         let (phase, rest) = (process.phase, process.rest);
-        let is_sent = process.letter.as_ref().is_some_and(|letter| letter.is_sent());
-        if let Some(cradle) = process.cradle.take() {
-            self.forget(&cradle);
-        }
+        let has_keeper = !process.keeper.is_gone() && process.keeper.fault().is_none();
+        let is_unmade = process.parent == 0 && has_keeper;
+        // What the keeper has said may have led here.
+        let Some(cradle) = process.cradle.take() else { return };
+        self.forget(&cradle);
         match phase {
             // Whoever is about to send it will find out.
             Phase::Starting { .. } if !is_sent => {}
+            // A keeper that lives could not even take the channel.
+            Phase::Starting { cancelled: false } if not_taken && is_unmade => {
+                self.is_unfit(id, libc::EMFILE, OF_ITS_KEEPER, "could not be made");
+            }
             Phase::Starting { cancelled: false } if not_taken => self.send_again(id),
-            // What was not read may be the order to end alone.
+            // What was not read may be the order to end alone; what was read may have been obeyed.
             Phase::Starting { .. } => {
-                self.not_started(id, Ended::Failed(killed(Step::Keeper, libc::ECONNRESET)));
+                self.may_have_started(id);
+                self.cradle_was_killed(id);
             }
             _ if rest != Rest::Gone && rest != Rest::Lost => self.cradle_was_killed(id),
             _ => {}
@@ -68,7 +80,7 @@ impl Reactor {
             return self.not_started(id, Ended::Failed(refusal));
         }
         letter.take_back();
-        self.orders.put(Order::Again(id, letter, keeper));
+        self.orders.put(Order::Again(id, letter, keeper, Of::Any));
     }
 
     /// The command's cradle has nothing more to do with it.
@@ -91,7 +103,7 @@ impl Reactor {
     }
 
     /// A cradle is gone.
-    fn forget(&mut self, cradle: &Cradle) {
+    pub(super) fn forget(&mut self, cradle: &Cradle) {
         self.cradles.remove(&cradle.id);
         self.unwatch(cradle.channel.as_fd());
     }
@@ -99,14 +111,11 @@ impl Reactor {
     /// Its keeper ends what is left, if that was not killed too, and says so.
     fn cradle_was_killed(&mut self, id: u64) {
         let Some(process) = self.processes.get_mut(&id) else { return };
-        process.rest = Rest::Lost;
-        let member =
-            BackgroundProcess { pid: process.pid, group: process.pid, command: process.label() };
-        process.members = vec![member];
-        if self.keepers.iter().any(|keeper| keeper.fault().is_none()) {
-            self.timers.set(id, Alarm::Lost, Instant::now() + LOST);
-        } else {
+        process.may_be_left();
+        if process.keeper.is_gone() || process.keeper.fault().is_some() {
             self.lost(id);
+        } else {
+            self.timers.set(id, Alarm::Lost, Instant::now() + LOST);
         }
     }
 
@@ -114,6 +123,9 @@ impl Reactor {
     pub(super) fn lost(&mut self, id: u64) {
         self.timers.cancel(id, Alarm::Lost);
         let Some(process) = self.processes.get_mut(&id) else { return };
+        if process.pid == 0 && process.rest == Rest::Lost {
+            process.members = bearers_of(&Mark::of_command(process.owner.id, id));
+        }
         match process.phase {
             Phase::Running => process.phase = Phase::Ending(Cause::Itself, None),
             Phase::Ending(..) | Phase::Asking(_) => {}

@@ -9,6 +9,8 @@ use crate::command::owner::Owner;
 use crate::keeper::cradles::Cradle;
 use crate::keeper::tenancy::Tenancy;
 use crate::reactor::Reactor;
+use crate::reactor::lifecycle::milliseconds;
+use crate::reactor::silence::Silence;
 use crate::request::letter::tell;
 
 /// Called once everything is gone.
@@ -28,8 +30,12 @@ pub struct Leftover {
     pub parent: i32,
     /// From SIGTERM to SIGKILL.
     pub grace: Duration,
+    /// They are to be ended.
+    pub ends: bool,
     /// They can't be ended.
     pub given_up: bool,
+    /// Of their cradle.
+    pub silence: Silence,
 }
 
 /// A disposal under way.
@@ -39,6 +45,14 @@ pub struct Disposal {
     /// Whether those left by commands that have ended have been told.
     told: bool,
     done: Done,
+}
+
+impl Leftover {
+    fn end(&mut self, grace: Duration) {
+        (self.grace, self.ends, self.given_up) = (grace, true, false);
+        self.silence = Silence::default();
+        tell(&self.cradle.channel, Order::End(milliseconds(grace)));
+    }
 }
 
 impl Reactor {
@@ -90,9 +104,7 @@ impl Reactor {
     /// Ends those who outlived their command: only who follows it still has its id.
     pub(super) fn end_leftover(&mut self, id: u64, grace: Option<Duration>) {
         let Some(leftover) = self.leftovers.get_mut(&id) else { return };
-        leftover.given_up = false;
-        let grace = grace.unwrap_or(leftover.grace);
-        tell(&leftover.cradle.channel, Order::End(grace.as_millis() as u64));
+        leftover.end(grace.unwrap_or(leftover.grace));
         self.expect_an_answer(id);
     }
 
@@ -110,9 +122,8 @@ impl Reactor {
             let mut left = 0;
             for (id, leftover) in of_owner {
                 if !disposal.told {
-                    leftover.given_up = false;
+                    leftover.end(disposal.grace);
                     asked.push(*id);
-                    tell(&leftover.cradle.channel, Order::End(disposal.grace.as_millis() as u64));
                 }
                 left += usize::from(!leftover.given_up);
             }

@@ -80,6 +80,15 @@ impl Reactor {
         }
     }
 
+    /// Nobody can be asked who runs.
+    pub(super) fn members_unknown(&mut self, id: u64) {
+        let Some(followers) = self.followers.get_mut(&id) else { return };
+        followers.members.clear();
+        for asked in std::mem::take(&mut followers.asked) {
+            asked(None);
+        }
+    }
+
     /// Nobody is left; `known`: the kernel has said so.
     pub(super) fn followed_to_the_end(&mut self, id: u64, known: bool) {
         let Some(followers) = self.followers.remove(&id) else { return };

@@ -45,6 +45,14 @@ impl Reactor {
                 Ok(Received { length, descriptors, .. }) => {
                     match buffer.get(..length).and_then(News::decode) {
                         Some(News::Hello(version)) => keeper.greeted(version),
+                        Some(News::Made(cradle, pid)) => {
+                            keeper.cradles.made(cradle, pid);
+                            let process = self.cradles.get(&cradle);
+                            if let Some(process) = process.and_then(|id| self.processes.get_mut(id))
+                            {
+                                process.parent = pid;
+                            }
+                        }
                         Some(News::Cleared(cradle)) => self.cradle_cleared(cradle, true),
                         Some(News::GivenUp(cradle)) => self.cradle_cleared(cradle, false),
                         Some(News::Listens) => {

@@ -14,6 +14,7 @@ use crate::os::watch::Source;
 use crate::reactor::Reactor;
 use crate::reactor::disposal::Leftover;
 use crate::reactor::process::{Exit, Phase, Process, Rest, Spilling};
+use crate::reactor::silence::Silence;
 use crate::reactor::timers::Alarm;
 use crate::request::letter::Delivery;
 
@@ -38,7 +39,7 @@ impl Reactor {
     /// Begins to end a command that runs.
     fn terminate(&mut self, id: u64, cause: Cause) {
         let Some(process) = self.processes.get_mut(&id) else { return };
-        process.phase = Phase::Ending(cause, None);
+        (process.phase, process.silence) = (Phase::Ending(cause, None), Silence::default());
         process.tell(Order::End(milliseconds(process.grace)));
         self.timers.cancel(id, Alarm::Deadline);
         self.expect_an_answer(id);
@@ -57,6 +58,7 @@ impl Reactor {
         match process.phase {
             Phase::Starting { .. } => {
                 process.phase = Phase::Starting { cancelled: true };
+                process.silence = Silence::default();
                 // One that has not been sent will not be.
                 if process.letter.as_ref().is_none_or(|letter| letter.withdraw() == Delivery::Sent)
                 {
@@ -64,7 +66,10 @@ impl Reactor {
                 }
             }
             Phase::Running => self.terminate(id, Cause::Cancelled),
-            Phase::Ending(..) if grace.is_some() => process.tell(order),
+            Phase::Ending(..) if grace.is_some() => {
+                process.silence = Silence::default();
+                process.tell(order);
+            }
             Phase::Ending(..) => {}
             // Neither the listener is waited for, nor whoever else holds the pipe.
             Phase::Draining(exit, _) => {
@@ -229,8 +234,17 @@ impl Reactor {
         self.hold(id, streams);
         // One that has still to do with it looks after who is left.
         if let Some(cradle) = cradle {
-            let leftover =
-                Leftover { owner: owner.id, label, keeper, cradle, parent, grace, given_up: false };
+            let leftover = Leftover {
+                owner: owner.id,
+                label,
+                keeper,
+                cradle,
+                parent,
+                grace,
+                ends: false,
+                given_up: false,
+                silence: Silence::default(),
+            };
             self.leftovers.insert(id, leftover);
         } else {
             self.followed_to_the_end(id, rest == Rest::Gone);
@@ -261,7 +275,7 @@ impl Reactor {
     }
 }
 
-fn milliseconds(time: Duration) -> u64 {
+pub(super) fn milliseconds(time: Duration) -> u64 {
     // A little more is no harm; no time at all means SIGKILL at once.
     u64::try_from(time.as_micros().div_ceil(1000)).unwrap_or(u64::MAX)
 }

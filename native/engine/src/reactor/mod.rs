@@ -12,6 +12,7 @@ mod keepers;
 mod lifecycle;
 pub mod mailbox;
 pub mod process;
+pub mod silence;
 mod starting;
 mod stopped;
 mod streams;

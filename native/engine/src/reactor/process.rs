@@ -24,6 +24,7 @@ use crate::keeper::cradles::Cradle;
 use crate::keeper::tenancy::Tenancy;
 use crate::reactor::answers::described;
 use crate::reactor::input::Input;
+use crate::reactor::silence::Silence;
 use crate::request::letter::{Letter, tell};
 
 /// A command that has been asked for.
@@ -42,7 +43,7 @@ pub struct Process {
     pub cradle: Option<Cradle>,
     /// Its process id, and its group's and session's; 0: not known yet.
     pub pid: i32,
-    /// Its cradle's process id.
+    /// Its cradle's process id; 0: not known yet.
     pub parent: i32,
     /// How its text begins: at most [`LABELLED`] bytes.
     pub beginning: Vec<u8>,
@@ -84,6 +85,10 @@ pub struct Process {
     pub rest: Rest,
     /// Where it stands.
     pub phase: Phase,
+    /// How many cradles were not fit to take it.
+    pub unfit: u32,
+    /// Of its cradle.
+    pub silence: Silence,
 }
 
 /// What is known of those who are left when the leader has ended.
@@ -167,6 +172,13 @@ impl Process {
         }
         self.members.extend(members.iter().map(|member| described(member.clone(), label)));
         self.all_told = !more;
+    }
+
+    /// Nobody can tell who of it is left: its own process may be.
+    pub fn may_be_left(&mut self) {
+        let member = BackgroundProcess { pid: self.pid, group: self.pid, command: self.label() };
+        self.rest = Rest::Lost;
+        self.members = Some(member).filter(|member| member.pid > 0).into_iter().collect();
     }
 
     /// Tells its cradle something; one that is gone need not know.

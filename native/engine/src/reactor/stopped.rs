@@ -1,4 +1,4 @@
-//! Keepers and cradles that somebody has stopped. A keeper has its cradles go on; the host its keeper,
+//! Keepers and cradles that somebody has stopped, or who are never to go on. A keeper has its cradles go on; the host its keeper,
 //! and a cradle that has no keeper any more.
 //!
 //! Nothing tells the host of it, and to look all the time would keep an idle machine awake. So it looks
@@ -24,19 +24,34 @@ impl Reactor {
 
     /// Nobody has answered yet.
     pub(super) fn unanswered(&mut self, id: u64) {
-        let (cradle, pid, again) = match (self.processes.get(&id), self.leftovers.get(&id)) {
-            (Some(process), _) => (process.cradle.as_ref(), process.parent, process.is_asked()),
-            (None, Some(leftover)) => (Some(&leftover.cradle), leftover.parent, !leftover.given_up),
-            (None, None) => return,
-        };
         for keeper in &self.keepers {
             keeper.lifeline.go_on();
         }
-        if let Some(cradle) = cradle {
-            have_go_on(pid, cradle.channel.as_fd());
-        }
+        self.signal_cradle(id, libc::SIGCONT);
+        self.bear_silence(id);
+        let again = match (self.processes.get(&id), self.leftovers.get(&id)) {
+            (Some(process), _) => process.is_asked(),
+            (None, Some(leftover)) => leftover.ends && !leftover.given_up,
+            (None, None) => return,
+        };
         if again || self.is_asked_for_members(id) {
             self.expect_an_answer(id);
+        }
+    }
+
+    /// The cradle of a command ends, wherever it is; its keeper then ends what it has left.
+    pub(super) fn kill_cradle(&self, id: u64) {
+        self.signal_cradle(id, libc::SIGKILL);
+    }
+
+    fn signal_cradle(&self, id: u64, signal: i32) {
+        let (cradle, pid) = match (self.processes.get(&id), self.leftovers.get(&id)) {
+            (Some(process), _) => (process.cradle.as_ref(), process.parent),
+            (None, Some(leftover)) => (Some(&leftover.cradle), leftover.parent),
+            (None, None) => return,
+        };
+        if let Some(cradle) = cradle {
+            signal_living(pid, cradle.channel.as_fd(), signal);
         }
     }
 }
@@ -50,7 +65,7 @@ impl Process {
 }
 
 /// As long as its channel is open, the cradle lives, and nobody else has its number.
-fn have_go_on(cradle: i32, channel: BorrowedFd) {
+fn signal_living(cradle: i32, channel: BorrowedFd, signal: i32) {
     if cradle <= 0 {
         return;
     }
@@ -68,7 +83,5 @@ fn have_go_on(cradle: i32, channel: BorrowedFd) {
     }
     let details = std::ptr::null::<libc::siginfo_t>();
     // SAFETY: takes numbers, and no details of the signal.
-    unsafe {
-        libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), libc::SIGCONT, details, 0)
-    };
+    unsafe { libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), signal, details, 0) };
 }

@@ -9,12 +9,21 @@ use crate::command::sink::Sink;
 use crate::keeper::{Keeper, Turn};
 use crate::request::letter::Letter;
 
+/// Of which cradle something is asked again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// Of whichever waits.
+    Any,
+    /// Of one that is made for it: others may have been changed.
+    New,
+}
+
 /// A request.
 pub enum Order {
     /// A command.
     Start(Box<Start>),
-    /// A request that nobody of this keeper has taken.
-    Again(u64, Arc<Letter>, Arc<Keeper>),
+    /// A request that nobody of this keeper has taken, or was fit for.
+    Again(u64, Arc<Letter>, Arc<Keeper>, Of),
 }
 
 /// A command on its way to be launched.

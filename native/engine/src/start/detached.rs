@@ -21,8 +21,10 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::command::errors::LaunchError;
-use crate::command::mark::Mark;
-use crate::keeper::{launch_keeper, no_keeper};
+use crate::command::mark::{Mark, end_bearers_of};
+use crate::keeper::program::launch_keeper;
+use crate::keeper::words::{End, Words, told};
+use crate::keeper::{NAME, no_keeper};
 use crate::os::threads;
 use crate::request::invocation::Invocation;
 use crate::request::plumbing::descriptors;
@@ -139,18 +141,21 @@ fn start_now(
     let channel = sandbox.as_ref().map(Place::open).transpose()?;
     let stdio = [channel.as_ref().unwrap_or(&null).as_fd(), writer.as_fd()];
     let mut stack = Stack::new().map_err(descriptors("a stack"))?;
+    // Where there are none, what it says is lost.
+    let words = Words::new().ok();
     let launched = launch_keeper(
         program,
         role::DETACH,
         Some(Directory::Path(c"/")),
         stdio,
+        words.as_ref().map(Words::descriptor),
         Some(order.as_fd()),
         &mut stack,
     )?;
     // Ours would keep the report from ending.
     drop((writer, channel));
     let report = read_report(reader);
-    reap(launched);
+    let end = reap(launched);
     reap_group(launched);
     if let (Some(Err((Step::Keeper, ..))), Some(place)) = (&report, &sandbox) {
         // It was nobody's cradle.
@@ -162,7 +167,17 @@ fn start_now(
             Err(LaunchError { step, errno, subject })
         }
         Some(Err((step, errno, _))) => Err(invocation.explain(step, errno, directory.as_deref())),
-        None => Err(no_keeper(Errno::SRCH.into())),
+        // Its child, which starts the command, has said nothing.
+        None if end == Some(End::Exit(0)) => {
+            end_bearers_of(&mark);
+            let subject = "the command, whose keeper was killed,".to_owned();
+            Err(LaunchError { step: Step::Lost, errno: libc::ECONNABORTED, subject })
+        }
+        None => {
+            let how = told(end, words.as_ref());
+            let subject = format!("{NAME}, which ended while it started ({how})");
+            Err(LaunchError { step: Step::Keeper, errno: libc::ECONNABORTED, subject })
+        }
     }
 }
 
@@ -173,11 +188,17 @@ fn read_report(reader: OwnedFd) -> Option<Result<i32, (Step, i32, String)>> {
     decode_report(&bytes)
 }
 
-/// The process that was launched has left its work to a child, so that it is nobody's in particular.
-fn reap(pid: i32) {
+/// The process that was launched has left its work to a child, so that it is nobody's in particular. How
+/// it has ended; None: that can't be told.
+fn reap(pid: i32) -> Option<End> {
     let mut status = 0;
-    // SAFETY: fills the integer; the number is our child's until this is done.
-    while unsafe { libc::waitpid(pid, &mut status, libc::__WALL) } < 0
-        && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
-    {}
+    loop {
+        // SAFETY: fills the integer; the number is our child's until this is done.
+        match unsafe { libc::waitpid(pid, &mut status, libc::__WALL) } {
+            -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+            -1 => return None,
+            _ if libc::WIFEXITED(status) => return Some(End::Exit(libc::WEXITSTATUS(status))),
+            _ => return Some(End::Signal(libc::WTERMSIG(status))),
+        }
+    }
 }

@@ -25,9 +25,10 @@ use crate::os::queue::Queue;
 use crate::reactor::input::Input;
 use crate::reactor::mailbox::{Mailbox, Message};
 use crate::reactor::process::{LABELLED, Phase, Process, Rest, Spilling};
+use crate::reactor::silence::Silence;
 use crate::request::invocation::Invocation;
 use crate::request::letter::{Delivery, Letter};
-use crate::request::order::{Order, Start};
+use crate::request::order::{Of, Order, Start};
 use crate::request::plumbing::Plumbing;
 use crate::request::shell::usual;
 
@@ -63,8 +64,8 @@ impl Launcher {
                     self.start(*start);
                     unseen = unseen.or_else(|| Some(Instant::now()));
                 }
-                Some(Order::Again(id, letter, gone)) => {
-                    if let Err(error) = self.send_again(id, &letter, &gone) {
+                Some(Order::Again(id, letter, gone, of)) => {
+                    if let Err(error) = self.send_again(id, &letter, &gone, of) {
                         self.reactor.send(Message::NotSent(id, error));
                     }
                 }
@@ -104,17 +105,27 @@ impl Launcher {
         keeper.prepare();
     }
 
-    fn send_again(&self, id: u64, letter: &Letter, gone: &Keeper) -> Result<(), LaunchError> {
-        let (turn, cradle) = self.cradle_of(self.seats.keeper_in_place_of(gone)?)?;
+    fn send_again(
+        &self,
+        id: u64,
+        letter: &Letter,
+        gone: &Keeper,
+        of: Of,
+    ) -> Result<(), LaunchError> {
+        let (turn, cradle) = self.cradle_of(self.seats.keeper_in_place_of(gone)?, of)?;
         self.reactor.send(Message::SentAgain(id, turn, cradle.clone()));
         self.deliver(id, letter, &cradle);
         Ok(())
     }
 
     /// One of this keeper, or of who has come in its place.
-    fn cradle_of(&self, mut turn: Turn) -> Result<(Turn, Cradle), LaunchError> {
+    fn cradle_of(&self, mut turn: Turn, of: Of) -> Result<(Turn, Cradle), LaunchError> {
         loop {
-            if let Some(cradle) = turn.cradle().map_err(descriptors)? {
+            let cradle = match of {
+                Of::Any => turn.cradle(),
+                Of::New => turn.new_cradle(),
+            };
+            if let Some(cradle) = cradle.map_err(descriptors)? {
                 return Ok((turn, cradle));
             }
             turn = self.seats.keeper_in_place_of(&turn)?;
@@ -178,7 +189,7 @@ impl Launcher {
             attributes::sacrifice(&mut attributes);
         }
         let letter = Letter::new(command, invocation, reader, writers, attributes, is_born_here)?;
-        let (turn, cradle) = self.cradle_of(turn)?;
+        let (turn, cradle) = self.cradle_of(turn, Of::Any)?;
         Ok(Some(Process {
             id: order.id,
             owner: order.owner,
@@ -208,6 +219,8 @@ impl Launcher {
             all_told: true,
             rest: Rest::Unknown,
             phase: Phase::Starting { cancelled: false },
+            unfit: 0,
+            silence: Silence::default(),
         }))
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use forkline_launch::limits;
 use forkline_protocol::pair;
 
 fn say(channel: &OwnedFd, order: Order) {
@@ -33,12 +34,12 @@ fn a_limit_of_processes_is_at_most_what_it_may_be_raised_to() {
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NPROC, &limit) }, 0);
     let (_host, channel) = pair().unwrap();
     let (null, mut stack) = (std::fs::File::open("/dev/null").unwrap(), Stack::new().unwrap());
-    let own = Attributes { limits: limits(), ..Attributes::default() };
-    let mut cradle = Cradle { channel, parting: None, null: null.as_fd(), stack: &mut stack, own };
+    let made = Condition::now();
+    let mut cradle = Cradle { channel, parting: None, null: null.as_fd(), stack: &mut stack, made };
     let wanted = Limit { resource: before.resource, soft: hard + 5, hard: hard + 5 };
     cradle.keep_to_processes(&[wanted]);
     assert_eq!((of_processes().soft, of_processes().hard), (hard, hard));
-    assert!(cradle.own.limits.contains(&of_processes()));
+    assert!(cradle.made.own.limits.contains(&of_processes()));
     cradle.keep_to_processes(&[Limit { soft: hard - 2, ..wanted }]);
     assert_eq!(of_processes().soft, hard - 2);
 }

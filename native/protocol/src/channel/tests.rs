@@ -19,6 +19,7 @@ fn answers_and_orders_arrive_as_they_were_sent() {
         Answer::Started(start),
         Answer::Failed { step: Step::Exec, errno: 2 },
         Answer::Unwanted,
+        Answer::Unfit { errno: 24, why: "has no descriptors".to_owned() },
         Answer::Exit(exit),
         Answer::Exit(Exit::default()),
         Answer::Empty,

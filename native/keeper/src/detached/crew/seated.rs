@@ -62,8 +62,13 @@ impl Seated {
             }
         }
         let gone = || failed(io::Error::from_raw_os_error(libc::ESRCH));
+        let lost = || {
+            let whose = "the command, whose parent was killed,".to_owned();
+            (Step::Lost, libc::ECONNABORTED, whose)
+        };
         let mut buffer = vec![0; LONGEST_ANSWER];
         let mut next = || {
+            // An error: the request was not read.
             let received = receive(channel.as_fd(), &mut buffer).map_err(|_| gone())?;
             let answer = buffer.get(..received.length).and_then(Answer::decode);
             Ok((answer, received.descriptors))
@@ -88,7 +93,10 @@ impl Seated {
                 is_over: false,
             }),
             Some(Answer::Failed { step, errno }) => Err((step, errno, String::new())),
-            _ => Err(gone()),
+            Some(Answer::Unfit { errno, why }) => {
+                Err((Step::Keeper, errno, format!("the command, whose parent {why}")))
+            }
+            _ => Err(lost()),
         }
     }
 
@@ -138,7 +146,11 @@ impl Seated {
                     self.events.push(Event::GivenUp);
                 }
             }
-            Answer::Stands(_) | Answer::Started(_) | Answer::Failed { .. } | Answer::Unwanted => {}
+            Answer::Stands(_)
+            | Answer::Started(_)
+            | Answer::Failed { .. }
+            | Answer::Unwanted
+            | Answer::Unfit { .. } => {}
         }
     }
 

@@ -1,0 +1,128 @@
+//! What a keeper says while it starts, for when it ends with that: its standard error, a page of memory.
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+
+/// What is over that a keeper can't write.
+const ROOM: usize = 4096;
+
+/// Of what was said so much is told, in characters: its end.
+const TOLD: usize = 500;
+
+/// Room for what a process says.
+#[derive(Debug)]
+pub struct Words(File);
+
+impl Words {
+    /// A page that can't grow. The error: there are no files in memory.
+    pub fn new() -> io::Result<Words> {
+        const NAME: &CStr = c"forkline-words";
+        let make = |flags| {
+            // SAFETY: takes a name that ends with NUL, and a number.
+            let file = unsafe { libc::memfd_create(NAME.as_ptr(), flags | libc::MFD_CLOEXEC) };
+            if file < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            // SAFETY: just made, and nobody else's.
+            Ok(unsafe { OwnedFd::from_raw_fd(file) })
+        };
+        // Older kernels know only the second, and some settings allow only the first.
+        let sealed = make(libc::MFD_NOEXEC_SEAL).or_else(|_| make(libc::MFD_ALLOW_SEALING))?;
+        let file = File::from(sealed);
+        file.set_len(ROOM as u64)?;
+        let seals = libc::F_SEAL_GROW | libc::F_SEAL_SHRINK;
+        // SAFETY: takes numbers; the descriptor is open.
+        let result = unsafe {
+            libc::fcntl(std::os::fd::AsRawFd::as_raw_fd(&file), libc::F_ADD_SEALS, seals)
+        };
+        if result != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Words(file))
+    }
+
+    /// Where it is to write.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    /// The end of what was said, in one line.
+    fn read(&self) -> String {
+        let mut bytes = vec![0; ROOM];
+        let length = self.0.read_at(&mut bytes, 0).unwrap_or(0);
+        bytes.truncate(length);
+        let text = String::from_utf8_lossy(&bytes);
+        let words: Vec<&str> = text.trim_end_matches('\0').split_whitespace().collect();
+        let line = words.join(" ");
+        let skipped = line.chars().count().saturating_sub(TOLD);
+        line.chars().skip(skipped).collect()
+    }
+}
+
+/// How a process has ended that was to go on, and what it has said: `exit code 3: no such file`.
+pub fn told(end: Option<End>, words: Option<&Words>) -> String {
+    let how = match end {
+        Some(End::Exit(code)) => format!("exit code {code}"),
+        Some(End::Signal(signal)) => format!("signal {signal}"),
+        None => "nobody knows how".to_owned(),
+    };
+    let said = words.map(Words::read).unwrap_or_default();
+    if said.is_empty() { how } else { format!("{how}: {said}") }
+}
+
+/// How a process has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// With this code.
+    Exit(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+/// How a child of ours has ended, or is just about to, which stays to be reaped.
+pub fn end_of(child: i32) -> Option<End> {
+    const SOON: Duration = Duration::from_millis(100);
+    const AGAIN: Duration = Duration::from_millis(1);
+    let until = Instant::now() + SOON;
+    loop {
+        let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+        let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
+        // SAFETY: fills the structure, which is valid as zeros too.
+        let (result, info) = unsafe {
+            let result = libc::waitid(libc::P_PID, child as libc::id_t, info.as_mut_ptr(), flags);
+            (result, info.assume_init())
+        };
+        // SAFETY: for a child the kernel fills these fields; zeros when there is nothing to tell.
+        let (pid, status) = unsafe { (info.si_pid(), info.si_status()) };
+        match info.si_code {
+            _ if result != 0 => return None,
+            libc::CLD_EXITED if pid == child => return Some(End::Exit(status)),
+            _ if pid == child => return Some(End::Signal(status)),
+            _ if Instant::now() >= until => return None,
+            _ => std::thread::sleep(AGAIN),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn what_was_said_is_one_line_and_no_more_than_fits() {
+        let words = Words::new().unwrap();
+        assert_eq!(told(Some(End::Signal(11)), Some(&words)), "signal 11");
+        let mut file = File::from(words.descriptor().try_clone_to_owned().unwrap());
+        file.write_all(b"no such\n file\n").unwrap();
+        assert_eq!(told(Some(End::Exit(3)), Some(&words)), "exit code 3: no such file");
+        assert!(file.write_all(&[b'x'; 2 * ROOM]).is_err());
+        assert_eq!(words.read().len(), TOLD);
+    }
+}
