@@ -4,18 +4,21 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { run, spawn } from '../../src/index.js';
+import { CONTRACT_NAMES, createBashTool, run, spawn } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
+import { useDisposal } from '../support/disposal.js';
 import { type Host, publicCopy, startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder, useOwners } from '../support/leftovers.js';
 import { childrenOf, eventually, isGone, keeperOf, lives, parentOf } from '../support/processes.js';
 import { exited, printed } from '../support/results.js';
+import { textOf } from '../support/tool.js';
 
 // What a command does to its own parent, and parents that say nothing: each call has an end, what ran is
 // never told not to have been started, and nothing that was changed is used again.
 leavesNothingBehind();
 const folder = useFolder();
 const newOwner = useOwners();
+const keep = useDisposal();
 
 beforeAll(() => {
   const compiler = process.env.CC?.split(' ')[0] || 'cc';
@@ -69,6 +72,19 @@ describe('a parent that its command kills as its first act', () => {
     expect(result.outcome).toEqual({ kind: 'unknown' });
     expect(result).toMatchObject({ output: { text: 'before\n' } });
   });
+
+  test.each(CONTRACT_NAMES)(
+    'a model is not told that it could not be started, by %s (N2)',
+    async (contract) => {
+      const tool = keep(createBashTool({ contract, cwd: folder.path }));
+      const file = folder.file(`ran-${contract}`);
+      const command = `echo ran >>${file}; kill -9 $PPID; sleep 1`;
+      const told = await tool.execute({ command }).then(textOf, (error: Error) => error.message);
+      expect(readFileSync(file, 'utf8')).toBe('ran\n');
+      expect(told).toMatch(/missing exit status|-1/);
+      expect(told).not.toContain('could not be started');
+    },
+  );
 
   test('its keeper too: who may be left is named (N2)', async () => {
     const keeper = 'read -r _ _ _ keeper _ </proc/$PPID/stat';
