@@ -85,15 +85,18 @@ fn a_command_that_is_ending_takes_signals() {
 
 #[test]
 fn what_waits_to_be_written_is_told_when_the_command_is_over() {
-    let mut reading = command("read -n 1 x; exit 0");
-    reading.stdin = Stdin::Pipe;
-    let live = start(reading);
+    // The other end of the pipe outlives the command, so that the write goes on waiting.
+    let mut held = command("sleep 313 <&0 & read -n 1 x");
+    held.stdin = Stdin::Pipe;
+    let live = start(held);
+    let owner = live.owner.clone();
     live.pid();
     let (told, written) = channel();
     let tell = move |result| told.send(result).unwrap();
     engine().write(live.handle.id, vec![b'x'; 1024 * 1024], Box::new(tell));
     assert_eq!(live.outcome().status, Status::Exited(0));
     assert_eq!(written.recv_timeout(PATIENCE).unwrap(), Err(rustix::io::Errno::PIPE));
+    dispose(&owner);
 }
 
 #[test]
