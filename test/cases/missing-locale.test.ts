@@ -12,7 +12,9 @@ const CONTRACTS: readonly BashToolOptions[] = [
   { contract: 'plain', cwd: '/' },
   { contract: 'modes', cwd: '/' },
   { contract: 'session', cwd: '/' },
-  { contract: 'session', cwd: '/', persistent: true },
+  ...(process.env.FORKLINE_ENGINE === 'portable'
+    ? []
+    : ([{ contract: 'session', cwd: '/', persistent: true }] as const)),
   { contract: 'workspace', cwd: '/' },
 ];
 
