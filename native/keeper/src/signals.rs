@@ -130,6 +130,8 @@ impl Watched<'_> {
             };
             watched.revents = if is_in(&read) { libc::POLLIN } else { 0 };
             watched.revents |= if is_in(&write) { libc::POLLOUT } else { 0 };
+            // It may be among them twice.
+            watched.revents &= watched.events;
         }
         Ok(())
     }
