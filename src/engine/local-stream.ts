@@ -20,6 +20,12 @@ export function makeNamedPipe(path: string, staysOpen: boolean): number {
   throw new LaunchError({ step: 'stdio', errno: -made, subject: path, message });
 }
 
+/** How many bytes lie in a pipe that nobody has read; undefined: that cannot be told. */
+export function bytesInPipe(fd: number): number | undefined {
+  const count = binding().bytesInPipe(fd);
+  return count < 0 ? undefined : count;
+}
+
 /** What is kept of a stream that is read here: the same as of one that the engine reads. */
 export class TextCapture {
   readonly #native: NativeCapture;

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, readSync, statSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { makeNamedPipe, TextCapture } from '../../src/engine/local-stream.js';
+import { bytesInPipe, makeNamedPipe, TextCapture } from '../../src/engine/local-stream.js';
 import { LaunchError, run } from '../../src/index.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 
@@ -19,6 +19,18 @@ test('a named pipe is open for reading at once, and for its owner alone', () => 
   // The one who wrote has closed it.
   expect(readSync(fd, buffer)).toBe(0);
   closeSync(fd);
+});
+
+test('it is told how much lies in a pipe that nobody has read', () => {
+  const path = folder.file('unread');
+  const fd = makeNamedPipe(path, true);
+  expect(bytesInPipe(fd)).toBe(0);
+  writeFileSync(path, 'four');
+  expect(bytesInPipe(fd)).toBe(4);
+  readSync(fd, Buffer.alloc(3));
+  expect(bytesInPipe(fd)).toBe(1);
+  closeSync(fd);
+  expect(bytesInPipe(fd)).toBeUndefined();
 });
 
 test('one that stays open has no end', () => {

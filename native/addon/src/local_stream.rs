@@ -41,6 +41,17 @@ pub fn make_named_pipe(path: String, stays_open: bool) -> i32 {
     }
 }
 
+/// How many bytes lie in a pipe, or a negative errno.
+#[napi]
+pub fn bytes_in_pipe(fd: i32) -> i32 {
+    let mut count: libc::c_int = 0;
+    // SAFETY: this request writes one int, and that is ours.
+    match unsafe { libc::ioctl(fd, libc::FIONREAD, &raw mut count) } {
+        0 => count,
+        _ => -last_errno(),
+    }
+}
+
 fn last_errno() -> i32 {
     Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL)
 }

@@ -4,6 +4,8 @@ export interface NativeBinding {
   environmentIs(block: string): boolean;
   /** A descriptor, or a negative errno. */
   makeNamedPipe(path: string, staysOpen: boolean): number;
+  /** How many bytes lie in it, or a negative errno. */
+  bytesInPipe(fd: number): number;
   /** Starts the engine unless it runs; undefined or null when it does now. */
   start(): { readonly errno: number; readonly message: string } | null | undefined;
   readonly TextCapture: new (headBytes: number, tailBytes: number) => NativeCapture;

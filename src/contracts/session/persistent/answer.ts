@@ -36,7 +36,7 @@ export async function answerOf(
   timeout: CallTimeout,
   notices: readonly string[],
 ): Promise<ToolResult<SessionDetails>> {
-  const { end, hadPipefail } = answer;
+  const { end, hasBegun, hadPipefail } = answer;
   const isLost = end.kind === 'shellEnded';
   const place = isLost ? end.shell.directory : end.directory;
   // One that was ended before it was where it is to begin has been nowhere.
@@ -60,7 +60,7 @@ export async function answerOf(
     place === undefined
       ? `The working directory could not be followed; it stays ${directory.path}.`
       : undefined,
-    isLost && !owner.isDisposed ? lostNotice(directory.path, end.reason !== undefined) : undefined,
+    isLost && !owner.isDisposed ? lostNotice(directory.path, end.reason, hasBegun) : undefined,
   ];
   return sessionResult(result, streams, details, all, shell.pid);
 }
@@ -89,6 +89,7 @@ export function resultOf(
 
 function outcomeOf(shell: Outcome, reason: ShellStop | undefined, timeoutMs: number): Outcome {
   if (reason === undefined || (shell.kind === 'cancelled' && shell.by === 'owner')) return shell;
+  if (reason === 'lost') return { kind: 'unknown' };
   const forced = 'forced' in shell && shell.forced;
   const ending: Ending = 'ending' in shell ? shell.ending : shell;
   if (reason === 'timedOut') return { kind: 'timedOut', timeoutMs, forced, ending };

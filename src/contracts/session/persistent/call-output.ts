@@ -17,6 +17,7 @@ export interface OutputOptions {
 /** As the engine waits for what a process that still has the pipe may be about to write. */
 const QUIET_MS = 250;
 const LONGEST_MS = 2000;
+const LOOK_MS = 15;
 
 /** What one call prints: two pipes of its own, read to the end of what belongs to it. */
 export class CallOutput {
@@ -51,31 +52,35 @@ export class CallOutput {
     }
   }
 
-  /** Somebody has had both pipes; with nothing in one, that is known once he has it no more. */
-  get hasBegun(): boolean {
-    return this.stdout.hasBegun && this.stderr.hasBegun;
+  /**
+   * The shell has opened both pipes, and so has gone on to the text. To be asked once the call is over:
+   * of an empty one that nobody holds any more, the kernel tells a moment later.
+   */
+  async wasOpened(): Promise<boolean> {
+    // It is opened last.
+    const { stderr } = this;
+    return stderr.wasOpened || (await settlesWithin(stderr.over, QUIET_MS, 'keepsAlive'));
   }
 
-  /** The call is over, and so is its output, but for what its processes may just be writing. */
-  async finish(): Promise<void> {
-    this.stdout.drain();
-    this.stderr.drain();
+  /**
+   * The call is over, and so is its output, but for what its processes may just be writing.
+   *
+   * @param isHeld Whether somebody beside the shell, which keeps it, may have a pipe open.
+   */
+  async finish(isHeld: () => boolean): Promise<void> {
+    this.#drain();
     const over = Promise.all([this.stdout.over, this.stderr.over]);
-    const latest = performance.now() + LONGEST_MS;
-    for (let seen = -1; seen !== this.#bytes && performance.now() < latest; ) {
-      seen = this.#bytes;
-      if (await settlesWithin(over, QUIET_MS, 'keepsAlive')) break;
+    const start = performance.now();
+    for (let seen = this.#bytes, since = start, now = start; isHeld(); now = performance.now()) {
+      if (seen !== this.#bytes) [seen, since] = [this.#bytes, now];
+      if (now - since >= QUIET_MS || now - start >= LONGEST_MS) break;
+      if (await settlesWithin(over, LOOK_MS, 'keepsAlive')) break;
     }
+    this.#drain();
     this.stdout.finish();
     this.stderr.finish();
     this.#paced?.flush();
     this.forgetNames();
-  }
-
-  /** What was printed elsewhere, and belongs to the call. */
-  addLast(stdout: string): void {
-    this.stdout.add(stdout);
-    this.#paced?.flush();
   }
 
   /** Whoever is to open them has, or comes another way. */
@@ -91,6 +96,11 @@ export class CallOutput {
     this.stderr.close();
   }
 
+  #drain(): void {
+    this.stdout.drain();
+    this.stderr.drain();
+  }
+
   get #bytes(): number {
     return this.stdout.bytes + this.stderr.bytes;
   }
@@ -101,8 +111,6 @@ class CallStream {
   readonly pipe: NamedPipe;
   readonly over: Promise<void>;
   bytes = 0;
-  #isOver = false;
-  readonly #isEncoded: boolean;
   readonly #capture: StreamCapture;
   readonly #reader: PipeReader;
   readonly #tell: (text: string) => void;
@@ -114,19 +122,16 @@ class CallStream {
   ) {
     this.pipe = pipe;
     this.#tell = tell;
-    this.#isEncoded = encoding !== undefined;
     this.#capture = captureStream(encoding, limits, onOutput !== undefined);
     this.#reader = new PipeReader(pipe, (bytes) => {
       this.bytes += bytes.length;
       tell(this.#capture.push(bytes));
     });
-    this.over = this.#reader.over.then(() => {
-      this.#isOver = true;
-    });
+    this.over = this.#reader.over;
   }
 
-  get hasBegun(): boolean {
-    return this.#isOver || this.bytes > 0;
+  get wasOpened(): boolean {
+    return this.#reader.wasOpened;
   }
 
   drain(): void {
@@ -137,14 +142,6 @@ class CallStream {
   finish(): void {
     this.#reader.release();
     this.#tell(this.#capture.end());
-  }
-
-  add(text: string): void {
-    // Bytes in another encoding nobody has kept.
-    if (text === '' || this.#isEncoded) return;
-    const bytes = Buffer.from(text);
-    this.bytes += bytes.length;
-    this.#tell(this.#capture.push(bytes));
   }
 
   close(): void {

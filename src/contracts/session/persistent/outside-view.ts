@@ -1,8 +1,21 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, openSync, readFile, readFileSync, readlinkSync, readSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFile,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  statSync,
+} from 'node:fs';
+import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import type { BackgroundProcess } from '../../../engine/outcome.js';
+import { hasCode } from '../../../support/errors.js';
 import { pause } from '../../../support/timing.js';
+import type { NamedPipe } from './pipes.js';
 
 // What every call asks is asked here and now: the kernel answers from its memory, in less time than
 // it takes to wake another thread for it.
@@ -16,8 +29,9 @@ export class OutsideView {
   readonly #shell: number;
   /** The lists of the shell's children, and of its parent's, which its orphans become. */
   readonly #lists: readonly number[] | undefined;
-  /** Those that have been seen. */
+  /** Those that have been seen, and those that had been when newcomers were asked for last. */
   #known: ReadonlySet<number> = new Set();
+  #before: ReadonlySet<number> = new Set();
 
   constructor(shell: number) {
     this.#shell = shell;
@@ -34,11 +48,21 @@ export class OutsideView {
     }
   }
 
-  /** Whether the shell's own stdout or stderr is one of these files, as far as that can be seen. */
-  writesTo(paths: readonly string[]): boolean {
+  /**
+   * Whether one who was a newcomer when they were asked for last, or whom one of them has started
+   * since, may have one of these pipes open.
+   */
+  areHeld(pipes: readonly NamedPipe[]): boolean {
+    const lists = this.#lists;
+    if (lists === undefined) return true;
     try {
-      const links = [1, 2].map((fd) => readlinkSync(`/proc/${this.#shell}/fd/${fd}`));
-      return links.some((link) => paths.some((path) => link.startsWith(path)));
+      const members = this.#membersIn(lists);
+      for (const pid of members) {
+        if (this.#before.has(pid)) continue;
+        if (hasOpen(pid, pipes)) return true;
+        for (const child of numbersIn(readIfThere(listOf(pid)))) members.add(child);
+      }
+      return false;
     } catch {
       return true;
     }
@@ -68,6 +92,7 @@ export class OutsideView {
         found.push(one);
         for (const child of await childrenOf(pid).catch(() => [])) members.add(child);
       }
+      this.#before = this.#known;
       this.#known = members;
       return found;
     } catch {
@@ -114,6 +139,35 @@ function numbersIn(list: string): readonly number[] {
 
 async function childrenOf(pid: number): Promise<readonly number[]> {
   return numbersIn(await readText(listOf(pid), 'latin1'));
+}
+
+/** @throws It may not be looked at. */
+function hasOpen(pid: number, pipes: readonly NamedPipe[]): boolean {
+  const folder = `/proc/${pid}/fd`;
+  return ifThere(() => readdirSync(folder), []).some((fd) =>
+    ifThere(() => leadsTo(`${folder}/${fd}`, pipes), false),
+  );
+}
+
+/** By its name first: whatever else is open may lie where a look takes long. */
+function leadsTo(link: string, pipes: readonly NamedPipe[]): boolean {
+  const name = basename(readlinkSync(link)).replace(/ \(deleted\)$/, '');
+  const pipe = pipes.find(({ path }) => basename(path) === name);
+  if (pipe === undefined) return false;
+  const [theirs, ours] = [statSync(link), fstatSync(pipe.fd)];
+  return theirs.ino === ours.ino && theirs.dev === ours.dev;
+}
+
+const readIfThere = (path: string) => ifThere(() => readFileSync(path, 'latin1'), '');
+
+/** The other, if what is looked at has ended, or been closed, meanwhile. */
+function ifThere<T>(look: () => T, other: T): T {
+  try {
+    return look();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH')) return other;
+    throw error;
+  }
 }
 
 /** Undefined: it has ended. */

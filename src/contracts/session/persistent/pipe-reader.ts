@@ -13,6 +13,7 @@ export class PipeReader {
   readonly #socket: Socket;
   #take: ((bytes: Uint8Array) => void) | undefined;
   #isOver = false;
+  #hadWriter = false;
   /** Settles when nobody writes to it any more; not before somebody did. */
   readonly over: Promise<void>;
 
@@ -28,7 +29,15 @@ export class PipeReader {
       // Its descriptor is closed only after the first of these.
       this.#socket.once('end', end).once('error', end).once('close', end);
     });
-    this.#socket.on('data', (bytes) => this.#take?.(bytes));
+    this.#socket.on('data', (bytes) => {
+      this.#hadWriter = true;
+      this.#take?.(bytes);
+    });
+  }
+
+  /** Somebody has opened it to write, as far as was seen when it was drained last. */
+  get wasOpened(): boolean {
+    return this.#hadWriter || this.#isOver;
   }
 
   /** Takes what lies in the pipe now. */
@@ -37,6 +46,7 @@ export class PipeReader {
     for (let taken = 0; !this.#isOver && taken < MOST_IN_PIPE; ) {
       const length = this.#read(piece);
       if (length === 0) return;
+      this.#hadWriter = true;
       this.#take?.(piece.subarray(0, length));
       taken += length;
     }
@@ -57,8 +67,11 @@ export class PipeReader {
     try {
       return readSync(this.#fd, into);
     } catch (error) {
-      if (hasCode(error, 'EAGAIN') || hasCode(error, 'EIO')) return 0;
-      throw error;
+      if (hasCode(error, 'EIO')) return 0;
+      if (!hasCode(error, 'EAGAIN')) throw error;
+      // Without a writer it would be an end of file.
+      this.#hadWriter = true;
+      return 0;
     }
   }
 }

@@ -5,14 +5,16 @@ import type { ReportWay } from './script.js';
 
 /** A line of a shell's script is over. */
 export interface Report {
-  /** `$?` after it. */
-  readonly status: number;
-  /** `set -o pipefail` was on at its end. */
-  readonly hasPipefail: boolean;
+  /** `$?` after it; undefined: its text was not run, since its streams could not be opened. */
+  readonly status: number | undefined;
+  /** The options of `set` that were on at its end. */
+  readonly options: ReadonlySet<string>;
 }
 
-/** Which line, `$?`, `$SHELLOPTS`, and by which way. */
-const REPORT = /^(\d+) (\d+) (\S+) (\d)$/;
+/** Which line, `$SHELLOPTS`, by which way, and `$?`. */
+const REPORT = /^(\d+) (\S*) (\d) (\d+)$/;
+
+const NOT_RUN = /^(\d+)$/;
 
 const BY_DESCRIPTOR = 0;
 const BY_NAME = 1;
@@ -24,6 +26,7 @@ export class Reports {
   /** By what this process has open, which nobody can remove; by name, where that is forbidden. */
   #ways: readonly ReportWay[];
   #rest = '';
+  #last: Report = { status: 0, options: new Set() };
 
   constructor(pipe: NamedPipe) {
     this.#ways = [
@@ -44,6 +47,11 @@ export class Reports {
     return this.#ways.length === 1 && this.#ways[0]?.number === BY_DESCRIPTOR;
   }
 
+  /** What the last line over has left behind. */
+  get last(): Report {
+    return this.#last;
+  }
+
   /** Settles when this line is over; never if the shell ends before. */
   of(line: number): Promise<Report> {
     return new Promise((resolve) => this.#waiting.set(line, resolve));
@@ -62,11 +70,13 @@ export class Reports {
   }
 
   #read(text: string): void {
-    const [, line, status, options = '', way] = REPORT.exec(text) ?? [];
+    const [, line, options = '', way, status] = REPORT.exec(text) ?? NOT_RUN.exec(text) ?? [];
     const resolve = this.#waiting.get(Number(line));
     if (resolve === undefined) return;
     this.#waiting.delete(Number(line));
-    this.#ways = this.#ways.filter(({ number }) => number === Number(way));
-    resolve({ status: Number(status), hasPipefail: options.split(':').includes('pipefail') });
+    if (way !== undefined) this.#ways = this.#ways.filter(({ number }) => number === Number(way));
+    const known = status === undefined ? undefined : Number(status);
+    this.#last = { status: known, options: new Set(options.split(':')) };
+    resolve(this.#last);
   }
 }

@@ -19,8 +19,8 @@ import { SandboxPlace } from './shell-sandbox.js';
 import {
   betweenNotice,
   cancelledNotice,
-  NOT_OPENED,
   neverReady,
+  notOpened,
   restartedResult,
   restartNotice,
 } from './told.js';
@@ -124,8 +124,9 @@ export class SharedShell {
       const answer = await traced(call, from.path, shell);
       const { end, hasBegun } = answer;
       if (end.kind === 'reported') {
-        if (!hasBegun) throw new ToolError('launch', NOT_OPENED);
-        return { shell, answer, from };
+        if (hasBegun) return { shell, answer, from };
+        await this.#leave();
+        throw new ToolError('launch', notOpened(this.#session.directory.path));
       }
       this.#shell = undefined;
       this.#wasCancelled = end.reason === 'cancelled';

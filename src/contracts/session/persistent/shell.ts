@@ -12,10 +12,11 @@ import type {
 import type { SandboxReport } from '../../../engine/sandbox-report.js';
 import { onAbort } from '../../../support/abort.js';
 import { settlesAtOnce, settlesWithin, startTimer } from '../../../support/timing.js';
-import type { CallOutput, OutputOptions } from './call-output.js';
+import type { OutputOptions } from './call-output.js';
 import { OutsideView } from './outside-view.js';
+import type { NamedPipe } from './pipes.js';
 import type { Report } from './reports.js';
-import { lastWords, launchText } from './script.js';
+import { launchText, withoutStartUp } from './script.js';
 import { ShellSandbox } from './shell-sandbox.js';
 import { Wires } from './wires.js';
 
@@ -36,8 +37,8 @@ export interface ShellCall extends OutputOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Why a shell was ended in the middle of a call. */
-export type ShellStop = 'timedOut' | 'cancelled';
+/** Why a shell was ended in the middle of a call; `lost`: it has passed over words of ours. */
+export type ShellStop = 'timedOut' | 'cancelled' | 'lost';
 
 /** How a call has ended: with its shell still there, or together with it. */
 type CallEnd =
@@ -56,11 +57,14 @@ type CallEnd =
       readonly reason: ShellStop | undefined;
     };
 
+/** A call's report, or why its shell has ended without one. */
+type Over = Report | { readonly reason: ShellStop | undefined };
+
 /** A call that is over. */
 export interface ShellAnswer {
   readonly end: CallEnd;
-  /** The shell has opened the call's pipes, and so has begun with its text. */
-  readonly hasBegun: boolean;
+  /** Whether the shell has begun with its text; undefined: it has passed over words of ours. */
+  readonly hasBegun: boolean | undefined;
   /** `pipefail` was set before the call. */
   readonly hadPipefail: boolean;
   readonly stdout: Capture;
@@ -72,10 +76,7 @@ export interface ShellAnswer {
   readonly ranOutOfMemory: boolean;
 }
 
-/**
- * What the shell itself prints outside of calls: why it would not start, and at its end what an EXIT
- * trap does. Start-up files may print there, too.
- */
+/** What the shell itself prints before its first call: why it would not start, and start-up files. */
 const OWN_OUTPUT = { headBytes: 64 * 1024, tailBytes: 0 } as const;
 
 const GONE_MS = 100;
@@ -116,9 +117,9 @@ export class PersistentShell {
     this.#view = new OutsideView(process.pid);
     this.ended = this.#clearAway();
     process.handle.holdHost(false);
-    wires.begin(cwd).then(({ hasPipefail }) => {
+    wires.begin(cwd, withoutStartUp(environment)[1]).then(({ options }) => {
       this.#isReady = true;
-      this.#hasPipefail = hasPipefail;
+      this.#hasPipefail = options.has('pipefail');
     });
   }
 
@@ -176,12 +177,14 @@ export class PersistentShell {
       const { output, report } = await this.#wires.call(text, options);
       const over = await this.#untilOver(report, timeoutMs, signal);
       const durationMs = performance.now() - startedAt;
-      const [end] = await Promise.all([this.#lookAt(over), output.finish()]);
-      const hasBegun = output.hasBegun || this.#mayHold(output, end);
-      if (!hasBegun) output.close();
-      if (end.kind === 'shellEnded' && 'stdout' in end.shell) {
-        output.addLast(lastWords(end.shell.stdout));
-      }
+      const seen = await this.#lookAt(over);
+      await output.finish(() => this.#areHeld(seen, [output.stdout.pipe, output.stderr.pipe]));
+      const wasOpened = await output.wasOpened();
+      // One that nobody has ever opened has no end by itself.
+      if (!wasOpened) output.close();
+      const hasBegun = this.#hasBegun(over, wasOpened);
+      const isLost = hasBegun === undefined && seen.kind === 'reported';
+      const end = isLost ? await this.#lose() : seen;
       const [stdout, stderr] = [output.stdout.capture(), output.stderr.capture()];
       const told = { stdout, stderr, durationMs, startedAt, from, marks };
       const sandbox = await this.#sandbox?.reportOf(told, await this.#toldOf(end));
@@ -206,12 +209,24 @@ export class PersistentShell {
     return (await this.#process.handle.sandbox?.()) ?? this.#end?.sandbox;
   }
 
-  /** Whether somebody may have a call's pipes open who has printed nothing. */
-  #mayHold({ stdout, stderr }: CallOutput, end: CallEnd): boolean {
-    const left = end.kind === 'reported' ? end.background : end.shell.background;
-    if (left === undefined || left.length > 0) return true;
-    // The shell itself, when a command has closed by what it would leave them.
-    return end.kind === 'reported' && this.#view.writesTo([stdout.pipe.path, stderr.pipe.path]);
+  #hasBegun(over: Over, wasOpened: boolean): boolean | undefined {
+    if ('status' in over && over.status === undefined) return false;
+    if (wasOpened) return true;
+    const isByItself = 'reason' in over && over.reason === undefined;
+    return isByItself ? this.#wires.isTaken : undefined;
+  }
+
+  /** It is of no use any more. */
+  async #lose(): Promise<CallEnd> {
+    this.#process.handle.cancel();
+    return { kind: 'shellEnded', shell: await this.ended, reason: 'lost' };
+  }
+
+  /** Whether somebody beside the shell itself may have a call's pipes open. */
+  #areHeld(end: CallEnd, pipes: readonly NamedPipe[]): boolean {
+    // A shell that has ended holds none: they have an end when the others are gone.
+    if (end.kind === 'shellEnded' || end.background === undefined) return true;
+    return end.background.length > 0 && this.#view.areHeld(pipes);
   }
 
   /** Waits for the call's report; why the shell had to be ended, or has, if none came. */
@@ -219,7 +234,7 @@ export class PersistentShell {
     report: Promise<Report>,
     timeoutMs: number,
     signal: AbortSignal | undefined,
-  ): Promise<Report | { readonly reason: ShellStop | undefined }> {
+  ): Promise<Over> {
     let reason: ShellStop | undefined;
     const stop = (why: ShellStop): void => {
       reason ??= why;
@@ -227,8 +242,11 @@ export class PersistentShell {
     };
     const offTimer = startTimer(timeoutMs, () => stop('timedOut'), 'keepsAlive');
     const offAbort = signal && onAbort(signal, () => stop('cancelled'));
+    const offWatch = this.#wires.watch(() => stop('lost'));
     try {
       const told = await Promise.race([report, this.#process.result.then(() => undefined)]);
+      // It exits with that.
+      if (told !== undefined && told.status === undefined) await this.ended;
       if (told !== undefined && reason === undefined) return told;
       await this.ended;
       // It may have reported, and ended before that was read here.
@@ -236,15 +254,16 @@ export class PersistentShell {
     } finally {
       offTimer();
       offAbort?.();
+      offWatch();
     }
   }
 
   /** What is to be seen of the end of a call while its output is being read. */
-  async #lookAt(over: Report | { readonly reason: ShellStop | undefined }): Promise<CallEnd> {
+  async #lookAt(over: Over): Promise<CallEnd> {
     if ('reason' in over) {
       return { kind: 'shellEnded', shell: await this.#process.result, reason: over.reason };
     }
-    this.#hasPipefail = over.hasPipefail;
+    this.#hasPipefail = over.options.has('pipefail');
     const directory = this.#view.directory();
     const background = await this.#view.newcomers();
     // It may have reported and ended; that comes by another way.
@@ -252,7 +271,7 @@ export class PersistentShell {
     const { background: left, directory: last } = this.#end ?? {};
     return {
       kind: 'reported',
-      exitCode: over.status,
+      exitCode: over.status ?? 1,
       background: left ?? background,
       directory: last ?? directory,
     };
@@ -272,14 +291,4 @@ export class PersistentShell {
     await this.#wires.close();
     return result;
   }
-}
-
-const START_UP = /(?:^|\0)BASH_ENV=([^\0]*)/;
-
-/** An environment block without the file that bash reads first, and that file. */
-function withoutStartUp(block: string): readonly [block: string, startUp: string | undefined] {
-  const found = START_UP.exec(block);
-  if (found === null) return [block, undefined];
-  const rest = block.slice(0, found.index) + block.slice(found.index + found[0].length);
-  return [rest.replace(/^\0/, ''), Buffer.from(found[1] ?? '', 'latin1').toString()];
 }

@@ -1,14 +1,31 @@
 import type { Outcome, RunResult } from '../../../engine/outcome.js';
 import type { ToolResult } from '../../contract.js';
 import type { SessionDetails } from '../result.js';
+import type { ShellStop } from './shell.js';
 
 /** What is gone with a shell, and what is not. */
 const LOST = 'variables and functions are gone';
 
-/** What a model is told when a call's shell has ended with it. */
-export function lostNotice(cwd: string, isOurs: boolean): string {
-  const what = isOurs ? 'The shell was ended' : 'The shell has ended';
-  return `${what}; the next command starts a new one in ${cwd}: ${LOST}.`;
+/** Why a shell is of no use any more that waits for another line without a word of the last. */
+const DEAF =
+  'it runs no more commands, as after `set -n` or `enable -n`, with a DEBUG trap that skips them, ' +
+  'with a function called `builtin` or a read-only `LINENO`';
+
+/**
+ * What a model is told when a call's shell has ended with it.
+ *
+ * @param reason Why we ended it; undefined: nobody here did.
+ * @param hasBegun The call has; undefined: that is not known.
+ */
+export function lostNotice(
+  cwd: string,
+  reason: ShellStop | undefined,
+  hasBegun: boolean | undefined,
+): string {
+  const what = reason === undefined ? 'The shell has ended' : 'The shell was ended';
+  const why = reason === 'lost' ? `, since ${DEAF}` : '';
+  const known = hasBegun === undefined ? ' Whether the command has run is not known.' : '';
+  return `${what}${why}; the next command starts a new one in ${cwd}: ${LOST}.${known}`;
 }
 
 /** What it is told when the shell has ended since the call before. */
@@ -45,10 +62,13 @@ export function neverReady(shell: RunResult): string {
   return `Command could not be started: the shell has ended before its first command${howOf(shell.outcome)}${why}`;
 }
 
-/** What is said of a shell that cannot open what a call is to print to. */
-export const NOT_OPENED =
-  'Command could not be started: the shell cannot open the pipes for its output, as when it may ' +
-  'have no more descriptors. A call with `restart: true` gives a new shell.';
+/** What is said of a shell that could not open what a call is to print to, and has ended with that. */
+export function notOpened(cwd: string): string {
+  return (
+    'Command could not be started: the shell could not open the pipes for its output, as when it ' +
+    `may have no more descriptors. ${lostNotice(cwd, undefined, false)}`
+  );
+}
 
 /** The trouble of a call of which nobody can see what it has left running. */
 export const UNSEEN = 'what still runs of it could not be looked at';

@@ -1,8 +1,12 @@
+import { startTimer } from '../../../support/timing.js';
 import { CallOutput, type OutputOptions } from './call-output.js';
 import { type NamedPipe, Pipes, pathByDescriptor } from './pipes.js';
 import { type Report, Reports } from './reports.js';
-import { callLine, firstLine, SCRIPT_NAME } from './script.js';
+import { callLine, firstLine, NEXT, SCRIPT_NAME } from './script.js';
 import { ScriptFeed } from './script-feed.js';
+
+/** How often a call is looked at that takes long. */
+const WATCH_MS = 300;
 
 /** A call on its way: what it prints, and the report of its end, unless its shell ends before. */
 interface WiredCall {
@@ -49,9 +53,13 @@ export class Wires {
     return this.#pipes.directory;
   }
 
-  /** Has the shell go to where it is to begin; settles when it is there, if it gets there. */
-  async begin(cwd: string): Promise<Report> {
-    this.#script.write(firstLine(cwd, this.#reports.ways));
+  /**
+   * Has the shell go to where it is to begin; settles when it is there, if it gets there.
+   *
+   * @param startUp The file that it reads first.
+   */
+  async begin(cwd: string, startUp: string | undefined): Promise<Report> {
+    this.#script.write(firstLine(cwd, startUp, this.#reports.ways));
     const report = await this.#reports.of(0);
     // Nobody else is to find them.
     if (this.#reports.areByDescriptor) for (const pipe of this.#named) this.#pipes.forget(pipe);
@@ -68,13 +76,39 @@ export class Wires {
     const number = this.#calls;
     const output = await CallOutput.open(this.#pipes, number, options);
     const report = this.#reports.of(number);
+    const { status = 0, options: set } = this.#reports.last;
     const { ways, areByDescriptor } = this.#reports;
     const pathOf = ({ pipe }: { readonly pipe: NamedPipe }): string =>
       areByDescriptor ? pathByDescriptor(pipe) : pipe.path;
     const [stdout, stderr] = [pathOf(output.stdout), pathOf(output.stderr)];
-    this.#script.write(callLine({ number, text, stdout, stderr, ways }));
+    this.#script.write(callLine({ number, text, stdout, stderr, ways, status, options: set }));
     if (areByDescriptor) output.forgetNames();
     return { output, report };
+  }
+
+  /**
+   * Tells when the shell waits for another line without a report of the one it was fed. None will come:
+   * bash has passed over our words.
+   *
+   * @returns Takes it back.
+   */
+  watch(tell: () => void): () => void {
+    let wasAwaited = false;
+    let off = (): void => {};
+    const look = (): void => {
+      const isAwaited = this.#script.unread === 0;
+      // A report may be on its way.
+      if (isAwaited && wasAwaited) tell();
+      else off = startTimer(WATCH_MS, look);
+      wasAwaited = isAwaited;
+    };
+    off = startTimer(WATCH_MS, look);
+    return () => off();
+  }
+
+  /** The shell has read the last call's line to its end, without which it runs nothing of it. */
+  get isTaken(): boolean {
+    return this.#script.unread <= NEXT.length;
   }
 
   async close(): Promise<void> {

@@ -59,7 +59,28 @@ describe('a shell goes on, and tells the truth, after', () => {
     'BASH_ENV=/nowhere; export BASH_ENV; ENV=/nowhere',
     'set -- "$@" a b',
     '_=x',
-    '__forkline_report() { :; }',
+    '__forkline_open() { :; }',
+    'command() { echo mine; }; exec() { echo mine; }',
+    'command() { :; }; set -o posix',
+    'command() { :; }; (exit 3)',
+    'enable -n read printf exit trap return',
+    'enable -n echo',
+    'enable -n echo; set -e',
+    "set -T; trap 'return 5' RETURN",
+    "set -T; trap 'return 5' RETURN; (exit 3)",
+    "set -T; trap 'echo mine' DEBUG RETURN; (exit 3)",
+    "set -x; PS4='+ mine $(echo mine) '; (exit 3)",
+    "shopt -s extdebug; trap 'echo mine' DEBUG; (exit 3)",
+    "trap 'return 3' DEBUG 2>/dev/null",
+    "trap 'false' ERR; set -E; (exit 3)",
+    'readonly PATH HOME IFS; :',
+    'IFS=$(printf "\\n\\t |>"); (exit 3)',
+    'POSIXLY_CORRECT=1',
+    'TMOUT=1; export TMOUT; sleep 1.5',
+    "PROMPT_COMMAND='echo mine'; PS1='mine'",
+    'command_not_found_handle() { echo mine; return 3; }',
+    'shopt -s failglob nullglob expand_aliases lastpipe inherit_errexit execfail; :',
+    'set -a -b -h -p -u -C -E -T; :',
   ])('%s', async (command) => {
     const tool = newTool({ timeoutMs: 4000 });
     await tool.execute({ command: 'kept=1' });
@@ -76,13 +97,39 @@ describe('a shell goes on, and tells the truth, after', () => {
   });
 });
 
+describe('a shell that passes over words of ours', () => {
+  const why = /^The shell was ended, since it runs no more commands, as after `set -n` or /;
+
+  test.each([
+    'set -n',
+    'shopt -s extdebug; trap false DEBUG',
+    'builtin() { :; }',
+    'builtin() { return 3; }',
+    'enable -n builtin echo',
+    'enable -n eval',
+    'enable -n eval exec exit',
+    'readonly LINENO',
+  ])(
+    'is found out in a second, and told of; the next call has a new one (U12): %s',
+    async (text) => {
+      const tool = newTool({ timeoutMs: 30_000 });
+      const first = await data(tool, `cd /usr; echo one; ${text}`);
+      expect(first).toMatchObject({ stdout: 'one\n', timed_out: false });
+      const told = first.notices === undefined ? await data(tool, 'echo two >&2') : first;
+      expect(told).toMatchObject({ exit_code: null, timed_out: false, cwd: '/usr', stderr: '' });
+      expect(String(told.notices)).toMatch(why);
+      const isKnown = told === first;
+      expect(/Whether the command has run is not known/.test(String(told.notices))).toBe(!isKnown);
+      expect(await data(tool, 'pwd')).toMatchObject({ stdout: '/usr\n', exit_code: 0 });
+    },
+  );
+});
+
 describe('a shell that cannot go on', () => {
   test.each([
     ['kill -STOP $$', 'SIGTERM|SIGKILL'],
     ["trap '' TERM; sleep 30", 'SIGKILL'],
     ["trap 'echo no' TERM; while :; do sleep .1; done", 'SIGKILL'],
-    ['set -n', 'SIGTERM'],
-    ['builtin() { :; }; true', ''],
   ])('is ended by the timeout of its call, or of the next one: %s', async (command, signal) => {
     const tool = newTool();
     const first = await data(tool, `cd /usr; ${command}`, { timeout: 500 });
@@ -93,7 +140,7 @@ describe('a shell that cannot go on', () => {
     expect(await data(tool, 'echo b')).toMatchObject({ stdout: 'b\n', exit_code: 0 });
   });
 
-  test.each(['set -r', 'ulimit -n 3', 'set -t', 'enable -n builtin', 'enable -n eval'])(
+  test.each(['set -r', 'ulimit -n 3', 'set -t'])(
     'is told of, and the one after it works: %s',
     async (command) => {
       const tool = newTool();
@@ -109,9 +156,9 @@ describe('a shell that cannot go on', () => {
     const tool = newTool();
     await tool.execute({ command: 'x=1; ulimit -n 5' });
     await expect(tool.execute({ command: 'echo a' })).rejects.toThrow(
-      'Command could not be started: the shell cannot open the pipes for its output',
+      'Command could not be started: the shell could not open the pipes for its output, as when it ' +
+        'may have no more descriptors. The shell has ended; the next command starts a new one in',
     );
-    await tool.execute({ restart: true });
     expect(await data(tool, 'echo a')).toMatchObject({ stdout: 'a\n' });
   });
 
