@@ -60,7 +60,10 @@ pub fn keep(order: File) {
             let heard = report(&Ok(task.leader())).is_ok();
             // The host waits for the end of the report.
             // SAFETY: takes numbers only.
-            unsafe { libc::dup2(null.as_raw_fd(), 1) };
+            unsafe {
+                libc::dup2(null.as_raw_fd(), 1);
+                libc::dup2(null.as_raw_fd(), 2);
+            }
             drop(null);
             // Else the host has died meanwhile, so nobody has been told how to stop the command.
             if heard { task.keep() } else { task.give_up() }

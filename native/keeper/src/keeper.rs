@@ -76,6 +76,8 @@ pub fn keep_for(lifeline: OwnedFd, host: Option<OwnedFd>, standing: Option<Stand
     drop(lifeline);
     keeper.standing = standing;
     keeper.say(News::Hello(VERSION));
+    // SAFETY: takes numbers only. 1 is the null device: what is said from here on nobody reads.
+    unsafe { libc::dup2(1, 2) };
     while keeper.turn() {}
     ExitCode::SUCCESS
 }

@@ -207,6 +207,21 @@ fn without_a_keeper_there_is_no_detached_command() {
     assert_eq!((error.step, error.errno), (Step::Lost, libc::ECONNABORTED));
 }
 
+#[test]
+fn a_keeper_that_never_reports_has_an_end() {
+    let folder = std::env::temp_dir().join(format!("forkline-mute-{}", std::process::id()));
+    std::fs::write(&folder, "#!/bin/sh\nexec sleep 567\n").unwrap();
+    std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let hangs =
+        Engine::start(Some(folder.clone()), Box::new(|| {}), Box::new(|_, _, _| {})).unwrap();
+    let (sender, answers) = std::sync::mpsc::channel();
+    let answer = Box::new(move |answer| sender.send(answer).unwrap());
+    hangs.start_detached(scene("true").command, answer);
+    let error = answers.recv_timeout(std::time::Duration::from_secs(90)).unwrap().unwrap_err();
+    assert_eq!((error.step, error.errno), (Step::Lost, libc::ETIMEDOUT));
+    std::fs::remove_file(&folder).unwrap();
+}
+
 /// The host has died between the launch of the keeper and its report.
 #[test]
 fn a_command_that_nobody_can_be_told_of_is_ended() {

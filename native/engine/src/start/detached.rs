@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use forkline_launch::{Place as Directory, Stack, Step};
 use forkline_protocol::{Detached, Request, decode_report, memory_file, role};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -60,6 +61,9 @@ pub struct DetachedCommand {
 
 /// Told the command's process id, which is also its group's, or why it could not be started.
 pub type Answer = Box<dyn FnOnce(Result<i32, LaunchError>) + Send>;
+
+/// The command's process id, or where its start failed, why, and on what.
+type Report = Result<i32, (Step, i32, String)>;
 
 struct Order {
     program: Option<PathBuf>,
@@ -154,7 +158,7 @@ fn start_now(
     )?;
     // Ours would keep the report from ending.
     drop((writer, channel));
-    let report = read_report(reader);
+    let (report, hung) = read_report(reader, launched);
     let end = reap(launched);
     reap_group(launched);
     if let (Some(Err((Step::Keeper, ..))), Some(place)) = (&report, &sandbox) {
@@ -168,10 +172,14 @@ fn start_now(
         }
         Some(Err((step, errno, _))) => Err(invocation.explain(step, errno, directory.as_deref())),
         // Its child, which starts the command, has said nothing.
-        None if end == Some(End::Exit(0)) => {
+        None if hung || end == Some(End::Exit(0)) => {
             end_bearers_of(&mark);
-            let subject = "the command, whose keeper was killed,".to_owned();
-            Err(LaunchError { step: Step::Lost, errno: libc::ECONNABORTED, subject })
+            let (errno, how) = match hung {
+                true => (libc::ETIMEDOUT, "did not answer"),
+                false => (libc::ECONNABORTED, "was killed"),
+            };
+            let subject = format!("the command, whose keeper {how},");
+            Err(LaunchError { step: Step::Lost, errno, subject })
         }
         None => {
             let how = told(end, words.as_ref());
@@ -181,11 +189,36 @@ fn start_now(
     }
 }
 
-/// None: the keeper ended without a word.
-fn read_report(reader: OwnedFd) -> Option<Result<i32, (Step, i32, String)>> {
-    let mut bytes = Vec::new();
-    File::from(reader).read_to_end(&mut bytes).ok()?;
-    decode_report(&bytes)
+/// What a keeper has said; None: it ended without a word. And whether it was ended, since it said nothing
+/// for half a minute. `launched`: is not reaped yet.
+fn read_report(reader: OwnedFd, launched: i32) -> (Option<Report>, bool) {
+    const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+    const MOST_LOOKS: u32 = 30;
+    let (mut bytes, mut looks) = (Vec::new(), 0);
+    let mut reader = File::from(reader);
+    loop {
+        let ready = poll(&mut [PollFd::new(&reader, PollFlags::IN)], Some(&LOOK));
+        let mut part = [0; 4096];
+        match ready {
+            Ok(0) => {
+                looks += 1;
+                // Its child is in the group too, whose number is nobody else's until that is reaped.
+                let signal = if looks < MOST_LOOKS { libc::SIGCONT } else { libc::SIGKILL };
+                // SAFETY: takes numbers only.
+                unsafe { libc::kill(-launched, signal) };
+                if looks >= MOST_LOOKS {
+                    return (None, true);
+                }
+            }
+            Ok(_) => match reader.read(&mut part) {
+                Ok(0) => return (decode_report(&bytes), false),
+                Ok(length) => bytes.extend_from_slice(part.get(..length).unwrap_or_default()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return (None, false),
+            },
+            Err(_) => {}
+        }
+    }
 }
 
 /// The process that was launched has left its work to a child, so that it is nobody's in particular. How
