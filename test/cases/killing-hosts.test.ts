@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { namespaces, runHost, startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { descriptors, where } from '../support/needs.js';
 import { eventually, isGone, lives, processesOf } from '../support/processes.js';
 import { exited, printed } from '../support/results.js';
 
@@ -16,13 +17,17 @@ interface OrphanReport {
 
 const forNobodyElse = { exitCodes: [3, 4], outcomes: [JSON.stringify(exited(0))] };
 
-test("B9: the first process of a container reaps its commands' orphans and no child of Node's", async () => {
-  const under = namespaces('--pid', '--fork', '--kill-child', '--mount-proc');
-  const report = await runHost<OrphanReport>('orphans', { under });
-  expect(report).toEqual({ pid: 1, zombies: [], ...forNobodyElse });
-});
+test(
+  "B9: the first process of a container reaps its commands' orphans and no child of Node's",
+  where(descriptors(1024)),
+  async () => {
+    const under = namespaces('--pid', '--fork', '--kill-child', '--mount-proc');
+    const report = await runHost<OrphanReport>('orphans', { under });
+    expect(report).toEqual({ pid: 1, zombies: [], ...forNobodyElse });
+  },
+);
 
-test('B9: so does a host that has made itself a subreaper', async () => {
+test('B9: so does a host that has made itself a subreaper', where(descriptors(1024)), async () => {
   // PR_SET_CHILD_SUBREAPER, which stays through exec.
   const become =
     'import ctypes, os, sys; ctypes.CDLL(None).prctl(36, 1); os.execvp(sys.argv[1], sys.argv[1:])';
@@ -97,14 +102,18 @@ interface WorkersReport {
   readonly pid: number;
 }
 
-test('several worker threads run commands at once, and one that is terminated takes its along', async () => {
-  const host = startHost('workers');
-  const { answers, own, pid } = await host.next<WorkersReport>();
-  expect(answers).toEqual([true, true, true, true]);
-  expect(own).toBe(true);
-  await eventually(() => expect(isGone(pid)).toBe(true));
-  await eventually(() => expect(processesOf(host.child.pid)).toEqual([]));
-  expect(lives(Number(host.child.pid))).toBe(true);
-  host.child.stdin?.end();
-  expect(await host.ended).toEqual({ code: 0, signal: null });
-});
+test(
+  'several worker threads run commands at once, and one that is terminated takes its along',
+  where(descriptors(1024)),
+  async () => {
+    const host = startHost('workers');
+    const { answers, own, pid } = await host.next<WorkersReport>();
+    expect(answers).toEqual([true, true, true, true]);
+    expect(own).toBe(true);
+    await eventually(() => expect(isGone(pid)).toBe(true));
+    await eventually(() => expect(processesOf(host.child.pid)).toEqual([]));
+    expect(lives(Number(host.child.pid))).toBe(true);
+    host.child.stdin?.end();
+    expect(await host.ended).toEqual({ code: 0, signal: null });
+  },
+);

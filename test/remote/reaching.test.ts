@@ -8,7 +8,7 @@ import {
   WorkerLostError,
 } from '../../src/remote/index.js';
 import { endOf, startCliOn } from '../support/cli.js';
-import { longSleep, sleeping } from '../support/commands.js';
+import { longSleep, quote, sleeping } from '../support/commands.js';
 import { FAR_SIDE } from '../support/far.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
@@ -70,7 +70,7 @@ test('Who has the pipes of a program that has ended is not waited for', async ()
 });
 
 test('A terminal in between is told, by either side', async () => {
-  const command = `script -qec '${FAR_SIDE.join(' ')}' /dev/null`;
+  const command = `script -qec ${quote(FAR_SIDE.map(quote).join(' '))} /dev/null`;
   expect(await whyNot({ command: ['bash', '-c', command] })).toMatch(
     /not a terminal.*leave out -t/,
   );

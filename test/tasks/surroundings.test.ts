@@ -9,6 +9,7 @@ import { longSleep, sleeping } from '../support/commands.js';
 import { follow, untilState, useTasks } from '../support/detached-tasks.js';
 import { asOneself, namespaces, runHost, startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { ROOT, where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
 
 leavesNothingBehind();
@@ -16,38 +17,32 @@ const tasks = useTasks();
 
 const stateOf = async (id: string) => (await listTasks()).find((task) => task.id === id)?.state;
 
-/** Who is not root stays who he is, for which /proc is needed last before it is gone. */
-function withoutProc(): string[] {
-  const [self, ...mapped] = asOneself();
-  if (self === undefined) {
-    return namespaces('-m', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh');
-  }
-  const mount = '@a = qw(none /proc tmpfs); syscall(165, @a, 0, 0) == 0 or die $!; exec @ARGV';
-  const rights = ['setpriv', '--ambient-caps=-all', '--inh-caps=-all'];
-  return [self, '-m', '--keep-caps', ...mapped, 'perl', '-e', mount, ...rights];
-}
-
-test('where /proc shows nothing it is found, followed and ended all the same', async () => {
-  const under = withoutProc();
-  const host = startHost('detach', { under, env: { TMPDIR: tasks.folder.path } });
-  host.child.stdin?.write(`${JSON.stringify({ command: longSleep(368) })}\n`);
-  const { id } = await host.next<{ id: string }>();
-  tasks.note(id);
-  host.child.stdin?.end();
-  await host.ended;
-  const env = { TMPDIR: tasks.folder.path };
-  const report = await runHost<{ tasks: readonly TaskSummary[]; state: unknown }>('tasks', {
-    args: [id],
-    under,
-    env,
-  });
-  expect(report.tasks.find((task) => task.id === id)?.state).toBe('running');
-  expect(report.state).toEqual({ kind: 'running' });
-  const subject = await follow(id);
-  expect(await subject.members()).toHaveLength(1);
-  await subject.end();
-  expect(subject.state.kind).toBe('ended');
-});
+test(
+  'where /proc shows nothing it is found, followed and ended all the same',
+  where(ROOT),
+  async () => {
+    const mount = 'mount -t tmpfs none /proc && exec "$@"';
+    const under = namespaces('-m', 'sh', '-c', mount, 'sh');
+    const host = startHost('detach', { under, env: { TMPDIR: tasks.folder.path } });
+    host.child.stdin?.write(`${JSON.stringify({ command: longSleep(368) })}\n`);
+    const { id } = await host.next<{ id: string }>();
+    tasks.note(id);
+    host.child.stdin?.end();
+    await host.ended;
+    const env = { TMPDIR: tasks.folder.path };
+    const report = await runHost<{ tasks: readonly TaskSummary[]; state: unknown }>('tasks', {
+      args: [id],
+      under,
+      env,
+    });
+    expect(report.tasks.find((task) => task.id === id)?.state).toBe('running');
+    expect(report.state).toEqual({ kind: 'running' });
+    const subject = await follow(id);
+    expect(await subject.members()).toHaveLength(1);
+    await subject.end();
+    expect(subject.state.kind).toBe('ended');
+  },
+);
 
 test('where there can be no socket its record tells how it stands, and it can be ended', async () => {
   const deny = tasks.folder.file('deny');
