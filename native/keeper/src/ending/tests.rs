@@ -128,7 +128,9 @@ fn going_on() {
         let mut ending = Ending::new(LONG, Instant::now());
         act_until(&mut ending, is_leader.then(|| pid(&stopped)), all_have_been_looked_for);
         // It ends, and only its parent has not asked how.
+        let begun = Instant::now();
         while proc::stat(pid(&stopped)).unwrap().is_alive() {
+            assert!(begun.elapsed() < LONG / 2, "it has stayed stopped");
             sleep(Duration::from_millis(1));
         }
         assert!(Members::new(2).all().iter().all(|member| member.pid != pid(&stopped)));
