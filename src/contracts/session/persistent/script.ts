@@ -132,6 +132,14 @@ export function callLine(call: CallLine): string {
   return `${run};${reportOf(call.number, call.ways)}\n${NEXT}`;
 }
 
+/**
+ * A line that asks for the report of a call again. An error that throws bash back to its script (`declare
+ * -i n; n=0#4`) has it drop the rest of a line, as it ends `bash -c`; `$?` is that of the error.
+ */
+export function reportLine(number: number, ways: readonly ReportWay[]): string {
+  return `${reportOf(number, ways)}\n${NEXT}`;
+}
+
 /** Opens a text's streams and makes `$?` what it is to find; or else nothing of it is run. */
 function openingOf({ number, stdout, stderr, ways, status, options }: CallLine): string {
   const told = ways.map(({ path }) => `(/bin/echo ${number})>${word(path)}`).join('||');

@@ -2,11 +2,11 @@ import { startTimer } from '../../../support/timing.js';
 import { CallOutput, type OutputOptions } from './call-output.js';
 import { type NamedPipe, Pipes, pathByDescriptor } from './pipes.js';
 import { type Report, Reports } from './reports.js';
-import { callLine, firstLine, NEXT, SCRIPT_NAME } from './script.js';
+import { callLine, firstLine, NEXT, reportLine, SCRIPT_NAME } from './script.js';
 import { ScriptFeed } from './script-feed.js';
 
 /** How often a call is looked at that takes long. */
-const WATCH_MS = 300;
+const WATCH_MS = 100;
 
 /** A call on its way: what it prints, and the report of its end, unless its shell ends before. */
 interface WiredCall {
@@ -87,20 +87,29 @@ export class Wires {
   }
 
   /**
-   * Tells when the shell waits for another line without a report of the one it was fed. None will come:
-   * bash has passed over our words.
+   * Asks a shell for its report that waits for another line without one of the call it has had, and
+   * tells when none comes then: bash passes over our words.
    *
    * @returns Takes it back.
    */
   watch(tell: () => void): () => void {
     let wasAwaited = false;
+    let isAsked = false;
     let off = (): void => {};
     const look = (): void => {
       const isAwaited = this.#script.unread === 0;
       // A report may be on its way.
-      if (isAwaited && wasAwaited) tell();
-      else off = startTimer(WATCH_MS, look);
-      wasAwaited = isAwaited;
+      const isMissing = isAwaited && wasAwaited;
+      if (isMissing && isAsked) {
+        tell();
+        return;
+      }
+      wasAwaited = isAwaited && !isMissing;
+      if (isMissing) {
+        isAsked = true;
+        this.#script.write(reportLine(this.#calls, this.#reports.ways));
+      }
+      off = startTimer(WATCH_MS, look);
     };
     off = startTimer(WATCH_MS, look);
     return () => off();

@@ -81,6 +81,22 @@ describe('a call', () => {
     expect(await data(tool, 'echo $n')).toMatchObject({ stdout: '1\n' });
   });
 
+  test.each([
+    'declare -i n; n=0#4',
+    'declare -i n; f() { n=1/0; }; f',
+    'a=(1); declare -i a; a[0]=1+',
+  ])(
+    'whose error throws bash back to its script has its exit code, and the shell stays: %s',
+    async (text) => {
+      const tool = newTool();
+      await tool.execute({ command: 'kept=1' });
+      const answer = await data(tool, `echo a; ${text}; echo not here`);
+      expect(answer).toMatchObject({ stdout: 'a\n', exit_code: 1 });
+      expect(answer.notices).toBeUndefined();
+      expect(await data(tool, 'echo $? $kept')).toMatchObject({ stdout: '1 1\n' });
+    },
+  );
+
   test('is cut at its first characters, with exact counts, however long it is', async () => {
     const tool = newTool({ maxCharacters: 10 });
     const answer = await data(tool, 'yes é | head -c 30000000; printf x >&2');
