@@ -1,0 +1,87 @@
+// The three ways in which a text is run: by `bash -c`, by `run()`, and by a shell that lasts.
+
+import { spawn } from 'node:child_process';
+import { createBashTool, run } from '../../dist/index.js';
+
+/** @typedef {{ stdout: string, stderr: string, code: unknown }} Came */
+/** @typedef {{ cwd: string, env: Record<string, string> }} Place */
+
+/** In milliseconds. No text that ends takes as long. */
+const LONGEST = 10_000;
+
+/**
+ * @param {string} text
+ * @param {Place} place
+ * @returns {Promise<Came>}
+ */
+export function byBash(text, { cwd, env }) {
+  return new Promise((resolve, reject) => {
+    const child = spawn('bash', ['--norc', '-c', text], {
+      cwd,
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    /** @type {[Buffer[], Buffer[]]} */
+    const [out, err] = [[], []];
+    child.stdout.on('data', (bytes) => out.push(bytes));
+    child.stderr.on('data', (bytes) => err.push(bytes));
+    const timer = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), LONGEST);
+    child.on('error', reject);
+    child.on('exit', (status, signal) => {
+      clearTimeout(timer);
+      // What still holds a pipe is not waited for longer than we would.
+      const late = setTimeout(() => child.stdout.destroy() && child.stderr.destroy(), 500);
+      child.on('close', () => {
+        clearTimeout(late);
+        const shown = (/** @type {Buffer[]} */ all) =>
+          Buffer.concat(all).toString().replaceAll('\0', '␀');
+        resolve({ stdout: shown(out), stderr: shown(err), code: signal ?? status });
+      });
+    });
+  });
+}
+
+/**
+ * @param {string} text
+ * @param {Place} place
+ * @returns {Promise<Came>}
+ */
+export async function byRun(text, { cwd, env }) {
+  const { outcome, stdout, stderr } = await run(text, {
+    cwd,
+    env,
+    inheritEnv: 'none',
+    streams: 'separate',
+    timeoutMs: LONGEST,
+    headBytes: 4_000_000,
+  });
+  const shown = (/** @type {typeof stdout} */ one) =>
+    one.kind === 'complete' ? one.text : one.head;
+  const ended = 'ending' in outcome ? outcome.ending : outcome;
+  const code = 'exitCode' in ended ? ended.exitCode : 'signal' in ended ? ended.signal : ended.kind;
+  return { stdout: shown(stdout), stderr: shown(stderr), code };
+}
+
+/**
+ * @param {string} text
+ * @param {Place} place
+ * @returns {Promise<Came>}
+ */
+export async function byShell(text, { cwd, env }) {
+  const tool = createBashTool({
+    ...{ contract: 'session', persistent: true, cwd, env, inheritEnv: 'none', ci: false },
+    ...{ maxCharacters: 1_000_000, timeoutMs: LONGEST, graceMs: 500 },
+  });
+  try {
+    const { structured = {} } = await tool.execute({ command: text });
+    const { stdout, stderr, exit_code, signal } = structured;
+    return {
+      stdout: String(stdout),
+      stderr: String(stderr),
+      code: exit_code ?? signal ?? 'unknown',
+    };
+  } finally {
+    await tool.dispose();
+  }
+}
