@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { installed, where } from '../support/needs.js';
 import { bareMachine, execute, type Machine } from './machine.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -60,10 +61,13 @@ test('building it without cargo stops with one line that names what to install',
   });
 });
 
-test('G1: a checkout builds its own binaries by node-gyp and uses them', async () => {
+test('G1: a checkout builds its own binaries by node-gyp and uses them', {
+  ...where(installed('cargo')),
+  timeout: 600_000,
+}, async () => {
   const env = { ...process.env, ...quick };
   const built = await execute(nodeGyp, ['rebuild', ...headers], { cwd: checkout, env });
   expect(built.exitCode, built.stderr).toBe(0);
   const result = await machine.run(checkout, ['node', '-e', importAndRun]);
   expect(result).toMatchObject({ exitCode: 0, stdout: 'hi\n' });
-}, 600_000);
+});
