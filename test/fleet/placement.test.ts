@@ -7,10 +7,11 @@ import { newId, subjectsOf } from '../../src/fleet/subjects.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { useDisposal } from '../support/disposal.js';
 import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
-import { hasNats, startWorker, useNats } from '../support/nats.js';
+import { startWorker, useNats } from '../support/nats.js';
+import { installed, where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
 
-describe.runIf(hasNats())('a call', async () => {
+describe('a call', where(installed('nats-server')), async () => {
   leavesNothingBehind();
   const keep = useDisposal();
   const nats = await useNats(makeFolder());

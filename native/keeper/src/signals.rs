@@ -84,7 +84,7 @@ struct Watched<'a> {
 impl Watched<'_> {
     fn time(&self) -> Option<libc::timespec> {
         self.time.map(|time| libc::timespec {
-            tv_sec: time.as_secs() as libc::time_t,
+            tv_sec: time.as_secs() as _,
             tv_nsec: time.subsec_nanos().into(),
         })
     }
