@@ -18,6 +18,9 @@ export interface Need {
 
 export const ROOT: Need = { isMet: process.getuid?.() === 0, otherwise: 'not root' };
 
+/** What root may do anyway can't be seen to be refused. */
+export const NOT_ROOT: Need = { isMet: !ROOT.isMet, otherwise: 'root' };
+
 /** What a test finds out by itself: the far side was built, a registry answers. */
 export const need = (isMet: boolean, otherwise: string): Need => ({ isMet, otherwise });
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ToolError } from '../../../src/index.js';
 import { longSleep, quote } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
-import { ROOT, where } from '../../support/needs.js';
+import { NOT_ROOT, where } from '../../support/needs.js';
 import { eventually } from '../../support/processes.js';
 import { failureOf } from '../../support/results.js';
 import { data, pwd, useSessionTools } from '../../support/session.js';
@@ -182,7 +182,7 @@ test('a session that starts in no directory says so at its first call, and has n
 });
 
 // A user who may do everything may enter every directory.
-test('cd into a directory that may not be entered', where(ROOT), async () => {
+test('cd into a directory that may not be entered', where(NOT_ROOT), async () => {
   mkdirSync(folder.file('closed'));
   chmodSync(folder.file('closed'), 0);
   const tool = newSession();
