@@ -9,7 +9,7 @@ const LOST = 'variables and functions are gone';
 /** Why a shell is of no use any more that waits for another line without a word of the last. */
 const DEAF =
   'it runs no more commands, as after `set -n` or `enable -n`, with a DEBUG trap that skips them, ' +
-  'with a function called `builtin` or a read-only `LINENO`';
+  'with a function called `builtin` or a read-only `LINENO` or `_`';
 
 /**
  * What a model is told when a call's shell has ended with it.

@@ -125,6 +125,15 @@ describe('a shell that passes over words of ours', () => {
   );
 });
 
+test('a read-only `_`, of which bash itself complains at each command, ends the shell, which is told', async () => {
+  const tool = newTool({ timeoutMs: 30_000 });
+  const told = await data(tool, 'cd /usr; echo one; readonly _');
+  expect(told).toMatchObject({ stdout: 'one\n', exit_code: null, timed_out: false, cwd: '/usr' });
+  expect(told.stderr).toMatch(/^(bash: (line \d+: )?_: readonly variable\n)+$/);
+  expect(String(told.notices)).toMatch(/^The shell was ended, .* a read-only `LINENO` or `_`;/);
+  expect(await data(tool, 'pwd')).toMatchObject({ stdout: '/usr\n', exit_code: 0 });
+});
+
 describe('a shell that cannot go on', () => {
   test.each([
     ['kill -STOP $$', 'SIGTERM|SIGKILL'],
