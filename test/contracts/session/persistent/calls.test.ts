@@ -256,3 +256,12 @@ describe('a call', () => {
     expect(await data(tool, `: ${text}; echo end`)).toMatchObject({ stdout: 'end\n' });
   }, 20_000);
 });
+
+test('how background jobs have ended is kept until it is asked for, and no notice of it is printed', async () => {
+  const tool = newTool();
+  await data(tool, 'set -m; (exit 4) & (exit 3) & sleep .3');
+  expect(await data(tool, 'wait %2; echo $?; wait %1; echo $?')).toMatchObject({
+    stdout: '3\n4\n',
+    stderr: '',
+  });
+});
