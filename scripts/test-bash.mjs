@@ -1,17 +1,27 @@
 // Runs the texts of bash's own tests by `bash -c`, by `run()` and by a persistent shell of `session`, and
 // compares exit codes and output: `npm run test:bash -- [NAME…]` (build first). Which may differ, and why,
 // is in bash-texts/differences.json. One that is listed and does not differ is a failure too. What `bash -c`
-// itself gives in two ways is not judged. Without a network, and nothing kept, all are skipped.
+// itself gives in two ways, or does not end in time, is not judged. A line tells of each text. Without a
+// network, and nothing kept, all are skipped.
 
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endThose } from './bash-texts/left.mjs';
 import { bashSource } from './bash-texts/source.mjs';
-import { byBash, byRun, byShell } from './bash-texts/ways.mjs';
+import { byBash, byRun, byShell, OVERTIME } from './bash-texts/ways.mjs';
 import { root } from './vitest.mjs';
 
 /** @typedef {import('./bash-texts/ways.mjs').Came} Came */
-/** @typedef {{ because: string, run?: string[], shell?: string[] }} Difference */
+/** @typedef {{ because: string, run?: string[], shell?: string[], unjudged?: string[] }} Difference */
 
 /** @type {readonly Difference[]} */
 const listed = JSON.parse(readFileSync(join(root, 'scripts/bash-texts/differences.json'), 'utf8'));
@@ -24,8 +34,8 @@ const listed = JSON.parse(readFileSync(join(root, 'scripts/bash-texts/difference
 function comparable({ stdout, stderr, code }) {
   const plain = (/** @type {string} */ text) =>
     text
-      .replaceAll(/^(?:bash|environment): (?:(?:-c|eval): )?line/gm, 'bash: line')
-      .replaceAll(/^\++ /gm, '+ ')
+      .replaceAll(/^(?:bash|environment): (?:(?:-c|eval): )?/gm, 'bash: ')
+      .replaceAll(/^\++/gm, '+')
       .replaceAll(/\d{3,}/g, 'NUMBER')
       .replaceAll(/\b\d+m?\d*\.\d+s?\b/g, 'TIME');
   return JSON.stringify([plain(stdout), plain(stderr), code]);
@@ -37,20 +47,53 @@ const began = performance.now();
 const tally = { same: 0, listed: 0, unjudged: 0, failed: 0 };
 
 /**
+ * Those of `tests`, and of `misc` in it. The `run-…` are left out: they have bash read these very texts as
+ * files, and compare with what it gave its authors.
+ * @param {string} tests
+ */
+function texts(tests) {
+  const inTests = readdirSync(tests).filter((name) => /\.(?:tests|sub|sh)$/.test(name));
+  const misc = readdirSync(join(tests, 'misc')).filter((name) => /\.(?:tests|sh|\d)$/.test(name));
+  const all = [...inTests, ...misc.map((name) => join('misc', name))];
+  return asked.length > 0 ? all.filter((name) => asked.includes(name)) : all;
+}
+
+/** Copies keep their times, by which one that was written to is told. */
+const COPY = { recursive: true, preserveTimestamps: true };
+
+/** Names, sizes and times of what is in a directory. @param {string} folder */
+function listing(folder) {
+  const lines = readdirSync(folder, { recursive: true }).map((name) => {
+    const { size, mtime, mode } = lstatSync(join(folder, String(name)));
+    return [name, size, mode, mtime.toISOString()].join(' ');
+  });
+  return lines.sort().join('\n');
+}
+
+/**
  * @param {string} name
  * @param {string} folder Of the worker that does it.
  * @param {string} tests
+ * @param {string} pristine The listing of a copy to which nobody has written.
  */
-async function judge(name, folder, tests) {
+async function judge(name, folder, tests, pristine) {
   const text = readFileSync(join(tests, name), 'latin1');
   const decoded = Buffer.from(text, 'latin1').toString();
   // A command's text is UTF-8, as JSON is.
-  if (Buffer.from(decoded).toString('latin1') !== text || text.includes('\0')) return 'unjudged';
+  if (Buffer.from(decoded).toString('latin1') !== text) return 'is not UTF-8';
+  if (text.includes('\0')) return 'has a NUL';
+  const unjudged = listed.find((one) => one.unjudged?.includes(name));
+  if (unjudged !== undefined) return unjudged.because;
   /** @param {(text: string, place: { cwd: string, env: Record<string, string> }) => Promise<Came>} way */
   const come = async (way) => {
     const [cwd, temporary] = [join(folder, 'tests'), join(folder, 'tmp')];
     rmSync(temporary, { recursive: true, force: true });
     mkdirSync(temporary);
+    // Some texts write into their directory, and one way's files are none of the next's.
+    if (listing(cwd) !== pristine) {
+      rmSync(cwd, { recursive: true, force: true });
+      cpSync(tests, cwd, COPY);
+    }
     const PATH = `${cwd}:/usr/local/bin:/usr/bin:/bin`;
     const env = {
       PATH,
@@ -59,21 +102,27 @@ async function judge(name, folder, tests) {
       THIS_SH: '/bin/bash',
       LC_ALL: 'C.UTF-8',
     };
-    return comparable(await way(decoded, { cwd, env: { ...env, BUILD_DIR: folder } }));
+    try {
+      return await way(decoded, { cwd, env: { ...env, BUILD_DIR: folder } });
+    } finally {
+      endThose(folder);
+    }
   };
-  const expected = await come(byBash);
-  const [run, shell] = [await come(byRun), await come(byShell)];
+  const first = await come(byBash);
+  if (first.code === OVERTIME) return 'does not end by itself';
+  const [expected, run, shell] = [first, await come(byRun), await come(byShell)].map(comparable);
   if (run === expected && shell === expected) return { run: true, shell: true };
-  const again = await come(byBash);
-  if (again !== expected) return 'unjudged';
+  if (comparable(await come(byBash)) !== expected)
+    return '`bash -c` itself gives one thing and another';
   if (asked.length > 0) console.log(JSON.stringify({ name, expected, run, shell }, null, 2));
   return { run: run === expected, shell: shell === expected };
 }
 
 /** @param {string} name @param {Awaited<ReturnType<typeof judge>>} came */
 function count(name, came) {
-  if (came === 'unjudged') {
+  if (typeof came === 'string') {
     tally.unjudged += 1;
+    console.log(`${name}: not judged: ${came}`);
     return;
   }
   const may = {
@@ -81,12 +130,10 @@ function count(name, came) {
     shell: listed.some(({ shell }) => shell?.includes(name)),
   };
   for (const way of /** @type {const} */ (['run', 'shell'])) {
-    if (came[way] && !may[way]) tally.same += 1;
-    else if (!came[way] && may[way]) tally.listed += 1;
-    else {
-      tally.failed += 1;
-      console.log(`${came[way] ? 'LISTED, and it did not differ' : 'DIFFERS'}: ${way} ${name}`);
-    }
+    const isRight = came[way] !== may[way];
+    tally[!isRight ? 'failed' : came[way] ? 'same' : 'listed'] += 1;
+    const [told, where] = [came[way] ? 'same' : 'differs', may[way] ? 'listed' : 'unlisted'];
+    console.log(`${name}: ${way}: ${told}${isRight && came[way] ? '' : ` (${where})`}`);
   }
 }
 
@@ -94,18 +141,19 @@ if (source === undefined) {
   console.log("skipped: bash's own tests, which cannot be fetched; 0 passed, 0 failed");
 } else {
   const tests = join(source, 'tests');
-  const all = readdirSync(tests).filter((name) => /\.(?:tests|sub)$/.test(name));
-  const names = asked.length > 0 ? all.filter((name) => asked.includes(name)) : all;
+  const names = texts(tests);
   const home = mkdtempSync(join(tmpdir(), 'forkline-bash-texts-'));
   const work = async (/** @type {unknown} */ _, /** @type {number} */ worker) => {
     const folder = join(home, String(worker));
-    cpSync(tests, join(folder, 'tests'), { recursive: true });
+    cpSync(tests, join(folder, 'tests'), COPY);
+    const pristine = listing(join(folder, 'tests'));
     for (let name = names.shift(); name !== undefined; name = names.shift()) {
-      count(name, await judge(name, folder, tests));
+      count(name, await judge(name, folder, tests, pristine));
     }
   };
   try {
-    await Promise.all(Array.from({ length: availableParallelism() }, work));
+    // Most of a text's time is spent in `sleep`.
+    await Promise.all(Array.from({ length: 2 * availableParallelism() }, work));
   } finally {
     rmSync(home, { recursive: true, force: true });
   }

@@ -6,8 +6,11 @@ import { createBashTool, run } from '../../dist/index.js';
 /** @typedef {{ stdout: string, stderr: string, code: unknown }} Came */
 /** @typedef {{ cwd: string, env: Record<string, string> }} Place */
 
-/** In milliseconds. No text that ends takes as long. */
-const LONGEST = 10_000;
+/** In milliseconds, for `bash -c`: a text that takes longer is not judged, and the other ways have more. */
+const LONGEST = 30_000;
+
+/** The `code` of a text that has not ended within that time. */
+export const OVERTIME = 'overtime';
 
 /**
  * @param {string} text
@@ -26,7 +29,11 @@ export function byBash(text, { cwd, env }) {
     const [out, err] = [[], []];
     child.stdout.on('data', (bytes) => out.push(bytes));
     child.stderr.on('data', (bytes) => err.push(bytes));
-    const timer = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), LONGEST);
+    let isOver = false;
+    const timer = setTimeout(() => {
+      isOver = true;
+      process.kill(-(child.pid ?? 0), 'SIGKILL');
+    }, LONGEST);
     child.on('error', reject);
     child.on('exit', (status, signal) => {
       clearTimeout(timer);
@@ -36,7 +43,11 @@ export function byBash(text, { cwd, env }) {
         clearTimeout(late);
         const shown = (/** @type {Buffer[]} */ all) =>
           Buffer.concat(all).toString().replaceAll('\0', '␀');
-        resolve({ stdout: shown(out), stderr: shown(err), code: signal ?? status });
+        resolve({
+          stdout: shown(out),
+          stderr: shown(err),
+          code: isOver ? OVERTIME : (signal ?? status),
+        });
       });
     });
   });
@@ -53,7 +64,7 @@ export async function byRun(text, { cwd, env }) {
     env,
     inheritEnv: 'none',
     streams: 'separate',
-    timeoutMs: LONGEST,
+    timeoutMs: 2 * LONGEST,
     headBytes: 4_000_000,
   });
   const shown = (/** @type {typeof stdout} */ one) =>
@@ -71,7 +82,7 @@ export async function byRun(text, { cwd, env }) {
 export async function byShell(text, { cwd, env }) {
   const tool = createBashTool({
     ...{ contract: 'session', persistent: true, cwd, env, inheritEnv: 'none', ci: false },
-    ...{ maxCharacters: 1_000_000, timeoutMs: LONGEST, graceMs: 500 },
+    ...{ maxCharacters: 1_000_000, timeoutMs: 2 * LONGEST, graceMs: 500 },
   });
   try {
     const { structured = {} } = await tool.execute({ command: text });
