@@ -9,6 +9,9 @@ import { createBashTool, run } from '../../dist/index.js';
 /** In milliseconds, for `bash -c`: a text that takes longer is not judged, and the other ways have more. */
 const LONGEST = 30_000;
 
+/** For how long, in milliseconds, output is read after the end: on a busy machine it comes late. */
+const LATE = 2000;
+
 /** The `code` of a text that has not ended within that time. */
 export const OVERTIME = 'overtime';
 
@@ -38,7 +41,7 @@ export function byBash(text, { cwd, env }) {
     child.on('exit', (status, signal) => {
       clearTimeout(timer);
       // What still holds a pipe is not waited for longer than we would.
-      const late = setTimeout(() => child.stdout.destroy() && child.stderr.destroy(), 500);
+      const late = setTimeout(() => child.stdout.destroy() && child.stderr.destroy(), LATE);
       child.on('close', () => {
         clearTimeout(late);
         const shown = (/** @type {Buffer[]} */ all) =>
