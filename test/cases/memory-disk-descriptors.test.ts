@@ -90,9 +90,10 @@ test('D4: a full disk is reported, and the command goes on', async () => {
 });
 
 test.each([
-  ['in a folder that is not there', '/nonexistent/output', 'ENOENT'],
-  ['that is a folder', '/tmp', 'EISDIR'],
-])('D4: a spill file %s is reported, and the command goes on', async (_, path, code) => {
+  ['in a folder that is not there', 'nowhere/output', 'ENOENT'],
+  ['that is a folder', '.', 'EISDIR'],
+])('D4: a spill file %s is reported, and the command goes on', async (_, name, code) => {
+  const path = folder.file(name);
   const result = await run('echo hi', { spill: path });
   expect(result.outcome).toEqual(exited(0));
   expect(printed(result)).toBe('hi\n');
@@ -110,7 +111,7 @@ test('D5: nor do commands that cannot be started, time out, or leave a child', a
   const before = openDescriptors();
   const options = { spill: folder.file('spill'), input: 'x' };
   for (let count = 0; count < 20; count += 1) {
-    await run('true', { ...options, cwd: '/nonexistent' }).catch(() => {});
+    await run('true', { ...options, cwd: folder.file('nowhere') }).catch(() => {});
     await run('sleep 300', { ...options, timeoutMs: 10 });
     await run('sleep 0.01 & echo hi', { ...options, streams: 'separate' });
   }

@@ -8,10 +8,10 @@ import { eventually, isGone } from '../support/processes.js';
 const folder = useFolder();
 
 test('run prints the merged output and exits with the exit code', async () => {
-  const command = 'for i in 1 2 3; do echo line $i; done; ls /nonexistent';
+  const command = `for i in 1 2 3; do echo line $i; done; ls '${folder.file('nowhere')}'`;
   const { code, stdout, stderr } = await cli('run', command);
   expect(code).toBe(2);
-  expect(stdout.toString()).toMatch(/^line 1\nline 2\nline 3\nls: .*nonexistent.*\n$/);
+  expect(stdout.toString()).toMatch(/^line 1\nline 2\nline 3\nls: .*nowhere.*\n$/);
   expect(stderr).toBe('');
 });
 

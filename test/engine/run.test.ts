@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type OutputChunk, run, spawn } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
-import { leavesNothingBehind } from '../support/leftovers.js';
+import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { descriptors, where } from '../support/needs.js';
 import { exited, failureOf, printed } from '../support/results.js';
 
 leavesNothingBehind();
+const folder = useFolder();
 
 test('the result has the command, its pid, how long it took and what it used', async () => {
   const result = await run('echo $$');
@@ -98,7 +99,7 @@ test('one signal may end many commands, and no listener stays on it', async () =
   const controller = new AbortController();
   const { signal } = controller;
   for (let count = 0; count < 20; count += 1) await run('true', { signal });
-  await failureOf(run('true', { signal, cwd: '/nonexistent' }));
+  await failureOf(run('true', { signal, cwd: folder.file('nowhere') }));
   expect(getEventListeners(signal, 'abort')).toEqual([]);
   const calls = [run(longSleep(603), { signal }), run(longSleep(603), { signal })];
   const live = await spawn(longSleep(603), { signal });

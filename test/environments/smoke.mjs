@@ -70,11 +70,16 @@ const CHECKS = {
   ],
   'a program that does not exist': [
     { kind: 'exited', exitCode: 127 },
-    async () => (await run('/nonexistent/x')).outcome,
+    async () => (await run(`'${folder}/nowhere/x'`)).outcome,
   ],
   'a directory that does not exist': [
     ['LaunchError', 'ENOENT', 'directory'],
-    () => run('true', { cwd: '/nonexistent' }).catch(({ name, code, step }) => [name, code, step]),
+    () =>
+      run('true', { cwd: join(folder, 'nowhere') }).catch(({ name, code, step }) => [
+        name,
+        code,
+        step,
+      ]),
   ],
   'a live command, written to and read': [
     'got this\n',

@@ -218,9 +218,9 @@ describe('Examples', () => {
   });
 
   test('Command with Error', async () => {
-    expect(await answerOf(makeTool(), 'ls /nonexistent')).toEqual({
+    expect(await answerOf(makeTool(), `ls '${folder.file('nowhere')}'`)).toEqual({
       stdout: '',
-      stderr: expect.stringMatching(/^ls: .*\/nonexistent.*: No such file or directory\n$/),
+      stderr: expect.stringMatching(/^ls: .*\/nowhere.*: No such file or directory\n$/),
       exitCode: expect.toSatisfy((code) => code > 0),
     });
   });

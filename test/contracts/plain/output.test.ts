@@ -114,9 +114,10 @@ describe('Error Conditions', () => {
   });
 
   test('the process cannot be spawned: there is no shell', async () => {
-    const result = await makeTool({ shell: ['/nonexistent/bash'] }).execute({ command: 'true' });
+    const shell = [folder.file('nowhere/bash')];
+    const result = await makeTool({ shell }).execute({ command: 'true' });
     expect(result.structured).toEqual({
-      error: expect.stringMatching(/^Command could not be started: .*\/nonexistent\/bash/),
+      error: expect.stringMatching(/^Command could not be started: .*\/nowhere\/bash/),
     });
     expect(result).toMatchObject({ isError: true, details: { failure: 'launch' } });
   });
