@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type MergedResult, run } from '../../src/index.js';
+import { quote } from '../support/commands.js';
 import { type HostAnswer, namespaces, publicCopy, runHost, startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { descriptors, where } from '../support/needs.js';
@@ -72,7 +73,7 @@ test('D3: a spill file has every byte, and only its owner may read it', async ()
 test('D4: a full disk is reported, and the command goes on', async () => {
   const disk = folder.file('disk');
   mkdirSync(disk);
-  const mount = `mount -t tmpfs -o size=64k none ${disk} && exec "$@"`;
+  const mount = `mount -t tmpfs -o size=64k none ${quote(disk)} && exec "$@"`;
   const under = namespaces('-m', 'sh', '-c', mount, 'sh');
   const host = startHost('commands', { under });
   const spill = `${disk}/output`;

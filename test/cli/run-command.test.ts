@@ -2,13 +2,14 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { cli, endOf, startCli } from '../support/cli.js';
+import { quote } from '../support/commands.js';
 import { useFolder } from '../support/leftovers.js';
 import { eventually, isGone } from '../support/processes.js';
 
 const folder = useFolder();
 
 test('run prints the merged output and exits with the exit code', async () => {
-  const command = `for i in 1 2 3; do echo line $i; done; ls '${folder.file('nowhere')}'`;
+  const command = `for i in 1 2 3; do echo line $i; done; ls ${quote(folder.file('nowhere'))}`;
   const { code, stdout, stderr } = await cli('run', command);
   expect(code).toBe(2);
   expect(stdout.toString()).toMatch(/^line 1\nline 2\nline 3\nls: .*nowhere.*\n$/);
@@ -36,7 +37,7 @@ test('every byte arrives, in order', async () => {
 
 test('a slow reader slows the command down', async () => {
   const marker = folder.file('written');
-  const child = startCli('run', `head -c 50000000 /dev/zero; echo done >${marker}`);
+  const child = startCli('run', `head -c 50000000 /dev/zero; echo done >${quote(marker)}`);
   await new Promise((resolve) => setTimeout(resolve, 1500));
   expect(() => readFileSync(marker)).toThrow('ENOENT');
   const { code, stdout } = await endOf(child);
@@ -47,11 +48,11 @@ test('a slow reader slows the command down', async () => {
 
 test.each([[[]], [['--json']]])('ended by a signal, it waits for no reader: %j', async (flags) => {
   const ready = folder.file(`ready${flags.length}`);
-  const command = `head -c 5000000 /dev/zero; touch ${ready}; exec sleep 30`;
+  const command = `head -c 5000000 /dev/zero; touch ${quote(ready)}; exec sleep 30`;
   const child = startCli(
     'run',
     ...flags,
-    flags.length > 0 ? command : `touch ${ready}; ${command}`,
+    flags.length > 0 ? command : `touch ${quote(ready)}; ${command}`,
   );
   await eventually(() => readFileSync(ready));
   // Nobody reads what it prints.

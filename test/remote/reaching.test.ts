@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { InputError } from '../../src/index.js';
 import {
   type ConnectOptions,
@@ -16,6 +16,10 @@ import { failureOf, printed } from '../support/results.js';
 
 leavesNothingBehind();
 const folder = useFolder();
+
+// What bash says of a locale that is missing is not what is looked for here.
+beforeAll(() => void vi.stubEnv('LC_ALL', 'C'));
+afterAll(() => void vi.unstubAllEnvs());
 
 /** A far side whose program does something before it speaks. */
 function behind(script: string): string[] {
@@ -82,7 +86,7 @@ test('A terminal in between is told, by either side', async () => {
 
 test('The loss of a far side is told with what its program has said of it', async () => {
   const file = folder.file('pid');
-  const script = `(echo $BASHPID >${file}; exec "$@"); echo connection reset >&2; exit 255`;
+  const script = `(echo $BASHPID >${quote(file)}; exec "$@"); echo connection reset >&2; exit 255`;
   const far = await connect({ command: behind(script) });
   const lost = failureOf(far.run(longSleep(182)));
   await eventually(() => expect(sleeping(182)).toHaveLength(1));

@@ -38,13 +38,13 @@ export async function startSshd(folder: string, home: string): Promise<Sshd> {
   const config = [
     `Port ${port}`,
     'ListenAddress 127.0.0.1',
-    `HostKey ${file('host_key')}`,
-    `AuthorizedKeysFile ${file('user_key.pub')}`,
+    `HostKey "${file('host_key')}"`,
+    `AuthorizedKeysFile "${file('user_key.pub')}"`,
     'PidFile none',
     'StrictModes no',
     'UsePAM no',
     'PermitRootLogin yes',
-    `SetEnv HOME=${home}`,
+    `SetEnv "HOME=${home}"`,
   ];
   writeFileSync(file('sshd_config'), `${config.join('\n')}\n`);
   const made = process.getuid?.() === 0 && !existsSync(PRIVILEGE_SEPARATION);

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, test, vi } from 'vitest';
 import { createBashTool } from '../../../src/index.js';
+import { quote } from '../../support/commands.js';
 import { testOfThisProcess } from '../../support/far.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 import { answerOf, usePlainTools } from '../../support/plain.js';
@@ -151,7 +152,9 @@ describe('Working Directory', () => {
 
   test('nothing is isolated: commands reach other directories', async () => {
     writeFileSync(folder.file('there'), 'x');
-    expect(await answerOf(makeTool({ cwd: '/' }), `cat ${folder.file('there')}`)).toMatchObject({
+    expect(
+      await answerOf(makeTool({ cwd: '/' }), `cat ${quote(folder.file('there'))}`),
+    ).toMatchObject({
       stdout: 'x',
     });
   });
@@ -218,7 +221,7 @@ describe('Examples', () => {
   });
 
   test('Command with Error', async () => {
-    expect(await answerOf(makeTool(), `ls '${folder.file('nowhere')}'`)).toEqual({
+    expect(await answerOf(makeTool(), `ls ${quote(folder.file('nowhere'))}`)).toEqual({
       stdout: '',
       stderr: expect.stringMatching(/^ls: .*\/nowhere.*: No such file or directory\n$/),
       exitCode: expect.toSatisfy((code) => code > 0),

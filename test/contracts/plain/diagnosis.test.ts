@@ -2,6 +2,7 @@ import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findDiagnosis } from '../../../src/contracts/plain/diagnosis.js';
+import { quote } from '../../support/commands.js';
 import { useFolder } from '../../support/leftovers.js';
 import { need, where } from '../../support/needs.js';
 import { answerOf, usePlainTools } from '../../support/plain.js';
@@ -41,7 +42,9 @@ describe("bash's own diagnosis is an error", () => {
     const path = folder.file('script');
     writeFileSync(path, '#!/no/such/interpreter\n');
     chmodSync(path, 0o755);
-    expect(await errorOf(path)).toMatch(/^bash: .*\/script: .*(?:required file|bad interpreter)/);
+    expect(await errorOf(quote(path))).toMatch(
+      /^bash: .*\/script: .*(?:required file|bad interpreter)/,
+    );
   });
 
   test('in a command too long for an argument', async () => {

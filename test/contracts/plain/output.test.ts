@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { LaunchError, spawn } from '../../../src/index.js';
+import { quote } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 import { answerOf, usePlainTools } from '../../support/plain.js';
 
@@ -36,7 +37,7 @@ describe('Output Handling', () => {
   test('Permission denied: an error with its message', async () => {
     const path = folder.file('not-executable');
     writeFileSync(path, 'echo no', { mode: 0o644 });
-    const result = await makeTool().execute({ command: path });
+    const result = await makeTool().execute({ command: quote(path) });
     const error = `bash: line 1: ${path}: Permission denied`;
     expect(result.structured).toEqual({ error, stdout: '', stderr: `${error}\n`, exitCode: 126 });
     expect(result).toMatchObject({ isError: true, details: { failure: 'notExecutable' } });

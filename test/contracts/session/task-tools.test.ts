@@ -65,14 +65,14 @@ test('B10: all of the output of a task that has been returned is where it says',
   const tool = newSession({ maxCharacters: 100 });
   const [long, short] = [await startTask(tool, 'seq 100000'), await startTask(tool, 'echo hi')];
   const end = await say(tool.taskOutput, { task_id: long, seconds: 20 });
-  const path = /All of its output: (\S+)/.exec(end)?.[1] ?? '';
+  const path = /All of its output: (.+)$/m.exec(end)?.[1] ?? '';
   expect(readFileSync(path, 'utf8')).toMatch(/^1\n2\n[\d\n]*\n100000\n$/);
   expect(await say(tool.taskOutput, { task_id: long })).toContain(
     `It has been returned as completed. All of its output: ${path}`,
   );
   await tool.taskOutput.execute({ task_id: short, seconds: 20 });
   const again = await say(tool.taskOutput, { task_id: short });
-  expect(readFileSync(/output: (\S+)$/.exec(again)?.[1] ?? '', 'utf8')).toBe('hi\n');
+  expect(readFileSync(/output: (.+)$/.exec(again)?.[1] ?? '', 'utf8')).toBe('hi\n');
 });
 
 test('a task whose command has left processes is not completed, and can be ended', async () => {
