@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { connect } from '../../src/remote/index.js';
-import { longSleep, sleeping } from '../support/commands.js';
+import { longSleep, quote, sleeping } from '../support/commands.js';
 import { FAR_SIDE } from '../support/far.js';
 import { namespaces } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
@@ -12,6 +12,10 @@ import { SSH_LOGIN, startSshd } from '../support/sshd.js';
 leavesNothingBehind();
 const folder = useFolder();
 
+// What bash says of a locale that is missing is not what is looked for here.
+beforeAll(() => void vi.stubEnv('LC_ALL', 'C'));
+afterAll(() => void vi.unstubAllEnvs());
+
 test(
   'by ssh: commands, tools, and nothing is left when ssh is killed',
   where(SSH_LOGIN),
@@ -19,8 +23,8 @@ test(
     const sshd = await startSshd(folder.path, folder.path);
     const file = folder.file('pid');
     // As one word of a shell there.
-    const there = FAR_SIDE.join(' ');
-    const login = ['bash', '-c', `echo $$ >${file}; exec "$@"`, 'bash', 'ssh', ...sshd.ssh];
+    const there = FAR_SIDE.map(quote).join(' ');
+    const login = ['bash', '-c', `echo $$ >${quote(file)}; exec "$@"`, 'bash', 'ssh', ...sshd.ssh];
     const far = await connect({ command: [...login, there] });
     expect(printed(await far.run('echo $SSH_CONNECTION'))).toMatch(/^127\.0\.0\.1 /);
     const bash = await far.createBashTool({ contract: 'session', cwd: '/tmp' });
