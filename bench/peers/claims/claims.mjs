@@ -37,11 +37,22 @@ function end(pid) {
 }
 
 /**
+ * The process id that a command has printed: a line of its own, since a shell may have said something
+ * before (of a locale that is not there), with other numbers in it.
+ * @param {string} text
+ */
+function pidIn(text) {
+  const [, pid] = /^(\d+)\r?\n/m.exec(text) ?? [];
+  return pid === undefined ? undefined : Number(pid);
+}
+
+/**
  * Whether a process that a command has named goes on when the command, or whoever ran it, is over.
  * @param {string} text
  */
 async function outlives(text) {
-  const pid = Number(/\d+/.exec(text)?.[0]);
+  const pid = pidIn(text);
+  if (pid === undefined) throw new Error(`no process id in ${JSON.stringify(text)}`);
   await sleep(300);
   const alive = isAlive(pid);
   end(pid);
@@ -51,7 +62,7 @@ async function outlives(text) {
 /** @param {Peer} peer */
 async function timesOut(peer) {
   const command = SHELLS[peer]('sleep 30 & echo $!; wait');
-  while (!/\d+\s/.test(command.text())) await sleep(20);
+  while (pidIn(command.text()) === undefined) await sleep(20);
   command.kill();
   return outlives(command.text());
 }
@@ -153,7 +164,7 @@ export const CLAIMS = [
     says: 'execa: SIGKILL after 5 s',
     holds: async (peer) => {
       const command = SHELLS[peer]("trap '' TERM; echo $$; while :; do sleep 0.1; done");
-      while (!/\d+\s/.test(command.text())) await sleep(20);
+      while (pidIn(command.text()) === undefined) await sleep(20);
       command.kill();
       const { ms } = await command.ended;
       return ms > 4900 && !(await outlives(command.text()));
@@ -165,7 +176,7 @@ export const CLAIMS = [
     says: 'one signal',
     holds: async (peer) => {
       const command = SHELLS[peer]("trap '' HUP; echo $$; while :; do sleep 0.1; done");
-      while (!/\d+\s/.test(command.text())) await sleep(20);
+      while (pidIn(command.text()) === undefined) await sleep(20);
       command.kill();
       return outlives(command.text());
     },

@@ -4,6 +4,6 @@ import { SHELLS } from './shells.mjs';
 
 const name = /** @type {keyof typeof SHELLS} */ (process.argv[2]);
 const command = SHELLS[name]('echo $$; exec sleep 30');
-while (!/^\d+\s/.test(command.text())) await sleep(20);
+while (!/^\d+\r?\n/m.test(command.text())) await sleep(20);
 process.stdout.write(command.text());
 setInterval(() => {}, 1000);
