@@ -1,5 +1,5 @@
-//! Keepers and cradles that somebody has stopped, or who are never to go on. A keeper has its cradles go on; the host its keeper,
-//! and a cradle that has no keeper any more.
+//! Keepers and cradles that somebody has stopped, or who are never to go on. A keeper has its cradles go on;
+//! the host its keeper, and a cradle that has no keeper any more.
 //!
 //! Nothing tells the host of it, and to look all the time would keep an idle machine awake. So it looks
 //! when it waits for an answer and there is none.
