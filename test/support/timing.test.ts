@@ -2,6 +2,7 @@ import { getEventListeners, once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import {
+  inLaterTurn,
   settlesAtOnce,
   settlesWithin,
   startTimer,
@@ -28,6 +29,16 @@ test('work that has nothing to wait for does, also when it fails', async () => {
 test('work that waits for something does not, and nobody waits for it', async () => {
   expect(await settlesAtOnce(nextTurn())).toBe(false);
   expect(await settlesAtOnce(new Promise(() => {}))).toBe(false);
+});
+
+test('work is given a turn of its own, whether it fails or not', async () => {
+  expect(await settlesAtOnce(inLaterTurn(async () => 1))).toBe(false);
+  const reason = new Error('no');
+  const fails = async () => {
+    throw reason;
+  };
+  expect(await settlesAtOnce(inLaterTurn(fails))).toBe(false);
+  expect(await failureOf(inLaterTurn(fails))).toBe(reason);
 });
 
 test('work is waited for until one of the signals is aborted', async () => {

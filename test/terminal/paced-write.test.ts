@@ -74,6 +74,15 @@ test('what is more work than allowed is not written, and one is told how much wa
   terminal.dispose();
 });
 
+test('what is asked for after the work has run out is not carried out', async () => {
+  const terminal = await createTerminal(SIZE, 0);
+  const text = `${'\r\n'.repeat(10)}x${'\x1b[S'.repeat(5)}y\r\n`;
+  expect(await new PacedWriter(terminal).write(text, 1)).toMatchObject({ ranOut: true });
+  // The first of five scrolls is allowed.
+  expect(screenText(terminal.buffer.active, 9, 11)).toBe('x\n y\n');
+  terminal.dispose();
+});
+
 test('in pieces the screen is what it is at once, whatever is cut', async () => {
   const text = fc.array(
     fc.constantFrom('é', '😀', '界', 'a', '\r\n', '\x1b[31m', '\x1b[2;3H', '\x1b]0;t\x07'),

@@ -108,3 +108,67 @@ pub struct Ties<'cradle> {
     /// None: there are no descriptors left.
     pub waker: Option<&'cradle Waker>,
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command};
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// Whether somebody would be told, for as long as nobody reads it.
+    fn is_told(parting: &Parting) -> bool {
+        let fd = parting.descriptor().as_raw_fd();
+        let mut watched = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        // SAFETY: one of them, which outlives the call; it does not wait.
+        (unsafe { libc::poll(&mut watched, 1, 0) }) == 1
+    }
+
+    #[test]
+    fn that_the_host_is_gone_is_told_to_all_and_to_those_to_come() {
+        let parting = Parting::new().unwrap();
+        assert!(!is_told(&parting));
+        parting.tell();
+        assert_eq!([is_told(&parting), is_told(&parting)], [true, true]);
+    }
+
+    fn sleeper(group: i32) -> Child {
+        Command::new("sleep").arg("60").process_group(group).spawn().unwrap()
+    }
+
+    /// Waits until the child has stopped, or has gone on; whether it has.
+    fn has(child: &Child, change: libc::c_int) -> bool {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(20) {
+            // SAFETY: takes numbers, and may put nothing anywhere; the child has not been reaped.
+            let changed = unsafe {
+                libc::waitpid(child.id() as i32, std::ptr::null_mut(), change | libc::WNOHANG)
+            };
+            if changed != 0 {
+                return changed > 0;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        false
+    }
+
+    #[test]
+    fn all_of_a_group_that_is_stopped_go_on_when_its_cradle_is_gone() {
+        let leader = sleeper(0);
+        let other = sleeper(leader.id() as i32);
+        let waker = Waker::new().unwrap();
+        waker.is_for(leader.id() as i32);
+        // SAFETY: takes numbers; the leader has not been reaped.
+        unsafe { libc::kill(-(leader.id() as i32), libc::SIGSTOP) };
+        let all = [leader, other];
+        let have_stopped = all.each_ref().map(|child| has(child, libc::WUNTRACED));
+        drop(waker);
+        let have_gone_on = all.each_ref().map(|child| has(child, libc::WCONTINUED));
+        for mut child in all {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        assert_eq!((have_stopped, have_gone_on), ([true; 2], [true; 2]));
+    }
+}

@@ -136,4 +136,23 @@ mod tests {
         condition.own.limits.iter_mut().find(files).unwrap().soft += 1;
         assert_eq!(condition.lost(&score), Some("its limit RLIMIT_NOFILE".to_owned()));
     }
+
+    #[test]
+    fn whatever_others_have_changed_of_a_process_is_named() {
+        let score = Score::open();
+        let changes: [(fn(&mut Condition), &str); 5] = [
+            (|condition| condition.own.nice = Some(nice() + 1), "its nice value"),
+            (|condition| condition.own.affinity.push(0), "its processors"),
+            (|condition| condition.scheduling[0] ^= 1, "its scheduling policy"),
+            (|condition| condition.disk ^= 1, "its priority at the disk"),
+            (|condition| condition.score = Some(b"another\n".to_vec()), "its oom_score_adj"),
+        ];
+        for (change, what) in changes {
+            let mut condition = Condition::now();
+            change(&mut condition);
+            // Where no score is shown, none can be another.
+            let is_shown = what != "its oom_score_adj" || score.read().is_some();
+            assert_eq!(condition.lost(&score), is_shown.then(|| what.to_owned()));
+        }
+    }
 }

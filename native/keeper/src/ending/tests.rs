@@ -125,6 +125,12 @@ fn going_on() {
     for is_leader in [true, false] {
         let stopped = child("", "exec sleep 60");
         kill(pid(&stopped), libc::SIGSTOP);
+        // Before it has, it would end of a signal that came later: the lowest number comes first.
+        let begun = Instant::now();
+        while proc::stat(pid(&stopped)).unwrap().state != b'T' {
+            assert!(begun.elapsed() < LONG / 2, "it goes on");
+            sleep(Duration::from_millis(1));
+        }
         let mut ending = Ending::new(LONG, Instant::now());
         act_until(&mut ending, is_leader.then(|| pid(&stopped)), all_have_been_looked_for);
         // It ends, and only its parent has not asked how.
