@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use forkline_engine::{Cause, Signal, Status, Stdin};
-use support::{Live, command, dispose, engine, output, start};
+use support::{Live, command, dispose, engine, output, start, start_for};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -115,4 +115,25 @@ fn after_the_result_a_holder_of_the_output_may_write_on() {
         std::thread::sleep(Duration::from_millis(10));
     }
     panic!("it has not written on");
+}
+
+#[test]
+fn the_end_of_one_gives_no_other_of_its_owner_more_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let owner = engine().owner();
+    // Each tidies up for longer than the one before, in short steps; the second, for longer than the grace.
+    for steps in [15, 35] {
+        let [ready, over] =
+            ["ready", "over"].map(|name| folder.path().join(format!("{name}{steps}")));
+        let tidy =
+            format!("for ((i = {steps}; i; i--)); do sleep 0.2; done; : >{}", over.display());
+        let text = format!(
+            "(trap '{tidy}; exit' TERM; : >{0}; while :; do sleep 0.05; done) >/dev/null 2>&1 &
+            until [ -e {0} ]; do sleep 0.01; done",
+            ready.display()
+        );
+        assert_eq!(start_for(command(&text), &owner).outcome().status, Status::Exited(0));
+    }
+    dispose(&owner);
+    assert!(!folder.path().join("over35").exists());
 }
