@@ -161,8 +161,14 @@ fn hurrying() {
     assert!(!ending.is_forced());
     ending.set_grace(Duration::from_millis(20), Instant::now());
     // Nobody is given up who has only just been killed, and not been reaped.
-    let for_a_while = |_: &Ending, begun: Instant| begun.elapsed() > Duration::from_millis(400);
-    assert!(!act_until(&mut ending, None, for_a_while));
-    assert!(ending.is_forced());
+    let leader = pid(&stubborn);
+    let is_dead = || !proc::stat(leader).unwrap().is_alive();
+    let has_gone_on = |_: &Ending, begun: Instant| {
+        begun.elapsed() > LONG / 2 || (is_dead() && begun.elapsed() > Duration::from_millis(400))
+    };
+    assert!(!act_until(&mut ending, None, has_gone_on));
+    let was_killed = is_dead();
+    kill(leader, libc::SIGKILL);
+    assert!(ending.is_forced() && was_killed);
     assert_eq!(ended_by(stubborn), Some(libc::SIGKILL));
 }
