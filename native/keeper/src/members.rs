@@ -83,7 +83,12 @@ impl Members {
         } else {
             (self.first..most).chain(2..last)
         };
-        candidates.filter(|pid| wait::is_own(*pid)).collect()
+        let found: Vec<i32> = candidates.filter(|pid| wait::is_own(*pid)).collect();
+        if !found.is_empty() || wait::nobody_is_left() {
+            return found;
+        }
+        // Numbers have begun anew since the first one, and come past it again: any may be that of a child.
+        (2..most).filter(|pid| wait::is_own(*pid)).collect()
     }
 
     /// All that live.
@@ -199,4 +204,28 @@ pub fn kill(pid: i32, signal: i32) -> bool {
     // SAFETY: takes numbers only.
     let sent = unsafe { libc::kill(pid, signal) };
     sent == 0 || std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn a_child_is_found_by_trial_whose_number_is_from_before_they_began_anew() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = child.id() as i32;
+        let members = Members::new(pid + 1);
+        let until = Instant::now() + Duration::from_secs(20);
+        // While the child of another test is found there is no reason to look any further.
+        let mut is_found = false;
+        while !is_found && Instant::now() < until {
+            is_found = members.by_trial().contains(&pid);
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(is_found);
+    }
 }
