@@ -213,8 +213,9 @@ request({ port: 3128, method: 'CONNECT', path: url.host }).on('connect', (_, soc
   });
 
   test('npm asks a registry by a secret', async () => {
+    // Without a package here npm would read the settings of one above.
     const { text } = await ask(
-      `echo '//localhost:${portOf(server)}/:_authToken=\${TOKEN}' >.npmrc; npm whoami --registry ${url('/')} 2>&1`,
+      `echo '{}' >package.json; echo '//localhost:${portOf(server)}/:_authToken=\${TOKEN}' >.npmrc; npm whoami --registry ${url('/')} 2>&1`,
     );
     expect(asked[0]?.authorization).toBe(`Bearer ${VALUE}`);
     expect(text).toMatch(/^Bearer ghp_/);
