@@ -62,11 +62,22 @@ export function makeSurroundings(root) {
     async end() {
       if (made.length === 0) return [];
       const left = (await endProcesses(tmp)).map((line) => `still runs: ${line}`);
-      left.push(...readdirSync(tmp).map((name) => `left in TMPDIR: ${name}`));
+      left.push(...filesIn(tmp).map((name) => `left in TMPDIR: ${name}`));
       for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true });
       return left;
     },
   };
+}
+
+/**
+ * What lies there; of the directory that all hosts of a user share, and which stays, what is in it.
+ * @param {string} tmp
+ */
+function filesIn(tmp) {
+  return readdirSync(tmp).flatMap((name) => {
+    if (!/^forkline-\d+$/.test(name)) return [name];
+    return readdirSync(join(tmp, name)).map((inner) => join(name, inner));
+  });
 }
 
 /**

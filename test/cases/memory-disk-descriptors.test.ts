@@ -138,15 +138,19 @@ function expectNoMore(after: Inventory, before: Inventory) {
   expect(after.children).toBeLessThanOrEqual(before.children);
 }
 
-test('D5: ten thousand commands leave no descriptor, thread or zombie', async () => {
+test('D5: ten thousand commands leave no descriptor, thread or zombie', {
+  tags: ['slow'],
+  timeout: 300_000,
+}, async () => {
   const args = ['true', '10000', '50'];
   const { outcomes, before, after } = await runHost<ManyReport>('many', { args });
   expect(outcomes).toEqual({ [JSON.stringify([exited(0), ''])]: 10_000 });
   expectNoMore(after, before);
-}, 300_000);
+});
 
 test('D5: two thousand commands at once need no thread each, and leave nothing', {
   ...where(descriptors(16_384)),
+  tags: ['slow'],
   timeout: 300_000,
 }, async () => {
   const args = ['sleep 1; echo done', '2000', '2000'];

@@ -169,7 +169,10 @@ describe.skipIf(!mayTrace())('a parent that somebody traces', () => {
     expect(sleeping(562)).toEqual([]);
   }, 60_000);
 
-  test('does not hold up an abort, nor does its keeper: who may be left is named (N8)', async () => {
+  test('does not hold up an abort, nor does its keeper: who may be left is named (N8)', {
+    tags: ['slow'],
+    timeout: 60_000,
+  }, async () => {
     const live = await spawn(`${longSleep(563)}; :`, { graceMs: 200 });
     await trace(parentOf(live.pid), keeperOf());
     const result = await live.kill();
@@ -177,31 +180,43 @@ describe.skipIf(!mayTrace())('a parent that somebody traces', () => {
     expect(result.background).toMatchObject([{ pid: live.pid }]);
     for (const tracer of tracers) tracer.stdin?.end();
     await eventually(() => expect(sleeping(563)).toEqual([]));
-  }, 60_000);
+  });
 
-  test('before it has read a request: another one runs that, once', async () => {
+  test('before it has read a request: another one runs that, once', {
+    tags: ['slow'],
+    timeout: 60_000,
+  }, async () => {
     await run('true');
     await trace(...childrenOf(keeperOf()));
     expect(printed(await run('echo hi', { timeoutMs: 1000 }))).toBe('hi\n');
-  }, 60_000);
+  });
 
-  test('does not hold up the end of its owner, with what is left there', async () => {
+  test('does not hold up the end of its owner, with what is left there', {
+    tags: ['slow'],
+    timeout: 60_000,
+  }, async () => {
     const owner = newOwner();
     const { background } = await run(`setsid ${longSleep(564)} >/dev/null 2>&1 & :`, { owner });
     await trace(parentOf(background[0]?.pid ?? 0));
     await owner.dispose();
     await eventually(() => expect(sleeping(564)).toEqual([]));
-  }, 60_000);
+  });
 
-  test('is not waited for once its command has ended, though it has no deadline (N8)', async () => {
+  test('is not waited for once its command has ended, though it has no deadline (N8)', {
+    tags: ['slow'],
+    timeout: 90_000,
+  }, async () => {
     const live = await spawn('sleep 1; exit 3');
     await trace(parentOf(live.pid));
     const { outcome, background } = await live.result;
     expect(outcome).toEqual({ kind: 'unknown' });
     expect(background).toEqual([]);
-  }, 90_000);
+  });
 
-  test('a keeper: who asks for more gets another one', async () => {
+  test('a keeper: who asks for more gets another one', {
+    tags: ['slow'],
+    timeout: 60_000,
+  }, async () => {
     await run('true');
     await sleep(1500);
     const keeper = keeperOf();
@@ -211,7 +226,7 @@ describe.skipIf(!mayTrace())('a parent that somebody traces', () => {
     await eventually(() => expect(idle.every(isGone)).toBe(true));
     expect(printed(await run('echo hi', { timeoutMs: 1000 }))).toBe('hi\n');
     await eventually(() => expect(lives(keeper)).toBe(false));
-  }, 60_000);
+  });
 });
 
 describe('a parent that cannot send what it has to say', () => {
@@ -272,12 +287,15 @@ describe('a keeper that never comes to work', () => {
     expect(error?.message).toContain(`forkline-keeper, which ended while it started (${told})`);
   });
 
-  test('one that says nothing is ended, and the call settles (Q12)', async () => {
+  test('one that says nothing is ended, and the call settles (Q12)', {
+    tags: ['slow'],
+    timeout: 120_000,
+  }, async () => {
     const host = withKeeper('mute', 'exec sleep 566');
     const { error } = await host.run('true');
     host.child.stdin?.end();
     await host.ended;
     expect(error).toMatchObject({ name: 'LaunchError', code: 'ETIMEDOUT', step: 'keeper' });
     expect(sleeping(566)).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from 'vitest';
 import { CLAIMS } from '../../bench/peers/claims/claims.mjs';
 import { read } from '../support/house.js';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { answerOf, toldOf, useClients } from '../support/mcp.js';
 import { useServices } from '../support/mcp-http.js';
