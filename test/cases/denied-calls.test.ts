@@ -7,6 +7,7 @@ import { endOf, program } from '../support/cli.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { type Host, namespaces, startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { ROOT, where } from '../support/needs.js';
 import { childrenOf, eventually, keeperOf, lives } from '../support/processes.js';
 import { exited } from '../support/results.js';
 
@@ -96,16 +97,20 @@ test('a text that needs a file in memory where there is none is refused by the n
   await host.ended;
 });
 
-test('files in memory that are not to be executed are made as such, where others are refused (N10)', async () => {
-  const forbid = 'echo 2 >/proc/sys/vm/memfd_noexec && exec "$@"';
-  const under = namespaces('-pf', '--mount-proc', '--kill-child', 'sh', '-c', forbid, 'sh');
-  const host = startHost('commands', { under });
-  const { result, error } = await host.run(longText);
-  expect(error).toBeUndefined();
-  expect(result?.output).toMatchObject({ text: 'ran\n' });
-  host.child.stdin?.end();
-  await host.ended;
-});
+test(
+  'files in memory that are not to be executed are made as such, where others are refused (N10)',
+  where(ROOT),
+  async () => {
+    const forbid = 'echo 2 >/proc/sys/vm/memfd_noexec && exec "$@"';
+    const under = namespaces('-pf', '--mount-proc', '--kill-child', 'sh', '-c', forbid, 'sh');
+    const host = startHost('commands', { under });
+    const { result, error } = await host.run(longText);
+    expect(error).toBeUndefined();
+    expect(result?.output).toMatchObject({ text: 'ran\n' });
+    host.child.stdin?.end();
+    await host.ended;
+  },
+);
 
 describe('where waitid is denied (N9)', () => {
   test('commands run and end as ever, and the keeper ends with its host', async () => {

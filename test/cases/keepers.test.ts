@@ -7,7 +7,7 @@ import { createOwner, run, spawn } from '../../src/index.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { namespaces, publicCopy, startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder, useOwners } from '../support/leftovers.js';
-import { descriptors, where } from '../support/needs.js';
+import { descriptors, ROOT, where } from '../support/needs.js';
 import { childrenOf, eventually, isGone, keeperOf, lives, parentOf } from '../support/processes.js';
 import { exited, printed } from '../support/results.js';
 
@@ -156,11 +156,15 @@ describe('the program', () => {
     copy = publicCopy(folder.file('copy'));
   });
 
+  test('on a file system from which nothing is executed, it is run from memory', () =>
+    runsFromMemory(''));
+
   test.each([
-    ['', ''],
-    [', also where a file in memory has to say that it is one (N10)', '1'],
-    [', and where that is forbidden too, the call is named (N10)', '2'],
-  ])('on a file system from which nothing is executed, it is run from memory%s', async (_, ban) => {
+    ['also where a file in memory has to say that it is one', '1'],
+    ['and where that is forbidden too, the call is named', '2'],
+  ])('the same, %s (N10)', where(ROOT), (_, ban) => runsFromMemory(ban));
+
+  async function runsFromMemory(ban: string): Promise<void> {
     const place = folder.file(`noexec${ban}`);
     mkdirSync(place);
     // The keeper alone: a library can't be mapped from there either.
@@ -186,7 +190,7 @@ describe('the program', () => {
     }
     host.child.stdin?.end();
     await host.ended;
-  });
+  }
 
   test('that is missing is an error that names it', async () => {
     const bare = publicCopy(folder.file('bare'));

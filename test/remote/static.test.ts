@@ -122,7 +122,7 @@ test(
     for (const name of ['dev', 'proc']) mkdirSync(`${image}/${name}`, { recursive: true });
     copyFileSync(STATIC_FAR, `${image}/forkline-far`);
     const inside = `mount --rbind /dev ${image}/dev && mount -t proc proc ${image}/proc &&
-    exec chroot ${image} /forkline-far serve --stdio`;
+    PATH=$PATH:/usr/sbin:/sbin exec chroot ${image} /forkline-far serve --stdio`;
     const command = namespaces('-m', '--fork', '--pid', '--kill-child', 'sh', '-c', inside);
     const there = await connect({ command });
     const result = await there.run(['/forkline-far', '--version'], { cwd: '/' });
