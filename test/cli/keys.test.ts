@@ -9,7 +9,7 @@ leavesNothingBehind();
 
 /** A person's shell on a terminal, with what it shows so far. */
 async function atTerminal() {
-  const live = await spawn("PS1='$ ' bash --norc --noediting -i", {
+  const live = await spawn("PS1='$ ' HISTFILE= bash --norc --noediting -i", {
     pty: { columns: 190, rows: 30 },
   });
   let shown = '';

@@ -78,7 +78,7 @@ const stateOf = (pid: number | undefined): string =>
 
 test('Ctrl-C interrupts, and Ctrl-Z and fg work in an interactive shell', async () => {
   const nap = longSleep(411);
-  const live = await spawn('exec bash --norc --noprofile -i', { pty: true });
+  const live = await spawn('HISTFILE= exec bash --norc --noprofile -i', { pty: true });
   await live.write(`${nap}\r`);
   await eventually(() => expect(sleeping(411)).toHaveLength(1));
   const [pid] = sleeping(411);
@@ -98,7 +98,7 @@ test('Ctrl-C interrupts, and Ctrl-Z and fg work in an interactive shell', async 
 
 test('kill() ends an interactive shell, which ignores SIGTERM, with its jobs', async () => {
   const nap = longSleep(412);
-  const live = await spawn(`exec bash --norc --noprofile -i`, { pty: true });
+  const live = await spawn(`HISTFILE= exec bash --norc --noprofile -i`, { pty: true });
   await live.write(`${nap} & echo u''p\r`);
   await textUntil(live, 'up');
   const { outcome } = await live.kill({ graceMs: 300 });

@@ -4,6 +4,7 @@ import { connect as connectSocket, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach } from 'vitest';
 import { program } from './cli.js';
+import { programPath } from './needs.js';
 import { eventually } from './processes.js';
 
 /** A broker of the test's own, on a free port of loopback. */
@@ -21,7 +22,7 @@ export async function startNats(folder: string, config = ''): Promise<Nats> {
   writeFileSync(file, `host: 127.0.0.1\nport: ${port}\n${config}\n`);
   let server: ChildProcess;
   const start = async () => {
-    server = spawn('nats-server', ['-c', file], { stdio: 'ignore' });
+    server = spawn(programPath('nats-server') ?? 'nats-server', ['-c', file], { stdio: 'ignore' });
     await eventually(() => reachable(port));
   };
   const stop = async () => {

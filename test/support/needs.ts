@@ -24,11 +24,15 @@ export const NOT_ROOT: Need = { isMet: !ROOT.isMet, otherwise: 'root' };
 /** What a test finds out by itself: the far side was built, a registry answers. */
 export const need = (isMet: boolean, otherwise: string): Need => ({ isMet, otherwise });
 
-/** A program that is found by PATH, or where only root has its PATH lead. */
-export function installed(name: string): Need {
+/** Where a program lies, by PATH or where only root has its PATH lead; undefined: nowhere. */
+export function programPath(name: string): string | undefined {
   const places = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
-  const isMet = places.some((place) => existsSync(join(place, name)));
-  return { isMet, otherwise: `${name} is not installed` };
+  return places.map((place) => join(place, name)).find((path) => existsSync(path));
+}
+
+/** A program that must be there. */
+export function installed(name: string): Need {
+  return need(programPath(name) !== undefined, `${name} is not installed`);
 }
 
 /** What a process may have open at most: Node raises its own limit to that. */
