@@ -57,7 +57,7 @@ function readHolder(file) {
 }
 
 /** @param {number} pid */
-function lives(pid) {
+export function lives(pid) {
   try {
     process.kill(pid, 0);
     return true;

@@ -18,6 +18,7 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lives } from './builds.mjs';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -70,13 +71,18 @@ export function makeSurroundings(root) {
 }
 
 /**
- * What lies there; of the directory that all hosts of a user share, and which stays, what is in it.
+ * What lies there; of the directory that all hosts of a user share, and which stays, what is in it. What a host
+ * that was killed has left in that, by whose process it is named, the next one removes.
  * @param {string} tmp
  */
 function filesIn(tmp) {
   return readdirSync(tmp).flatMap((name) => {
     if (!/^forkline-\d+$/.test(name)) return [name];
-    return readdirSync(join(tmp, name)).map((inner) => join(name, inner));
+    const inside = readdirSync(join(tmp, name)).filter((inner) => {
+      const [, pid] = /-(\d+)-/.exec(inner) ?? [];
+      return pid === undefined || lives(Number(pid));
+    });
+    return inside.map((inner) => join(name, inner));
   });
 }
 

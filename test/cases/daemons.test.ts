@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createOwner, run } from '../../src/index.js';
 import { longSleep, quote, sleeping } from '../support/commands.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
-import { installed, ROOT, where } from '../support/needs.js';
+import { installed, programPath, ROOT, where } from '../support/needs.js';
 import { eventually, isGone, lives } from '../support/processes.js';
 
 // Daemons as people have them: each leaves its group, its session and its pipes in its own way, and
@@ -12,12 +12,7 @@ import { eventually, isGone, lives } from '../support/processes.js';
 leavesNothingBehind();
 const folder = useFolder();
 
-/** Where Debian has it. */
-function program(name: string): string {
-  const places = ['/usr/bin', '/usr/sbin', '/bin', '/usr/local/bin'];
-  return places.map((place) => `${place}/${name}`).find((path) => existsSync(path)) ?? name;
-}
-
+const program = (name: string) => programPath(name) ?? name;
 const redis = program('redis-server');
 const nginx = program('nginx');
 const sshAgent = program('ssh-agent');

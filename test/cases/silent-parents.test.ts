@@ -171,7 +171,6 @@ describe.skipIf(!mayTrace())('a parent that somebody traces', () => {
 
   test('does not hold up an abort, nor does its keeper: who may be left is named (N8)', {
     tags: ['slow'],
-    timeout: 60_000,
   }, async () => {
     const live = await spawn(`${longSleep(563)}; :`, { graceMs: 200 });
     await trace(parentOf(live.pid), keeperOf());
@@ -184,7 +183,6 @@ describe.skipIf(!mayTrace())('a parent that somebody traces', () => {
 
   test('before it has read a request: another one runs that, once', {
     tags: ['slow'],
-    timeout: 60_000,
   }, async () => {
     await run('true');
     await trace(...childrenOf(keeperOf()));
@@ -193,7 +191,6 @@ describe.skipIf(!mayTrace())('a parent that somebody traces', () => {
 
   test('does not hold up the end of its owner, with what is left there', {
     tags: ['slow'],
-    timeout: 60_000,
   }, async () => {
     const owner = newOwner();
     const { background } = await run(`setsid ${longSleep(564)} >/dev/null 2>&1 & :`, { owner });
@@ -215,7 +212,6 @@ describe.skipIf(!mayTrace())('a parent that somebody traces', () => {
 
   test('a keeper: who asks for more gets another one', {
     tags: ['slow'],
-    timeout: 60_000,
   }, async () => {
     await run('true');
     await sleep(1500);
