@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { CONTRACT_NAMES } from '../../src/index.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { eventually, openDescriptors } from '../support/processes.js';
 
 leavesNothingBehind();
 
@@ -70,24 +69,17 @@ test('C5: the library of a broker is not taken for missing, and is loaded when i
   });
 });
 
+// Node 20 aborts the whole process, by a check of its own, where a worker is ended just as it requires an ES
+// module, as parts of this package are: such a try shows nothing of descriptors, and another one is made.
+const NODES_OWN = 'IsGraphAsync must be used on an instantiated module';
+
 test('L9: workers that end while their first tool is called leave no descriptor', async () => {
-  const entry = new URL('../../dist/index.js', import.meta.url);
-  const code = `
-    import(${JSON.stringify(entry.href)}).then(({ createBashTool }) => {
-      const { parentPort } = require('node:worker_threads');
-      parentPort.postMessage('loaded');
-      for (const contract of ['workspace', 'modes', 'session', 'plain']) {
-        createBashTool({ contract, cwd: '/' }).execute({ command: 'true' }).catch(() => {});
-      }
-    });`;
-  const end = async (afterMs: number) => {
-    const worker = new Worker(code, { eval: true });
-    await once(worker, 'message');
-    await new Promise((resolve) => setTimeout(resolve, afterMs));
-    await worker.terminate();
-  };
-  await end(50);
-  const before = openDescriptors().length;
-  for (let afterMs = 0; afterMs < 10; afterMs += 1) await Promise.all([end(afterMs), end(afterMs)]);
-  await eventually(() => expect(openDescriptors().length).toBeLessThanOrEqual(before));
+  const host = fileURLToPath(new URL('../support/hosts/ending-workers.mjs', import.meta.url));
+  let ended = spawnSync(process.execPath, [host], { encoding: 'utf8' });
+  for (let tries = 1; tries < 5 && ended.stderr.includes(NODES_OWN); tries += 1) {
+    ended = spawnSync(process.execPath, [host], { encoding: 'utf8' });
+  }
+  expect(ended).toMatchObject({ status: 0, stderr: '' });
+  const { before, after } = JSON.parse(ended.stdout);
+  expect(after).toBeLessThanOrEqual(before);
 });
