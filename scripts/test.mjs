@@ -8,7 +8,7 @@
 //     node scripts/test.mjs --all        all, and the suites that have a script of their own
 
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildWhatIsStale } from './suite/builds.mjs';
@@ -102,9 +102,18 @@ async function rust() {
  */
 async function typescript(flags) {
   const parallel = ['--fileParallelism', '--maxWorkers=3'];
-  const result = await runTests(paths, { flags, parallel });
+  const files = values.slow && paths.length === 0 ? withSlowOnes() : paths;
+  const result = await runTests(files, { flags, parallel });
   tell(result);
   return result;
+}
+
+/** The files that have slow tests: what others start for theirs, nobody would end where all are left out. */
+function withSlowOnes() {
+  const all = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' });
+  const files = all.filter((name) => name.endsWith('.test.ts')).map((name) => join('test', name));
+  const isSlow = /@module-tag slow|'slow'\]|describeForAll/;
+  return files.filter((file) => isSlow.test(readFileSync(join(root, file), 'utf8')));
 }
 
 /**

@@ -1,4 +1,3 @@
-// @module-tag slow
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
