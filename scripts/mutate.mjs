@@ -14,6 +14,7 @@ import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { killAll, others } from './suite/processes.mjs';
 import { root } from './vitest.mjs';
 
 /**
@@ -74,10 +75,10 @@ function failureOf(program, args) {
     child.on('error', told);
     const late = setTimeout(() => {
       told(`\nFAIL it was not over within ${MOST_MS / 60_000} minutes\n`);
-      killAll();
+      endAll();
     }, MOST_MS);
     // A fault in who ends commands leaves some, and they hold the pipes.
-    child.on('exit', killAll);
+    child.on('exit', endAll);
     child.on('close', (code) => {
       clearTimeout(late);
       resolve(code === 0 ? undefined : text);
@@ -86,15 +87,9 @@ function failureOf(program, args) {
 }
 
 /** Ends what was started here and is still there, whosever child it is by now. */
-function killAll() {
-  for (const pid of fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const environment = fs.readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
-      if (environment.includes(`FORKLINE_MUTANTS=${mark}`)) process.kill(Number(pid), 'SIGKILL');
-    } catch {
-      // It is gone, or another user's.
-    }
-  }
+function endAll() {
+  const entry = `FORKLINE_MUTANTS=${mark}`;
+  killAll(others().filter(({ environment }) => environment.includes(entry)));
 }
 
 /** @param {string} test @param {readonly string[]} more */

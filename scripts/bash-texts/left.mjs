@@ -1,15 +1,7 @@
 // Ends what a text has left running, by `bash -c` too, which ends nothing.
 
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-
-/** @param {() => string} read A process may end meanwhile, and then has nothing. */
-function orNothing(read) {
-  try {
-    return read();
-  } catch {
-    return '';
-  }
-}
+import { readlinkSync } from 'node:fs';
+import { killAll, others } from '../suite/processes.mjs';
 
 /**
  * Kills every process whose directory is in `folder`, or whose environment names its `tmp`: those of a
@@ -17,15 +9,18 @@ function orNothing(read) {
  * @param {string} folder Nothing but texts may run there.
  */
 export function endThose(folder) {
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    if (Number(pid) === process.pid) continue;
-    const cwd = orNothing(() => readlinkSync(`/proc/${pid}/cwd`));
-    const environment = orNothing(() => readFileSync(`/proc/${pid}/environ`, 'latin1'));
-    if (!cwd.startsWith(`${folder}/`) && !environment.includes(`=${folder}/tmp\0`)) continue;
-    try {
-      process.kill(Number(pid), 'SIGKILL');
-    } catch {
-      // Ended meanwhile.
-    }
+  const isTheirs = (/** @type {import('../suite/processes.mjs').Running} */ { pid, environment }) =>
+    directoryOf(pid).startsWith(`${folder}/`) ||
+    environment.some((entry) => entry.endsWith(`=${folder}/tmp`));
+  killAll(others().filter(isTheirs));
+}
+
+/** @param {number} pid */
+function directoryOf(pid) {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    // It has ended meanwhile, or is another user's.
+    return '';
   }
 }

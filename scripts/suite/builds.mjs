@@ -4,6 +4,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lives } from './processes.mjs';
 import { builds, staleness } from './stale.mjs';
 
 /**
@@ -53,15 +54,5 @@ function readHolder(file) {
     return Number(readFileSync(file, 'utf8'));
   } catch {
     return 0;
-  }
-}
-
-/** @param {number} pid */
-export function lives(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM';
   }
 }

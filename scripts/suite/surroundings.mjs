@@ -10,7 +10,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   realpathSync,
   rmSync,
   statSync,
@@ -18,7 +17,7 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lives } from './builds.mjs';
+import { commandLineOf, killAll, lives, others } from './processes.mjs';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -166,47 +165,16 @@ function isLocaleThere() {
 }
 
 /**
- * Waits for processes with this temporary directory, and ends those that stay.
+ * Waits for processes with this temporary directory in their environment, and ends those that stay.
  * @param {string} tmp
  * @returns {Promise<string[]>} The command lines of those.
  */
 async function endProcesses(tmp) {
+  const theirs = () => others().filter(({ environment }) => environment.includes(`TMPDIR=${tmp}`));
   const until = performance.now() + PATIENCE_MS;
-  while (processesWith(tmp).length > 0 && performance.now() < until) await sleep(100);
-  const left = processesWith(tmp);
-  for (const { pid } of left) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-  return left.map(({ pid, line }) => `${pid} ${line}`);
-}
-
-/**
- * Processes that live and have this temporary directory in their environment.
- * @param {string} tmp
- * @returns {{ pid: number, line: string }[]}
- */
-function processesWith(tmp) {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return pids.flatMap((pid) => {
-    const entries = readProc(pid, 'environ').split('\0');
-    if (!entries.includes(`TMPDIR=${tmp}`) || Number(pid) === process.pid) return [];
-    return [{ pid: Number(pid), line: readProc(pid, 'cmdline').replaceAll('\0', ' ').trim() }];
-  });
-}
-
-/**
- * @param {string} pid
- * @param {string} file
- */
-function readProc(pid, file) {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
-  } catch {
-    // It has ended, or is another user's.
-    return '';
-  }
+  while (theirs().length > 0 && performance.now() < until) await sleep(100);
+  const left = theirs();
+  const lines = left.map(({ pid }) => `${pid} ${commandLineOf(pid)}`);
+  killAll(left);
+  return lines;
 }

@@ -14,8 +14,8 @@ const NOT_FOUND = 127;
 /**
  * An end as the one number that shells and other programs tell it by, 0 to 255: the exit code; 128
  * and a signal's number (143 when it was cancelled); 124, its time was up; 125, nobody knows; and of
- * what `run()` rejected with, 127 or 126 (125: a detached one may have run). A command may end with each of them by itself: where that
- * matters, look at the outcome.
+ * what `run()` rejected with, 127 or 126 (125: a detached one may have run). A command may end with
+ * each of them by itself: where that matters, look at the outcome.
  */
 export function exitCodeOf(end: Outcome | LaunchError): number {
   if (end instanceof LaunchError) {
