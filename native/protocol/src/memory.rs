@@ -11,20 +11,22 @@ const NOEXEC_SEAL: u32 = 8;
 /// The file is to be executed. Linux 6.3; where `vm.memfd_noexec` is 1, no other one can be.
 const EXEC: u32 = 16;
 
-/// A file in memory, to be read from its start, never executed; close-on-exec.
+/// A file in memory, to be read from its start, never executed; close-on-exec. It may be sealed.
 pub fn memory_file(name: &CStr, contents: &[u8]) -> io::Result<OwnedFd> {
-    make(name, contents, NOEXEC_SEAL)
+    make(name, contents, NOEXEC_SEAL, libc::MFD_ALLOW_SEALING)
 }
 
 /// A program in memory, to be executed; close-on-exec.
 pub fn memory_program(name: &CStr, contents: &[u8]) -> io::Result<OwnedFd> {
-    make(name, contents, EXEC)
+    make(name, contents, EXEC, 0)
 }
 
-fn make(name: &CStr, contents: &[u8], kind: u32) -> io::Result<OwnedFd> {
+/// `older`: for a kernel that knows neither kind, and makes files that can be executed.
+fn make(name: &CStr, contents: &[u8], kind: u32, older: u32) -> io::Result<OwnedFd> {
     let file = match create(name, libc::MFD_CLOEXEC | kind) {
-        // An older kernel knows neither kind, and makes files that can be executed.
-        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => create(name, libc::MFD_CLOEXEC),
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+            create(name, libc::MFD_CLOEXEC | older)
+        }
         made => made,
     };
     let mut file = File::from(file?);

@@ -1,12 +1,13 @@
 //! What a keeper says while it starts, for when it ends with that: its standard error, a page of memory.
 
-use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
+
+use forkline_protocol::memory_file;
 
 /// What is over that a keeper can't write.
 const ROOM: usize = 4096;
@@ -21,29 +22,14 @@ pub struct Words(File);
 impl Words {
     /// A page that can't grow. The error: there are no files in memory.
     pub fn new() -> io::Result<Words> {
-        const NAME: &CStr = c"forkline-words";
-        let make = |flags| {
-            // SAFETY: takes a name that ends with NUL, and a number.
-            let file = unsafe { libc::memfd_create(NAME.as_ptr(), flags | libc::MFD_CLOEXEC) };
-            if file < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            // SAFETY: just made, and nobody else's.
-            Ok(unsafe { OwnedFd::from_raw_fd(file) })
-        };
-        // Older kernels know only the second, and some settings allow only the first.
-        let sealed = make(libc::MFD_NOEXEC_SEAL).or_else(|_| make(libc::MFD_ALLOW_SEALING))?;
-        let file = File::from(sealed);
-        file.set_len(ROOM as u64)?;
+        let file = memory_file(c"forkline-words", &[0; ROOM])?;
         let seals = libc::F_SEAL_GROW | libc::F_SEAL_SHRINK;
         // SAFETY: takes numbers; the descriptor is open.
-        let result = unsafe {
-            libc::fcntl(std::os::fd::AsRawFd::as_raw_fd(&file), libc::F_ADD_SEALS, seals)
-        };
+        let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) };
         if result != 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok(Words(file))
+        Ok(Words(file.into()))
     }
 
     /// Where it is to write.
