@@ -12,7 +12,7 @@ import { dirname, join, posix, relative } from 'node:path';
 const PARTS = [
   { by: 'engine/process', part: 'engine/portable/engine', title: 'the portable engine' },
   { by: 'engine/owner', part: 'engine/portable/engine', title: 'the portable engine' },
-  { by: 'command/sandbox/resolve', part: 'command/sandbox/secrets/kept', title: 'the secrets' },
+  { by: 'sandbox/resolve', part: 'sandbox/secrets/kept', title: 'the secrets' },
   { by: 'contracts/create-bash-tool', part: 'contracts/workspace/tool', title: 'the tool' },
   { by: 'contracts/create-bash-tool', part: 'contracts/modes/tool', title: 'the tool' },
   { by: 'contracts/create-bash-tool', part: 'contracts/session/tool', title: 'the tool' },

@@ -14,15 +14,6 @@ export type { CommandLimits } from './command/limits/limits.js';
 export type { SpillOptions } from './command/options.js';
 export type { Priority } from './command/priority.js';
 export { type CommandOptions, type EnvironmentOptions, run } from './command/run.js';
-export type { DeniedCommand, OnDenied } from './command/sandbox/again.js';
-export type {
-  SandboxDomains,
-  SandboxFilesystem,
-  SandboxMode,
-  SandboxOption,
-  SandboxPolicy,
-} from './command/sandbox/policy.js';
-export type { SandboxSecret } from './command/sandbox/secrets/secret.js';
 export { SECRET_NAME_PATTERNS } from './command/secrets.js';
 export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './command/spawn.js';
 export type { PtyOption, TerminalSize } from './command/terminal.js';
@@ -157,6 +148,15 @@ export {
   type StreamReceipt,
 } from './receipt/receipt.js';
 export type { CommandTrace } from './receipt/trace.js';
+export type { DeniedCommand, OnDenied } from './sandbox/denials/again.js';
+export type {
+  SandboxDomains,
+  SandboxFilesystem,
+  SandboxMode,
+  SandboxOption,
+  SandboxPolicy,
+} from './sandbox/policy.js';
+export type { SandboxSecret } from './sandbox/secrets/secret.js';
 export type { PipelineCode } from './shell/reading.js';
 export { InputError } from './support/errors.js';
 export type { Logger } from './support/logger.js';

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { startDetached } from '../engine/detached.js';
 import { isWatched, traceCommand } from '../receipt/trace.js';
+import { sandboxEnvironment } from '../sandbox/environment.js';
+import type { ResolvedSandbox } from '../sandbox/resolve.js';
 import { checkExecuteOptions, type ExecuteOptions } from './options.js';
-import { sandboxEnvironment } from './sandbox/environment.js';
-import type { ResolvedSandbox } from './sandbox/resolve.js';
 
 /** Options of a command that outlives the host. Times in milliseconds. */
 interface DetachedOptions extends Pick<ExecuteOptions, 'shell'> {

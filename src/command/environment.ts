@@ -1,9 +1,9 @@
 import { inheritedEnvironment } from '../engine/environ.js';
+import { isShellVariable } from '../shell/variables.js';
 import { InputError, showValue } from '../support/errors.js';
 import { checkWellFormed } from './command-line.js';
 import { removeLaunchers } from './launchers.js';
 import { compileNamePatterns, hasPassword, SECRET_NAME_PATTERNS } from './secrets.js';
-import { isShellVariable } from './shell-variables.js';
 
 /** What a command's environment is made of, lowest layer first. */
 export interface EnvironmentPolicy {

@@ -1,6 +1,8 @@
 import { types } from 'node:util';
 import type { OutputChunk } from '../engine/outcome.js';
 import { Owner } from '../engine/owner.js';
+import { checkOnDenied, type OnDenied } from '../sandbox/denials/again.js';
+import { readSandbox, type SandboxOption } from '../sandbox/policy.js';
 import { isAbortSignal } from '../support/abort.js';
 import { checkSwitch, isMissing, type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
@@ -10,8 +12,6 @@ import { checkCommand, checkWellFormed } from './command-line.js';
 import { encodingOf } from './encoding/decoded-capture.js';
 import { type CommandLimits, readLimits } from './limits/limits.js';
 import { checkPriority, type Priority } from './priority.js';
-import { checkOnDenied, type OnDenied } from './sandbox/again.js';
-import { readSandbox, type SandboxOption } from './sandbox/policy.js';
 import { checkPty, type PtyOption } from './terminal.js';
 
 /** A file for the whole output, mode 0600. */

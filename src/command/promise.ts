@@ -5,6 +5,7 @@ import { hostOwner, type Owner } from '../engine/owner.js';
 import { type CommandHandle, type CommandHost, EngineProcess } from '../engine/process.js';
 import { type Requested, toResult } from '../engine/result.js';
 import { isWatched, traceCommand } from '../receipt/trace.js';
+import { markBefore } from '../sandbox/git/checkout/checkout.js';
 import { abortReason, onAbort } from '../support/abort.js';
 import { callOut, failing } from '../support/errors.js';
 import { nextTurn, refused, settlesAtOnce, UnderWay } from '../support/timing.js';
@@ -13,7 +14,6 @@ import { SpillFile } from './after/spill-check.js';
 import { decoding } from './encoding/decoding.js';
 import { LimitGroups, needsGroups } from './limits/groups.js';
 import type { CommandLimits } from './limits/limits.js';
-import { markBefore } from './sandbox/checkout/checkout.js';
 
 /** Where the commands of an owner run, if that is not the engine of this process. */
 const places = new WeakMap<Owner, CommandHost>();

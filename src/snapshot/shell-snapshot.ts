@@ -6,9 +6,9 @@ import {
   removeTemporaryDirectory,
 } from '../artifacts/temporary-directory.js';
 import { execute } from '../command/execute.js';
-import type { SandboxPolicy } from '../command/sandbox/policy.js';
-import { isShellVariable, runsCodeFirst } from '../command/shell-variables.js';
 import { createOwner, type Owner } from '../engine/owner.js';
+import type { SandboxPolicy } from '../sandbox/policy.js';
+import { isShellVariable, runsCodeFirst } from '../shell/variables.js';
 import { messageOf } from '../support/errors.js';
 import {
   type CapturedShell,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { resolveEnvironment } from '../../src/command/environment.js';
-import { isShellVariable } from '../../src/command/shell-variables.js';
 import { SECRET_NAME_PATTERNS } from '../../src/index.js';
 import { connect } from '../../src/remote/index.js';
+import { isShellVariable } from '../../src/shell/variables.js';
 import { FAR_BUILT, STATIC_FAR } from '../support/far.js';
 import { read } from '../support/house.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
@@ -15,8 +15,8 @@ import { printed } from '../support/results.js';
 leavesNothingBehind();
 const linesOf = (name: string) => read(`native/far/src/environment/${name}`).trimEnd().split('\n');
 /** Whatever the sources of both policies name. */
-const named = ['launchers.ts', 'shell-variables.ts'].flatMap((file) =>
-  [...read(`src/command/${file}`).matchAll(/'([A-Za-z_]\w*)'/g)].map(([, name = '']) => name),
+const named = ['command/launchers.ts', 'shell/variables.ts'].flatMap((file) =>
+  [...read(`src/${file}`).matchAll(/'([A-Za-z_]\w*)'/g)].map(([, name = '']) => name),
 );
 const NAMES = [
   ...named,

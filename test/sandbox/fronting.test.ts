@@ -3,8 +3,8 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { connect, createServer, type Server } from 'node:tls';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readBeginning } from '../../src/command/sandbox/proxy/client-hello.js';
-import { Authority } from '../../src/command/sandbox/secrets/authority.js';
+import { readBeginning } from '../../src/sandbox/proxy/client-hello.js';
+import { Authority } from '../../src/sandbox/secrets/authority.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { makeScene, people, runAs, useScenes } from '../support/sandbox.js';
 

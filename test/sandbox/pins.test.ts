@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { follow, followTrusted } from '../../src/command/sandbox/pins/follow.js';
-import { readGitConfig } from '../../src/command/sandbox/pins/git-config.js';
+import { readGitConfig } from '../../src/sandbox/git/config.js';
+import { follow, followTrusted } from '../../src/sandbox/pins/follow.js';
 import { useFolder } from '../support/leftovers.js';
 
 const folder = useFolder();

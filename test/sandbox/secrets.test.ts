@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Authority } from '../../src/command/sandbox/secrets/authority.js';
+import { Authority } from '../../src/sandbox/secrets/authority.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { describeForAll, makeScene, runAs, useScenes } from '../support/sandbox.js';
 

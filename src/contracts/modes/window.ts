@@ -1,8 +1,8 @@
 import { link } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OutputKeeper } from '../../artifacts/keep-output.js';
-import type { SandboxPolicy } from '../../command/sandbox/policy.js';
 import { numbersInside } from '../../receipt/inside.js';
+import type { SandboxPolicy } from '../../sandbox/policy.js';
 import { TOOL } from '../contract.js';
 import { placesOfOutput, showingPaths } from '../options.js';
 import type { ModesSettings } from './options.js';

@@ -1,5 +1,5 @@
 import { MOST_KEPT_BYTES } from '../../command/options.js';
-import { toolSandbox } from '../../command/sandbox/policy.js';
+import { toolSandbox } from '../../sandbox/policy.js';
 import {
   atLeast,
   checkSwitch,

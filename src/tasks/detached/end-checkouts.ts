@@ -1,13 +1,13 @@
 import { runApart } from '../../command/promise.js';
+import type { SandboxReport } from '../../engine/sandbox-report.js';
+import { sandboxEnvironment } from '../../sandbox/environment.js';
 import {
   type CheckoutMarks,
   lookingCommand,
   withCheckoutsSince,
-} from '../../command/sandbox/checkout/checkout.js';
-import { markCheckouts } from '../../command/sandbox/checkout/mark.js';
-import { sandboxEnvironment } from '../../command/sandbox/environment.js';
-import type { ResolvedSandbox } from '../../command/sandbox/resolve.js';
-import type { SandboxReport } from '../../engine/sandbox-report.js';
+} from '../../sandbox/git/checkout/checkout.js';
+import { markCheckouts } from '../../sandbox/git/checkout/mark.js';
+import type { ResolvedSandbox } from '../../sandbox/resolve.js';
 
 /** How a detached command began that this process has started. */
 interface Begun {

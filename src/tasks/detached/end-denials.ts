@@ -1,7 +1,7 @@
-import { withDenialsWithin } from '../../command/sandbox/denials.js';
 import type { Capture } from '../../engine/outcome.js';
 import { toReport } from '../../engine/result.js';
 import type { SandboxReport } from '../../engine/sandbox-report.js';
+import { withDenialsWithin } from '../../sandbox/denials/denials.js';
 import { messageOf } from '../../support/errors.js';
 import { withEndCheckouts } from './end-checkouts.js';
 import type { KeptEnd } from './keeper/keeper-state.js';

@@ -1,7 +1,7 @@
 import { checkExecuteOptions, checkLiveOptions } from '../../command/options.js';
 import { commandEnvironment, type EnvironmentOptions } from '../../command/run.js';
-import type { SandboxOption } from '../../command/sandbox/policy.js';
 import type { Outcome } from '../../engine/outcome.js';
+import type { SandboxOption } from '../../sandbox/policy.js';
 import { type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { absolutePath } from '../../support/paths.js';
 import { inLaterTurn } from '../../support/timing.js';

@@ -1,6 +1,6 @@
 import { executeDetached } from '../../command/detached.js';
-import { sandboxOfCommand } from '../../command/sandbox/of-command.js';
-import { readSandbox, type SandboxOption } from '../../command/sandbox/policy.js';
+import { sandboxOfCommand } from '../../sandbox/of-command.js';
+import { readSandbox, type SandboxOption } from '../../sandbox/policy.js';
 import { DetachedSubject } from './detached-subject.js';
 import { markDetached } from './end-checkouts.js';
 import { writeBounds } from './place/bounds.js';

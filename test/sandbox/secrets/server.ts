@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { Authority } from '../../../src/command/sandbox/secrets/authority.js';
+import { Authority } from '../../../src/sandbox/secrets/authority.js';
 
 /** What a server was asked. */
 export interface Asked {

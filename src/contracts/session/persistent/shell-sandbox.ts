@@ -1,21 +1,21 @@
 import { existsSync } from 'node:fs';
 import { removeTemporaryDirectory } from '../../../artifacts/temporary-directory.js';
 import { runApart } from '../../../command/promise.js';
+import type { Capture } from '../../../engine/outcome.js';
+import type { Owner } from '../../../engine/owner.js';
+import type { SandboxReport } from '../../../engine/sandbox-report.js';
+import { withDenials } from '../../../sandbox/denials/denials.js';
+import { sandboxEnvironment } from '../../../sandbox/environment.js';
 import {
   type CheckoutMarks,
   lookingCommand,
   withCheckoutsSince,
-} from '../../../command/sandbox/checkout/checkout.js';
-import { markCheckouts } from '../../../command/sandbox/checkout/mark.js';
-import { withDenials } from '../../../command/sandbox/denials.js';
-import { sandboxEnvironment } from '../../../command/sandbox/environment.js';
-import { refuseSecrets, sandboxOfCommand } from '../../../command/sandbox/of-command.js';
-import { withPipes } from '../../../command/sandbox/pipes.js';
-import type { SandboxPolicy } from '../../../command/sandbox/policy.js';
-import type { ResolvedSandbox } from '../../../command/sandbox/resolve.js';
-import type { Capture } from '../../../engine/outcome.js';
-import type { Owner } from '../../../engine/owner.js';
-import type { SandboxReport } from '../../../engine/sandbox-report.js';
+} from '../../../sandbox/git/checkout/checkout.js';
+import { markCheckouts } from '../../../sandbox/git/checkout/mark.js';
+import { refuseSecrets, sandboxOfCommand } from '../../../sandbox/of-command.js';
+import { withPipes } from '../../../sandbox/pipes.js';
+import type { SandboxPolicy } from '../../../sandbox/policy.js';
+import type { ResolvedSandbox } from '../../../sandbox/resolve.js';
 import { makePipesDirectory } from './pipes.js';
 
 /** A call as far as it tells what it was denied. */

@@ -2,7 +2,6 @@ import { startCommand } from '../../../command/execute.js';
 import { type LimitGroups, reportOf } from '../../../command/limits/groups.js';
 import type { ExecuteOptions } from '../../../command/options.js';
 import type { StartedCommand } from '../../../command/promise.js';
-import type { SandboxPolicy } from '../../../command/sandbox/policy.js';
 import type {
   BackgroundProcess,
   Capture,
@@ -10,6 +9,7 @@ import type {
   RunResult,
 } from '../../../engine/outcome.js';
 import type { SandboxReport } from '../../../engine/sandbox-report.js';
+import type { SandboxPolicy } from '../../../sandbox/policy.js';
 import { onAbort } from '../../../support/abort.js';
 import { settlesAtOnce, settlesWithin, startTimer } from '../../../support/timing.js';
 import type { OutputOptions } from './call-output.js';

@@ -5,7 +5,7 @@ import {
   hasPassword,
   SECRET_NAME_PATTERNS,
 } from '../../../command/secrets.js';
-import { isShellVariable } from '../../../command/shell-variables.js';
+import { isShellVariable } from '../../../shell/variables.js';
 import { ShellSnapshot } from '../../../snapshot/shell-snapshot.js';
 import { atLeast, type OptionNames, readOptions } from '../../../support/checks.js';
 import { InputError, showValue } from '../../../support/errors.js';

@@ -1,5 +1,5 @@
 import type { TerminalUi } from '../../../terminal/ui.js';
-import type { WorkspaceInput } from '../input/schema.js';
+import type { WorkspaceInput } from './schema.js';
 
 /** Whether a command gets a terminal. */
 type TerminalChoice =

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SandboxBounds } from '../../../command/sandbox/denials.js';
+import type { SandboxBounds } from '../../../sandbox/denials/denials.js';
 import { isNumberOrNothing, isSwitch, isTexts, keptFields } from './kept-fields.js';
 import { readOwnFile } from './own-file.js';
 

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HostDenial } from '../../../command/sandbox/denials.js';
-import { onDeniedHost } from '../../../command/sandbox/served.js';
+import type { HostDenial } from '../../../sandbox/denials/denials.js';
+import { onDeniedHost } from '../../../sandbox/served.js';
 import { hasCode } from '../../../support/errors.js';
 import { readOwnFile } from './own-file.js';
 import { readRecord } from './record.js';

@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// What git obeys in the directory of a repository, of a worktree, of a submodule: programs are started by
-/// it, or it leads elsewhere. The host has the same list: see src/command/sandbox/pins/git.ts.
+/// it, or it leads elsewhere. The host has the same list: see src/sandbox/git/places.ts.
 const OBEYED: [&str; 7] = [
     "hooks",
     "config",

@@ -1,7 +1,7 @@
 /**
  * What steers other programs: below each directory that can be written to, none of it can. Whoever
  * changes it has commands run outside of the sandbox, by git, an editor or an agent. What git obeys in
- * directories of its own is in `pins/git.ts`.
+ * directories of its own is in `git/places.ts`.
  */
 export const KEPT_SETTINGS: readonly string[] = [
   '.vscode',

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LaunchError } from '../../../engine/launch-error.js';
-import { ERRNO } from '../../../engine/system-error.js';
-import { isAbandoned, removeBeside } from '../../../support/directories/abandoned.js';
-import { makeUserDirectorySync } from '../../../support/directories/private-directory.js';
-import { messageOf } from '../../../support/errors.js';
+import { LaunchError } from '../../engine/launch-error.js';
+import { ERRNO } from '../../engine/system-error.js';
+import { isAbandoned, removeBeside } from '../../support/directories/abandoned.js';
+import { makeUserDirectorySync } from '../../support/directories/private-directory.js';
+import { messageOf } from '../../support/errors.js';
 import { addedRoots, hostRoots } from './roots.js';
 
 const PREFIX = 'trust-';

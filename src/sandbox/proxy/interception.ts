@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
-import { hasCode } from '../../../support/errors.js';
+import { hasCode } from '../../support/errors.js';
 import type { KeptSecret, KeptSecrets } from '../secrets/kept.js';
 import { type DomainRules, denyingRule, findRule } from './domains.js';
 import { exchange, refuse } from './exchange.js';

@@ -1,6 +1,6 @@
-import { needsNativeEngine } from '../../engine/choice.js';
-import { isMissing, type OptionNames, readOptions } from '../../support/checks.js';
-import { InputError, showValue } from '../../support/errors.js';
+import { needsNativeEngine } from '../engine/choice.js';
+import { isMissing, type OptionNames, readOptions } from '../support/checks.js';
+import { InputError, showValue } from '../support/errors.js';
 import { checkSecrets, type SandboxSecret } from './secrets/secret.js';
 
 /** A sandbox by its name; `danger-full-access` is none. */

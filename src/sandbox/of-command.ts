@@ -1,4 +1,4 @@
-import { InputError } from '../../support/errors.js';
+import { InputError } from '../support/errors.js';
 import type { SandboxPolicy } from './policy.js';
 import { rememberSandbox } from './renewal.js';
 import { type ResolvedSandbox, resolveSandbox } from './resolve.js';

@@ -5,10 +5,10 @@ import { dirname, join, resolve } from 'node:path';
 import type { EngineSandbox } from '../../engine/message.js';
 import type { BaseResult, Capture, MergedResult, SeparateResult } from '../../engine/outcome.js';
 import type { Denial, Enforcement } from '../../engine/sandbox-report.js';
-import { isAmong, longestOf } from './paths.js';
+import { isAmong, longestOf } from '../paths.js';
+import { withRenewal } from '../renewal.js';
+import { deniedHostsOf } from '../served.js';
 import { namesIn } from './printed-names.js';
-import { withRenewal } from './renewal.js';
-import { deniedHostsOf } from './served.js';
 
 /** A host that a proxy has denied, and the field of the policy. */
 export interface HostDenial {

@@ -1,8 +1,8 @@
 import { closeSync, writeSync } from 'node:fs';
-import { serveSandboxesBy } from '../../engine/channel.js';
-import { lateLibrary, OPEN_ONE_BY_ONE } from '../../engine/late-library.js';
-import { messageOf } from '../../support/errors.js';
-import { warnHost } from '../../support/logger.js';
+import { serveSandboxesBy } from '../engine/channel.js';
+import { lateLibrary, OPEN_ONE_BY_ONE } from '../engine/late-library.js';
+import { messageOf } from '../support/errors.js';
+import { warnHost } from '../support/logger.js';
 import type { DomainRules } from './proxy/domains.js';
 import type { DeniedHost } from './proxy/index.js';
 import type { KeptSecrets } from './secrets/kept.js';

@@ -1,7 +1,7 @@
 import { type Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, type Transform } from 'node:stream';
-import { messageOf } from '../../../support/errors.js';
+import { messageOf } from '../../support/errors.js';
 
 /** Names and values in turn, as they came. */
 export type RawHeaders = readonly string[];

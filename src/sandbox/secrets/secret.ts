@@ -1,5 +1,5 @@
-import { InputError, showValue } from '../../../support/errors.js';
-import { isShellVariable } from '../../shell-variables.js';
+import { isShellVariable } from '../../shell/variables.js';
+import { InputError, showValue } from '../../support/errors.js';
 
 /** Something that commands use and do not get. */
 export interface SandboxSecret {

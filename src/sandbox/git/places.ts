@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync, realpathSync, type Stats } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { readGitConfig } from './git-config.js';
+import { readGitConfig } from './config.js';
 
 /** What belongs to git, of a directory. */
 export interface GitPlaces {

@@ -1,4 +1,4 @@
-import { randomBytes } from '../../../support/random.js';
+import { randomBytes } from '../../support/random.js';
 
 /**
  * How secrets of a kind begin, the longer first. That is no part of what is secret in them, and many

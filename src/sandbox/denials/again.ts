@@ -3,7 +3,7 @@ import type { Denial } from '../../engine/sandbox-report.js';
 import { checkFunction } from '../../support/checks.js';
 import { removeHostFile } from '../../support/directories/host-files.js';
 import { unlessAborted } from '../../support/timing.js';
-import { readSandbox, type SandboxOption, type SandboxPolicy, toolSandbox } from './policy.js';
+import { readSandbox, type SandboxOption, type SandboxPolicy, toolSandbox } from '../policy.js';
 
 /** A command that its sandbox has kept from something, and that has ended by itself. */
 export interface DeniedCommand {

@@ -1,5 +1,5 @@
 import { connect, type LookupFunction, type Socket } from 'node:net';
-import { startTimer } from '../../../support/timing.js';
+import { startTimer } from '../../support/timing.js';
 import { type DenyingRule, type DomainRules, locate } from './domains.js';
 import { canonicalHost } from './hosts.js';
 

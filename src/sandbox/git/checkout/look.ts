@@ -1,6 +1,6 @@
 import type { RunResult } from '../../../engine/outcome.js';
 import type { IncompleteCheckout } from '../../../engine/sandbox-report.js';
-import { isAmong } from '../paths.js';
+import { isAmong } from '../../paths.js';
 import { type FileContent, judgePath, type Position, type WorkingFile } from './judge.js';
 import type { CheckoutMark } from './mark.js';
 import { FILES_SCRIPT, POSITIONS_SCRIPT, TREES_SCRIPT } from './scripts.js';

@@ -1,4 +1,4 @@
-import type { SandboxReport } from '../../engine/sandbox-report.js';
+import type { SandboxReport } from '../engine/sandbox-report.js';
 import { pipesOf } from './pipes.js';
 import type { SandboxPolicy } from './policy.js';
 import type { ResolvedSandbox } from './resolve.js';

@@ -1,7 +1,7 @@
-import { noteReachable, reachableDirectories } from '../../../support/directories/reachable.js';
-import { InputError } from '../../../support/errors.js';
+import { noteReachable, reachableDirectories } from '../../support/directories/reachable.js';
+import { InputError } from '../../support/errors.js';
+import { type GitPlaces, gitPlaces, gitPlacesWithin } from '../git/places.js';
 import { follow, followTrusted } from './follow.js';
-import { type GitPlaces, gitPlaces, gitPlacesWithin } from './git.js';
 import { identityOf } from './identity.js';
 
 /** The paths that a policy gives rights to, absolute and as they are written. */
