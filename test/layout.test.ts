@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { countsOf } from '../scripts/house/prose.mjs';
 import { CONTRACT_NAMES } from '../src/index.js';
 import {
   filesIn,
@@ -184,10 +185,10 @@ describe('each has one home in TypeScript', () => {
   });
 });
 
-describe('files', () => {
-  const folders = ['src', 'native', 'test', 'bench', 'examples', 'scripts'];
-  const code = folders.flatMap(filesIn).filter((file) => /\.(ts|mjs|rs|cc|h)$/.test(file));
+const folders = ['src', 'native', 'test', 'bench', 'examples', 'scripts'];
+const code = folders.flatMap(filesIn).filter((file) => /\.(ts|mjs|rs|cc|h)$/.test(file));
 
+describe('files', () => {
   test.each(folders)('%s is looked at', (folder) => {
     expect(code.filter((file) => file.startsWith(`${folder}/`))).not.toEqual([]);
   });
@@ -199,6 +200,20 @@ describe('files', () => {
 
   test('none in src has a default export', () => {
     expect(typescript.files.filter((file) => /^export default\b/m.test(read(file)))).toEqual([]);
+  });
+});
+
+describe('comments', () => {
+  const counts = countsOf(
+    [...filesIn('src'), ...filesIn('native')].filter((file) => code.includes(file)).map(read),
+  );
+
+  test('begin with a verb or a noun, nine sentences in ten', () => {
+    expect(counts.riddles / counts.sentences).toBeLessThan(0.19);
+  });
+
+  test('name who acts', () => {
+    expect(counts.persons / counts.words).toBeLessThan(0.011);
   });
 });
 
