@@ -10,13 +10,9 @@ export {
   type DraftReport,
 } from './artifacts/store.js';
 export type { CommandLine } from './command/command-line.js';
-export type { CommandLimits } from './command/limits/limits.js';
-export type { SpillOptions } from './command/options.js';
-export type { Priority } from './command/priority.js';
-export { type CommandOptions, type EnvironmentOptions, run } from './command/run.js';
+export { run } from './command/run.js';
 export { SECRET_NAME_PATTERNS } from './command/secrets.js';
 export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './command/spawn.js';
-export type { PtyOption, TerminalSize } from './command/terminal.js';
 export type {
   BashTool,
   TextContent,
@@ -136,6 +132,14 @@ export {
   type NoiseRule,
 } from './minimizer/line-filter.js';
 export type { MinimizerOptions } from './minimizer/options.js';
+export type {
+  CommandOptions,
+  EnvironmentOptions,
+  Priority,
+  SpillOptions,
+} from './options/command-options.js';
+export type { CommandLimits } from './options/limits.js';
+export type { PtyOption, TerminalSize } from './options/terminal.js';
 export { textOf } from './receipt/capture-text.js';
 export { incompleteNotice } from './receipt/checkout-notice.js';
 export { exitCodeOf } from './receipt/exit-code.js';

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
-import type { SpillOptions } from '../command/options.js';
 import type { SpillReport } from '../engine/outcome.js';
+import type { SpillOptions } from '../options/command-options.js';
 import { messageOf } from '../support/errors.js';
 import { warnHost } from '../support/logger.js';
 import { withinTime } from '../support/timing.js';

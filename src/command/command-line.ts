@@ -1,3 +1,4 @@
+import { checkWellFormed } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { shellQuote } from '../support/quote.js';
 
@@ -19,6 +20,18 @@ export function checkCommand(command: string): void {
     throw new InputError(`command: expected text without NUL, got one at index ${nul}`);
   }
   checkWellFormed('command', command);
+}
+
+/**
+ * Checks a command for a road that takes shell text alone.
+ *
+ * @throws {InputError} `command` is no string, or not one that can be run: see {@link checkCommand}.
+ */
+export function checkShellText(command: unknown): asserts command is string {
+  if (typeof command !== 'string') {
+    throw new InputError(`command: expected a string, got ${showValue(command)}`);
+  }
+  checkCommand(command);
 }
 
 /**
@@ -65,16 +78,4 @@ function checkWord(word: unknown, index: number): void {
 /** A command as it is told: a program and its arguments as the shell text that would run them. */
 export function shellTextOf(command: CommandLine): string {
   return typeof command === 'string' ? command : shellQuote(command);
-}
-
-/**
- * Half of a surrogate pair is no character: as UTF-8 it would become another one, and what runs would
- * not be what was said.
- *
- * @throws {InputError} It has one.
- */
-export function checkWellFormed(name: string, text: string): void {
-  if (text.isWellFormed()) return;
-  const at = /\p{Surrogate}/u.exec(text)?.index;
-  throw new InputError(`${name}: expected text without lone surrogates, got one at index ${at}`);
 }

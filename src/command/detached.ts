@@ -1,26 +1,33 @@
 import { resolve } from 'node:path';
 import { startDetached } from '../engine/detached.js';
+import type { ExecuteOptions } from '../options/command-options.js';
+import type { CarriedBy } from '../options/roads.js';
 import { isWatched, traceCommand } from '../receipt/trace.js';
 import { sandboxEnvironment } from '../sandbox/environment.js';
 import type { ResolvedSandbox } from '../sandbox/resolve.js';
-import { checkExecuteOptions, type ExecuteOptions } from './options.js';
+import { checkCommand } from './command-line.js';
 
-/** Options of a command that outlives the host. Times in milliseconds. */
-interface DetachedOptions extends Pick<ExecuteOptions, 'shell'> {
-  readonly cwd: string;
+/**
+ * Options of a command that outlives the host, checked. Each option that is carried must be there, so that no
+ * caller forgets one.
+ */
+type DetachedOptions = {
+  readonly [Name in Exclude<CarriedBy<'detach'>, 'env' | 'inheritEnv'>]: DetachedValues[Name];
+} & {
   /** The file for its output; must not exist. */
   readonly outputPath: string;
   /** The most bytes of output that are kept; what is over that is cut off. */
   readonly outputQuota: number;
-  /** Time that it may take from its start; then it is ended like any command. Default: none. */
-  readonly timeoutMs?: number | undefined;
-  /** Time from SIGTERM to SIGKILL. */
-  readonly graceMs: number;
   /** Whether it has a stdin that can be written to, by its keeper's socket. */
   readonly hasInput: boolean;
   /** Whether how it ended is written under its output, after a blank line. */
   readonly completionLine: boolean;
-  /** Where the host's commands with its policy run. */
+};
+
+/** Some values have been made out of what was given. */
+interface DetachedValues extends Omit<ExecuteOptions, 'cwd' | 'graceMs' | 'sandbox'> {
+  readonly cwd: string;
+  readonly graceMs: number;
   readonly sandbox: ResolvedSandbox | undefined;
 }
 
@@ -38,24 +45,25 @@ export async function executeDetached(
   environment: string,
   options: DetachedOptions,
 ): Promise<number> {
-  const { outputPath, outputQuota, hasInput, completionLine, sandbox, ...rest } = options;
-  checkExecuteOptions(command, rest);
-  const directory = resolve(rest.cwd);
+  const { cwd, timeoutMs, graceMs, shell, priority, sandbox } = options;
+  const { outputPath, outputQuota, hasInput, completionLine } = options;
+  checkCommand(command);
+  const directory = resolve(cwd);
   const detached = {
     text: command,
-    shells: rest.shell?.join('\0') ?? '',
+    shells: shell?.join('\0') ?? '',
     environment: sandbox === undefined ? environment : sandboxEnvironment(environment, sandbox),
     directory,
     outputPath: resolve(outputPath),
     outputQuota,
-    timeoutMs: rest.timeoutMs ?? Number.POSITIVE_INFINITY,
-    graceMs: rest.graceMs,
+    timeoutMs: timeoutMs ?? Number.POSITIVE_INFINITY,
+    graceMs,
+    lowPriority: priority === 'low',
     hasInput,
     completionLine,
     sandbox,
   };
   if (!isWatched()) return startDetached(detached);
-  const { timeoutMs } = rest;
   return traceCommand({ command, cwd: directory, timeoutMs, detached: true }, (ended) => {
     const starting = startDetached(detached);
     ended(starting.then(() => undefined));

@@ -1,7 +1,7 @@
 import { inheritedEnvironment } from '../engine/environ.js';
+import { checkEnvironment, checkInherit } from '../options/environment.js';
 import { isShellVariable } from '../shell/variables.js';
 import { InputError, showValue } from '../support/errors.js';
-import { checkWellFormed } from './command-line.js';
 import { removeLaunchers } from './launchers.js';
 import { compileNamePatterns, hasPassword, SECRET_NAME_PATTERNS } from './secrets.js';
 
@@ -149,23 +149,6 @@ function hasName(record: Readonly<Record<string, unknown>> | undefined, name: st
   return record !== undefined && Object.hasOwn(record, name);
 }
 
-/**
- * For callers without a type checker: what is not understood must not pass for `all`.
- *
- * @throws {InputError} It is not understood.
- */
-export function checkInherit(inherit: unknown): void {
-  if (inherit === 'scrubbed' || inherit === 'all' || inherit === 'none') return;
-  const got = showValue(inherit);
-  throw new InputError(`inheritEnv: expected "scrubbed", "all" or "none", got ${got}`);
-}
-
-/** @throws {InputError} `env` is no object. */
-export function checkEnvironment(overrides: unknown): void {
-  if (overrides === undefined || (typeof overrides === 'object' && overrides !== null)) return;
-  throw new InputError(`env: expected an object, got ${showValue(overrides)}`);
-}
-
 function encodeName(name: string): string {
   if (name === '' || name.includes('=') || name.includes('\0')) {
     throw new InputError(`env: expected a name without "=" and NUL, got ${showValue(name)}`);
@@ -194,16 +177,4 @@ const ASCII = /^[\x00-\x7f]*$/;
 
 function encode(text: string): string {
   return ASCII.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
-}
-
-/**
- * What of an environment is not checked where it is made: names and values as text.
- *
- * @throws {InputError} One has half of a character.
- */
-export function checkVariables(env: object | undefined): void {
-  for (const [name, value] of Object.entries(env ?? {})) {
-    checkWellFormed('env', name);
-    if (typeof value === 'string') checkWellFormed(`env.${name}`, value);
-  }
 }

@@ -4,6 +4,11 @@ import type { EngineCommand } from '../engine/message.js';
 import type { MergedResult, OutputChunk, RunResult, SeparateResult } from '../engine/outcome.js';
 import type { CommandHandle } from '../engine/process.js';
 import { neverStarted, type Requested } from '../engine/result.js';
+import { checkOptions } from '../options/check.js';
+import type { ExecuteOptions } from '../options/command-options.js';
+import { encodingOf } from '../options/encoding.js';
+import { terminalSize } from '../options/terminal.js';
+import { spillPathOf } from '../options/values.js';
 import { orAgain } from '../sandbox/denials/again.js';
 import { sandboxEnvironment } from '../sandbox/environment.js';
 import { sandboxOfCommand } from '../sandbox/of-command.js';
@@ -12,10 +17,7 @@ import type { ResolvedSandbox } from '../sandbox/resolve.js';
 import { absolutePath } from '../support/paths.js';
 import { nextTurn, refused } from '../support/timing.js';
 import { type CommandLine, checkCommandLine, shellTextOf } from './command-line.js';
-import { encodingOf } from './encoding/decoded-capture.js';
-import { checkOptions, type ExecuteOptions } from './options.js';
 import { type Commission, onceStarted, type StartedCommand, untilEnded } from './promise.js';
-import { terminalSize } from './terminal.js';
 
 const DEFAULT_KEPT_BYTES = 128 * 1024;
 const DEFAULT_GRACE_MS = 5000;
@@ -60,10 +62,28 @@ export function execute(
   options: ExecuteOptions,
   follower?: CommandFollower,
 ): Promise<RunResult> {
+  try {
+    checkOptions(options);
+    return executeChecked(command, environment, options, follower);
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+/**
+ * The same for options that have been checked.
+ *
+ * @throws As {@link execute}.
+ */
+export function executeChecked(
+  command: CommandLine,
+  environment: string,
+  options: ExecuteOptions,
+  follower?: CommandFollower,
+): Promise<RunResult> {
   const { signal, owner, onOutput, input } = options;
   try {
     checkCommandLine(command, options);
-    checkOptions(options);
     const asked = requested(command, options);
     if (signal?.aborted || owner?.isDisposed) {
       const by = signal?.aborted ? 'signal' : 'owner';
@@ -132,7 +152,7 @@ export async function startCommand(
 /** What the result will repeat of the request. */
 export function requested(command: CommandLine, options: ExecuteOptions): Requested {
   const { spill, streams, timeoutMs } = options;
-  const path = typeof spill === 'object' ? spill.path : spill;
+  const path = spillPathOf(spill);
   // Paths are made absolute now: the host may be elsewhere when the file is made.
   const spillPath = path === undefined ? undefined : absolute('spill', path);
   return {
@@ -164,7 +184,7 @@ export function engineCommand(
     environment: place === undefined ? environment : sandboxEnvironment(environment, place.sandbox),
     directory: place?.directory ?? (cwd && absolute('cwd', cwd)),
     follow: options.followDirectory ?? false,
-    behind: options.priority === 'low',
+    lowPriority: options.priority === 'low',
     stdin,
     separate: options.streams === 'separate',
     terminal: options.pty === undefined ? undefined : terminalSize(options.pty),

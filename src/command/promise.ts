@@ -4,6 +4,7 @@ import type { Canceller, RunResult, StreamName } from '../engine/outcome.js';
 import { hostOwner, type Owner } from '../engine/owner.js';
 import { type CommandHandle, type CommandHost, EngineProcess } from '../engine/process.js';
 import { type Requested, toResult } from '../engine/result.js';
+import type { CommandLimits } from '../options/limits.js';
 import { isWatched, traceCommand } from '../receipt/trace.js';
 import { markBefore } from '../sandbox/git/checkout/checkout.js';
 import { abortReason, onAbort } from '../support/abort.js';
@@ -13,7 +14,6 @@ import { needsChecks, withChecks } from './after/checks.js';
 import { SpillFile } from './after/spill-check.js';
 import { decoding } from './encoding/decoding.js';
 import { LimitGroups, needsGroups } from './limits/groups.js';
-import type { CommandLimits } from './limits/limits.js';
 
 /** Where the commands of an owner run, if that is not the engine of this process. */
 const places = new WeakMap<Owner, CommandHost>();

@@ -1,35 +1,26 @@
 import type { EngineChunk } from '../engine/message.js';
 import type { BytesChunk, Capture, OutputChunk, RunResult, StreamName } from '../engine/outcome.js';
+import { checkOptions } from '../options/check.js';
+import type { CommandOptions } from '../options/command-options.js';
+import { encodingOf } from '../options/encoding.js';
+import { MISTAKES, namesOf, type OptionsOf } from '../options/roads.js';
+import { checkExtent } from '../options/terminal.js';
+import { checkData, checkGrace, checkLiveOptions, checkSignal } from '../options/values.js';
 import { throwIfAborted } from '../support/abort.js';
 import { type OptionNames, readOptions } from '../support/checks.js';
 import { InputError } from '../support/errors.js';
 import { inLaterTurn } from '../support/timing.js';
 import { ChunkQueue } from './chunk-queue.js';
 import { type CommandLine, checkCommandLine } from './command-line.js';
-import { encodingOf } from './encoding/decoded-capture.js';
 import { engineCommand, requested, toBytes } from './execute.js';
-import {
-  checkData,
-  checkGrace,
-  checkLiveOptions,
-  checkOptions,
-  checkSignal,
-  type ExecuteOptions,
-} from './options.js';
 import { onceStarted, ownerDisposed, type StartedCommand } from './promise.js';
-import {
-  COMMAND_MISTAKES,
-  COMMAND_OPTION_NAMES,
-  type CommandOptions,
-  commandEnvironment,
-} from './run.js';
-import { checkExtent } from './terminal.js';
+import { commandEnvironment } from './run.js';
 
 /** A label of `TextDecoder`, other than the two words beside it. */
 type Encoding = string & {};
 
 /** How a command is started that is talked to while it runs. */
-export type SpawnOptions = Omit<CommandOptions, 'onOutput' | 'onDenied' | 'encoding'> & {
+export type SpawnOptions = Omit<OptionsOf<'spawn'>, 'encoding'> & {
   /**
    * 'pipe': `write()` and `end()` feed it. Default: 'null', so that a program that happens to look
    * at its stdin does not wait for ever. Not with `pty`, where `write()` always works.
@@ -48,16 +39,14 @@ export type SpawnOptions = Omit<CommandOptions, 'onOutput' | 'onDenied' | 'encod
   readonly overflow?: 'drop' | 'pause' | undefined;
 };
 
-const { onOutput: _, onDenied: __, ...SHARED_NAMES } = COMMAND_OPTION_NAMES;
 /** The names of those options. */
 export const SPAWN_OPTION_NAMES: OptionNames<SpawnOptions> = {
-  ...SHARED_NAMES,
+  ...namesOf('spawn'),
   stdin: true,
-  encoding: true,
   overflow: true,
 };
 const SPAWN_MISTAKES = {
-  ...COMMAND_MISTAKES,
+  ...MISTAKES,
   onOutput: 'iterate over the process to get its output as it comes',
   onDenied: 'look at result.sandbox.denials, and start it again yourself',
 };
@@ -152,7 +141,8 @@ export async function spawn(
 ): Promise<LiveProcess | LiveProcess<BytesChunk>> {
   return inLaterTurn(async () => {
     const options = readOptions('options', given, SPAWN_OPTION_NAMES, { mistakes: SPAWN_MISTAKES });
-    return spawnIn(commandEnvironment(options), command, options);
+    checkOptions(forExecution(options));
+    return spawnIn(commandEnvironment(forExecution(options)), command, options);
   });
 }
 
@@ -187,7 +177,7 @@ export async function spawnIn(
 }
 
 /** The two words are no encodings. */
-function forExecution(options: SpawnOptions): ExecuteOptions {
+function forExecution(options: SpawnOptions): CommandOptions {
   const { encoding } = options;
   if (encoding === 'text' || encoding === 'bytes') return { ...options, encoding: undefined };
   if (encoding !== undefined) encodingOf(encoding, "'text', 'bytes' or ");

@@ -1,34 +1,36 @@
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
-import { checkWellFormed } from '../command/command-line.js';
-import { encodingOf } from '../command/encoding/decoded-capture.js';
-import {
-  checkEnvironment,
-  checkInherit,
-  checkVariables,
-  resolveEnvironment,
-} from '../command/environment.js';
-import { type CommandLimits, readLimits } from '../command/limits/limits.js';
+import { resolveEnvironment } from '../command/environment.js';
 import { lookForLocale, overLocale } from '../command/locale.js';
-import { checkShell, type ExecuteOptions, type OutputLimits } from '../command/options.js';
-import { checkPriority, type Priority } from '../command/priority.js';
 import { compileNamePatterns } from '../command/secrets.js';
 import { inheritedEnvironment } from '../engine/environ.js';
 import type { Owner } from '../engine/owner.js';
 import type { InteractionLog } from '../interaction-log/log.js';
-import { checkOnDenied, type OnDenied } from '../sandbox/denials/again.js';
+import { checkOptions } from '../options/check.js';
+import type { ExecuteOptions, OutputLimits, Priority } from '../options/command-options.js';
+import { encodingOf } from '../options/encoding.js';
+import { type CommandLimits, readLimits } from '../options/limits.js';
+import { type CarriedBy, namesOf, type OptionsOf } from '../options/roads.js';
+import { spillPathOf } from '../options/values.js';
+import type { OnDenied } from '../sandbox/denials/again.js';
 import { type SandboxOption, type SandboxPolicy, toolSandbox } from '../sandbox/policy.js';
 import { pinSandbox } from '../sandbox/resolve.js';
 import type { OptionNames } from '../support/checks.js';
-import { atLeast, checkMethod, checkSwitch, isMissing } from '../support/checks.js';
+import {
+  atLeast,
+  checkMethod,
+  checkSwitch,
+  checkWellFormed,
+  isMissing,
+} from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Logger } from '../support/logger.js';
-import { absolutePath, isUrl } from '../support/paths.js';
+import { absolutePath } from '../support/paths.js';
 import { type CommandLog, resolveLog } from './command-log.js';
 import { nonInteractiveDefaults } from './non-interactive.js';
 
 /** Options that every contract has. */
-export interface ShellOptions {
+export interface ShellOptions extends OptionsOf<'tool'> {
   /**
    * Where commands run unless they say otherwise: a path, relative to the process's own directory,
    * or a `file:` URL.
@@ -50,8 +52,6 @@ export interface ShellOptions {
    * 15,000 for `modes`.
    */
   readonly graceMs?: number | undefined;
-  /** Shells to try, in this order. Default: `/bin/bash`, `bash` on PATH, `/bin/sh`. */
-  readonly shell?: readonly string[] | undefined;
   /**
    * What commands print, as `TextDecoder` calls it (`gbk`, `shift_jis`, `utf-16le`). Files of output
    * have the exact bytes, and a terminal is always UTF-8. Default: `utf-8`.
@@ -84,24 +84,15 @@ export interface ShellOptions {
 /** The names of those options, and that of the one by which a contract is chosen. */
 export const SHELL_OPTION_NAMES: OptionNames<ShellOptions> & { readonly contract: true } = {
   contract: true,
-  cwd: true,
-  inheritEnv: true,
+  ...namesOf('tool'),
   scrub: true,
-  env: true,
   ci: true,
-  graceMs: true,
-  shell: true,
-  encoding: true,
-  priority: true,
-  sandbox: true,
-  onDenied: true,
-  limits: true,
   log: true,
   logger: true,
 };
 
 /** Those options with everything decided. */
-export interface ShellSettings {
+export interface ShellSettings extends Readonly<Record<CarriedBy<'tool'>, unknown>> {
   readonly cwd: string;
   readonly home: string;
   readonly inheritEnv: 'scrubbed' | 'all' | 'none';
@@ -166,29 +157,18 @@ export function resolveShellOptions(
   defaults: Pick<ShellSettings, 'inheritEnv' | 'graceMs'>,
 ): ShellSettings {
   const { cwd } = options;
-  if (!isUrl(cwd) && (typeof cwd !== 'string' || cwd === '')) {
-    throw new InputError(`cwd: expected a path, got ${showValue(cwd)}`);
-  }
-  if (typeof cwd === 'string' && cwd.includes('\0')) {
-    throw new InputError(`cwd: expected a path without NUL, got ${showValue(cwd)}`);
-  }
-  const inheritEnv = options.inheritEnv ?? defaults.inheritEnv;
-  checkInherit(inheritEnv);
+  if (isMissing(cwd)) throw new InputError(`cwd: expected a path, got ${showValue(cwd)}`);
+  checkOptions(options);
   // Kept as they are now, by the array itself: several tools may share one, and an environment.
   if (options.scrub !== undefined) compileNamePatterns(options.scrub);
-  checkShell(options.shell);
-  checkPriority(options.priority);
-  checkEnvironment(options.env);
-  checkVariables(options.env);
   const path = absolutePath('cwd', cwd);
   checkWellFormed('cwd', path);
   checkSwitch('ci', options.ci);
   checkMethod('logger', 'warn', options.logger);
-  checkOnDenied(options.onDenied);
   return {
     cwd: path,
     home: homeOfNow(),
-    inheritEnv,
+    inheritEnv: options.inheritEnv ?? defaults.inheritEnv,
     scrub: options.scrub,
     env: options.env && { ...options.env },
     defaults: nonInteractiveDefaults(options.ci ?? true),
@@ -208,6 +188,14 @@ interface CallOptions extends Pick<ExecuteOptions, 'timeoutMs' | 'signal' | 'onO
   readonly cwd: string;
   readonly owner: Owner;
 }
+
+/** The options of a command of a tool; an option that tools carry and that is not here does not compile. */
+type CarriedOptions = {
+  readonly [Name in
+    | Exclude<CarriedBy<'tool'>, 'env' | 'inheritEnv'>
+    | keyof OutputLimits
+    | keyof CallOptions]: ExecuteOptions[Name];
+};
 
 /** Policies by which paths are seen besides, by them and by the policy without. */
 const showing = new WeakMap<SandboxPolicy, Map<string, SandboxPolicy>>();
@@ -242,7 +230,7 @@ function withShown(sandbox: SandboxPolicy, paths: readonly string[]): SandboxPol
 
 /** Where the whole output of a call will be, beside all others of its tool: the model is told. */
 export function placesOfOutput(spill: ExecuteOptions['spill']): readonly string[] {
-  const path = typeof spill === 'object' ? spill.path : spill;
+  const path = spillPathOf(spill);
   return path === undefined ? [] : [dirname(path)];
 }
 
@@ -254,7 +242,7 @@ export function commandOptions(
   settings: CommonSettings,
   { headBytes, tailBytes }: OutputLimits,
   call: CallOptions,
-): Omit<ExecuteOptions, 'streams'> {
+): CarriedOptions {
   const { graceMs, shell, encoding, priority, sandbox, onDenied, limits } = settings;
   const { cwd, timeoutMs, owner, signal, onOutput, spill } = call;
   return {

@@ -1,5 +1,5 @@
-import { checkWellFormed } from '../command/command-line.js';
 import { localeIsKnown } from '../command/locale.js';
+import { checkWellFormed } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { unknownName } from '../support/names.js';
 import { itsTurn } from './turns.js';

@@ -1,3 +1,4 @@
+import { encodeDetached } from './addon/codec.js';
 import { channel } from './channel.js';
 import { engineName } from './choice.js';
 import { LaunchError } from './launch-error.js';
@@ -28,6 +29,8 @@ interface DetachedCommand {
   readonly hasInput: boolean;
   /** Whether how it ended is written under its output. */
   readonly completionLine: boolean;
+  /** The host comes first where both want the processors. */
+  readonly lowPriority: boolean;
   /** What it is to run in. */
   readonly sandbox: EngineSandbox | undefined;
 }
@@ -45,16 +48,12 @@ export async function startDetached(command: DetachedCommand): Promise<number> {
   const reply = await channel().request((request) => {
     native.startDetached(
       request,
+      encodeDetached(command),
       command.text,
       command.shells,
       command.environment,
       command.directory,
       command.outputPath,
-      command.outputQuota,
-      command.timeoutMs,
-      command.graceMs,
-      command.hasInput,
-      command.completionLine,
       command.sandbox?.plan,
     );
   });

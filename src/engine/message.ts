@@ -15,8 +15,8 @@ export interface EngineCommand {
   readonly directory: string | undefined;
   /** Tell where it is at its end. */
   readonly follow: boolean;
-  /** It comes after its host at the processor. */
-  readonly behind: boolean;
+  /** The host comes first where both want the processors. */
+  readonly lowPriority: boolean;
   /** Bytes, a pipe to write to (true), or nothing (false). */
   readonly stdin: boolean | Uint8Array;
   readonly separate: boolean;

@@ -1,5 +1,5 @@
-import type { OutputLimits } from '../command/options.js';
 import type { Capture } from '../engine/outcome.js';
+import type { OutputLimits } from '../options/command-options.js';
 import { countLines } from '../support/text.js';
 import { CLEANING, type MinimizedText, type Minimizer } from './minimizer.js';
 import { type NumberedText, toText } from './numbered-text.js';

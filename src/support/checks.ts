@@ -48,6 +48,18 @@ export function checkString(name: string, value: unknown): void {
   throw new InputError(`${name}: expected a string, got ${showValue(value)}`);
 }
 
+/**
+ * Half of a surrogate pair is no character: as UTF-8 it would become another one, and what runs would
+ * not be what was said.
+ *
+ * @throws {InputError} It has one.
+ */
+export function checkWellFormed(name: string, text: string): void {
+  if (text.isWellFormed()) return;
+  const at = /\p{Surrogate}/u.exec(text)?.index;
+  throw new InputError(`${name}: expected text without lone surrogates, got one at index ${at}`);
+}
+
 /** @throws {InputError} It is given, and not an object with this method, such as a logger. */
 export function checkMethod(name: string, method: string, value: unknown): void {
   if (isMissing(value)) return;

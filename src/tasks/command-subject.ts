@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import type { CommandFollower } from '../command/execute.js';
 import type { StartedCommand } from '../command/promise.js';
-import type { TerminalSize } from '../command/terminal.js';
 import type { BackgroundProcess, OutputChunk } from '../engine/outcome.js';
 import type { CommandHandle } from '../engine/process.js';
+import type { TerminalSize } from '../options/terminal.js';
 import type { Receipt } from '../receipt/receipt.js';
 import { openHostFile } from '../support/directories/host-files.js';
 import { InputError } from '../support/errors.js';

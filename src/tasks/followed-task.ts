@@ -1,6 +1,6 @@
 import { toBytes } from '../command/execute.js';
-import { checkData, checkGrace, checkSignal } from '../command/options.js';
 import type { BackgroundProcess } from '../engine/outcome.js';
+import { checkData, checkGrace, checkSignal } from '../options/values.js';
 import type { Receipt } from '../receipt/receipt.js';
 import { type OptionNames, readOptions, wholeFrom } from '../support/checks.js';
 import { InputError } from '../support/errors.js';

@@ -1,4 +1,4 @@
-import type { TerminalSize } from '../command/terminal.js';
+import type { TerminalSize } from '../options/terminal.js';
 import { Emulator } from '../terminal/emulator.js';
 import type { TaskSubject } from './subject.js';
 

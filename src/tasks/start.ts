@@ -1,8 +1,11 @@
+import { checkShellText } from '../command/command-line.js';
 import { requested, startCommand } from '../command/execute.js';
-import { checkExecuteOptions, checkLiveOptions } from '../command/options.js';
-import { COMMAND_OPTION_NAMES, type CommandOptions, commandEnvironment } from '../command/run.js';
-import { terminalSize } from '../command/terminal.js';
+import { commandEnvironment } from '../command/run.js';
 import type { RunResult } from '../engine/outcome.js';
+import { checkOptions } from '../options/check.js';
+import { namesOf, type OptionsOf } from '../options/roads.js';
+import { terminalSize } from '../options/terminal.js';
+import { checkLiveOptions } from '../options/values.js';
 import { textOf } from '../receipt/capture-text.js';
 import { receiptOf } from '../receipt/receipt.js';
 import { throwIfAborted } from '../support/abort.js';
@@ -13,18 +16,19 @@ import { type TaskEnd, taskResult } from './status.js';
 import type { TaskWork } from './task.js';
 
 /** How a command is started that is followed: `owner` and `signal` say until when it may run. */
-export type TaskOptions = Omit<CommandOptions, 'onOutput' | 'input'> & {
+export type TaskOptions = OptionsOf<'task'> & {
   /** 'pipe': `write()` feeds it. Default: 'null'. Not with `pty`, where `write()` always works. */
   readonly stdin?: 'null' | 'pipe' | undefined;
   /** What it is called in lists. Default: the command, in short. */
   readonly label?: string | undefined;
 };
 
-const { onOutput: _output, input: _input, ...SHARED_NAMES } = COMMAND_OPTION_NAMES;
-const NAMES: OptionNames<TaskOptions> = { ...SHARED_NAMES, stdin: true, label: true };
+const NAMES: OptionNames<TaskOptions> = { ...namesOf('task'), stdin: true, label: true };
 const MISTAKES = {
   onOutput: 'a task is followed by read(), wait() and onEvent',
   input: "start it with stdin: 'pipe', and write()",
+  followDirectory: 'a task has no directory that is told; print it by the command',
+  onDenied: 'look at the denials of its receipt, and start it again yourself',
 };
 
 /**
@@ -37,7 +41,8 @@ export async function startWork(command: string, given: TaskOptions): Promise<Ta
   const { stdin, label, ...options } = readOptions('options', given, NAMES, {
     mistakes: MISTAKES,
   });
-  checkExecuteOptions(command, options);
+  checkShellText(command);
+  checkOptions(options);
   checkLiveOptions({ ...options, stdin });
   checkString('label', label);
   const environment = commandEnvironment(options);

@@ -1,5 +1,5 @@
-import type { TerminalSize } from '../command/terminal.js';
 import type { BackgroundProcess } from '../engine/outcome.js';
+import type { TerminalSize } from '../options/terminal.js';
 import type { Receipt } from '../receipt/receipt.js';
 
 /** How a task's command stands. Times are epoch milliseconds. */

@@ -1,7 +1,7 @@
 import type { LiveProcess } from '../command/spawn.js';
-import { nearestSize, type TerminalSize } from '../command/terminal.js';
 import { inCallersContext } from '../engine/caller.js';
 import type { BytesChunk, MergedResult, OutputChunk, StreamName } from '../engine/outcome.js';
+import { nearestSize, type TerminalSize } from '../options/terminal.js';
 import { describeThrown } from '../support/errors.js';
 import { warnHost } from '../support/logger.js';
 import { formatSize } from '../support/text.js';

@@ -1,6 +1,6 @@
 import type { IBuffer, IBufferCell, IBufferLine, Terminal } from '@xterm/headless';
-import type { TerminalSize } from '../command/terminal.js';
 import { lateLibrary } from '../engine/late-library.js';
+import type { TerminalSize } from '../options/terminal.js';
 import { styleOf, takeLook } from './cell.js';
 import { PacedWriter, type Written } from './paced-write.js';
 import { PLAIN } from './style.js';

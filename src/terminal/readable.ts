@@ -1,9 +1,9 @@
 import type { IMarker, Terminal } from '@xterm/headless';
-import type { TerminalSize } from '../command/terminal.js';
 import type { Capture } from '../engine/outcome.js';
 import { toText } from '../minimizer/numbered-text.js';
 import { Turns } from '../minimizer/steps.js';
 import { renderTerminal } from '../minimizer/terminal-text.js';
+import type { TerminalSize } from '../options/terminal.js';
 import { formatSize } from '../support/text.js';
 import { createTerminal, screenText, withoutFinalBlankLines } from './emulator.js';
 import { PacedWriter } from './paced-write.js';

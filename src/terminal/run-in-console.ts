@@ -1,29 +1,34 @@
-import { checkExecuteOptions } from '../command/options.js';
-import { optionsOfNow } from '../command/options-now.js';
-import type { CommandOptions } from '../command/run.js';
-import { COMMAND_MISTAKES, COMMAND_OPTION_NAMES, commandEnvironment } from '../command/run.js';
+import { checkShellText } from '../command/command-line.js';
+import { commandEnvironment } from '../command/run.js';
 import { spawnIn } from '../command/spawn.js';
 import type { MergedResult } from '../engine/outcome.js';
+import { checkOptions } from '../options/check.js';
+import { MISTAKES, namesOf, type OptionsOf } from '../options/roads.js';
 import { type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { inLaterTurn } from '../support/timing.js';
 import { Console } from './console.js';
+import { optionsOfNow } from './options-now.js';
 import { readableCapture } from './readable.js';
 import type { EndKey, TerminalUi } from './ui.js';
 
 /** How a command is run in a console: the console decides about the terminal's size. */
-export type ConsoleOptions = Omit<
-  CommandOptions,
-  'onOutput' | 'pty' | 'input' | 'streams' | 'encoding'
-> & {
+export type ConsoleOptions = OptionsOf<'console'> & {
   /** Shows it. */
   readonly ui: TerminalUi;
   /** What ends the command. Default: 'Esc'. */
   readonly endKey?: EndKey | undefined;
 };
 
-const { onOutput, pty, input, streams, encoding, ...SHARED_NAMES } = COMMAND_OPTION_NAMES;
-const CONSOLE_NAMES: OptionNames<ConsoleOptions> = { ...SHARED_NAMES, ui: true, endKey: true };
+const CONSOLE_NAMES: OptionNames<ConsoleOptions> = {
+  ...namesOf('console'),
+  ui: true,
+  endKey: true,
+};
+const CONSOLE_MISTAKES = {
+  ...MISTAKES,
+  onDenied: 'look at result.sandbox.denials, and run it again yourself',
+};
 
 /** How a command in a console ended. */
 export interface ConsoleResult {
@@ -62,7 +67,7 @@ async function runShown(command: string, consoleOptions: ConsoleOptions): Promis
     endKey = 'Esc',
     ...options
   } = readOptions('options', consoleOptions, CONSOLE_NAMES, {
-    mistakes: COMMAND_MISTAKES,
+    mistakes: CONSOLE_MISTAKES,
   });
   if (typeof ui?.openConsole !== 'function') {
     throw new InputError(`ui: expected a terminal UI with openConsole(), got ${showValue(ui)}`);
@@ -70,7 +75,8 @@ async function runShown(command: string, consoleOptions: ConsoleOptions): Promis
   if (endKey !== 'Esc' && endKey !== 'Ctrl-]') {
     throw new InputError(`endKey: expected 'Esc' or 'Ctrl-]', got ${showValue(endKey)}`);
   }
-  checkExecuteOptions(command, options);
+  checkShellText(command);
+  checkOptions(options);
   const environment = commandEnvironment({ ...options, pty: true });
   const kept = optionsOfNow(options);
   // A user interface may take its time; what was asked for stays what it is.

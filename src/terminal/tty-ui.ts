@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import type { ReadStream, WriteStream } from 'node:tty';
-import type { TerminalSize } from '../command/terminal.js';
+import type { TerminalSize } from '../options/terminal.js';
 import { InputError } from '../support/errors.js';
 import { ansiRow } from './style.js';
 import type {

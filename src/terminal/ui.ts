@@ -1,4 +1,4 @@
-import type { TerminalSize } from '../command/terminal.js';
+import type { TerminalSize } from '../options/terminal.js';
 
 /** A runtime's user interface, as far as a terminal needs it: a place to draw and to type. */
 export interface TerminalUi {

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { CONTRACT_NAMES } from '../../src/index.js';
+import { namesOf, type RoadName } from '../../src/options/roads.js';
+import { FIELDS_OF_NO_OPTION } from '../../src/options/table.js';
 import { filesIn, read, typescript } from '../support/house.js';
+import { farTreatments, optionRows, roadRows, withTable } from './road-rows.js';
 
 /** The fields of an interface or type of options, by its name. */
 function optionsOf(name: string): string[] {
@@ -12,6 +15,12 @@ function optionsOf(name: string): string[] {
   return [...body.matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, option = '']) => option);
 }
 
+/** The roads whose options are in these types besides. */
+const ROADS_OF: Readonly<Record<string, RoadName>> = {
+  ShellOptions: 'tool',
+  DetachOptions: 'detach',
+};
+
 /** What the first column of a page's tables names. */
 function rowsOf(page: string): string[] {
   const cells = [...read(page).matchAll(/^\| ([^|]*)\|/gm)].map(([, cell = '']) => cell);
@@ -19,13 +28,12 @@ function rowsOf(page: string): string[] {
 }
 
 test.each([
-  ['ExecuteOptions', 'docs/api.md'],
-  ['EnvironmentOptions', 'docs/api.md'],
   ['SpawnOptions', 'docs/api.md'],
   ['DetachOptions', 'docs/tasks.md'],
   ['ShellOptions', 'docs/workspace.md'],
   ['ShellOptions', 'docs/session.md'],
   ['ShellOptions', 'docs/modes.md'],
+  ['ShellOptions', 'docs/plain.md'],
   ['WorkspaceOptions', 'docs/workspace.md'],
   ['ArtifactStoreOptions', 'docs/workspace.md'],
   ['TaskManagerOptions', 'docs/tasks.md'],
@@ -49,10 +57,31 @@ test.each([
   ['BrokerOptions', 'docs/fleet.md'],
   ['WorkerOptions', 'docs/fleet.md'],
 ])('every option of %s has its row in %s', (name, page) => {
-  const options = optionsOf(name);
+  const own = optionsOf(name).filter((option) => !(page === 'docs/plain.md' && option === 'ci'));
+  const road = ROADS_OF[name];
+  const options = [...own, ...(road === undefined ? [] : Object.keys(namesOf(road)))];
   expect(options).not.toEqual([]);
   const rows = rowsOf(page);
   expect(options.filter((option) => !rows.includes(option))).toEqual([]);
+});
+
+// `npx vitest run test/docs/options.test.ts -u` writes what they compare.
+test('docs/api.md has the options as the table has them', async () => {
+  const page = withTable(read('docs/api.md'), '| option | default | |', optionRows());
+  await expect(page).toMatchFileSnapshot('../../docs/api.md');
+});
+
+test('docs/options.md says what each road does with each option', async () => {
+  const page = withTable(read('docs/options.md'), '| option |', roadRows());
+  await expect(page).toMatchFileSnapshot('../../docs/options.md');
+});
+
+test('the far side without Node is told what the table says of it', async () => {
+  await expect(farTreatments()).toMatchFileSnapshot('../../native/far/options.json');
+});
+
+test('every field of the engine comes from an option, or is said to come from none', () => {
+  expect(Object.keys(FIELDS_OF_NO_OPTION)).toEqual(['text', 'argv', 'pause']);
 });
 
 test('every contract has a page', () => {

@@ -1,5 +1,5 @@
-import type { OutputLimits } from '../../src/command/options.js';
 import type { Capture, Counts } from '../../src/engine/outcome.js';
+import type { OutputLimits } from '../../src/options/command-options.js';
 import { firstBytes, lastBytes } from '../../src/support/text.js';
 
 /** The capture that the engine would make of a whole output. */

@@ -78,7 +78,7 @@ export const typescript: House = {
   files: filesIn('src'),
   imports: filesIn('src').flatMap(importsOf),
   order: [
-    ...['support', 'engine', 'shell', 'receipt', 'sandbox', 'command'],
+    ...['support', 'engine', 'shell', 'receipt', 'sandbox', 'options', 'command'],
     ...['urls', 'interaction-log', 'artifacts', 'minimizer', 'terminal', 'snapshot', 'tasks'],
     ...['contracts', 'index', 'remote', 'fleet', 'adapters', 'mcp', 'cli'],
   ],

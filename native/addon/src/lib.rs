@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 
 use channel::{Batch, CommandSink, Events};
 use event::{Event, Reply};
-use request::{Bounds, Numbers, Paths, Strings, command, detached, milliseconds, size};
+use request::{Numbers, Paths, Strings, command, detached, milliseconds, size};
 
 /// Whether the process's environment is exactly this: `NAME=value` entries separated by NUL, one
 /// character a byte.
@@ -133,21 +133,16 @@ impl Channel {
     pub fn start_detached(
         &self,
         request: f64,
+        numbers: &[f64],
         text: String,
         shells: String,
         environment: Latin1String,
         directory: String,
         output: String,
-        quota: f64,
-        timeout_ms: f64,
-        grace_ms: f64,
-        input: bool,
-        line: bool,
         sandbox: Option<String>,
     ) -> Result<()> {
         let paths = Paths { shells: &shells, directory: &directory, output: &output };
-        let bounds = Bounds { quota, timeout_ms, grace_ms };
-        let command = detached(text, environment, &paths, &bounds, [input, line], sandbox)?;
+        let command = detached(text, environment, &paths, numbers, sandbox)?;
         let events = self.events.clone();
         let answer = Box::new(move |started| {
             events.push(Event::Reply { request, reply: Reply::Detached(started) });

@@ -149,24 +149,18 @@ pub struct Paths<'a> {
     pub output: &'a str,
 }
 
-/// The figures of a detached command.
-pub struct Bounds {
-    /// Bytes.
-    pub quota: f64,
-    pub timeout_ms: f64,
-    pub grace_ms: f64,
-}
-
-/// The detached command as the engine takes it. `input`: it can be written to; `line`: how it ended
-/// goes under its output.
+/// The detached command as the engine takes it. `numbers`: those of `encodeDetached` in
+/// src/engine/addon/codec.ts.
 pub fn detached(
     text: String,
     environment: Latin1String,
     given: &Paths,
-    bounds: &Bounds,
-    [input, line]: [bool; 2],
+    numbers: &[f64],
     sandbox: Option<String>,
 ) -> Result<DetachedCommand> {
+    let [quota, timeout_ms, grace_ms, input, line, low_priority] = *numbers else {
+        return Err(Error::new(Status::InvalidArg, "numbers: expected six"));
+    };
     let path = |path: &str| {
         CString::new(path).map_err(|error| Error::new(Status::InvalidArg, error.to_string()))
     };
@@ -177,14 +171,15 @@ pub fn detached(
         directory: Some(path(given.directory)?),
         output: path(given.output)?,
         sandbox: sandbox.map(|plan| plan.into_bytes().into()),
-        input,
-        line,
-        quota: bounds.quota as u64,
-        timeout: match bounds.timeout_ms {
+        input: input != 0.0,
+        line: line != 0.0,
+        low_priority: low_priority != 0.0,
+        quota: quota as u64,
+        timeout: match timeout_ms {
             f64::INFINITY => Duration::MAX,
             limit => milliseconds(limit),
         },
-        grace: milliseconds(bounds.grace_ms),
+        grace: milliseconds(grace_ms),
     })
 }
 

@@ -16,7 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Instant;
 
-use forkline_launch::{Place, Request as Launch, Stack, Step, launch};
+use forkline_launch::{Place, Request as Launch, Stack, Step, launch_and_tell};
 use forkline_protocol::{Descriptors, Detached, Request, encode_report, memory_file};
 
 use crate::host;
@@ -139,13 +139,14 @@ fn launch_here(request: &Request, plumbing: &Plumbing) -> Result<Children, Failu
         directory: request.path().map(Place::Path),
         script: script.as_ref().map(AsFd::as_fd),
         reset: signals::NOT_DEFAULT,
+        attributes: Some(&request.attributes),
         ..Launch::plain(&request.images, stdio)
     };
     let mut stack = Stack::new().map_err(descriptors("a stack"))?;
-    let leader = launch(&launch_request, &mut stack).map_err(|failure| {
+    let launched = launch_and_tell(&launch_request, &mut stack).map_err(|failure| {
         (failure.step, failure.error.raw_os_error().unwrap_or(0), String::new())
     })?;
-    Ok(Children::new(leader, &request.images))
+    Ok(Children::new(launched, request))
 }
 
 /// By the cradle at the other end of descriptor 0.

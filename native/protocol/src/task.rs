@@ -16,7 +16,7 @@ use crate::fields::{Reader, Writer};
 
 /// Changes with what is said here, and with nothing else: such a command may outlive an update of the
 /// package that started it.
-pub const VERSION: u64 = 2;
+pub const VERSION: u64 = 3;
 
 /// The most bytes of one [`Call::Write`].
 pub const LONGEST_WRITE: usize = 64 * 1024;

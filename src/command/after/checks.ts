@@ -1,10 +1,10 @@
 import type { EngineCommand } from '../../engine/message.js';
 import type { RunResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
+import type { CommandLimits } from '../../options/limits.js';
 import { withDenials } from '../../sandbox/denials/denials.js';
 import { withCheckouts } from '../../sandbox/git/checkout/checkout.js';
 import { type LimitGroups, reportOf } from '../limits/groups.js';
-import type { CommandLimits } from '../limits/limits.js';
 import { wasKilled, withMemoryChecked } from './out-of-memory.js';
 import { withSpillChecked } from './spill-check.js';
 

@@ -4,11 +4,11 @@ import { LaunchError } from '../../engine/launch-error.js';
 import type { EngineCommand } from '../../engine/message.js';
 import type { LimitsReport } from '../../engine/outcome.js';
 import { ERRNO } from '../../engine/system-error.js';
+import type { CommandLimits } from '../../options/limits.js';
 import { hasCode, messageOf } from '../../support/errors.js';
 import { pause } from '../../support/timing.js';
 import { type Group, makeGroup } from './group.js';
 import type { Controller } from './hierarchies.js';
-import type { CommandLimits } from './limits.js';
 
 /** Whether something must be made for these before the command can start. */
 export function needsGroups(limits: CommandLimits | undefined): limits is CommandLimits {

@@ -11,12 +11,16 @@ import { afterWarning, sandboxNotices } from '../denial-notices.js';
 const SHOWN_BYTES = 4096;
 
 /** A command in the background as a task, for a runtime that is told of it. */
-export function backgroundWork(command: string, subject: DetachedSubject): TaskWork {
+export function backgroundWork(
+  command: string,
+  subject: DetachedSubject,
+  encoding: string | undefined,
+): TaskWork {
   return {
     id: subject.id,
     label: taskLabel(command),
     subject,
-    ended: untilOver(subject).then(() => endOf(subject)),
+    ended: untilOver(subject).then(() => endOf(subject, encoding)),
     tail: () => '',
     // What ends it ends the subject as well.
     cancel: () => {},
@@ -24,10 +28,10 @@ export function backgroundWork(command: string, subject: DetachedSubject): TaskW
   };
 }
 
-async function endOf(subject: DetachedSubject): Promise<TaskEnd> {
+async function endOf(subject: DetachedSubject, encoding: string | undefined): Promise<TaskEnd> {
   const { state, outputFile: kept } = subject;
   const receipt = state.kind === 'left' || state.kind === 'ended' ? state.receipt : undefined;
-  const text = await lastOutput(subject).catch(
+  const text = await lastOutput(subject, encoding).catch(
     (error) => `its output can't be read: ${messageOf(error)}`,
   );
   if (receipt === undefined) return { result: 'failed', text, kept };
@@ -37,7 +41,13 @@ async function endOf(subject: DetachedSubject): Promise<TaskEnd> {
   return { result: end, text: afterWarning(receipt, shown), kept };
 }
 
-async function lastOutput(subject: DetachedSubject): Promise<string> {
+async function lastOutput(subject: DetachedSubject, encoding: string | undefined): Promise<string> {
   const { total } = await subject.read(Number.MAX_SAFE_INTEGER, 0);
-  return (await readOutput(subject, Math.max(0, total - SHOWN_BYTES), SHOWN_BYTES)).text;
+  // Even, for encodings of two bytes.
+  const from = Math.max(0, total - SHOWN_BYTES) & ~1;
+  if (encoding === undefined) return (await readOutput(subject, from, SHOWN_BYTES)).text;
+  const { bytes } = await subject.read(from, SHOWN_BYTES + 1);
+  const text = new TextDecoder(encoding).decode(bytes);
+  // A character of the file may have begun before: the first line that is whole has none such.
+  return from === 0 ? text : text.slice(text.indexOf('\n') + 1);
 }

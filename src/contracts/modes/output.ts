@@ -1,6 +1,6 @@
 import type { KeptOutput } from '../../artifacts/keep-output.js';
-import type { OutputLimits } from '../../command/options.js';
 import type { Capture, MergedResult } from '../../engine/outcome.js';
+import type { OutputLimits } from '../../options/command-options.js';
 import { firstBytes, formatSize, formatSizeBeside, lastBytes } from '../../support/text.js';
 import { readableOutput } from '../lossy.js';
 import { placeNotice } from '../notices.js';

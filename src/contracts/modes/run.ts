@@ -1,8 +1,8 @@
 import { type KeptOutput, keepText, OutputKeeper } from '../../artifacts/keep-output.js';
 import { execute } from '../../command/execute.js';
-import type { ExecuteOptions } from '../../command/options.js';
 import type { MergedResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
+import type { ExecuteOptions } from '../../options/command-options.js';
 import { makeReceipt, type Receipt } from '../../receipt/receipt.js';
 import { messageOf } from '../../support/errors.js';
 import { DetachedSubject } from '../../tasks/detached/detached-subject.js';
@@ -118,11 +118,15 @@ export async function runInBackground(
   const { cwd } = moment;
   const environment = shellEnvironment(cwd, settings, moment);
   const timeoutMs = milliseconds(settings.timeouts.background);
-  const { graceMs, shell, maxBackgroundBytes: outputQuota } = settings;
+  const { graceMs, shell, priority, maxBackgroundBytes: outputQuota } = settings;
   const limits = { timeoutMs, graceMs, outputQuota };
   const window = await windowOf(settings);
   const { sandbox } = window ?? {};
-  const start = { cwd, ...limits, shell, sandbox, hasInput: false, completionLine: true };
+  const start = {
+    ...{ cwd, ...limits, shell, priority, sandbox },
+    hasInput: false,
+    completionLine: true,
+  };
   const { place, order } = await prepareDetached(command, start).catch(noPlace);
   try {
     const pid = await startInPlace(place, command, environment, start);
@@ -130,7 +134,7 @@ export async function runInBackground(
     if (settings.tasks !== undefined) {
       const subject = await DetachedSubject.open(place, order);
       // It runs already, and needs no room.
-      settings.tasks.follow(backgroundWork(command, subject));
+      settings.tasks.follow(backgroundWork(command, subject, settings.encoding));
     }
     const seen = await window?.show({ id: place.id, pid, outputFile: place.output });
     return backgroundResult(pid, place.output, settings, seen);

@@ -1,4 +1,4 @@
-import { MOST_KEPT_BYTES } from '../../command/options.js';
+import { MOST_KEPT_BYTES } from '../../options/values.js';
 import { toolSandbox } from '../../sandbox/policy.js';
 import {
   atLeast,

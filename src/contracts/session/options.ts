@@ -113,6 +113,11 @@ export function resolveSessionOptions(given: SessionOptions): SessionSettings {
       "taskLifetime: expected 'tool' or 'host' beside limits, which are kept by their host, got 'detached'",
     );
   }
+  if (shell.encoding !== undefined && options.taskLifetime === 'detached') {
+    throw new InputError(
+      `encoding: expected 'utf-8' beside taskLifetime: 'detached', whose output is read from files as UTF-8, got ${showValue(options.encoding)}`,
+    );
+  }
   if (options.persistent && shell.onDenied !== undefined) {
     throw new InputError(
       'onDenied: expected nothing beside persistent, whose one shell can not be run again, got a function',

@@ -1,7 +1,7 @@
 import { OutputKeeper } from '../../artifacts/keep-output.js';
 import { execute, startCommand } from '../../command/execute.js';
-import type { ExecuteOptions } from '../../command/options.js';
 import type { Owner } from '../../engine/owner.js';
+import type { ExecuteOptions } from '../../options/command-options.js';
 import { CommandSubject } from '../../tasks/command-subject.js';
 import { whileListened } from '../call-listeners.js';
 import { TOOL, type ToolCall, type ToolResult } from '../contract.js';

@@ -1,10 +1,10 @@
 import { createArtifactStore } from '../../artifacts/directory-store.js';
 import type { ArtifactStore } from '../../artifacts/store.js';
 import type { CommandFollower } from '../../command/execute.js';
-import type { OutputLimits } from '../../command/options.js';
 import type { OutputChunk } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import { createMinimizer, type MinimizerOptions } from '../../minimizer/options.js';
+import type { OutputLimits } from '../../options/command-options.js';
 import { readSandbox } from '../../sandbox/policy.js';
 import { preloadShellParser } from '../../shell/parser.js';
 import type { ShellSnapshot } from '../../snapshot/shell-snapshot.js';

@@ -12,6 +12,39 @@ import type {
   SpillRecord,
 } from './native.js';
 
+/** How each field goes over to the addon: one that goes by neither way does not compile. */
+const GOES_AS = {
+  text: 'argument',
+  argv: 'argument',
+  shells: 'argument',
+  environment: 'argument',
+  directory: 'argument',
+  follow: 'number',
+  lowPriority: 'number',
+  stdin: 'argument',
+  separate: 'number',
+  terminal: 'number',
+  headBytes: 'number',
+  tailBytes: 'number',
+  // Decoded on this side: see command/encoding.
+  encoding: 'nothing',
+  listen: 'number',
+  pause: 'number',
+  spillPath: 'argument',
+  spillMaxBytes: 'number',
+  spillAfterBytes: 'number',
+  timeoutMs: 'number',
+  graceMs: 'number',
+  groups: 'argument',
+  isSacrificed: 'number',
+  cpuSeconds: 'number',
+  sandbox: 'argument',
+} as const satisfies Record<keyof EngineCommand, 'argument' | 'number' | 'nothing'>;
+
+type AsNumbers = {
+  [Name in keyof EngineCommand]: (typeof GOES_AS)[Name] extends 'number' ? Name : never;
+}[keyof EngineCommand];
+
 // Reused: the addon has read it when its call returns.
 const numbers = new Float64Array(17);
 
@@ -19,7 +52,7 @@ const numbers = new Float64Array(17);
 export function encodeNumbers(
   owner: number,
   announce: boolean,
-  command: EngineCommand,
+  command: Pick<EngineCommand, AsNumbers>,
 ): Float64Array {
   numbers[0] = owner;
   numbers[1] = Number(announce);
@@ -35,10 +68,30 @@ export function encodeNumbers(
   numbers[11] = Number(command.follow);
   numbers[12] = command.terminal?.columns ?? 0;
   numbers[13] = command.terminal?.rows ?? 0;
-  numbers[14] = Number(command.behind);
+  numbers[14] = Number(command.lowPriority);
   numbers[15] = command.cpuSeconds;
   numbers[16] = Number(command.isSacrificed);
   return numbers;
+}
+
+const detached = new Float64Array(6);
+
+/** The numbers of a detached command, as native/addon/src/request.rs takes them. */
+export function encodeDetached(command: {
+  readonly outputQuota: number;
+  readonly timeoutMs: number;
+  readonly graceMs: number;
+  readonly hasInput: boolean;
+  readonly completionLine: boolean;
+  readonly lowPriority: boolean;
+}): Float64Array {
+  detached[0] = command.outputQuota;
+  detached[1] = command.timeoutMs;
+  detached[2] = command.graceMs;
+  detached[3] = Number(command.hasInput);
+  detached[4] = Number(command.completionLine);
+  detached[5] = Number(command.lowPriority);
+  return detached;
 }
 
 const STREAMS: readonly StreamName[] = ['output', 'stdout', 'stderr'];

@@ -42,16 +42,12 @@ export interface NativeChannel {
   ): void;
   startDetached(
     request: number,
+    numbers: Float64Array,
     text: string,
     shells: string,
     environment: string,
     directory: string,
     outputPath: string,
-    outputQuota: number,
-    timeoutMs: number,
-    graceMs: number,
-    input: boolean,
-    completionLine: boolean,
     sandbox: string | undefined,
   ): void;
   forget(id: number): void;

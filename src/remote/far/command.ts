@@ -3,15 +3,16 @@ import { SpillFile } from '../../command/after/spill-check.js';
 import { checkCommandLine } from '../../command/command-line.js';
 import { engineCommand, requested } from '../../command/execute.js';
 import { LimitGroups, needsGroups } from '../../command/limits/groups.js';
-import type { CommandLimits } from '../../command/limits/limits.js';
-import { checkOptions } from '../../command/options.js';
 import { localPlace, runApart } from '../../command/promise.js';
-import { COMMAND_OPTION_NAMES, commandEnvironment } from '../../command/run.js';
+import { commandEnvironment } from '../../command/run.js';
 import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../../engine/message.js';
 import type { Capture, StreamName } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import type { CommandHandle } from '../../engine/process.js';
 import { type Requested, toResult } from '../../engine/result.js';
+import { checkOptions } from '../../options/check.js';
+import type { CommandLimits } from '../../options/limits.js';
+import { namesOf } from '../../options/roads.js';
 import { markBefore } from '../../sandbox/git/checkout/checkout.js';
 import { type OptionNames, readOptions } from '../../support/checks.js';
 import { lastBytes } from '../../support/text.js';
@@ -31,7 +32,7 @@ import { describeError } from '../wire/thrown.js';
 import { EarlyEvents } from './early-events.js';
 import { checkInherited, withRemovals } from './options.js';
 
-const { signal: _s, onOutput: _o, owner: _w, input: _i, ...NAMES } = COMMAND_OPTION_NAMES;
+const { signal: _s, onOutput: _o, input: _i, ...NAMES } = namesOf('remote');
 const PLAIN_NAMES: OptionNames<PlainCommandOptions> = NAMES;
 
 /**

@@ -1,4 +1,5 @@
-import { checkVariables, resolveEnvironment } from '../../command/environment.js';
+import { resolveEnvironment } from '../../command/environment.js';
+import { checkVariables } from '../../options/environment.js';
 import {
   atLeast,
   checkString,

@@ -1,6 +1,5 @@
 import type { CommandLine } from '../../command/command-line.js';
 import { execute } from '../../command/execute.js';
-import { COMMAND_MISTAKES, COMMAND_OPTION_NAMES, type CommandOptions } from '../../command/run.js';
 import {
   type LiveProcess,
   SPAWN_OPTION_NAMES,
@@ -15,7 +14,8 @@ import type {
   SeparateResult,
 } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
-import { isMissing, type OptionNames, readOptions } from '../../support/checks.js';
+import { MISTAKES, namesOf, type OptionsOf } from '../../options/roads.js';
+import { isMissing, readOptions } from '../../support/checks.js';
 import { InputError } from '../../support/errors.js';
 import { inLaterTurn } from '../../support/timing.js';
 import { NoWorkerError } from '../errors.js';
@@ -25,17 +25,18 @@ import { ownerOf } from './owner.js';
 import { plainOptions } from './plain.js';
 
 /** How a command is run on a far side: as by `run()`, but everything belongs to the connection. */
-export type FarCommandOptions = Omit<CommandOptions, 'owner'>;
+export type FarCommandOptions = OptionsOf<'remote'>;
 
 /** How one is started there that is talked to while it runs. */
 export type FarSpawnOptions = Omit<SpawnOptions, 'owner'>;
 
-const { owner: _run, ...RUN_NAMES } = COMMAND_OPTION_NAMES;
-const { owner: _spawn, ...LIVE_NAMES } = SPAWN_OPTION_NAMES;
-const NAMES: OptionNames<FarCommandOptions> = RUN_NAMES;
-const SPAWN_NAMES: OptionNames<FarSpawnOptions> = LIVE_NAMES;
-const OWNER = 'what runs on a far side belongs to its connection: dispose of that';
-const MISTAKES = { ...COMMAND_MISTAKES, owner: OWNER };
+const NAMES = namesOf('remote');
+const { owner: _, ...SPAWN_NAMES } = SPAWN_OPTION_NAMES;
+const REFUSED = {
+  owner: 'what runs on a far side belongs to its connection: dispose of that',
+  onDenied: 'look at result.sandbox.denials, and run it again yourself',
+};
+const TELLING = { mistakes: { ...MISTAKES, ...REFUSED } };
 const INSTEAD = 'leave it out';
 
 /** What only the far side has. */
@@ -73,7 +74,7 @@ export function runFar(
   given: FarCommandOptions = {},
 ): Promise<RunResult> {
   return inLaterTurn(async () => {
-    const options = readOptions('options', given, NAMES, { mistakes: MISTAKES });
+    const options = readOptions('options', given, NAMES, TELLING);
     const { signal, onOutput, input, ...sent } = options;
     const owner = ownerFor(line, command, sent);
     return execute(command, '', { ...options, ...NOT_HERE, owner });
@@ -97,7 +98,7 @@ export function spawnFar(
   given: FarSpawnOptions = {},
 ): Promise<LiveProcess<OutputChunk> | LiveProcess<BytesChunk>> {
   return inLaterTurn(async () => {
-    const options = readOptions('options', given, SPAWN_NAMES, { mistakes: MISTAKES });
+    const options = readOptions('options', given, SPAWN_NAMES, TELLING);
     const { signal, input, stdin, overflow, encoding, ...rest } = options;
     const isOfText = encoding === 'text' || encoding === 'bytes' || isMissing(encoding);
     const sent = isOfText ? rest : { ...rest, encoding };

@@ -1,5 +1,5 @@
-import type { TerminalSize } from '../../command/terminal.js';
 import type { BackgroundProcess } from '../../engine/outcome.js';
+import type { TerminalSize } from '../../options/terminal.js';
 import type { TaskEnd } from '../../tasks/status.js';
 import type { OutputStretch, SubjectState, TaskSubject } from '../../tasks/subject.js';
 import type { Awaited as AwaitedNews, Until } from '../../tasks/wait.js';

@@ -1,9 +1,9 @@
 import type { CommandLine } from '../../command/command-line.js';
-import type { CommandOptions } from '../../command/run.js';
-import type { TerminalSize } from '../../command/terminal.js';
 import type { BashTool, ToolHints, ToolResult } from '../../contracts/contract.js';
 import type { EngineFailure, EngineOutcome } from '../../engine/message.js';
 import type { BackgroundProcess, Capture, OutputChunk, StreamName } from '../../engine/outcome.js';
+import type { OptionsOf } from '../../options/roads.js';
+import type { TerminalSize } from '../../options/terminal.js';
 import type { TaskEvent } from '../../tasks/events.js';
 import type { TaskEnd, TaskLifetime } from '../../tasks/status.js';
 import type { OutputStretch, SubjectState } from '../../tasks/subject.js';
@@ -28,7 +28,7 @@ export interface Hello {
 }
 
 /** Options of a command that go to another machine: plain data, the environment as a policy. */
-export type PlainCommandOptions = Omit<CommandOptions, 'signal' | 'onOutput' | 'owner' | 'input'>;
+export type PlainCommandOptions = Omit<OptionsOf<'remote'>, 'signal' | 'onOutput' | 'input'>;
 
 /** How a call begins. */
 export type Open = OpenCommand | OpenTool | OpenExecute | OpenTask | OpenArtifacts;

@@ -1,7 +1,7 @@
-import { checkData, checkGrace, checkSignal } from '../../command/options.js';
 import { inCallersContext } from '../../engine/caller.js';
 import type { BackgroundProcess } from '../../engine/outcome.js';
 import { ERRNO, errorCode } from '../../engine/system-error.js';
+import { checkData, checkGrace, checkSignal } from '../../options/values.js';
 import { checkFunction, wholeFrom } from '../../support/checks.js';
 import { InputError, messageOf } from '../../support/errors.js';
 import { Listener } from '../../support/listener.js';

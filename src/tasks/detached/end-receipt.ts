@@ -1,5 +1,6 @@
 import type { BackgroundProcess } from '../../engine/outcome.js';
 import { toOutcome } from '../../engine/result.js';
+import { errorCode } from '../../engine/system-error.js';
 import { makeReceipt, type Receipt, type ReceiptSource } from '../../receipt/receipt.js';
 import { endDenials } from './end-denials.js';
 import type { KeeperState, KeptEnd, KeptMember } from './keeper/keeper-state.js';
@@ -26,7 +27,7 @@ export async function endReceipt(
   left: readonly KeptMember[],
   trouble?: string,
 ): Promise<Receipt> {
-  const { userMs, systemMs, peakBytes, outputBytes, cutBytes } = end;
+  const { userMs, systemMs, peakBytes, outputBytes, cutBytes, share } = end;
   const until = state.stage.kind === 'ended' ? state.stage.goneAt : Number.POSITIVE_INFINITY;
   const sandbox = end.sandbox === '' ? undefined : await endDenials(place, order, end, until);
   const result: ReceiptSource = {
@@ -38,6 +39,7 @@ export async function endReceipt(
     peakMemory: { kind: 'measured', bytes: peakBytes },
     background: left.map((member) => toProcess(member, order.command)),
     output: NOT_READ,
+    ...(share !== 0 && { notLowered: { code: errorCode(share), errno: share } }),
     ...(sandbox && { sandbox }),
   };
   const kept = { path: place.output, bytes: outputBytes, missing: cutBytes };

@@ -1,6 +1,9 @@
-import { checkExecuteOptions, checkLiveOptions } from '../../command/options.js';
-import { commandEnvironment, type EnvironmentOptions } from '../../command/run.js';
+import { checkShellText } from '../../command/command-line.js';
+import { commandEnvironment } from '../../command/run.js';
 import type { Outcome } from '../../engine/outcome.js';
+import { checkOptions } from '../../options/check.js';
+import { namesOf, type OptionsOf } from '../../options/roads.js';
+import { checkLiveOptions } from '../../options/values.js';
 import type { SandboxOption } from '../../sandbox/policy.js';
 import { type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { absolutePath } from '../../support/paths.js';
@@ -11,37 +14,23 @@ import { listDetached } from './registry.js';
 import { openDetached, startDetachedSubject } from './start.js';
 
 /** How a command that outlives this process is started. Times in milliseconds, sizes in bytes. */
-export interface DetachOptions extends EnvironmentOptions {
-  /** A path or a `file:` URL. Default: the host's working directory. */
-  readonly cwd?: string | URL | undefined;
-  /** Time that it may take, from its start; then it is ended. Default: none. */
-  readonly timeoutMs?: number | undefined;
-  /** Time from SIGTERM to SIGKILL. Default: 5000. */
-  readonly graceMs?: number | undefined;
+export type DetachOptions = Omit<OptionsOf<'detach'>, 'sandbox'> & {
   /** The most that is kept of its output; what is over that is cut off. Default: 1 GiB. */
   readonly maxOutputBytes?: number | undefined;
   /** 'pipe': `write()` feeds it, from whatever process. Default: 'null'. */
   readonly stdin?: 'null' | 'pipe' | undefined;
-  /** Paths of shells, tried in order. Default: as with `run()`. */
-  readonly shell?: readonly string[] | undefined;
   /**
    * What it may write to, read and reach, as with `run()`. It shares its sandbox with the commands that
    * this process runs with the same policy in the same directory, and keeps it when this process ends;
    * hosts that a policy allows are out of reach from then on. Default: no sandbox.
    */
   readonly sandbox?: SandboxOption | undefined;
-}
+};
 
 const NAMES: OptionNames<DetachOptions> = {
-  cwd: true,
-  timeoutMs: true,
-  graceMs: true,
+  ...namesOf('detach'),
   maxOutputBytes: true,
   stdin: true,
-  shell: true,
-  sandbox: true,
-  env: true,
-  inheritEnv: true,
 };
 
 /** How a task stands, for a list. Times in milliseconds since 1970. */
@@ -120,15 +109,17 @@ export function detach(command: string, given: DetachOptions = {}): Promise<Deta
 
 async function startDetached(command: string, given: DetachOptions): Promise<DetachedTask> {
   const { stdin, maxOutputBytes, ...options } = readOptions('options', given, NAMES);
-  checkExecuteOptions(command, options);
+  checkShellText(command);
+  checkOptions(options);
   checkLiveOptions({ stdin });
-  const { timeoutMs, graceMs = DEFAULT_GRACE_MS, shell, sandbox } = options;
+  const { timeoutMs, graceMs = DEFAULT_GRACE_MS, shell, sandbox, priority } = options;
   const subject = await startDetachedSubject(command, commandEnvironment(options), {
     cwd: absolutePath('cwd', options.cwd ?? '.'),
     timeoutMs,
     graceMs,
     shell,
     sandbox,
+    priority,
     outputQuota: wholeFrom('maxOutputBytes', 0, maxOutputBytes ?? DEFAULT_OUTPUT_BYTES),
     hasInput: stdin === 'pipe',
     completionLine: false,

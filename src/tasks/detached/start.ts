@@ -1,4 +1,5 @@
 import { executeDetached } from '../../command/detached.js';
+import type { Priority } from '../../options/command-options.js';
 import { sandboxOfCommand } from '../../sandbox/of-command.js';
 import { readSandbox, type SandboxOption } from '../../sandbox/policy.js';
 import { DetachedSubject } from './detached-subject.js';
@@ -14,9 +15,10 @@ interface DetachedStart extends Omit<DetachedOrder, 'askedAt' | 'command'> {
   /** Whether how it ended is written under its output, after a blank line. */
   readonly completionLine: boolean;
   /** Paths of shells, tried in order. */
-  readonly shell?: readonly string[] | undefined;
+  readonly shell: readonly string[] | undefined;
+  readonly priority: Priority | undefined;
   /** What it may write to, read and reach. */
-  readonly sandbox?: SandboxOption | undefined;
+  readonly sandbox: SandboxOption | undefined;
 }
 
 /**

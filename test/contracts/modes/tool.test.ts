@@ -176,7 +176,7 @@ test.each<[Partial<ModesOptions>, string]>([
   ],
   [{ maxBackgroundBytes: 0.5 }, 'maxBackgroundBytes: expected a whole number from 1, got 0.5'],
   [{ maxCommandBytes: 0 }, 'maxCommandBytes: expected a whole number from 1, got 0'],
-  [{ graceMs: -1 }, 'graceMs: expected a number from 0, got -1'],
+  [{ graceMs: -1 }, 'graceMs: expected a number of milliseconds of 0 or more, got -1'],
 ])('the options %j are refused', (options, message) => {
   const make = () => createBashTool({ contract: 'modes', cwd: folder.path, ...options });
   expect(make).toThrow(InputError);

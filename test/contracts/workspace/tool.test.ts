@@ -248,7 +248,7 @@ test.each([
   [{ cwd: '' }, 'cwd: expected a path, got ""'],
   [{ tailBytes: 0 }, 'tailBytes: expected a whole number from 1, got 0'],
   [{ headBytes: 1.5 }, 'headBytes: expected a whole number from 0, got 1.5'],
-  [{ graceMs: -1 }, 'graceMs: expected a number from 0, got -1'],
+  [{ graceMs: -1 }, 'graceMs: expected a number of milliseconds of 0 or more, got -1'],
   [{ timeout: { min: 5, max: 4 } }, 'timeout.max: expected a number from 5, got 4'],
 ])('%j is no valid option', (options, message) => {
   expect(() => makeTool(options)).toThrow(message);

@@ -20,23 +20,42 @@ const NICEST: i32 = 19;
 ///
 /// `behind`: a command comes after its host at the processor.
 pub fn of_thread(thread: i32, behind: bool) -> io::Result<Attributes> {
-    // SAFETY: takes numbers. The call itself counts from 40 down to 1, so that errors can be told.
-    let priority = unsafe { libc::syscall(libc::SYS_getpriority, libc::PRIO_PROCESS, thread) };
-    let nice = (priority > 0).then_some(20 - priority as i32);
-    let nicer = |nice: i32| if behind { NICEST.min(nice + BEHIND) } else { nice };
-    let session_nice = behind.then(|| nicer(own_session_nice()));
+    let nice = nice_of(thread);
     let status = status_of(thread)?;
     let mask = number_in(&status, "Umask:", 8).map(|mask| mask as u32);
     let bounding = number_in(&status, "CapBnd:", 16);
-    Ok(Attributes {
+    let mut attributes = Attributes {
         limits: limits(),
         mask,
-        nice: if behind { Some(nicer(nice.unwrap_or(0))) } else { nice },
-        session_nice,
+        nice,
+        session_nice: None,
         affinity: processors(thread),
         oom_score: None,
         bounding,
-    })
+    };
+    if behind {
+        lower(&mut attributes);
+    }
+    Ok(attributes)
+}
+
+/// Gives a command a tenth of its host's share of the processors, where both want them.
+pub fn lower(attributes: &mut Attributes) {
+    let nicer = |nice: i32| NICEST.min(nice + BEHIND);
+    attributes.nice = Some(nicer(attributes.nice.unwrap_or(0)));
+    attributes.session_nice = Some(nicer(own_session_nice()));
+}
+
+/// The nice value of a thread, 0 for the calling one; None: the thread is gone.
+fn nice_of(thread: i32) -> Option<i32> {
+    // SAFETY: takes numbers only. The call itself counts from 40 down to 1, so that errors can be told.
+    let priority = unsafe { libc::syscall(libc::SYS_getpriority, libc::PRIO_PROCESS, thread) };
+    (priority > 0).then_some(20 - priority as i32)
+}
+
+/// The nice value of the calling thread.
+pub fn own_nice() -> Option<i32> {
+    nice_of(0)
 }
 
 /// A process that has taken so much processor time gets SIGXCPU; and SIGKILL if that does not end it.

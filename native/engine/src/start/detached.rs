@@ -23,6 +23,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::command::errors::LaunchError;
 use crate::command::mark::{Mark, end_bearers_of};
+use crate::keeper::attributes;
 use crate::keeper::program::launch_keeper;
 use crate::keeper::words::{End, Words, told};
 use crate::keeper::{NAME, no_keeper};
@@ -51,6 +52,8 @@ pub struct DetachedCommand {
     pub input: bool,
     /// Whether how it ended is written under its output.
     pub line: bool,
+    /// Whether it gets a smaller share of the processors than its host.
+    pub low_priority: bool,
     /// The most bytes of output that are kept.
     pub quota: u64,
     /// The time it may take from its start.
@@ -118,12 +121,17 @@ fn start_now(
     let mark = Mark::of_detached();
     let invocation = Invocation::new(&shells, &text, &environment, &mark, false)?;
     drop((text, environment));
+    let mut attributes = sandbox.as_ref().map(Place::attributes).transpose()?.unwrap_or_default();
+    if command.low_priority {
+        attributes.nice = attributes.nice.or_else(attributes::own_nice);
+        attributes::lower(&mut attributes);
+    }
     let order = Detached {
         request: Request {
             images: invocation.images.clone(),
             environment: invocation.environment.clone(),
             directory: directory.clone(),
-            attributes: sandbox.as_ref().map(Place::attributes).transpose()?.unwrap_or_default(),
+            attributes,
             announce: true,
             ..Request::default()
         },

@@ -269,3 +269,29 @@ fn time(options: &Options, name: &str, least: f64) -> Result<Option<Duration>, R
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the table of options says of this far side: see src/options/roads.ts.
+    fn treatments() -> Options {
+        serde_json::from_str(include_str!("../../options.json")).unwrap()
+    }
+
+    #[test]
+    fn the_options_are_those_of_the_table() {
+        let mut known: Vec<_> = NAMES.iter().map(|name| (*name).to_owned()).collect();
+        known.sort();
+        assert_eq!(treatments().keys().cloned().collect::<Vec<_>>(), known);
+    }
+
+    #[test]
+    fn an_option_that_is_refused_is_refused_by_its_name() {
+        for (name, _) in treatments().iter().filter(|(_, treatment)| *treatment == "refused") {
+            let given = [(name.clone(), Value::from("x"))].into_iter().collect();
+            let refusal = refuse(&given).unwrap_err();
+            assert!(format!("{refusal:?}").contains(name.as_str()), "{refusal:?}");
+        }
+    }
+}

@@ -41,6 +41,9 @@ pub trait Crew {
     /// Whether SIGKILL was needed for that.
     fn is_forced(&self) -> bool;
 
+    /// The errno of why they have no smaller share of the processors; 0: they have, or were to have none.
+    fn share(&self) -> i32;
+
     /// Asks who is there.
     fn look(&mut self, now: Instant);
 

@@ -192,7 +192,8 @@ impl Task {
         let Report { text: sandbox, more: more_denied, is_unheard: unheard, is_alone: alone } =
             self.crew.sandbox();
         let end = self.end.clone().unwrap_or_default();
-        End { output, cut, cause: self.cause, sandbox, more_denied, unheard, alone, ..end }
+        let (cause, share) = (self.cause, self.crew.share());
+        End { output, cut, cause, sandbox, more_denied, unheard, alone, share, ..end }
     }
 
     fn write_line(&mut self) {

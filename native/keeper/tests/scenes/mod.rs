@@ -40,6 +40,7 @@ pub fn scene(text: &str) -> Scene {
         sandbox: None,
         input: false,
         line: true,
+        low_priority: false,
         quota: 1 << 30,
         timeout: Duration::from_secs(60),
         grace: Duration::from_secs(5),

@@ -88,6 +88,8 @@ pub struct End {
     pub unheard: bool,
     /// Its host, which has the proxy of its sandbox, has ended before it, or may have.
     pub alone: bool,
+    /// The errno of why it has no smaller share of the processors; 0: it has, or was to have none.
+    pub share: i32,
     /// Who was left then; some of them, if there were many.
     pub left: Vec<Member>,
     /// How many were left.
@@ -162,7 +164,7 @@ impl End {
         fields.number(self.wall).number(self.at).number(self.output).number(self.cut);
         fields.bytes(self.sandbox.as_bytes()).number(self.more_denied);
         fields.number(self.unheard.into()).number(self.alone.into());
-        fields.number(self.total_left);
+        fields.number(self.share as u64).number(self.total_left);
         self.left.iter().for_each(|member| member.encode(fields));
         fields
     }
@@ -190,6 +192,7 @@ impl End {
             more_denied: fields.number()?,
             unheard: fields.number()? != 0,
             alone: fields.number()? != 0,
+            share: fields.small()?,
             total_left: fields.number()?,
             left: members_in(fields)?,
         })

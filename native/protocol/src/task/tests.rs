@@ -23,6 +23,7 @@ fn end(value: u64, commands: Vec<Option<Vec<u8>>>) -> End {
         more_denied: 7,
         unheard: value.is_multiple_of(3),
         alone: value.is_multiple_of(5),
+        share: value as i32,
         total_left: commands.len() as u64,
         left: commands.into_iter().map(|command| member(9, command)).collect(),
     }

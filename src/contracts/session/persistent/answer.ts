@@ -79,12 +79,13 @@ export function resultOf(
     const background = end.background ?? [];
     return { ...base, outcome, background, ...(ranOutOfMemory && { outOfMemory: 'yes' }) };
   }
-  const { background } = end.shell;
+  const { background, notLowered } = end.shell;
   // It counts from its beginning, and so for the calls before, too.
   const isOfBefore = end.shell.outOfMemory === 'yes' && !ranOutOfMemory;
   const outOfMemory = isOfBefore ? undefined : end.shell.outOfMemory;
   const outcome = outcomeOf(end.shell.outcome, end.reason, timeoutMs);
-  return { ...base, outcome, background, ...(outOfMemory && { outOfMemory }) };
+  const troubles = { ...(outOfMemory && { outOfMemory }), ...(notLowered && { notLowered }) };
+  return { ...base, outcome, background, ...troubles };
 }
 
 function outcomeOf(shell: Outcome, reason: ShellStop | undefined, timeoutMs: number): Outcome {

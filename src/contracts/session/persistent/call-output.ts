@@ -1,5 +1,5 @@
-import type { OutputLimits } from '../../../command/options.js';
 import type { Capture, OutputChunk } from '../../../engine/outcome.js';
+import type { OutputLimits } from '../../../options/command-options.js';
 import { settlesWithin } from '../../../support/timing.js';
 import { PacedOutput } from './paced-output.js';
 import { PipeReader } from './pipe-reader.js';

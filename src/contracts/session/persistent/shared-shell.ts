@@ -141,7 +141,7 @@ export class SharedShell {
 
   async #start(from: Place, moment: CallMoment): Promise<PersistentShell> {
     const { settings, owner } = this.#session;
-    const { shell, graceMs, limits } = settings;
+    const { shell, graceMs, priority, limits } = settings;
     const { sandbox, pipes } = await this.#place.find();
     const environment = shellEnvironment(from.path, settings, moment);
     return PersistentShell.start({
@@ -149,6 +149,7 @@ export class SharedShell {
       environment,
       shell,
       graceMs,
+      priority,
       sandbox,
       pipes,
       limits,

@@ -1,6 +1,5 @@
 import { startCommand } from '../../../command/execute.js';
 import { type LimitGroups, reportOf } from '../../../command/limits/groups.js';
-import type { ExecuteOptions } from '../../../command/options.js';
 import type { StartedCommand } from '../../../command/promise.js';
 import type {
   BackgroundProcess,
@@ -9,6 +8,8 @@ import type {
   RunResult,
 } from '../../../engine/outcome.js';
 import type { SandboxReport } from '../../../engine/sandbox-report.js';
+import type { ExecuteOptions } from '../../../options/command-options.js';
+import type { CarriedBy } from '../../../options/roads.js';
 import type { SandboxPolicy } from '../../../sandbox/policy.js';
 import { onAbort } from '../../../support/abort.js';
 import { settlesAtOnce, settlesWithin, startTimer } from '../../../support/timing.js';
@@ -20,8 +21,14 @@ import { launchText, withoutStartUp } from './script.js';
 import { ShellSandbox } from './shell-sandbox.js';
 import { Wires } from './wires.js';
 
+type Passed = Exclude<
+  CarriedBy<'persistent'>,
+  'cwd' | 'encoding' | 'sandbox' | 'env' | 'inheritEnv'
+>;
+type CarriedOptions = { readonly [Name in Passed | 'owner']: ExecuteOptions[Name] };
+
 /** How a shell is started. Times in milliseconds. */
-interface ShellStart extends Pick<ExecuteOptions, 'shell' | 'graceMs' | 'owner' | 'limits'> {
+interface ShellStart extends CarriedOptions {
   readonly sandbox: SandboxPolicy | undefined;
   /** Where its pipes are to be; undefined: in a directory of their own. */
   readonly pipes: string | undefined;
@@ -81,7 +88,6 @@ const OWN_OUTPUT = { headBytes: 64 * 1024, tailBytes: 0 } as const;
 
 const GONE_MS = 100;
 
-/** Nobody follows it. */
 const ALONE = { takesInput: false, started: () => {}, tell: () => {} };
 
 /** One bash that is given one command after the other. While none runs, the host may exit. */
@@ -132,11 +138,11 @@ export class PersistentShell {
   static async start(start: ShellStart): Promise<PersistentShell> {
     const wires = await Wires.open(start.pipes);
     try {
-      const { cwd, shell, graceMs, limits, owner } = start;
+      const { cwd, shell, graceMs, priority, limits, owner } = start;
       const sandbox = start.sandbox && new ShellSandbox(start.sandbox, start);
       const [environment, startUp] = withoutStartUp(start.environment);
       const options = {
-        ...{ cwd, shell, graceMs, sandbox: sandbox?.policy, limits, owner },
+        ...{ cwd, shell, graceMs, priority, sandbox: sandbox?.policy, limits, owner },
         ...OWN_OUTPUT,
         streams: 'separate',
         followDirectory: true,

@@ -1,8 +1,8 @@
 import { OutputKeeper } from '../../../artifacts/keep-output.js';
 import type { CommandFollower } from '../../../command/execute.js';
-import type { ExecuteOptions } from '../../../command/options.js';
 import type { OutputChunk, SeparateResult } from '../../../engine/outcome.js';
 import type { CommandHandle } from '../../../engine/process.js';
+import type { ExecuteOptions } from '../../../options/command-options.js';
 import { abortReason, onAbort } from '../../../support/abort.js';
 import { settlesWithin } from '../../../support/timing.js';
 import { CommandSubject } from '../../../tasks/command-subject.js';

@@ -1,8 +1,8 @@
 import type { OutputKeeper } from '../../../artifacts/keep-output.js';
 import { checkCommand } from '../../../command/command-line.js';
-import type { ExecuteOptions, OutputLimits } from '../../../command/options.js';
-import { overTerminal, TERMINAL_DEFAULTS } from '../../../command/terminal.js';
 import { onBehalfOfNobody } from '../../../engine/caller.js';
+import type { ExecuteOptions, OutputLimits } from '../../../options/command-options.js';
+import { overTerminal, TERMINAL_DEFAULTS } from '../../../options/terminal.js';
 import type { ReadySnapshot } from '../../../snapshot/shell-snapshot.js';
 import { InputError } from '../../../support/errors.js';
 import type { TerminalUi } from '../../../terminal/ui.js';

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { checkWellFormed } from '../../../command/command-line.js';
 import {
   compileNamePatterns,
   hasPassword,
@@ -7,7 +6,12 @@ import {
 } from '../../../command/secrets.js';
 import { isShellVariable } from '../../../shell/variables.js';
 import { ShellSnapshot } from '../../../snapshot/shell-snapshot.js';
-import { atLeast, type OptionNames, readOptions } from '../../../support/checks.js';
+import {
+  atLeast,
+  checkWellFormed,
+  type OptionNames,
+  readOptions,
+} from '../../../support/checks.js';
 import { InputError, showValue } from '../../../support/errors.js';
 import { momentOf, type ShellSettings, shellEnvironment, showingPaths } from '../../options.js';
 

@@ -1,5 +1,4 @@
 import { type KeptOutput, keepText, type OutputKeeper } from '../../../artifacts/keep-output.js';
-import type { OutputLimits } from '../../../command/options.js';
 import type { Capture, MergedResult } from '../../../engine/outcome.js';
 import {
   inputLimits,
@@ -9,6 +8,7 @@ import {
 } from '../../../minimizer/minimize-capture.js';
 import type { Minimizer } from '../../../minimizer/minimizer.js';
 import { cleanTerminalText } from '../../../minimizer/terminal-text.js';
+import type { OutputLimits } from '../../../options/command-options.js';
 import type { UpdateOptions } from '../../call-listeners.js';
 import { finishOutput, limitsToShow, type OutputSettings } from './show.js';
 

@@ -1,9 +1,9 @@
 import { type KeptOutput, keepText, type OutputKeeper } from '../../../artifacts/keep-output.js';
 import type { ArtifactStore } from '../../../artifacts/store.js';
-import type { OutputLimits } from '../../../command/options.js';
 import type { Capture, Counts, MergedResult } from '../../../engine/outcome.js';
 import type { Origin } from '../../../minimizer/minimize-capture.js';
 import type { Minimizer } from '../../../minimizer/minimizer.js';
+import type { OutputLimits } from '../../../options/command-options.js';
 import {
   firstBytes,
   formatCount,

@@ -1,5 +1,5 @@
-import type { OutputLimits } from '../../../command/options.js';
 import type { OutputChunk } from '../../../engine/outcome.js';
+import type { OutputLimits } from '../../../options/command-options.js';
 import { Listener } from '../../../support/listener.js';
 import { formatSize, lastBytes } from '../../../support/text.js';
 import {

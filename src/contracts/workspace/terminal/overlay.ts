@@ -1,6 +1,6 @@
 import { OutputKeeper } from '../../../artifacts/keep-output.js';
 import { spawnIn } from '../../../command/spawn.js';
-import type { TerminalSize } from '../../../command/terminal.js';
+import type { TerminalSize } from '../../../options/terminal.js';
 import { messageOf } from '../../../support/errors.js';
 import { formatSize, lastBytes } from '../../../support/text.js';
 import { unlessAborted, withinTime } from '../../../support/timing.js';

@@ -1,5 +1,5 @@
-import type { OutputLimits } from '../../../command/options.js';
 import type { Capture, Counts } from '../../../engine/outcome.js';
+import type { OutputLimits } from '../../../options/command-options.js';
 import { firstBytes, lastBytes } from '../../../support/text.js';
 
 /** The capture that the engine would have made of a text that came whole, by another way. */

@@ -75,8 +75,8 @@ function attemptLaunch(
   env: Record<string, string>,
 ): Attempt | Promise<Attempt> {
   try {
-    const { terminal, behind } = command;
-    if (terminal !== undefined) return launchOnTerminal(call, terminal, behind, cwd, env);
+    const { terminal, lowPriority } = command;
+    if (terminal !== undefined) return launchOnTerminal(call, terminal, lowPriority, cwd, env);
     const child = spawn(call.path, call.args, {
       argv0: call.name,
       cwd,

@@ -38,9 +38,9 @@ export function childLeader(
   child: ChildProcess,
   pid: number,
   call: ShellInvocation,
-  { separate, behind }: EngineCommand,
+  { separate, lowPriority }: EngineCommand,
 ): Leader {
-  const share = behind ? comeBehind(pid) : 0;
+  const share = lowPriority ? comeBehind(pid) : 0;
   const pipes = (child.stdio as readonly (Socket | null | undefined)[]).map((pipe) => {
     pipe?.unref();
     return pipe ?? undefined;

@@ -5,7 +5,7 @@ import { ERRNO } from '../../system-error.js';
 import { errnoOf } from '../failure.js';
 import { AROUND_PROGRAM, type ShellInvocation } from './shells.js';
 
-type Program = Pick<EngineCommand, 'separate' | 'terminal' | 'behind'>;
+type Program = Pick<EngineCommand, 'separate' | 'terminal' | 'lowPriority'>;
 
 /**
  * How a program is called: it is looked for on the command's PATH unless it has a slash. What must be
@@ -22,7 +22,7 @@ export function programCall(
   const found = find(name, directory, path);
   if (typeof found !== 'string') return found;
   const merged = !command.separate && command.terminal === undefined;
-  const waits = command.behind && command.terminal === undefined;
+  const waits = command.lowPriority && command.terminal === undefined;
   const shownAs = [name, ...args].join(' ');
   const plain = { directoryDescriptor: undefined, shownAs };
   if (!merged && !waits) return { ...plain, path: found, name, args, script: undefined };

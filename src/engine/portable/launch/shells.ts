@@ -51,7 +51,7 @@ const MERGE_AROUND = 'exec "$0" "$@" 2>&1';
 export const AROUND_PROGRAM = (merged: boolean, waits: boolean): string =>
   `${merged ? MERGE : ''}${waits ? `${WAIT}${CLOSE}` : ''}exec "$0" "$@"`;
 
-type Demand = Pick<EngineCommand, 'text' | 'separate' | 'follow' | 'terminal' | 'behind'>;
+type Demand = Pick<EngineCommand, 'text' | 'separate' | 'follow' | 'terminal' | 'lowPriority'>;
 
 /** How a shell at this path is called. */
 export function shellCall(path: string, command: Demand): ShellInvocation {
@@ -69,7 +69,7 @@ export function shellCall(path: string, command: Demand): ShellInvocation {
     if (!merged) return { ...plain, path, args, shownAs };
     return { ...plain, path: '/bin/sh', args: ['-c', MERGE_AROUND, path, ...args], shownAs };
   }
-  const waits = command.behind && terminal === undefined;
+  const waits = command.lowPriority && terminal === undefined;
   const isLong = terminal === undefined && Buffer.byteLength(text) > LONGEST_TEXT;
   const directoryDescriptor = follow ? DIRECTORY_DESCRIPTORS[dialect] : undefined;
   const [before, after] =

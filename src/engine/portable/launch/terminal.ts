@@ -61,7 +61,7 @@ const LONGEST_TEXT_BYTES = 128 * 1024 - 1;
 export function launchOnTerminal(
   call: ShellInvocation,
   { columns, rows }: NonNullable<EngineCommand['terminal']>,
-  behind: boolean,
+  lowPriority: boolean,
   cwd: string,
   env: Record<string, string>,
 ): Leader | EngineFailure | { readonly errno: number } {
@@ -82,7 +82,7 @@ export function launchOnTerminal(
   } catch (error) {
     return terminalFailure(error);
   }
-  return ptyLeader(pty, call, behind ? comeBehind(pty.pid) : 0);
+  return ptyLeader(pty, call, lowPriority ? comeBehind(pty.pid) : 0);
 }
 
 /** So much may wait to be read: node-pty loses what it holds itself when its process ends. */

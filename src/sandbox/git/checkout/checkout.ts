@@ -89,7 +89,7 @@ export function lookingCommand(
     // The command may have removed its own.
     directory: args[0] ?? directory,
     follow: false,
-    behind: false,
+    lowPriority: false,
     stdin: false,
     separate: true,
     terminal: undefined,

@@ -39,6 +39,8 @@ export interface KeptEnd {
   readonly unheard: boolean;
   /** Its host had ended when nobody of it was left, or may have. */
   readonly alone: boolean;
+  /** Errno of why it has no smaller share of the processors; 0: it has, or was to have none. */
+  readonly share: number;
   /** How many were left; `left` may have only the first of them. */
   readonly totalLeft: number;
   readonly left: readonly KeptMember[];
@@ -63,7 +65,7 @@ export interface KeeperState {
 }
 
 /** Of native/protocol/src/task.rs. */
-const VERSION = 2;
+const VERSION = 3;
 
 /**
  * Reads what native/protocol/src/task/state.rs writes.
@@ -113,6 +115,7 @@ function decodeEnd(fields: FieldReader): KeptEnd {
     moreDenied: fields.number(),
     unheard: fields.number() !== 0,
     alone: fields.number() !== 0,
+    share: fields.number(),
     totalLeft: fields.number(),
     left: readMembers(fields),
   };

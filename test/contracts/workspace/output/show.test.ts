@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { OutputLimits } from '../../../../src/command/options.js';
 import { limitsToShow, showCapture } from '../../../../src/contracts/workspace/output/show.js';
+import type { OutputLimits } from '../../../../src/options/command-options.js';
 import { captureOf, countsOf, linesOf } from '../../../support/captures.js';
 
 const show = (text: string, limits: OutputLimits) =>

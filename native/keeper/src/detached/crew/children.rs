@@ -2,12 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use forkline_launch::Image;
+use forkline_launch::Launched;
+use forkline_protocol::Request;
 
 use super::{Crew, Event};
 use crate::command::launch_lines;
 use crate::detached::denials::Report;
 use crate::ending::Ending;
+use crate::late::lowering::Lowering;
 use crate::looking::Looking;
 use crate::members::{Members, kill};
 use crate::wait::{self, Change, Family};
@@ -21,17 +23,23 @@ pub struct Children {
     launch_lines: Vec<Vec<u8>>,
     ending: Option<Ending>,
     looking: Option<Looking>,
+    /// The errno of why they have no smaller share of the processors, and the next try.
+    share: i32,
+    lowering: Option<Lowering>,
 }
 
 impl Children {
-    pub fn new(leader: i32, images: &[Image]) -> Children {
+    pub fn new(launched: Launched, request: &Request) -> Children {
+        let Launched { pid: leader, share, .. } = launched;
         Children {
             leader,
             has_ended: false,
             members: Members::new(leader),
-            launch_lines: launch_lines(images),
+            launch_lines: launch_lines(&request.images),
             ending: None,
             looking: None,
+            share,
+            lowering: Lowering::after(share, request.attributes.session_nice),
         }
     }
 
@@ -77,6 +85,10 @@ impl Crew for Children {
             return events;
         }
         let leader = (!self.has_ended).then_some(self.leader);
+        let lowering = self.lowering.take_if(|lowering| lowering.due() <= now);
+        if let (Some(lowering), Some(leader)) = (lowering, leader) {
+            (self.share, self.lowering) = lowering.again(leader, now);
+        }
         let ending = self.ending.as_mut();
         if ending.is_some_and(|ending| ending.act(&self.members, leader, now)) {
             events.push(Event::GivenUp);
@@ -101,6 +113,10 @@ impl Crew for Children {
         self.ending.as_ref().is_some_and(Ending::is_forced)
     }
 
+    fn share(&self) -> i32 {
+        self.share
+    }
+
     fn look(&mut self, now: Instant) {
         self.looking.get_or_insert_with(|| Looking::new(now));
     }
@@ -110,7 +126,11 @@ impl Crew for Children {
     }
 
     fn due(&self) -> Option<Instant> {
-        let due = [self.ending.as_ref().map(Ending::due), self.looking.as_ref().map(Looking::due)];
+        let due = [
+            self.ending.as_ref().map(Ending::due),
+            self.looking.as_ref().map(Looking::due),
+            self.lowering.as_ref().map(Lowering::due),
+        ];
         due.into_iter().flatten().min()
     }
 

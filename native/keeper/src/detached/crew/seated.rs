@@ -26,6 +26,7 @@ pub struct Seated {
     is_asked: bool,
     signalled: Option<bool>,
     is_forced: bool,
+    share: i32,
     is_over: bool,
 }
 
@@ -90,6 +91,7 @@ impl Seated {
                 is_asked: false,
                 signalled: None,
                 is_forced: false,
+                share: start.share,
                 is_over: false,
             }),
             Some(Answer::Failed { step, errno }) => Err((step, errno, String::new())),
@@ -121,7 +123,8 @@ impl Seated {
 
     fn answered(&mut self, answer: Answer) {
         match answer {
-            Answer::Exit(Exit { status, user, system, peak, empty, .. }) => {
+            Answer::Exit(Exit { start, status, user, system, peak, empty, .. }) => {
+                self.share = start.share;
                 let ended = Ended { pid: self.leader, status, cpu: [user, system], peak };
                 self.events.push(Event::Ended(ended));
                 self.has_ended = true;
@@ -194,6 +197,10 @@ impl Crew for Seated {
 
     fn is_forced(&self) -> bool {
         self.is_forced
+    }
+
+    fn share(&self) -> i32 {
+        self.share
     }
 
     fn look(&mut self, _: Instant) {

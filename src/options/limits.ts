@@ -1,5 +1,5 @@
-import { needsNativeEngine } from '../../engine/choice.js';
-import { isMissing, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
+import { needsNativeEngine } from '../engine/choice.js';
+import { isMissing, type OptionNames, readOptions, wholeFrom } from '../support/checks.js';
 
 /** What a command, with all that it starts, may take at most. */
 export interface CommandLimits {

@@ -43,7 +43,10 @@ export function terminalSize(pty: unknown): TerminalSize | undefined {
  *
  * @throws {InputError} It is no size, or not alone.
  */
-export function checkPty({ pty, streams, input }: Readonly<Record<string, unknown>>): void {
+export function checkPty(
+  pty: unknown,
+  { streams, input }: { readonly streams?: unknown; readonly input?: unknown },
+): void {
   if (terminalSize(pty) === undefined) return;
   const fail = (name: string, expected: string, value: unknown): never => {
     throw new InputError(`${name}: expected ${expected}, got ${showValue(value)}`);

@@ -1,5 +1,5 @@
+import type { ExecuteOptions } from '../options/command-options.js';
 import { absolutePath, hostDirectory } from '../support/paths.js';
-import type { ExecuteOptions } from './options.js';
 
 /**
  * A command's options as they are now, for a command that starts later. They must have been

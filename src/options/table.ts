@@ -1,0 +1,191 @@
+import type { EngineCommand } from '../engine/message.js';
+import { Owner } from '../engine/owner.js';
+import { checkOnDenied } from '../sandbox/denials/again.js';
+import { readSandbox } from '../sandbox/policy.js';
+import { isAbortSignal } from '../support/abort.js';
+import { checkSwitch } from '../support/checks.js';
+import type { CommandOptions } from './command-options.js';
+import { encodingOf } from './encoding.js';
+import { checkEnvironment, checkInherit, checkVariables } from './environment.js';
+import { readLimits } from './limits.js';
+import { terminalSize } from './terminal.js';
+import {
+  checkData,
+  checkDirectory,
+  checkOneOf,
+  checkShell,
+  checkSize,
+  checkSpill,
+  checkTime,
+  fail,
+} from './values.js';
+
+/** The name of an option of a command. */
+export type OptionName = keyof CommandOptions;
+
+/** All that is said of an option once, for every road by which a command is started. */
+export interface OptionRow {
+  /** Refuses a value that is given and wrong, by an InputError. */
+  readonly check: (value: unknown) => void;
+  /** The value in place of none, as docs say it. */
+  readonly default: string;
+  /** The unit of a number. */
+  readonly unit?: 'ms' | 'bytes';
+  /** The fields of the engine's command that come from it; empty: the host itself keeps to it. */
+  readonly becomes: readonly (keyof EngineCommand)[];
+  /** One line of Markdown for the pages' tables. */
+  readonly says: string;
+}
+
+/** The options of a command, in the order in which docs and errors name them. */
+export const OPTIONS = {
+  cwd: {
+    check: checkDirectory,
+    default: "the host's at the call",
+    becomes: ['directory', 'environment'],
+    says: 'a path, or a `file:` URL',
+  },
+  timeoutMs: {
+    check: (value) => checkTime('timeoutMs', value),
+    default: 'none',
+    unit: 'ms',
+    becomes: ['timeoutMs'],
+    says: 'from the start',
+  },
+  graceMs: {
+    check: (value) => checkTime('graceMs', value, 0),
+    default: '5000',
+    unit: 'ms',
+    becomes: ['graceMs'],
+    says: 'from SIGTERM to SIGKILL',
+  },
+  signal: {
+    check(value) {
+      if (!isAbortSignal(value)) fail('signal', 'an AbortSignal', value);
+    },
+    default: '',
+    becomes: [],
+    says: 'an `AbortSignal`; the promise settles once the command is gone',
+  },
+  streams: {
+    check: (value) => checkOneOf('streams', ['merged', 'separate'], value),
+    default: "`'merged'`",
+    becomes: ['separate'],
+    says: "one stream in true order; `'separate'`: `stdout` and `stderr`",
+  },
+  headBytes: {
+    check: (value) => checkSize('headBytes', value),
+    default: '131072',
+    unit: 'bytes',
+    becomes: ['headBytes'],
+    says: 'kept from the start of each stream',
+  },
+  tailBytes: {
+    check: (value) => checkSize('tailBytes', value),
+    default: '131072',
+    unit: 'bytes',
+    becomes: ['tailBytes'],
+    says: 'kept from the end of each stream',
+  },
+  spill: {
+    check: checkSpill,
+    default: '',
+    becomes: ['spillPath', 'spillMaxBytes', 'spillAfterBytes'],
+    says: 'a file (or `{ path, maxBytes, afterBytes }`) for every byte; with `afterBytes`, made only once a stream is longer than that or than what is kept; [no link](security.md#files)',
+  },
+  encoding: {
+    check: (value) => void encodingOf(value),
+    default: "`'utf-8'`",
+    becomes: ['encoding'],
+    says: 'the encoding of its output, by a label of `TextDecoder`: see [below](#output-as-text)',
+  },
+  input: {
+    check: (value) => checkData('input', value),
+    default: 'none',
+    becomes: ['stdin'],
+    says: 'string or bytes for stdin; without it, stdin is `/dev/null`',
+  },
+  pty: {
+    check: (value) => void terminalSize(value),
+    default: '`false`',
+    becomes: ['terminal'],
+    says: 'run it [on a terminal](#on-a-terminal): `true`, or `{ columns, rows }`',
+  },
+  onOutput: {
+    check(value) {
+      if (typeof value !== 'function') fail('onOutput', 'a function', value);
+    },
+    default: '',
+    becomes: ['listen'],
+    says: 'called with new text, 50 ms or 64 KiB apart, in the async context of the call; of output that is faster than its listener, `droppedBytes` are left out before the text',
+  },
+  owner: {
+    check(value) {
+      if (!(value instanceof Owner)) fail('owner', 'an owner made by createOwner()', value);
+    },
+    default: 'the host',
+    becomes: [],
+    says: 'ends what is left',
+  },
+  shell: {
+    check: checkShell,
+    default: "`/bin/bash`, bash on the command's PATH, `/bin/sh`",
+    becomes: ['shells'],
+    says: 'absolute paths, tried in order',
+  },
+  followDirectory: {
+    check: (value) => checkSwitch('followDirectory', value),
+    default: '`false`',
+    becomes: ['follow'],
+    says: 'tell in `directory` where the shell was at its end, however it ended; see [session.md](session.md#the-directory) for its limits',
+  },
+  priority: {
+    check: (value) => checkOneOf('priority', ['low', 'normal'], value),
+    default: "`'normal'`",
+    becomes: ['lowPriority'],
+    says: "`'low'`: the host comes first [where both want the processors](#on-a-busy-host)",
+  },
+  sandbox: {
+    check: (value) => void readSandbox(value),
+    default: "`'danger-full-access'`",
+    becomes: ['sandbox', 'directory', 'environment'],
+    says: "`'read-only'`, `'workspace-write'` or a policy: what it may write to, read and reach, [enforced by the kernel](sandbox.md)",
+  },
+  onDenied: {
+    check: checkOnDenied,
+    default: '',
+    becomes: [],
+    says: 'asked when the sandbox has denied something: it may have the command [run again with more](sandbox.md#asking-and-running-again)',
+  },
+  limits: {
+    check: (value) => void readLimits(value as CommandOptions['limits']),
+    default: "the host's",
+    becomes: ['groups', 'isSacrificed', 'cpuSeconds'],
+    says: '`{ memoryBytes, processes, cpuSeconds }`: [what it may take](sandbox.md#limits), with all that it starts',
+  },
+  env: {
+    check(value) {
+      checkEnvironment(value);
+      checkVariables(value as CommandOptions['env']);
+    },
+    default: '',
+    becomes: ['environment'],
+    says: 'over the inherited variables; `undefined` removes one',
+  },
+  inheritEnv: {
+    check: checkInherit,
+    default: "`'scrubbed'`",
+    becomes: ['environment'],
+    says: "the host's variables without secrets; `'all'`, `'none'`",
+  },
+} as const satisfies Readonly<Record<OptionName, OptionRow>>;
+
+/** The fields of the engine's command that come from no option, and where each comes from. */
+export const FIELDS_OF_NO_OPTION = {
+  text: 'the command',
+  argv: 'the command',
+  pause: '`overflow` of spawn()',
+} as const satisfies Record<
+  Exclude<keyof EngineCommand, (typeof OPTIONS)[OptionName]['becomes'][number]>,
+  string
+>;

@@ -1,0 +1,154 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
+import { join } from 'node:path';
+import { expect, vi } from 'vitest';
+import { createOwner, type Receipt, type RunResult } from '../../src/index.js';
+import type { OptionName } from '../../src/options/table.js';
+
+/** What is to be seen of a command once it is over. */
+export interface Seen {
+  /** All that the road shows of its output. */
+  readonly text: string;
+  /** Where the road has one. */
+  readonly result?: RunResult | undefined;
+  readonly receipt?: Receipt | undefined;
+  /** How long it took, in milliseconds. */
+  readonly tookMs: number;
+}
+
+/** One option: a value, a command that shows its effect, and what is to be seen. */
+export interface Probe {
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly command: string;
+  /** The road is to end it after this, in milliseconds, by a way of its own. */
+  readonly endAfterMs?: number;
+  readonly sees: (seen: Seen) => void;
+}
+
+/** Much longer than what is ended in time takes, and shorter than what it would take otherwise. */
+const IN_TIME_MS = 12_000;
+const ENDLESS = 'sleep 30';
+const soon = (seen: Seen) => expect(seen.tookMs).toBeLessThan(IN_TIME_MS);
+
+/** Is in the host's environment. */
+export const HOST_VARIABLE = 'ROADS_HOST_VARIABLE';
+
+/** A shell that says so, and is bash. */
+function ownShell(folder: string): string {
+  const path = join(folder, 'bash');
+  writeFileSync(path, '#!/bin/sh\nexport OWN_SHELL=chosen\nexec /bin/bash "$@"\n');
+  chmodSync(path, 0o755);
+  return path;
+}
+
+/**
+ * How each option shows itself, whatever the road. A new option without a probe does not compile.
+ *
+ * @param folder May be written to.
+ */
+export const PROBES: { readonly [Name in OptionName]: (folder: string) => Probe } = {
+  cwd(folder) {
+    const cwd = join(folder, 'sub');
+    mkdirSync(cwd, { recursive: true });
+    const sees = ({ text }: Seen) => expect(text).toContain(cwd);
+    return { options: { cwd }, command: 'pwd', sees };
+  },
+  timeoutMs: () => ({ options: { timeoutMs: 300 }, command: ENDLESS, sees: soon }),
+  graceMs: () => ({
+    options: { graceMs: 100 },
+    command: "trap '' TERM; for i in $(seq 600); do sleep .05; done",
+    endAfterMs: 500,
+    sees: ({ tookMs }) => expect(tookMs).toBeLessThan(4500),
+  }),
+  signal: () => ({ options: { signal: AbortSignal.timeout(300) }, command: ENDLESS, sees: soon }),
+  streams: () => ({
+    options: { streams: 'separate' },
+    command: 'echo in; echo out >&2',
+    sees: ({ result, receipt }) =>
+      expect(receipt?.streams ?? result).toMatchObject({ stdout: {}, stderr: {} }),
+  }),
+  headBytes: () => ({
+    options: { headBytes: 4, tailBytes: 0 },
+    command: 'printf %s {a..z}',
+    sees: ({ text, result }) =>
+      expect(result === undefined ? text : JSON.stringify(result)).toMatch(/abcd(?!e)/),
+  }),
+  tailBytes: () => ({
+    options: { headBytes: 0, tailBytes: 4 },
+    command: 'printf %s {a..z}',
+    sees: ({ text, result }) =>
+      expect(result === undefined ? text : JSON.stringify(result)).toMatch(/(?<!v)wxyz/),
+  }),
+  spill(folder) {
+    const spill = join(folder, 'spilled');
+    const sees = () => expect(readFileSync(spill, 'utf8')).toMatch(/^all of it\r?\n$/);
+    return { options: { spill }, command: 'echo all of it', sees };
+  },
+  encoding: () => ({
+    options: { encoding: 'windows-1252' },
+    command: "printf 'caf\\351\\n'",
+    sees: ({ text }) => expect(text).toContain('café'),
+  }),
+  input: () => ({
+    options: { input: 'typed in' },
+    command: 'cat',
+    sees: ({ text }) => expect(text).toContain('typed in'),
+  }),
+  pty: () => ({
+    options: { pty: true },
+    command: 'test -t 1 && echo on a terminal',
+    sees: ({ text }) => expect(text).toContain('on a terminal'),
+  }),
+  onOutput() {
+    const onOutput = vi.fn();
+    const sees = () =>
+      expect(onOutput).toHaveBeenCalledWith(expect.objectContaining({ text: 'hi\n' }));
+    return { options: { onOutput }, command: 'echo hi', sees };
+  },
+  owner() {
+    const owner = createOwner();
+    setTimeout(() => void owner.dispose(), 300);
+    return { options: { owner }, command: ENDLESS, sees: soon };
+  },
+  shell: (folder) => ({
+    options: { shell: [ownShell(folder)] },
+    command: 'echo "[$OWN_SHELL]"',
+    sees: ({ text }) => expect(text).toContain('[chosen]'),
+  }),
+  followDirectory: (folder) => ({
+    options: { followDirectory: true, cwd: folder },
+    command: 'mkdir -p there && cd there',
+    sees: ({ result }) => expect(result?.directory).toBe(join(folder, 'there')),
+  }),
+  priority: () => ({
+    options: { priority: 'low' },
+    command: 'echo "nice $(nice)."',
+    sees: ({ text }) => expect(text).toContain(`nice ${Math.min(19, getPriority() + 10)}.`),
+  }),
+  sandbox: (folder) => ({
+    options: { sandbox: 'read-only', cwd: folder },
+    command: 'echo x 2>/dev/null >kept-out || echo kept out',
+    sees: ({ text }) => expect(text).toContain('kept out'),
+  }),
+  onDenied(folder) {
+    const onDenied = vi.fn();
+    const command = 'touch kept-out';
+    const sees = () => expect(onDenied).toHaveBeenCalledOnce();
+    return { options: { onDenied, sandbox: 'read-only', cwd: folder }, command, sees };
+  },
+  limits: () => ({
+    options: { limits: { cpuSeconds: 77 } },
+    command: 'echo "seconds $(ulimit -t)."',
+    sees: ({ text }) => expect(text).toContain('seconds 77.'),
+  }),
+  env: () => ({
+    options: { env: { OWN_VARIABLE: 'mine' } },
+    command: 'echo "[$OWN_VARIABLE]"',
+    sees: ({ text }) => expect(text).toContain('[mine]'),
+  }),
+  inheritEnv: () => ({
+    options: { inheritEnv: 'none' },
+    command: `echo "[\${${HOST_VARIABLE}-gone}]"`,
+    sees: ({ text }) => expect(text).toContain('[gone]'),
+  }),
+};
