@@ -6,11 +6,16 @@ import {
   filesIn,
   foldersIn,
   type Import,
+  inCircles,
   isWithin,
   read,
+  repeated,
   testImports,
   typescript,
+  typesOf,
 } from './support/house.js';
+import { knownCircles, knownRustTypes, knownTypeScriptTypes } from './support/known-faults.js';
+import { crates, importsOfCrate, rustFiles, rustTypesOf } from './support/rust-house.js';
 
 const show = ({ from, to }: Import) => `${from} -> ${to}`;
 
@@ -32,12 +37,7 @@ describe.each([typescript])('the rooms of $language', (house) => {
   });
 
   test('no file knows itself by way of others', () => {
-    const reaches = (file: string, goal: string, seen: Set<string>): boolean =>
-      imports.some(({ from, to }) => {
-        if (from !== file || seen.has(to)) return false;
-        return to === goal || reaches(to, goal, seen.add(to));
-      });
-    expect(files.filter((file) => reaches(file, file, new Set()))).toEqual([]);
+    expect(inCircles(files, imports)).toEqual([]);
   });
 
   test('of two folders side by side, one knows the other and not both', () => {
@@ -71,6 +71,11 @@ describe.each([typescript])('the rooms of $language', (house) => {
     expect(exported.filter((name, index) => exported.indexOf(name) !== index)).toEqual([]);
   });
 
+  test('no type has the name of another, not even where both are private', () => {
+    const found = repeated(files.flatMap(typesOf));
+    expect(found.filter((name) => !knownTypeScriptTypes.includes(name))).toEqual([]);
+  });
+
   test('what is exported has a user', () => {
     const used = new Set(
       [...imports, ...testImports].flatMap(({ to, names }) => names.map((name) => `${to} ${name}`)),
@@ -88,7 +93,6 @@ describe.each([typescript])('the rooms of $language', (house) => {
 });
 
 describe('the rooms of Rust', () => {
-  const crates = ['launch', 'protocol', 'keeper', 'engine', 'far', 'addon'];
   const rooms = ['os', 'capture', 'command', 'drain', 'keeper', 'request', 'reactor', 'start'];
   const engine = filesIn('native/engine/src').filter((file) => file.endsWith('.rs'));
   const roomOf = (file: string) => file.split('/')[3] ?? '';
@@ -118,6 +122,17 @@ describe('the rooms of Rust', () => {
         .map((name) => `${file} -> ${name}`);
     });
     expect(upwards).toEqual([]);
+  });
+
+  // What counts as knowing: `importsOfCrate`.
+  test.each(crates)('no module of %s knows itself by way of others', (crate) => {
+    const found = inCircles(rustFiles, importsOfCrate(crate));
+    expect(found.filter((file) => !knownCircles.includes(file))).toEqual([]);
+  });
+
+  test('no type has the name of another, in whatever crate, not even where both are private', () => {
+    const found = repeated(rustFiles.flatMap(rustTypesOf));
+    expect(found.filter((name) => !knownRustTypes.includes(name))).toEqual([]);
   });
 
   test('none has more than 16 files without rooms of its own', () => {

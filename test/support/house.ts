@@ -53,6 +53,25 @@ export interface House {
   readonly isFace: (file: string) => boolean;
 }
 
+/** The files that know themselves by way of others. */
+export function inCircles(files: readonly string[], imports: readonly Import[]): string[] {
+  const reaches = (file: string, goal: string, seen: Set<string>): boolean =>
+    imports.some(({ from, to }) => {
+      if (from !== file || seen.has(to)) return false;
+      return to === goal || reaches(to, goal, seen.add(to));
+    });
+  return files.filter((file) => reaches(file, file, new Set()));
+}
+
+/** The values that a list has more than once. */
+export const repeated = (values: readonly string[]): string[] => [
+  ...new Set(values.filter((value, index) => values.indexOf(value) !== index)),
+];
+
+/** The names of the types that a TypeScript source declares, private ones too. */
+export const typesOf = (file: string): string[] =>
+  [...read(file).matchAll(TYPE)].map(([, name = '']) => name);
+
 /** Whether a folder is another, or in it. */
 export const isWithin = (folder: string, other: string): boolean =>
   folder === other || folder.startsWith(`${other}/`);
@@ -61,6 +80,9 @@ const STATEMENT =
   /^(?:import|export)(?: type)? ?(?<names>[^;'"]*?)\bfrom '(?<path>[^']+)'|^import '(?<bare>[^']+)'|\bimport\('(?<lazy>[^']+)'\)/gm;
 const DECLARATION =
   /^export (?:async |abstract )?(?:function\*?|class|const|interface|type) (\w+)/gm;
+
+const TYPE =
+  /^ *(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|enum) (\w+)(?=[ <{])(?! from\b)/gm;
 
 function importsOf(file: string): Import[] {
   return [...read(file).matchAll(STATEMENT)].flatMap(({ groups = {} }) => {
