@@ -29,7 +29,7 @@ use crate::command::errors::LaunchError;
 use crate::keeper::cradles::{Cradle, Cradles};
 use crate::keeper::identity::Identity;
 use crate::keeper::lifeline::Lifeline;
-use crate::keeper::program::{is_refused, launch_keeper, null};
+use crate::keeper::program::{NAME, is_refused, launch_keeper, no_keeper, null};
 use crate::keeper::sandbox::Sandbox;
 use crate::keeper::words::{Words, end_of, told};
 use crate::os::watch::Watch;
@@ -238,16 +238,8 @@ impl Keeper {
     }
 }
 
-/// The program.
-pub const NAME: &str = "forkline-keeper";
-
 /// What keeps one from being of use that has not yet said that it is there.
 const SILENT: i32 = libc::ESRCH;
-
-/// What a keeper that can't be started, or isn't there, comes to.
-pub fn no_keeper(error: io::Error) -> LaunchError {
-    LaunchError::new(Step::Keeper, &error, NAME)
-}
 
 /// Starts one for a host of this identity, which is the calling thread's. `sandbox`: that it is to make.
 fn start(

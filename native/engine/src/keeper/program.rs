@@ -11,7 +11,14 @@ use forkline_protocol::{VERSION, memory_program};
 use rustix::fs::{Mode, OFlags, open};
 
 use crate::command::errors::LaunchError;
-use crate::keeper::no_keeper;
+
+/// The program.
+pub const NAME: &str = "forkline-keeper";
+
+/// What a keeper that can't be started, or isn't there, comes to.
+pub fn no_keeper(error: io::Error) -> LaunchError {
+    LaunchError::new(crate::command::errors::Step::Keeper, &error, NAME)
+}
 
 /// The null device.
 pub fn null() -> io::Result<OwnedFd> {
@@ -30,7 +37,7 @@ pub fn launch_keeper(
     stack: &mut Stack,
 ) -> Result<i32, LaunchError> {
     let text = |text: &[u8]| CString::new(text).map_err(|error| no_keeper(error.into()));
-    let arguments = ["forkline-keeper", role, &VERSION.to_string()];
+    let arguments = [NAME, role, &VERSION.to_string()];
     let argv = arguments
         .map(|argument| text(argument.as_bytes()))
         .into_iter()

@@ -9,10 +9,13 @@ use rustix::io::Errno;
 
 use crate::command::errors::LaunchError;
 use crate::keeper::identity::Identity;
+use crate::keeper::program::no_keeper;
 use crate::keeper::sandbox::Sandbox;
-use crate::keeper::seats::OnStart;
-use crate::keeper::{Keeper, Turn, no_keeper, start, thread};
+use crate::keeper::{Keeper, Turn, start, thread};
 use crate::os::watch::Watch;
+
+/// Told of every keeper that is started.
+pub type OnStart = Arc<dyn Fn(Arc<Keeper>) + Send + Sync>;
 
 /// How a seat is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,13 +6,10 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::command::errors::{LaunchError, Step};
-use crate::keeper::seat::{Seat, State};
+use crate::keeper::seat::{OnStart, Seat, State};
 use crate::keeper::{Keeper, Turn};
 use crate::os::beneath::Reach;
 use crate::os::watch::Watch;
-
-/// Told of every keeper that is started.
-pub type OnStart = Arc<dyn Fn(Arc<Keeper>) + Send + Sync>;
 
 /// All seats.
 pub struct Seats {

@@ -7,13 +7,13 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use forkline_protocol::{Answer, Exit as Told, Member, Start, take};
+use forkline_protocol::{Answer, Exit as Told, Start, take};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::command::errors::LaunchError;
-use crate::command::outcome::{BackgroundProcess, Cause, Ended, Status, Usage};
+use crate::command::outcome::{Cause, Ended, Status, Usage};
 use crate::reactor::Reactor;
-use crate::reactor::process::{Exit, Phase, Rest};
+use crate::reactor::state::process::{Exit, Phase, Rest};
 
 /// Longer than any answer.
 const LONGEST: usize = 96 * 1024;
@@ -164,14 +164,6 @@ impl Reactor {
             _ => {}
         }
     }
-}
-
-pub(super) fn described(member: Member, label: &str) -> BackgroundProcess {
-    let command = match member.command {
-        Some(words) => String::from_utf8_lossy(&words).into_owned(),
-        None => label.to_owned(),
-    };
-    BackgroundProcess { pid: member.pid, group: member.group, command }
 }
 
 /// By the clock that all processes have.

@@ -8,9 +8,9 @@ use crate::command::outcome::{Cause, Ended};
 use crate::keeper::Keeper;
 use crate::keeper::cradles::{Cradle, SHEDDING};
 use crate::reactor::Reactor;
-use crate::reactor::process::{Phase, Rest};
 use crate::reactor::starting::OF_ITS_KEEPER;
-use crate::reactor::timers::Alarm;
+use crate::reactor::state::process::{Phase, Rest};
+use crate::reactor::state::timers::Alarm;
 use crate::request::order::{Of, Order};
 
 impl Reactor {

@@ -3,57 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forkline_protocol::{Answer, Order};
+use forkline_protocol::Answer;
 
 use crate::command::owner::Owner;
-use crate::keeper::cradles::Cradle;
-use crate::keeper::tenancy::Tenancy;
 use crate::reactor::Reactor;
-use crate::reactor::lifecycle::milliseconds;
-use crate::reactor::silence::Silence;
-use crate::request::letter::tell;
-
-/// Called once everything is gone.
-pub type Done = Box<dyn FnOnce() + Send>;
-
-/// Those who outlived their command, in its cradle.
-pub struct Leftover {
-    /// Whose.
-    pub owner: u64,
-    /// What those of them are called that have no other name.
-    pub label: String,
-    /// Whose cradle it is.
-    pub keeper: Tenancy,
-    /// The way to it.
-    pub cradle: Cradle,
-    /// Its process id.
-    pub parent: i32,
-    /// From SIGTERM to SIGKILL.
-    pub grace: Duration,
-    /// They are to be ended.
-    pub ends: bool,
-    /// They can't be ended.
-    pub given_up: bool,
-    /// Of their cradle.
-    pub silence: Silence,
-}
-
-/// A disposal under way.
-pub struct Disposal {
-    owner: Arc<Owner>,
-    grace: Duration,
-    /// Whether those left by commands that have ended have been told.
-    told: bool,
-    done: Done,
-}
-
-impl Leftover {
-    fn end(&mut self, grace: Duration) {
-        (self.grace, self.ends, self.given_up) = (grace, true, false);
-        self.silence = Silence::default();
-        tell(&self.cradle.channel, Order::End(milliseconds(grace)));
-    }
-}
+use crate::reactor::state::leftover::{Disposal, Done};
 
 impl Reactor {
     /// Ends the owner's commands, and all that those before have left.

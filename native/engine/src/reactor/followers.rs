@@ -4,25 +4,10 @@
 
 use forkline_protocol::{Member, Order};
 
-use crate::command::outcome::BackgroundProcess;
 use crate::reactor::Reactor;
-use crate::reactor::answers::described;
-use crate::reactor::process::{Phase, Rest};
+use crate::reactor::state::followers::{Asked, Gone};
+use crate::reactor::state::process::{Phase, Rest, described};
 use crate::request::letter::tell;
-
-/// Told who of a command runs; None: it could not be looked at.
-pub type Asked = Box<dyn FnOnce(Option<Vec<BackgroundProcess>>) + Send>;
-/// Told that nobody of a command is left; false: nobody can tell any more.
-pub type Gone = Box<dyn FnOnce(bool) + Send>;
-
-/// Who waits for what, of one command.
-#[derive(Default)]
-pub struct Followers {
-    asked: Vec<Asked>,
-    gone: Vec<Gone>,
-    /// The answer so far.
-    members: Vec<BackgroundProcess>,
-}
 
 impl Reactor {
     /// Asks who of a command runs: its leader, and what that has started.

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use forkline_protocol::{News, Received, receive_now};
 use rustix::event::epoll::EventFlags;
@@ -13,19 +13,8 @@ use crate::keeper::cradles::SHEDDING;
 use crate::keeper::sandbox::Sandbox;
 use crate::os::watch::Source;
 use crate::reactor::Reactor;
-use crate::reactor::timers::Alarm;
-
-/// From one try to reap a group to the next.
-const FIRST: Duration = Duration::from_millis(10);
-const LAST: Duration = Duration::from_secs(1);
-
-/// A group of ours that has ended, or whose processes have lost their parent: where orphans fall to
-/// this host (it is the first process of a container, or a subreaper), it has to reap them.
-pub struct Group {
-    /// Its number, which is not given away as long as a child of ours is in it.
-    number: i32,
-    interval: Duration,
-}
+use crate::reactor::state::group::Group;
+use crate::reactor::state::timers::Alarm;
 
 impl Reactor {
     pub(super) fn keeper_started(&mut self, keeper: Arc<Keeper>) {
@@ -129,7 +118,7 @@ impl Reactor {
 
     /// Reaps the processes of this group, now and as they end.
     pub(super) fn reap_group(&mut self, id: u64, number: i32) {
-        self.groups.insert(id, Group { number, interval: FIRST });
+        self.groups.insert(id, Group::new(number));
         self.reap(id);
     }
 
@@ -149,8 +138,7 @@ impl Reactor {
                 _ => {}
             }
         }
-        let again = Instant::now() + group.interval;
-        group.interval = (group.interval * 2).min(LAST);
+        let again = Instant::now() + group.next_interval();
         self.timers.set(id, Alarm::Reap, again);
     }
 }

@@ -12,10 +12,11 @@ use crate::command::outcome::{Cause, Ended, Outcome, SpillReport};
 use crate::drain::stream::{Stream, deliver_rest};
 use crate::os::watch::Source;
 use crate::reactor::Reactor;
-use crate::reactor::disposal::Leftover;
-use crate::reactor::process::{Exit, Phase, Process, Rest, Spilling};
-use crate::reactor::silence::Silence;
-use crate::reactor::timers::Alarm;
+use crate::reactor::state::grace::milliseconds;
+use crate::reactor::state::leftover::Leftover;
+use crate::reactor::state::process::{Exit, Phase, Process, Rest, Spilling};
+use crate::reactor::state::silence::Silence;
+use crate::reactor::state::timers::Alarm;
 use crate::request::letter::Delivery;
 
 /// After the command's end, output that has been quiet this long is taken to be all.
@@ -272,23 +273,5 @@ impl Reactor {
                 self.watch(stream.descriptor.as_fd(), id, source, EventFlags::IN);
             }
         }
-    }
-}
-
-pub(super) fn milliseconds(time: Duration) -> u64 {
-    // A little more is no harm; no time at all means SIGKILL at once.
-    u64::try_from(time.as_micros().div_ceil(1000)).unwrap_or(u64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_grace_that_is_shorter_than_a_millisecond_is_one() {
-        assert_eq!(milliseconds(Duration::from_micros(1)), 1);
-        assert_eq!(milliseconds(Duration::from_micros(1001)), 2);
-        assert_eq!(milliseconds(Duration::ZERO), 0);
-        assert_eq!(milliseconds(Duration::MAX), u64::MAX);
     }
 }

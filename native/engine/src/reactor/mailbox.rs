@@ -20,10 +20,10 @@ use crate::keeper::cradles::Cradle;
 use crate::keeper::{Keeper, Turn};
 use crate::os::pty::Size;
 use crate::os::watch::{FIRST_ID, Source, Watch};
-use crate::reactor::disposal::Done;
-use crate::reactor::followers::{Asked, Gone};
-use crate::reactor::input::Written;
-use crate::reactor::process::Process;
+use crate::reactor::state::followers::{Asked, Gone};
+use crate::reactor::state::input::Written;
+use crate::reactor::state::leftover::Done;
+use crate::reactor::state::process::Process;
 
 /// What a command's streams have carried so far; None when it is over.
 pub type Snapshot = Option<Vec<Captured<Text>>>;

@@ -5,18 +5,16 @@
 mod answers;
 mod cradles;
 mod disk;
-pub mod disposal;
-pub mod followers;
-pub mod input;
+mod disposal;
+mod followers;
 mod keepers;
 mod lifecycle;
 pub mod mailbox;
-pub mod process;
-pub mod silence;
+mod silence;
 mod starting;
+pub mod state;
 mod stopped;
 mod streams;
-mod timers;
 
 use std::collections::HashMap;
 use std::io;
@@ -36,12 +34,12 @@ use crate::os::queue::Queue;
 use crate::os::threads;
 use crate::os::watch::{Source, Watch};
 use crate::reactor::disk::Disk;
-use crate::reactor::disposal::{Disposal, Leftover};
-use crate::reactor::followers::Followers;
-use crate::reactor::keepers::Group;
 use crate::reactor::mailbox::{BELL, Mailbox, Message};
-use crate::reactor::process::Process;
-use crate::reactor::timers::{Alarm, Timers};
+use crate::reactor::state::followers::Followers;
+use crate::reactor::state::group::Group;
+use crate::reactor::state::leftover::{Disposal, Leftover};
+use crate::reactor::state::process::Process;
+use crate::reactor::state::timers::{Alarm, Timers};
 use crate::request::order::Order;
 
 /// The loop's state.

@@ -9,9 +9,9 @@ use crate::keeper::Turn;
 use crate::keeper::cradles::Cradle;
 use crate::keeper::tenancy::Tenancy;
 use crate::reactor::Reactor;
-use crate::reactor::process::{Phase, Process, Spilling};
-use crate::reactor::silence::Silence;
-use crate::reactor::timers::Alarm;
+use crate::reactor::state::process::{Phase, Process, Spilling};
+use crate::reactor::state::silence::Silence;
+use crate::reactor::state::timers::Alarm;
 use crate::request::order::{Of, Order};
 
 /// Of the cradles of one keeper the one that waited, and then the one that was made, may be unfit.

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::reactor::Reactor;
-use crate::reactor::process::{Phase, Process};
-use crate::reactor::timers::Alarm;
+use crate::reactor::state::process::{Phase, Process};
+use crate::reactor::state::timers::Alarm;
 
 /// An answer that has not come for this long may never come.
 const UNANSWERED: Duration = Duration::from_secs(1);

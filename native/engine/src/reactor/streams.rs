@@ -12,10 +12,10 @@ use crate::drain::stream::{Progress, Stream, Tap, deliver};
 use crate::os::pty::{self, Size};
 use crate::os::watch::Source;
 use crate::reactor::Reactor;
-use crate::reactor::input::{Flow, Written};
 use crate::reactor::mailbox::Snapshot;
-use crate::reactor::process::Spilling;
-use crate::reactor::timers::Alarm;
+use crate::reactor::state::input::{Flow, Written};
+use crate::reactor::state::process::Spilling;
+use crate::reactor::state::timers::Alarm;
 
 impl Reactor {
     pub(super) fn drain(&mut self, id: u64, index: usize) {

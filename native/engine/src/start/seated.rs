@@ -10,7 +10,8 @@ use forkline_launch::Attributes;
 use forkline_protocol::{Call, pair};
 
 use crate::command::errors::LaunchError;
-use crate::keeper::{Keeper, Turn, attributes, no_keeper, thread};
+use crate::keeper::program::no_keeper;
+use crate::keeper::{Keeper, Turn, attributes, thread};
 use crate::request::plumbing::descriptors;
 
 /// A sandbox that stands, or that is being made.

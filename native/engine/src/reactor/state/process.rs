@@ -22,9 +22,8 @@ use crate::drain::stream::{Output, Stream};
 use crate::keeper::Turn;
 use crate::keeper::cradles::Cradle;
 use crate::keeper::tenancy::Tenancy;
-use crate::reactor::answers::described;
-use crate::reactor::input::Input;
-use crate::reactor::silence::Silence;
+use crate::reactor::state::input::Input;
+use crate::reactor::state::silence::Silence;
 use crate::request::letter::{Letter, tell};
 
 /// A command that has been asked for.
@@ -217,4 +216,13 @@ impl Process {
         let last = self.outputs.iter().map(|output| output.tap.lock().last_data).max();
         last.unwrap_or(self.started)
     }
+}
+
+/// A process as listeners are told of it. `label`: its name, where it has no other.
+pub fn described(member: Member, label: &str) -> BackgroundProcess {
+    let command = match member.command {
+        Some(words) => String::from_utf8_lossy(&words).into_owned(),
+        None => label.to_owned(),
+    };
+    BackgroundProcess { pid: member.pid, group: member.group, command }
 }

@@ -1,0 +1,22 @@
+//! The time from SIGTERM to SIGKILL.
+
+use std::time::Duration;
+
+/// As cradles are told it: rounded up to milliseconds.
+pub fn milliseconds(time: Duration) -> u64 {
+    // A little more is no harm; no time at all means SIGKILL at once.
+    u64::try_from(time.as_micros().div_ceil(1000)).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grace_that_is_shorter_than_a_millisecond_is_one() {
+        assert_eq!(milliseconds(Duration::from_micros(1)), 1);
+        assert_eq!(milliseconds(Duration::from_micros(1001)), 2);
+        assert_eq!(milliseconds(Duration::ZERO), 0);
+        assert_eq!(milliseconds(Duration::MAX), u64::MAX);
+    }
+}
