@@ -25,16 +25,9 @@ export const knownCircles: readonly string[] = [
 
 /** Names that several types of Rust have. */
 export const knownRustTypes: readonly string[] = [
-  ...'Answer Asked Attributes Base Call Cause Command Cradle End Ended Ending Event Events'.split(
-    ' ',
-  ),
-  ...'Exit Failure Form Found Image Input Keeper Launched Line Member Numbers Order Output'.split(
-    ' ',
-  ),
-  ...'Piece Place Plumbing Process Record Refusal Reply Report Request Rights Room Shown'.split(
-    ' ',
-  ),
-  ...'Start State Step Turn Waker Way Written'.split(' '),
+  ...'Answer Attributes Base Call Cause Command Cradle End Ended Ending'.split(' '),
+  ...'Failure Form Found Image Input Keeper Launched Line Member Output'.split(' '),
+  ...'Place Plumbing Refusal Request Room Shown State Step Turn Way'.split(' '),
 ];
 
 /** Names that several types of TypeScript have. */

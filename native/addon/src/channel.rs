@@ -11,34 +11,36 @@ use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result, Status, sys};
 use parking_lot::Mutex;
 
-use crate::event::Event;
-use crate::record::{Figures, Record};
+use crate::event::EngineEvent;
+use crate::record::{Figures, JsRecord};
 
 /// Does not keep the event loop alive: the TypeScript side does that while commands run.
-type Waker = ThreadsafeFunction<(), Unknown<'static>, FnArgs<(Batch,)>, Status, false, true>;
+type DispatchFunction =
+    ThreadsafeFunction<(), Unknown<'static>, FnArgs<(Batch,)>, Status, false, true>;
 
 /// The queue, from the engine's side.
-pub struct Events {
-    pending: Mutex<Vec<Event>>,
+pub struct EventQueue {
+    pending: Mutex<Vec<EngineEvent>>,
     /// None once the environment has ended.
-    waker: Mutex<Option<Waker>>,
+    waker: Mutex<Option<DispatchFunction>>,
 }
 
 /// The events of one crossing; an array of records in JavaScript.
 pub struct Batch {
-    events: Vec<Event>,
+    events: Vec<EngineEvent>,
     figures: Arc<Mutex<Float64Array>>,
 }
 
-impl Events {
+impl EventQueue {
     /// A queue whose events go to `dispatch`, many at a time, with their figures in `figures`.
     pub fn new(
         dispatch: &Function<FnArgs<(Batch,)>, Unknown<'static>>,
         figures: Float64Array,
     ) -> Result<Arc<Self>> {
-        let events = Arc::new(Events { pending: Mutex::new(Vec::new()), waker: Mutex::new(None) });
+        let events =
+            Arc::new(EventQueue { pending: Mutex::new(Vec::new()), waker: Mutex::new(None) });
         let queue = Arc::downgrade(&events);
-        let at_most = figures.len() / Event::FIGURES;
+        let at_most = figures.len() / EngineEvent::FIGURES;
         let figures = Arc::new(Mutex::new(figures));
         let waker = dispatch.build_threadsafe_function::<()>().weak::<true>().build_callback(
             move |_| {
@@ -51,7 +53,7 @@ impl Events {
     }
 
     /// The oldest events; whether any are left decides about the next crossing.
-    fn take(&self, at_most: usize) -> Vec<Event> {
+    fn take(&self, at_most: usize) -> Vec<EngineEvent> {
         let mut pending = self.pending.lock();
         if pending.len() <= at_most {
             return std::mem::take(&mut *pending);
@@ -70,7 +72,7 @@ impl Events {
     }
 
     /// Adds an event.
-    pub fn push(&self, event: Event) {
+    pub fn push(&self, event: EngineEvent) {
         let first = {
             let mut pending = self.pending.lock();
             pending.push(event);
@@ -94,9 +96,9 @@ impl ToNapiValue for Batch {
         let mut memory = batch.figures.lock();
         // SAFETY: JavaScript reads it on this very thread, after this call.
         let mut figures = Figures::new(unsafe { memory.as_mut() });
-        let mut records = Record::new(&env)?;
+        let mut records = JsRecord::new(&env)?;
         for event in batch.events {
-            let mut record = Record::new(&env)?;
+            let mut record = JsRecord::new(&env)?;
             event.fill(&mut record, &mut figures)?;
             records.push(record.finish())?;
         }
@@ -110,7 +112,7 @@ pub struct CommandSink {
     /// Under which JavaScript knows it.
     pub id: f64,
     /// Where they go.
-    pub events: Arc<Events>,
+    pub events: Arc<EventQueue>,
     /// Whether anybody waits for the start.
     pub announce: bool,
 }
@@ -118,15 +120,15 @@ pub struct CommandSink {
 impl Sink for CommandSink {
     fn started(&self, pid: i32) {
         if self.announce {
-            self.events.push(Event::Started { id: self.id, pid });
+            self.events.push(EngineEvent::Started { id: self.id, pid });
         }
     }
 
     fn output(&self, label: Label, chunks: Vec<Chunk>) {
-        self.events.push(Event::Output { id: self.id, label, chunks });
+        self.events.push(EngineEvent::Output { id: self.id, label, chunks });
     }
 
     fn ended(&self, ended: Ended) {
-        self.events.push(Event::Ended { id: self.id, ended });
+        self.events.push(EngineEvent::Ended { id: self.id, ended });
     }
 }

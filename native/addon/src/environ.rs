@@ -22,7 +22,7 @@ pub fn is(block: &[u8]) -> bool {
     // SAFETY: one word, which is always there; it is read as a value, and not followed here.
     let array = unsafe { (&raw const environ).read_volatile() } as usize;
     let mut addresses = vec![0_u8; (entries.len() + 1) * size_of::<usize>()];
-    let pointers = [Piece { address: array, length: addresses.len() }];
+    let pointers = [MemoryPiece { address: array, length: addresses.len() }];
     if array == 0 || !read(&pointers, &mut addresses) {
         return false;
     }
@@ -41,26 +41,26 @@ fn is_nul(byte: &u8) -> bool {
 }
 
 /// A piece of memory.
-struct Piece {
+struct MemoryPiece {
     address: usize,
     length: usize,
 }
 
 /// Where the entries should lie; those that the process was started with lie in one piece.
-fn pieces(entries: &[&[u8]], addresses: &mut impl Iterator<Item = usize>) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
+fn pieces(entries: &[&[u8]], addresses: &mut impl Iterator<Item = usize>) -> Vec<MemoryPiece> {
+    let mut pieces: Vec<MemoryPiece> = Vec::new();
     for (entry, address) in entries.iter().zip(addresses) {
         let length = entry.len() + 1;
         match pieces.last_mut() {
             Some(last) if last.address + last.length == address => last.length += length,
-            _ => pieces.push(Piece { address, length }),
+            _ => pieces.push(MemoryPiece { address, length }),
         }
     }
     pieces
 }
 
 /// Whether all of it could be read.
-fn read(pieces: &[Piece], into: &mut [u8]) -> bool {
+fn read(pieces: &[MemoryPiece], into: &mut [u8]) -> bool {
     let length = into.len();
     if length == 0 {
         return true;

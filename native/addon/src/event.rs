@@ -9,10 +9,10 @@ use forkline_engine::{
 use napi::Result;
 use napi::bindgen_prelude::{Buffer, Null};
 
-use crate::record::{Figures, Record};
+use crate::record::{Figures, JsRecord};
 
 /// Something that happened to a command, or the answer to a request.
-pub enum Event {
+pub enum EngineEvent {
     /// The command runs.
     Started { id: f64, pid: i32 },
     /// It has printed something.
@@ -27,11 +27,11 @@ pub enum Event {
     /// Nobody is in a sandbox any more.
     SandboxGone { sandbox: f64 },
     /// The answer to a request.
-    Reply { request: f64, reply: Reply },
+    Reply { request: f64, reply: EngineReply },
 }
 
 /// An answer.
-pub enum Reply {
+pub enum EngineReply {
     /// It is done, or it was so.
     Done(bool),
     /// It failed.
@@ -58,46 +58,48 @@ const MEMBERS: u32 = 7;
 const LISTENS: u32 = 8;
 const SANDBOX_GONE: u32 = 9;
 
-impl Event {
+impl EngineEvent {
     /// Figures that one event needs at most.
     pub const FIGURES: usize = 10 + 2 * 9;
 
     /// Fills the event's record, and appends its figures.
-    pub fn fill(self, record: &mut Record, figures: &mut Figures) -> Result<()> {
+    pub fn fill(self, record: &mut JsRecord, figures: &mut Figures) -> Result<()> {
         match self {
-            Event::Started { id, pid } => {
+            EngineEvent::Started { id, pid } => {
                 record.push(STARTED)?;
                 record.push(id)?;
                 record.push(pid)
             }
-            Event::Output { id, label, chunks } => {
+            EngineEvent::Output { id, label, chunks } => {
                 record.push(OUTPUT)?;
                 record.push(id)?;
                 record.push(stream_number(label))?;
                 record.push_each(chunks, chunk)
             }
-            Event::Ended { id, ended: Ended::Ran(outcome) } => ran(record, figures, id, *outcome),
-            Event::Ended { id, ended: Ended::NeverStarted } => {
+            EngineEvent::Ended { id, ended: Ended::Ran(outcome) } => {
+                ran(record, figures, id, *outcome)
+            }
+            EngineEvent::Ended { id, ended: Ended::NeverStarted } => {
                 record.push(NEVER_STARTED)?;
                 record.push(id)
             }
-            Event::Ended { id, ended: Ended::Failed(error) } => failed(record, id, &error),
-            Event::KeeperDied => {
+            EngineEvent::Ended { id, ended: Ended::Failed(error) } => failed(record, id, &error),
+            EngineEvent::KeeperDied => {
                 record.push(KEEPER_DIED)?;
                 record.push(0)
             }
-            Event::Listens { sandbox, plan, descriptor, answer } => {
+            EngineEvent::Listens { sandbox, plan, descriptor, answer } => {
                 record.push(LISTENS)?;
                 record.push(sandbox)?;
                 record.push(descriptor)?;
                 record.push(answer)?;
                 record.push(plan)
             }
-            Event::SandboxGone { sandbox } => {
+            EngineEvent::SandboxGone { sandbox } => {
                 record.push(SANDBOX_GONE)?;
                 record.push(sandbox)
             }
-            Event::Reply { request, reply: Reply::Members(members) } => {
+            EngineEvent::Reply { request, reply: EngineReply::Members(members) } => {
                 record.push(MEMBERS)?;
                 record.push(request)?;
                 match members {
@@ -105,7 +107,7 @@ impl Event {
                     Some(members) => record.push_each(members, background),
                 }
             }
-            Event::Reply { request, reply } => {
+            EngineEvent::Reply { request, reply } => {
                 record.push(REPLY)?;
                 record.push(request)?;
                 replied(record, reply)
@@ -114,7 +116,7 @@ impl Event {
     }
 }
 
-fn failed(record: &mut Record, id: f64, error: &LaunchError) -> Result<()> {
+fn failed(record: &mut JsRecord, id: f64, error: &LaunchError) -> Result<()> {
     record.push(FAILED)?;
     record.push(id)?;
     record.push(error.step.name())?;
@@ -123,7 +125,7 @@ fn failed(record: &mut Record, id: f64, error: &LaunchError) -> Result<()> {
     record.push(error.to_string())
 }
 
-fn ran(record: &mut Record, figures: &mut Figures, id: f64, outcome: Outcome) -> Result<()> {
+fn ran(record: &mut JsRecord, figures: &mut Figures, id: f64, outcome: Outcome) -> Result<()> {
     record.push(RAN)?;
     record.push(id)?;
     record.push(figures.used() as u32)?;
@@ -172,7 +174,7 @@ fn ran(record: &mut Record, figures: &mut Figures, id: f64, outcome: Outcome) ->
 
 /// Two texts a capture, the second one empty unless it is cut; its counts are figures.
 fn final_capture(
-    record: &mut Record,
+    record: &mut JsRecord,
     figures: &mut Figures,
     captured: Captured<Text>,
 ) -> Result<()> {
@@ -201,16 +203,16 @@ fn final_capture(
     }
 }
 
-fn replied(record: &mut Record, reply: Reply) -> Result<()> {
+fn replied(record: &mut JsRecord, reply: EngineReply) -> Result<()> {
     match reply {
-        Reply::Done(value) => record.push(value),
-        Reply::Failed(errno) => {
+        EngineReply::Done(value) => record.push(value),
+        EngineReply::Failed(errno) => {
             record.push(false)?;
             record.push(errno.raw_os_error())?;
             record.push(errno_text(errno.raw_os_error()))
         }
-        Reply::Detached(Ok(pid)) => record.push(pid),
-        Reply::Detached(Err(error)) => {
+        EngineReply::Detached(Ok(pid)) => record.push(pid),
+        EngineReply::Detached(Err(error)) => {
             record.push(false)?;
             record.push(error.errno)?;
             record.push(error.to_string())?;
@@ -218,13 +220,15 @@ fn replied(record: &mut Record, reply: Reply) -> Result<()> {
             record.push(error.subject)
         }
         // Told in a record of their own.
-        Reply::Snapshot(None) | Reply::Members(_) | Reply::Sandbox(None) => record.push(Null),
-        Reply::Sandbox(Some(report)) => record.push(report),
-        Reply::Snapshot(Some(captures)) => record.push_each(captures, capture),
+        EngineReply::Snapshot(None) | EngineReply::Members(_) | EngineReply::Sandbox(None) => {
+            record.push(Null)
+        }
+        EngineReply::Sandbox(Some(report)) => record.push(report),
+        EngineReply::Snapshot(Some(captures)) => record.push_each(captures, capture),
     }
 }
 
-fn chunk(record: &mut Record, chunk: Chunk) -> Result<()> {
+fn chunk(record: &mut JsRecord, chunk: Chunk) -> Result<()> {
     record.push(chunk.dropped as f64)?;
     match chunk.data {
         Data::Text(text) => record.push_text(text),
@@ -233,7 +237,7 @@ fn chunk(record: &mut Record, chunk: Chunk) -> Result<()> {
 }
 
 /// The elements of a capture.
-pub fn capture(record: &mut Record, captured: Captured<Text>) -> Result<()> {
+pub fn capture(record: &mut JsRecord, captured: Captured<Text>) -> Result<()> {
     counts(record, captured.total)?;
     record.push(captured.lossy)?;
     match captured.kept {
@@ -247,13 +251,13 @@ pub fn capture(record: &mut Record, captured: Captured<Text>) -> Result<()> {
     }
 }
 
-fn counts(record: &mut Record, counts: Counts) -> Result<()> {
+fn counts(record: &mut JsRecord, counts: Counts) -> Result<()> {
     record.push(counts.bytes as f64)?;
     record.push(counts.characters as f64)?;
     record.push(counts.lines as f64)
 }
 
-fn spill(record: &mut Record, report: SpillReport) -> Result<()> {
+fn spill(record: &mut JsRecord, report: SpillReport) -> Result<()> {
     record.push(report.written as f64)?;
     record.push(report.dropped as f64)?;
     if let Some(errno) = report.error {
@@ -263,7 +267,7 @@ fn spill(record: &mut Record, report: SpillReport) -> Result<()> {
     Ok(())
 }
 
-fn background(record: &mut Record, process: BackgroundProcess) -> Result<()> {
+fn background(record: &mut JsRecord, process: BackgroundProcess) -> Result<()> {
     record.push(process.pid)?;
     record.push(process.group)?;
     record.push(process.command)

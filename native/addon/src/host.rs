@@ -10,8 +10,8 @@ use std::sync::{Arc, Weak};
 use forkline_engine::{Engine, StartError};
 use parking_lot::Mutex;
 
-use crate::channel::Events;
-use crate::event::Event;
+use crate::channel::EventQueue;
+use crate::event::EngineEvent;
 
 /// The engine, started when first asked for; every JavaScript environment shares it.
 pub fn engine() -> Result<&'static Engine, StartError> {
@@ -29,26 +29,26 @@ pub fn engine() -> Result<&'static Engine, StartError> {
 }
 
 /// The line to a JavaScript environment.
-struct Line {
+struct Environment {
     name: String,
-    events: Weak<Events>,
+    events: Weak<EventQueue>,
 }
 
-static LINES: Mutex<Vec<Line>> = Mutex::new(Vec::new());
+static ENVIRONMENTS: Mutex<Vec<Environment>> = Mutex::new(Vec::new());
 
-/// The same events, as those of another line.
-pub fn with_line(name: String, events: Arc<Events>) -> Arc<Events> {
-    let mut lines = LINES.lock();
-    lines.retain(|line| line.events.strong_count() > 0);
-    lines.push(Line { name, events: Arc::downgrade(&events) });
+/// The same events, as those of another environment.
+pub fn register_environment(name: String, events: Arc<EventQueue>) -> Arc<EventQueue> {
+    let mut environments = ENVIRONMENTS.lock();
+    environments.retain(|environment| environment.events.strong_count() > 0);
+    environments.push(Environment { name, events: Arc::downgrade(&events) });
     events
 }
 
 /// Any environment may tell that.
 fn tell_of_keeper() {
-    let line = LINES.lock().iter().find_map(|line| line.events.upgrade());
-    if let Some(line) = line {
-        line.push(Event::KeeperDied);
+    let events = ENVIRONMENTS.lock().iter().find_map(|environment| environment.events.upgrade());
+    if let Some(events) = events {
+        events.push(EngineEvent::KeeperDied);
     }
 }
 
@@ -56,16 +56,16 @@ fn tell_of_keeper() {
 /// descriptors are closed, which refuses the sandbox.
 fn tell_of_socket(sandbox: u64, plan: &[u8], descriptors: Option<[OwnedFd; 2]>) {
     let server = server_in(plan).unwrap_or_default();
-    let lines = LINES.lock();
-    let line = lines.iter().find(|line| line.name.as_bytes() == server);
-    if let Some(line) = line.and_then(|line| line.events.upgrade()) {
+    let environments = ENVIRONMENTS.lock();
+    let environment = environments.iter().find(|environment| environment.name.as_bytes() == server);
+    if let Some(events) = environment.and_then(|environment| environment.events.upgrade()) {
         let sandbox = sandbox as f64;
-        line.push(match descriptors {
-            None => Event::SandboxGone { sandbox },
+        events.push(match descriptors {
+            None => EngineEvent::SandboxGone { sandbox },
             Some(descriptors) => {
                 let plan = String::from_utf8_lossy(plan).into_owned();
                 let [descriptor, answer] = descriptors.map(IntoRawFd::into_raw_fd);
-                Event::Listens { sandbox, plan, descriptor, answer }
+                EngineEvent::Listens { sandbox, plan, descriptor, answer }
             }
         });
     }

@@ -20,9 +20,9 @@ use napi::{Env, Error, Result, Status};
 use napi_derive::napi;
 use parking_lot::Mutex;
 
-use channel::{Batch, CommandSink, Events};
-use event::{Event, Reply};
-use request::{Numbers, Paths, Strings, command, detached, milliseconds, size};
+use channel::{Batch, CommandSink, EventQueue};
+use event::{EngineEvent, EngineReply};
+use request::{CommandNumbers, Paths, Strings, command, detached, milliseconds, size};
 
 /// Whether the process's environment is exactly this: `NAME=value` entries separated by NUL, one
 /// character a byte.
@@ -51,7 +51,7 @@ pub fn start() -> Option<StartFailure> {
 #[napi]
 pub struct Channel {
     engine: &'static Engine,
-    events: Arc<Events>,
+    events: Arc<EventQueue>,
     owners: Arc<Mutex<HashMap<u64, Arc<Owner>>>>,
     handles: HashMap<u64, Handle>,
     host_directory: HostDirectory,
@@ -70,7 +70,7 @@ impl Channel {
     ) -> Result<Self> {
         let engine = host::engine()
             .map_err(|error| Error::new(Status::GenericFailure, error.to_string()))?;
-        let events = host::with_line(name, Events::new(&dispatch, figures)?);
+        let events = host::register_environment(name, EventQueue::new(&dispatch, figures)?);
         let owners = Arc::new(Mutex::new(HashMap::new()));
         let ending = (events.clone(), owners.clone());
         env.add_env_cleanup_hook(ending, move |(events, owners)| {
@@ -90,7 +90,7 @@ impl Channel {
         id as f64
     }
 
-    /// Starts a command; its events follow under `id`. `numbers` are those of [`Numbers`]. Without
+    /// Starts a command; its events follow under `id`. `numbers` are those of [`CommandNumbers`]. Without
     /// a directory, it is the host's of now.
     #[napi]
     #[allow(clippy::too_many_arguments, reason = "an object would cost a look-up for each field")]
@@ -107,7 +107,7 @@ impl Channel {
         sandbox: Option<String>,
         groups: Option<String>,
     ) -> Result<()> {
-        let numbers = Numbers::parse(numbers)?;
+        let numbers = CommandNumbers::parse(numbers)?;
         let owner = self.owner_of(numbers.owner)?;
         let events = self.events.clone();
         let sink = Arc::new(CommandSink { id, events, announce: numbers.announce });
@@ -145,7 +145,7 @@ impl Channel {
         let command = detached(text, environment, &paths, numbers, sandbox)?;
         let events = self.events.clone();
         let answer = Box::new(move |started| {
-            events.push(Event::Reply { request, reply: Reply::Detached(started) });
+            events.push(EngineEvent::Reply { request, reply: EngineReply::Detached(started) });
         });
         self.engine.start_detached(command, answer);
         Ok(())
@@ -183,10 +183,10 @@ impl Channel {
         let events = self.events.clone();
         let written = Box::new(move |result| {
             let reply = match result {
-                Ok(()) => Reply::Done(true),
-                Err(errno) => Reply::Failed(errno),
+                Ok(()) => EngineReply::Done(true),
+                Err(errno) => EngineReply::Failed(errno),
             };
-            events.push(Event::Reply { request, reply });
+            events.push(EngineEvent::Reply { request, reply });
         });
         self.engine.write(self.engine_id(id), bytes.to_vec(), written);
     }
@@ -213,7 +213,7 @@ impl Channel {
         })?;
         let events = self.events.clone();
         let sent = Box::new(move |sent| {
-            events.push(Event::Reply { request, reply: Reply::Done(sent) });
+            events.push(EngineEvent::Reply { request, reply: EngineReply::Done(sent) });
         });
         self.engine.signal(self.engine_id(id), signal, sent);
         Ok(())
@@ -224,7 +224,7 @@ impl Channel {
     pub fn snapshot(&self, id: f64, request: f64) {
         let events = self.events.clone();
         let answer = Box::new(move |captures| {
-            events.push(Event::Reply { request, reply: Reply::Snapshot(captures) });
+            events.push(EngineEvent::Reply { request, reply: EngineReply::Snapshot(captures) });
         });
         self.engine.snapshot(self.engine_id(id), answer);
     }
@@ -234,7 +234,7 @@ impl Channel {
     pub fn members(&self, id: f64, request: f64) {
         let events = self.events.clone();
         let asked = Box::new(move |members| {
-            events.push(Event::Reply { request, reply: Reply::Members(members) });
+            events.push(EngineEvent::Reply { request, reply: EngineReply::Members(members) });
         });
         self.engine.members(self.engine_id(id), asked);
     }
@@ -244,7 +244,7 @@ impl Channel {
     pub fn sandbox(&self, id: f64, request: f64) {
         let events = self.events.clone();
         let answer = Box::new(move |report| {
-            events.push(Event::Reply { request, reply: Reply::Sandbox(report) });
+            events.push(EngineEvent::Reply { request, reply: EngineReply::Sandbox(report) });
         });
         self.engine.sandbox(self.engine_id(id), answer);
     }
@@ -254,7 +254,7 @@ impl Channel {
     pub fn when_gone(&self, id: f64, request: f64) {
         let events = self.events.clone();
         let gone = Box::new(move |known| {
-            events.push(Event::Reply { request, reply: Reply::Done(known) });
+            events.push(EngineEvent::Reply { request, reply: EngineReply::Done(known) });
         });
         self.engine.when_gone(self.engine_id(id), gone);
     }
@@ -266,7 +266,7 @@ impl Channel {
         self.owners.lock().remove(&owner.id);
         let events = self.events.clone();
         let done = Box::new(move || {
-            events.push(Event::Reply { request, reply: Reply::Done(true) });
+            events.push(EngineEvent::Reply { request, reply: EngineReply::Done(true) });
         });
         self.engine.dispose(&owner, milliseconds(grace_ms), done);
         Ok(())

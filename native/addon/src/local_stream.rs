@@ -12,7 +12,7 @@ use napi::{Env, Result};
 use napi_derive::napi;
 
 use crate::event;
-use crate::record::Record;
+use crate::record::JsRecord;
 
 /// Makes a named pipe that only its owner may open, and opens it for reading without waiting for a
 /// writer. Gives the descriptor, which is the caller's to close, or a negative errno.
@@ -80,7 +80,7 @@ impl TextCapture {
     /// What there is so far, as the elements of a capture.
     #[napi]
     pub fn snapshot<'env>(&self, env: &'env Env) -> Result<Array<'env>> {
-        let mut record = Record::new(env)?;
+        let mut record = JsRecord::new(env)?;
         event::capture(&mut record, self.capture.snapshot())?;
         Ok(record.finish())
     }

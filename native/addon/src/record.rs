@@ -11,16 +11,16 @@ use napi::{Env, Result};
 use forkline_engine::Text;
 
 /// The array so far.
-pub struct Record<'env> {
+pub struct JsRecord<'env> {
     env: &'env Env,
     array: Array<'env>,
     length: u32,
 }
 
-impl<'env> Record<'env> {
+impl<'env> JsRecord<'env> {
     /// An empty one.
     pub fn new(env: &'env Env) -> Result<Self> {
-        Ok(Record { env, array: env.create_array(0)?, length: 0 })
+        Ok(JsRecord { env, array: env.create_array(0)?, length: 0 })
     }
 
     /// Appends a value.
@@ -42,11 +42,11 @@ impl<'env> Record<'env> {
     pub fn push_each<Item>(
         &mut self,
         items: Vec<Item>,
-        fill: impl Fn(&mut Record<'env>, Item) -> Result<()>,
+        fill: impl Fn(&mut JsRecord<'env>, Item) -> Result<()>,
     ) -> Result<()> {
-        let mut list = Record::new(self.env)?;
+        let mut list = JsRecord::new(self.env)?;
         for item in items {
-            let mut record = Record::new(self.env)?;
+            let mut record = JsRecord::new(self.env)?;
             fill(&mut record, item)?;
             list.push(record.array)?;
         }

@@ -13,7 +13,7 @@ use napi::{Error, Result, Status};
 
 /// The numbers of a command, in the order of `encodeNumbers` in src/engine/addon/codec.ts: one array of
 /// doubles costs less to hand over than ten properties with names.
-pub struct Numbers {
+pub struct CommandNumbers {
     /// Who wants it.
     pub owner: u64,
     /// Whether anybody waits for its start.
@@ -31,7 +31,7 @@ pub struct Numbers {
     sacrificed: bool,
 }
 
-impl Numbers {
+impl CommandNumbers {
     /// From the array. A float becomes the nearest integer in range, so infinite means 'all'.
     pub fn parse(numbers: &[f64]) -> Result<Self> {
         let [
@@ -62,7 +62,7 @@ impl Numbers {
             2 => Some(Form::Bytes),
             _ => None,
         };
-        Ok(Numbers {
+        Ok(CommandNumbers {
             owner: owner as u64,
             announce: announce != 0.0,
             streams: match size(columns, rows) {
@@ -103,7 +103,11 @@ pub struct Strings {
 }
 
 /// The command as the engine takes it. The TypeScript side has checked every field.
-pub fn command(strings: Strings, directory: Option<Directory>, numbers: &Numbers) -> Command {
+pub fn command(
+    strings: Strings,
+    directory: Option<Directory>,
+    numbers: &CommandNumbers,
+) -> Command {
     Command {
         text: strings.text.into_bytes(),
         shells: paths(&strings.shells),

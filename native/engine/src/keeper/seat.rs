@@ -19,7 +19,7 @@ pub type OnStart = Arc<dyn Fn(Arc<Keeper>) + Send + Sync>;
 
 /// How a seat is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum SeatState {
     /// Nobody has it.
     Empty,
     /// Nothing runs there.
@@ -59,13 +59,13 @@ impl Seat {
     }
 
     /// Whether somebody has it, and how he is. For one that nobody else asks for now.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> SeatState {
         // Somebody is just about to take it.
-        let Some(current) = self.current.try_lock() else { return State::Busy };
+        let Some(current) = self.current.try_lock() else { return SeatState::Busy };
         match current.as_ref().filter(|keeper| !keeper.is_gone() && !keeper.has_resigned()) {
-            None => State::Empty,
-            Some(keeper) if keeper.is_busy() => State::Busy,
-            Some(_) => State::Idle,
+            None => SeatState::Empty,
+            Some(keeper) if keeper.is_busy() => SeatState::Busy,
+            Some(_) => SeatState::Idle,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::command::errors::{LaunchError, Step};
-use crate::keeper::seat::{OnStart, Seat, State};
+use crate::keeper::seat::{OnStart, Seat, SeatState};
 use crate::keeper::{Keeper, Turn};
 use crate::os::beneath::Reach;
 use crate::os::watch::Watch;
@@ -74,7 +74,8 @@ impl Seats {
             }
         };
         let seat = entry.1.clone();
-        let left = if seat.state() == State::Empty { make_room(&mut sandboxes) } else { Ok(None) };
+        let left =
+            if seat.state() == SeatState::Empty { make_room(&mut sandboxes) } else { Ok(None) };
         sandboxes.push(entry);
         drop(sandboxes);
         if let Some(keeper) = left? {
@@ -86,9 +87,9 @@ impl Seats {
 
 /// Room for one more among these; who has left his seat for that.
 fn make_room(sandboxes: &mut Vec<Sandboxed>) -> Result<Option<Arc<Keeper>>, LaunchError> {
-    let states: Vec<State> = sandboxes.iter().map(|(_, seat)| state(seat)).collect();
+    let states: Vec<SeatState> = sandboxes.iter().map(|(_, seat)| state(seat)).collect();
     if sandboxes.len() >= MOST_KNOWN
-        && let Some(place) = states.iter().position(|state| *state == State::Empty)
+        && let Some(place) = states.iter().position(|state| *state == SeatState::Empty)
     {
         sandboxes.remove(place);
         return make_room(sandboxes);
@@ -105,9 +106,9 @@ fn make_room(sandboxes: &mut Vec<Sandboxed>) -> Result<Option<Arc<Keeper>>, Laun
 }
 
 /// Of a seat in the list.
-fn state(seat: &Arc<Seat>) -> State {
+fn state(seat: &Arc<Seat>) -> SeatState {
     // Whoever else has it asks for its keeper just now: only here is it given out.
-    if Arc::strong_count(seat) > 1 { State::Busy } else { seat.state() }
+    if Arc::strong_count(seat) > 1 { SeatState::Busy } else { seat.state() }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -118,9 +119,9 @@ enum Room {
 }
 
 /// `states`: the one that was asked for last comes last.
-fn room(states: &[State]) -> Room {
-    let standing = states.iter().filter(|state| **state != State::Empty).count();
-    let idle = states.iter().position(|state| *state == State::Idle);
+fn room(states: &[SeatState]) -> Room {
+    let standing = states.iter().filter(|state| **state != SeatState::Empty).count();
+    let idle = states.iter().position(|state| *state == SeatState::Idle);
     match idle {
         _ if standing < FEW => Room::Enough,
         Some(place) => Room::InPlaceOf(place),
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn s11_only_what_is_idle_is_given_up_the_least_recently_used_first() {
-        use State::{Busy, Empty, Idle};
+        use SeatState::{Busy, Empty, Idle};
         let of = |count: usize, state| vec![state; count];
         assert_eq!(room(&of(FEW - 1, Idle)), Room::Enough);
         assert_eq!(room(&of(FEW, Idle)), Room::InPlaceOf(0));

@@ -32,7 +32,7 @@ pub struct Means {
 pub struct Shown {
     /// By their inodes; 0: not shown.
     namespaces: [u64; NAMESPACES.len()],
-    rights: Rights,
+    rights: StatusRights,
     /// The cgroups that it is in.
     cgroups: Vec<u8>,
     /// What a security module calls it.
@@ -43,7 +43,7 @@ pub struct Shown {
 
 /// What is in its status.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Rights {
+struct StatusRights {
     /// The bounding set, where the status is not shown; else it is sent.
     bounding: Option<u64>,
     /// Capabilities that each program has.
@@ -173,7 +173,7 @@ impl Thread {
         })
     }
 
-    fn rights(&mut self, means: Means) -> Rights {
+    fn rights(&mut self, means: Means) -> StatusRights {
         if self.status.is_none() {
             self.status = open_own("status");
         }
@@ -183,7 +183,7 @@ impl Thread {
             Some(count) => means.is_filtered && count > of_all_threads(),
             None => means.is_filtered && means.can_confine_itself(),
         };
-        Rights {
+        StatusRights {
             bounding: status.is_empty().then(bounding_set),
             ambient: number_in(&status, "CapAmb:", 16).unwrap_or_else(|| ambient(means)),
             filters,
@@ -192,7 +192,7 @@ impl Thread {
     }
 }
 
-impl Rights {
+impl StatusRights {
     /// Capabilities leave the bounding set with one of them alone, no ambient one is there that is not
     /// inheritable, and filters are put by who may.
     fn may_have_changed(&self, before: Means, now: Means) -> bool {

@@ -51,10 +51,10 @@ impl Words {
 }
 
 /// How a process has ended that was to go on, and what it has said: `exit code 3: no such file`.
-pub fn told(end: Option<End>, words: Option<&Words>) -> String {
+pub fn told(end: Option<ProcessEnd>, words: Option<&Words>) -> String {
     let how = match end {
-        Some(End::Exit(code)) => format!("exit code {code}"),
-        Some(End::Signal(signal)) => format!("signal {signal}"),
+        Some(ProcessEnd::Exit(code)) => format!("exit code {code}"),
+        Some(ProcessEnd::Signal(signal)) => format!("signal {signal}"),
         None => "nobody knows how".to_owned(),
     };
     let said = words.map(Words::read).unwrap_or_default();
@@ -63,7 +63,7 @@ pub fn told(end: Option<End>, words: Option<&Words>) -> String {
 
 /// How a process has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum ProcessEnd {
     /// With this code.
     Exit(i32),
     /// By this signal.
@@ -71,7 +71,7 @@ pub enum End {
 }
 
 /// How a child of ours has ended, or is just about to, which stays to be reaped.
-pub fn end_of(child: i32) -> Option<End> {
+pub fn end_of(child: i32) -> Option<ProcessEnd> {
     const SOON: Duration = Duration::from_millis(100);
     const AGAIN: Duration = Duration::from_millis(1);
     let until = Instant::now() + SOON;
@@ -87,8 +87,8 @@ pub fn end_of(child: i32) -> Option<End> {
         let (pid, status) = unsafe { (info.si_pid(), info.si_status()) };
         match info.si_code {
             _ if result != 0 => return None,
-            libc::CLD_EXITED if pid == child => return Some(End::Exit(status)),
-            _ if pid == child => return Some(End::Signal(status)),
+            libc::CLD_EXITED if pid == child => return Some(ProcessEnd::Exit(status)),
+            _ if pid == child => return Some(ProcessEnd::Signal(status)),
             _ if Instant::now() >= until => return None,
             _ => std::thread::sleep(AGAIN),
         }
@@ -104,10 +104,10 @@ mod tests {
     #[test]
     fn what_was_said_is_one_line_and_no_more_than_fits() {
         let words = Words::new().unwrap();
-        assert_eq!(told(Some(End::Signal(11)), Some(&words)), "signal 11");
+        assert_eq!(told(Some(ProcessEnd::Signal(11)), Some(&words)), "signal 11");
         let mut file = File::from(words.descriptor().try_clone_to_owned().unwrap());
         file.write_all(b"no such\n file\n").unwrap();
-        assert_eq!(told(Some(End::Exit(3)), Some(&words)), "exit code 3: no such file");
+        assert_eq!(told(Some(ProcessEnd::Exit(3)), Some(&words)), "exit code 3: no such file");
         assert!(file.write_all(&[b'x'; 2 * ROOM]).is_err());
         assert_eq!(words.read().len(), TOLD);
     }

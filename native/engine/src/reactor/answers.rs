@@ -7,13 +7,13 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use forkline_protocol::{Answer, Exit as Told, Start, take};
+use forkline_protocol::{Answer, Exit, Start, take};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::command::errors::LaunchError;
 use crate::command::outcome::{Cause, Ended, Status, Usage};
 use crate::reactor::Reactor;
-use crate::reactor::state::process::{Exit, Phase, Rest};
+use crate::reactor::state::process::{CommandExit, Phase, Rest};
 
 /// Longer than any answer.
 const LONGEST: usize = 96 * 1024;
@@ -103,7 +103,7 @@ impl Reactor {
     }
 
     /// The leader has ended.
-    fn exited(&mut self, id: u64, told: Told) {
+    fn exited(&mut self, id: u64, told: Exit) {
         self.start_told(id, told.start);
         let Some(process) = self.processes.get_mut(&id) else { return };
         process.share = told.start.share;
@@ -119,10 +119,11 @@ impl Reactor {
             peak: told.peak,
         };
         let wall = moment(told.at).saturating_duration_since(process.started);
-        let exit = Exit { cause: Cause::Itself, status: told.status, usage, wall, forced: false };
+        let exit =
+            CommandExit { cause: Cause::Itself, status: told.status, usage, wall, forced: false };
         let phase = process.phase;
         if let Phase::Ending(cause, _) = phase {
-            process.phase = Phase::Ending(cause, Some(Exit { cause, ..exit }));
+            process.phase = Phase::Ending(cause, Some(CommandExit { cause, ..exit }));
         }
         if told.empty {
             self.release(id);
@@ -150,14 +151,14 @@ impl Reactor {
             Phase::Ending(cause, exit) => {
                 let now = Instant::now();
                 // A leader that can't be ended has no status.
-                let exit = exit.unwrap_or(Exit {
+                let exit = exit.unwrap_or(CommandExit {
                     cause,
                     status: Status::Unknown,
                     usage: Usage::default(),
                     wall: now.saturating_duration_since(process.started),
                     forced,
                 });
-                self.over(id, Exit { forced, ..exit });
+                self.over(id, CommandExit { forced, ..exit });
             }
             Phase::Asking(_) => self.settle(id),
             Phase::Draining(..) => self.check_drained(id),

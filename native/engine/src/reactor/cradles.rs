@@ -11,7 +11,7 @@ use crate::reactor::Reactor;
 use crate::reactor::starting::OF_ITS_KEEPER;
 use crate::reactor::state::process::{Phase, Rest};
 use crate::reactor::state::timers::Alarm;
-use crate::request::order::{Of, Order};
+use crate::request::order::{CradleChoice, LaunchOrder};
 
 impl Reactor {
     /// A cradle has something to say, or has ended.
@@ -80,7 +80,7 @@ impl Reactor {
             return self.not_started(id, Ended::Failed(refusal));
         }
         letter.take_back();
-        self.orders.put(Order::Again(id, letter, keeper, Of::Any));
+        self.orders.put(LaunchOrder::SendAgain(id, letter, keeper, CradleChoice::Any));
     }
 
     /// The command's cradle has nothing more to do with it.

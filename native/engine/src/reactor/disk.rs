@@ -22,15 +22,15 @@ use crate::reactor::mailbox::{Mailbox, Message};
 /// The way to the disk thread, which is started when it is first needed.
 pub struct Disk {
     reactor: Mailbox,
-    line: Option<Arc<Line>>,
+    inbox: Option<Arc<DiskInbox>>,
 }
 
-struct Line {
-    orders: Mutex<Vec<Order>>,
+struct DiskInbox {
+    orders: Mutex<Vec<DiskOrder>>,
     bell: OwnedFd,
 }
 
-enum Order {
+enum DiskOrder {
     Adopt(u64, Job, SpillTarget, Vec<Vec<u8>>),
     Resume(u64),
     Finish(u64),
@@ -46,7 +46,7 @@ struct Job {
 impl Disk {
     /// No thread yet.
     pub fn new(reactor: Mailbox) -> Self {
-        Disk { reactor, line: None }
+        Disk { reactor, inbox: None }
     }
 
     /// Drains these streams into a file from now on, after what they have carried so far.
@@ -61,8 +61,8 @@ impl Disk {
         let reserve: Vec<_> =
             streams.iter().map(|stream| stream.tap.lock().take_reserve()).collect();
         let job = Job { streams, spill: None, form, sink };
-        match self.line() {
-            Ok(line) => line.send(Order::Adopt(id, job, target, reserve)),
+        match self.inbox() {
+            Ok(inbox) => inbox.send(DiskOrder::Adopt(id, job, target, reserve)),
             // No thread, no file: as with any other reason for which it can't be written.
             Err(error) => {
                 let mut report = Spill::default().close();
@@ -75,30 +75,30 @@ impl Disk {
 
     /// Its listener has caught up.
     pub fn resume(&self, id: u64) {
-        self.send(Order::Resume(id));
+        self.send(DiskOrder::Resume(id));
     }
 
     /// Take what is there now, and close the file.
     pub fn finish(&self, id: u64) {
-        self.send(Order::Finish(id));
+        self.send(DiskOrder::Finish(id));
     }
 
-    fn send(&self, order: Order) {
-        if let Some(line) = &self.line {
-            line.send(order);
+    fn send(&self, order: DiskOrder) {
+        if let Some(inbox) = &self.inbox {
+            inbox.send(order);
         }
     }
 
-    fn line(&mut self) -> Result<&Arc<Line>, Errno> {
-        match &mut self.line {
-            Some(line) => Ok(line),
+    fn inbox(&mut self) -> Result<&Arc<DiskInbox>, Errno> {
+        match &mut self.inbox {
+            Some(inbox) => Ok(inbox),
             none => Ok(none.insert(start(self.reactor.clone())?)),
         }
     }
 }
 
-impl Line {
-    fn send(&self, order: Order) {
+impl DiskInbox {
+    fn send(&self, order: DiskOrder) {
         self.orders.lock().push(order);
         let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
     }
@@ -106,7 +106,7 @@ impl Line {
 
 struct Drainer {
     epoll: OwnedFd,
-    line: Arc<Line>,
+    inbox: Arc<DiskInbox>,
     reactor: Mailbox,
     jobs: HashMap<u64, Job>,
     buffer: PageBuffer,
@@ -114,15 +114,16 @@ struct Drainer {
 
 const BELL: u64 = 0;
 
-fn start(reactor: Mailbox) -> Result<Arc<Line>, Errno> {
+fn start(reactor: Mailbox) -> Result<Arc<DiskInbox>, Errno> {
     let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-    let line = Arc::new(Line { orders: Mutex::new(Vec::new()), bell });
+    let inbox = Arc::new(DiskInbox { orders: Mutex::new(Vec::new()), bell });
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-    epoll::add(&epoll, &line.bell, epoll::EventData::new_u64(BELL), epoll::EventFlags::IN)?;
+    epoll::add(&epoll, &inbox.bell, epoll::EventData::new_u64(BELL), epoll::EventFlags::IN)?;
     let buffer = PageBuffer::new().map_err(|_| Errno::NOMEM)?;
-    let mut drainer = Drainer { epoll, line: line.clone(), reactor, jobs: HashMap::new(), buffer };
+    let mut drainer =
+        Drainer { epoll, inbox: inbox.clone(), reactor, jobs: HashMap::new(), buffer };
     threads::spawn("forkline-disk", move || drainer.run()).map_err(|_| Errno::AGAIN)?;
-    Ok(line)
+    Ok(inbox)
 }
 
 impl Drainer {
@@ -145,15 +146,15 @@ impl Drainer {
 
     fn read_orders(&mut self) {
         let mut count = [0; 8];
-        let _ = rustix::io::read(&self.line.bell, &mut count);
-        let orders = std::mem::take(&mut *self.line.orders.lock());
+        let _ = rustix::io::read(&self.inbox.bell, &mut count);
+        let orders = std::mem::take(&mut *self.inbox.orders.lock());
         for order in orders {
             match order {
-                Order::Adopt(id, job, target, reserve) => {
+                DiskOrder::Adopt(id, job, target, reserve) => {
                     self.adopt(id, job, &target, &reserve);
                 }
-                Order::Resume(id) => self.watch(id),
-                Order::Finish(id) => self.finish(id),
+                DiskOrder::Resume(id) => self.watch(id),
+                DiskOrder::Finish(id) => self.finish(id),
             }
         }
     }

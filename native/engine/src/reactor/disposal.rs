@@ -7,11 +7,11 @@ use forkline_protocol::Answer;
 
 use crate::command::owner::Owner;
 use crate::reactor::Reactor;
-use crate::reactor::state::leftover::{Disposal, Done};
+use crate::reactor::state::leftover::{Disposal, OnDisposed};
 
 impl Reactor {
     /// Ends the owner's commands, and all that those before have left.
-    pub(super) fn dispose(&mut self, owner: Arc<Owner>, grace: Duration, done: Done) {
+    pub(super) fn dispose(&mut self, owner: Arc<Owner>, grace: Duration, done: OnDisposed) {
         let of_owner = self.processes.iter().filter(|(_, process)| process.owner.id == owner.id);
         let running: Vec<u64> = of_owner.map(|(id, _)| *id).collect();
         self.disposals.push(Disposal { owner, grace, told: false, done });

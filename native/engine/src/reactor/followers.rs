@@ -5,13 +5,13 @@
 use forkline_protocol::{Member, Order};
 
 use crate::reactor::Reactor;
-use crate::reactor::state::followers::{Asked, Gone};
+use crate::reactor::state::followers::{OnGone, OnMembers};
 use crate::reactor::state::process::{Phase, Rest, described};
 use crate::request::letter::tell;
 
 impl Reactor {
     /// Asks who of a command runs: its leader, and what that has started.
-    pub(super) fn members(&mut self, id: u64, asked: Asked) {
+    pub(super) fn members(&mut self, id: u64, asked: OnMembers) {
         let channel = match (self.processes.get(&id), self.leftovers.get(&id)) {
             (Some(process), _) => match (&process.cradle, process.phase) {
                 // The cradle hears of the command first.
@@ -38,7 +38,7 @@ impl Reactor {
     }
 
     /// Tells when nobody of a command is left.
-    pub(super) fn when_gone(&mut self, id: u64, gone: Gone) {
+    pub(super) fn when_gone(&mut self, id: u64, gone: OnGone) {
         if self.processes.contains_key(&id) || self.leftovers.contains_key(&id) {
             self.followers.entry(id).or_default().gone.push(gone);
         } else {

@@ -14,7 +14,7 @@ use crate::os::watch::Source;
 use crate::reactor::Reactor;
 use crate::reactor::state::grace::milliseconds;
 use crate::reactor::state::leftover::Leftover;
-use crate::reactor::state::process::{Exit, Phase, Process, Rest, Spilling};
+use crate::reactor::state::process::{CommandExit, LiveCommand, Phase, Rest, Spilling};
 use crate::reactor::state::silence::Silence;
 use crate::reactor::state::timers::Alarm;
 use crate::request::letter::Delivery;
@@ -95,7 +95,7 @@ impl Reactor {
     }
 
     /// The command has ended, and if it was ended, so have all that it has left: sees to its output.
-    pub(super) fn over(&mut self, id: u64, exit: Exit) {
+    pub(super) fn over(&mut self, id: u64, exit: CommandExit) {
         let Some(process) = self.processes.get_mut(&id) else { return };
         let now = Instant::now();
         process.phase = Phase::Draining(exit, now + WINDOW);
@@ -139,7 +139,7 @@ impl Reactor {
         self.timers.set(id, Alarm::Quiet, due);
     }
 
-    fn close(&mut self, id: u64, exit: Exit) {
+    fn close(&mut self, id: u64, exit: CommandExit) {
         self.timers.cancel(id, Alarm::Quiet);
         // That it has ended may have been heard before what it had printed by then.
         self.read_rest(id);
@@ -174,7 +174,7 @@ impl Reactor {
     }
 
     /// Finds out who still runs, unless it is known.
-    fn ask(&mut self, id: u64, exit: Exit) {
+    fn ask(&mut self, id: u64, exit: CommandExit) {
         let Some(process) = self.processes.get_mut(&id) else { return };
         self.timers.cancel(id, Alarm::Patience);
         process.phase = Phase::Asking(exit);
@@ -230,8 +230,9 @@ impl Reactor {
         for sent in process.signals {
             sent(false);
         }
-        let Process { streams, keeper, cradle, parent, owner, sink, input, rest, grace, .. } =
-            process;
+        let LiveCommand {
+            streams, keeper, cradle, parent, owner, sink, input, rest, grace, ..
+        } = process;
         self.hold(id, streams);
         // One that has still to do with it looks after who is left.
         if let Some(cradle) = cradle {

@@ -20,10 +20,10 @@ use crate::keeper::cradles::Cradle;
 use crate::keeper::{Keeper, Turn};
 use crate::os::pty::Size;
 use crate::os::watch::{FIRST_ID, Source, Watch};
-use crate::reactor::state::followers::{Asked, Gone};
-use crate::reactor::state::input::Written;
-use crate::reactor::state::leftover::Done;
-use crate::reactor::state::process::Process;
+use crate::reactor::state::followers::{OnGone, OnMembers};
+use crate::reactor::state::input::OnWritten;
+use crate::reactor::state::leftover::OnDisposed;
+use crate::reactor::state::process::LiveCommand;
 
 /// What a command's streams have carried so far; None when it is over.
 pub type Snapshot = Option<Vec<Captured<Text>>>;
@@ -35,7 +35,7 @@ pub enum Message {
     /// A process of this group has been left without a parent.
     Reap(u64, i32),
     /// A command is about to be asked for.
-    Sent(Box<Process>),
+    Sent(Box<LiveCommand>),
     /// It is about to be asked for again, of this cradle.
     SentAgain(u64, Turn, Cradle),
     /// A command of this owner's came to nothing before that.
@@ -47,7 +47,7 @@ pub enum Message {
     /// It was no longer wanted when it was to be asked for.
     NotWanted(u64),
     /// Write to its standard input.
-    Write(u64, Vec<u8>, Written),
+    Write(u64, Vec<u8>, OnWritten),
     /// Close its standard input once all is written.
     EndInput(u64),
     /// Give its terminal another size.
@@ -59,11 +59,11 @@ pub enum Message {
     /// What it has printed so far.
     Snapshot(u64, Box<dyn FnOnce(Snapshot) + Send>),
     /// Who of it runs.
-    Members(u64, Asked),
+    Members(u64, OnMembers),
     /// What its sandbox has kept it from.
     Sandbox(u64, Box<dyn FnOnce(Option<String>) + Send>),
     /// Tell when nobody of it is left.
-    WhenGone(u64, Gone),
+    WhenGone(u64, OnGone),
     /// Its listener can take more.
     Resume(u64),
     /// Its listener has left.
@@ -73,7 +73,7 @@ pub enum Message {
     /// The spill file is closed; these pipes are still open.
     Spilled(u64, SpillReport, Vec<Stream>),
     /// End all that an owner started, with this grace; call back when it is gone.
-    Dispose(Arc<Owner>, Duration, Done),
+    Dispose(Arc<Owner>, Duration, OnDisposed),
 }
 
 /// The way to the reactor.

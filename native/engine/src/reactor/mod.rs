@@ -38,15 +38,15 @@ use crate::reactor::mailbox::{BELL, Mailbox, Message};
 use crate::reactor::state::followers::Followers;
 use crate::reactor::state::group::Group;
 use crate::reactor::state::leftover::{Disposal, Leftover};
-use crate::reactor::state::process::Process;
+use crate::reactor::state::process::LiveCommand;
 use crate::reactor::state::timers::{Alarm, Timers};
-use crate::request::order::Order;
+use crate::request::order::LaunchOrder;
 
 /// The loop's state.
 pub struct Reactor {
     pub(super) watch: Watch,
     pub(super) mailbox: Mailbox,
-    pub(super) processes: HashMap<u64, Process>,
+    pub(super) processes: HashMap<u64, LiveCommand>,
     /// Whose command a cradle is at, by their ids.
     pub(super) cradles: HashMap<u64, u64>,
     /// Pipes that outlived their command's result: drained, so that their holders can go on.
@@ -62,7 +62,7 @@ pub struct Reactor {
     pub(super) keepers: Vec<Arc<Keeper>>,
     /// To be reaped.
     pub(super) groups: HashMap<u64, Group>,
-    pub(super) orders: Arc<Queue<Order>>,
+    pub(super) orders: Arc<Queue<LaunchOrder>>,
     pub(super) on_keeper_death: Box<dyn Fn() + Send>,
     pub(super) on_listen: OnListen,
     pub(super) buffer: PageBuffer,
@@ -82,7 +82,7 @@ const ROUNDS_BEFORE_TIMERS: usize = 16;
 pub fn start(
     watch: Watch,
     mailbox: Mailbox,
-    orders: Arc<Queue<Order>>,
+    orders: Arc<Queue<LaunchOrder>>,
     on_keeper_death: Box<dyn Fn() + Send>,
     on_listen: OnListen,
 ) -> io::Result<()> {

@@ -11,7 +11,7 @@ use crate::command::errors::{LaunchError, Step};
 use crate::command::outcome::Ended;
 use crate::keeper::status::read_state;
 use crate::reactor::Reactor;
-use crate::reactor::state::process::{Phase, Process, Rest};
+use crate::reactor::state::process::{LiveCommand, Phase, Rest};
 use crate::reactor::state::silence::{KILLED, LEAST_START, PATIENCE, Remedy, START, looks};
 use crate::request::letter::{Delivery, tell};
 
@@ -160,7 +160,7 @@ impl Reactor {
     }
 }
 
-impl Process {
+impl LiveCommand {
     /// Has the cradle say something: whoever can, answers that.
     fn ask_for_a_sign(&mut self) {
         self.signals.push_back(Box::new(|_| {}));

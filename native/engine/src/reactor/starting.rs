@@ -9,10 +9,10 @@ use crate::keeper::Turn;
 use crate::keeper::cradles::Cradle;
 use crate::keeper::tenancy::Tenancy;
 use crate::reactor::Reactor;
-use crate::reactor::state::process::{Phase, Process, Spilling};
+use crate::reactor::state::process::{LiveCommand, Phase, Spilling};
 use crate::reactor::state::silence::Silence;
 use crate::reactor::state::timers::Alarm;
-use crate::request::order::{Of, Order};
+use crate::request::order::{CradleChoice, LaunchOrder};
 
 /// Of the cradles of one keeper the one that waited, and then the one that was made, may be unfit.
 pub(super) const OF_ITS_KEEPER: u32 = 1;
@@ -21,7 +21,7 @@ const OF_ANOTHER: u32 = 2;
 
 impl Reactor {
     /// A command is about to be asked for.
-    pub(super) fn sent(&mut self, mut process: Process) {
+    pub(super) fn sent(&mut self, mut process: LiveCommand) {
         let id = process.id;
         if let Some(cradle) = &process.cradle {
             self.cradles.insert(cradle.id, id);
@@ -69,7 +69,7 @@ impl Reactor {
                     keeper.resign();
                 }
                 letter.take_back();
-                self.orders.put(Order::Again(id, letter, keeper, Of::New));
+                self.orders.put(LaunchOrder::SendAgain(id, letter, keeper, CradleChoice::New));
             }
             _ => {
                 let subject = format!("the command, whose parent {why}");
@@ -118,7 +118,7 @@ impl Reactor {
         self.release(id);
         let Some(process) = self.processes.remove(&id) else { return };
         self.timers.cancel_all(id);
-        let Process { sink, input, streams, letter, .. } = process;
+        let LiveCommand { sink, input, streams, letter, .. } = process;
         if let Some(mut input) = input {
             input.fail(Errno::PIPE);
         }

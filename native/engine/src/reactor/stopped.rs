@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::reactor::Reactor;
-use crate::reactor::state::process::{Phase, Process};
+use crate::reactor::state::process::{LiveCommand, Phase};
 use crate::reactor::state::timers::Alarm;
 
 /// An answer that has not come for this long may never come.
@@ -56,7 +56,7 @@ impl Reactor {
     }
 }
 
-impl Process {
+impl LiveCommand {
     fn is_asked(&self) -> bool {
         let is_asked =
             matches!(self.phase, Phase::Starting { .. } | Phase::Ending(..) | Phase::Asking(_));

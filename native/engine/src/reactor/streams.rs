@@ -13,7 +13,7 @@ use crate::os::pty::{self, Size};
 use crate::os::watch::Source;
 use crate::reactor::Reactor;
 use crate::reactor::mailbox::Snapshot;
-use crate::reactor::state::input::{Flow, Written};
+use crate::reactor::state::input::{Flow, OnWritten};
 use crate::reactor::state::process::Spilling;
 use crate::reactor::state::timers::Alarm;
 
@@ -117,7 +117,7 @@ impl Reactor {
         }
     }
 
-    pub(super) fn write(&mut self, id: u64, bytes: Vec<u8>, written: Written) {
+    pub(super) fn write(&mut self, id: u64, bytes: Vec<u8>, written: OnWritten) {
         match self.processes.get_mut(&id).and_then(|process| process.input.as_mut()) {
             Some(input) => input.push(bytes, written),
             None => return written(Err(Errno::PIPE)),

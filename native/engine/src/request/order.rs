@@ -11,7 +11,7 @@ use crate::request::letter::Letter;
 
 /// Of which cradle something is asked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub enum CradleChoice {
     /// Of whichever waits.
     Any,
     /// Of one that is made for it: others may have been changed.
@@ -19,15 +19,15 @@ pub enum Of {
 }
 
 /// A request.
-pub enum Order {
+pub enum LaunchOrder {
     /// A command.
-    Start(Box<Start>),
+    Start(Box<NewCommand>),
     /// A request that nobody of this keeper has taken, or was fit for.
-    Again(u64, Arc<Letter>, Arc<Keeper>, Of),
+    SendAgain(u64, Arc<Letter>, Arc<Keeper>, CradleChoice),
 }
 
 /// A command on its way to be launched.
-pub struct Start {
+pub struct NewCommand {
     /// Its id.
     pub id: u64,
     /// What to run.

@@ -25,12 +25,12 @@ use crate::command::errors::LaunchError;
 use crate::command::mark::{Mark, end_bearers_of};
 use crate::keeper::attributes;
 use crate::keeper::program::{NAME, launch_keeper, no_keeper};
-use crate::keeper::words::{End, Words, told};
+use crate::keeper::words::{ProcessEnd, Words, told};
 use crate::os::threads;
 use crate::request::invocation::Invocation;
 use crate::request::plumbing::descriptors;
 use crate::request::shell::usual;
-use crate::start::seated::Place;
+use crate::start::seated::SandboxTurn;
 
 /// A command that outlives the host, fully resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,17 +62,17 @@ pub struct DetachedCommand {
 }
 
 /// Told the command's process id, which is also its group's, or why it could not be started.
-pub type Answer = Box<dyn FnOnce(Result<i32, LaunchError>) + Send>;
+pub type OnDetached = Box<dyn FnOnce(Result<i32, LaunchError>) + Send>;
 
 /// The command's process id, or where its start failed, why, and on what.
-type Report = Result<i32, (Step, i32, String)>;
+type StartReport = Result<i32, (Step, i32, String)>;
 
-struct Order {
+struct DetachedStart {
     program: Option<PathBuf>,
     command: DetachedCommand,
-    sandbox: Option<Result<Place, LaunchError>>,
+    sandbox: Option<Result<SandboxTurn, LaunchError>>,
     reap: Box<dyn Fn(i32) + Send>,
-    answer: Answer,
+    answer: OnDetached,
 }
 
 /// Starts a command on a thread made for it, which waits for its keeper. `reap`: its keeper is in this
@@ -80,13 +80,13 @@ struct Order {
 pub(crate) fn start(
     program: Option<PathBuf>,
     command: DetachedCommand,
-    sandbox: Option<Result<Place, LaunchError>>,
+    sandbox: Option<Result<SandboxTurn, LaunchError>>,
     reap: Box<dyn Fn(i32) + Send>,
-    answer: Answer,
+    answer: OnDetached,
 ) {
-    let (sender, orders) = channel::<Order>();
+    let (sender, orders) = channel::<DetachedStart>();
     let spawned = threads::spawn("forkline-detach", move || {
-        for Order { program, command, sandbox, reap, answer } in orders {
+        for DetachedStart { program, command, sandbox, reap, answer } in orders {
             let place = sandbox.as_ref().and_then(|place| place.as_ref().ok());
             let keeper = place.map(|place| place.keeper().clone());
             let started = start_now(program.as_deref(), command, sandbox, &*reap);
@@ -99,7 +99,7 @@ pub(crate) fn start(
     match spawned {
         Ok(()) => {
             // The thread waits for it, so it is there to take it.
-            let _ = sender.send(Order { program, command, sandbox, reap, answer });
+            let _ = sender.send(DetachedStart { program, command, sandbox, reap, answer });
         }
         Err(error) => answer(Err(LaunchError::new(Step::Keeper, &error, "a thread"))),
     }
@@ -108,7 +108,7 @@ pub(crate) fn start(
 fn start_now(
     program: Option<&Path>,
     command: DetachedCommand,
-    sandbox: Option<Result<Place, LaunchError>>,
+    sandbox: Option<Result<SandboxTurn, LaunchError>>,
     reap_group: &dyn Fn(i32),
 ) -> Result<i32, LaunchError> {
     let program = program.ok_or_else(|| no_keeper(Errno::NOENT.into()))?;
@@ -120,7 +120,7 @@ fn start_now(
     let mark = Mark::of_detached();
     let invocation = Invocation::new(&shells, &text, &environment, &mark, false)?;
     drop((text, environment));
-    let mut attributes = sandbox.as_ref().map(Place::attributes).transpose()?.unwrap_or_default();
+    let mut attributes = sandbox.as_ref().map(SandboxTurn::attributes).transpose()?.unwrap_or_default();
     if command.low_priority {
         attributes.nice = attributes.nice.or_else(attributes::own_nice);
         attributes::lower(&mut attributes);
@@ -149,7 +149,7 @@ fn start_now(
         .map_err(descriptors("/dev/null"))?;
     let (reader, writer) =
         pipe_with(PipeFlags::CLOEXEC).map_err(descriptors("the keeper's pipe"))?;
-    let channel = sandbox.as_ref().map(Place::open).transpose()?;
+    let channel = sandbox.as_ref().map(SandboxTurn::open).transpose()?;
     let stdio = [channel.as_ref().unwrap_or(&null).as_fd(), writer.as_fd()];
     let mut stack = Stack::new().map_err(descriptors("a stack"))?;
     // Where there are none, what it says is lost.
@@ -179,7 +179,7 @@ fn start_now(
         }
         Some(Err((step, errno, _))) => Err(invocation.explain(step, errno, directory.as_deref())),
         // Its child, which starts the command, has said nothing.
-        None if hung || end == Some(End::Exit(0)) => {
+        None if hung || end == Some(ProcessEnd::Exit(0)) => {
             end_bearers_of(&mark);
             let (errno, how) = match hung {
                 true => (libc::ETIMEDOUT, "did not answer"),
@@ -198,7 +198,7 @@ fn start_now(
 
 /// What a keeper has said; None: it ended without a word. And whether it was ended, since it said nothing
 /// for half a minute. `launched`: is not reaped yet.
-fn read_report(reader: OwnedFd, launched: i32) -> (Option<Report>, bool) {
+fn read_report(reader: OwnedFd, launched: i32) -> (Option<StartReport>, bool) {
     const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
     const MOST_LOOKS: u32 = 30;
     let (mut bytes, mut looks) = (Vec::new(), 0);
@@ -230,15 +230,17 @@ fn read_report(reader: OwnedFd, launched: i32) -> (Option<Report>, bool) {
 
 /// The process that was launched has left its work to a child, so that it is nobody's in particular. How
 /// it has ended; None: that can't be told.
-fn reap(pid: i32) -> Option<End> {
+fn reap(pid: i32) -> Option<ProcessEnd> {
     let mut status = 0;
     loop {
         // SAFETY: fills the integer; the number is our child's until this is done.
         match unsafe { libc::waitpid(pid, &mut status, libc::__WALL) } {
             -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
             -1 => return None,
-            _ if libc::WIFEXITED(status) => return Some(End::Exit(libc::WEXITSTATUS(status))),
-            _ => return Some(End::Signal(libc::WTERMSIG(status))),
+            _ if libc::WIFEXITED(status) => {
+                return Some(ProcessEnd::Exit(libc::WEXITSTATUS(status)));
+            }
+            _ => return Some(ProcessEnd::Signal(libc::WTERMSIG(status))),
         }
     }
 }

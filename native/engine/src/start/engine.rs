@@ -18,18 +18,18 @@ use crate::os::queue::Queue;
 use crate::os::threads;
 use crate::os::watch::Watch;
 use crate::reactor::mailbox::{Mailbox, Message, Snapshot};
-use crate::reactor::state::followers::{Asked, Gone};
-use crate::reactor::state::input::Written;
-use crate::reactor::state::leftover::Done;
+use crate::reactor::state::followers::{OnGone, OnMembers};
+use crate::reactor::state::input::OnWritten;
+use crate::reactor::state::leftover::OnDisposed;
 use crate::reactor::{self, OnListen};
-use crate::request::order::{Order, Start};
-use crate::start::detached::{self, Answer, DetachedCommand};
+use crate::request::order::{LaunchOrder, NewCommand};
+use crate::start::detached::{self, DetachedCommand, OnDetached};
 use crate::start::launcher::Launcher;
-use crate::start::seated::Place;
+use crate::start::seated::SandboxTurn;
 
 /// The engine of this process. There is one, for all its threads and JavaScript environments.
 pub struct Engine {
-    orders: Arc<Queue<Order>>,
+    orders: Arc<Queue<LaunchOrder>>,
     reactor: Mailbox,
     watch: Watch,
     seats: Arc<Seats>,
@@ -83,7 +83,7 @@ impl Engine {
         owner.launch_begins();
         // By this very thread, whose namespaces may be its own.
         let keeper = self.seats.keeper(command.sandbox.as_ref(), command.directory.is_none());
-        self.orders.put(Order::Start(Box::new(Start {
+        self.orders.put(LaunchOrder::Start(Box::new(NewCommand {
             id: handle.id,
             command,
             owner: owner.clone(),
@@ -96,13 +96,13 @@ impl Engine {
     }
 
     /// Starts a command that outlives the host; `answer` is told its process id.
-    pub fn start_detached(&self, command: DetachedCommand, answer: Answer) {
+    pub fn start_detached(&self, command: DetachedCommand, answer: OnDetached) {
         let program = self.seats.program().map(PathBuf::from);
         let (reactor, id) = (self.reactor.clone(), self.new_id());
         let reap = Box::new(move |group| reactor.send(Message::Reap(id, group)));
         // By this very thread, as for any command.
         let sandbox = command.sandbox.as_ref();
-        let sandbox = sandbox.map(|plan| Place::of(self.seats.keeper(Some(plan), false)));
+        let sandbox = sandbox.map(|plan| SandboxTurn::of(self.seats.keeper(Some(plan), false)));
         detached::start(program, command, sandbox, reap, answer);
     }
 
@@ -113,7 +113,7 @@ impl Engine {
     }
 
     /// Writes to a command's standard input.
-    pub fn write(&self, id: u64, bytes: Vec<u8>, written: Written) {
+    pub fn write(&self, id: u64, bytes: Vec<u8>, written: OnWritten) {
         self.reactor.send(Message::Write(id, bytes, written));
     }
 
@@ -138,7 +138,7 @@ impl Engine {
     }
 
     /// Who of a command runs: its leader, and what that has started.
-    pub fn members(&self, id: u64, asked: Asked) {
+    pub fn members(&self, id: u64, asked: OnMembers) {
         self.reactor.send(Message::Members(id, asked));
     }
 
@@ -149,7 +149,7 @@ impl Engine {
     }
 
     /// Tells when nobody of a command is left. It has to be asked for while it runs.
-    pub fn when_gone(&self, id: u64, gone: Gone) {
+    pub fn when_gone(&self, id: u64, gone: OnGone) {
         self.reactor.send(Message::WhenGone(id, gone));
     }
 
@@ -164,7 +164,7 @@ impl Engine {
     }
 
     /// Ends all that an owner has started, and refuses to start more.
-    pub fn dispose(&self, owner: &Arc<Owner>, grace: Duration, done: Done) {
+    pub fn dispose(&self, owner: &Arc<Owner>, grace: Duration, done: OnDisposed) {
         owner.dispose();
         self.reactor.send(Message::Dispose(owner.clone(), grace, done));
     }

@@ -25,11 +25,11 @@ use crate::keeper::{Keeper, Turn};
 use crate::os::queue::Queue;
 use crate::reactor::mailbox::{Mailbox, Message};
 use crate::reactor::state::input::Input;
-use crate::reactor::state::process::{LABELLED, Phase, Process, Rest, Spilling};
+use crate::reactor::state::process::{LABELLED, LiveCommand, Phase, Rest, Spilling};
 use crate::reactor::state::silence::Silence;
 use crate::request::invocation::Invocation;
 use crate::request::letter::{Delivery, Letter};
-use crate::request::order::{Of, Order, Start};
+use crate::request::order::{CradleChoice, LaunchOrder, NewCommand};
 use crate::request::plumbing::Plumbing;
 use crate::request::shell::usual;
 
@@ -53,7 +53,7 @@ impl Launcher {
     }
 
     /// Sends what is ordered, for as long as the process lives.
-    pub fn run(&self, orders: &Queue<Order>) {
+    pub fn run(&self, orders: &Queue<LaunchOrder>) {
         let mut unseen: Option<Instant> = None;
         loop {
             let order = match unseen {
@@ -61,11 +61,11 @@ impl Launcher {
                 Some(since) => orders.take_until(since + UNSEEN),
             };
             match order {
-                Some(Order::Start(start)) => {
+                Some(LaunchOrder::Start(start)) => {
                     self.start(*start);
                     unseen = unseen.or_else(|| Some(Instant::now()));
                 }
-                Some(Order::Again(id, letter, gone, of)) => {
+                Some(LaunchOrder::SendAgain(id, letter, gone, of)) => {
                     if let Err(error) = self.send_again(id, &letter, &gone, of) {
                         self.reactor.send(Message::NotSent(id, error));
                     }
@@ -78,7 +78,7 @@ impl Launcher {
         }
     }
 
-    fn start(&self, order: Start) {
+    fn start(&self, order: NewCommand) {
         let (owner, sink) = (order.owner.clone(), order.sink.clone());
         let keeper = order.keeper.as_ref().ok().map(|turn| turn.keeper().clone());
         let ended = match self.prepare(order) {
@@ -94,7 +94,7 @@ impl Launcher {
         self.reactor.send(Message::LaunchFailed(owner));
     }
 
-    fn send(&self, process: Process) {
+    fn send(&self, process: LiveCommand) {
         let (id, keeper) = (process.id, process.keeper.clone());
         let (cradle, letter) = (process.cradle.clone(), process.letter.clone());
         // First of all: the answer may come at once.
@@ -111,7 +111,7 @@ impl Launcher {
         id: u64,
         letter: &Letter,
         gone: &Keeper,
-        of: Of,
+        of: CradleChoice,
     ) -> Result<(), LaunchError> {
         let (turn, cradle) = self.cradle_of(self.seats.keeper_in_place_of(gone)?, of)?;
         self.reactor.send(Message::SentAgain(id, turn, cradle.clone()));
@@ -120,11 +120,11 @@ impl Launcher {
     }
 
     /// One of this keeper, or of who has come in its place.
-    fn cradle_of(&self, mut turn: Turn, of: Of) -> Result<(Turn, Cradle), LaunchError> {
+    fn cradle_of(&self, mut turn: Turn, of: CradleChoice) -> Result<(Turn, Cradle), LaunchError> {
         loop {
             let cradle = match of {
-                Of::Any => turn.cradle(),
-                Of::New => turn.new_cradle(),
+                CradleChoice::Any => turn.cradle(),
+                CradleChoice::New => turn.new_cradle(),
             };
             if let Some(cradle) = cradle.map_err(descriptors)? {
                 return Ok((turn, cradle));
@@ -155,7 +155,7 @@ impl Launcher {
     }
 
     /// None: it was cancelled before anything was sent.
-    fn prepare(&self, mut order: Start) -> Result<Option<Process>, LaunchError> {
+    fn prepare(&self, mut order: NewCommand) -> Result<Option<LiveCommand>, LaunchError> {
         if order.ticket.is_cancelled() || order.owner.is_disposed() {
             return Ok(None);
         }
@@ -190,8 +190,8 @@ impl Launcher {
             attributes::sacrifice(&mut attributes);
         }
         let letter = Letter::new(command, invocation, reader, writers, attributes, is_born_here)?;
-        let (turn, cradle) = self.cradle_of(turn, Of::Any)?;
-        Ok(Some(Process {
+        let (turn, cradle) = self.cradle_of(turn, CradleChoice::Any)?;
+        Ok(Some(LiveCommand {
             id: order.id,
             owner: order.owner,
             ticket: order.ticket,

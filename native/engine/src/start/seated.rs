@@ -15,7 +15,7 @@ use crate::keeper::{Keeper, Turn, attributes, thread};
 use crate::request::plumbing::descriptors;
 
 /// A sandbox that stands, or that is being made.
-pub struct Place {
+pub struct SandboxTurn {
     turn: Turn,
     /// Who has asked.
     thread: i32,
@@ -25,10 +25,10 @@ pub struct Place {
 const AGAIN: Duration = Duration::from_millis(2);
 const PATIENCE: Duration = Duration::from_secs(2);
 
-impl Place {
+impl SandboxTurn {
     /// With this keeper, for the calling thread.
-    pub fn of(turn: Result<Turn, LaunchError>) -> Result<Place, LaunchError> {
-        Ok(Place { turn: turn?, thread: thread::id() })
+    pub fn of(turn: Result<Turn, LaunchError>) -> Result<SandboxTurn, LaunchError> {
+        Ok(SandboxTurn { turn: turn?, thread: thread::id() })
     }
 
     /// Who keeps it.

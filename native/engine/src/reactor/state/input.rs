@@ -8,13 +8,13 @@ use rustix::io::Errno;
 use crate::command::Stdin;
 
 /// Told once its bytes are in the pipe, or why they never will be.
-pub type Written = Box<dyn FnOnce(Result<(), Errno>) + Send>;
+pub type OnWritten = Box<dyn FnOnce(Result<(), Errno>) + Send>;
 
 /// The writing end, and what waits to be written.
 pub struct Input {
     /// Non-blocking.
     pub descriptor: OwnedFd,
-    queue: VecDeque<(Vec<u8>, usize, Written)>,
+    queue: VecDeque<(Vec<u8>, usize, OnWritten)>,
     ending: bool,
 }
 
@@ -42,7 +42,7 @@ impl Input {
     }
 
     /// Queues bytes.
-    pub fn push(&mut self, bytes: Vec<u8>, written: Written) {
+    pub fn push(&mut self, bytes: Vec<u8>, written: OnWritten) {
         if self.ending {
             return written(Err(Errno::PIPE));
         }

@@ -13,7 +13,7 @@ use crate::reactor::state::silence::Silence;
 use crate::request::letter::tell;
 
 /// Called once everything is gone.
-pub type Done = Box<dyn FnOnce() + Send>;
+pub type OnDisposed = Box<dyn FnOnce() + Send>;
 
 /// Those who outlived their command, in its cradle.
 pub struct Leftover {
@@ -46,7 +46,7 @@ pub struct Disposal {
     /// Whether those left by commands that have ended have been told.
     pub told: bool,
     /// Called at its end.
-    pub done: Done,
+    pub done: OnDisposed,
 }
 
 impl Leftover {

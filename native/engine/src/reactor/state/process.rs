@@ -27,7 +27,7 @@ use crate::reactor::state::silence::Silence;
 use crate::request::letter::{Letter, tell};
 
 /// A command that has been asked for.
-pub struct Process {
+pub struct LiveCommand {
     /// Unique in this host.
     pub id: u64,
     /// Who started it.
@@ -127,18 +127,18 @@ pub enum Phase {
     /// It runs.
     Running,
     /// It is being ended; its leader may have ended already.
-    Ending(Cause, Option<Exit>),
+    Ending(Cause, Option<CommandExit>),
     /// It has ended; its output may not have.
-    Draining(Exit, Instant),
+    Draining(CommandExit, Instant),
     /// Its output is complete; the spill file is being closed.
-    Closing(Exit),
+    Closing(CommandExit),
     /// Somebody it started may still run: who?
-    Asking(Exit),
+    Asking(CommandExit),
 }
 
 /// How it ended.
 #[derive(Debug, Clone, Copy)]
-pub struct Exit {
+pub struct CommandExit {
     /// What ended it.
     pub cause: Cause,
     /// Its status.
@@ -156,7 +156,7 @@ const LONGEST_LABEL: usize = 200;
 /// As many bytes of a text are enough for it.
 pub const LABELLED: usize = LONGEST_LABEL * 8;
 
-impl Process {
+impl LiveCommand {
     /// Its text in one line: so those of its processes are called that have no other name.
     pub fn label(&self) -> String {
         let words = String::from_utf8_lossy(&self.beginning);
