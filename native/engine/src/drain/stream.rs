@@ -57,7 +57,7 @@ pub struct Stream {
     /// Shared with whoever makes the result.
     pub tap: Arc<Mutex<Tap>>,
     /// A read shorter than this has emptied it.
-    pub short: usize,
+    pub short_read: usize,
 }
 
 /// How a turn of draining ended.
@@ -107,7 +107,7 @@ impl Stream {
             if full {
                 return Progress::Full;
             }
-            if count < self.short {
+            if count < self.short_read {
                 return Progress::Dry;
             }
         }

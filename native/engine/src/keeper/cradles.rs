@@ -21,13 +21,13 @@ pub struct Cradle {
     pub id: u64,
     /// Where requests and orders go, and answers come from. Watched from its making on.
     pub channel: Arc<OwnedFd>,
-    number: Arc<AtomicI32>,
+    pid: Arc<AtomicI32>,
 }
 
 impl Cradle {
     /// Its process id; 0: its keeper has not said yet that it has made it.
-    pub fn number(&self) -> i32 {
-        self.number.load(Ordering::Relaxed)
+    pub fn pid(&self) -> i32 {
+        self.pid.load(Ordering::Relaxed)
     }
 }
 
@@ -83,9 +83,9 @@ impl Cradles {
     }
 
     /// The keeper has made one.
-    pub fn made(&self, id: u64, number: i32) {
+    pub fn made(&self, id: u64, pid: i32) {
         if let Some(known) = self.unmade.lock().remove(&id) {
-            known.store(number, Ordering::Relaxed);
+            known.store(pid, Ordering::Relaxed);
         }
     }
 
@@ -162,10 +162,10 @@ impl Cradles {
 
     fn make(&self, lifeline: &Lifeline) -> io::Result<Cradle> {
         let (ours, theirs) = pair()?;
-        let (channel, number) = (Arc::new(ours), Arc::new(AtomicI32::new(0)));
-        let cradle = Cradle { id: self.watch.new_id(), channel, number: number.clone() };
+        let (channel, pid) = (Arc::new(ours), Arc::new(AtomicI32::new(0)));
+        let cradle = Cradle { id: self.watch.new_id(), channel, pid: pid.clone() };
         self.watch.add(cradle.channel.as_fd(), cradle.id, Source::Cradle, EventFlags::IN)?;
-        self.unmade.lock().insert(cradle.id, number);
+        self.unmade.lock().insert(cradle.id, pid);
         match lifeline.call(Call::Make(cradle.id), &[theirs.as_fd()]) {
             Ok(()) => Ok(cradle),
             Err(error) => {
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     fn one(id: u64) -> Cradle {
-        Cradle { id, channel: Arc::new(pair().unwrap().0), number: Arc::default() }
+        Cradle { id, channel: Arc::new(pair().unwrap().0), pid: Arc::default() }
     }
 
     #[test]

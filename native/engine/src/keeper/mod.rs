@@ -8,10 +8,10 @@ pub mod program;
 pub mod sandbox;
 pub mod seat;
 pub mod seats;
+pub mod startup_stderr;
 pub mod status;
 pub mod tenancy;
 pub mod thread;
-pub mod words;
 
 use std::io;
 use std::ops::Deref;
@@ -31,7 +31,7 @@ use crate::keeper::identity::Identity;
 use crate::keeper::lifeline::Lifeline;
 use crate::keeper::program::{NAME, is_refused, launch_keeper, no_keeper, null};
 use crate::keeper::sandbox::Sandbox;
-use crate::keeper::words::{Words, end_of, told};
+use crate::keeper::startup_stderr::{StartupStderr, describe_end, end_of};
 use crate::os::watch::Watch;
 
 /// A keeper at work.
@@ -51,14 +51,14 @@ pub struct Keeper {
     /// What it says keeps it from being of use.
     refused: OnceLock<LaunchError>,
     /// What it says, until it has greeted.
-    words: Mutex<Option<Words>>,
+    stderr: Mutex<Option<StartupStderr>>,
     /// How it has ended, if that was before it greeted.
     end: OnceLock<String>,
     /// Whether this host has ended it, since it hung.
     was_killed: AtomicBool,
     gone: AtomicBool,
     /// Whether the host has been allowed to look into it.
-    was_seen: AtomicBool,
+    was_visible: AtomicBool,
     /// How many commands are yet to be taken, or to be told of.
     turns: AtomicUsize,
     /// Of how many commands somebody may run.
@@ -122,7 +122,7 @@ impl Keeper {
     pub fn greeted(&self, version: u32) {
         let fault = if version == VERSION { 0 } else { libc::EPROTO };
         self.fault.store(fault, Ordering::Relaxed);
-        *self.words.lock() = None;
+        *self.stderr.lock() = None;
     }
 
     /// The errno of what keeps it from being of use: it has never said that it is there, or speaks
@@ -160,8 +160,8 @@ impl Keeper {
     /// It has died, and has not been reaped.
     pub fn dies(&self) {
         if self.fault() == Some(SILENT) {
-            let words = self.words.lock().take();
-            let how = told(end_of(self.lifeline.keeper), words.as_ref());
+            let stderr = self.stderr.lock().take();
+            let how = describe_end(end_of(self.lifeline.keeper), stderr.as_ref());
             let subject = match self.was_killed.load(Ordering::Relaxed) {
                 true => format!("{NAME}, which did not say that it was there ({how})"),
                 false => format!("{NAME}, which ended while it started ({how})"),
@@ -178,7 +178,7 @@ impl Keeper {
 
     /// Whether the calling thread may look into it as it always could: a thread that has confined itself
     /// by Landlock may not look into what is outside, and nothing else tells.
-    pub fn is_seen(&self) -> bool {
+    pub fn is_visible(&self) -> bool {
         let (mut head, mut length) = (std::ptr::null_mut::<libc::c_void>(), 0usize);
         let pid = self.lifeline.keeper;
         // SAFETY: fills both. It asks for the least that needs the right to look.
@@ -186,18 +186,18 @@ impl Keeper {
             libc::syscall(libc::SYS_get_robust_list, pid, &raw mut head, &raw mut length)
         };
         if result == 0 {
-            self.was_seen.store(true, Ordering::Relaxed);
+            self.was_visible.store(true, Ordering::Relaxed);
         }
         let denied = result != 0 && is_refused(&io::Error::last_os_error());
-        !(denied && self.was_seen.load(Ordering::Relaxed))
+        !(denied && self.was_visible.load(Ordering::Relaxed))
     }
 
     /// Whether it could be told later that the host is no longer who it is now. If not, it is for one
     /// command.
-    pub fn can_be_told_apart(&self) -> bool {
-        let is_seen = self.is_seen() && self.was_seen.load(Ordering::Relaxed);
+    pub fn can_detect_changes(&self) -> bool {
+        let is_visible = self.is_visible() && self.was_visible.load(Ordering::Relaxed);
         let hides_landlock =
-            self.identity.can_confine_itself && !is_seen && identity::has_landlock();
+            self.identity.can_confine_itself && !is_visible && identity::has_landlock();
         !hides_landlock && !self.identity.hides_something()
     }
 
@@ -211,7 +211,7 @@ impl Keeper {
 
     /// A command could not be prepared for it. What has kept the host from that may keep it from serving
     /// the sandbox that is just being made, which would then go on without.
-    pub fn suffers(&self, error: &LaunchError) {
+    pub fn launch_failed(&self, error: &LaunchError) {
         let is_short = matches!(error.errno, libc::EMFILE | libc::ENFILE | libc::ENOMEM);
         if is_short && self.sandbox.as_ref().is_some_and(Sandbox::may_be_unserved) {
             self.resign();
@@ -260,14 +260,14 @@ fn start(
         )
     })?;
     // Where there are none, what it says is lost.
-    let words = Words::new().ok();
+    let stderr = StartupStderr::new().ok();
     let pid = launch_keeper(
         program,
         if order.is_some() { role::SANDBOX } else { role::KEEP },
         // It must not pin a file system, unless there is no other way.
         if identity.has_birthplace() { None } else { Some(Place::Path(c"/")) },
         [theirs.as_fd(), null().map_err(no_keeper)?.as_fd()],
-        words.as_ref().map(Words::descriptor),
+        stderr.as_ref().map(StartupStderr::descriptor),
         order.as_ref().map(AsFd::as_fd),
         &mut stack,
     )?;
@@ -280,11 +280,11 @@ fn start(
         sandbox,
         fault: AtomicI32::new(SILENT),
         refused: OnceLock::new(),
-        words: Mutex::new(words),
+        stderr: Mutex::new(stderr),
         end: OnceLock::new(),
         was_killed: AtomicBool::new(false),
         gone: AtomicBool::new(false),
-        was_seen: AtomicBool::new(false),
+        was_visible: AtomicBool::new(false),
         turns: AtomicUsize::new(0),
         tenants: AtomicUsize::new(0),
         resigned: AtomicBool::new(false),

@@ -56,7 +56,7 @@ impl Sandbox {
     }
 
     /// Whether something that it hides by what is there, and not by its name, has been replaced since.
-    pub fn is_bare(&self) -> bool {
+    pub fn has_stale_hidden(&self) -> bool {
         let is_by_mount = self.enforced.get().is_some_and(|lines| lines.contains("read=mount"));
         is_by_mount && self.hidden.iter().any(|(path, known)| identity(path) != *known)
     }
@@ -77,7 +77,7 @@ impl Sandbox {
     }
 
     /// The command of this cradle was denied this.
-    pub fn denies(&self, cradle: i32, what: String) {
+    pub fn add_denied(&self, cradle: i32, what: String) {
         let mut denied = self.denied.lock();
         let (one, count) = ((cradle, what), denied.len());
         if count < MOST_DENIED && !denied.contains(&one) {
@@ -147,11 +147,11 @@ mod tests {
             sandbox
         };
         let (held, mounted) = (of("read=namespace"), of("write=namespace read=mount"));
-        assert_eq!((held.is_bare(), mounted.is_bare()), (false, false));
+        assert_eq!((held.has_stale_hidden(), mounted.has_stale_hidden()), (false, false));
         let next = path.with_extension("next");
         std::fs::write(&next, "").unwrap();
         std::fs::rename(&next, &path).unwrap();
-        assert_eq!((held.is_bare(), mounted.is_bare()), (false, true));
+        assert_eq!((held.has_stale_hidden(), mounted.has_stale_hidden()), (false, true));
         std::fs::remove_file(&path).unwrap();
     }
 }

@@ -79,9 +79,9 @@ impl Seat {
         let mut current = self.current.lock();
         let is_there = |keeper: &&Arc<Keeper>| !keeper.is_gone() && !keeper.has_resigned();
         if let Some(keeper) = current.as_ref().filter(is_there) {
-            let is_bare = keeper.sandbox.as_ref().is_some_and(Sandbox::is_bare);
-            if !is_bare && keeper.identity.serves(&identity) {
-                if keeper.is_seen() {
+            let has_stale_hidden = keeper.sandbox.as_ref().is_some_and(Sandbox::has_stale_hidden);
+            if !has_stale_hidden && keeper.identity.serves(&identity) {
+                if keeper.is_visible() {
                     return Ok(Turn::of(keeper.clone()));
                 }
                 identity = identity.confined();
@@ -94,7 +94,7 @@ impl Seat {
         let keeper = start(self.program.as_deref(), &self.watch, identity, sandbox)?;
         let keeper = Arc::new(keeper);
         let turn = Turn::of(keeper.clone());
-        if keeper.can_be_told_apart() {
+        if keeper.can_detect_changes() {
             *current = Some(keeper.clone());
         } else {
             keeper.resign();

@@ -33,12 +33,12 @@ impl Drop for Tenancy {
 
 impl Keeper {
     /// A cradle is asked for that the host may leave behind: its end is told by the keeper alone.
-    pub fn keeps_one(&self) {
+    pub fn detached_started(&self) {
         self.tenants.fetch_add(1, Ordering::SeqCst);
     }
 
     /// It has ended, or could not be made.
-    pub fn kept_has_ended(&self) {
+    pub fn detached_ended(&self) {
         self.tenants.fetch_sub(1, Ordering::SeqCst);
     }
 

@@ -180,7 +180,7 @@ impl Thread {
         let status = self.status.as_ref().map_or(Vec::new(), |status| read(status, 4096));
         let filters = number_in(&status, "Seccomp_filters:", 10);
         let may_be_own = match filters {
-            Some(count) => means.is_filtered && count > of_all_threads(),
+            Some(count) => means.is_filtered && count > filters_of_all_threads(),
             None => means.is_filtered && means.can_confine_itself(),
         };
         StatusRights {
@@ -217,7 +217,7 @@ fn open_own(name: &str) -> Option<File> {
 
 /// How many filters all threads of this process have passed since it was executed, or some call made
 /// them: no more than the first ones have. Whoever has as many has the same.
-fn of_all_threads() -> u64 {
+fn filters_of_all_threads() -> u64 {
     static FEWEST: OnceLock<u64> = OnceLock::new();
     *FEWEST.get_or_init(|| {
         let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();

@@ -13,18 +13,18 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::command::errors::LaunchError;
 use crate::command::outcome::{Cause, Ended, Status, Usage};
 use crate::reactor::Reactor;
-use crate::reactor::state::process::{CommandExit, Phase, Rest};
+use crate::reactor::state::command::{CommandExit, Phase, Rest};
 
 /// Longer than any answer.
 const LONGEST: usize = 96 * 1024;
 
 impl Reactor {
     /// Reads all that a command's cradle has said.
-    pub(super) fn hear(&mut self, id: u64) {
+    pub(super) fn read_answers(&mut self, id: u64) {
         let mut not_taken = false;
         loop {
-            let cradle = match (self.processes.get(&id), self.leftovers.get(&id)) {
-                (Some(process), _) => process.cradle.as_ref(),
+            let cradle = match (self.commands.get(&id), self.leftovers.get(&id)) {
+                (Some(command), _) => command.cradle.as_ref(),
                 (None, Some(leftover)) => Some(&leftover.cradle),
                 (None, None) => None,
             };
@@ -33,7 +33,7 @@ impl Reactor {
             match take(cradle.channel.as_fd(), buffer) {
                 Ok(0) => return self.channel_ended(id, not_taken),
                 Ok(length) => {
-                    self.is_heard(id);
+                    self.cradle_answered(id);
                     let answer = self.answers.get(..length).and_then(Answer::decode);
                     if let Some(answer) = answer {
                         self.answered(id, answer);
@@ -48,13 +48,13 @@ impl Reactor {
     }
 
     fn answered(&mut self, id: u64, answer: Answer) {
-        let Some(process) = self.processes.get_mut(&id) else {
+        let Some(command) = self.commands.get_mut(&id) else {
             return self.leftover_answered(id, &answer);
         };
         match answer {
             Answer::Started(start) => self.start_told(id, start),
             Answer::Failed { step, errno } => {
-                let error = process.letter.as_ref().map(|letter| {
+                let error = command.letter.as_ref().map(|letter| {
                     let directory = letter.directory_name.as_deref();
                     letter.invocation.explain(step, errno, directory)
                 });
@@ -70,34 +70,34 @@ impl Reactor {
             // To whoever else may keep a command.
             Answer::Stands(_) => {}
             Answer::Exit(told) => self.exited(id, told),
-            Answer::Empty => self.nobody_is_left(id, false),
+            Answer::Empty => self.all_members_gone(id, false),
             Answer::Signalled(sent) => {
-                if let Some(told) = process.signals.pop_front() {
+                if let Some(told) = command.signals.pop_front() {
                     told(sent);
                 }
             }
             Answer::Left { members, more } => {
-                let label = process.label();
-                process.are_left(&members, &label, more);
-                let settles = !more && process.rest == Rest::Unknown;
+                let label = command.label();
+                command.add_members(&members, &label, more);
+                let settles = !more && command.rest == Rest::Unknown;
                 self.members_told(id, &members, &label, more);
                 if settles {
                     self.settle(id);
                 }
             }
-            Answer::Over { forced, cleared: true } => self.nobody_is_left(id, forced),
+            Answer::Over { forced, cleared: true } => self.all_members_gone(id, forced),
             Answer::Over { forced, cleared: false } => {
-                process.rest = Rest::Unkillable;
+                command.rest = Rest::Unkillable;
                 self.ended(id, forced);
             }
         }
     }
 
     fn start_told(&mut self, id: u64, start: Start) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        if let Phase::Starting { .. } = process.phase {
-            (process.pid, process.parent) = (start.pid, start.cradle);
-            process.started = moment(start.at);
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        if let Phase::Starting { .. } = command.phase {
+            (command.pid, command.cradle_pid) = (start.pid, start.cradle);
+            command.started = moment(start.at);
             self.started(id);
         }
     }
@@ -105,25 +105,25 @@ impl Reactor {
     /// The leader has ended.
     fn exited(&mut self, id: u64, told: Exit) {
         self.start_told(id, told.start);
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        process.share = told.start.share;
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        command.share = told.start.share;
         let directory = PathBuf::from(OsString::from_vec(told.directory));
-        process.directory = Some(directory).filter(|path| path.is_absolute());
+        command.directory = Some(directory).filter(|path| path.is_absolute());
         if told.empty {
-            process.rest = Rest::Gone;
-            process.members.clear();
+            command.rest = Rest::Gone;
+            command.members.clear();
         }
         let usage = Usage {
             user: Duration::from_micros(told.user),
             system: Duration::from_micros(told.system),
             peak: told.peak,
         };
-        let wall = moment(told.at).saturating_duration_since(process.started);
+        let wall = moment(told.at).saturating_duration_since(command.started);
         let exit =
             CommandExit { cause: Cause::Itself, status: told.status, usage, wall, forced: false };
-        let phase = process.phase;
+        let phase = command.phase;
         if let Phase::Ending(cause, _) = phase {
-            process.phase = Phase::Ending(cause, Some(CommandExit { cause, ..exit }));
+            command.phase = Phase::Ending(cause, Some(CommandExit { cause, ..exit }));
         }
         if told.empty {
             self.release(id);
@@ -136,18 +136,18 @@ impl Reactor {
         }
     }
 
-    fn nobody_is_left(&mut self, id: u64, forced: bool) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        process.rest = Rest::Gone;
-        process.members.clear();
+    fn all_members_gone(&mut self, id: u64, forced: bool) {
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        command.rest = Rest::Gone;
+        command.members.clear();
         self.release(id);
         self.ended(id, forced);
     }
 
     /// All that a command that was ended has left is gone, or can't be ended; or it has just gone.
     pub(super) fn ended(&mut self, id: u64, forced: bool) {
-        let Some(process) = self.processes.get(&id) else { return };
-        match process.phase {
+        let Some(command) = self.commands.get(&id) else { return };
+        match command.phase {
             Phase::Ending(cause, exit) => {
                 let now = Instant::now();
                 // A leader that can't be ended has no status.
@@ -155,7 +155,7 @@ impl Reactor {
                     cause,
                     status: Status::Unknown,
                     usage: Usage::default(),
-                    wall: now.saturating_duration_since(process.started),
+                    wall: now.saturating_duration_since(command.started),
                     forced,
                 });
                 self.over(id, CommandExit { forced, ..exit });

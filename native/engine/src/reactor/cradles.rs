@@ -9,15 +9,15 @@ use crate::keeper::Keeper;
 use crate::keeper::cradles::{Cradle, SHEDDING};
 use crate::reactor::Reactor;
 use crate::reactor::starting::OF_ITS_KEEPER;
-use crate::reactor::state::process::{Phase, Rest};
+use crate::reactor::state::command::{Phase, Rest};
 use crate::reactor::state::timers::Alarm;
 use crate::request::order::{CradleChoice, LaunchOrder};
 
 impl Reactor {
     /// A cradle has something to say, or has ended.
-    pub(super) fn hear_cradle(&mut self, cradle: u64) {
+    pub(super) fn read_cradle(&mut self, cradle: u64) {
         match self.cradles.get(&cradle) {
-            Some(id) => self.hear(*id),
+            Some(id) => self.read_answers(*id),
             // One that waits has nothing to say: it has been killed, or could not be made.
             None => {
                 self.keepers.iter().any(|keeper| keeper.cradles.remove(cradle));
@@ -29,21 +29,21 @@ impl Reactor {
     pub(super) fn channel_ended(&mut self, id: u64, not_taken: bool) {
         if let Some(leftover) = self.leftovers.remove(&id) {
             self.forget(&leftover.cradle);
-            self.followed_to_the_end(id, false);
+            self.members_gone(id, false);
             return self.advance_disposals();
         }
-        let Some(process) = self.processes.get(&id) else { return };
-        let is_sent = process.letter.as_ref().is_some_and(|letter| letter.is_sent());
+        let Some(command) = self.commands.get(&id) else { return };
+        let is_sent = command.letter.as_ref().is_some_and(|letter| letter.is_sent());
         if is_sent {
             // Which process the cradle was.
-            self.hear_keeper(process.keeper.id);
+            self.read_keeper(command.keeper.id);
         }
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        let (phase, rest) = (process.phase, process.rest);
-        let has_keeper = !process.keeper.is_gone() && process.keeper.fault().is_none();
-        let is_unmade = process.parent == 0 && has_keeper;
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        let (phase, rest) = (command.phase, command.rest);
+        let has_keeper = !command.keeper.is_gone() && command.keeper.fault().is_none();
+        let is_unmade = command.cradle_pid == 0 && has_keeper;
         // What the keeper has said may have led here.
-        let Some(cradle) = process.cradle.take() else { return };
+        let Some(cradle) = command.cradle.take() else { return };
         self.forget(&cradle);
         match phase {
             // Whoever is about to send it will find out.
@@ -65,17 +65,17 @@ impl Reactor {
 
     /// Nobody has seen the request: its cradle has died, or its keeper, or could not make one.
     pub(super) fn send_again(&mut self, id: u64) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        let Some(letter) = process.letter.clone() else { return };
-        let (keeper, phase) = (process.keeper.clone(), process.phase);
-        if let Some(cradle) = process.cradle.take() {
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        let Some(letter) = command.letter.clone() else { return };
+        let (keeper, phase) = (command.keeper.clone(), command.phase);
+        if let Some(cradle) = command.cradle.take() {
             self.forget(&cradle);
         }
         if matches!(phase, Phase::Starting { cancelled: true }) {
             return self.not_started(id, Ended::NeverStarted);
         }
         // One that could not make its sandbox has said so, and ended.
-        self.hear_keeper(keeper.id);
+        self.read_keeper(keeper.id);
         if let Some(refusal) = keeper.refusal() {
             return self.not_started(id, Ended::Failed(refusal));
         }
@@ -85,12 +85,12 @@ impl Reactor {
 
     /// The command's cradle has nothing more to do with it.
     pub(super) fn release(&mut self, id: u64) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        let Some(cradle) = process.cradle.take() else { return };
-        if process.follow {
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        let Some(cradle) = command.cradle.take() else { return };
+        if command.follow {
             return self.forget(&cradle);
         }
-        let keeper = process.keeper.clone();
+        let keeper = command.keeper.clone();
         self.free(&keeper, cradle);
     }
 
@@ -110,9 +110,9 @@ impl Reactor {
 
     /// Its keeper ends what is left, if that was not killed too, and says so.
     fn cradle_was_killed(&mut self, id: u64) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        process.may_be_left();
-        if process.keeper.is_gone() || process.keeper.fault().is_some() {
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        command.assume_leader_left();
+        if command.keeper.is_gone() || command.keeper.fault().is_some() {
             self.lost(id);
         } else {
             self.timers.set(id, Alarm::Lost, Instant::now() + LOST);
@@ -122,12 +122,12 @@ impl Reactor {
     /// Of the command whose cradle was killed, this is all that will be known.
     pub(super) fn lost(&mut self, id: u64) {
         self.timers.cancel(id, Alarm::Lost);
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        if process.pid == 0 && process.rest == Rest::Lost {
-            process.members = bearers_of(&Mark::of_command(process.owner.id, id));
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        if command.pid == 0 && command.rest == Rest::Lost {
+            command.members = bearers_of(&Mark::of_command(command.owner.id, id));
         }
-        match process.phase {
-            Phase::Running => process.phase = Phase::Ending(Cause::Itself, None),
+        match command.phase {
+            Phase::Running => command.phase = Phase::Ending(Cause::Itself, None),
             Phase::Ending(..) | Phase::Asking(_) => {}
             _ => return,
         }
@@ -136,21 +136,21 @@ impl Reactor {
 
     /// A keeper has ended what a cradle that was killed has left, or could not.
     pub(super) fn cradle_cleared(&mut self, cradle: i32, cleared: bool) {
-        let of_cradle = self.processes.values_mut().filter(|process| process.parent == cradle);
+        let of_cradle = self.commands.values_mut().filter(|command| command.cradle_pid == cradle);
         let mut lost = Vec::new();
-        for process in of_cradle {
+        for command in of_cradle {
             if cleared {
-                process.members.clear();
+                command.members.clear();
             }
-            lost.push(process.id);
+            lost.push(command.id);
         }
         for id in lost {
             // The channel may be read only after this.
-            self.hear(id);
-            if self.processes.get(&id).is_some_and(|process| process.rest == Rest::Lost) {
-                if cleared && let Some(process) = self.processes.get_mut(&id) {
-                    process.rest = Rest::Gone;
-                    process.members.clear();
+            self.read_answers(id);
+            if self.commands.get(&id).is_some_and(|command| command.rest == Rest::Lost) {
+                if cleared && let Some(command) = self.commands.get_mut(&id) {
+                    command.rest = Rest::Gone;
+                    command.members.clear();
                 }
                 self.lost(id);
             }

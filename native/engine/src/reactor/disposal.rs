@@ -12,7 +12,7 @@ use crate::reactor::state::leftover::{Disposal, OnDisposed};
 impl Reactor {
     /// Ends the owner's commands, and all that those before have left.
     pub(super) fn dispose(&mut self, owner: Arc<Owner>, grace: Duration, done: OnDisposed) {
-        let of_owner = self.processes.iter().filter(|(_, process)| process.owner.id == owner.id);
+        let of_owner = self.commands.iter().filter(|(_, command)| command.owner.id == owner.id);
         let running: Vec<u64> = of_owner.map(|(id, _)| *id).collect();
         self.disposals.push(Disposal { owner, grace, told: false, done });
         for id in running {
@@ -32,13 +32,13 @@ impl Reactor {
             Answer::Empty | Answer::Over { cleared: true, .. } => {
                 if let Some(leftover) = self.leftovers.remove(&id) {
                     // It is nobody's, and not to be the next one's.
-                    self.hear_keeper(leftover.keeper.id);
+                    self.read_keeper(leftover.keeper.id);
                     leftover.keeper.sandbox.iter().for_each(|sandbox| {
-                        sandbox.take_denied(leftover.parent);
+                        sandbox.take_denied(leftover.cradle_pid);
                     });
                     self.free(&leftover.keeper, leftover.cradle);
                 }
-                self.followed_to_the_end(id, true);
+                self.members_gone(id, true);
             }
             Answer::Left { members, more } => {
                 let Some(leftover) = self.leftovers.get(&id) else { return };
@@ -59,7 +59,7 @@ impl Reactor {
     pub(super) fn end_leftover(&mut self, id: u64, grace: Option<Duration>) {
         let Some(leftover) = self.leftovers.get_mut(&id) else { return };
         leftover.end(grace.unwrap_or(leftover.grace));
-        self.expect_an_answer(id);
+        self.expect_answer(id);
     }
 
     /// Goes on with those disposals whose commands have all ended.
@@ -68,7 +68,7 @@ impl Reactor {
         for (index, disposal) in self.disposals.iter_mut().enumerate() {
             let owner = &disposal.owner;
             let busy = owner.is_launching()
-                || self.processes.values().any(|process| process.owner.id == owner.id);
+                || self.commands.values().any(|command| command.owner.id == owner.id);
             if busy {
                 continue;
             }
@@ -87,7 +87,7 @@ impl Reactor {
             }
         }
         for id in asked {
-            self.expect_an_answer(id);
+            self.expect_answer(id);
         }
         for index in over.into_iter().rev() {
             (self.disposals.remove(index).done)();

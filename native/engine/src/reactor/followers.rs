@@ -5,41 +5,41 @@
 use forkline_protocol::{Member, Order};
 
 use crate::reactor::Reactor;
+use crate::reactor::state::command::{Phase, Rest, described};
 use crate::reactor::state::followers::{OnGone, OnMembers};
-use crate::reactor::state::process::{Phase, Rest, described};
 use crate::request::letter::tell;
 
 impl Reactor {
     /// Asks who of a command runs: its leader, and what that has started.
     pub(super) fn members(&mut self, id: u64, asked: OnMembers) {
-        let channel = match (self.processes.get(&id), self.leftovers.get(&id)) {
-            (Some(process), _) => match (&process.cradle, process.phase) {
+        let channel = match (self.commands.get(&id), self.leftovers.get(&id)) {
+            (Some(command), _) => match (&command.cradle, command.phase) {
                 // The cradle hears of the command first.
                 (_, Phase::Starting { .. }) => return asked(None),
                 (Some(cradle), _) => &cradle.channel,
-                (None, _) => return asked((process.rest == Rest::Gone).then(Vec::new)),
+                (None, _) => return asked((command.rest == Rest::Gone).then(Vec::new)),
             },
             (None, Some(leftover)) => &leftover.cradle.channel,
             (None, None) => return asked(None),
         };
         tell(channel, Order::Who);
         self.followers.entry(id).or_default().asked.push(asked);
-        self.expect_an_answer(id);
+        self.expect_answer(id);
     }
 
     /// What the sandbox of a command that runs keeps it from, and has denied it since that was asked last:
     /// as in the outcome. None: it is over, or in none.
     pub(super) fn sandbox_report(&mut self, id: u64) -> Option<String> {
-        let keeper = self.processes.get(&id)?.keeper.clone();
+        let keeper = self.commands.get(&id)?.keeper.clone();
         let sandbox = keeper.sandbox.as_ref()?;
         // What was denied was told before whoever asked for it went on.
-        self.hear_keeper(keeper.id);
-        sandbox.take_report(self.processes.get(&id)?.parent)
+        self.read_keeper(keeper.id);
+        sandbox.take_report(self.commands.get(&id)?.cradle_pid)
     }
 
     /// Tells when nobody of a command is left.
     pub(super) fn when_gone(&mut self, id: u64, gone: OnGone) {
-        if self.processes.contains_key(&id) || self.leftovers.contains_key(&id) {
+        if self.commands.contains_key(&id) || self.leftovers.contains_key(&id) {
             self.followers.entry(id).or_default().gone.push(gone);
         } else {
             gone(false);
@@ -47,7 +47,7 @@ impl Reactor {
     }
 
     /// Whether somebody waits to be told who runs.
-    pub(super) fn is_asked_for_members(&self, id: u64) -> bool {
+    pub(super) fn has_members_request(&self, id: u64) -> bool {
         self.followers.get(&id).is_some_and(|followers| !followers.asked.is_empty())
     }
 
@@ -75,7 +75,7 @@ impl Reactor {
     }
 
     /// Nobody is left; `known`: the kernel has said so.
-    pub(super) fn followed_to_the_end(&mut self, id: u64, known: bool) {
+    pub(super) fn members_gone(&mut self, id: u64, known: bool) {
         let Some(followers) = self.followers.remove(&id) else { return };
         for asked in followers.asked {
             asked(known.then(Vec::new));

@@ -23,7 +23,7 @@ impl Reactor {
     }
 
     /// A keeper has something to say, or has died.
-    pub(super) fn hear_keeper(&mut self, id: u64) {
+    pub(super) fn read_keeper(&mut self, id: u64) {
         let Some(keeper) = self.keepers.iter().find(|keeper| keeper.id == id).cloned() else {
             return;
         };
@@ -36,10 +36,10 @@ impl Reactor {
                         Some(News::Hello(version)) => keeper.greeted(version),
                         Some(News::Made(cradle, pid)) => {
                             keeper.cradles.made(cradle, pid);
-                            let process = self.cradles.get(&cradle);
-                            if let Some(process) = process.and_then(|id| self.processes.get_mut(id))
+                            let command = self.cradles.get(&cradle);
+                            if let Some(command) = command.and_then(|id| self.commands.get_mut(id))
                             {
-                                process.parent = pid;
+                                command.cradle_pid = pid;
                             }
                         }
                         Some(News::Cleared(cradle)) => self.cradle_cleared(cradle, true),
@@ -54,7 +54,10 @@ impl Reactor {
                             }
                         }
                         Some(News::Denied(cradle, what)) => {
-                            keeper.sandbox.iter().for_each(|of| of.denies(cradle, what.clone()));
+                            keeper
+                                .sandbox
+                                .iter()
+                                .for_each(|of| of.add_denied(cradle, what.clone()));
                         }
                         Some(News::Enforced(lines)) => {
                             keeper.sandbox.iter().for_each(|sandbox| sandbox.stands(lines.clone()));
@@ -71,7 +74,7 @@ impl Reactor {
                                 .zip(directory)
                                 .for_each(|(of, directory)| drop(of.terminals.set(directory)));
                         }
-                        Some(News::Left) => keeper.kept_has_ended(),
+                        Some(News::Left) => keeper.detached_ended(),
                         Some(News::Refused(errno, what)) => {
                             keeper.is_refused(errno, what);
                             // It ends; whoever asks from now on asks anew.
@@ -101,8 +104,7 @@ impl Reactor {
         }
         self.reap_group(keeper.id, keeper.lifeline.keeper);
         // Commands whose cradle was killed with it have nobody to end what they have left.
-        let lost: Vec<u64> =
-            self.processes.values().filter(|p| p.is_lost()).map(|p| p.id).collect();
+        let lost: Vec<u64> = self.commands.values().filter(|p| p.is_lost()).map(|p| p.id).collect();
         for id in lost {
             self.lost(id);
         }

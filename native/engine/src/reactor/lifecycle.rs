@@ -12,9 +12,9 @@ use crate::command::outcome::{Cause, Ended, Outcome, SpillReport};
 use crate::drain::stream::{Stream, deliver_rest};
 use crate::os::watch::Source;
 use crate::reactor::Reactor;
+use crate::reactor::state::command::{CommandExit, LiveCommand, Phase, Rest, Spilling};
 use crate::reactor::state::grace::milliseconds;
 use crate::reactor::state::leftover::Leftover;
-use crate::reactor::state::process::{CommandExit, LiveCommand, Phase, Rest, Spilling};
 use crate::reactor::state::silence::Silence;
 use crate::reactor::state::timers::Alarm;
 use crate::request::letter::Delivery;
@@ -30,46 +30,46 @@ impl Reactor {
     /// Its time is up. It may have ended in time all the same: after a stop of the host (SIGSTOP,
     /// Ctrl-Z, a debugger), or with very many at once, timers are looked at before all exits are.
     pub(super) fn deadline(&mut self, id: u64) {
-        self.hear(id);
-        let Some(process) = self.processes.get(&id) else { return };
-        if matches!(process.phase, Phase::Running) {
+        self.read_answers(id);
+        let Some(command) = self.commands.get(&id) else { return };
+        if matches!(command.phase, Phase::Running) {
             self.terminate(id, Cause::TimedOut);
         }
     }
 
     /// Begins to end a command that runs.
     fn terminate(&mut self, id: u64, cause: Cause) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        (process.phase, process.silence) = (Phase::Ending(cause, None), Silence::default());
-        process.tell(Order::End(milliseconds(process.grace)));
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        (command.phase, command.silence) = (Phase::Ending(cause, None), Silence::default());
+        command.tell(Order::End(milliseconds(command.grace)));
         self.timers.cancel(id, Alarm::Deadline);
-        self.expect_an_answer(id);
+        self.expect_answer(id);
     }
 
     /// Ends a command; one that has ended already is no longer waited for, and what it has left is its
     /// owner's to end.
     pub(super) fn cancel(&mut self, id: u64, grace: Option<Duration>) {
-        let Some(process) = self.processes.get_mut(&id) else {
+        let Some(command) = self.commands.get_mut(&id) else {
             return self.end_leftover(id, grace);
         };
         if let Some(grace) = grace {
-            process.grace = grace;
+            command.grace = grace;
         }
-        let order = Order::End(milliseconds(process.grace));
-        match process.phase {
+        let order = Order::End(milliseconds(command.grace));
+        match command.phase {
             Phase::Starting { .. } => {
-                process.phase = Phase::Starting { cancelled: true };
-                process.silence = Silence::default();
+                command.phase = Phase::Starting { cancelled: true };
+                command.silence = Silence::default();
                 // One that has not been sent will not be.
-                if process.letter.as_ref().is_none_or(|letter| letter.withdraw() == Delivery::Sent)
+                if command.letter.as_ref().is_none_or(|letter| letter.withdraw() == Delivery::Sent)
                 {
-                    process.tell(order);
+                    command.tell(order);
                 }
             }
             Phase::Running => self.terminate(id, Cause::Cancelled),
             Phase::Ending(..) if grace.is_some() => {
-                process.silence = Silence::default();
-                process.tell(order);
+                command.silence = Silence::default();
+                command.tell(order);
             }
             Phase::Ending(..) => {}
             // Neither the listener is waited for, nor whoever else holds the pipe.
@@ -83,12 +83,12 @@ impl Reactor {
 
     /// Signals the group; the answer is false when the command is over.
     pub(super) fn signal(&mut self, id: u64, signal: Signal, sent: Box<dyn FnOnce(bool) + Send>) {
-        let Some(process) = self.processes.get_mut(&id) else { return sent(false) };
-        match process.phase {
+        let Some(command) = self.commands.get_mut(&id) else { return sent(false) };
+        match command.phase {
             Phase::Running | Phase::Ending(..) => {
-                process.signals.push_back(sent);
-                process.tell(Order::Signal(signal.as_raw()));
-                self.expect_an_answer(id);
+                command.signals.push_back(sent);
+                command.tell(Order::Signal(signal.as_raw()));
+                self.expect_answer(id);
             }
             _ => sent(false),
         }
@@ -96,14 +96,14 @@ impl Reactor {
 
     /// The command has ended, and if it was ended, so have all that it has left: sees to its output.
     pub(super) fn over(&mut self, id: u64, exit: CommandExit) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
+        let Some(command) = self.commands.get_mut(&id) else { return };
         let now = Instant::now();
-        process.phase = Phase::Draining(exit, now + WINDOW);
-        if let Some(mut input) = process.input.take() {
+        command.phase = Phase::Draining(exit, now + WINDOW);
+        if let Some(mut input) = command.input.take() {
             self.watch.remove(input.descriptor.as_fd());
             input.fail(Errno::PIPE);
         }
-        process.terminal = None;
+        command.terminal = None;
         self.timers.cancel(id, Alarm::Deadline);
         if exit.cause != Cause::Itself {
             // Whoever ends a command must not have to wait for its listener.
@@ -114,25 +114,25 @@ impl Reactor {
 
     /// Whether the output of a command that has ended may be taken to be complete.
     pub(super) fn check_drained(&mut self, id: u64) {
-        let Some(process) = self.processes.get(&id) else { return };
-        let Phase::Draining(exit, over_at) = process.phase else {
+        let Some(command) = self.commands.get(&id) else { return };
+        let Phase::Draining(exit, over_at) = command.phase else {
             // It has most likely ended, and will be told to have.
-            if matches!(process.phase, Phase::Running) && process.outputs_ended() {
-                self.expect_an_answer(id);
+            if matches!(command.phase, Phase::Running) && command.outputs_ended() {
+                self.expect_answer(id);
             }
             return;
         };
-        if process.outputs_ended() {
+        if command.outputs_ended() {
             return self.close(id, exit);
         }
         let now = Instant::now();
-        if process.is_paused() && exit.cause == Cause::Itself {
+        if command.is_paused() && exit.cause == Cause::Itself {
             // What its listener has not taken yet is not late. (The end of a command that was
             // ended waits for nobody.)
             return self.timers.set(id, Alarm::Quiet, now + QUIET);
         }
         let ended_at = over_at - WINDOW;
-        let due = over_at.min(process.last_data().max(ended_at) + QUIET);
+        let due = over_at.min(command.last_data().max(ended_at) + QUIET);
         if due <= now {
             return self.close(id, exit);
         }
@@ -143,11 +143,11 @@ impl Reactor {
         self.timers.cancel(id, Alarm::Quiet);
         // That it has ended may have been heard before what it had printed by then.
         self.read_rest(id);
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        if !matches!(process.spill, Spilling::OnDisk) {
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        if !matches!(command.spill, Spilling::OnDisk) {
             return self.ask(id, exit);
         }
-        process.phase = Phase::Closing(exit);
+        command.phase = Phase::Closing(exit);
         self.timers.set(id, Alarm::Patience, Instant::now() + PATIENCE);
         self.disk.finish(id);
     }
@@ -155,33 +155,33 @@ impl Reactor {
     /// The spill file is closed; `streams` are the pipes that are still held.
     pub(super) fn spilled(&mut self, id: u64, report: SpillReport, streams: Vec<Stream>) {
         self.watch_streams(id, &streams);
-        let Some(process) = self.processes.get_mut(&id) else { return self.hold(id, streams) };
-        process.spill = Spilling::Closed(report);
-        process.streams = streams;
-        match process.phase {
+        let Some(command) = self.commands.get_mut(&id) else { return self.hold(id, streams) };
+        command.spill = Spilling::Closed(report);
+        command.streams = streams;
+        match command.phase {
             Phase::Closing(exit) => self.ask(id, exit),
             _ => self.check_drained(id),
         }
     }
 
     /// A disk that hangs must not make its command hang.
-    pub(super) fn disk_is_stuck(&mut self, id: u64) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        let Phase::Closing(exit) = process.phase else { return };
+    pub(super) fn disk_timed_out(&mut self, id: u64) {
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        let Phase::Closing(exit) = command.phase else { return };
         let error = Some(libc::ETIMEDOUT);
-        process.spill = Spilling::Closed(SpillReport { error, ..Default::default() });
+        command.spill = Spilling::Closed(SpillReport { error, ..Default::default() });
         self.ask(id, exit);
     }
 
     /// Finds out who still runs, unless it is known.
     fn ask(&mut self, id: u64, exit: CommandExit) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
+        let Some(command) = self.commands.get_mut(&id) else { return };
         self.timers.cancel(id, Alarm::Patience);
-        process.phase = Phase::Asking(exit);
-        match process.rest {
+        command.phase = Phase::Asking(exit);
+        match command.rest {
             Rest::Unknown => {
-                process.tell(Order::Who);
-                self.expect_an_answer(id);
+                command.tell(Order::Who);
+                self.expect_answer(id);
             }
             Rest::Gone | Rest::Unkillable | Rest::Lost => self.settle(id),
         }
@@ -190,49 +190,58 @@ impl Reactor {
     /// Everything is known of a command that has ended.
     pub(super) fn settle(&mut self, id: u64) {
         // What was denied was told before whoever asked went on.
-        let keeper = self.processes.get(&id).map(|process| process.keeper.clone());
+        let keeper = self.commands.get(&id).map(|command| command.keeper.clone());
         if let Some(keeper) = keeper.filter(|keeper| keeper.sandbox.is_some()) {
-            self.hear_keeper(keeper.id);
+            self.read_keeper(keeper.id);
         }
-        let Some(Phase::Asking(exit)) = self.processes.get(&id).map(|process| process.phase) else {
+        let Some(Phase::Asking(exit)) = self.commands.get(&id).map(|command| command.phase) else {
             return;
         };
-        let Some(process) = self.processes.remove(&id) else { return };
+        let Some(command) = self.commands.remove(&id) else { return };
         self.timers.cancel_all(id);
-        for output in &process.outputs {
-            deliver_rest(&output.tap, output.label, process.form, &*process.sink);
+        for output in &command.outputs {
+            deliver_rest(&output.tap, output.label, command.form, &*command.sink);
         }
         // Only those who outlive it need one.
-        let label = if process.cradle.is_some() { process.label() } else { String::new() };
-        let captures = process.outputs.iter();
+        let label = if command.cradle.is_some() { command.label() } else { String::new() };
+        let captures = command.outputs.iter();
         let captures = captures.filter_map(|output| output.tap.lock().capture.take());
         let outcome = Outcome {
-            pid: process.pid,
+            pid: command.pid,
             cause: exit.cause,
             status: exit.status,
             forced: exit.forced,
             wall: exit.wall,
             usage: exit.usage,
             captures: captures.map(|capture| capture.finish()).collect(),
-            spill: match process.spill {
+            spill: match command.spill {
                 Spilling::Closed(report) => Some(report),
                 _ => None,
             },
-            background: process.members,
-            directory: process.directory,
-            share: process.share,
-            sandbox: process
+            background: command.members,
+            directory: command.directory,
+            share: command.share,
+            sandbox: command
                 .keeper
                 .sandbox
                 .as_ref()
-                .and_then(|sandbox| sandbox.take_report(process.parent)),
+                .and_then(|sandbox| sandbox.take_report(command.cradle_pid)),
         };
-        for sent in process.signals {
+        for sent in command.signals {
             sent(false);
         }
         let LiveCommand {
-            streams, keeper, cradle, parent, owner, sink, input, rest, grace, ..
-        } = process;
+            streams,
+            keeper,
+            cradle,
+            cradle_pid,
+            owner,
+            sink,
+            input,
+            rest,
+            grace,
+            ..
+        } = command;
         self.hold(id, streams);
         // One that has still to do with it looks after who is left.
         if let Some(cradle) = cradle {
@@ -241,15 +250,15 @@ impl Reactor {
                 label,
                 keeper,
                 cradle,
-                parent,
+                cradle_pid,
                 grace,
-                ends: false,
+                is_ending: false,
                 given_up: false,
                 silence: Silence::default(),
             };
             self.leftovers.insert(id, leftover);
         } else {
-            self.followed_to_the_end(id, rest == Rest::Gone);
+            self.members_gone(id, rest == Rest::Gone);
         }
         drop(input);
         // Last: whoever is told finds every descriptor closed.

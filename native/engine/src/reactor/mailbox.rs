@@ -20,10 +20,10 @@ use crate::keeper::cradles::Cradle;
 use crate::keeper::{Keeper, Turn};
 use crate::os::pty::Size;
 use crate::os::watch::{FIRST_ID, Source, Watch};
+use crate::reactor::state::command::LiveCommand;
 use crate::reactor::state::followers::{OnGone, OnMembers};
 use crate::reactor::state::input::OnWritten;
 use crate::reactor::state::leftover::OnDisposed;
-use crate::reactor::state::process::LiveCommand;
 
 /// What a command's streams have carried so far; None when it is over.
 pub type Snapshot = Option<Vec<Captured<Text>>>;

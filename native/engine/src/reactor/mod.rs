@@ -35,10 +35,10 @@ use crate::os::threads;
 use crate::os::watch::{Source, Watch};
 use crate::reactor::disk::Disk;
 use crate::reactor::mailbox::{BELL, Mailbox, Message};
+use crate::reactor::state::command::LiveCommand;
 use crate::reactor::state::followers::Followers;
 use crate::reactor::state::group::Group;
 use crate::reactor::state::leftover::{Disposal, Leftover};
-use crate::reactor::state::process::LiveCommand;
 use crate::reactor::state::timers::{Alarm, Timers};
 use crate::request::order::LaunchOrder;
 
@@ -46,7 +46,7 @@ use crate::request::order::LaunchOrder;
 pub struct Reactor {
     pub(super) watch: Watch,
     pub(super) mailbox: Mailbox,
-    pub(super) processes: HashMap<u64, LiveCommand>,
+    pub(super) commands: HashMap<u64, LiveCommand>,
     /// Whose command a cradle is at, by their ids.
     pub(super) cradles: HashMap<u64, u64>,
     /// Pipes that outlived their command's result: drained, so that their holders can go on.
@@ -92,7 +92,7 @@ pub fn start(
         watch,
         disk: Disk::new(mailbox.clone()),
         mailbox,
-        processes: HashMap::new(),
+        commands: HashMap::new(),
         cradles: HashMap::new(),
         held: HashMap::new(),
         leftovers: HashMap::new(),
@@ -133,7 +133,7 @@ impl Reactor {
             let full = events.len() == events.capacity();
             full_rounds = if full { full_rounds + 1 } else { 0 };
             if full_rounds % ROUNDS_BEFORE_TIMERS == 0 {
-                self.ring();
+                self.run_timers();
             }
         }
     }
@@ -141,14 +141,14 @@ impl Reactor {
     fn ready(&mut self, event: &Event) {
         match Source::of(event) {
             (BELL, Source::Cradle) => {}
-            (id, Source::Cradle) => self.hear_cradle(id),
-            (id, Source::Lifeline) => self.hear_keeper(id),
+            (id, Source::Cradle) => self.read_cradle(id),
+            (id, Source::Lifeline) => self.read_keeper(id),
             (id, Source::Output(index)) => self.drain(id, index),
             (id, Source::Input) => self.flush_input(id),
         }
     }
 
-    fn ring(&mut self) {
+    fn run_timers(&mut self) {
         let now = Instant::now();
         while let Some((id, alarm)) = self.timers.pop(now) {
             match alarm {
@@ -159,7 +159,7 @@ impl Reactor {
                 Alarm::Shed => self.shed(id),
                 Alarm::Quiet => self.check_drained(id),
                 Alarm::Flush => self.deliver(id),
-                Alarm::Patience => self.disk_is_stuck(id),
+                Alarm::Patience => self.disk_timed_out(id),
             }
         }
     }
@@ -174,7 +174,7 @@ impl Reactor {
         match message {
             Message::KeeperStarted(keeper) => self.keeper_started(keeper),
             Message::Reap(id, group) => self.reap_group(id, group),
-            Message::Sent(process) => self.sent(*process),
+            Message::Sent(command) => self.sent(*command),
             Message::SentAgain(id, turn, cradle) => self.sent_again(id, turn, cradle),
             Message::NotSent(id, error) => self.not_started(id, Ended::Failed(error)),
             Message::NotTaken(id) => self.send_again(id),

@@ -11,15 +11,15 @@ use crate::command::errors::{LaunchError, Step};
 use crate::command::outcome::Ended;
 use crate::keeper::status::read_state;
 use crate::reactor::Reactor;
-use crate::reactor::state::process::{LiveCommand, Phase, Rest};
+use crate::reactor::state::command::{LiveCommand, Phase, Rest};
 use crate::reactor::state::silence::{KILLED, LEAST_START, PATIENCE, Remedy, START, looks};
 use crate::request::letter::{Delivery, tell};
 
 impl Reactor {
     /// A cradle has said something.
-    pub(super) fn is_heard(&mut self, id: u64) {
-        let silence = match (self.processes.get_mut(&id), self.leftovers.get_mut(&id)) {
-            (Some(process), _) => &mut process.silence,
+    pub(super) fn cradle_answered(&mut self, id: u64) {
+        let silence = match (self.commands.get_mut(&id), self.leftovers.get_mut(&id)) {
+            (Some(command), _) => &mut command.silence,
             (None, Some(leftover)) => &mut leftover.silence,
             (None, None) => return,
         };
@@ -27,26 +27,28 @@ impl Reactor {
     }
 
     /// There was no answer until now; it is looked for one second after the other.
-    pub(super) fn bear_silence(&mut self, id: u64) {
-        let Some(process) = self.processes.get_mut(&id) else { return self.bear_leftover(id) };
-        process.silence.look(matches!(process.phase, Phase::Ending(..)));
-        match process.phase {
-            Phase::Starting { cancelled } => self.bear_start(id, cancelled),
-            Phase::Running => self.bear_run(id),
-            Phase::Ending(..) => match process.silence.of_ending(process.grace) {
+    pub(super) fn handle_silence(&mut self, id: u64) {
+        let Some(command) = self.commands.get_mut(&id) else {
+            return self.handle_silent_leftover(id);
+        };
+        command.silence.look(matches!(command.phase, Phase::Ending(..)));
+        match command.phase {
+            Phase::Starting { cancelled } => self.handle_silent_start(id, cancelled),
+            Phase::Running => self.handle_silent_run(id),
+            Phase::Ending(..) => match command.silence.of_ending(command.grace) {
                 Remedy::Wait => {}
                 Remedy::Ask => {
                     // Whoever has not been told to end is told now; a signal of no effect is answered.
-                    process.tell(Order::End(0));
-                    process.ask_for_a_sign();
+                    command.tell(Order::End(0));
+                    command.ping();
                 }
                 Remedy::Kill => self.kill_cradle(id),
                 Remedy::GiveUp => self.give_up(id),
             },
-            Phase::Asking(_) if process.silence.looks >= PATIENCE * 2 => {
+            Phase::Asking(_) if command.silence.looks >= PATIENCE * 2 => {
                 // Its cradle goes on to look after them, once it can.
-                if process.rest == Rest::Unknown {
-                    process.may_be_left();
+                if command.rest == Rest::Unknown {
+                    command.assume_leader_left();
                 }
                 self.settle(id);
             }
@@ -54,23 +56,23 @@ impl Reactor {
         }
     }
 
-    fn bear_start(&mut self, id: u64, cancelled: bool) {
-        let Some(keeper) = self.processes.get(&id).map(|process| process.keeper.clone()) else {
+    fn handle_silent_start(&mut self, id: u64, cancelled: bool) {
+        let Some(keeper) = self.commands.get(&id).map(|command| command.keeper.clone()) else {
             return;
         };
-        self.hear_keeper(keeper.id);
-        let Some(process) = self.processes.get_mut(&id) else { return };
+        self.read_keeper(keeper.id);
+        let Some(command) = self.commands.get_mut(&id) else { return };
         let has_greeted = keeper.fault().is_none();
-        let grace = looks(process.grace);
-        let limit = match process.timeout {
+        let grace = looks(command.grace);
+        let limit = match command.timeout {
             _ if cancelled => grace + PATIENCE,
             Some(timeout) if has_greeted => {
                 (looks(timeout).saturating_add(grace) + PATIENCE).clamp(LEAST_START, START)
             }
             _ => START,
         };
-        let remedy = process.silence.of_start(limit);
-        let letter = process.letter.clone();
+        let remedy = command.silence.of_start(limit);
+        let letter = command.letter.clone();
         let is_sent = letter.as_ref().is_some_and(|letter| letter.is_sent());
         match remedy {
             Remedy::Wait | Remedy::Ask => {}
@@ -85,35 +87,35 @@ impl Reactor {
             }
             // It reads nothing before it has greeted. Whoever is made by it then reads of the end first.
             Remedy::Kill if cancelled && !has_greeted => {
-                if let Some(cradle) = process.cradle.take() {
+                if let Some(cradle) = command.cradle.take() {
                     self.forget(&cradle);
                 }
                 self.not_started(id, Ended::NeverStarted);
             }
-            Remedy::Kill if process.parent == 0 => keeper.kill(),
+            Remedy::Kill if command.cradle_pid == 0 => keeper.kill(),
             Remedy::Kill => self.kill_cradle(id),
             Remedy::GiveUp => self.give_up(id),
         }
     }
 
-    fn bear_run(&mut self, id: u64) {
-        let is_asked_for_members = self.is_asked_for_members(id);
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        let looks = process.silence.looks;
+    fn handle_silent_run(&mut self, id: u64) {
+        let has_members_request = self.has_members_request(id);
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        let looks = command.silence.looks;
         // It has most likely ended, and its cradle may not be able to say so.
-        let seems_ended = process.outputs_ended() && process.cradle.is_some();
-        if seems_ended && process.signals.is_empty() {
-            process.ask_for_a_sign();
+        let seems_ended = command.outputs_ended() && command.cradle.is_some();
+        if seems_ended && command.signals.is_empty() {
+            command.ping();
         }
         if looks < START {
             return;
         }
-        for sent in &mut process.signals {
+        for sent in &mut command.signals {
             // In the place of each is one that is answered to nobody, if it ever is.
             std::mem::replace(sent, Box::new(|_| {}))(false);
         }
-        let has_ended = process.pid > 0 && !read_state(process.pid).is_some_and(is_alive);
-        if is_asked_for_members {
+        let has_ended = command.pid > 0 && !read_state(command.pid).is_some_and(is_alive);
+        if has_members_request {
             self.members_unknown(id);
         }
         if seems_ended && has_ended && looks == START {
@@ -123,14 +125,15 @@ impl Reactor {
         }
     }
 
-    fn bear_leftover(&mut self, id: u64) {
-        let is_asked_for_members = self.is_asked_for_members(id);
+    fn handle_silent_leftover(&mut self, id: u64) {
+        let has_members_request = self.has_members_request(id);
         let Some(leftover) = self.leftovers.get_mut(&id) else { return };
-        leftover.silence.look(leftover.ends);
-        if is_asked_for_members && leftover.silence.looks >= START {
+        leftover.silence.look(leftover.is_ending);
+        if has_members_request && leftover.silence.looks >= START {
             self.members_unknown(id);
         }
-        let Some(leftover) = self.leftovers.get_mut(&id).filter(|leftover| leftover.ends) else {
+        let Some(leftover) = self.leftovers.get_mut(&id).filter(|leftover| leftover.is_ending)
+        else {
             return;
         };
         match leftover.silence.of_ending(leftover.grace) {
@@ -151,9 +154,9 @@ impl Reactor {
     /// finds its channel closed, and ends what there is.
     fn give_up(&mut self, id: u64) {
         self.may_have_started(id);
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        process.may_be_left();
-        if let Some(cradle) = process.cradle.take() {
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        command.assume_leader_left();
+        if let Some(cradle) = command.cradle.take() {
             self.forget(&cradle);
         }
         self.lost(id);
@@ -162,7 +165,7 @@ impl Reactor {
 
 impl LiveCommand {
     /// Has the cradle say something: whoever can, answers that.
-    fn ask_for_a_sign(&mut self) {
+    fn ping(&mut self) {
         self.signals.push_back(Box::new(|_| {}));
         self.tell(Order::Signal(0));
     }

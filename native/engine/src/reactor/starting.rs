@@ -9,7 +9,7 @@ use crate::keeper::Turn;
 use crate::keeper::cradles::Cradle;
 use crate::keeper::tenancy::Tenancy;
 use crate::reactor::Reactor;
-use crate::reactor::state::process::{LiveCommand, Phase, Spilling};
+use crate::reactor::state::command::{LiveCommand, Phase, Spilling};
 use crate::reactor::state::silence::Silence;
 use crate::reactor::state::timers::Alarm;
 use crate::request::order::{CradleChoice, LaunchOrder};
@@ -21,16 +21,16 @@ const OF_ANOTHER: u32 = 2;
 
 impl Reactor {
     /// A command is about to be asked for.
-    pub(super) fn sent(&mut self, mut process: LiveCommand) {
-        let id = process.id;
-        if let Some(cradle) = &process.cradle {
+    pub(super) fn sent(&mut self, mut command: LiveCommand) {
+        let id = command.id;
+        if let Some(cradle) = &command.cradle {
             self.cradles.insert(cradle.id, id);
-            process.parent = cradle.number();
+            command.cradle_pid = cradle.pid();
         }
-        self.expect_an_answer(id);
-        process.owner.launch_ended();
-        let unwanted = process.ticket.is_cancelled() || process.owner.is_disposed();
-        self.processes.insert(id, process);
+        self.expect_answer(id);
+        command.owner.launch_ended();
+        let unwanted = command.ticket.is_cancelled() || command.owner.is_disposed();
+        self.commands.insert(id, command);
         if unwanted {
             self.cancel(id, None);
         }
@@ -38,13 +38,13 @@ impl Reactor {
 
     /// It is about to be asked for again.
     pub(super) fn sent_again(&mut self, id: u64, turn: Turn, cradle: Cradle) {
-        let Some(process) = self.processes.get_mut(&id) else {
+        let Some(command) = self.commands.get_mut(&id) else {
             return self.free(turn.keeper(), cradle);
         };
         self.cradles.insert(cradle.id, id);
-        process.parent = cradle.number();
-        (process.keeper, process.cradle) = (Tenancy::of(turn.keeper()), Some(cradle));
-        (process.turn, process.silence) = (Some(turn), Silence::default());
+        command.cradle_pid = cradle.pid();
+        (command.keeper, command.cradle) = (Tenancy::of(turn.keeper()), Some(cradle));
+        (command.turn, command.silence) = (Some(turn), Silence::default());
     }
 
     /// Its cradle is not as it was made, and has started nothing: a new one is asked, and at last one of
@@ -52,12 +52,12 @@ impl Reactor {
     ///
     /// `known`: so many of them are known not to be fit, if more are than have said so.
     pub(super) fn is_unfit(&mut self, id: u64, errno: i32, known: u32, why: &str) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        let Phase::Starting { cancelled } = process.phase else { return };
-        process.unfit = process.unfit.max(known) + 1;
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        let Phase::Starting { cancelled } = command.phase else { return };
+        command.unfit_cradles = command.unfit_cradles.max(known) + 1;
         let (count, keeper, letter) =
-            (process.unfit, process.keeper.clone(), process.letter.clone());
-        if let Some(cradle) = process.cradle.take() {
+            (command.unfit_cradles, command.keeper.clone(), command.letter.clone());
+        if let Some(cradle) = command.cradle.take() {
             self.forget(&cradle);
         }
         if cancelled {
@@ -82,26 +82,26 @@ impl Reactor {
     /// Its cradle has died, or is to be heard of no more, after it may have read the request and before it
     /// has said what came of it. It may run, so it has been started.
     pub(super) fn may_have_started(&mut self, id: u64) {
-        if self.processes.get(&id).is_some_and(|p| matches!(p.phase, Phase::Starting { .. })) {
+        if self.commands.get(&id).is_some_and(|p| matches!(p.phase, Phase::Starting { .. })) {
             self.started(id);
         }
     }
 
     /// It runs.
     pub(super) fn started(&mut self, id: u64) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
+        let Some(command) = self.commands.get_mut(&id) else { return };
         self.timers.cancel(id, Alarm::Unanswered);
         // Our copies of the command's ends: their end is to be the command's.
-        (process.letter, process.turn) = (None, None);
-        let Phase::Starting { cancelled } = process.phase else { return };
+        (command.letter, command.turn) = (None, None);
+        let Phase::Starting { cancelled } = command.phase else { return };
         let cancelled_by = Phase::Ending(Cause::Cancelled, None);
-        process.phase = if cancelled { cancelled_by } else { Phase::Running };
-        let at_once = matches!(&process.spill, Spilling::Wanted(target) if target.opening == Opening::AtStart);
-        let deadline = process.timeout.and_then(|time| process.started.checked_add(time));
-        let (sink, pid) = (process.sink.clone(), process.pid);
-        let Some(process) = self.processes.get(&id) else { return };
+        command.phase = if cancelled { cancelled_by } else { Phase::Running };
+        let at_once = matches!(&command.spill, Spilling::Wanted(target) if target.opening == Opening::AtStart);
+        let deadline = command.timeout.and_then(|time| command.started.checked_add(time));
+        let (sink, pid) = (command.sink.clone(), command.pid);
+        let Some(command) = self.commands.get(&id) else { return };
         if !at_once {
-            self.watch_streams(id, &process.streams);
+            self.watch_streams(id, &command.streams);
         }
         if let (Some(deadline), false) = (deadline, cancelled) {
             self.timers.set(id, Alarm::Deadline, deadline);
@@ -116,14 +116,14 @@ impl Reactor {
     /// It does not run, and never will.
     pub(super) fn not_started(&mut self, id: u64, ended: Ended) {
         self.release(id);
-        let Some(process) = self.processes.remove(&id) else { return };
+        let Some(command) = self.commands.remove(&id) else { return };
         self.timers.cancel_all(id);
-        let LiveCommand { sink, input, streams, letter, .. } = process;
+        let LiveCommand { sink, input, streams, letter, .. } = command;
         if let Some(mut input) = input {
             input.fail(Errno::PIPE);
         }
         drop((streams, letter));
-        self.followed_to_the_end(id, true);
+        self.members_gone(id, true);
         sink.ended(ended);
         self.advance_disposals();
     }

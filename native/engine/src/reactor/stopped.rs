@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::reactor::Reactor;
-use crate::reactor::state::process::{LiveCommand, Phase};
+use crate::reactor::state::command::{LiveCommand, Phase};
 use crate::reactor::state::timers::Alarm;
 
 /// An answer that has not come for this long may never come.
@@ -18,7 +18,7 @@ const UNANSWERED: Duration = Duration::from_secs(1);
 
 impl Reactor {
     /// Something has been asked of a cradle.
-    pub(super) fn expect_an_answer(&mut self, id: u64) {
+    pub(super) fn expect_answer(&mut self, id: u64) {
         self.timers.set(id, Alarm::Unanswered, Instant::now() + UNANSWERED);
     }
 
@@ -28,14 +28,14 @@ impl Reactor {
             keeper.lifeline.go_on();
         }
         self.signal_cradle(id, libc::SIGCONT);
-        self.bear_silence(id);
-        let again = match (self.processes.get(&id), self.leftovers.get(&id)) {
-            (Some(process), _) => process.is_asked(),
-            (None, Some(leftover)) => leftover.ends && !leftover.given_up,
+        self.handle_silence(id);
+        let again = match (self.commands.get(&id), self.leftovers.get(&id)) {
+            (Some(command), _) => command.awaits_answer(),
+            (None, Some(leftover)) => leftover.is_ending && !leftover.given_up,
             (None, None) => return,
         };
-        if again || self.is_asked_for_members(id) {
-            self.expect_an_answer(id);
+        if again || self.has_members_request(id) {
+            self.expect_answer(id);
         }
     }
 
@@ -45,9 +45,9 @@ impl Reactor {
     }
 
     fn signal_cradle(&self, id: u64, signal: i32) {
-        let (cradle, pid) = match (self.processes.get(&id), self.leftovers.get(&id)) {
-            (Some(process), _) => (process.cradle.as_ref(), process.parent),
-            (None, Some(leftover)) => (Some(&leftover.cradle), leftover.parent),
+        let (cradle, pid) = match (self.commands.get(&id), self.leftovers.get(&id)) {
+            (Some(command), _) => (command.cradle.as_ref(), command.cradle_pid),
+            (None, Some(leftover)) => (Some(&leftover.cradle), leftover.cradle_pid),
             (None, None) => return,
         };
         if let Some(cradle) = cradle {
@@ -57,10 +57,10 @@ impl Reactor {
 }
 
 impl LiveCommand {
-    fn is_asked(&self) -> bool {
-        let is_asked =
+    fn awaits_answer(&self) -> bool {
+        let awaits_answer =
             matches!(self.phase, Phase::Starting { .. } | Phase::Ending(..) | Phase::Asking(_));
-        is_asked || !self.signals.is_empty()
+        awaits_answer || !self.signals.is_empty()
     }
 }
 

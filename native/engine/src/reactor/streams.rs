@@ -13,14 +13,14 @@ use crate::os::pty::{self, Size};
 use crate::os::watch::Source;
 use crate::reactor::Reactor;
 use crate::reactor::mailbox::Snapshot;
+use crate::reactor::state::command::Spilling;
 use crate::reactor::state::input::{Flow, OnWritten};
-use crate::reactor::state::process::Spilling;
 use crate::reactor::state::timers::Alarm;
 
 impl Reactor {
     pub(super) fn drain(&mut self, id: u64, index: usize) {
-        let streams = match self.processes.get_mut(&id) {
-            Some(process) => Some(&mut process.streams),
+        let streams = match self.commands.get_mut(&id) {
+            Some(command) => Some(&mut command.streams),
             None => self.held.get_mut(&id),
         };
         let Some(stream) = streams.and_then(|streams| streams.get_mut(index)) else { return };
@@ -32,7 +32,7 @@ impl Reactor {
             }
             Progress::Overflowing => self.spill(id),
         }
-        if self.processes.contains_key(&id) {
+        if self.commands.contains_key(&id) {
             self.deliver(id);
             self.check_drained(id);
         } else {
@@ -42,9 +42,9 @@ impl Reactor {
 
     /// Takes what lies in its pipes at this moment; the disk thread does so by itself.
     pub(super) fn read_rest(&mut self, id: u64) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
+        let Some(command) = self.commands.get_mut(&id) else { return };
         let mut is_overflowing = false;
-        for stream in &mut process.streams {
+        for stream in &mut command.streams {
             if !stream.tap.lock().ended {
                 let progress = stream.drain(self.buffer.bytes(), |_| {});
                 is_overflowing |= progress == Progress::Overflowing;
@@ -57,16 +57,16 @@ impl Reactor {
 
     /// From now on the disk thread drains it, if it is to have a file.
     pub(super) fn spill(&mut self, id: u64) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        let Spilling::Wanted(target) = std::mem::replace(&mut process.spill, Spilling::OnDisk)
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        let Spilling::Wanted(target) = std::mem::replace(&mut command.spill, Spilling::OnDisk)
         else {
             return;
         };
-        for stream in &process.streams {
+        for stream in &command.streams {
             self.watch.remove(stream.descriptor.as_fd());
         }
-        let streams = std::mem::take(&mut process.streams);
-        self.disk.adopt(id, target, streams, process.form, process.sink.clone());
+        let streams = std::mem::take(&mut command.streams);
+        self.disk.adopt(id, target, streams, command.form, command.sink.clone());
     }
 
     fn forget_ended_holders(&mut self, id: u64) {
@@ -77,10 +77,10 @@ impl Reactor {
     }
 
     pub(super) fn deliver(&mut self, id: u64) {
-        let Some(process) = self.processes.get(&id) else { return };
+        let Some(command) = self.commands.get(&id) else { return };
         let now = Instant::now();
-        let flush = process.outputs.iter().filter_map(|output| {
-            deliver(&output.tap, output.label, process.form, &*process.sink, now)
+        let flush = command.outputs.iter().filter_map(|output| {
+            deliver(&output.tap, output.label, command.form, &*command.sink, now)
         });
         if let Some(at) = flush.min() {
             self.timers.set(id, Alarm::Flush, at);
@@ -88,26 +88,26 @@ impl Reactor {
     }
 
     pub(super) fn resume(&mut self, id: u64) {
-        let Some(process) = self.processes.get(&id) else { return };
-        process.tell_listeners(Live::want);
+        let Some(command) = self.commands.get(&id) else { return };
+        command.tell_listeners(Live::want);
         self.deliver(id);
         self.unpause(id);
     }
 
     /// Its listener has left: it no longer holds the command up.
     pub(super) fn detach(&mut self, id: u64) {
-        let Some(process) = self.processes.get(&id) else { return };
-        process.tell_listeners(Live::detach);
+        let Some(command) = self.commands.get(&id) else { return };
+        command.tell_listeners(Live::detach);
         self.unpause(id);
     }
 
     /// Watches again what was left alone for the listener's sake and need not be any more.
     fn unpause(&mut self, id: u64) {
-        let Some(process) = self.processes.get(&id) else { return };
-        if matches!(process.spill, Spilling::OnDisk) {
+        let Some(command) = self.commands.get(&id) else { return };
+        if matches!(command.spill, Spilling::OnDisk) {
             return self.disk.resume(id);
         }
-        for (index, stream) in process.streams.iter().enumerate() {
+        for (index, stream) in command.streams.iter().enumerate() {
             let tap = stream.tap.lock();
             if !tap.ended && !tap.is_paused() {
                 // Already watched, if it was the other stream that was full.
@@ -118,7 +118,7 @@ impl Reactor {
     }
 
     pub(super) fn write(&mut self, id: u64, bytes: Vec<u8>, written: OnWritten) {
-        match self.processes.get_mut(&id).and_then(|process| process.input.as_mut()) {
+        match self.commands.get_mut(&id).and_then(|command| command.input.as_mut()) {
             Some(input) => input.push(bytes, written),
             None => return written(Err(Errno::PIPE)),
         }
@@ -126,7 +126,7 @@ impl Reactor {
     }
 
     pub(super) fn end_input(&mut self, id: u64) {
-        if let Some(input) = self.processes.get_mut(&id).and_then(|p| p.input.as_mut()) {
+        if let Some(input) = self.commands.get_mut(&id).and_then(|p| p.input.as_mut()) {
             input.end();
         }
         self.flush_input(id);
@@ -134,15 +134,15 @@ impl Reactor {
 
     /// A command without a terminal is left alone: a pipe has no size.
     pub(super) fn resize(&mut self, id: u64, size: Size) {
-        let input = self.processes.get(&id).and_then(|process| process.input.as_ref());
+        let input = self.commands.get(&id).and_then(|command| command.input.as_ref());
         if let Some(input) = input {
             let _ = pty::resize(&input.descriptor, size);
         }
     }
 
     pub(super) fn flush_input(&mut self, id: u64) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        let Some(input) = process.input.as_mut() else { return };
+        let Some(command) = self.commands.get_mut(&id) else { return };
+        let Some(input) = command.input.as_mut() else { return };
         self.watch.remove(input.descriptor.as_fd());
         match input.flush() {
             Flow::Idle => {}
@@ -150,13 +150,13 @@ impl Reactor {
                 let descriptor = input.descriptor.as_fd();
                 let _ = self.watch.add(descriptor, id, Source::Input, EventFlags::OUT);
             }
-            Flow::Close => process.input = None,
+            Flow::Close => command.input = None,
         }
     }
 
     pub(super) fn snapshot(&self, id: u64) -> Snapshot {
-        let process = self.processes.get(&id)?;
+        let command = self.commands.get(&id)?;
         let snapshot = |tap: &Mutex<Tap>| Some(tap.lock().capture.as_ref()?.snapshot());
-        process.outputs.iter().map(|output| snapshot(&output.tap)).collect()
+        command.outputs.iter().map(|output| snapshot(&output.tap)).collect()
     }
 }

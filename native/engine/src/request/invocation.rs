@@ -68,14 +68,14 @@ impl Invocation {
             (Step::Descriptors, _) => "the command's descriptors".to_owned(),
             (Step::Directory, _) => directory.unwrap_or_default().to_string_lossy().into_owned(),
             (Step::Limits, _) => "its control group or oom_score_adj".to_owned(),
-            (Step::Exec, libc::E2BIG) => self.what_is_too_long(),
-            (Step::Exec, _) => self.what_was_tried(),
+            (Step::Exec, libc::E2BIG) => self.too_long_part(),
+            (Step::Exec, _) => self.tried_paths(),
             _ => String::new(),
         };
         LaunchError { step, errno, subject }
     }
 
-    fn what_was_tried(&self) -> String {
+    fn tried_paths(&self) -> String {
         let of_program = self.images.first().and_then(|image| image.argv.first());
         if let Some(name) = of_program.filter(|_| self.is_program) {
             return format!("'{}'", name.to_string_lossy());
@@ -84,7 +84,7 @@ impl Invocation {
         self.images.iter().map(shown).collect::<Vec<_>>().join(" or ")
     }
 
-    fn what_is_too_long(&self) -> String {
+    fn too_long_part(&self) -> String {
         match entries(&self.environment).find(|entry| entry.len() > LONGEST_ENTRY) {
             Some(entry) => {
                 let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();

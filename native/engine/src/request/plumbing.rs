@@ -32,7 +32,7 @@ pub struct Pipe {
     label: Label,
     reader: OwnedFd,
     writer: OwnedFd,
-    short: usize,
+    short_read: usize,
 }
 
 impl Plumbing {
@@ -62,8 +62,8 @@ impl Plumbing {
         // Reading and writing are watched apart, and an epoll watches a descriptor once.
         let input = (slave.try_clone()?, master.try_clone()?);
         let kept = Some(slave.try_clone()?);
-        let (label, short) = (Label::Merged, SHORT_OF_TERMINAL);
-        let output = Pipe { label, reader: master, writer: slave, short };
+        let (label, short_read) = (Label::Merged, SHORT_OF_TERMINAL);
+        let output = Pipe { label, reader: master, writer: slave, short_read };
         Ok(Plumbing { outputs: vec![output], input: Some(input), kept })
     }
 }
@@ -73,7 +73,7 @@ impl Pipe {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
         // Our end alone: programs don't expect a stdout that says 'try again'.
         fcntl_setfl(&reader, OFlags::NONBLOCK)?;
-        Ok(Pipe { label, reader, writer, short: SHORT_OF_PIPE })
+        Ok(Pipe { label, reader, writer, short_read: SHORT_OF_PIPE })
     }
 
     /// What the result will be made from.
@@ -83,8 +83,8 @@ impl Pipe {
 
     /// What is to be drained, and the command's end.
     pub fn split(self, tap: Arc<Mutex<Tap>>) -> (Stream, OwnedFd) {
-        let Pipe { label, reader, writer, short } = self;
-        (Stream { descriptor: reader, label, tap, short }, writer)
+        let Pipe { label, reader, writer, short_read } = self;
+        (Stream { descriptor: reader, label, tap, short_read }, writer)
     }
 }
 

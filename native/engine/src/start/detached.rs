@@ -25,7 +25,7 @@ use crate::command::errors::LaunchError;
 use crate::command::mark::{Mark, end_bearers_of};
 use crate::keeper::attributes;
 use crate::keeper::program::{NAME, launch_keeper, no_keeper};
-use crate::keeper::words::{ProcessEnd, Words, told};
+use crate::keeper::startup_stderr::{ProcessEnd, StartupStderr, describe_end};
 use crate::os::threads;
 use crate::request::invocation::Invocation;
 use crate::request::plumbing::descriptors;
@@ -91,7 +91,7 @@ pub(crate) fn start(
             let keeper = place.map(|place| place.keeper().clone());
             let started = start_now(program.as_deref(), command, sandbox, &*reap);
             if let (Some(keeper), Err(error)) = (keeper, &started) {
-                keeper.suffers(error);
+                keeper.launch_failed(error);
             }
             answer(started);
         }
@@ -153,13 +153,13 @@ fn start_now(
     let stdio = [channel.as_ref().unwrap_or(&null).as_fd(), writer.as_fd()];
     let mut stack = Stack::new().map_err(descriptors("a stack"))?;
     // Where there are none, what it says is lost.
-    let words = Words::new().ok();
+    let stderr = StartupStderr::new().ok();
     let launched = launch_keeper(
         program,
         role::DETACH,
         Some(Directory::Path(c"/")),
         stdio,
-        words.as_ref().map(Words::descriptor),
+        stderr.as_ref().map(StartupStderr::descriptor),
         Some(order.as_fd()),
         &mut stack,
     )?;
@@ -189,7 +189,7 @@ fn start_now(
             Err(LaunchError { step: Step::Lost, errno, subject })
         }
         None => {
-            let how = told(end, words.as_ref());
+            let how = describe_end(end, stderr.as_ref());
             let subject = format!("{NAME}, which ended while it started ({how})");
             Err(LaunchError { step: Step::Keeper, errno: libc::ECONNABORTED, subject })
         }

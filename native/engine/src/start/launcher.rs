@@ -24,8 +24,8 @@ use crate::keeper::tenancy::Tenancy;
 use crate::keeper::{Keeper, Turn};
 use crate::os::queue::Queue;
 use crate::reactor::mailbox::{Mailbox, Message};
+use crate::reactor::state::command::{LABELLED, LiveCommand, Phase, Rest, Spilling};
 use crate::reactor::state::input::Input;
-use crate::reactor::state::process::{LABELLED, LiveCommand, Phase, Rest, Spilling};
 use crate::reactor::state::silence::Silence;
 use crate::request::invocation::Invocation;
 use crate::request::letter::{Delivery, Letter};
@@ -86,7 +86,7 @@ impl Launcher {
             Ok(None) => Ended::NeverStarted,
             Err(error) => {
                 // Before it is told, so that the next command is another one's.
-                keeper.iter().for_each(|keeper| keeper.suffers(&error));
+                keeper.iter().for_each(|keeper| keeper.launch_failed(&error));
                 Ended::Failed(error)
             }
         };
@@ -199,8 +199,8 @@ impl Launcher {
             keeper: Tenancy::of(turn.keeper()),
             cradle: Some(cradle),
             pid: 0,
-            parent: 0,
-            beginning: beginning(&command.text),
+            cradle_pid: 0,
+            text_start: text_start(&command.text),
             letter: Some(Arc::new(letter)),
             turn: Some(turn),
             started: Instant::now(),
@@ -220,7 +220,7 @@ impl Launcher {
             all_told: true,
             rest: Rest::Unknown,
             phase: Phase::Starting { cancelled: false },
-            unfit: 0,
+            unfit_cradles: 0,
             silence: Silence::default(),
         }))
     }
@@ -247,7 +247,7 @@ fn descriptors<E: Into<io::Error>>(error: E) -> LaunchError {
 }
 
 /// As much of a text as its label may be made of.
-fn beginning(text: &[u8]) -> Vec<u8> {
+fn text_start(text: &[u8]) -> Vec<u8> {
     text.get(..LABELLED).unwrap_or(text).to_vec()
 }
 

@@ -44,10 +44,10 @@ impl SandboxTurn {
     /// The way to a new cradle.
     pub fn open(&self) -> Result<OwnedFd, LaunchError> {
         let (ours, theirs) = pair().map_err(|error: io::Error| descriptors("a channel")(error))?;
-        self.turn.keeps_one();
+        self.turn.detached_started();
         let asked = self.turn.lifeline.call(Call::Keep, &[theirs.as_fd()]);
         asked.map_err(|error| {
-            self.turn.kept_has_ended();
+            self.turn.detached_ended();
             no_keeper(error)
         })?;
         Ok(ours)

@@ -19,7 +19,7 @@ fn stream(descriptor: OwnedFd, live: Option<Overflow>, reserve: Reserve) -> Stre
         last_data: Instant::now().checked_sub(LONG_AGO).unwrap(),
         ended: false,
     };
-    Stream { descriptor, label: Label::Merged, tap: Arc::new(Mutex::new(tap)), short: 4096 }
+    Stream { descriptor, label: Label::Merged, tap: Arc::new(Mutex::new(tap)), short_read: 4096 }
 }
 
 /// Takes what is in it, with room for so much.

@@ -26,11 +26,11 @@ pub struct Leftover {
     /// The way to it.
     pub cradle: Cradle,
     /// Its process id.
-    pub parent: i32,
+    pub cradle_pid: i32,
     /// From SIGTERM to SIGKILL.
     pub grace: Duration,
     /// They are to be ended.
-    pub ends: bool,
+    pub is_ending: bool,
     /// They can't be ended.
     pub given_up: bool,
     /// Of their cradle.
@@ -52,7 +52,7 @@ pub struct Disposal {
 impl Leftover {
     /// Has them end.
     pub fn end(&mut self, grace: Duration) {
-        (self.grace, self.ends, self.given_up) = (grace, true, false);
+        (self.grace, self.is_ending, self.given_up) = (grace, true, false);
         self.silence = Silence::default();
         tell(&self.cradle.channel, Order::End(milliseconds(grace)));
     }

@@ -1,10 +1,10 @@
 //! What the reactor keeps of commands, owners and keepers.
 
+pub mod command;
 pub mod followers;
 pub mod grace;
 pub mod group;
 pub mod input;
 pub mod leftover;
-pub mod process;
 pub mod silence;
 pub mod timers;

@@ -17,11 +17,11 @@ const TOLD: usize = 500;
 
 /// Room for what a process says.
 #[derive(Debug)]
-pub struct Words(File);
+pub struct StartupStderr(File);
 
-impl Words {
+impl StartupStderr {
     /// A page that can't grow. The error: there are no files in memory.
-    pub fn new() -> io::Result<Words> {
+    pub fn new() -> io::Result<StartupStderr> {
         let file = memory_file(c"forkline-words", &[0; ROOM])?;
         let seals = libc::F_SEAL_GROW | libc::F_SEAL_SHRINK;
         // SAFETY: takes numbers; the descriptor is open.
@@ -29,7 +29,7 @@ impl Words {
         if result != 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok(Words(file.into()))
+        Ok(StartupStderr(file.into()))
     }
 
     /// Where it is to write.
@@ -51,13 +51,13 @@ impl Words {
 }
 
 /// How a process has ended that was to go on, and what it has said: `exit code 3: no such file`.
-pub fn told(end: Option<ProcessEnd>, words: Option<&Words>) -> String {
+pub fn describe_end(end: Option<ProcessEnd>, stderr: Option<&StartupStderr>) -> String {
     let how = match end {
         Some(ProcessEnd::Exit(code)) => format!("exit code {code}"),
         Some(ProcessEnd::Signal(signal)) => format!("signal {signal}"),
         None => "nobody knows how".to_owned(),
     };
-    let said = words.map(Words::read).unwrap_or_default();
+    let said = stderr.map(StartupStderr::read).unwrap_or_default();
     if said.is_empty() { how } else { format!("{how}: {said}") }
 }
 
@@ -103,12 +103,15 @@ mod tests {
 
     #[test]
     fn what_was_said_is_one_line_and_no_more_than_fits() {
-        let words = Words::new().unwrap();
-        assert_eq!(told(Some(ProcessEnd::Signal(11)), Some(&words)), "signal 11");
-        let mut file = File::from(words.descriptor().try_clone_to_owned().unwrap());
+        let stderr = StartupStderr::new().unwrap();
+        assert_eq!(describe_end(Some(ProcessEnd::Signal(11)), Some(&stderr)), "signal 11");
+        let mut file = File::from(stderr.descriptor().try_clone_to_owned().unwrap());
         file.write_all(b"no such\n file\n").unwrap();
-        assert_eq!(told(Some(ProcessEnd::Exit(3)), Some(&words)), "exit code 3: no such file");
+        assert_eq!(
+            describe_end(Some(ProcessEnd::Exit(3)), Some(&stderr)),
+            "exit code 3: no such file"
+        );
         assert!(file.write_all(&[b'x'; 2 * ROOM]).is_err());
-        assert_eq!(words.read().len(), TOLD);
+        assert_eq!(stderr.read().len(), TOLD);
     }
 }

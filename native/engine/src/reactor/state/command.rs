@@ -43,9 +43,9 @@ pub struct LiveCommand {
     /// Its process id, and its group's and session's; 0: not known yet.
     pub pid: i32,
     /// Its cradle's process id; 0: not known yet.
-    pub parent: i32,
+    pub cradle_pid: i32,
     /// How its text begins: at most [`LABELLED`] bytes.
-    pub beginning: Vec<u8>,
+    pub text_start: Vec<u8>,
     /// The request, until it is answered.
     pub letter: Option<Arc<Letter>>,
     /// Who is to take it, until then.
@@ -85,7 +85,7 @@ pub struct LiveCommand {
     /// Where it stands.
     pub phase: Phase,
     /// How many cradles were not fit to take it.
-    pub unfit: u32,
+    pub unfit_cradles: u32,
     /// Of its cradle.
     pub silence: Silence,
 }
@@ -159,13 +159,13 @@ pub const LABELLED: usize = LONGEST_LABEL * 8;
 impl LiveCommand {
     /// Its text in one line: so those of its processes are called that have no other name.
     pub fn label(&self) -> String {
-        let words = String::from_utf8_lossy(&self.beginning);
+        let words = String::from_utf8_lossy(&self.text_start);
         let line = words.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
         line.chars().take(LONGEST_LABEL).collect()
     }
 
     /// These are left; `more`: others too, who are told next.
-    pub fn are_left(&mut self, members: &[Member], label: &str, more: bool) {
+    pub fn add_members(&mut self, members: &[Member], label: &str, more: bool) {
         if self.all_told {
             self.members.clear();
         }
@@ -174,7 +174,7 @@ impl LiveCommand {
     }
 
     /// Nobody can tell who of it is left: its own process may be.
-    pub fn may_be_left(&mut self) {
+    pub fn assume_leader_left(&mut self) {
         let member = BackgroundProcess { pid: self.pid, group: self.pid, command: self.label() };
         self.rest = Rest::Lost;
         self.members = Some(member).filter(|member| member.pid > 0).into_iter().collect();
