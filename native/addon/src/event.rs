@@ -58,9 +58,15 @@ const MEMBERS: u32 = 7;
 const LISTENS: u32 = 8;
 const SANDBOX_GONE: u32 = 9;
 
+// As in src/engine/addon/codec.ts.
+const FIGURES_OF_OUTCOME: usize = 10;
+const FIGURES_OF_CAPTURE: usize = 9;
+/// Those of stdout and stderr.
+const MOST_CAPTURES: usize = 2;
+
 impl EngineEvent {
     /// Figures that one event needs at most.
-    pub const FIGURES: usize = 10 + 2 * 9;
+    pub const FIGURES: usize = FIGURES_OF_OUTCOME + MOST_CAPTURES * FIGURES_OF_CAPTURE;
 
     /// Fills the event's record, and appends its figures.
     pub fn fill(self, record: &mut JsRecord, figures: &mut Figures) -> Result<()> {
@@ -147,7 +153,7 @@ fn ran(record: &mut JsRecord, figures: &mut Figures, id: f64, outcome: Outcome) 
     figures.push(milliseconds(outcome.usage.system));
     figures.push(outcome.usage.peak as f64);
     figures.push(outcome.captures.len() as f64);
-    figures.push(f64::from(outcome.share));
+    figures.push(f64::from(outcome.priority_errno));
     if outcome.background.is_empty() && outcome.spill.is_none() {
         record.push(Null)?;
         record.push(Null)?;

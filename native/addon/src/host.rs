@@ -1,13 +1,15 @@
 //! The one engine of this process, and what ends with it.
 
+use std::collections::HashMap;
 use std::ffi::{CStr, OsStr};
 use std::mem::MaybeUninit;
 use std::os::fd::{IntoRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
-use forkline_engine::{Engine, StartError};
+use forkline_engine::{Engine, Owner, StartError};
 use parking_lot::Mutex;
 
 use crate::channel::EventQueue;
@@ -82,9 +84,23 @@ fn server_in(plan: &[u8]) -> Option<&[u8]> {
     None
 }
 
+/// From SIGTERM to SIGKILL, for commands of an environment that ends.
+const LAST_GRACE: Duration = Duration::from_secs(1);
+
+/// The environment ends, and with it all it started.
+pub fn end_owners(engine: &'static Engine, owners: &HashMap<u64, Arc<Owner>>) {
+    if is_main_thread() {
+        // The process is on its way out, and its cradles will notice.
+        return;
+    }
+    for owner in owners.values() {
+        engine.dispose(owner, LAST_GRACE, Box::new(|| {}));
+    }
+}
+
 /// Whether the calling thread is the process's main one: the end of its environment is the end
 /// of the process.
-pub fn is_main_thread() -> bool {
+fn is_main_thread() -> bool {
     // SAFETY: neither call takes anything or can fail.
     unsafe { libc::gettid() == libc::getpid() }
 }

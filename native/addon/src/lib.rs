@@ -12,7 +12,9 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::Arc;
 
-use forkline_engine::{Directory, Ended, Engine, Handle, HostDirectory, Owner, Signal, Sink};
+use forkline_engine::{
+    Directory, Ended, Engine, Handle, HostDirectory, MembersGone, Owner, Signal, Sink,
+};
 use napi::bindgen_prelude::{
     Either, Float64Array, FnArgs, Function, Latin1String, Uint8Array, Unknown,
 };
@@ -75,7 +77,7 @@ impl Channel {
         let ending = (events.clone(), owners.clone());
         env.add_env_cleanup_hook(ending, move |(events, owners)| {
             events.close();
-            end(engine, &owners.lock());
+            host::end_owners(engine, &owners.lock());
         })?;
         let (handles, host_directory) = (HashMap::new(), HostDirectory::default());
         Ok(Channel { engine, events, owners, handles, host_directory })
@@ -143,10 +145,8 @@ impl Channel {
     ) -> Result<()> {
         let paths = Paths { shells: &shells, directory: &directory, output: &output };
         let command = detached(text, environment, &paths, numbers, sandbox)?;
-        let events = self.events.clone();
-        let answer = Box::new(move |started| {
-            events.push(EngineEvent::Reply { request, reply: EngineReply::Detached(started) });
-        });
+        let reply = self.replier(request);
+        let answer = Box::new(move |started| reply(EngineReply::Detached(started)));
         self.engine.start_detached(command, answer);
         Ok(())
     }
@@ -180,13 +180,12 @@ impl Channel {
     /// Writes to its stdin; the reply comes once the bytes are in the pipe.
     #[napi]
     pub fn write(&self, id: f64, request: f64, bytes: Uint8Array) {
-        let events = self.events.clone();
+        let reply = self.replier(request);
         let written = Box::new(move |result| {
-            let reply = match result {
+            reply(match result {
                 Ok(()) => EngineReply::Done(true),
                 Err(errno) => EngineReply::Failed(errno),
-            };
-            events.push(EngineEvent::Reply { request, reply });
+            });
         });
         self.engine.write(self.engine_id(id), bytes.to_vec(), written);
     }
@@ -211,10 +210,8 @@ impl Channel {
         let signal = Signal::from_named_raw(signal).ok_or_else(|| {
             Error::new(Status::InvalidArg, format!("signal: no signal has the number {signal}"))
         })?;
-        let events = self.events.clone();
-        let sent = Box::new(move |sent| {
-            events.push(EngineEvent::Reply { request, reply: EngineReply::Done(sent) });
-        });
+        let reply = self.replier(request);
+        let sent = Box::new(move |sent| reply(EngineReply::Done(sent)));
         self.engine.signal(self.engine_id(id), signal, sent);
         Ok(())
     }
@@ -222,39 +219,33 @@ impl Channel {
     /// What it has printed so far; the reply is null when it is over.
     #[napi]
     pub fn snapshot(&self, id: f64, request: f64) {
-        let events = self.events.clone();
-        let answer = Box::new(move |captures| {
-            events.push(EngineEvent::Reply { request, reply: EngineReply::Snapshot(captures) });
-        });
+        let reply = self.replier(request);
+        let answer = Box::new(move |captures| reply(EngineReply::Snapshot(captures)));
         self.engine.snapshot(self.engine_id(id), answer);
     }
 
     /// Who of it runs; the reply is null when that could not be looked at.
     #[napi]
     pub fn members(&self, id: f64, request: f64) {
-        let events = self.events.clone();
-        let asked = Box::new(move |members| {
-            events.push(EngineEvent::Reply { request, reply: EngineReply::Members(members) });
-        });
+        let reply = self.replier(request);
+        let asked = Box::new(move |members| reply(EngineReply::Members(members)));
         self.engine.members(self.engine_id(id), asked);
     }
 
     /// What its sandbox has kept it from; the reply is null when it is over, or in none.
     #[napi]
     pub fn sandbox(&self, id: f64, request: f64) {
-        let events = self.events.clone();
-        let answer = Box::new(move |report| {
-            events.push(EngineEvent::Reply { request, reply: EngineReply::Sandbox(report) });
-        });
+        let reply = self.replier(request);
+        let answer = Box::new(move |report| reply(EngineReply::Sandbox(report)));
         self.engine.sandbox(self.engine_id(id), answer);
     }
 
     /// The reply comes when nobody of it is left; false: nobody can tell any more.
     #[napi]
     pub fn when_gone(&self, id: f64, request: f64) {
-        let events = self.events.clone();
-        let gone = Box::new(move |known| {
-            events.push(EngineEvent::Reply { request, reply: EngineReply::Done(known) });
+        let reply = self.replier(request);
+        let gone = Box::new(move |certainty| {
+            reply(EngineReply::Done(certainty == MembersGone::Confirmed));
         });
         self.engine.when_gone(self.engine_id(id), gone);
     }
@@ -264,12 +255,16 @@ impl Channel {
     pub fn dispose(&mut self, owner: f64, request: f64, grace_ms: f64) -> Result<()> {
         let owner = self.owner_of(owner as u64)?;
         self.owners.lock().remove(&owner.id);
-        let events = self.events.clone();
-        let done = Box::new(move || {
-            events.push(EngineEvent::Reply { request, reply: EngineReply::Done(true) });
-        });
+        let reply = self.replier(request);
+        let done = Box::new(move || reply(EngineReply::Done(true)));
         self.engine.dispose(&owner, milliseconds(grace_ms), done);
         Ok(())
+    }
+
+    /// Sends the reply to a request.
+    fn replier(&self, request: f64) -> impl FnOnce(EngineReply) + Send + use<> {
+        let events = self.events.clone();
+        move |reply| events.push(EngineEvent::Reply { request, reply })
     }
 
     fn owner_of(&self, id: u64) -> Result<Arc<Owner>> {
@@ -280,16 +275,5 @@ impl Channel {
     /// 0, which no command has, when it is over.
     fn engine_id(&self, id: f64) -> u64 {
         self.handles.get(&(id as u64)).map_or(0, |handle| handle.id)
-    }
-}
-
-/// The environment ends, and with it all it started.
-fn end(engine: &'static Engine, owners: &HashMap<u64, Arc<Owner>>) {
-    if host::is_main_thread() {
-        // The process is on its way out, and its cradles will notice.
-        return;
-    }
-    for owner in owners.values() {
-        engine.dispose(owner, milliseconds(1000.0), Box::new(|| {}));
     }
 }

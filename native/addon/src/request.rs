@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use forkline_engine::{
-    Command, DetachedCommand, Directory, Form, Limits, Listen, Opening, Overflow, Size,
+    Command, DetachedCommand, Directory, Form, Limits, Listen, Opening, Overflow, Priority, Size,
     SpillTarget, Stdin, Streams,
 };
 use napi::bindgen_prelude::{Either, Latin1String, Uint8Array};
@@ -26,9 +26,9 @@ pub struct CommandNumbers {
     spill_max_bytes: u64,
     opening: Opening,
     follow: bool,
-    behind: bool,
+    priority: Priority,
     cpu: Option<u64>,
-    sacrificed: bool,
+    oom_victim: bool,
 }
 
 impl CommandNumbers {
@@ -49,9 +49,9 @@ impl CommandNumbers {
             follow,
             columns,
             rows,
-            behind,
+            low_priority,
             cpu,
-            sacrificed,
+            oom_victim,
         ] = *numbers
         else {
             return Err(Error::new(Status::InvalidArg, "numbers: expected seventeen"));
@@ -77,11 +77,16 @@ impl CommandNumbers {
             spill_max_bytes: spill as u64,
             opening: if after < 0.0 { Opening::AtStart } else { Opening::After(after as u64) },
             follow: follow != 0.0,
-            behind: behind != 0.0,
+            priority: priority_of(low_priority),
             cpu: (cpu > 0.0).then_some(cpu as u64),
-            sacrificed: sacrificed != 0.0,
+            oom_victim: oom_victim != 0.0,
         })
     }
+}
+
+/// A command's priority, of whether it is to be low.
+fn priority_of(is_low: f64) -> Priority {
+    if is_low == 0.0 { Priority::Normal } else { Priority::Low }
 }
 
 /// The rest of a command.
@@ -115,14 +120,14 @@ pub fn command(
         directory,
         follow: numbers.follow,
         announce: numbers.announce,
-        behind: numbers.behind,
+        priority: numbers.priority,
         groups: strings
             .groups
             .iter()
             .flat_map(|paths| paths.split('\0'))
             .map(PathBuf::from)
             .collect(),
-        sacrificed: numbers.sacrificed,
+        oom_victim: numbers.oom_victim,
         cpu: numbers.cpu,
         sandbox: strings.sandbox.map(|plan| plan.into_bytes().into()),
         stdin: match strings.stdin {
@@ -177,7 +182,7 @@ pub fn detached(
         sandbox: sandbox.map(|plan| plan.into_bytes().into()),
         input: input != 0.0,
         line: line != 0.0,
-        low_priority: low_priority != 0.0,
+        priority: priority_of(low_priority),
         quota: quota as u64,
         timeout: match timeout_ms {
             f64::INFINITY => Duration::MAX,

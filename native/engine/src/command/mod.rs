@@ -32,14 +32,14 @@ pub struct Command {
     pub follow: bool,
     /// Whether anybody waits for its start.
     pub announce: bool,
-    /// Whether it comes after its host at the processor.
-    pub behind: bool,
+    /// Its priority at the processor.
+    pub priority: Priority,
     /// The sandbox that it is to run in, as the keeper reads it; None: none.
     pub sandbox: Option<Arc<[u8]>>,
     /// `cgroup.procs` of the control groups that it is to enter, two at most.
     pub groups: Vec<PathBuf>,
-    /// Whether it is to be ended before anybody else where memory runs out.
-    pub sacrificed: bool,
+    /// Whether the kernel's OOM killer is to end it before all other processes.
+    pub oom_victim: bool,
     /// Processor time that each of its processes may take, in seconds.
     pub cpu: Option<u64>,
     /// What the command reads.
@@ -56,6 +56,15 @@ pub struct Command {
     pub timeout: Option<Duration>,
     /// From SIGTERM to SIGKILL.
     pub grace: Duration,
+}
+
+/// A command's priority at the processor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Priority {
+    /// That of the host.
+    Normal,
+    /// Nicer than the host, in an autogroup of its own that is nicer too.
+    Low,
 }
 
 /// What a command reads.

@@ -44,7 +44,7 @@ pub struct Outcome {
     /// Where it was at its end, if it was followed and that can be told: see `Exit::directory` of the protocol.
     pub directory: Option<PathBuf>,
     /// The errno of why it has not come after its host at the processor; 0: it has, or was not to.
-    pub share: i32,
+    pub priority_errno: i32,
     /// Each line of its sandbox, and by what it was kept, as in `write=namespace tmp=none`; then what
     /// it was denied, as far as the kernel tells, as in `socket=40`.
     pub sandbox: Option<String>,

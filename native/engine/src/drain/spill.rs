@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::command::outcome::SpillReport;
 use crate::command::{Opening, SpillTarget};
-use crate::os::beneath::{Reach, open_for_writing};
+use crate::os::beneath::{Existing, Reach, open_for_writing};
 
 /// A file that receives output until its quota, or until the disk refuses.
 #[derive(Debug, Default)]
@@ -18,8 +18,11 @@ pub struct Spill {
 impl Spill {
     /// Creates or empties the file. A failure is not one of the command: it is reported at the end.
     pub fn open(target: &SpillTarget) -> Self {
-        let fresh = target.opening != Opening::AtStart;
-        let opened = open_for_writing(&target.path, fresh, &Reach::of_process());
+        let existing = match target.opening {
+            Opening::AtStart => Existing::Empty,
+            Opening::After(_) => Existing::Refuse,
+        };
+        let opened = open_for_writing(&target.path, existing, &Reach::of_process());
         let mut report = SpillReport::default();
         let file = opened.map_err(|refusal| {
             report.error = Some(refusal.errno);

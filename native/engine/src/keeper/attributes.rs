@@ -7,10 +7,11 @@ use std::sync::OnceLock;
 use forkline_launch::{Attributes, Limit, limits, processors};
 use rustix::io::Errno;
 
-use crate::keeper::status::{number_in, read};
+use crate::command::Priority;
+use crate::keeper::status::{EXPECTED_STATUS, number_in, read};
 
 /// By so much commands that come after their host are nicer: they get a tenth of its share.
-const BEHIND: i32 = 10;
+const LOW_PRIORITY_NICE: i32 = 10;
 
 /// The nicest there is.
 const NICEST: i32 = 19;
@@ -18,8 +19,8 @@ const NICEST: i32 = 19;
 /// The host's limits; of one of its threads umask, niceness, processors and bounding set. The error: the
 /// thread is gone, and what it was denied can't be told.
 ///
-/// `behind`: a command comes after its host at the processor.
-pub fn of_thread(thread: i32, behind: bool) -> io::Result<Attributes> {
+/// `priority`: that of the command.
+pub fn of_thread(thread: i32, priority: Priority) -> io::Result<Attributes> {
     let nice = nice_of(thread);
     let status = status_of(thread)?;
     let mask = number_in(&status, "Umask:", 8).map(|mask| mask as u32);
@@ -33,7 +34,7 @@ pub fn of_thread(thread: i32, behind: bool) -> io::Result<Attributes> {
         oom_score: None,
         bounding,
     };
-    if behind {
+    if priority == Priority::Low {
         lower(&mut attributes);
     }
     Ok(attributes)
@@ -41,7 +42,7 @@ pub fn of_thread(thread: i32, behind: bool) -> io::Result<Attributes> {
 
 /// Gives a command a tenth of its host's share of the processors, where both want them.
 pub fn lower(attributes: &mut Attributes) {
-    let nicer = |nice: i32| NICEST.min(nice + BEHIND);
+    let nicer = |nice: i32| NICEST.min(nice + LOW_PRIORITY_NICE);
     attributes.nice = Some(nicer(attributes.nice.unwrap_or(0)));
     attributes.session_nice = Some(nicer(own_session_nice()));
 }
@@ -69,7 +70,7 @@ pub fn limit_cpu(attributes: &mut Attributes, seconds: u64) {
 
 /// Where memory runs out for all, the kernel ends this command, or what it has started, before anybody
 /// who has less.
-pub fn sacrifice(attributes: &mut Attributes) {
+pub fn prefer_as_oom_victim(attributes: &mut Attributes) {
     const MOST: i32 = 1000;
     attributes.oom_score = Some(MOST);
 }
@@ -87,7 +88,7 @@ fn status_of(thread: i32) -> io::Result<Vec<u8>> {
     let main = MAIN.get_or_init(|| File::open("/proc/self/status").ok()).as_ref();
     let Some(main) = main else { return Ok(Vec::new()) };
     if thread == std::process::id() as i32 {
-        return Ok(read(main, 4096));
+        return Ok(read(main, EXPECTED_STATUS));
     }
     let status = std::fs::read(format!("/proc/self/task/{thread}/status"));
     status.map_err(|_| Errno::SRCH.into())

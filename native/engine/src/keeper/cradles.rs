@@ -40,6 +40,15 @@ pub struct Cradles {
     unmade: Mutex<HashMap<u64, Arc<AtomicI32>>>,
 }
 
+/// Whether [`Cradles::shed`] is to be called after [`SHEDDING`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shedding {
+    /// More wait than are needed.
+    Due,
+    /// No more wait than are needed, or a call is due already.
+    NotDue,
+}
+
 #[derive(Default)]
 struct Idle {
     cradles: Vec<Cradle>,
@@ -101,11 +110,15 @@ impl Cradles {
     }
 
     /// A cradle is free. Whether there are more than needed, which is said once until [`Cradles::shed`].
-    pub fn give_back(&self, cradle: Cradle) -> bool {
+    pub fn give_back(&self, cradle: Cradle) -> Shedding {
         self.add(cradle, MOST);
         let mut waiting = self.idle.lock();
-        let Some(idle) = waiting.as_mut() else { return false };
-        idle.cradles.len() > ENOUGH && !std::mem::replace(&mut idle.too_many, true)
+        let Some(idle) = waiting.as_mut() else { return Shedding::NotDue };
+        let is_surplus = idle.cradles.len() > ENOUGH;
+        match is_surplus && !std::mem::replace(&mut idle.too_many, true) {
+            true => Shedding::Due,
+            false => Shedding::NotDue,
+        }
     }
 
     /// It waits, unless so many do already, or there is no use for it.
@@ -121,17 +134,17 @@ impl Cradles {
     }
 
     /// Sends away those that nobody has needed since the last time; whether to come again.
-    pub fn shed(&self) -> bool {
+    pub fn shed(&self) -> Shedding {
         let mut waiting = self.idle.lock();
-        let Some(idle) = waiting.as_mut() else { return false };
+        let Some(idle) = waiting.as_mut() else { return Shedding::NotDue };
         let surplus = idle.fewest.min(idle.cradles.len()).saturating_sub(ENOUGH);
         let dismissed: Vec<Cradle> = idle.cradles.drain(..surplus).collect();
         idle.fewest = idle.cradles.len();
         idle.too_many = idle.cradles.len() > ENOUGH;
-        let again = idle.too_many;
+        let shedding = if idle.too_many { Shedding::Due } else { Shedding::NotDue };
         drop(waiting);
         dismissed.into_iter().for_each(|cradle| self.dismiss(cradle));
-        again
+        shedding
     }
 
     /// One has died; whether it was waiting here.
@@ -190,12 +203,12 @@ mod tests {
     #[test]
     fn one_too_many_is_told_once() {
         let cradles = Cradles::new(Watch::new().unwrap());
-        assert!((1..=2).all(|id| !cradles.give_back(one(id))));
-        assert!(cradles.give_back(one(3)));
-        assert!(!cradles.give_back(one(4)));
-        assert!(cradles.shed());
-        assert!(!cradles.shed());
-        assert!(cradles.give_back(one(5)));
+        assert!((1..=2).all(|id| cradles.give_back(one(id)) == Shedding::NotDue));
+        assert_eq!(cradles.give_back(one(3)), Shedding::Due);
+        assert_eq!(cradles.give_back(one(4)), Shedding::NotDue);
+        assert_eq!(cradles.shed(), Shedding::Due);
+        assert_eq!(cradles.shed(), Shedding::NotDue);
+        assert_eq!(cradles.give_back(one(5)), Shedding::Due);
     }
 
     #[test]
@@ -208,11 +221,11 @@ mod tests {
             std::thread::scope(|scope| {
                 let comes_back = scope.spawn(|| cradles.give_back(one(0)));
                 cradles.fill(&lifeline);
-                let is_told = comes_back.join().unwrap();
+                let is_told = comes_back.join().unwrap() == Shedding::Due;
                 let waiting = cradles.idle.lock().as_ref().unwrap().cradles.len();
                 assert!(waiting <= ENOUGH || is_told, "{waiting} wait, and nobody knows");
             });
-            while cradles.shed() {}
+            while cradles.shed() == Shedding::Due {}
             while receive_now(theirs.as_fd(), &mut [0; 64]).is_ok() {}
         }
     }

@@ -10,6 +10,15 @@ use rustix::io::Errno;
 
 use crate::keeper::thread::{self, Means, Shown};
 
+/// Where a command starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartsIn {
+    /// In the directory that the host is in.
+    HostDirectory,
+    /// In a directory that its request names.
+    NamedDirectory,
+}
+
 /// What a thread is: all that is inherited, and not sent with a request.
 #[derive(Debug, Clone)]
 pub struct Identity {
@@ -54,8 +63,8 @@ struct Manners {
 impl Identity {
     /// Of the calling thread, now: a dozen cheap calls.
     ///
-    /// `stays`: a command is to start in the host's own directory.
-    pub fn now(stays: bool) -> Identity {
+    /// `starts_in`: where its command is to start.
+    pub fn now(starts_in: StartsIn) -> Identity {
         let (mut users, mut groups) = ([0; 3], [0; 3]);
         // SAFETY: each fills three numbers.
         unsafe {
@@ -80,7 +89,7 @@ impl Identity {
         Identity {
             rights,
             manners: manners(),
-            birthplace: if stays { birthplace() } else { None },
+            birthplace: if starts_in == StartsIn::HostDirectory { birthplace() } else { None },
             can_confine_itself: means.can_confine_itself(),
         }
     }
@@ -113,6 +122,11 @@ impl Identity {
     /// Whether commands that are to start in the host's directory have to be born there.
     pub fn has_birthplace(&self) -> bool {
         self.birthplace.is_some()
+    }
+
+    /// Where commands of this identity start.
+    pub fn starts_in(&self) -> StartsIn {
+        if self.has_birthplace() { StartsIn::HostDirectory } else { StartsIn::NamedDirectory }
     }
 }
 

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use rustix::io::Errno;
 
 use crate::command::errors::LaunchError;
-use crate::keeper::identity::Identity;
+use crate::keeper::identity::{Identity, StartsIn};
 use crate::keeper::program::no_keeper;
 use crate::keeper::sandbox::Sandbox;
 use crate::keeper::{Keeper, Turn, start, thread};
@@ -69,10 +69,10 @@ impl Seat {
         }
     }
 
-    /// The keeper for what the calling thread is now; started, if there is none. `stays`: for a command
-    /// that is to start in the host's own directory.
-    pub fn keeper(&self, stays: bool) -> Result<Turn, LaunchError> {
-        self.keeper_for(Identity::now(stays))
+    /// The keeper for what the calling thread is now; started, if there is none. `starts_in`: where
+    /// the command is to start.
+    pub fn keeper(&self, starts_in: StartsIn) -> Result<Turn, LaunchError> {
+        self.keeper_for(Identity::now(starts_in))
     }
 
     fn keeper_for(&self, mut identity: Identity) -> Result<Turn, LaunchError> {
@@ -108,7 +108,7 @@ impl Seat {
 
     /// The keeper for a request that nobody of this one has taken.
     pub fn keeper_in_place_of(&self, gone: &Keeper) -> Result<Turn, LaunchError> {
-        let identity = Identity::now(gone.identity.has_birthplace());
+        let identity = Identity::now(gone.identity.starts_in());
         // This thread seldom asks.
         thread::close();
         if identity.has_rights_of(&gone.identity) && !identity.hides_something() {

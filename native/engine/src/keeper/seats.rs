@@ -6,6 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::command::errors::{LaunchError, Step};
+use crate::keeper::identity::StartsIn;
 use crate::keeper::seat::{OnStart, Seat, SeatState};
 use crate::keeper::{Keeper, Turn};
 use crate::os::beneath::Reach;
@@ -44,10 +45,14 @@ impl Seats {
     }
 
     /// The keeper for what the calling thread is now: see [`Seat::keeper`].
-    pub fn keeper(&self, sandbox: Option<&Arc<[u8]>>, stays: bool) -> Result<Turn, LaunchError> {
+    pub fn keeper(
+        &self,
+        sandbox: Option<&Arc<[u8]>>,
+        starts_in: StartsIn,
+    ) -> Result<Turn, LaunchError> {
         match sandbox {
-            None => self.open.keeper(stays),
-            Some(plan) => self.of_sandbox(plan)?.keeper(false),
+            None => self.open.keeper(starts_in),
+            Some(plan) => self.of_sandbox(plan)?.keeper(StartsIn::NamedDirectory),
         }
     }
 

@@ -3,6 +3,11 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
+/// The length of a status file, in bytes; most are shorter.
+pub const EXPECTED_STATUS: usize = 4096;
+/// The length of a file of a few lines, in bytes; most are shorter.
+pub const EXPECTED_LINES: usize = 512;
+
 /// All of a file, at one go if it is no longer than expected; nothing when it can't be read.
 pub fn read(file: &File, expected: usize) -> Vec<u8> {
     let mut bytes = vec![0; expected];

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use forkline_launch::bounding_set;
 use rustix::fs::{Mode, OFlags, open, readlinkat_raw};
 
-use crate::keeper::status::{number_in, read};
+use crate::keeper::status::{EXPECTED_LINES, EXPECTED_STATUS, number_in, read};
 
 /// What it needs to change any of this.
 #[derive(Debug, Clone, Copy)]
@@ -141,7 +141,8 @@ impl Thread {
         if last.is_none() {
             self.cgroups = open_own("cgroup");
             // An error without a module that names anybody.
-            self.label = open_own("attr/current").filter(|label| !read(label, 256).is_empty());
+            self.label =
+                open_own("attr/current").filter(|label| !read(label, EXPECTED_LINES).is_empty());
         }
         let mut shown = last.map(|(_, shown)| shown).unwrap_or_default();
         if before.is_none_or(|before| before.can(SYS_ADMIN)) {
@@ -150,7 +151,9 @@ impl Thread {
         if before.is_none_or(|before| shown.rights.may_have_changed(before, means)) {
             shown.rights = self.rights(means);
         }
-        let read = |file: &Option<File>| file.as_ref().map_or(Vec::new(), |file| read(file, 512));
+        let read = |file: &Option<File>| {
+            file.as_ref().map_or(Vec::new(), |file| read(file, EXPECTED_LINES))
+        };
         shown.cgroups = read(&self.cgroups);
         shown.label = read(&self.label);
         shown.hides_something = means.can(SYS_ADMIN) && shown.namespaces.contains(&0)
@@ -177,7 +180,8 @@ impl Thread {
         if self.status.is_none() {
             self.status = open_own("status");
         }
-        let status = self.status.as_ref().map_or(Vec::new(), |status| read(status, 4096));
+        let status =
+            self.status.as_ref().map_or(Vec::new(), |status| read(status, EXPECTED_STATUS));
         let filters = number_in(&status, "Seccomp_filters:", 10);
         let may_be_own = match filters {
             Some(count) => means.is_filtered && count > filters_of_all_threads(),

@@ -30,19 +30,31 @@ pub struct Refusal {
     pub why: Option<String>,
 }
 
+/// What becomes of a file that is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// It is emptied.
+    Empty,
+    /// Opening fails with EEXIST.
+    Refuse,
+}
+
 /// Opens a file for writing; makes it, with mode 0600, or empties it.
 ///
-/// `fresh`: it must not be there yet. What names a device or a descriptor of the host's (`/dev/stderr`,
+/// What names a device or a descriptor of the host's (`/dev/stderr`,
 /// `/proc/self/fd/3`) is opened as it is.
-pub fn open_for_writing(path: &Path, fresh: bool, reach: &Reach) -> Result<File, Refusal> {
+pub fn open_for_writing(path: &Path, existing: Existing, reach: &Reach) -> Result<File, Refusal> {
     // Without NONBLOCK, a FIFO that nobody reads would block us for ever.
     let common = OFlags::WRONLY
         | OFlags::CREATE
         | OFlags::NONBLOCK
         | OFlags::NOCTTY
         | OFlags::CLOEXEC
-        | if fresh { OFlags::EXCL } else { OFlags::empty() };
-    let emptied = if fresh { common } else { common | OFlags::TRUNC };
+        | if existing == Existing::Refuse { OFlags::EXCL } else { OFlags::empty() };
+    let emptied = match existing {
+        Existing::Refuse => common,
+        Existing::Empty => common | OFlags::TRUNC,
+    };
     if names_own_descriptor(path) {
         return Ok(open(path, emptied, MODE).map_err(plain)?.into());
     }
@@ -55,7 +67,7 @@ pub fn open_for_writing(path: &Path, fresh: bool, reach: &Reach) -> Result<File,
             let opened = open_beneath(&base, &rest, common | OFlags::NOFOLLOW);
             let file = opened.map_err(|errno| explain(errno, &base, &rest))?;
             // Only now: what it is decides.
-            if !fresh {
+            if existing == Existing::Empty {
                 ftruncate(&file, 0).map_err(plain)?;
             }
             Ok(file)

@@ -4,13 +4,16 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::thread::Builder;
 
+/// The stack size of the engine's threads, in bytes.
+const STACK_SIZE: usize = 256 * 1024;
+
 /// Starts a thread that takes none of the host's signals: its handlers run on its own threads.
 ///
 /// SIGCHLD is the exception: blocked in the thread whose child ends, it would be queued although
 /// it is ignored, and would interrupt the main thread each time.
 pub fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let before = block_signals();
-    let started = Builder::new().name(name.to_owned()).stack_size(256 * 1024).spawn(body);
+    let started = Builder::new().name(name.to_owned()).stack_size(STACK_SIZE).spawn(body);
     restore_signals(&before);
     started.map(drop)
 }

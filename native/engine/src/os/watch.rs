@@ -69,27 +69,35 @@ pub enum Source {
     Input,
 }
 
+// A token is an id, and below it the number of a source.
+const SOURCE_BITS: u32 = 3;
+const SOURCE_MASK: u64 = (1 << SOURCE_BITS) - 1;
+const CRADLE: u64 = 0;
+const FIRST_OUTPUT: u64 = 1;
+const LIFELINE: u64 = 6;
+const INPUT: u64 = 7;
+
 impl Source {
     /// Ids are never reused, so an event that comes late finds nobody.
     fn token(self, id: u64) -> EventData {
         let source = match self {
-            Source::Cradle => 0,
-            Source::Output(index) => 1 + index as u64,
-            Source::Lifeline => 6,
-            Source::Input => 7,
+            Source::Cradle => CRADLE,
+            Source::Output(index) => FIRST_OUTPUT + index as u64,
+            Source::Lifeline => LIFELINE,
+            Source::Input => INPUT,
         };
-        EventData::new_u64(id << 3 | source)
+        EventData::new_u64(id << SOURCE_BITS | source)
     }
 
     /// Whose event it is, and about which descriptor.
     pub fn of(event: &Event) -> (u64, Source) {
         let token = event.data.u64();
-        let source = match token & 7 {
-            0 => Source::Cradle,
-            6 => Source::Lifeline,
-            7 => Source::Input,
-            index => Source::Output(index as usize - 1),
+        let source = match token & SOURCE_MASK {
+            CRADLE => Source::Cradle,
+            LIFELINE => Source::Lifeline,
+            INPUT => Source::Input,
+            output => Source::Output((output - FIRST_OUTPUT) as usize),
         };
-        (token >> 3, source)
+        (token >> SOURCE_BITS, source)
     }
 }

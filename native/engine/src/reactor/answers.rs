@@ -13,6 +13,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::command::errors::LaunchError;
 use crate::command::outcome::{Cause, Ended, Status, Usage};
 use crate::reactor::Reactor;
+use crate::reactor::cradles::ChannelEnd;
 use crate::reactor::state::command::{CommandExit, Phase, Rest};
 
 /// Longer than any answer.
@@ -21,7 +22,7 @@ const LONGEST: usize = 96 * 1024;
 impl Reactor {
     /// Reads all that a command's cradle has said.
     pub(super) fn read_answers(&mut self, id: u64) {
-        let mut not_taken = false;
+        let mut end = ChannelEnd::AllRead;
         loop {
             let cradle = match (self.commands.get(&id), self.leftovers.get(&id)) {
                 (Some(command), _) => command.cradle.as_ref(),
@@ -31,7 +32,7 @@ impl Reactor {
             let Some(cradle) = cradle else { return };
             let buffer = self.answers.get_mut(..LONGEST).unwrap_or_default();
             match take(cradle.channel.as_fd(), buffer) {
-                Ok(0) => return self.channel_ended(id, not_taken),
+                Ok(0) => return self.channel_ended(id, end),
                 Ok(length) => {
                     self.cradle_answered(id);
                     let answer = self.answers.get(..length).and_then(Answer::decode);
@@ -40,7 +41,9 @@ impl Reactor {
                     }
                 }
                 // Something that we had said was not read. What was said to us before may follow.
-                Err(error) if error.raw_os_error() == Some(libc::ECONNRESET) => not_taken = true,
+                Err(error) if error.raw_os_error() == Some(libc::ECONNRESET) => {
+                    end = ChannelEnd::SomeUnread;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => return,
             }
@@ -106,7 +109,7 @@ impl Reactor {
     fn exited(&mut self, id: u64, told: Exit) {
         self.start_told(id, told.start);
         let Some(command) = self.commands.get_mut(&id) else { return };
-        command.share = told.start.share;
+        command.priority_errno = told.start.share;
         let directory = PathBuf::from(OsString::from_vec(told.directory));
         command.directory = Some(directory).filter(|path| path.is_absolute());
         if told.empty {

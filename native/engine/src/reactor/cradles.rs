@@ -6,12 +6,31 @@ use std::time::{Duration, Instant};
 use crate::command::mark::{Mark, bearers_of};
 use crate::command::outcome::{Cause, Ended};
 use crate::keeper::Keeper;
-use crate::keeper::cradles::{Cradle, SHEDDING};
+use crate::keeper::cradles::{Cradle, SHEDDING, Shedding};
 use crate::reactor::Reactor;
 use crate::reactor::starting::OF_ITS_KEEPER;
 use crate::reactor::state::command::{Phase, Rest};
+use crate::reactor::state::followers::MembersGone;
 use crate::reactor::state::timers::Alarm;
 use crate::request::order::{CradleChoice, LaunchOrder};
+
+/// How a cradle's channel has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ChannelEnd {
+    /// The cradle had read all that was sent to it.
+    AllRead,
+    /// The cradle had not read something that was sent to it (ECONNRESET).
+    SomeUnread,
+}
+
+/// What a keeper has done with the processes that a killed cradle has left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Clearing {
+    /// All have ended.
+    Cleared,
+    /// Some could not be ended.
+    GivenUp,
+}
 
 impl Reactor {
     /// A cradle has something to say, or has ended.
@@ -26,12 +45,13 @@ impl Reactor {
     }
 
     /// The cradle has closed its end.
-    pub(super) fn channel_ended(&mut self, id: u64, not_taken: bool) {
+    pub(super) fn channel_ended(&mut self, id: u64, end: ChannelEnd) {
         if let Some(leftover) = self.leftovers.remove(&id) {
             self.forget(&leftover.cradle);
-            self.members_gone(id, false);
+            self.members_gone(id, MembersGone::Unknown);
             return self.advance_disposals();
         }
+        let some_unread = end == ChannelEnd::SomeUnread;
         let Some(command) = self.commands.get(&id) else { return };
         let is_sent = command.letter.as_ref().is_some_and(|letter| letter.is_sent());
         if is_sent {
@@ -49,10 +69,10 @@ impl Reactor {
             // Whoever is about to send it will find out.
             Phase::Starting { .. } if !is_sent => {}
             // A keeper that lives could not even take the channel.
-            Phase::Starting { cancelled: false } if not_taken && is_unmade => {
+            Phase::Starting { cancelled: false } if some_unread && is_unmade => {
                 self.is_unfit(id, libc::EMFILE, OF_ITS_KEEPER, "could not be made");
             }
-            Phase::Starting { cancelled: false } if not_taken => self.send_again(id),
+            Phase::Starting { cancelled: false } if some_unread => self.send_again(id),
             // What was not read may be the order to end alone; what was read may have been obeyed.
             Phase::Starting { .. } => {
                 self.may_have_started(id);
@@ -97,7 +117,7 @@ impl Reactor {
     /// A cradle is free for the next command.
     pub(super) fn free(&mut self, keeper: &Keeper, cradle: Cradle) {
         self.cradles.remove(&cradle.id);
-        if keeper.cradles.give_back(cradle) {
+        if keeper.cradles.give_back(cradle) == Shedding::Due {
             self.timers.set(keeper.id, Alarm::Shed, Instant::now() + SHEDDING);
         }
     }
@@ -135,7 +155,8 @@ impl Reactor {
     }
 
     /// A keeper has ended what a cradle that was killed has left, or could not.
-    pub(super) fn cradle_cleared(&mut self, cradle: i32, cleared: bool) {
+    pub(super) fn cradle_cleared(&mut self, cradle: i32, clearing: Clearing) {
+        let cleared = clearing == Clearing::Cleared;
         let of_cradle = self.commands.values_mut().filter(|command| command.cradle_pid == cradle);
         let mut lost = Vec::new();
         for command in of_cradle {

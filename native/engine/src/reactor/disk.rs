@@ -113,6 +113,9 @@ struct Drainer {
 }
 
 const BELL: u64 = 0;
+// Any other token is a command's id, and below it the index of one of its two streams.
+const INDEX_BITS: u32 = 1;
+const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 
 fn start(reactor: Mailbox) -> Result<Arc<DiskInbox>, Errno> {
     let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
@@ -138,7 +141,7 @@ impl Drainer {
             for event in &events {
                 match event.data.u64() {
                     BELL => self.read_orders(),
-                    token => self.drain(token >> 1, (token & 1) as usize),
+                    token => self.drain(token >> INDEX_BITS, (token & INDEX_MASK) as usize),
                 }
             }
         }
@@ -172,7 +175,7 @@ impl Drainer {
         for (index, stream) in streams.into_iter().flatten().enumerate() {
             let tap = stream.tap.lock();
             if !tap.ended && !tap.is_paused() {
-                let token = epoll::EventData::new_u64(id << 1 | index as u64);
+                let token = epoll::EventData::new_u64(id << INDEX_BITS | index as u64);
                 let _ = epoll::add(&self.epoll, &stream.descriptor, token, epoll::EventFlags::IN);
             }
         }

@@ -7,6 +7,7 @@ use forkline_protocol::Answer;
 
 use crate::command::owner::Owner;
 use crate::reactor::Reactor;
+use crate::reactor::state::followers::MembersGone;
 use crate::reactor::state::leftover::{Disposal, OnDisposed};
 
 impl Reactor {
@@ -38,7 +39,7 @@ impl Reactor {
                     });
                     self.free(&leftover.keeper, leftover.cradle);
                 }
-                self.members_gone(id, true);
+                self.members_gone(id, MembersGone::Confirmed);
             }
             Answer::Left { members, more } => {
                 let Some(leftover) = self.leftovers.get(&id) else { return };

@@ -6,7 +6,7 @@ use forkline_protocol::{Member, Order};
 
 use crate::reactor::Reactor;
 use crate::reactor::state::command::{Phase, Rest, described};
-use crate::reactor::state::followers::{OnGone, OnMembers};
+use crate::reactor::state::followers::{MembersGone, OnGone, OnMembers};
 use crate::request::letter::tell;
 
 impl Reactor {
@@ -42,7 +42,7 @@ impl Reactor {
         if self.commands.contains_key(&id) || self.leftovers.contains_key(&id) {
             self.followers.entry(id).or_default().gone.push(gone);
         } else {
-            gone(false);
+            gone(MembersGone::Unknown);
         }
     }
 
@@ -74,14 +74,14 @@ impl Reactor {
         }
     }
 
-    /// Nobody is left; `known`: the kernel has said so.
-    pub(super) fn members_gone(&mut self, id: u64, known: bool) {
+    /// Tells all followers of a command that no member of it is left.
+    pub(super) fn members_gone(&mut self, id: u64, certainty: MembersGone) {
         let Some(followers) = self.followers.remove(&id) else { return };
         for asked in followers.asked {
-            asked(known.then(Vec::new));
+            asked((certainty == MembersGone::Confirmed).then(Vec::new));
         }
         for gone in followers.gone {
-            gone(known);
+            gone(certainty);
         }
     }
 }

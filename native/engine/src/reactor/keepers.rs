@@ -9,12 +9,16 @@ use forkline_protocol::{News, Received, receive_now};
 use rustix::event::epoll::EventFlags;
 
 use crate::keeper::Keeper;
-use crate::keeper::cradles::SHEDDING;
+use crate::keeper::cradles::{SHEDDING, Shedding};
 use crate::keeper::sandbox::Sandbox;
 use crate::os::watch::Source;
 use crate::reactor::Reactor;
+use crate::reactor::cradles::Clearing;
 use crate::reactor::state::group::Group;
 use crate::reactor::state::timers::Alarm;
+
+/// The size of the buffer for what a keeper says, in bytes.
+const NEWS_SIZE: usize = 2048;
 
 impl Reactor {
     pub(super) fn keeper_started(&mut self, keeper: Arc<Keeper>) {
@@ -27,7 +31,7 @@ impl Reactor {
         let Some(keeper) = self.keepers.iter().find(|keeper| keeper.id == id).cloned() else {
             return;
         };
-        let mut buffer = [0; 2048];
+        let mut buffer = [0; NEWS_SIZE];
         loop {
             match receive_now(keeper.lifeline.socket.as_fd(), &mut buffer) {
                 Ok(Received { length: 0, .. }) => return self.keeper_died(&keeper),
@@ -42,8 +46,12 @@ impl Reactor {
                                 command.cradle_pid = pid;
                             }
                         }
-                        Some(News::Cleared(cradle)) => self.cradle_cleared(cradle, true),
-                        Some(News::GivenUp(cradle)) => self.cradle_cleared(cradle, false),
+                        Some(News::Cleared(cradle)) => {
+                            self.cradle_cleared(cradle, Clearing::Cleared)
+                        }
+                        Some(News::GivenUp(cradle)) => {
+                            self.cradle_cleared(cradle, Clearing::GivenUp)
+                        }
                         Some(News::Listens) => {
                             let plan = keeper.sandbox.as_ref().map(|sandbox| sandbox.plan.clone());
                             match plan.zip(descriptors.try_into().ok()) {
@@ -113,7 +121,7 @@ impl Reactor {
     /// Sends away those of its cradles that nobody has needed lately.
     pub(super) fn shed(&mut self, id: u64) {
         let keeper = self.keepers.iter().find(|keeper| keeper.id == id);
-        if keeper.is_some_and(|keeper| keeper.cradles.shed()) {
+        if keeper.is_some_and(|keeper| keeper.cradles.shed() == Shedding::Due) {
             self.timers.set(id, Alarm::Shed, Instant::now() + SHEDDING);
         }
     }

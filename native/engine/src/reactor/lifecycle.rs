@@ -13,6 +13,7 @@ use crate::drain::stream::{Stream, deliver_rest};
 use crate::os::watch::Source;
 use crate::reactor::Reactor;
 use crate::reactor::state::command::{CommandExit, LiveCommand, Phase, Rest, Spilling};
+use crate::reactor::state::followers::MembersGone;
 use crate::reactor::state::grace::milliseconds;
 use crate::reactor::state::leftover::Leftover;
 use crate::reactor::state::silence::Silence;
@@ -220,7 +221,7 @@ impl Reactor {
             },
             background: command.members,
             directory: command.directory,
-            share: command.share,
+            priority_errno: command.priority_errno,
             sandbox: command
                 .keeper
                 .sandbox
@@ -258,7 +259,11 @@ impl Reactor {
             };
             self.leftovers.insert(id, leftover);
         } else {
-            self.members_gone(id, rest == Rest::Gone);
+            let certainty = match rest {
+                Rest::Gone => MembersGone::Confirmed,
+                Rest::Unknown | Rest::Unkillable | Rest::Lost => MembersGone::Unknown,
+            };
+            self.members_gone(id, certainty);
         }
         drop(input);
         // Last: whoever is told finds every descriptor closed.

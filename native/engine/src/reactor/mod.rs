@@ -75,6 +75,10 @@ pub struct Reactor {
 /// them, that it is gone.
 pub type OnListen = Box<dyn Fn(u64, &[u8], Option<[OwnedFd; 2]>) + Send>;
 
+/// The size of the buffer for what cradles say, in bytes: longer than any answer.
+const ANSWERS_SIZE: usize = 128 * 1024;
+/// How many events one wait brings at most.
+const MOST_EVENTS: usize = 256;
 /// Full rounds of events that go before the timers.
 const ROUNDS_BEFORE_TIMERS: usize = 16;
 
@@ -105,14 +109,14 @@ pub fn start(
         on_keeper_death,
         on_listen,
         buffer,
-        answers: vec![0; 128 * 1024],
+        answers: vec![0; ANSWERS_SIZE],
     };
     threads::spawn("forkline-reactor", move || reactor.run())
 }
 
 impl Reactor {
     fn run(&mut self) {
-        let mut events = Vec::with_capacity(256);
+        let mut events = Vec::with_capacity(MOST_EVENTS);
         let mut full_rounds = 0;
         loop {
             let wait = self.timers.wait(Instant::now());

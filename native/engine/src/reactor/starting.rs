@@ -10,6 +10,7 @@ use crate::keeper::cradles::Cradle;
 use crate::keeper::tenancy::Tenancy;
 use crate::reactor::Reactor;
 use crate::reactor::state::command::{LiveCommand, Phase, Spilling};
+use crate::reactor::state::followers::MembersGone;
 use crate::reactor::state::silence::Silence;
 use crate::reactor::state::timers::Alarm;
 use crate::request::order::{CradleChoice, LaunchOrder};
@@ -123,7 +124,7 @@ impl Reactor {
             input.fail(Errno::PIPE);
         }
         drop((streams, letter));
-        self.members_gone(id, true);
+        self.members_gone(id, MembersGone::Confirmed);
         sink.ended(ended);
         self.advance_disposals();
     }

@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use crate::command::errors::{LaunchError, Step};
 use crate::command::mark::Mark;
 use crate::request::plumbing::{descriptors, script_file};
-use crate::request::shell::{Handover, LONGEST_ARGUMENT, TooLong, hand_over};
+use crate::request::shell::{Handover, LONGEST_ARGUMENT, TailExec, TooLong, hand_over};
 use crate::request::variables::entries;
 use crate::request::words::{programs, words_of};
 use forkline_launch::Image;
@@ -30,13 +30,12 @@ pub struct Invocation {
 impl Invocation {
     /// Of `text` by the first of `shells` that exists; or, when it is words that are each ended by
     /// NUL, of that program without a shell. `environment` is `NAME=value` entries separated by NUL.
-    /// `stays`: see [`hand_over`].
     pub fn new(
         shells: &[CString],
         text: &[u8],
         environment: &[u8],
         mark: &Mark,
-        stays: bool,
+        tail_exec: TailExec,
     ) -> Result<Self, LaunchError> {
         if let Some(words) = words_of(text) {
             let images = programs(&words, environment);
@@ -44,7 +43,7 @@ impl Invocation {
             return Ok(Invocation { images, environment, script: None, is_program: true });
         }
         let Handover { images, sealed, script } =
-            hand_over(shells, text, environment, stays).map_err(too_long)?;
+            hand_over(shells, text, environment, tail_exec).map_err(too_long)?;
         let script = script.map(script_file).transpose();
         let script = script.map_err(descriptors("the script's file in memory (memfd_create)"))?;
         let environment = complete(environment, mark, sealed);

@@ -62,6 +62,16 @@ pub struct TooLong {
     pub length: usize,
 }
 
+/// Whether the shell may exec the last program of a text in its own place, which saves a fork.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TailExec {
+    /// It may.
+    Allowed,
+    /// It must not, unless the text says `exec`: a process that shares its working directory, as a shell
+    /// that is followed does, is denied the privileges of a set-user-id program (`sudo`).
+    Forbidden,
+}
+
 /// How the text reaches one shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
@@ -86,14 +96,12 @@ pub fn usual(environment: &[u8]) -> Vec<CString> {
 
 /// The programs to try, and how the text reaches them.
 ///
-/// `environment` is the command's. `stays`: the shell never execs a program in its own place unless
-/// the text says `exec`. A process that shares its working directory is denied the privileges of a
-/// set-user-id program (`sudo`).
+/// `environment` is the command's.
 pub fn hand_over<'text>(
     shells: &[CString],
     text: &'text [u8],
     environment: &[u8],
-    stays: bool,
+    tail_exec: TailExec,
 ) -> Result<Handover<'text>, TooLong> {
     let before = Forerunner::of(environment);
     let mut handover = Handover { images: Vec::new(), sealed: None, script: None };
@@ -105,18 +113,25 @@ pub fn hand_over<'text>(
         }
         let shell = if found { Shell::by_name(path) } else { Shell::at(path) };
         found |= shell.exists;
-        let way = way(&shell, text, &before, stays)?;
+        let way = way(&shell, text, &before, tail_exec)?;
         match way {
             Way::Argument => {}
             Way::Variable => handover.sealed = Some([SEAL, text]),
             Way::Script => handover.script = Some(text),
         }
-        handover.images.push(Image { path: path.clone(), argv: argv(&shell, way, text, stays) });
+        handover
+            .images
+            .push(Image { path: path.clone(), argv: argv(&shell, way, text, tail_exec) });
     }
     Ok(handover)
 }
 
-fn way(shell: &Shell, text: &[u8], before: &Forerunner, stays: bool) -> Result<Way, TooLong> {
+fn way(
+    shell: &Shell,
+    text: &[u8],
+    before: &Forerunner,
+    tail_exec: TailExec,
+) -> Result<Way, TooLong> {
     let fits = text.len() <= LONGEST_ARGUMENT;
     let argument_or_script = if fits { Way::Argument } else { Way::Script };
     match (shell.dialect, before) {
@@ -126,7 +141,11 @@ fn way(shell: &Shell, text: &[u8], before: &Forerunner, stays: bool) -> Result<W
             Err(TooLong { beside: name.clone(), length: text.len() })
         }
         (Dialect::Bash, Forerunner::Nothing) => Ok(match text.len() {
-            0..=LONGEST_VARIABLE if !stays && is_single_plain_command(text) => Way::Argument,
+            0..=LONGEST_VARIABLE
+                if tail_exec == TailExec::Allowed && is_single_plain_command(text) =>
+            {
+                Way::Argument
+            }
             0..=LONGEST_VARIABLE if shell.exists && shell.is_program() => Way::Variable,
             0..=LONGEST_VARIABLE => Way::Argument,
             _ => Way::Script,
@@ -135,7 +154,7 @@ fn way(shell: &Shell, text: &[u8], before: &Forerunner, stays: bool) -> Result<W
     }
 }
 
-fn argv(shell: &Shell, way: Way, text: &[u8], stays: bool) -> Vec<CString> {
+fn argv(shell: &Shell, way: Way, text: &[u8], tail_exec: TailExec) -> Vec<CString> {
     let Shell { name, dialect, .. } = *shell;
     let mut arguments = vec![name];
     arguments.extend(dialect.quiet().iter().map(|option| option.as_bytes()));
@@ -149,12 +168,12 @@ fn argv(shell: &Shell, way: Way, text: &[u8], stays: bool) -> Vec<CString> {
         (Way::Variable, _) => arguments.push(FROM_VARIABLE.as_bytes()),
         (Way::Script, Dialect::Bash) => arguments.push(FROM_SCRIPT.as_bytes()),
         (Way::Script, _) => arguments.push(FROM_SCRIPT_BY_CAT.as_bytes()),
-        (Way::Argument, Dialect::Bash) if stays => {
+        (Way::Argument, Dialect::Bash) if tail_exec == TailExec::Forbidden => {
             padded = followed_by_nothing(text);
             arguments.push(&padded);
         }
         // `eval` takes no options in some shells, so the text must not come first.
-        (Way::Argument, Dialect::Sh | Dialect::Zsh) if stays => {
+        (Way::Argument, Dialect::Sh | Dialect::Zsh) if tail_exec == TailExec::Forbidden => {
             arguments.extend([b"eval \"shift; $1\"", name, text]);
         }
         (Way::Argument, _) => arguments.push(text),

@@ -21,6 +21,7 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use crate::command::Priority;
 use crate::command::errors::LaunchError;
 use crate::command::mark::{Mark, end_bearers_of};
 use crate::keeper::attributes;
@@ -29,7 +30,7 @@ use crate::keeper::startup_stderr::{ProcessEnd, StartupStderr, describe_end};
 use crate::os::threads;
 use crate::request::invocation::Invocation;
 use crate::request::plumbing::descriptors;
-use crate::request::shell::usual;
+use crate::request::shell::{TailExec, usual};
 use crate::start::seated::SandboxTurn;
 
 /// A command that outlives the host, fully resolved.
@@ -51,8 +52,8 @@ pub struct DetachedCommand {
     pub input: bool,
     /// Whether how it ended is written under its output.
     pub line: bool,
-    /// Whether it gets a smaller share of the processors than its host.
-    pub low_priority: bool,
+    /// Its priority at the processor.
+    pub priority: Priority,
     /// The most bytes of output that are kept.
     pub quota: u64,
     /// The time it may take from its start.
@@ -118,10 +119,11 @@ fn start_now(
         shells = usual(&environment);
     }
     let mark = Mark::of_detached();
-    let invocation = Invocation::new(&shells, &text, &environment, &mark, false)?;
+    let invocation = Invocation::new(&shells, &text, &environment, &mark, TailExec::Allowed)?;
     drop((text, environment));
-    let mut attributes = sandbox.as_ref().map(SandboxTurn::attributes).transpose()?.unwrap_or_default();
-    if command.low_priority {
+    let mut attributes =
+        sandbox.as_ref().map(SandboxTurn::attributes).transpose()?.unwrap_or_default();
+    if command.priority == Priority::Low {
         attributes.nice = attributes.nice.or_else(attributes::own_nice);
         attributes::lower(&mut attributes);
     }
@@ -165,30 +167,27 @@ fn start_now(
     )?;
     // Ours would keep the report from ending.
     drop((writer, channel));
-    let (report, hung) = read_report(reader, launched);
+    let answer = read_report(reader, launched);
     let end = reap(launched);
     reap_group(launched);
-    if let (Some(Err((Step::Keeper, ..))), Some(place)) = (&report, &sandbox) {
+    if let (KeeperAnswer::Report(Err((Step::Keeper, ..))), Some(place)) = (&answer, &sandbox) {
         // It was nobody's cradle.
         place.refusal().map_or(Ok(()), Err)?;
     }
-    match report {
-        Some(Ok(pid)) => Ok(pid),
-        Some(Err((step, errno, subject))) if !subject.is_empty() => {
+    match answer {
+        KeeperAnswer::Report(Ok(pid)) => Ok(pid),
+        KeeperAnswer::Report(Err((step, errno, subject))) if !subject.is_empty() => {
             Err(LaunchError { step, errno, subject })
         }
-        Some(Err((step, errno, _))) => Err(invocation.explain(step, errno, directory.as_deref())),
-        // Its child, which starts the command, has said nothing.
-        None if hung || end == Some(ProcessEnd::Exit(0)) => {
-            end_bearers_of(&mark);
-            let (errno, how) = match hung {
-                true => (libc::ETIMEDOUT, "did not answer"),
-                false => (libc::ECONNABORTED, "was killed"),
-            };
-            let subject = format!("the command, whose keeper {how},");
-            Err(LaunchError { step: Step::Lost, errno, subject })
+        KeeperAnswer::Report(Err((step, errno, _))) => {
+            Err(invocation.explain(step, errno, directory.as_deref()))
         }
-        None => {
+        // Its child, which starts the command, has said nothing.
+        KeeperAnswer::None if end == Some(ProcessEnd::Exit(0)) => {
+            Err(lost(&mark, libc::ECONNABORTED, "was killed"))
+        }
+        KeeperAnswer::Hung => Err(lost(&mark, libc::ETIMEDOUT, "did not answer")),
+        KeeperAnswer::None => {
             let how = describe_end(end, stderr.as_ref());
             let subject = format!("{NAME}, which ended while it started ({how})");
             Err(LaunchError { step: Step::Keeper, errno: libc::ECONNABORTED, subject })
@@ -196,9 +195,25 @@ fn start_now(
     }
 }
 
-/// What a keeper has said; None: it ended without a word. And whether it was ended, since it said nothing
-/// for half a minute. `launched`: is not reaped yet.
-fn read_report(reader: OwnedFd, launched: i32) -> (Option<StartReport>, bool) {
+/// Ends what may run of a command whose keeper is gone, and returns the error that tells of it.
+fn lost(mark: &Mark, errno: i32, how: &str) -> LaunchError {
+    end_bearers_of(mark);
+    let subject = format!("the command, whose keeper {how},");
+    LaunchError { step: Step::Lost, errno, subject }
+}
+
+/// What comes of waiting for a keeper's report.
+enum KeeperAnswer {
+    /// The report.
+    Report(StartReport),
+    /// The keeper ended without one.
+    None,
+    /// The keeper was killed, since it said nothing for half a minute.
+    Hung,
+}
+
+/// Reads a keeper's report. `launched`: the process id of the keeper, which is not reaped yet.
+fn read_report(reader: OwnedFd, launched: i32) -> KeeperAnswer {
     const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
     const MOST_LOOKS: u32 = 30;
     let (mut bytes, mut looks) = (Vec::new(), 0);
@@ -214,14 +229,16 @@ fn read_report(reader: OwnedFd, launched: i32) -> (Option<StartReport>, bool) {
                 // SAFETY: takes numbers only.
                 unsafe { libc::kill(-launched, signal) };
                 if looks >= MOST_LOOKS {
-                    return (None, true);
+                    return KeeperAnswer::Hung;
                 }
             }
             Ok(_) => match reader.read(&mut part) {
-                Ok(0) => return (decode_report(&bytes), false),
+                Ok(0) => {
+                    return decode_report(&bytes).map_or(KeeperAnswer::None, KeeperAnswer::Report);
+                }
                 Ok(length) => bytes.extend_from_slice(part.get(..length).unwrap_or_default()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return (None, false),
+                Err(_) => return KeeperAnswer::None,
             },
             Err(_) => {}
         }

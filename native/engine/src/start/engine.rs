@@ -11,6 +11,7 @@ use crate::command::Command;
 use crate::command::errors::StartError;
 use crate::command::owner::{Owner, Ticket};
 use crate::command::sink::Sink;
+use crate::keeper::identity::StartsIn;
 use crate::keeper::seats::Seats;
 use crate::keeper::thread;
 use crate::os::pty::Size;
@@ -68,7 +69,7 @@ impl Engine {
         threads::spawn("forkline-launch", move || launcher.run(&taken))
             .map_err(StartError::in_action("a thread"))?;
         // A failure is told by the first command, which tries again.
-        let _ = seats.keeper(None, false);
+        let _ = seats.keeper(None, StartsIn::NamedDirectory);
         Ok(Engine { orders, reactor, watch, seats })
     }
 
@@ -82,7 +83,11 @@ impl Engine {
         let handle = Handle { id: self.new_id(), ticket: Arc::new(Ticket::default()) };
         owner.launch_begins();
         // By this very thread, whose namespaces may be its own.
-        let keeper = self.seats.keeper(command.sandbox.as_ref(), command.directory.is_none());
+        let starts_in = match command.directory {
+            None => StartsIn::HostDirectory,
+            Some(_) => StartsIn::NamedDirectory,
+        };
+        let keeper = self.seats.keeper(command.sandbox.as_ref(), starts_in);
         self.orders.put(LaunchOrder::Start(Box::new(NewCommand {
             id: handle.id,
             command,
@@ -102,7 +107,8 @@ impl Engine {
         let reap = Box::new(move |group| reactor.send(Message::Reap(id, group)));
         // By this very thread, as for any command.
         let sandbox = command.sandbox.as_ref();
-        let sandbox = sandbox.map(|plan| SandboxTurn::of(self.seats.keeper(Some(plan), false)));
+        let sandbox = sandbox
+            .map(|plan| SandboxTurn::of(self.seats.keeper(Some(plan), StartsIn::NamedDirectory)));
         detached::start(program, command, sandbox, reap, answer);
     }
 

@@ -31,7 +31,7 @@ use crate::request::invocation::Invocation;
 use crate::request::letter::{Delivery, Letter};
 use crate::request::order::{CradleChoice, LaunchOrder, NewCommand};
 use crate::request::plumbing::Plumbing;
-use crate::request::shell::usual;
+use crate::request::shell::{TailExec, usual};
 
 /// The reactor sleeps on when a command is asked for; but one whose keeper never answers must be seen.
 const UNSEEN: Duration = Duration::from_secs(1);
@@ -166,7 +166,8 @@ impl Launcher {
         let command = &order.command;
         let mark = Mark::of_command(order.owner.id, order.id);
         let Command { shells, text, environment, follow, .. } = command;
-        let invocation = Invocation::new(shells, text, environment, &mark, *follow)?;
+        let tail_exec = if *follow { TailExec::Forbidden } else { TailExec::Allowed };
+        let invocation = Invocation::new(shells, text, environment, &mark, tail_exec)?;
         let plumbing = Plumbing::new(command, terminals_of(&turn, command))?;
         let (mut outputs, mut streams, mut writers) = (Vec::new(), Vec::new(), Vec::new());
         for pipe in plumbing.outputs {
@@ -181,13 +182,13 @@ impl Launcher {
         }
         let (reader, input) = plumbing.input.unzip();
         let is_born_here = turn.identity.has_birthplace();
-        let attributes = attributes::of_thread(order.thread, command.behind);
+        let attributes = attributes::of_thread(order.thread, command.priority);
         let mut attributes = attributes.map_err(no_keeper)?;
         if let Some(seconds) = command.cpu {
             attributes::limit_cpu(&mut attributes, seconds);
         }
-        if command.sacrificed {
-            attributes::sacrifice(&mut attributes);
+        if command.oom_victim {
+            attributes::prefer_as_oom_victim(&mut attributes);
         }
         let letter = Letter::new(command, invocation, reader, writers, attributes, is_born_here)?;
         let (turn, cradle) = self.cradle_of(turn, CradleChoice::Any)?;
@@ -213,7 +214,7 @@ impl Launcher {
             input: input.map(|writer| Input::new(writer, &command.stdin)),
             follow: command.follow,
             directory: None,
-            share: 0,
+            priority_errno: 0,
             terminal: plumbing.kept,
             signals: Default::default(),
             members: Vec::new(),

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use forkline_launch::Attributes;
 use forkline_protocol::{Call, pair};
 
+use crate::command::Priority;
 use crate::command::errors::LaunchError;
 use crate::keeper::program::no_keeper;
 use crate::keeper::{Keeper, Turn, attributes, thread};
@@ -38,7 +39,7 @@ impl SandboxTurn {
 
     /// What the command has of the host, which may have changed since the sandbox was made.
     pub fn attributes(&self) -> Result<Attributes, LaunchError> {
-        attributes::of_thread(self.thread, false).map_err(no_keeper)
+        attributes::of_thread(self.thread, Priority::Normal).map_err(no_keeper)
     }
 
     /// The way to a new cradle.

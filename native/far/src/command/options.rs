@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
 
 use forkline_engine::{
-    Command, Directory, Form, HostDirectory, Limits, Listen, Opening, Overflow, Size, SpillTarget,
-    Stdin, Streams,
+    Command, Directory, Form, HostDirectory, Limits, Listen, Opening, Overflow, Priority, Size,
+    SpillTarget, Stdin, Streams,
 };
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
@@ -68,10 +68,10 @@ pub fn prepare(open: &Open) -> Result<Command, Refusal> {
         },
         follow: switch(&options, "followDirectory")?,
         announce: true,
-        behind: is_low,
+        priority: if is_low { Priority::Low } else { Priority::Normal },
         sandbox: None,
         groups: Vec::new(),
-        sacrificed: false,
+        oom_victim: false,
         cpu: processor_time(&options)?,
         stdin: if open.has_input { Stdin::Pipe } else { Stdin::Null },
         streams: match terminal {

@@ -187,7 +187,7 @@ impl End {
             spill: outcome.spill.map(Spilled::from),
             // A name that is no text could not be given back as a command's directory.
             directory: outcome.directory.and_then(|path| path.into_os_string().into_string().ok()),
-            share: outcome.share,
+            share: outcome.priority_errno,
             checked,
         }))
     }

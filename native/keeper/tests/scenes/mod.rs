@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use forkline_engine::{DetachedCommand, Engine, LaunchError};
+use forkline_engine::{DetachedCommand, Engine, LaunchError, Priority};
 use tempfile::TempDir;
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -40,7 +40,7 @@ pub fn scene(text: &str) -> Scene {
         sandbox: None,
         input: false,
         line: true,
-        low_priority: false,
+        priority: Priority::Normal,
         quota: 1 << 30,
         timeout: Duration::from_secs(60),
         grace: Duration::from_secs(5),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use forkline_engine::{
     Captured, Chunk, Command, Data, Ended, Engine, Handle, Label, LaunchError, Limits, Outcome,
-    Owner, Parts, Sink, Stdin, Streams, Text,
+    Owner, Parts, Priority, Sink, Stdin, Streams, Text,
 };
 
 /// The one engine of the test process.
@@ -31,10 +31,10 @@ pub fn command(text: &str) -> Command {
         directory: None,
         follow: false,
         announce: true,
-        behind: false,
+        priority: Priority::Normal,
         sandbox: None,
         groups: Vec::new(),
-        sacrificed: false,
+        oom_victim: false,
         cpu: None,
         stdin: Stdin::Null,
         streams: Streams::Merged,

@@ -28,7 +28,7 @@ fn scene() -> Scene {
 }
 
 fn refusal(path: &Path, reach: &Reach) -> Refusal {
-    open_for_writing(path, false, reach).unwrap_err()
+    open_for_writing(path, Existing::Empty, reach).unwrap_err()
 }
 
 impl Scene {
@@ -43,11 +43,11 @@ fn a_file_is_made_and_emptied_where_commands_reach_and_where_they_do_not() {
     for path in [scene.work.join("logs/out"), scene.outside.join("out")] {
         use std::io::Write;
         for text in ["longer", "short"] {
-            let mut file = open_for_writing(&path, false, &scene.reach).unwrap();
+            let mut file = open_for_writing(&path, Existing::Empty, &scene.reach).unwrap();
             file.write_all(text.as_bytes()).unwrap();
         }
         assert_eq!(read(&path).unwrap(), b"short");
-        let there = open_for_writing(&path, true, &scene.reach).unwrap_err();
+        let there = open_for_writing(&path, Existing::Refuse, &scene.reach).unwrap_err();
         assert_eq!(there, plain(Errno::EXIST));
     }
 }
@@ -73,12 +73,12 @@ fn a_link_on_the_way_is_followed_above_the_reach_of_commands_alone() {
     let scene = scene();
     let alias = scene.folder.path().join("alias");
     symlink(&scene.work, &alias).unwrap();
-    open_for_writing(&alias.join("logs/out"), false, &scene.reach).unwrap();
+    open_for_writing(&alias.join("logs/out"), Existing::Empty, &scene.reach).unwrap();
     assert!(scene.work.join("logs/out").exists());
     // Also one that leads into the middle of what is reached.
     let inner = scene.folder.path().join("inner");
     symlink(scene.work.join("logs"), &inner).unwrap();
-    open_for_writing(&inner.join("again"), false, &scene.reach).unwrap();
+    open_for_writing(&inner.join("again"), Existing::Empty, &scene.reach).unwrap();
 
     rename(scene.work.join("logs"), scene.work.join("moved")).unwrap();
     symlink(&scene.outside, scene.work.join("logs")).unwrap();
@@ -86,7 +86,7 @@ fn a_link_on_the_way_is_followed_above_the_reach_of_commands_alone() {
         let refused = refusal(&path, &scene.reach);
         assert_eq!(refused.errno, libc::ELOOP);
         assert!(refused.why.unwrap().contains("logs' -> '"), "{}", path.display());
-        assert!(open_for_writing(&path, true, &scene.reach).is_err());
+        assert!(open_for_writing(&path, Existing::Refuse, &scene.reach).is_err());
     }
     assert_eq!(scene.victim(), "before");
 }
@@ -103,7 +103,7 @@ fn a_reach_that_is_named_by_a_link_holds_wherever_that_leads() {
     remove_file(&alias).unwrap();
     symlink(&other, &alias).unwrap();
     assert_eq!(refusal(&alias.join("logs/victim"), &scene.reach).errno, libc::ELOOP);
-    open_for_writing(&alias.join("out"), false, &scene.reach).unwrap();
+    open_for_writing(&alias.join("out"), Existing::Empty, &scene.reach).unwrap();
     assert!(other.join("out").exists());
 }
 
@@ -118,7 +118,7 @@ fn what_is_no_file_is_neither_waited_for_nor_written_to() {
     let reader = open(&path, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()).unwrap();
     assert_eq!(refusal(&path, &scene.reach), expected);
     // The user's own is written to, if somebody reads it.
-    open_for_writing(&path, false, &Reach::default()).unwrap();
+    open_for_writing(&path, Existing::Empty, &Reach::default()).unwrap();
     drop(reader);
     assert_eq!(refusal(&scene.work.join("logs"), &scene.reach), plain(Errno::ISDIR));
 }
@@ -133,7 +133,7 @@ fn names_of_own_descriptors_and_devices_stay_what_they_are() {
         .into_iter()
         .chain(["/dev", "/proc/self"].map(|place| format!("{place}/fd/{number}")))
     {
-        open_for_writing(Path::new(&path), false, &scene.reach).unwrap();
+        open_for_writing(Path::new(&path), Existing::Empty, &scene.reach).unwrap();
     }
 }
 
@@ -184,7 +184,8 @@ proptest! {
         let mut reach = Reach::default();
         reach.add(&scene.work);
         for name in ["victim", "new"] {
-            let opened = open_for_writing(&scene.work.join(&parts).join(name), fresh, &reach);
+            let existing = if fresh { Existing::Refuse } else { Existing::Empty };
+            let opened = open_for_writing(&scene.work.join(&parts).join(name), existing, &reach);
             if let Ok(file) = opened {
                 let number = std::os::fd::AsRawFd::as_raw_fd(&file);
                 let real = std::fs::read_link(format!("/proc/self/fd/{number}")).unwrap();
@@ -213,8 +214,9 @@ fn who_swaps_a_directory_for_a_link_meanwhile_leads_nothing_outside() {
             }
         });
         let tries = (0..3000).map(|number| logs.join(format!("{}", number % 7)));
-        let opened =
-            tries.filter(|path| open_for_writing(path, false, &scene.reach).is_ok()).count();
+        let opened = tries
+            .filter(|path| open_for_writing(path, Existing::Empty, &scene.reach).is_ok())
+            .count();
         over.store(true, Ordering::Relaxed);
         opened
     });

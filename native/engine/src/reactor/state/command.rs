@@ -71,7 +71,7 @@ pub struct LiveCommand {
     /// Where it was at its end.
     pub directory: Option<PathBuf>,
     /// Why it does not come after its host: see the outcome.
-    pub share: i32,
+    pub priority_errno: i32,
     /// Its end of its terminal, kept open until it has ended.
     pub terminal: Option<OwnedFd>,
     /// Who waits to hear whether a signal was sent, in order.

@@ -1,9 +1,9 @@
 use super::*;
 
 /// The one image for a shell, as its arguments behind its name, and how the text reaches it.
-fn handed(shell: &str, text: &str, environment: &str, stays: bool) -> (Vec<String>, Way) {
+fn handed(shell: &str, text: &str, environment: &str, tail_exec: TailExec) -> (Vec<String>, Way) {
     let shells = [CString::new(shell).unwrap()];
-    let handover = hand_over(&shells, text.as_bytes(), environment.as_bytes(), stays).unwrap();
+    let handover = hand_over(&shells, text.as_bytes(), environment.as_bytes(), tail_exec).unwrap();
     let argv = handover.images[0].argv[1..].iter();
     let argv = argv.map(|argument| argument.to_str().unwrap().to_owned()).collect();
     let way = match (handover.sealed, handover.script) {
@@ -22,13 +22,13 @@ fn handed(shell: &str, text: &str, environment: &str, stays: bool) -> (Vec<Strin
 }
 
 fn way_of(shell: &str, text: &str, environment: &str) -> Way {
-    handed(shell, text, environment, false).1
+    handed(shell, text, environment, TailExec::Allowed).1
 }
 
 #[test]
 fn a_single_plain_command_is_an_argument_so_that_bash_execs_it_in_place() {
     for text in ["ls", "git status --short", "FOO=1 make -j8", " true ", "-e"] {
-        let (argv, way) = handed("/bin/bash", text, "", false);
+        let (argv, way) = handed("/bin/bash", text, "", TailExec::Allowed);
         assert_eq!(
             (argv, way),
             (vec!["--norc".into(), "-c".into(), "--".into(), text.into()], Way::Argument)
@@ -41,7 +41,7 @@ fn whatever_makes_bash_stay_is_kept_out_of_its_arguments() {
     let staying = ["a; b", "a | b", "a && b", "a &", "echo $X", "echo 'x'", "a\nb", "! a", "(a)"];
     let builtins = ["time make", "command ls", "eval ls", "coproc ls", ". x", "source x"];
     for text in staying.iter().chain(&builtins) {
-        let (argv, way) = handed("/bin/bash", text, "", false);
+        let (argv, way) = handed("/bin/bash", text, "", TailExec::Allowed);
         assert_eq!((argv.last().unwrap().as_str(), way), (FROM_VARIABLE, Way::Variable), "{text}");
     }
 }
@@ -66,8 +66,12 @@ fn what_would_run_before_our_words_makes_the_text_an_argument() {
 fn a_text_too_long_for_an_argument_goes_no_unsafe_way() {
     let text = "x;".repeat(LONGEST_ARGUMENT);
     for entry in ["BASH_ENV=/x", "BASHOPTS=extdebug", "BASH_FUNC_eval%%=() { :; }"] {
-        let refused =
-            hand_over(&[c"/bin/bash".to_owned()], text.as_bytes(), entry.as_bytes(), false);
+        let refused = hand_over(
+            &[c"/bin/bash".to_owned()],
+            text.as_bytes(),
+            entry.as_bytes(),
+            TailExec::Allowed,
+        );
         let name = entry.split('=').next().unwrap().to_owned();
         assert_eq!(refused, Err(TooLong { beside: name, length: text.len() }));
         assert_eq!(way_of("/bin/sh", &text, entry), Way::Script);
@@ -78,8 +82,8 @@ fn a_text_too_long_for_an_argument_goes_no_unsafe_way() {
 
 #[test]
 fn a_shell_that_is_not_bash_gets_the_text_in_a_way_it_knows() {
-    assert_eq!(handed("/bin/sh", "a; b", "", false).0, ["-c", "--", "a; b"]);
-    let (long, way) = handed("/bin/sh", &"x;".repeat(100_000), "", false);
+    assert_eq!(handed("/bin/sh", "a; b", "", TailExec::Allowed).0, ["-c", "--", "a; b"]);
+    let (long, way) = handed("/bin/sh", &"x;".repeat(100_000), "", TailExec::Allowed);
     assert_eq!((long.last().unwrap().as_str(), way), (FROM_SCRIPT_BY_CAT, Way::Script));
 }
 
@@ -94,7 +98,11 @@ fn each_shell_is_told_to_read_no_start_up_file() {
         ("/none/tcsh", vec!["-f", "-c", "a; b"]),
         ("/none/dash", vec!["-c", "--", "a; b"]),
     ] {
-        assert_eq!(handed(path, "a; b", "", false), (owned(&expected), Way::Argument), "{path}");
+        assert_eq!(
+            handed(path, "a; b", "", TailExec::Allowed),
+            (owned(&expected), Way::Argument),
+            "{path}"
+        );
     }
 }
 
@@ -119,7 +127,7 @@ fn bash_is_known_behind_links_but_not_as_sh_and_a_script_of_its_name_is_not_it()
         ("sh", false, Way::Argument),
         ("wrapped/bash", true, Way::Argument),
     ] {
-        let (argv, found) = handed(at(name).to_str().unwrap(), "a; b", "", false);
+        let (argv, found) = handed(at(name).to_str().unwrap(), "a; b", "", TailExec::Allowed);
         assert_eq!((argv[0] == "--norc", found), (quiet, way), "{name}");
     }
 }
@@ -127,7 +135,7 @@ fn bash_is_known_behind_links_but_not_as_sh_and_a_script_of_its_name_is_not_it()
 #[test]
 fn shells_behind_the_first_that_is_there_get_the_text_as_an_argument() {
     let shells = [c"/none/bash".to_owned(), c"/bin/bash".to_owned(), c"/bin/sh".to_owned()];
-    let handover = hand_over(&shells, b"a; b", b"", false).unwrap();
+    let handover = hand_over(&shells, b"a; b", b"", TailExec::Allowed).unwrap();
     let last = |index: usize| handover.images[index].argv.last().unwrap().to_str().unwrap();
     assert_eq!([last(0), last(1), last(2)], ["a; b", FROM_VARIABLE, "a; b"]);
     assert_eq!(handover.sealed, Some([b"@:".as_slice(), b"a; b"]));
@@ -136,7 +144,8 @@ fn shells_behind_the_first_that_is_there_get_the_text_as_an_argument() {
 #[test]
 fn a_shell_is_called_by_its_own_name() {
     for (path, name) in [("/bin/bash", "bash"), ("/bin/sh", "sh"), ("/usr/bin/zsh", "zsh")] {
-        let handover = hand_over(&[CString::new(path).unwrap()], b"a; b", b"", false).unwrap();
+        let handover =
+            hand_over(&[CString::new(path).unwrap()], b"a; b", b"", TailExec::Allowed).unwrap();
         assert_eq!(handover.images[0].argv[0].to_str(), Ok(name));
     }
 }
@@ -154,10 +163,10 @@ fn the_usual_shells_are_bash_wherever_it_is_and_then_sh() {
 #[test]
 fn a_shell_that_stays_is_never_given_a_command_to_exec_in_its_own_place() {
     let last = |shell: &str, text: &str, environment: &str| {
-        handed(shell, text, environment, true).0.last().unwrap().clone()
+        handed(shell, text, environment, TailExec::Forbidden).0.last().unwrap().clone()
     };
     assert_eq!(last("/bin/bash", "sudo -k", ""), FROM_VARIABLE);
-    let (argv, _) = handed("/bin/sh", "sudo -k", "", true);
+    let (argv, _) = handed("/bin/sh", "sudo -k", "", TailExec::Forbidden);
     assert_eq!(argv, ["-c", "--", "eval \"shift; $1\"", "sh", "sudo -k"]);
     assert_eq!(last("/bin/bash", "a && sudo -k", "BASH_ENV=/x"), "a && sudo -k\n\n");
     // Empty lines would be part of these.
