@@ -1,8 +1,8 @@
-//! The engine: launches commands, drains and captures their output, signals and contains them.
+//! The engine launches commands, drains and captures their output, signals and contains them.
 //!
-//! [`Command`] in, events to a [`Sink`] out. Everything happens on the engine's own threads:
-//! one sends requests to the keeper, one loop drains and keeps time for all, and one, started when
-//! first needed, writes spill files. No call here blocks, but for the start of a keeper.
+//! A [`Command`] goes in, events go to a [`Sink`]. All work is done on the engine's own threads: one sends
+//! requests to the keeper, one event loop drains output and keeps time for all commands, and one, started
+//! when first needed, writes spill files. No call here blocks, except the start of a keeper.
 
 mod capture;
 mod command;

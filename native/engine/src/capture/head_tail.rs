@@ -1,4 +1,4 @@
-//! The first and the last bytes of a stream, and how many were dropped between.
+//! The first and the last bytes of a stream, and the number of bytes dropped between them.
 
 use crate::capture::ring::Ring;
 
@@ -11,7 +11,7 @@ pub struct Window {
     dropped: u64,
 }
 
-/// What a window kept.
+/// The bytes that a window kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kept {
     /// Every byte.
@@ -20,7 +20,7 @@ pub enum Kept {
     Ends {
         /// The first bytes.
         head: Vec<u8>,
-        /// How many bytes came between.
+        /// The number of bytes between them.
         dropped: u64,
         /// The last bytes.
         tail: Vec<u8>,
@@ -28,12 +28,12 @@ pub enum Kept {
 }
 
 impl Window {
-    /// An empty window; it takes memory only as bytes arrive.
+    /// Makes an empty window, which takes memory only as bytes arrive.
     pub fn new(head_limit: usize, tail_limit: usize) -> Self {
         Window { head_limit, head: Vec::new(), tail: Ring::new(tail_limit), dropped: 0 }
     }
 
-    /// Appends bytes. Costs a copy of what is kept, however much is pushed.
+    /// Appends bytes. The cost is a copy of what is kept, however much is pushed.
     pub fn push(&mut self, chunk: &[u8]) {
         let room = self.head_limit - self.head.len();
         let (first, rest) = chunk.split_at(room.min(chunk.len()));
@@ -41,35 +41,35 @@ impl Window {
         self.dropped += self.tail.push(rest) as u64;
     }
 
-    /// How many bytes it holds now.
+    /// Returns the number of bytes held now.
     pub fn len(&self) -> usize {
         self.head.len() + self.tail.len()
     }
 
-    /// Whether it holds nothing.
+    /// Returns whether no bytes are held.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Everything pushed so far, as the runs it is stored in; meaningless once bytes were dropped.
+    /// Returns all bytes pushed so far, as the runs they are stored in. Meaningless once bytes were dropped.
     pub fn runs(&self) -> [&[u8]; 3] {
         let (older, newer) = self.tail.as_slices();
         [&self.head, older, newer]
     }
 
-    /// How many bytes it holds at most.
+    /// Returns the most bytes that can be held.
     pub fn capacity(&self) -> usize {
         self.head_limit.saturating_add(self.tail.limit())
     }
 
-    /// A copy of what is kept so far.
+    /// Returns a copy of what is kept so far.
     pub fn peek(&self) -> Kept {
         let (older, newer) = self.tail.as_slices();
         let tail = [older, newer].concat();
         self.kept(self.head.clone(), tail)
     }
 
-    /// Takes what is kept and starts afresh.
+    /// Takes what is kept and starts again, empty.
     pub fn take(&mut self) -> Kept {
         let head = std::mem::take(&mut self.head);
         let tail = self.tail.take();

@@ -1,36 +1,36 @@
 //! Output on its way to a listener: throttled, coalesced and bounded.
 //!
-//! A listener asks for one delivery at a time. Until it asks again, bytes gather
-//! here; past the limit either the middle is dropped, and the listener told how
-//! much, or (if it prefers) the pipe is left alone until there is room.
+//! A listener asks for one delivery at a time. Until it asks again, bytes gather here. Past the limit, either
+//! the middle is dropped and the listener is told how much, or (if the listener prefers) the pipe is not read
+//! until there is room.
 
 use std::time::{Duration, Instant};
 
 use crate::capture::head_tail::{Kept, Window};
 use crate::capture::utf8::{complete_prefix, severed_prefix};
 
-/// Deliveries are at least this far apart, unless [`FULL_CHUNK`] bytes are waiting.
+/// The least time between two deliveries, unless [`FULL_CHUNK`] bytes are waiting.
 pub const INTERVAL: Duration = Duration::from_millis(50);
-/// A delivery of this many bytes is worth making at once.
+/// The number of bytes that are delivered at once.
 pub const FULL_CHUNK: usize = 64 * 1024;
-/// How much may wait for a listener, in bytes; memory is taken only as it fills.
+/// The most bytes that may wait for a listener. Memory is taken only as it fills.
 const LIMIT: usize = 1024 * 1024;
 
 /// What happens to output that a slow listener leaves waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
-    /// The command goes on; the middle of what waits is lost and counted.
+    /// The command goes on; the middle of what waits is dropped and counted.
     DropMiddle,
-    /// The command waits, as on any pipe nobody reads.
+    /// The command waits, as on any pipe without a reader.
     Pause,
 }
 
 /// A stretch of output for a listener.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// The bytes; in text mode they end between characters.
+    /// The bytes. In text mode they end between characters.
     pub bytes: Vec<u8>,
-    /// How many bytes were lost just before them.
+    /// The number of bytes dropped just before them.
     pub dropped: u64,
 }
 
@@ -45,7 +45,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// `whole_characters`: hold back the bytes of an unfinished character.
+    /// Makes an empty queue. `whole_characters`: whether the bytes of an unfinished character are held back.
     pub fn new(overflow: Overflow, whole_characters: bool) -> Self {
         let window = Window::new(LIMIT / 2, LIMIT / 2);
         Live { window, overflow, whole_characters, wanted: true, last: None }
@@ -56,22 +56,23 @@ impl Live {
         self.window.push(chunk);
     }
 
-    /// Whether the pipe should be left alone for now.
+    /// Returns whether the pipe should not be read for now.
     pub fn is_full(&self) -> bool {
         self.overflow == Overflow::Pause && self.window.len() >= FULL_CHUNK * 2
     }
 
-    /// The listener has left, and no longer makes the command wait.
+    /// Notes that the listener has left: it no longer makes the command wait.
     pub fn detach(&mut self) {
         self.overflow = Overflow::DropMiddle;
     }
 
-    /// The listener can take another delivery.
+    /// Notes that the listener can take another delivery.
     pub fn want(&mut self) {
         self.wanted = true;
     }
 
-    /// When the waiting bytes may be delivered; None: nothing waits, or nobody wants it yet.
+    /// The time at which the waiting bytes may be delivered. None: no bytes wait, or no delivery is wanted
+    /// yet.
     pub fn due(&self, now: Instant) -> Option<Instant> {
         if !self.wanted || self.window.is_empty() {
             return None;
@@ -82,7 +83,7 @@ impl Live {
         Some(self.last.map_or(now, |last| last + INTERVAL))
     }
 
-    /// Takes what is waiting; empty when all of it is an unfinished character.
+    /// Takes the waiting bytes. Empty when all of them are an unfinished character.
     pub fn take(&mut self, now: Instant) -> Vec<Piece> {
         let pieces = self.pieces(false);
         if !pieces.is_empty() {
@@ -92,7 +93,7 @@ impl Live {
         pieces
     }
 
-    /// Takes everything, the stream having ended.
+    /// Takes everything: the stream has ended.
     pub fn finish(&mut self) -> Vec<Piece> {
         self.pieces(true)
     }

@@ -1,4 +1,4 @@
-//! What is kept of one output stream: head, tail, and exact counts of everything.
+//! Capture of one output stream: head, tail, and exact counts of everything.
 
 pub mod head_tail;
 pub mod live;
@@ -10,7 +10,7 @@ use crate::capture::head_tail::{Kept, Window};
 use crate::capture::text::Text;
 use crate::capture::utf8::{CharacterCount, complete_prefix, severed_prefix};
 
-/// How much of a stream is kept, in bytes.
+/// The most bytes of a stream that are kept.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// The first bytes.
@@ -33,20 +33,20 @@ pub struct Counts {
 /// A stream's capture, ready to be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Captured<Part> {
-    /// What was kept.
+    /// The text or bytes that were kept.
     pub kept: Parts<Part>,
     /// Counts of everything the stream carried.
     pub total: Counts,
     /// Bytes of the last line, without its newline.
     pub last_line: u64,
-    /// Whether the text differs from the bytes: something was not UTF-8, or was NUL.
+    /// Whether the text differs from the bytes: some were not UTF-8, or were NUL.
     pub lossy: bool,
 }
 
-/// What was kept of a stream, as text or as bytes.
+/// The part of a stream that was kept, as text or as bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parts<Part> {
-    /// All of it.
+    /// All of the stream.
     Complete(Part),
     /// Both ends, cut between characters.
     Cut {
@@ -54,7 +54,7 @@ pub enum Parts<Part> {
         head: Part,
         /// The end.
         tail: Part,
-        /// What is missing between them. Its `lines` are the newlines it contained.
+        /// Counts of what is missing between them. `lines` is the number of newlines in it.
         dropped: Counts,
     },
 }
@@ -72,7 +72,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// An empty capture.
+    /// Makes an empty capture.
     pub fn new(limits: Limits) -> Self {
         Capture {
             window: Window::new(limits.head, limits.tail),
@@ -97,18 +97,18 @@ impl Capture {
         self.window.push(chunk);
     }
 
-    /// Whether it still holds every byte once `more` have been pushed, and they are no more than
-    /// `limit` in all.
+    /// Returns whether every byte is still held once `more` bytes have been pushed, and the total is at most
+    /// `limit`.
     pub fn holds(&self, more: usize, limit: u64) -> bool {
         self.bytes + more as u64 <= limit.min(self.window.capacity() as u64)
     }
 
-    /// What it holds, as bytes: everything, as long as it [`holds`](Self::holds) that.
+    /// The bytes held: everything, as long as the capture [`holds`](Self::holds) it.
     pub fn bytes(&self) -> Vec<u8> {
         self.window.runs().concat()
     }
 
-    /// A line with its newline is the last one until another begins.
+    /// Updates the length of the last line. A line with its newline is the last one until another begins.
     fn measure_last_line(&mut self, chunk: &[u8]) {
         if self.ends_with_newline {
             self.last_line = 0;
@@ -120,12 +120,12 @@ impl Capture {
         }
     }
 
-    /// What there is so far, as text; the capture goes on.
+    /// The capture so far, as text. The capture goes on.
     pub fn snapshot(&self) -> Captured<Text> {
         self.captured(self.window.peek())
     }
 
-    /// What there is in the end, as text.
+    /// The final capture, as text.
     pub fn finish(mut self) -> Captured<Text> {
         let kept = self.window.take();
         self.captured(kept)
@@ -154,7 +154,7 @@ impl Capture {
         let kept_characters = head.characters() + tail.characters();
         let dropped = Counts {
             bytes,
-            // Binary data may decode to more pieces when cut than when whole.
+            // Binary data can decode to more pieces when cut than when whole.
             characters: total.characters.saturating_sub(kept_characters),
             lines: self.newlines - kept_newlines as u64,
         };

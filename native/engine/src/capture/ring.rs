@@ -5,27 +5,27 @@
 pub struct Ring {
     limit: usize,
     bytes: Vec<u8>,
-    /// Where the oldest byte is, once `bytes` has reached `limit`.
+    /// The position of the oldest byte, once `bytes` has reached `limit`.
     start: usize,
 }
 
 impl Ring {
-    /// An empty ring that will hold at most `limit` bytes.
+    /// Makes an empty ring that holds at most `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Ring { limit, bytes: Vec::new(), start: 0 }
     }
 
-    /// How many bytes it holds at most.
+    /// Returns the most bytes that can be held.
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// How many bytes it holds.
+    /// Returns the number of bytes held.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Appends `chunk`; returns how many older bytes (or bytes of `chunk` itself) fell out.
+    /// Appends `chunk`. Returns how many older bytes (or bytes of `chunk` itself) fell out.
     pub fn push(&mut self, chunk: &[u8]) -> usize {
         let before = self.len();
         let kept = last(chunk, self.limit);
@@ -35,13 +35,13 @@ impl Ring {
         before + chunk.len() - self.len()
     }
 
-    /// What it holds, oldest byte first, as the two runs it is stored in.
+    /// The bytes held, oldest first, as the two runs they are stored in.
     pub fn as_slices(&self) -> (&[u8], &[u8]) {
         let (newer, older) = self.bytes.split_at(self.start);
         (older, newer)
     }
 
-    /// Takes everything out, oldest byte first, and leaves it empty.
+    /// Takes all bytes out, oldest first, and leaves the ring empty.
     pub fn take(&mut self) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.rotate_left(std::mem::take(&mut self.start));
@@ -51,7 +51,7 @@ impl Ring {
     fn append(&mut self, fill: &[u8]) {
         let needed = self.bytes.len() + fill.len();
         if needed > self.bytes.capacity() {
-            // Doubling, but never past the limit: the limit is a promise about memory.
+            // The capacity doubles, but never past the limit, which is a promise about memory.
             let wanted = needed.next_power_of_two().min(self.limit);
             self.bytes.reserve_exact(wanted - self.bytes.len());
         }
@@ -70,7 +70,7 @@ impl Ring {
     }
 }
 
-/// The last `count` bytes of `bytes`, or all of them.
+/// Returns the last `count` bytes of `bytes`, or all of them.
 fn last(bytes: &[u8], count: usize) -> &[u8] {
     bytes.split_at(bytes.len().saturating_sub(count)).1
 }

@@ -19,7 +19,7 @@ fn lines(text: &[u8]) -> u64 {
     String::from_utf8_lossy(text).lines().count() as u64
 }
 
-/// Pieces of valid text, cut anywhere.
+/// Pieces of valid text, cut at any byte.
 fn pieces_of_text() -> impl Strategy<Value = Vec<Vec<u8>>> {
     ("[a-zé中😀\n]{0,60}", 1usize..7)
         .prop_map(|(text, size)| text.as_bytes().chunks(size).map(<[u8]>::to_vec).collect())

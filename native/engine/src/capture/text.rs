@@ -1,16 +1,16 @@
-//! Bytes to text, off the main thread, in the form that crosses to JavaScript fastest.
+//! Decoding of bytes to text, off the main thread, in the form that crosses to JavaScript fastest.
 
 /// Decoded text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text {
     /// Only ASCII: crosses as a one-byte string.
     Ascii(Vec<u8>),
-    /// Anything else.
+    /// Text that is not only ASCII.
     Utf16(Vec<u16>),
 }
 
-/// How text is made visible where a byte has no place in it: `␀` for NUL, which JSON escapes
-/// but many databases and terminals refuse or swallow.
+/// The character shown in place of NUL, `␀`: JSON escapes NUL, but many databases and terminals refuse or
+/// drop it.
 pub const NUL_SYMBOL: char = '\u{2400}';
 
 impl Text {
@@ -25,12 +25,12 @@ impl Text {
         Text::Utf16(text.encode_utf16().map(visible).collect())
     }
 
-    /// The number of characters (code points).
+    /// Returns the number of characters (code points).
     pub fn characters(&self) -> u64 {
         let is_second_half = |unit: &&u16| (0xDC00..=0xDFFF).contains(*unit);
         match self {
             Text::Ascii(bytes) => bytes.len() as u64,
-            // Valid by construction, so every second half belongs to a pair.
+            // The text is valid by construction, so every second half belongs to a pair.
             Text::Utf16(units) => {
                 (units.len() - units.iter().filter(is_second_half).count()) as u64
             }

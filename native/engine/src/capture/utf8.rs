@@ -1,12 +1,11 @@
-//! Where UTF-8 may be cut, and how many characters it is.
+//! Positions at which UTF-8 may be cut, and counts of its characters.
 //!
-//! 'Character' means a Unicode code point of the decoded text, where each maximal
-//! invalid sequence decodes to one U+FFFD (the rule of the WHATWG decoder and of
-//! `String::from_utf8_lossy`).
+//! 'Character' means a Unicode code point of the decoded text, where each maximal invalid sequence decodes to
+//! one U+FFFD (the rule of the WHATWG decoder and of `String::from_utf8_lossy`).
 
 use std::str::from_utf8;
 
-/// The length of the prefix of `bytes` that does not end inside a character.
+/// Returns the length of the prefix of `bytes` that does not end inside a character.
 ///
 /// Only a sequence that could still become valid is left out: at most 3 bytes.
 pub fn complete_prefix(bytes: &[u8]) -> usize {
@@ -22,7 +21,7 @@ pub fn complete_prefix(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// How many bytes at the start of `bytes` are the rest of a character cut before it: at most 3.
+/// Returns how many bytes at the start of `bytes` are the rest of a character that was cut: at most 3.
 pub fn severed_prefix(bytes: &[u8]) -> usize {
     bytes.iter().take(3).take_while(|byte| is_continuation(**byte)).count()
 }
@@ -55,13 +54,14 @@ impl CharacterCount {
         }
     }
 
-    /// The count so far, an unfinished character counting as one; and whether anything was invalid.
+    /// Returns the count so far, where an unfinished character counts as one, and whether any sequence was
+    /// invalid.
     pub fn total(&self) -> (u64, bool) {
         let unfinished = !self.pending.is_empty();
         (self.characters + u64::from(unfinished), self.invalid || unfinished)
     }
 
-    /// Completes a character begun in an earlier piece; returns what follows it.
+    /// Completes a character that began in an earlier piece. Returns the bytes that follow it.
     fn finish_pending<'a>(&mut self, mut chunk: &'a [u8]) -> &'a [u8] {
         while !self.pending.is_empty() {
             let Some((byte, rest)) = chunk.split_first() else { break };
@@ -69,7 +69,7 @@ impl CharacterCount {
             match from_utf8(&self.pending) {
                 Ok(_) => self.end_pending(false),
                 Err(error) if error.error_len().is_none() => {}
-                // The byte just added does not belong: it begins what comes next.
+                // The byte just added does not belong to this character: it begins the next one.
                 Err(_) => {
                     self.end_pending(true);
                     continue;

@@ -1,4 +1,4 @@
-//! Output on its way from a pipe to where it is kept.
+//! Output on its way from a pipe to the capture, the listener and the spill file.
 
 pub mod spill;
 pub mod stream;

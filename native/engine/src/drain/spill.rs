@@ -1,4 +1,4 @@
-//! The whole output on disk.
+//! The spill file: the whole output on disk.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ pub struct Spill {
 }
 
 impl Spill {
-    /// Creates or empties the file. A failure is not one of the command: it is reported at the end.
+    /// Creates or empties the file. A failure does not fail the command: it is reported at the end.
     pub fn open(target: &SpillTarget) -> Self {
         let existing = match target.opening {
             Opening::AtStart => Existing::Empty,
@@ -32,7 +32,7 @@ impl Spill {
         Spill { file, room: target.max_bytes, report }
     }
 
-    /// Appends bytes. Once a byte has been dropped, all that follow are: no hole in the middle.
+    /// Appends bytes. Once a byte has been dropped, all later bytes are dropped too: the file has no gap.
     pub fn write(&mut self, chunk: &[u8]) {
         let length = chunk.len() as u64;
         let fits = if self.report.dropped > 0 { 0 } else { length.min(self.room) };
@@ -43,7 +43,7 @@ impl Spill {
         self.report.dropped += length - written;
     }
 
-    /// Closes the file and says what became of it.
+    /// Closes the file and returns the report.
     pub fn close(self) -> SpillReport {
         self.report
     }

@@ -1,4 +1,4 @@
-//! One output pipe, or terminal, being drained.
+//! One output pipe or terminal of a command, while it is drained.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -13,82 +13,82 @@ use crate::capture::text::Text;
 use crate::command::Form;
 use crate::command::sink::{Chunk, Data, Label, Sink};
 
-/// What a stream's bytes go into. Locked only for work in memory, never for input or output.
+/// The targets of a stream's bytes. Locked only for work in memory, never during input or output.
 #[derive(Debug)]
 pub struct Tap {
-    /// None once the result has been made: what comes later is drained and dropped.
+    /// The capture. None once the result has been made: later bytes are read and dropped.
     pub capture: Option<Capture>,
-    /// The listener's side.
+    /// The queue for the listener.
     pub live: Option<Live>,
-    /// What is to be kept for a spill file that waits for its first byte.
+    /// The output kept for a spill file that is not open yet.
     pub reserve: Reserve,
-    /// When bytes last came.
+    /// The time at which bytes last came.
     pub last_data: Instant,
-    /// Nobody holds the other end any more.
+    /// Whether no process has the other end open any more.
     pub ended: bool,
 }
 
-/// The output from its first byte on, for a spill file that is opened when it gets long.
+/// The output from its first byte on, kept for a spill file that is opened once the output is long.
 #[derive(Debug)]
 pub enum Reserve {
-    /// No file waits for it.
+    /// No file is to be opened.
     No,
-    /// The capture still holds all of it; it will not once it is longer than this.
+    /// The capture holds all of it, until it is longer than this many bytes.
     InCapture(u64),
-    /// All of it up to the moment at which the capture could not hold it any more.
+    /// All output up to the moment at which the capture could no longer hold it.
     Taken(Vec<u8>),
 }
 
-/// One of its outputs.
+/// One output of a command.
 pub struct Output {
-    /// Which.
+    /// Which output it is.
     pub label: Label,
-    /// What was captured.
+    /// Its capture and listener.
     pub tap: Arc<Mutex<Tap>>,
 }
 
 /// The reading end of a command's output.
 #[derive(Debug)]
 pub struct Stream {
-    /// Non-blocking.
+    /// The descriptor; non-blocking.
     pub descriptor: OwnedFd,
-    /// Which one it is.
+    /// Which output it is.
     pub label: Label,
-    /// Shared with whoever makes the result.
+    /// Its capture and listener, shared with the reactor, which makes the result.
     pub tap: Arc<Mutex<Tap>>,
-    /// A read shorter than this has emptied it.
+    /// A read of fewer bytes than this has emptied the pipe.
     pub short_read: usize,
 }
 
-/// How a turn of draining ended.
+/// The reason for which a turn of draining ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// Nothing more for now.
+    /// There are no more bytes for now.
     Dry,
-    /// There is more, but others want a turn.
+    /// There are more bytes, but other streams need a turn.
     More,
-    /// The listener is behind and wants the command to wait.
+    /// The listener is slow and wants the command to wait.
     Full,
     /// The other end is closed.
     Ended,
-    /// The capture does not hold everything any more: it is time for the spill file.
+    /// The capture no longer holds everything: the spill file is to be opened.
     Overflowing,
 }
 
-/// Reads in one turn; with full buffers this is 1 MiB.
+/// The most reads in one turn; with full buffers this is 1 MiB.
 const READS: usize = 16;
-/// A read shorter than this has emptied the pipe of a command that prints now and then. One that
-/// prints all the time is read until there is nothing: that costs fewer wake-ups on both sides.
+/// For a pipe: a read of fewer bytes has emptied the pipe of a command that prints now and then. A command
+/// that prints all the time is read until there is nothing, which costs fewer wake-ups on both sides.
 pub const SHORT_OF_PIPE: usize = 4096;
-/// A terminal gives less than it has, so no read of one is short.
+/// For a terminal: a read can return less than there is, so no read counts as short.
 pub const SHORT_OF_TERMINAL: usize = 0;
 
 impl Stream {
-    /// Reads what there is into the tap; `also` sees the same bytes.
+    /// Reads the available bytes into the tap. `also` sees the same bytes.
     pub fn drain(&mut self, buffer: &mut [u8], mut also: impl FnMut(&[u8])) -> Progress {
         for _ in 0..READS {
             let count = match rustix::io::read(&self.descriptor, &mut *buffer) {
-                // EIO is a terminal's way to say it.
+                // A terminal reports its end by EIO.
                 Ok(0) | Err(Errno::IO) => return self.end(),
                 Ok(count) => count,
                 Err(Errno::INTR) => continue,
@@ -121,9 +121,10 @@ impl Stream {
 }
 
 impl Tap {
-    /// Whether the listener is so far behind that the command should wait.
+    /// Adds bytes to the capture and the listener's queue. Returns whether the command should wait for the
+    /// listener.
     fn push(&mut self, chunk: &[u8]) -> bool {
-        // Nobody is told anything about bytes that come after the result.
+        // The listener is told nothing about bytes that come after the result.
         let Some(capture) = &mut self.capture else { return false };
         capture.push(chunk);
         self.last_data = Instant::now();
@@ -132,7 +133,7 @@ impl Tap {
         live.is_full()
     }
 
-    /// Saves what the capture is about to lose, for the file; true when it had to.
+    /// Saves the bytes that the capture is about to lose, for the file. Returns whether that was needed.
     fn keep_reserve(&mut self, chunk: &[u8]) -> bool {
         let (Some(capture), Reserve::InCapture(limit)) = (&self.capture, &self.reserve) else {
             return false;
@@ -146,7 +147,7 @@ impl Tap {
         true
     }
 
-    /// Everything so far, for the file that is to have it; what comes next goes there at once.
+    /// Takes all output so far, for the file that is to have it. Later output goes to the file at once.
     pub fn take_reserve(&mut self) -> Vec<u8> {
         match std::mem::replace(&mut self.reserve, Reserve::No) {
             Reserve::No => Vec::new(),
@@ -155,13 +156,13 @@ impl Tap {
         }
     }
 
-    /// Whether its pipe is left alone for the listener's sake.
+    /// Returns whether its pipe is not read at the moment because the listener is slow.
     pub fn is_paused(&self) -> bool {
         self.live.as_ref().is_some_and(Live::is_full)
     }
 }
 
-/// Delivers what is due to the listener; returns when to come again.
+/// Delivers due output to the listener. Returns the time of the next delivery.
 pub fn deliver(
     tap: &Mutex<Tap>,
     label: Label,
@@ -184,7 +185,7 @@ pub fn deliver(
     None
 }
 
-/// Delivers all that is left, the command having ended.
+/// Delivers the remaining output of a command that has ended.
 pub fn deliver_rest(tap: &Mutex<Tap>, label: Label, form: Form, sink: &dyn Sink) {
     let pieces = tap.lock().live.take().map(|mut live| live.finish()).unwrap_or_default();
     if !pieces.is_empty() {

@@ -1,9 +1,8 @@
-//! Files that the host opens for writing at paths where a command in a sandbox may have put links, or
-//! what is no file.
+//! Opening of files for writing at paths where a command in a sandbox may have put links or special files.
 //!
-//! Down to the first directory that commands in a sandbox can write to a path is the user's own, links
-//! included. From there on a command may have made every part of it, and may change it at any moment:
-//! no link is followed there, and only a regular file is opened.
+//! Down to the first directory that commands in a sandbox can write to, a path is the user's own, links
+//! included. From there on a command may have made every part of it, and may change it at any moment: no link
+//! is followed there, and only a regular file is opened.
 
 mod reach;
 #[cfg(test)]
@@ -21,30 +20,30 @@ use rustix::io::Errno;
 pub use reach::Reach;
 use walk::{Found, find};
 
-/// Why a file was not opened.
+/// The reason why a file was not opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The errno.
     pub errno: i32,
-    /// What that does not tell.
+    /// More than the errno tells, if known.
     pub why: Option<String>,
 }
 
-/// What becomes of a file that is there already.
+/// What to do with a file that exists already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
-    /// It is emptied.
+    /// Empty it.
     Empty,
-    /// Opening fails with EEXIST.
+    /// Fail with EEXIST.
     Refuse,
 }
 
-/// Opens a file for writing; makes it, with mode 0600, or empties it.
+/// Opens a file for writing. Creates it with mode 0600, or empties it.
 ///
-/// What names a device or a descriptor of the host's (`/dev/stderr`,
-/// `/proc/self/fd/3`) is opened as it is.
+/// Names of a device or of a descriptor of the host (`/dev/stderr`, `/proc/self/fd/3`) are opened as they
+/// are.
 pub fn open_for_writing(path: &Path, existing: Existing, reach: &Reach) -> Result<File, Refusal> {
-    // Without NONBLOCK, a FIFO that nobody reads would block us for ever.
+    // Without NONBLOCK, opening a FIFO that has no reader would block for ever.
     let common = OFlags::WRONLY
         | OFlags::CREATE
         | OFlags::NONBLOCK
@@ -66,7 +65,7 @@ pub fn open_for_writing(path: &Path, existing: Existing, reach: &Reach) -> Resul
         Found::Reachable { base, rest } => {
             let opened = open_beneath(&base, &rest, common | OFlags::NOFOLLOW);
             let file = opened.map_err(|errno| explain(errno, &base, &rest))?;
-            // Only now: what it is decides.
+            // The file is emptied only now, when it is known to be a regular file.
             if existing == Existing::Empty {
                 ftruncate(&file, 0).map_err(plain)?;
             }
@@ -77,11 +76,11 @@ pub fn open_for_writing(path: &Path, existing: Existing, reach: &Reach) -> Resul
 
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// A regular file, without a link on the way from `base`, which may be one itself.
+/// Opens a regular file. Follows no link below `base`, which may be a link itself.
 fn open_beneath(base: &Path, rest: &Path, flags: OFlags) -> Result<File, Errno> {
     let held = open(base, DIRECTORY, Mode::empty())?;
     let file = match open_at_once(held.as_fd(), rest, flags) {
-        // A kernel before 5.6, or a container's filter that does not know the call.
+        // Kernels before 5.6 do not have the call, and some containers' seccomp filters refuse it.
         Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => open_by_parts(held, rest, flags),
         opened => opened,
     }?;
@@ -109,7 +108,7 @@ fn open_by_parts(base: OwnedFd, rest: &Path, flags: OFlags) -> Result<OwnedFd, E
     Err(Errno::ISDIR)
 }
 
-/// Whether a path is a name of the kernel's for something that the host has: no command makes those.
+/// Returns whether a path is one of the kernel's names for something of the host. No command creates those.
 pub fn names_own_descriptor(path: &Path) -> bool {
     let shared = Path::new("/dev/shm");
     (path.starts_with("/dev") && !path.starts_with(shared)) || path.starts_with("/proc")
@@ -119,10 +118,10 @@ fn plain(errno: Errno) -> Refusal {
     Refusal { errno: errno.raw_os_error(), why: None }
 }
 
-/// Says what stands in the way, by what is there now.
+/// Explains the error by what is at the path now.
 fn explain(errno: Errno, base: &Path, rest: &Path) -> Refusal {
     match errno {
-        // Of a link where a directory is wanted, the kernel says either.
+        // For a link in place of a directory, the kernel returns either of the two.
         Errno::LOOP | Errno::NOTDIR => {
             link_on(base, rest).map_or(plain(errno), |(link, target)| {
                 let why = format!("expected a file, got a link: '{link}' -> '{target}'");
@@ -139,7 +138,7 @@ fn explain(errno: Errno, base: &Path, rest: &Path) -> Refusal {
     }
 }
 
-/// The first link, and where it leads.
+/// Returns the first link on the path, and its target.
 fn link_on(base: &Path, rest: &Path) -> Option<(String, String)> {
     let show = |path: &Path| path.display().to_string();
     let mut path = PathBuf::from(base);

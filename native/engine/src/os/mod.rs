@@ -1,4 +1,5 @@
-//! What the kernel gives: threads, memory, files, terminals, and one wait for all descriptors.
+//! Wrappers of what the kernel provides: threads, memory, files, terminals, and one epoll for all
+//! descriptors.
 
 pub mod beneath;
 pub mod page;

@@ -1,14 +1,14 @@
 //! A read buffer that begins on a page boundary.
 //!
-//! The kernel copies into memory 16 bytes past a boundary, which is what `malloc` gives for
-//! large sizes, at half the speed.
+//! Into memory that begins 16 bytes past a page boundary, as `malloc` returns it for large sizes, the kernel
+//! copies at half the speed.
 
 use std::io;
 use std::ptr::null_mut;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-/// What a pipe holds, and so what one read can bring.
+/// The capacity of a pipe, in bytes, and so the most that one read can return.
 pub const SIZE: usize = 64 * 1024;
 
 /// A page-aligned buffer of [`SIZE`] bytes.
@@ -18,7 +18,7 @@ pub struct PageBuffer {
 }
 
 impl PageBuffer {
-    /// Maps one.
+    /// Maps a buffer.
     pub fn new() -> io::Result<Self> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a fresh mapping of SIZE zeroed bytes, which only this value refers to and
@@ -30,7 +30,7 @@ impl PageBuffer {
         Ok(PageBuffer { bytes })
     }
 
-    /// The buffer.
+    /// Returns the buffer.
     pub fn bytes(&mut self) -> &mut [u8] {
         self.bytes
     }
@@ -38,7 +38,7 @@ impl PageBuffer {
 
 impl Drop for PageBuffer {
     fn drop(&mut self) {
-        // SAFETY: the mapping made in `new`; nobody can refer to it any more.
+        // SAFETY: the mapping was made in `new`, and no reference to it is left.
         let _ = unsafe { munmap(self.bytes.as_mut_ptr().cast(), SIZE) };
     }
 }

@@ -1,7 +1,7 @@
 //! A pseudo-terminal as a command's standard input, output and error.
 //!
-//! The command gets the slave; the master is drained like a pipe, with two differences: a read
-//! gives 4 KiB at most, and the end of output is told by EIO, once nobody has the slave open.
+//! The command gets the slave. The master is drained like a pipe, with two differences: a read returns 4 KiB
+//! at most, and the end of output is reported by EIO, once no process has the slave open.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -22,17 +22,17 @@ pub struct Size {
 /// A pseudo-terminal, both ends.
 #[derive(Debug)]
 pub struct Terminal {
-    /// Ours; non-blocking.
+    /// The host's end; non-blocking.
     pub master: OwnedFd,
-    /// The command's.
+    /// The command's end.
     pub slave: OwnedFd,
 }
 
 impl Terminal {
-    /// Opens a pseudo-terminal of this size: one of that directory, whose name programs find where that is
-    /// mounted, or else of the host's own.
+    /// Opens a pseudo-terminal of this size: in `directory`, a devpts instance whose names programs find
+    /// where it is mounted, or else in the host's own.
     pub fn open(size: Size, directory: Option<BorrowedFd>) -> io::Result<Self> {
-        // NOCTTY on both: a host that leads a session without a terminal must not get this one.
+        // NOCTTY on both: a host that leads a session without a terminal must not get this one as its own.
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = match directory {
             Some(directory) => {
@@ -42,11 +42,12 @@ impl Terminal {
             None => openpt(flags)?,
         };
         unlockpt(&master)?;
-        // By way of the master: its name might lead to another one, in another mount namespace.
+        // The slave is opened through the master: in another mount namespace, its name could lead to another
+        // terminal.
         let slave = ioctl_tiocgptpeer(&master, flags)?;
         resize(&master, size)?;
         let mut modes = tcgetattr(&slave)?;
-        // So that the terminal's own line editing erases characters and not bytes.
+        // The terminal's own line editing then erases characters and not bytes.
         modes.input_modes |= InputModes::IUTF8;
         tcsetattr(&slave, OptionalActions::Now, &modes)?;
         fcntl_setfl(&master, OFlags::RDWR | OFlags::NONBLOCK)?;

@@ -24,7 +24,7 @@ impl<Item> Queue<Item> {
         self.filled.notify_one();
     }
 
-    /// Takes the oldest item, waiting for one if need be.
+    /// Takes the oldest item; waits for one if there is none.
     pub fn take(&self) -> Item {
         let mut items = self.items.lock();
         loop {
@@ -35,7 +35,7 @@ impl<Item> Queue<Item> {
         }
     }
 
-    /// The same, but not for longer than until then.
+    /// Takes the oldest item; waits for one until `due` at most.
     pub fn take_until(&self, due: Instant) -> Option<Item> {
         let mut items = self.items.lock();
         while items.is_empty() && !self.filled.wait_until(&mut items, due).timed_out() {}

@@ -7,9 +7,9 @@ use std::thread::Builder;
 /// The stack size of the engine's threads, in bytes.
 const STACK_SIZE: usize = 256 * 1024;
 
-/// Starts a thread that takes none of the host's signals: its handlers run on its own threads.
+/// Starts a thread that blocks all signals of the host: their handlers run on the host's own threads.
 ///
-/// SIGCHLD is the exception: blocked in the thread whose child ends, it would be queued although
+/// SIGCHLD is the exception: if it were blocked in the thread whose child ends, it would be queued although
 /// it is ignored, and would interrupt the main thread each time.
 pub fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let before = block_signals();
@@ -32,6 +32,6 @@ fn block_signals() -> libc::sigset_t {
 }
 
 fn restore_signals(before: &libc::sigset_t) {
-    // SAFETY: a mask that pthread_sigmask itself gave us.
+    // SAFETY: the mask was filled by pthread_sigmask.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
 }

@@ -1,4 +1,4 @@
-//! What one thread waits on, and everybody may add to; its events are told apart by numbers.
+//! One epoll set, on which one thread waits and to which any thread adds descriptors.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -10,29 +10,29 @@ use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::io::Errno;
 
-/// A set of descriptors that are watched.
+/// A set of watched descriptors.
 #[derive(Debug, Clone)]
 pub struct Watch {
     epoll: Arc<OwnedFd>,
     next_id: Arc<AtomicU64>,
 }
 
-/// The smallest number; greater ones are given away by [`Watch::new_id`].
+/// The smallest id; [`Watch::new_id`] returns greater ones.
 pub const FIRST_ID: u64 = 0;
 
 impl Watch {
-    /// An empty one.
+    /// Makes an empty set.
     pub fn new() -> io::Result<Watch> {
         let epoll = Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?);
         Ok(Watch { epoll, next_id: Arc::new(AtomicU64::new(FIRST_ID + 1)) })
     }
 
-    /// A number for whatever there is one of: a command, an owner, a cradle, a keeper.
+    /// Returns an id that is unique in this process: for a command, an owner, a cradle or a keeper.
     pub fn new_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// From now on its events come under this number.
+    /// Adds a descriptor, whose events are reported with this id and source.
     pub fn add(
         &self,
         fd: BorrowedFd,
@@ -43,33 +43,33 @@ impl Watch {
         Ok(epoll::add(&self.epoll, fd, source.token(id), flags)?)
     }
 
-    /// Before every close: closing alone does not take a descriptor out while a child, between its
-    /// clone and its exec, still has a copy.
+    /// Removes a descriptor. Needed before every close: closing alone does not remove it while a child
+    /// process, between its clone and its exec, still has a copy.
     pub fn remove(&self, fd: BorrowedFd) {
         let _ = epoll::delete(&self.epoll, fd);
     }
 
-    /// Waits for events, and puts them in place of those there are.
+    /// Waits for events, and replaces the previous ones in `events`.
     pub fn wait(&self, events: &mut Vec<Event>, time: Option<&Timespec>) -> Result<(), Errno> {
         events.clear();
         epoll::wait(&self.epoll, spare_capacity(events), time).map(drop)
     }
 }
 
-/// Which descriptor of a command, a cradle or a keeper an event is about.
+/// The kind of descriptor that an event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// What a cradle says.
+    /// The channel of a cradle has something to read.
     Cradle,
-    /// An output, by its number.
+    /// An output of a command, by its index.
     Output(usize),
-    /// What a keeper says.
+    /// The lifeline of a keeper has something to read.
     Lifeline,
-    /// Room in its standard input.
+    /// A command's standard input has room.
     Input,
 }
 
-// A token is an id, and below it the number of a source.
+// A token consists of an id, and in its low bits the number of a source.
 const SOURCE_BITS: u32 = 3;
 const SOURCE_MASK: u64 = (1 << SOURCE_BITS) - 1;
 const CRADLE: u64 = 0;
@@ -78,7 +78,7 @@ const LIFELINE: u64 = 6;
 const INPUT: u64 = 7;
 
 impl Source {
-    /// Ids are never reused, so an event that comes late finds nobody.
+    /// Packs the source and the id into one token. Ids are never reused, so a late event finds no owner.
     fn token(self, id: u64) -> EventData {
         let source = match self {
             Source::Cradle => CRADLE,
@@ -89,7 +89,7 @@ impl Source {
         EventData::new_u64(id << SOURCE_BITS | source)
     }
 
-    /// Whose event it is, and about which descriptor.
+    /// Returns the id and the source of an event.
     pub fn of(event: &Event) -> (u64, Source) {
         let token = event.data.u64();
         let source = match token & SOURCE_MASK {

@@ -46,7 +46,7 @@ fn a_listener_that_wants_all_makes_the_command_wait_long_before_anything_is_lost
     assert!(!live.is_full());
     live.push(&[0; FULL_CHUNK]);
     assert!(live.is_full());
-    // And there is room for the read that filled it.
+    // There is also room for the read that filled it.
     live.push(&[0; FULL_CHUNK]);
     assert_eq!(live.take(Instant::now()).len(), 1);
 }

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Bytes that are rich in broken, split and whole sequences.
+/// Bytes with many broken, split and whole sequences.
 fn messy() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         Just("a".as_bytes().to_vec()),
@@ -40,7 +40,7 @@ proptest! {
         let length = complete_prefix(&bytes);
         prop_assert!(length <= bytes.len() && bytes.len() - length <= 3);
         let (prefix, rest) = bytes.split_at(length);
-        // What is left out is the start of one character and nothing else.
+        // The bytes left out are the start of one character and nothing else.
         prop_assert!(rest.is_empty() || is_incomplete(rest));
         let joined = format!("{}{}", String::from_utf8_lossy(prefix), String::from_utf8_lossy(rest));
         prop_assert_eq!(joined, String::from_utf8_lossy(&bytes).into_owned());

@@ -22,7 +22,7 @@ fn stream(descriptor: OwnedFd, live: Option<Overflow>, reserve: Reserve) -> Stre
     Stream { descriptor, label: Label::Merged, tap: Arc::new(Mutex::new(tap)), short_read: 4096 }
 }
 
-/// Takes what is in it, with room for so much.
+/// Drains the stream into a buffer of `room` bytes.
 fn drain(stream: &mut Stream, room: usize) -> Progress {
     stream.drain(&mut vec![0; room], |_| {})
 }

@@ -1,4 +1,4 @@
-//! Where commands in sandboxes of this process can write.
+//! The directories to which sandboxed commands of this process can write.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -8,28 +8,28 @@ use std::sync::{Arc, LazyLock};
 
 use parking_lot::Mutex;
 
-/// Directories, by the names that they were given and by those that they have.
+/// A set of directories, both by the given names and by their canonical ones.
 #[derive(Debug, Clone, Default)]
 pub struct Reach(HashSet<PathBuf>);
 
-/// What was in reach of a command once stays so: what that has made is there still.
+/// The reach of this process. It only grows: files that a command has made stay when its sandbox is gone.
 static OF_PROCESS: LazyLock<Mutex<Arc<Reach>>> = LazyLock::new(Mutex::default);
 
 impl Reach {
-    /// That of this process, as it is now.
+    /// Returns the reach of this process, as it is now.
     pub fn of_process() -> Arc<Reach> {
         OF_PROCESS.lock().clone()
     }
 
-    /// Adds to that of this process what can be written to by a sandbox's plan.
+    /// Adds the writable directories of a sandbox's plan to the reach of this process.
     pub fn note_plan(plan: &[u8]) {
         let mut added = Reach::default();
         added.add_plan(plan);
-        // A disk that hangs holds nobody up who has the lock.
+        // The lock is taken only now, so that a disk that hangs does not hold up its other users.
         Arc::make_mut(&mut OF_PROCESS.lock()).0.extend(added.0);
     }
 
-    /// Adds what can be written to by a plan, as the keeper reads it.
+    /// Adds the writable directories of a plan, in the format that the keeper reads.
     pub fn add_plan(&mut self, plan: &[u8]) {
         let mut fields = plan.split(|byte| *byte == 0);
         while let (Some(word), Some(value)) = (fields.next(), fields.next()) {

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A workspace that commands reach, and a file outside of it.
+/// A workspace that commands can write to, and a file outside of it.
 struct Scene {
     folder: TempDir,
     work: PathBuf,
@@ -75,7 +75,7 @@ fn a_link_on_the_way_is_followed_above_the_reach_of_commands_alone() {
     symlink(&scene.work, &alias).unwrap();
     open_for_writing(&alias.join("logs/out"), Existing::Empty, &scene.reach).unwrap();
     assert!(scene.work.join("logs/out").exists());
-    // Also one that leads into the middle of what is reached.
+    // This includes a link that leads into the middle of the writable directory.
     let inner = scene.folder.path().join("inner");
     symlink(scene.work.join("logs"), &inner).unwrap();
     open_for_writing(&inner.join("again"), Existing::Empty, &scene.reach).unwrap();
@@ -117,7 +117,7 @@ fn what_is_no_file_is_neither_waited_for_nor_written_to() {
     assert_eq!(refusal(&path, &scene.reach), expected);
     let reader = open(&path, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()).unwrap();
     assert_eq!(refusal(&path, &scene.reach), expected);
-    // The user's own is written to, if somebody reads it.
+    // A FIFO of the user's own is written to, if it has a reader.
     open_for_writing(&path, Existing::Empty, &Reach::default()).unwrap();
     drop(reader);
     assert_eq!(refusal(&scene.work.join("logs"), &scene.reach), plain(Errno::ISDIR));
@@ -164,7 +164,7 @@ fn part_by_part_is_as_strict_as_at_once() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever links a command makes of whatever parts, what is opened lies below its directory.
+    /// Whatever links a command makes in whatever parts of a path, the opened file lies below its directory.
     #[test]
     fn nothing_is_opened_outside(
         links in proptest::collection::vec((0usize..4, 0usize..6), 0..4),

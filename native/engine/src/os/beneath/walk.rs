@@ -1,4 +1,4 @@
-//! Where on a path the reach of commands begins.
+//! Splitting of a path where the reach of sandboxed commands begins.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -10,19 +10,20 @@ use rustix::io::Errno;
 
 use super::reach::Reach;
 
-/// A path, by whom its parts can have been made.
+/// A path, split by what commands can have made.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found {
-    /// No command in a sandbox reaches its directory.
+    /// No sandboxed command can write to its directory.
     Trusted(PathBuf),
-    /// All of `rest` may have been made by a command, and nothing above it.
+    /// Any part of `rest` may have been made by a command, but nothing above it.
     Reachable { base: PathBuf, rest: PathBuf },
 }
 
-/// As many links as the kernel follows.
+/// The most links that are followed; the kernel's limit.
 const MOST_LINKS: usize = 40;
 
-/// Goes along a path, and along the links on it that no command can have made.
+/// Resolves a path up to the first directory that commands can write to, through links that no command can
+/// have made.
 pub fn find(path: &Path, reach: &Reach) -> Result<Found, Errno> {
     if reach.is_empty() {
         return Ok(Found::Trusted(path.into()));
@@ -43,7 +44,7 @@ pub fn find(path: &Path, reach: &Reach) -> Result<Found, Errno> {
             continue;
         }
         let next = here.join(&name);
-        // Not where a link leads: it may be that of a sandbox itself, by its name.
+        // The link's target is not looked at: the link itself can be the name of a writable directory.
         if reach.contains(&next) {
             here = next;
             continue;
