@@ -1,4 +1,4 @@
-//! Where a command starts.
+//! The directory in which a command starts.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -13,14 +13,14 @@ use crate::command::errors::{LaunchError, Step};
 /// The directory in which a command starts.
 #[derive(Debug, Clone)]
 pub enum Directory {
-    /// At this path, absolute.
+    /// The directory at this absolute path.
     Path(CString),
-    /// This one, whatever it is called by the time of the launch, and even if it is removed.
+    /// The open directory, whatever its name is by the time of the launch, and even if it has been removed.
     Held(Arc<OwnedFd>),
 }
 
 impl Directory {
-    /// For an error.
+    /// Returns the name of the directory, for an error.
     pub fn name(&self) -> &CStr {
         match self {
             Directory::Path(path) => path,
@@ -29,18 +29,18 @@ impl Directory {
     }
 }
 
-/// The host's own directory, held for commands that were asked for while the host was in it: it may
-/// be in another one when they are launched.
+/// The host's own directory, kept open for commands that were requested while the host was in it: the host
+/// may be in another one when they are launched.
 #[derive(Debug, Default)]
 pub struct HostDirectory {
-    /// That of the last command, for as long as one waits for its launch. A thousand commands that
-    /// are asked for at once must not take a thousand descriptors.
+    /// The directory of the last command, while any command waits for its launch: a thousand commands
+    /// requested at once must not take a thousand descriptors.
     last: Weak<OwnedFd>,
 }
 
 impl HostDirectory {
-    /// Holds the directory of now. Never blocks. None: the host may not look for anything in its
-    /// own directory, as after `sudo -u`; a command can only be born there.
+    /// Opens the host's current directory. Never blocks. None: the host may not search its own directory, as
+    /// after `sudo -u`; only its child processes can start there.
     pub fn hold(&mut self) -> Result<Option<Directory>, LaunchError> {
         if let Some(last) = self.last.upgrade()
             && is_current(&last)
@@ -63,17 +63,17 @@ impl HostDirectory {
     }
 }
 
-/// Whether the host is still in this directory. One that can't be told is not.
+/// Returns whether the host is still in this directory; false if that can't be found out.
 fn is_current(directory: &OwnedFd) -> bool {
     let mask = StatxFlags::INO | StatxFlags::MNT_ID;
-    // What the kernel has in memory will do: a network's server is not asked.
+    // The attributes that the kernel has in memory are enough: no file server is asked.
     let flags = AtFlags::STATX_DONT_SYNC;
     let held = statx(directory, c"", flags | AtFlags::EMPTY_PATH, mask).map(identity);
     let current = statx(CWD, c".", flags, mask).map(identity);
     matches!((held, current), (Ok(held), Ok(current)) if held == current)
 }
 
-/// Of a directory at one place of the tree: bind mounts show one at several. (Kernels before 5.8
+/// Returns device, inode and mount: bind mounts show one directory at several places. (Kernels before 5.8
 /// can't tell those apart: the mount's id is 0.)
 fn identity(status: Statx) -> (u32, u32, u64, u64) {
     (status.stx_dev_major, status.stx_dev_minor, status.stx_ino, status.stx_mnt_id)

@@ -1,24 +1,24 @@
-//! Why a command could not be started.
+//! Errors of starting a command or the engine.
 
 use std::fmt;
 use std::io;
 
 pub use forkline_launch::Step;
 
-/// A launch that failed: nothing runs, nothing is left behind. Of [`Step::Lost`] alone something may have
-/// run, and have been ended.
+/// A launch that failed: no process runs, and nothing is left behind. After [`Step::Lost`] alone a process
+/// may have run, and have been ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchError {
-    /// Where it failed.
+    /// The step that failed.
     pub step: Step,
     /// The errno.
     pub errno: i32,
-    /// What the step was working on: a directory, the shells, an environment variable.
+    /// The object of the step: a directory, the shells, an environment variable.
     pub subject: String,
 }
 
 impl LaunchError {
-    /// From the error of a system call.
+    /// Makes a launch error from the error of a system call.
     pub fn new(step: Step, error: &io::Error, subject: impl Into<String>) -> Self {
         LaunchError { step, errno: error.raw_os_error().unwrap_or(0), subject: subject.into() }
     }
@@ -44,17 +44,17 @@ impl fmt::Display for LaunchError {
 
 impl std::error::Error for LaunchError {}
 
-/// Why the engine can't be started.
+/// The reason why the engine can't be started.
 #[derive(Debug)]
 pub struct StartError {
-    /// What was being done.
+    /// The action that failed.
     pub action: &'static str,
     /// The errno.
     pub errno: i32,
 }
 
 impl StartError {
-    /// What makes one of an error while `action` was done.
+    /// Returns a function that turns an error of `action` into a [`StartError`].
     pub fn in_action<E: Into<io::Error>>(action: &'static str) -> impl Fn(E) -> StartError {
         move |error| StartError { action, errno: error.into().raw_os_error().unwrap_or(0) }
     }

@@ -1,4 +1,4 @@
-//! What to run: text, shells, environment, directory, stdio, limits.
+//! The description of a command: text, shells, environment, directory, stdio, limits.
 
 pub mod directory;
 pub mod errors;
@@ -17,83 +17,83 @@ use crate::capture::live::Overflow;
 use crate::command::directory::Directory;
 use crate::os::pty::Size;
 
-/// One command, fully resolved: nothing in here is looked up again.
+/// One command, fully resolved: nothing in it is looked up again.
 #[derive(Debug, Clone)]
 pub struct Command {
     /// The shell text; or the words of a program that runs without a shell, each ended by NUL.
     pub text: Vec<u8>,
-    /// Paths of shells, tried in order until one exists. None given: see `shell::usual`.
+    /// Paths of shells, tried in order until one exists. Empty: see `shell::usual`.
     pub shells: Vec<CString>,
-    /// `NAME=value` entries separated by NUL; without `_` and the mark, which are the engine's.
+    /// `NAME=value` entries separated by NUL, without `_` and the mark, which the engine sets.
     pub environment: Vec<u8>,
-    /// The working directory; None is the host's at the moment of the launch.
+    /// The working directory. None: the host's at the moment of the launch.
     pub directory: Option<Directory>,
-    /// Whether the outcome tells where it was at its end.
+    /// Whether the outcome has the shell's working directory at its end.
     pub follow: bool,
-    /// Whether anybody waits for its start.
+    /// Whether a caller waits to be told of the start.
     pub announce: bool,
-    /// Its priority at the processor.
+    /// The priority of its processes.
     pub priority: Priority,
-    /// The sandbox that it is to run in, as the keeper reads it; None: none.
+    /// The plan of its sandbox, in the format that the keeper reads. None: no sandbox.
     pub sandbox: Option<Arc<[u8]>>,
-    /// `cgroup.procs` of the control groups that it is to enter, two at most.
+    /// Paths of `cgroup.procs` of the control groups that it enters, two at most.
     pub groups: Vec<PathBuf>,
-    /// Whether the kernel's OOM killer is to end it before all other processes.
+    /// Whether the kernel's OOM killer should choose its processes before all others.
     pub oom_victim: bool,
-    /// Processor time that each of its processes may take, in seconds.
+    /// CPU time that each of its processes may take, in seconds.
     pub cpu: Option<u64>,
-    /// What the command reads.
+    /// The input of the command.
     pub stdin: Stdin,
-    /// Where its output goes.
+    /// The way in which stdout and stderr are captured.
     pub streams: Streams,
-    /// How much of each stream is kept.
+    /// The most bytes of each stream that are kept.
     pub limits: Limits,
-    /// Whether and how output is delivered while it runs.
+    /// Delivery of output while the command runs. None: no listener.
     pub listen: Option<Listen>,
     /// A file that receives every byte of output.
     pub spill: Option<SpillTarget>,
-    /// The time it may take from its start.
+    /// The time that the command may take from its start.
     pub timeout: Option<Duration>,
-    /// From SIGTERM to SIGKILL.
+    /// The time from SIGTERM to SIGKILL.
     pub grace: Duration,
 }
 
-/// A command's priority at the processor.
+/// The CPU priority of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Priority {
-    /// That of the host.
+    /// The same priority as the host.
     Normal,
-    /// Nicer than the host, in an autogroup of its own that is nicer too.
+    /// A higher niceness than the host's, also for the autogroup of the command's session.
     Low,
 }
 
-/// What a command reads.
+/// The input of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stdin {
     /// `/dev/null`: end of file at once.
     Null,
     /// These bytes, then end of file.
     Bytes(Vec<u8>),
-    /// A pipe that the caller writes to.
+    /// A pipe, to which the caller writes.
     Pipe,
 }
 
-/// How stdout and stderr are captured.
+/// The way in which stdout and stderr are captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Streams {
-    /// One pipe for both: their true order is kept.
+    /// One pipe for both, which keeps their true order.
     Merged,
-    /// A pipe each.
+    /// A pipe for each.
     Separate,
-    /// A terminal for both, and for the input too, whatever [`Stdin`] says: what is written to the
-    /// command's input is typed into it.
+    /// A terminal for both, and for the input, whatever [`Stdin`] says: bytes written to the command's input
+    /// are typed into the terminal.
     Terminal(Size),
 }
 
 /// Delivery of output while the command runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Listen {
-    /// What a slow listener costs.
+    /// The policy for a slow listener.
     pub overflow: Overflow,
     /// Text (whole characters) or raw bytes.
     pub form: Form,
@@ -111,20 +111,20 @@ pub enum Form {
 /// A file for the whole output.
 #[derive(Debug, Clone)]
 pub struct SpillTarget {
-    /// Where it is; mode 0600.
+    /// The path of the file; its mode is 0600.
     pub path: PathBuf,
-    /// Not a byte more than this is written.
+    /// The most bytes that are written.
     pub max_bytes: u64,
-    /// When it comes into being.
+    /// The time at which the file is opened.
     pub opening: Opening,
 }
 
-/// When a spill file is opened. Whenever that is, it has the output from the first byte on.
+/// The time at which a spill file is opened. In any case it gets the output from the first byte on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opening {
-    /// At the command's start; a file that is there is emptied.
+    /// At the command's start; an existing file is emptied.
     AtStart,
-    /// Once a stream is longer than so many bytes, or than what is kept of it; until then there is
-    /// no file. It must not exist.
+    /// Once a stream is longer than this many bytes, or than the part of it that is kept. Until then there is
+    /// no file. The path must not exist.
     After(u64),
 }

@@ -1,4 +1,4 @@
-//! How a command ended, and what is known of it.
+//! The outcome of a command.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,44 +9,45 @@ use crate::command::errors::LaunchError;
 
 pub use forkline_protocol::Status;
 
-/// What ended it.
+/// The reason why a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// It ended by itself.
+    /// The command ended by itself.
     Itself,
-    /// Its deadline passed.
+    /// The command's deadline passed.
     TimedOut,
-    /// The caller ended it.
+    /// The caller ended the command.
     Cancelled,
 }
 
-/// Everything that is known of a command that was started and has ended.
+/// All that is known of a command that was started and has ended.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// Its process id, which was also its group's and session's.
+    /// Its process id, which was also the id of its process group and session.
     pub pid: i32,
-    /// What ended it.
+    /// The reason why it ended.
     pub cause: Cause,
     /// Its exit status.
     pub status: Status,
-    /// Whether SIGKILL was needed to end it.
+    /// Whether SIGKILL was needed.
     pub forced: bool,
-    /// From the start to the end of the command (not of the drain).
+    /// The time from the start to the end of the command (not of the drain).
     pub wall: Duration,
-    /// What it used.
+    /// Resources that it used.
     pub usage: Usage,
     /// The merged output, or stdout and stderr.
     pub captures: Vec<Captured<Text>>,
-    /// What became of the spill file, if one was asked for.
+    /// The report of the spill file, if one was asked for.
     pub spill: Option<SpillReport>,
-    /// What still runs.
+    /// Processes that still run.
     pub background: Vec<BackgroundProcess>,
-    /// Where it was at its end, if it was followed and that can be told: see `Exit::directory` of the protocol.
+    /// The working directory at its end, if `follow` was set and the directory is known: see
+    /// `Exit::directory` of the protocol.
     pub directory: Option<PathBuf>,
-    /// The errno of why it has not come after its host at the processor; 0: it has, or was not to.
+    /// The errno of the failure to lower its priority. 0: there was none.
     pub priority_errno: i32,
-    /// Each line of its sandbox, and by what it was kept, as in `write=namespace tmp=none`; then what
-    /// it was denied, as far as the kernel tells, as in `socket=40`.
+    /// Each rule of its sandbox and the means by which it was enforced, as in `write=namespace tmp=none`;
+    /// then what was denied, as far as the kernel tells, as in `socket=40`.
     pub sandbox: Option<String>,
 }
 
@@ -57,42 +58,42 @@ pub struct Usage {
     pub user: Duration,
     /// CPU time in the kernel.
     pub system: Duration,
-    /// The largest resident size of any one process, in bytes; a cradle's own is the least that the
-    /// kernel can tell.
+    /// The largest resident size of any one process, in bytes. The kernel can't report less than that of the
+    /// cradle itself.
     pub peak: u64,
 }
 
 /// A process that outlived its command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackgroundProcess {
-    /// Its id.
+    /// The process id.
     pub pid: i32,
     /// Its process group: `kill -9 -- -<group>` stops the group.
     pub group: i32,
-    /// Its command line, arguments separated by blanks.
+    /// The command line, arguments separated by blanks.
     pub command: String,
 }
 
-/// What became of a spill file.
+/// The report of a spill file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpillReport {
     /// Bytes in the file.
     pub written: u64,
     /// Bytes of output that are not in the file.
     pub dropped: u64,
-    /// Why, when that is not the quota.
+    /// The errno of what limited the file, unless that was the quota.
     pub error: Option<i32>,
-    /// What that does not tell.
+    /// More than the errno tells, if known.
     pub why: Option<String>,
 }
 
-/// How a call to start a command ended.
+/// The end of a call to start a command.
 #[derive(Debug, Clone)]
 pub enum Ended {
-    /// It ran.
+    /// The command ran.
     Ran(Box<Outcome>),
-    /// It was cancelled before it was started; nothing ran.
+    /// The command was cancelled before it was started; no process ran.
     NeverStarted,
-    /// It could not be started.
+    /// The command could not be started.
     Failed(LaunchError),
 }

@@ -1,9 +1,9 @@
-//! Where a command's events go.
+//! The receiver of a command's events.
 
 use crate::capture::text::Text;
 use crate::command::outcome::Ended;
 
-/// Which stream.
+/// A stream of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Label {
     /// stdout and stderr in true order.
@@ -19,27 +19,27 @@ pub enum Label {
 pub struct Chunk {
     /// The output.
     pub data: Data,
-    /// How many bytes were lost just before it.
+    /// The number of bytes dropped just before it.
     pub dropped: u64,
 }
 
-/// Output as the listener wants it.
+/// Output in the form that the listener asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Data {
-    /// Decoded.
+    /// Decoded text.
     Text(Text),
-    /// As it came.
+    /// The bytes, unchanged.
     Bytes(Vec<u8>),
 }
 
-/// Receives the events of one command, on the engine's threads; must return at once.
+/// Receives the events of one command, on the engine's threads. Calls must return at once.
 ///
 /// The order is: `started` (unless the launch failed), any number of `output`, `ended` once.
 pub trait Sink: Send + Sync {
-    /// The command runs, and can be talked to.
+    /// Called when the command runs.
     fn started(&self, pid: i32);
-    /// Output, after the listener asked for it.
+    /// Called with output, after the listener asked for it.
     fn output(&self, label: Label, chunks: Vec<Chunk>);
-    /// It is over; nothing follows.
+    /// Called once the command is over; no event follows.
     fn ended(&self, ended: Ended);
 }

@@ -1,4 +1,4 @@
-//! What commands have of the thread that asks for them, as it is when they are launched.
+//! Attributes that commands inherit from the thread that requests them, read at their launch.
 
 use std::fs::File;
 use std::io;
@@ -10,16 +10,16 @@ use rustix::io::Errno;
 use crate::command::Priority;
 use crate::keeper::status::{EXPECTED_STATUS, number_in, read};
 
-/// By so much commands that come after their host are nicer: they get a tenth of its share.
+/// The niceness that a low-priority command has above its host's: it gets a tenth of the host's share.
 const LOW_PRIORITY_NICE: i32 = 10;
 
-/// The nicest there is.
+/// The highest niceness.
 const NICEST: i32 = 19;
 
-/// The host's limits; of one of its threads umask, niceness, processors and bounding set. The error: the
-/// thread is gone, and what it was denied can't be told.
+/// Reads the host's limits, and umask, niceness, CPU affinity and bounding set of one of its threads. Fails
+/// if the thread is gone, since its bounding set is then unknown.
 ///
-/// `priority`: that of the command.
+/// `priority`: the priority of the command.
 pub fn of_thread(thread: i32, priority: Priority) -> io::Result<Attributes> {
     let nice = nice_of(thread);
     let status = status_of(thread)?;
@@ -59,7 +59,7 @@ pub fn own_nice() -> Option<i32> {
     nice_of(0)
 }
 
-/// A process that has taken so much processor time gets SIGXCPU; and SIGKILL if that does not end it.
+/// Limits CPU time: a process that reaches it gets SIGXCPU, and SIGKILL if that does not end it.
 pub fn limit_cpu(attributes: &mut Attributes, seconds: u64) {
     const LONGER: u64 = 2;
     let is_cpu = |limit: &&mut Limit| limit.resource == libc::RLIMIT_CPU as i32;
@@ -68,21 +68,21 @@ pub fn limit_cpu(attributes: &mut Attributes, seconds: u64) {
     limit.hard = limit.hard.min(seconds + LONGER);
 }
 
-/// Where memory runs out for all, the kernel ends this command, or what it has started, before anybody
-/// who has less.
+/// Sets the score by which the kernel's OOM killer chooses this command, or processes it has started, before
+/// any with a lower score.
 pub fn prefer_as_oom_victim(attributes: &mut Attributes) {
     const MOST: i32 = 1000;
     attributes.oom_score = Some(MOST);
 }
 
-/// That of the host's session, as in `/autogroup-17 nice 0`.
+/// Returns the niceness of the host's session, read from a line such as `/autogroup-17 nice 0`.
 fn own_session_nice() -> i32 {
     let told = std::fs::read_to_string("/proc/self/autogroup").unwrap_or_default();
     told.rsplit(' ').next().and_then(|nice| nice.trim().parse().ok()).unwrap_or(0)
 }
 
-/// The kernel has no call that tells the umask and changes nothing, which other threads would notice.
-/// Empty: `/proc` shows nobody's.
+/// Reads the status of a thread: the system call that returns the umask changes it too, which other threads
+/// would notice. Empty: there is no `/proc`.
 fn status_of(thread: i32) -> io::Result<Vec<u8>> {
     static MAIN: OnceLock<Option<File>> = OnceLock::new();
     let main = MAIN.get_or_init(|| File::open("/proc/self/status").ok()).as_ref();

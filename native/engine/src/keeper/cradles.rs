@@ -1,4 +1,4 @@
-//! The cradles of one keeper: those that wait for a command, and how new ones are made.
+//! The cradles of one keeper: the idle ones, and the creation of new ones.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,64 +14,64 @@ use rustix::event::epoll::EventFlags;
 use crate::keeper::lifeline::Lifeline;
 use crate::os::watch::{Source, Watch};
 
-/// The way to a cradle, which runs one command after another.
+/// The host's end of a cradle, which runs one command after another.
 #[derive(Debug, Clone)]
 pub struct Cradle {
-    /// Unique in this host; events of the channel come under it.
+    /// Unique in this host; events of the channel are reported with it.
     pub id: u64,
-    /// Where requests and orders go, and answers come from. Watched from its making on.
+    /// The socket for requests, orders and answers. Watched from its creation on.
     pub channel: Arc<OwnedFd>,
     pid: Arc<AtomicI32>,
 }
 
 impl Cradle {
-    /// Its process id; 0: its keeper has not said yet that it has made it.
+    /// The process id. 0: its keeper has not reported it yet.
     pub fn pid(&self) -> i32 {
         self.pid.load(Ordering::Relaxed)
     }
 }
 
-/// Those that wait. The last one that came is the next one to go: its memory is in the caches.
+/// The idle cradles. The last one that came back is used first: its memory is in the caches.
 pub struct Cradles {
     watch: Watch,
-    /// None: no more are wanted.
+    /// None: no more cradles are wanted.
     idle: Mutex<Option<Idle>>,
-    /// Those that have been asked for, until the keeper says which processes they are.
+    /// Cradles that have been asked for, until the keeper reports their process ids.
     unmade: Mutex<HashMap<u64, Arc<AtomicI32>>>,
 }
 
-/// Whether [`Cradles::shed`] is to be called after [`SHEDDING`].
+/// Tells whether [`Cradles::shed`] is to be called after [`SHEDDING`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shedding {
-    /// More wait than are needed.
+    /// More cradles are idle than needed.
     Due,
-    /// No more wait than are needed, or a call is due already.
+    /// No more cradles are idle than needed, or a call is already due.
     NotDue,
 }
 
 #[derive(Default)]
 struct Idle {
     cradles: Vec<Cradle>,
-    /// As few have waited at a time since there were last seen to be too many.
+    /// The fewest idle cradles at any time since the last shedding.
     fewest: usize,
-    /// Whether it is to be seen again soon.
+    /// Whether a shedding is due.
     too_many: bool,
 }
 
-/// So many are to wait: the next command must not wait for a fork.
+/// The number of cradles that should be idle: the next command must not wait for a fork.
 const ENOUGH: usize = 2;
-/// One more than these is not worth its memory and its descriptor.
+/// The most idle cradles. One more is not worth its memory and descriptor.
 const MOST: usize = 32;
-/// How often those that nobody needs are sent away.
+/// The time from one shedding of unneeded cradles to the next.
 pub const SHEDDING: Duration = Duration::from_secs(1);
 
 impl Cradles {
-    /// None yet.
+    /// Makes an empty set.
     pub fn new(watch: Watch) -> Self {
         Cradles { watch, idle: Mutex::new(Some(Idle::default())), unmade: Mutex::default() }
     }
 
-    /// One that waits, or else a new one, asked for on the keeper's lifeline. None: no more are wanted.
+    /// Takes an idle cradle, or asks for a new one on the keeper's lifeline. None: no more are wanted.
     pub fn take(&self, lifeline: &Lifeline) -> io::Result<Option<Cradle>> {
         {
             let mut idle = self.idle.lock();
@@ -85,31 +85,33 @@ impl Cradles {
         self.make(lifeline).map(Some)
     }
 
-    /// A new one, whoever waits. None: no more are wanted.
+    /// Asks for a new cradle, even if some are idle. None: no more are wanted.
     pub fn take_new(&self, lifeline: &Lifeline) -> io::Result<Option<Cradle>> {
         let is_open = self.idle.lock().is_some();
         is_open.then(|| self.make(lifeline)).transpose()
     }
 
-    /// The keeper has made one.
+    /// Notes the process id of a new cradle.
     pub fn made(&self, id: u64, pid: i32) {
         if let Some(known) = self.unmade.lock().remove(&id) {
             known.store(pid, Ordering::Relaxed);
         }
     }
 
-    /// Makes as many as are to wait.
+    /// Makes as many cradles as should be idle.
     pub fn fill(&self, lifeline: &Lifeline) {
         let waiting = self.idle.lock().as_ref().map_or(ENOUGH, |idle| idle.cradles.len());
-        // No more, whatever becomes of them meanwhile: who can make none is asked again by the next one.
+        // The number is fixed here: when one fails, the next command tries again.
         for _ in waiting..ENOUGH {
             let Ok(cradle) = self.make(lifeline) else { return };
-            // Others may have come back meanwhile, and nobody would be told of one too many.
+            // Others may have come back meanwhile; with a higher limit there could be a surplus that is never
+            // shed.
             self.add(cradle, ENOUGH);
         }
     }
 
-    /// A cradle is free. Whether there are more than needed, which is said once until [`Cradles::shed`].
+    /// Takes back a free cradle. Returns [`Shedding::Due`] once there are too many, and then not again until
+    /// [`Cradles::shed`].
     pub fn give_back(&self, cradle: Cradle) -> Shedding {
         self.add(cradle, MOST);
         let mut waiting = self.idle.lock();
@@ -121,7 +123,7 @@ impl Cradles {
         }
     }
 
-    /// It waits, unless so many do already, or there is no use for it.
+    /// Adds an idle cradle, or dismisses it if `most` are idle already or none are wanted.
     fn add(&self, cradle: Cradle, most: usize) {
         let mut waiting = self.idle.lock();
         match waiting.as_mut().filter(|idle| idle.cradles.len() < most) {
@@ -133,7 +135,7 @@ impl Cradles {
         }
     }
 
-    /// Sends away those that nobody has needed since the last time; whether to come again.
+    /// Dismisses the cradles that were not needed since the last call. Returns whether another call is due.
     pub fn shed(&self) -> Shedding {
         let mut waiting = self.idle.lock();
         let Some(idle) = waiting.as_mut() else { return Shedding::NotDue };
@@ -147,7 +149,7 @@ impl Cradles {
         shedding
     }
 
-    /// One has died; whether it was waiting here.
+    /// Removes a cradle that has died. Returns whether it was one of the idle ones.
     pub fn remove(&self, id: u64) -> bool {
         let mut waiting = self.idle.lock();
         let Some(idle) = waiting.as_mut() else { return false };
@@ -161,14 +163,14 @@ impl Cradles {
         true
     }
 
-    /// No more are wanted; those that wait end.
+    /// Dismisses the idle cradles. No more are wanted.
     pub fn close(&self) {
         let idle = self.idle.lock().take();
         let waiting = idle.into_iter().flat_map(|idle| idle.cradles);
         waiting.for_each(|cradle| self.dismiss(cradle));
     }
 
-    /// It ends as soon as it reads the end of its channel.
+    /// Closes the channel of a cradle, which then ends.
     pub fn dismiss(&self, cradle: Cradle) {
         self.watch.remove(cradle.channel.as_fd());
     }

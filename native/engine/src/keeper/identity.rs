@@ -1,5 +1,5 @@
-//! Who this host is to the kernel. A keeper, and whatever it starts, is who the host was when it
-//! started the keeper; a host that has become somebody else gets another one.
+//! The identity of this host to the kernel. A keeper and its descendants keep the identity that the host had
+//! when it started the keeper; a host whose identity has changed gets another keeper.
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
@@ -10,24 +10,24 @@ use rustix::io::Errno;
 
 use crate::keeper::thread::{self, Means, Shown};
 
-/// Where a command starts.
+/// The directory in which a command starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartsIn {
-    /// In the directory that the host is in.
+    /// The directory that the host is in.
     HostDirectory,
-    /// In a directory that its request names.
+    /// A directory that the request names.
     NamedDirectory,
 }
 
-/// What a thread is: all that is inherited, and not sent with a request.
+/// All that a command inherits from a thread and that is not sent with the request.
 #[derive(Debug, Clone)]
 pub struct Identity {
     rights: Rights,
     manners: Manners,
-    /// Where it is, when it may not look for anything there: then only its own children, and theirs,
-    /// can be there too.
+    /// The current directory, if the host may not search it: then only descendants of the host that started
+    /// there can be in it.
     birthplace: Option<(u32, u32, u64, u64)>,
-    /// By Landlock, which nothing shows.
+    /// Whether the thread can restrict itself with Landlock, which can't be read back.
     pub can_confine_itself: bool,
 }
 
@@ -38,30 +38,30 @@ struct Rights {
     groups: [u32; 3],
     supplementary: Vec<u32>,
     capabilities: [u32; 6],
-    /// The secure bits, no_new_privs, seccomp's mode, whether memory is written or executed.
+    /// The secure bits, no_new_privs, seccomp's mode, and memory-deny-write-execute.
     switches: [i32; 4],
-    /// Where its root is: device, inode, mount.
+    /// The root directory: device, inode, mount.
     root: Option<(u32, u32, u64, u64)>,
     /// The serial number of its session's keyring.
     keyring: i64,
     shown: Shown,
-    /// The thread, if it is confined in a way that can't be compared.
+    /// The number of the thread, if it is confined in a way that can't be compared.
     confined: Option<u64>,
 }
 
-/// What gives no rights.
+/// Attributes that grant no rights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Manners {
-    /// The domain in which programs are executed, and how its memory is laid out.
+    /// The execution domain and memory layout flags.
     personality: i32,
-    /// Class and level of its priority at the disk.
+    /// Class and level of its I/O priority.
     disk: i64,
-    /// Its policy, flags and priority at the processor.
+    /// Its scheduling policy, flags and real-time priority.
     scheduling: [u64; 3],
 }
 
 impl Identity {
-    /// Of the calling thread, now: a dozen cheap calls.
+    /// Reads the identity of the calling thread: a dozen cheap calls.
     ///
     /// `starts_in`: where its command is to start.
     pub fn now(starts_in: StartsIn) -> Identity {
@@ -96,35 +96,36 @@ impl Identity {
 }
 
 impl Identity {
-    /// Whether whoever was this may do what is asked for by one who is `asked` now. If something can't
-    /// be seen that may have changed, nobody may.
+    /// Returns whether a keeper with this identity can run a command for a host that is `asked` now. False if
+    /// state that may have changed can't be read.
     pub fn serves(&self, asked: &Identity) -> bool {
         let is_there = asked.birthplace.is_none() || asked.birthplace == self.birthplace;
         let is_same = self.rights == asked.rights && self.manners == asked.manners;
         is_same && is_there && !asked.hides_something()
     }
 
-    /// Whether both may do the same.
+    /// Returns whether both have the same rights.
     pub fn has_rights_of(&self, other: &Identity) -> bool {
         self.rights == other.rights && self.birthplace == other.birthplace
     }
 
-    /// Whether something can't be seen that may have changed, or may yet.
+    /// Returns whether state that may have changed, or may yet change, can't be read.
     pub fn hides_something(&self) -> bool {
         self.rights.shown.hides_something
     }
 
-    /// The calling thread's, which was found to be confined in a way that can't be compared.
+    /// Marks the identity, that of the calling thread, as confined in a way that can't be compared.
     pub fn confined(self) -> Identity {
         Identity { rights: Rights { confined: thread::confine(), ..self.rights }, ..self }
     }
 
-    /// Whether commands that are to start in the host's directory have to be born there.
+    /// Returns whether commands that start in the host's directory can only run as descendants that started
+    /// there.
     pub fn has_birthplace(&self) -> bool {
         self.birthplace.is_some()
     }
 
-    /// Where commands of this identity start.
+    /// Returns where commands of this identity start.
     pub fn starts_in(&self) -> StartsIn {
         if self.has_birthplace() { StartsIn::HostDirectory } else { StartsIn::NamedDirectory }
     }
@@ -132,10 +133,10 @@ impl Identity {
 
 fn supplementary_groups() -> Vec<u32> {
     let mut groups = vec![0; 64];
-    // SAFETY: fills as many as it is told there is room for.
+    // SAFETY: fills at most as many numbers as it is told there is room for.
     let mut count = unsafe { libc::getgroups(groups.len() as i32, groups.as_mut_ptr()) };
     if count < 0 {
-        // SAFETY: only counts; then as above.
+        // SAFETY: the first call only counts; the second is like the one above.
         unsafe {
             let wanted = libc::getgroups(0, null_mut());
             groups = vec![0; usize::try_from(wanted).unwrap_or(0)];
@@ -146,7 +147,7 @@ fn supplementary_groups() -> Vec<u32> {
     groups
 }
 
-/// Effective, permitted, inheritable, in two halves.
+/// Returns effective, permitted and inheritable capabilities, each in two halves.
 fn capabilities() -> [u32; 6] {
     const VERSION_3: u32 = 0x2008_0522;
     let mut header = [VERSION_3, 0];
@@ -156,7 +157,7 @@ fn capabilities() -> [u32; 6] {
     sets
 }
 
-/// What else a thread can give up, and its children would still have.
+/// Returns further flags that a thread can set and that its children inherit.
 fn switches() -> [i32; 4] {
     let asked = [
         libc::PR_GET_SECUREBITS,
@@ -179,7 +180,7 @@ fn means(capabilities: &[u32; 6], switches: &[i32; 4]) -> Means {
     }
 }
 
-/// A thread that has none of its own has its user's, also before it is asked.
+/// Returns the session keyring. A thread without one of its own is given its user's by this call.
 fn keyring() -> i64 {
     const GET_ID: libc::c_int = 0;
     const SESSION: libc::c_int = -3;
@@ -187,7 +188,7 @@ fn keyring() -> i64 {
     unsafe { libc::syscall(libc::SYS_keyctl, GET_ID, SESSION, 0) }
 }
 
-/// Without the niceness, which is sent.
+/// Returns attributes that grant no rights, without the niceness, which is sent.
 fn manners() -> Manners {
     const ASK: libc::c_ulong = 0xffff_ffff;
     const PROCESS: libc::c_int = 1;
@@ -204,7 +205,7 @@ fn manners() -> Manners {
     Manners { personality, disk, scheduling }
 }
 
-/// Another mount namespace has other mounts too.
+/// Returns device, inode and mount of a path; a mount namespace has mounts of its own.
 fn place(path: &CStr, flags: AtFlags) -> Option<(u32, u32, u64, u64)> {
     let mask = StatxFlags::INO | StatxFlags::MNT_ID;
     let root = statx(CWD, path, flags | AtFlags::STATX_DONT_SYNC, mask).ok()?;
@@ -219,10 +220,10 @@ fn birthplace() -> Option<(u32, u32, u64, u64)> {
     }
 }
 
-/// Whether this kernel knows Landlock.
+/// Returns whether this kernel supports Landlock.
 pub fn has_landlock() -> bool {
     const VERSION: libc::c_int = 1;
     let none = std::ptr::null::<libc::c_void>();
-    // SAFETY: asks for a number, and makes nothing.
+    // SAFETY: asks for the version, and creates nothing.
     unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, none, 0, VERSION) > 0 }
 }

@@ -34,50 +34,50 @@ use crate::keeper::sandbox::Sandbox;
 use crate::keeper::startup_stderr::{StartupStderr, describe_end, end_of};
 use crate::os::watch::Watch;
 
-/// A keeper at work.
+/// A running keeper.
 pub struct Keeper {
     /// Unique in this host.
     pub id: u64,
-    /// Who the host was.
+    /// The identity of the host when it started the keeper.
     pub identity: Identity,
-    /// The way to it.
+    /// The socket to the keeper.
     pub lifeline: Lifeline,
-    /// Its cradles that wait.
+    /// Its idle cradles.
     pub cradles: Cradles,
-    /// The sandbox that it makes and is in.
+    /// The sandbox that it sets up and runs in.
     pub sandbox: Option<Sandbox>,
-    /// What keeps it from being of use, until it has greeted: then 0.
+    /// The errno for which it is not usable yet; 0 once it has greeted.
     fault: AtomicI32,
-    /// What it says keeps it from being of use.
+    /// The reason, told by the keeper, why it is not usable.
     refused: OnceLock<LaunchError>,
-    /// What it says, until it has greeted.
+    /// Its standard error, until it has greeted.
     stderr: Mutex<Option<StartupStderr>>,
-    /// How it has ended, if that was before it greeted.
+    /// A description of its end, if it ended before it greeted.
     end: OnceLock<String>,
-    /// Whether this host has ended it, since it hung.
+    /// Whether this host has killed it because it hung.
     was_killed: AtomicBool,
     gone: AtomicBool,
-    /// Whether the host has been allowed to look into it.
+    /// Whether the host has once been allowed to inspect it.
     was_visible: AtomicBool,
-    /// How many commands are yet to be taken, or to be told of.
+    /// The number of commands that are still to be taken or reported.
     turns: AtomicUsize,
-    /// Of how many commands somebody may run.
+    /// The number of commands of which a process may run.
     tenants: AtomicUsize,
-    /// Whether there are to be no more.
+    /// Whether it takes no more commands.
     resigned: AtomicBool,
 }
 
-/// A keeper, for a command that it is to run: it takes requests for as long as there is one of these.
+/// A command's claim on a keeper. A keeper takes requests as long as there is one of these.
 pub struct Turn(Arc<Keeper>);
 
 impl Turn {
-    /// One more command for it.
+    /// Makes a claim for one more command.
     pub fn of(keeper: Arc<Keeper>) -> Turn {
         keeper.turns.fetch_add(1, Ordering::SeqCst);
         Turn(keeper)
     }
 
-    /// Who it is.
+    /// Returns the keeper.
     pub fn keeper(&self) -> &Arc<Keeper> {
         &self.0
     }
@@ -101,37 +101,36 @@ impl Drop for Turn {
 }
 
 impl Keeper {
-    /// A cradle for the next command. None: the keeper is gone, or has been replaced.
+    /// Takes a cradle for the next command. None: the keeper is gone, or has been replaced.
     pub fn cradle(&self) -> io::Result<Option<Cradle>> {
         self.cradles.take(&self.lifeline)
     }
 
-    /// The same, but one that nothing has run in yet.
+    /// Takes a cradle in which nothing has run yet. None: as above.
     pub fn new_cradle(&self) -> io::Result<Option<Cradle>> {
         self.cradles.take_new(&self.lifeline)
     }
 
-    /// Sees to it that some cradles wait.
+    /// Makes cradles for the next commands.
     pub fn prepare(&self) {
         if !self.has_resigned() {
             self.cradles.fill(&self.lifeline);
         }
     }
 
-    /// It has said that it is there, and which version it speaks.
+    /// Notes that the keeper has greeted, with the protocol version that it speaks.
     pub fn greeted(&self, version: u32) {
         let fault = if version == VERSION { 0 } else { libc::EPROTO };
         self.fault.store(fault, Ordering::Relaxed);
         *self.stderr.lock() = None;
     }
 
-    /// The errno of what keeps it from being of use: it has never said that it is there, or speaks
-    /// another version.
+    /// Returns the errno for which the keeper is not usable: it has not greeted, or speaks another version.
     pub fn fault(&self) -> Option<i32> {
         Some(self.fault.load(Ordering::Relaxed)).filter(|errno| *errno != 0)
     }
 
-    /// It has said why it is of no use: the errno, and what could not be done.
+    /// Notes the reason, told by the keeper, why it is not usable: the errno, and the action that failed.
     pub fn is_refused(&self, errno: i32, what: String) {
         match &self.sandbox {
             Some(sandbox) => sandbox.is_refused(errno, what),
@@ -142,7 +141,7 @@ impl Keeper {
         }
     }
 
-    /// What comes of a command that it can't run; None: it can.
+    /// Returns the error of a command that the keeper can't run. None: it can.
     pub fn refusal(&self) -> Option<LaunchError> {
         let fault = self.fault()?;
         let refused = self.sandbox.as_ref().and_then(Sandbox::refusal);
@@ -157,7 +156,7 @@ impl Keeper {
         }))
     }
 
-    /// It has died, and has not been reaped.
+    /// Notes that the keeper has died. Called before it is reaped.
     pub fn dies(&self) {
         if self.fault() == Some(SILENT) {
             let stderr = self.stderr.lock().take();
@@ -171,17 +170,17 @@ impl Keeper {
         self.gone.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it has died.
+    /// Returns whether the keeper has died.
     pub fn is_gone(&self) -> bool {
         self.gone.load(Ordering::Relaxed)
     }
 
-    /// Whether the calling thread may look into it as it always could: a thread that has confined itself
-    /// by Landlock may not look into what is outside, and nothing else tells.
+    /// Returns whether the calling thread may still inspect the keeper. A thread that has restricted itself
+    /// with Landlock may not inspect processes outside of its domain; the kernel has no other sign of that.
     pub fn is_visible(&self) -> bool {
         let (mut head, mut length) = (std::ptr::null_mut::<libc::c_void>(), 0usize);
         let pid = self.lifeline.keeper;
-        // SAFETY: fills both. It asks for the least that needs the right to look.
+        // SAFETY: fills both. This is the cheapest call that needs the right to inspect a process.
         let result = unsafe {
             libc::syscall(libc::SYS_get_robust_list, pid, &raw mut head, &raw mut length)
         };
@@ -192,8 +191,8 @@ impl Keeper {
         !(denied && self.was_visible.load(Ordering::Relaxed))
     }
 
-    /// Whether it could be told later that the host is no longer who it is now. If not, it is for one
-    /// command.
+    /// Returns whether a later change of the host's identity can be detected. If not, the keeper is used for
+    /// one command only.
     pub fn can_detect_changes(&self) -> bool {
         let is_visible = self.is_visible() && self.was_visible.load(Ordering::Relaxed);
         let hides_landlock =
@@ -201,7 +200,7 @@ impl Keeper {
         !hides_landlock && !self.identity.hides_something()
     }
 
-    /// It runs what was asked of it until now, and no more: the host is somebody else.
+    /// Takes no more commands: the host's identity has changed. Commands requested before still run.
     pub fn resign(&self) {
         self.resigned.store(true, Ordering::SeqCst);
         if self.turns.load(Ordering::SeqCst) == 0 {
@@ -209,8 +208,8 @@ impl Keeper {
         }
     }
 
-    /// A command could not be prepared for it. What has kept the host from that may keep it from serving
-    /// the sandbox that is just being made, which would then go on without.
+    /// Notes that a command could not be prepared. The same shortage may keep the host from serving the proxy
+    /// of a sandbox that is just being made, which would then stay without.
     pub fn launch_failed(&self, error: &LaunchError) {
         let is_short = matches!(error.errno, libc::EMFILE | libc::ENFILE | libc::ENOMEM);
         if is_short && self.sandbox.as_ref().is_some_and(Sandbox::may_be_unserved) {
@@ -218,12 +217,12 @@ impl Keeper {
         }
     }
 
-    /// Whether it runs no more than what it was asked.
+    /// Returns whether the keeper takes no more commands.
     pub fn has_resigned(&self) -> bool {
         self.resigned.load(Ordering::SeqCst)
     }
 
-    /// It hangs, and takes no request: it ends now, and what it has not taken may be sent to another.
+    /// Kills a keeper that hangs. Requests that it has not taken may be sent to another one.
     pub fn kill(&self) {
         if !self.is_gone() {
             self.was_killed.store(true, Ordering::Relaxed);
@@ -231,17 +230,18 @@ impl Keeper {
         }
     }
 
-    /// No more commands at all: it ends with those that it runs.
+    /// Tells the keeper to end with the commands that it runs.
     pub fn retire(&self) {
         self.cradles.close();
         let _ = self.lifeline.call(Call::Retire, &[]);
     }
 }
 
-/// What keeps one from being of use that has not yet said that it is there.
+/// The fault of a keeper that has not greeted yet.
 const SILENT: i32 = libc::ESRCH;
 
-/// Starts one for a host of this identity, which is the calling thread's. `sandbox`: that it is to make.
+/// Starts a keeper for a host of this identity, which is the calling thread's. `sandbox`: the sandbox that
+/// the keeper sets up.
 fn start(
     program: Option<&Path>,
     watch: &Watch,
@@ -259,12 +259,12 @@ fn start(
             "forkline-keeper: its order in memory (memfd_create)",
         )
     })?;
-    // Where there are none, what it says is lost.
+    // Without memory files, its standard error is lost.
     let stderr = StartupStderr::new().ok();
     let pid = launch_keeper(
         program,
         if order.is_some() { role::SANDBOX } else { role::KEEP },
-        // It must not pin a file system, unless there is no other way.
+        // The keeper must not pin a file system by its directory, unless its commands have to start there.
         if identity.has_birthplace() { None } else { Some(Place::Path(c"/")) },
         [theirs.as_fd(), null().map_err(no_keeper)?.as_fd()],
         stderr.as_ref().map(StartupStderr::descriptor),

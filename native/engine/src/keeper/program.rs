@@ -1,4 +1,4 @@
-//! The keeper's program: how it is launched.
+//! The keeper's program, and its launch.
 
 use std::ffi::CString;
 use std::io;
@@ -12,21 +12,21 @@ use rustix::fs::{Mode, OFlags, open};
 
 use crate::command::errors::LaunchError;
 
-/// The program.
+/// The name of the program.
 pub const NAME: &str = "forkline-keeper";
 
-/// What a keeper that can't be started, or isn't there, comes to.
+/// Returns the launch error for a keeper that can't be started or reached.
 pub fn no_keeper(error: io::Error) -> LaunchError {
     LaunchError::new(crate::command::errors::Step::Keeper, &error, NAME)
 }
 
-/// The null device.
+/// Opens the null device.
 pub fn null() -> io::Result<OwnedFd> {
     Ok(open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Starts the program at `path` in one of its roles, with its directory and its descriptors 0, 1,
-/// perhaps 2, else the null device, and perhaps 3; its process id.
+/// Starts the program at `path` in one of its roles. `stderr` and `fourth`, its descriptor 3, are optional;
+/// without `stderr` it gets the null device. Returns the process id.
 pub fn launch_keeper(
     path: &Path,
     role: &str,
@@ -51,7 +51,8 @@ pub fn launch_keeper(
     let stderr = stderr.unwrap_or(null.as_fd());
     match launch(text(path.as_os_str().as_bytes())?, stderr, stack) {
         Ok(pid) => Ok(pid),
-        // It may be there and not be executed: on a file system mounted so, or without its mode.
+        // The file may exist without being executable: on a file system mounted noexec, or without the mode
+        // bits.
         Err(Failure { step: Step::Exec, error }) if is_refused(&error) => {
             let program = std::fs::read(path).map_err(|_| no_keeper(error))?;
             let copy = memory_program(c"forkline-keeper", &program).map_err(|error| {
@@ -65,7 +66,7 @@ pub fn launch_keeper(
     }
 }
 
-/// Whether it is not allowed.
+/// Returns whether the error is EACCES or EPERM.
 pub fn is_refused(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied
 }

@@ -1,4 +1,4 @@
-//! What a keeper has told of its sandbox.
+//! The state of a keeper's sandbox, as the keeper has reported it.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
@@ -12,29 +12,29 @@ use parking_lot::Mutex;
 
 use crate::command::errors::{LaunchError, Step};
 
-/// The sandbox that a keeper makes.
+/// The sandbox that a keeper sets up.
 pub struct Sandbox {
-    /// As the keeper reads it.
+    /// The plan, in the format that the keeper reads.
     pub plan: Arc<[u8]>,
     enforced: OnceLock<String>,
-    /// The directory of its own terminals, if it has one.
+    /// The directory of the sandbox's own pseudo-terminals, if it has one.
     pub terminals: OnceLock<OwnedFd>,
-    /// Whether one with this plan has stood.
+    /// Whether a sandbox with this plan has ever been set up.
     stood: Arc<AtomicBool>,
-    /// Whether this is not the first, which no command has been told yet.
+    /// Whether this sandbox replaces an earlier one, and no command has been told so yet.
     is_renewed: AtomicBool,
     refused: OnceLock<LaunchError>,
-    /// What was hidden when it was made, by device and inode.
+    /// The hidden paths, with device and inode at the time of the set-up.
     hidden: Vec<(PathBuf, Option<(u64, u64)>)>,
-    /// With the cradle of whose command was denied it.
+    /// Denied accesses, each with the process id of the cradle whose command made it.
     denied: Mutex<Vec<(i32, String)>>,
 }
 
-/// A command that tries everything is told of no more than this.
+/// The most denied accesses that are kept.
 const MOST_DENIED: usize = 256;
 
 impl Sandbox {
-    /// Nothing is known of it yet. `stood`: whether one with this plan has.
+    /// Makes the state of a sandbox that is not set up yet. `stood`: whether one with this plan has been.
     pub fn new(plan: Arc<[u8]>, stood: Arc<AtomicBool>) -> Sandbox {
         let hidden = hidden_in(&plan).map(|path| (path.to_owned(), identity(path))).collect();
         Sandbox {
@@ -49,25 +49,25 @@ impl Sandbox {
         }
     }
 
-    /// It stands: each of its lines, and by what it is kept.
+    /// Notes that the sandbox is set up: each of its rules, and the means that enforce it.
     pub fn stands(&self, enforced: String) {
         let _ = self.enforced.set(enforced);
         self.stood.store(true, Ordering::SeqCst);
     }
 
-    /// Whether something that it hides by what is there, and not by its name, has been replaced since.
+    /// Returns whether a file that is hidden by its inode, and not by its name, has been replaced since.
     pub fn has_stale_hidden(&self) -> bool {
         let is_by_mount = self.enforced.get().is_some_and(|lines| lines.contains("read=mount"));
         is_by_mount && self.hidden.iter().any(|(path, known)| identity(path) != *known)
     }
 
-    /// Whether it is to have a proxy, and stands without one: nobody could serve it then.
+    /// Returns whether the sandbox should have a proxy and was set up without one. It can't get one later.
     pub fn is_unserved(&self) -> bool {
         let is_without = |lines: &String| lines.contains("network=namespace");
         self.is_to_be_served() && self.enforced.get().is_some_and(is_without)
     }
 
-    /// Whether it is to have a proxy, and does not stand yet: nobody knows whether it gets one.
+    /// Returns whether the sandbox should have a proxy and is not set up yet.
     pub fn may_be_unserved(&self) -> bool {
         self.is_to_be_served() && self.enforced.get().is_none()
     }
@@ -76,7 +76,7 @@ impl Sandbox {
         self.plan.split(|byte| *byte == 0).step_by(2).any(|word| word == b"proxy")
     }
 
-    /// The command of this cradle was denied this.
+    /// Notes that the command of this cradle was denied an access.
     pub fn add_denied(&self, cradle: i32, what: String) {
         let mut denied = self.denied.lock();
         let (one, count) = ((cradle, what), denied.len());
@@ -85,9 +85,9 @@ impl Sandbox {
         }
     }
 
-    /// Each line and by what it is kept, what the command of this cradle was denied since that was asked
-    /// last, and, once, `renewed=yes`: it stands in place of another. None: it does not stand, as far as
-    /// is known.
+    /// Returns each rule and the means that enforce it, the accesses that the command of this cradle was
+    /// denied since the last call, and, once, `renewed=yes` if the sandbox replaces another. None: it is not
+    /// known to be set up.
     pub fn take_report(&self, cradle: i32) -> Option<String> {
         let mut report = self.enforced.get()?.clone();
         for what in self.take_denied(cradle) {
@@ -100,24 +100,24 @@ impl Sandbox {
         Some(report)
     }
 
-    /// What the command of this cradle was denied since that was asked last.
+    /// Takes the accesses that the command of this cradle was denied since the last call.
     pub fn take_denied(&self, cradle: i32) -> Vec<String> {
         let of_cradle = |(number, _): &mut (i32, String)| *number == cradle;
         self.denied.lock().extract_if(.., of_cradle).map(|(_, what)| what).collect()
     }
 
-    /// It can't be had.
+    /// Notes why the sandbox can't be set up.
     pub fn is_refused(&self, errno: i32, subject: String) {
         let _ = self.refused.set(LaunchError { step: Step::Sandbox, errno, subject });
     }
 
-    /// Why it can't be had.
+    /// Returns why the sandbox can't be set up.
     pub fn refusal(&self) -> Option<LaunchError> {
         self.refused.get().cloned()
     }
 }
 
-/// The paths that a plan hides.
+/// Returns the paths that a plan hides.
 fn hidden_in(plan: &[u8]) -> impl Iterator<Item = &Path> {
     let mut fields = plan.split(|byte| *byte == 0);
     let mut entries = std::iter::from_fn(move || Some((fields.next()?, fields.next()?)));
@@ -125,7 +125,7 @@ fn hidden_in(plan: &[u8]) -> impl Iterator<Item = &Path> {
         .map(|(_, path)| Path::new(OsStr::from_bytes(path)))
 }
 
-/// None: there is nothing.
+/// Returns device and inode. None: there is no such file.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }

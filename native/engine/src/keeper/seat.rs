@@ -1,4 +1,4 @@
-//! Who is the host's keeper now.
+//! A seat: the place of the keeper that is in use now, for one sandbox or for none.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,35 +14,35 @@ use crate::keeper::sandbox::Sandbox;
 use crate::keeper::{Keeper, Turn, start, thread};
 use crate::os::watch::Watch;
 
-/// Told of every keeper that is started.
+/// Called with every keeper that is started.
 pub type OnStart = Arc<dyn Fn(Arc<Keeper>) + Send + Sync>;
 
-/// How a seat is.
+/// The state of a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeatState {
-    /// Nobody has it.
+    /// No keeper is in use.
     Empty,
-    /// Nothing runs there.
+    /// No command runs in the keeper.
     Idle,
-    /// Something runs, or is about to.
+    /// A command runs in the keeper, or is about to.
     Busy,
 }
 
-/// Where the host's keeper sits.
+/// The place of the keeper in use.
 pub struct Seat {
     program: Option<PathBuf>,
     watch: Watch,
     on_start: OnStart,
-    /// Of the sandbox that its keepers are in.
+    /// The plan of the sandbox of its keepers.
     plan: Option<Arc<[u8]>>,
-    /// Whether that has stood.
+    /// Whether a sandbox with that plan has ever been set up.
     stood: Arc<AtomicBool>,
     current: Mutex<Option<Arc<Keeper>>>,
 }
 
 impl Seat {
-    /// An empty seat, for the program at this path. `on_start` is told of whoever takes it; what its
-    /// cradles have to say comes by `watch`.
+    /// Makes an empty seat. `program`: the keeper's path. `on_start` is called with each keeper; events of
+    /// their cradles are reported by `watch`.
     pub fn new(
         program: Option<PathBuf>,
         watch: Watch,
@@ -53,14 +53,14 @@ impl Seat {
         Seat { program, watch, on_start, plan, stood, current: Mutex::new(None) }
     }
 
-    /// Nobody has it any more; who had, and is to resign.
+    /// Empties the seat. Returns its keeper, which is to resign.
     pub fn vacate(&self) -> Option<Arc<Keeper>> {
         self.current.lock().take()
     }
 
-    /// Whether somebody has it, and how he is. For one that nobody else asks for now.
+    /// Returns the state. Correct only while no other thread asks this seat for its keeper.
     pub fn state(&self) -> SeatState {
-        // Somebody is just about to take it.
+        // Another thread is about to take the keeper.
         let Some(current) = self.current.try_lock() else { return SeatState::Busy };
         match current.as_ref().filter(|keeper| !keeper.is_gone() && !keeper.has_resigned()) {
             None => SeatState::Empty,
@@ -69,8 +69,8 @@ impl Seat {
         }
     }
 
-    /// The keeper for what the calling thread is now; started, if there is none. `starts_in`: where
-    /// the command is to start.
+    /// Returns the keeper for the identity of the calling thread; starts one if there is none. `starts_in`:
+    /// where the command is to start.
     pub fn keeper(&self, starts_in: StartsIn) -> Result<Turn, LaunchError> {
         self.keeper_for(Identity::now(starts_in))
     }
@@ -86,7 +86,8 @@ impl Seat {
                 }
                 identity = identity.confined();
             }
-            // Whoever was asked for is started, and goes on; nobody else is as who the host was.
+            // Commands requested before still run in the old keeper, since only it has the identity that the
+            // host had then.
             keeper.resign();
         }
         *current = None;
@@ -100,16 +101,16 @@ impl Seat {
             keeper.resign();
         }
         drop(current);
-        // Its calls lie there until it runs, and the first requests with them.
+        // The calls, and the first requests with them, wait in the socket until the keeper runs.
         keeper.prepare();
         (self.on_start)(keeper);
         Ok(turn)
     }
 
-    /// The keeper for a request that nobody of this one has taken.
+    /// Returns a keeper for a request that was not taken by any cradle of `gone`.
     pub fn keeper_in_place_of(&self, gone: &Keeper) -> Result<Turn, LaunchError> {
         let identity = Identity::now(gone.identity.starts_in());
-        // This thread seldom asks.
+        // The files are closed, since this thread seldom asks.
         thread::close();
         if identity.has_rights_of(&gone.identity) && !identity.hides_something() {
             return self.keeper_for(identity);

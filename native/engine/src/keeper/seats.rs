@@ -12,39 +12,40 @@ use crate::keeper::{Keeper, Turn};
 use crate::os::beneath::Reach;
 use crate::os::watch::Watch;
 
-/// All seats.
+/// All seats of the host.
 pub struct Seats {
     open: Seat,
     program: Option<PathBuf>,
     watch: Watch,
     on_start: OnStart,
-    /// The one that was asked for last comes last.
+    /// In the order of their last use; the last one used is last.
     sandboxes: Mutex<Vec<Sandboxed>>,
 }
 
-/// A plan, and who has the seat of that sandbox.
+/// A plan, and the seat of its sandbox.
 type Sandboxed = (Arc<[u8]>, Arc<Seat>);
 
-/// So many sandboxes stand at once; beyond these, one in which nothing runs makes room for another.
+/// The number of sandboxes up to which none is given up; beyond it, an idle one makes room for a new one.
 const FEW: usize = 32;
-/// More there never are.
+/// The most sandboxes.
 const MOST: usize = 256;
-/// Of so many plans is known that a sandbox has stood: the next one is told to be another.
+/// The most plans for which it is known that their sandbox has been set up. A sandbox of a forgotten plan is
+/// not reported as renewed.
 const MOST_KNOWN: usize = 1024;
 
 impl Seats {
-    /// Without anybody yet: see [`Seat::new`].
+    /// Makes empty seats: see [`Seat::new`].
     pub fn new(program: Option<PathBuf>, watch: Watch, on_start: OnStart) -> Self {
         let open = Seat::new(program.clone(), watch.clone(), on_start.clone(), None);
         Seats { open, program, watch, on_start, sandboxes: Mutex::default() }
     }
 
-    /// The keeper's program.
+    /// Returns the path of the keeper's program.
     pub fn program(&self) -> Option<&Path> {
         self.program.as_deref()
     }
 
-    /// The keeper for what the calling thread is now: see [`Seat::keeper`].
+    /// Returns the keeper for the identity of the calling thread: see [`Seat::keeper`].
     pub fn keeper(
         &self,
         sandbox: Option<&Arc<[u8]>>,
@@ -56,7 +57,7 @@ impl Seats {
         }
     }
 
-    /// The keeper for a request that nobody of this one has taken.
+    /// Returns a keeper for a request that was not taken by any cradle of `gone`.
     pub fn keeper_in_place_of(&self, gone: &Keeper) -> Result<Turn, LaunchError> {
         let Some(sandbox) = &gone.sandbox else { return self.open.keeper_in_place_of(gone) };
         match sandbox.refusal() {
@@ -65,7 +66,7 @@ impl Seats {
         }
     }
 
-    /// The seat of this sandbox, and room for it.
+    /// Returns the seat of this sandbox, and makes room for it.
     fn of_sandbox(&self, plan: &Arc<[u8]>) -> Result<Arc<Seat>, LaunchError> {
         let mut sandboxes = self.sandboxes.lock();
         let entry = match sandboxes.iter().rposition(|(known, _)| known == plan) {
@@ -90,7 +91,7 @@ impl Seats {
     }
 }
 
-/// Room for one more among these; who has left his seat for that.
+/// Makes room for one more sandbox. Returns the keeper that has lost its seat for that.
 fn make_room(sandboxes: &mut Vec<Sandboxed>) -> Result<Option<Arc<Keeper>>, LaunchError> {
     let states: Vec<SeatState> = sandboxes.iter().map(|(_, seat)| state(seat)).collect();
     if sandboxes.len() >= MOST_KNOWN
@@ -110,9 +111,9 @@ fn make_room(sandboxes: &mut Vec<Sandboxed>) -> Result<Option<Arc<Keeper>>, Laun
     }
 }
 
-/// Of a seat in the list.
+/// Returns the state of a seat in the list.
 fn state(seat: &Arc<Seat>) -> SeatState {
-    // Whoever else has it asks for its keeper just now: only here is it given out.
+    // Another thread that holds a reference is asking for the keeper now; references are given out only here.
     if Arc::strong_count(seat) > 1 { SeatState::Busy } else { seat.state() }
 }
 
@@ -123,7 +124,7 @@ enum Room {
     None,
 }
 
-/// `states`: the one that was asked for last comes last.
+/// Decides on room. `states`: in the order of last use.
 fn room(states: &[SeatState]) -> Room {
     let standing = states.iter().filter(|state| **state != SeatState::Empty).count();
     let idle = states.iter().position(|state| *state == SeatState::Idle);

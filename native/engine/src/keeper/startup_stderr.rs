@@ -1,4 +1,5 @@
-//! What a keeper says while it starts, for when it ends with that: its standard error, a page of memory.
+//! The standard error of a keeper while it starts, kept in a page of memory for the case that the keeper
+//! ends.
 
 use std::fs::File;
 use std::io;
@@ -9,18 +10,18 @@ use std::time::{Duration, Instant};
 
 use forkline_protocol::memory_file;
 
-/// What is over that a keeper can't write.
+/// The size of the page; the keeper can't write more.
 const ROOM: usize = 4096;
 
-/// Of what was said so much is told, in characters: its end.
+/// The most characters that are shown, from the end.
 const TOLD: usize = 500;
 
-/// Room for what a process says.
+/// A memory file for the standard error of a process.
 #[derive(Debug)]
 pub struct StartupStderr(File);
 
 impl StartupStderr {
-    /// A page that can't grow. The error: there are no files in memory.
+    /// Makes a file that can't grow. Fails where there are no memory files.
     pub fn new() -> io::Result<StartupStderr> {
         let file = memory_file(c"forkline-words", &[0; ROOM])?;
         let seals = libc::F_SEAL_GROW | libc::F_SEAL_SHRINK;
@@ -32,12 +33,12 @@ impl StartupStderr {
         Ok(StartupStderr(file.into()))
     }
 
-    /// Where it is to write.
+    /// Returns the descriptor for the process to write to.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 
-    /// The end of what was said, in one line.
+    /// Returns the end of the text in one line.
     fn read(&self) -> String {
         let mut bytes = vec![0; ROOM];
         let length = self.0.read_at(&mut bytes, 0).unwrap_or(0);
@@ -50,7 +51,7 @@ impl StartupStderr {
     }
 }
 
-/// How a process has ended that was to go on, and what it has said: `exit code 3: no such file`.
+/// Describes the unexpected end of a process and its standard error: `exit code 3: no such file`.
 pub fn describe_end(end: Option<ProcessEnd>, stderr: Option<&StartupStderr>) -> String {
     let how = match end {
         Some(ProcessEnd::Exit(code)) => format!("exit code {code}"),
@@ -61,16 +62,16 @@ pub fn describe_end(end: Option<ProcessEnd>, stderr: Option<&StartupStderr>) -> 
     if said.is_empty() { how } else { format!("{how}: {said}") }
 }
 
-/// How a process has ended.
+/// The end of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessEnd {
-    /// With this code.
+    /// The process exited with this code.
     Exit(i32),
-    /// By this signal.
+    /// The process was killed by this signal.
     Signal(i32),
 }
 
-/// How a child of ours has ended, or is just about to, which stays to be reaped.
+/// Returns how a child process has ended, waiting a little for it. The child is not reaped.
 pub fn end_of(child: i32) -> Option<ProcessEnd> {
     const SOON: Duration = Duration::from_millis(100);
     const AGAIN: Duration = Duration::from_millis(1);
@@ -83,7 +84,7 @@ pub fn end_of(child: i32) -> Option<ProcessEnd> {
             let result = libc::waitid(libc::P_PID, child as libc::id_t, info.as_mut_ptr(), flags);
             (result, info.assume_init())
         };
-        // SAFETY: for a child the kernel fills these fields; zeros when there is nothing to tell.
+        // SAFETY: for a child the kernel fills these fields; zeros when there is no state to report.
         let (pid, status) = unsafe { (info.si_pid(), info.si_status()) };
         match info.si_code {
             _ if result != 0 => return None,

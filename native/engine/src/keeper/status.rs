@@ -1,4 +1,4 @@
-//! Reading what `/proc` says of a thread.
+//! Parsers of what `/proc` shows of threads and processes.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -8,7 +8,7 @@ pub const EXPECTED_STATUS: usize = 4096;
 /// The length of a file of a few lines, in bytes; most are shorter.
 pub const EXPECTED_LINES: usize = 512;
 
-/// All of a file, at one go if it is no longer than expected; nothing when it can't be read.
+/// Reads all of a file, in one call if it is no longer than expected. Empty if it can't be read.
 pub fn read(file: &File, expected: usize) -> Vec<u8> {
     let mut bytes = vec![0; expected];
     let mut length = 0;
@@ -29,15 +29,16 @@ pub fn read(file: &File, expected: usize) -> Vec<u8> {
     bytes
 }
 
-/// The state of a process, as one letter: `Z` has ended. None: there is none, or it can't be told.
+/// Returns the state of a process as one letter; `Z` is a zombie. None: there is no such process, or its
+/// state can't be read.
 pub fn read_state(pid: i32) -> Option<u8> {
     let status = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // Its name may have brackets too, and is followed by `) S`.
+    // The process name may contain brackets too; the last one is followed by the state, as in `) S`.
     let end = memchr::memrchr(b')', &status)?;
     status.get(end + 2).copied()
 }
 
-/// The number in the line of this name, such as `CapBnd:`.
+/// Returns the number in the line with this name, such as `CapBnd:`.
 pub fn number_in(status: &[u8], name: &str, radix: u32) -> Option<u64> {
     let value = memchr::memmem::find_iter(status, name)
         .filter(|place| *place == 0 || status.get(place - 1) == Some(&b'\n'))

@@ -1,4 +1,4 @@
-//! Who is in a sandbox: one in which somebody is, or is about to be, is not given up.
+//! Counts of the commands in a keeper: a sandbox is not given up while a command runs in it or is about to.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 
 use crate::keeper::Keeper;
 
-/// A command of a keeper, from its request until nobody of it is left.
+/// A command of a keeper, from its request until no member is left.
 pub struct Tenancy(Arc<Keeper>);
 
 impl Tenancy {
-    /// One more.
+    /// Counts one more command.
     pub fn of(keeper: &Arc<Keeper>) -> Tenancy {
         keeper.tenants.fetch_add(1, Ordering::SeqCst);
         Tenancy(keeper.clone())
@@ -32,19 +32,19 @@ impl Drop for Tenancy {
 }
 
 impl Keeper {
-    /// A cradle is asked for that the host may leave behind: its end is told by the keeper alone.
+    /// Counts a detached command, whose cradle the host leaves behind: only the keeper tells its end.
     pub fn detached_started(&self) {
         self.tenants.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// It has ended, or could not be made.
+    /// Ends that count: the cradle has ended, or could not be made.
     pub fn detached_ended(&self) {
         self.tenants.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Whether somebody runs in it, or has asked for it.
+    /// Returns whether a command runs in the keeper, or has been requested.
     pub fn is_busy(&self) -> bool {
-        // A turn ends after the tenancy of its command has begun.
+        // The tenancy of a command begins before its turn ends, so this is never false in between.
         self.turns.load(Ordering::SeqCst) > 0 || self.tenants.load(Ordering::SeqCst) > 0
     }
 }

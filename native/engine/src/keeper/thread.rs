@@ -1,7 +1,7 @@
-//! What the calling thread has, and hands on to whatever it starts, that no call of its own tells:
-//! `/proc` does. That costs more than a call, so what a thread has lost the right to change is read
-//! once. (What a thread is permitted only ever shrinks: a user namespace, which would give it more,
-//! is open to processes of one thread alone.)
+//! State of the calling thread that its children inherit and that only `/proc` shows. Reading `/proc` costs
+//! more than a system call, so state that the thread can no longer change is read once. (The permitted
+//! capabilities of a thread only ever shrink: a user namespace, which would add some, can be created only by
+//! processes with one thread.)
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -14,47 +14,48 @@ use rustix::fs::{Mode, OFlags, open, readlinkat_raw};
 
 use crate::keeper::status::{EXPECTED_LINES, EXPECTED_STATUS, number_in, read};
 
-/// What it needs to change any of this.
+/// The rights that a thread needs to change this state.
 #[derive(Debug, Clone, Copy)]
 pub struct Means {
-    /// Its permitted capabilities, whether in force or not.
+    /// Its permitted capabilities, effective or not.
     pub permitted: u64,
-    /// Its inheritable ones.
+    /// Its inheritable capabilities.
     pub inheritable: u64,
-    /// Whether it has given up to gain privileges, which lets it filter its calls.
+    /// Whether no_new_privs is set, which lets it install seccomp filters.
     pub no_new_privileges: bool,
-    /// Whether its calls are filtered.
+    /// Whether it has seccomp filters.
     pub is_filtered: bool,
 }
 
-/// What `/proc` shows.
+/// The state that `/proc` shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// By their inodes; 0: not shown.
+    /// Inodes of its namespaces; 0: not shown.
     namespaces: [u64; NAMESPACES.len()],
     rights: StatusRights,
-    /// The cgroups that it is in.
+    /// Its cgroups.
     cgroups: Vec<u8>,
-    /// What a security module calls it.
+    /// Its label from a security module.
     label: Vec<u8>,
-    /// Whether something can't be seen that may have changed.
+    /// Whether state that may have changed can't be read.
     pub hides_something: bool,
 }
 
-/// What is in its status.
+/// The part of the state from its status file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct StatusRights {
-    /// The bounding set, where the status is not shown; else it is sent.
+    /// The bounding set, if the status file is not shown; otherwise it is sent with the request.
     bounding: Option<u64>,
-    /// Capabilities that each program has.
+    /// Its ambient capabilities.
     ambient: u64,
-    /// How many filters its calls pass; None: not shown.
+    /// The number of its seccomp filters; None: not shown.
     filters: Option<u64>,
-    /// Which thread it is, if it may have put them there itself: another one's can be others.
+    /// The number of the thread, if it may have installed filters itself: those of another thread may differ.
     filtered_by: Option<u64>,
 }
 
-/// Those that a thread of many can change for itself or its children. (Its mounts show in its root.)
+/// The namespaces that a thread of many can change for itself or its children. (Its mount namespace shows in
+/// its root.)
 const NAMESPACES: [&str; 6] =
     ["cgroup", "ipc", "net", "pid_for_children", "time_for_children", "uts"];
 
@@ -66,7 +67,7 @@ impl Means {
         self.permitted & capability != 0
     }
 
-    /// Whether it can filter its calls, or confine itself by Landlock.
+    /// Returns whether it can install seccomp filters or restrict itself with Landlock.
     pub fn can_confine_itself(&self) -> bool {
         self.no_new_privileges || self.can(SYS_ADMIN)
     }
@@ -77,12 +78,12 @@ thread_local! {
 }
 
 struct Thread {
-    /// Its id.
+    /// The thread id.
     id: i32,
-    /// Unique in this process, other than its id.
+    /// A number that is unique in this process; thread ids are reused.
     number: u64,
     is_confined: bool,
-    /// Kept open, since a path costs more than what is in it.
+    /// The files are kept open, since looking up a path costs more than reading.
     namespaces: Option<OwnedFd>,
     status: Option<File>,
     cgroups: Option<File>,
@@ -90,12 +91,12 @@ struct Thread {
     last: Option<(Means, Shown)>,
 }
 
-/// What the calling thread shows, now.
+/// Reads the state of the calling thread.
 pub fn shown(means: Means) -> Shown {
     THIS.with_borrow_mut(|thread| thread.look(means))
 }
 
-/// Closes what has been kept open for the calling thread, which will not often ask again.
+/// Closes the files of the calling thread, which will seldom ask again.
 pub fn close() {
     THIS.with_borrow_mut(|thread| {
         let Thread { namespaces, status, cgroups, label, last, .. } = thread;
@@ -103,17 +104,17 @@ pub fn close() {
     });
 }
 
-/// The calling thread's id.
+/// Returns the id of the calling thread.
 pub fn id() -> i32 {
     THIS.with_borrow(|thread| thread.id)
 }
 
-/// The calling thread's number, if it was found to be confined in a way that can't be compared.
+/// Returns the number of the calling thread, if it was found to be confined in a way that can't be compared.
 pub fn confined() -> Option<u64> {
     THIS.with_borrow(|thread| thread.is_confined.then_some(thread.number))
 }
 
-/// The calling thread is; there is no way back.
+/// Marks the calling thread as confined, for ever. Returns its number.
 pub fn confine() -> Option<u64> {
     THIS.with_borrow_mut(|thread| thread.is_confined = true);
     confined()
@@ -140,7 +141,7 @@ impl Thread {
         let before = last.as_ref().map(|(means, _)| *means);
         if last.is_none() {
             self.cgroups = open_own("cgroup");
-            // An error without a module that names anybody.
+            // Reading fails where no security module sets labels.
             self.label =
                 open_own("attr/current").filter(|label| !read(label, EXPECTED_LINES).is_empty());
         }
@@ -162,7 +163,7 @@ impl Thread {
         shown
     }
 
-    /// Read as links, which is cheaper than to look at what they lead to.
+    /// Reads the inodes of the namespaces from the text of the links, which is cheaper than stat.
     fn namespaces(&mut self) -> [u64; NAMESPACES.len()] {
         if self.namespaces.is_none() {
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -197,8 +198,9 @@ impl Thread {
 }
 
 impl StatusRights {
-    /// Capabilities leave the bounding set with one of them alone, no ambient one is there that is not
-    /// inheritable, and filters are put by who may.
+    /// Returns whether the state may differ from the last one: the bounding set changes only with
+    /// CAP_SETPCAP, ambient capabilities are a subset of the inheritable ones, and filters need the right to
+    /// install them.
     fn may_have_changed(&self, before: Means, now: Means) -> bool {
         let filters = now.is_filtered
             && (!before.is_filtered || before.can_confine_itself() || now.can_confine_itself());
@@ -207,7 +209,7 @@ impl StatusRights {
     }
 }
 
-/// In the text of a link, such as `net:[4026531833]`; 0: there is none.
+/// Returns the number in the text of a link, such as `net:[4026531833]`; 0: there is none.
 fn inode_in(link: &[u8]) -> u64 {
     let digits = link.iter().filter(|byte| byte.is_ascii_digit());
     digits.fold(0, |inode, digit| inode * 10 + u64::from(digit - b'0'))
@@ -219,8 +221,8 @@ fn open_own(name: &str) -> Option<File> {
     Some(file.into())
 }
 
-/// How many filters all threads of this process have passed since it was executed, or some call made
-/// them: no more than the first ones have. Whoever has as many has the same.
+/// Returns the number of filters that all threads of this process have, from before its exec or by a call
+/// that sets them for all: the fewest that any thread has. Two threads with that number have the same ones.
 fn filters_of_all_threads() -> u64 {
     static FEWEST: OnceLock<u64> = OnceLock::new();
     *FEWEST.get_or_init(|| {
