@@ -180,7 +180,7 @@ fn means(capabilities: &[u32; 6], switches: &[i32; 4]) -> Means {
     }
 }
 
-/// Returns the session keyring. A thread without one of its own is given its user's by this call.
+/// Returns the session keyring; for a thread without one of its own, that of its user.
 fn keyring() -> i64 {
     const GET_ID: libc::c_int = 0;
     const SESSION: libc::c_int = -3;

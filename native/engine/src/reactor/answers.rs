@@ -1,4 +1,4 @@
-//! What cradles say of their commands.
+//! Answers of cradles.
 
 use std::ffi::OsString;
 use std::io;
@@ -16,11 +16,11 @@ use crate::reactor::Reactor;
 use crate::reactor::cradles::ChannelEnd;
 use crate::reactor::state::command::{CommandExit, Phase, Rest};
 
-/// Longer than any answer.
+/// The size of the buffer for one answer, in bytes; all answers are shorter.
 const LONGEST: usize = 96 * 1024;
 
 impl Reactor {
-    /// Reads all that a command's cradle has said.
+    /// Reads all answers that a command's cradle has sent.
     pub(super) fn read_answers(&mut self, id: u64) {
         let mut end = ChannelEnd::AllRead;
         loop {
@@ -40,7 +40,7 @@ impl Reactor {
                         self.answered(id, answer);
                     }
                 }
-                // Something that we had said was not read. What was said to us before may follow.
+                // The cradle has not read some message of ours. Answers that it sent before may follow.
                 Err(error) if error.raw_os_error() == Some(libc::ECONNRESET) => {
                     end = ChannelEnd::SomeUnread;
                 }
@@ -70,7 +70,7 @@ impl Reactor {
             }
             Answer::Unwanted => self.not_started(id, Ended::NeverStarted),
             Answer::Unfit { errno, why } => self.is_unfit(id, errno, 0, &why),
-            // To whoever else may keep a command.
+            // This answer is for keepers of detached commands.
             Answer::Stands(_) => {}
             Answer::Exit(told) => self.exited(id, told),
             Answer::Empty => self.all_members_gone(id, false),
@@ -105,7 +105,7 @@ impl Reactor {
         }
     }
 
-    /// The leader has ended.
+    /// Notes that the leader has ended.
     fn exited(&mut self, id: u64, told: Exit) {
         self.start_told(id, told.start);
         let Some(command) = self.commands.get_mut(&id) else { return };
@@ -132,7 +132,7 @@ impl Reactor {
             self.release(id);
         }
         match phase {
-            // It had ended by itself before it heard that it was to end.
+            // The command had ended by itself before the cradle read that it was to end.
             Phase::Ending(..) if told.empty => self.ended(id, false),
             Phase::Ending(..) => {}
             _ => self.over(id, exit),
@@ -147,13 +147,13 @@ impl Reactor {
         self.ended(id, forced);
     }
 
-    /// All that a command that was ended has left is gone, or can't be ended; or it has just gone.
+    /// Notes that all members of a command are gone, or that some can't be ended.
     pub(super) fn ended(&mut self, id: u64, forced: bool) {
         let Some(command) = self.commands.get(&id) else { return };
         match command.phase {
             Phase::Ending(cause, exit) => {
                 let now = Instant::now();
-                // A leader that can't be ended has no status.
+                // There is no status for a leader that can't be ended.
                 let exit = exit.unwrap_or(CommandExit {
                     cause,
                     status: Status::Unknown,
@@ -170,7 +170,7 @@ impl Reactor {
     }
 }
 
-/// By the clock that all processes have.
+/// Converts a time of the monotonic clock, in nanoseconds, which all processes share.
 fn moment(at: u64) -> Instant {
     let clock = clock_gettime(ClockId::Monotonic);
     let now = clock.tv_sec as u64 * 1_000_000_000 + clock.tv_nsec as u64;

@@ -1,4 +1,5 @@
-//! What becomes of cradles: they are free again, or die, and their keeper says what they have left.
+//! The life of cradles: they become free again, or die, and then their keeper ends and reports the processes
+//! left.
 
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use crate::reactor::state::followers::MembersGone;
 use crate::reactor::state::timers::Alarm;
 use crate::request::order::{CradleChoice, LaunchOrder};
 
-/// How a cradle's channel has ended.
+/// The state of a cradle's channel at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChannelEnd {
     /// The cradle had read all that was sent to it.
@@ -23,28 +24,28 @@ pub(super) enum ChannelEnd {
     SomeUnread,
 }
 
-/// What a keeper has done with the processes that a killed cradle has left.
+/// The result of a keeper's work on the processes that a killed cradle has left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Clearing {
-    /// All have ended.
+    /// All of them have ended.
     Cleared,
-    /// Some could not be ended.
+    /// Some of them could not be ended.
     GivenUp,
 }
 
 impl Reactor {
-    /// A cradle has something to say, or has ended.
+    /// Reads a cradle's channel, which has an answer or has ended.
     pub(super) fn read_cradle(&mut self, cradle: u64) {
         match self.cradles.get(&cradle) {
             Some(id) => self.read_answers(*id),
-            // One that waits has nothing to say: it has been killed, or could not be made.
+            // An idle cradle sends nothing: it has been killed, or could not be made.
             None => {
                 self.keepers.iter().any(|keeper| keeper.cradles.remove(cradle));
             }
         }
     }
 
-    /// The cradle has closed its end.
+    /// Handles the end of a cradle's channel.
     pub(super) fn channel_ended(&mut self, id: u64, end: ChannelEnd) {
         if let Some(leftover) = self.leftovers.remove(&id) {
             self.forget(&leftover.cradle);
@@ -55,25 +56,25 @@ impl Reactor {
         let Some(command) = self.commands.get(&id) else { return };
         let is_sent = command.letter.as_ref().is_some_and(|letter| letter.is_sent());
         if is_sent {
-            // Which process the cradle was.
+            // The keeper may have reported the cradle's process id.
             self.read_keeper(command.keeper.id);
         }
         let Some(command) = self.commands.get_mut(&id) else { return };
         let (phase, rest) = (command.phase, command.rest);
         let has_keeper = !command.keeper.is_gone() && command.keeper.fault().is_none();
         let is_unmade = command.cradle_pid == 0 && has_keeper;
-        // What the keeper has said may have led here.
+        // A message of the keeper may already have caused this.
         let Some(cradle) = command.cradle.take() else { return };
         self.forget(&cradle);
         match phase {
-            // Whoever is about to send it will find out.
+            // The launcher, which is about to send the request, will get an error.
             Phase::Starting { .. } if !is_sent => {}
-            // A keeper that lives could not even take the channel.
+            // The keeper is alive, but could not accept the channel's descriptor.
             Phase::Starting { cancelled: false } if some_unread && is_unmade => {
                 self.is_unfit(id, libc::EMFILE, OF_ITS_KEEPER, "could not be made");
             }
             Phase::Starting { cancelled: false } if some_unread => self.send_again(id),
-            // What was not read may be the order to end alone; what was read may have been obeyed.
+            // The unread message may be the order to end, and the request may have been read and carried out.
             Phase::Starting { .. } => {
                 self.may_have_started(id);
                 self.cradle_was_killed(id);
@@ -83,7 +84,8 @@ impl Reactor {
         }
     }
 
-    /// Nobody has seen the request: its cradle has died, or its keeper, or could not make one.
+    /// Sends a request again that no cradle has read: the cradle has died, or its keeper, or the keeper could
+    /// not make one.
     pub(super) fn send_again(&mut self, id: u64) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         let Some(letter) = command.letter.clone() else { return };
@@ -94,7 +96,7 @@ impl Reactor {
         if matches!(phase, Phase::Starting { cancelled: true }) {
             return self.not_started(id, Ended::NeverStarted);
         }
-        // One that could not make its sandbox has said so, and ended.
+        // A keeper that could not set up its sandbox has said so, and ended.
         self.read_keeper(keeper.id);
         if let Some(refusal) = keeper.refusal() {
             return self.not_started(id, Ended::Failed(refusal));
@@ -103,7 +105,7 @@ impl Reactor {
         self.orders.put(LaunchOrder::SendAgain(id, letter, keeper, CradleChoice::Any));
     }
 
-    /// The command's cradle has nothing more to do with it.
+    /// Gives the command's cradle back: it has nothing more to do for the command.
     pub(super) fn release(&mut self, id: u64) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         let Some(cradle) = command.cradle.take() else { return };
@@ -114,7 +116,7 @@ impl Reactor {
         self.free(&keeper, cradle);
     }
 
-    /// A cradle is free for the next command.
+    /// Gives a cradle back for the next command.
     pub(super) fn free(&mut self, keeper: &Keeper, cradle: Cradle) {
         self.cradles.remove(&cradle.id);
         if keeper.cradles.give_back(cradle) == Shedding::Due {
@@ -122,13 +124,13 @@ impl Reactor {
         }
     }
 
-    /// A cradle is gone.
+    /// Closes the channel of a cradle.
     pub(super) fn forget(&mut self, cradle: &Cradle) {
         self.cradles.remove(&cradle.id);
         self.unwatch(cradle.channel.as_fd());
     }
 
-    /// Its keeper ends what is left, if that was not killed too, and says so.
+    /// Handles the death of a cradle. The keeper, if still alive, ends the processes left, and reports it.
     fn cradle_was_killed(&mut self, id: u64) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         command.assume_leader_left();
@@ -139,7 +141,7 @@ impl Reactor {
         }
     }
 
-    /// Of the command whose cradle was killed, this is all that will be known.
+    /// Gives up waiting for more news of a command whose cradle was killed.
     pub(super) fn lost(&mut self, id: u64) {
         self.timers.cancel(id, Alarm::Lost);
         let Some(command) = self.commands.get_mut(&id) else { return };
@@ -154,7 +156,7 @@ impl Reactor {
         self.ended(id, false);
     }
 
-    /// A keeper has ended what a cradle that was killed has left, or could not.
+    /// Notes that a keeper has ended the processes that a killed cradle has left, or has given up.
     pub(super) fn cradle_cleared(&mut self, cradle: i32, clearing: Clearing) {
         let cleared = clearing == Clearing::Cleared;
         let of_cradle = self.commands.values_mut().filter(|command| command.cradle_pid == cradle);
@@ -166,7 +168,7 @@ impl Reactor {
             lost.push(command.id);
         }
         for id in lost {
-            // The channel may be read only after this.
+            // The answers may be read only now, after the keeper's report.
             self.read_answers(id);
             if self.commands.get(&id).is_some_and(|command| command.rest == Rest::Lost) {
                 if cleared && let Some(command) = self.commands.get_mut(&id) {
@@ -179,5 +181,5 @@ impl Reactor {
     }
 }
 
-/// The keeper tries for so long, and a little more.
+/// The time for which the keeper tries, and a little more.
 const LOST: Duration = Duration::from_secs(15);

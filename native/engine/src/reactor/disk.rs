@@ -1,5 +1,5 @@
-//! The thread that drains commands which spill: it reads a pipe and writes the same buffer to
-//! the file, so a slow disk slows only those that use it, and never the reactor.
+//! The disk thread, which drains commands that have a spill file: it reads a pipe and writes the same buffer
+//! to the file. A slow disk then slows down only the commands that use it, and never the reactor.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -19,7 +19,7 @@ use crate::os::page::PageBuffer;
 use crate::os::threads;
 use crate::reactor::mailbox::{Mailbox, Message};
 
-/// The way to the disk thread, which is started when it is first needed.
+/// The handle of the disk thread, which is started when it is first needed.
 pub struct Disk {
     reactor: Mailbox,
     inbox: Option<Arc<DiskInbox>>,
@@ -44,12 +44,12 @@ struct Job {
 }
 
 impl Disk {
-    /// No thread yet.
+    /// Makes the handle; no thread is started yet.
     pub fn new(reactor: Mailbox) -> Self {
         Disk { reactor, inbox: None }
     }
 
-    /// Drains these streams into a file from now on, after what they have carried so far.
+    /// Drains these streams into a file from now on, beginning with the output so far.
     pub fn adopt(
         &mut self,
         id: u64,
@@ -63,7 +63,7 @@ impl Disk {
         let job = Job { streams, spill: None, form, sink };
         match self.inbox() {
             Ok(inbox) => inbox.send(DiskOrder::Adopt(id, job, target, reserve)),
-            // No thread, no file: as with any other reason for which it can't be written.
+            // Without a thread there is no file, as with any other reason for which it can't be written.
             Err(error) => {
                 let mut report = Spill::default().close();
                 report.dropped = reserve.iter().map(|bytes| bytes.len() as u64).sum();
@@ -73,12 +73,12 @@ impl Disk {
         }
     }
 
-    /// Its listener has caught up.
+    /// Reads paused streams again: the listener has caught up.
     pub fn resume(&self, id: u64) {
         self.send(DiskOrder::Resume(id));
     }
 
-    /// Take what is there now, and close the file.
+    /// Reads what is in the pipes now, and closes the file.
     pub fn finish(&self, id: u64) {
         self.send(DiskOrder::Finish(id));
     }
@@ -113,7 +113,7 @@ struct Drainer {
 }
 
 const BELL: u64 = 0;
-// Any other token is a command's id, and below it the index of one of its two streams.
+// Any other token consists of a command's id, and in its lowest bit the index of one of its two streams.
 const INDEX_BITS: u32 = 1;
 const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 
@@ -196,7 +196,7 @@ impl Drainer {
         }
     }
 
-    /// What lies in the pipes at the command's end belongs to its output.
+    /// Reads what is in the pipes at the command's end, which belongs to its output, and closes the file.
     fn finish(&mut self, id: u64) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         for index in 0..job.streams.len() {

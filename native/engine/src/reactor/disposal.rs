@@ -1,4 +1,4 @@
-//! Ending all that an owner started: what runs, and what outlived its command.
+//! Disposal of owners: ends their running commands, and what outlived earlier ones.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::reactor::state::followers::MembersGone;
 use crate::reactor::state::leftover::{Disposal, OnDisposed};
 
 impl Reactor {
-    /// Ends the owner's commands, and all that those before have left.
+    /// Ends the owner's commands, and the processes that earlier ones have left.
     pub(super) fn dispose(&mut self, owner: Arc<Owner>, grace: Duration, done: OnDisposed) {
         let of_owner = self.commands.iter().filter(|(_, command)| command.owner.id == owner.id);
         let running: Vec<u64> = of_owner.map(|(id, _)| *id).collect();
@@ -27,12 +27,13 @@ impl Reactor {
         self.advance_disposals();
     }
 
-    /// Those in the cradle of a command that has ended have something to say.
+    /// Handles an answer from the cradle of a command that has ended.
     pub(super) fn leftover_answered(&mut self, id: u64, answer: &Answer) {
         match answer {
             Answer::Empty | Answer::Over { cleared: true, .. } => {
                 if let Some(leftover) = self.leftovers.remove(&id) {
-                    // It is nobody's, and not to be the next one's.
+                    // Denials of a command that is over are dropped; the next command in this cradle must not
+                    // be told of them.
                     self.read_keeper(leftover.keeper.id);
                     leftover.keeper.sandbox.iter().for_each(|sandbox| {
                         sandbox.take_denied(leftover.cradle_pid);
@@ -56,14 +57,14 @@ impl Reactor {
         self.advance_disposals();
     }
 
-    /// Ends those who outlived their command: only who follows it still has its id.
+    /// Ends the processes that outlived a command. Only its followers still know its id.
     pub(super) fn end_leftover(&mut self, id: u64, grace: Option<Duration>) {
         let Some(leftover) = self.leftovers.get_mut(&id) else { return };
         leftover.end(grace.unwrap_or(leftover.grace));
         self.expect_answer(id);
     }
 
-    /// Goes on with those disposals whose commands have all ended.
+    /// Continues the disposals whose commands have all ended.
     pub(super) fn advance_disposals(&mut self) {
         let (mut over, mut asked) = (Vec::new(), Vec::new());
         for (index, disposal) in self.disposals.iter_mut().enumerate() {

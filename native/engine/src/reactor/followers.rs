@@ -1,6 +1,6 @@
-//! Those who follow a command: who of it runs now, and when nobody is left.
+//! Requests about the members of a command: which run now, and when none is left.
 //!
-//! Few commands have any, so what they wait for is kept beside the commands.
+//! Few commands have such requests, so they are kept apart from the commands.
 
 use forkline_protocol::{Member, Order};
 
@@ -10,11 +10,11 @@ use crate::reactor::state::followers::{MembersGone, OnGone, OnMembers};
 use crate::request::letter::tell;
 
 impl Reactor {
-    /// Asks who of a command runs: its leader, and what that has started.
+    /// Asks for the members of a command that run now: its leader, and processes started by it.
     pub(super) fn members(&mut self, id: u64, asked: OnMembers) {
         let channel = match (self.commands.get(&id), self.leftovers.get(&id)) {
             (Some(command), _) => match (&command.cradle, command.phase) {
-                // The cradle hears of the command first.
+                // The request for the members would reach the cradle before the command does.
                 (_, Phase::Starting { .. }) => return asked(None),
                 (Some(cradle), _) => &cradle.channel,
                 (None, _) => return asked((command.rest == Rest::Gone).then(Vec::new)),
@@ -27,17 +27,17 @@ impl Reactor {
         self.expect_answer(id);
     }
 
-    /// What the sandbox of a command that runs keeps it from, and has denied it since that was asked last:
-    /// as in the outcome. None: it is over, or in none.
+    /// Returns the rules of a running command's sandbox, and the accesses denied since the last call, as in
+    /// the outcome. None: the command is over, or has no sandbox.
     pub(super) fn sandbox_report(&mut self, id: u64) -> Option<String> {
         let keeper = self.commands.get(&id)?.keeper.clone();
         let sandbox = keeper.sandbox.as_ref()?;
-        // What was denied was told before whoever asked for it went on.
+        // The keeper reports a denial before the denied process goes on.
         self.read_keeper(keeper.id);
         sandbox.take_report(self.commands.get(&id)?.cradle_pid)
     }
 
-    /// Tells when nobody of a command is left.
+    /// Calls `gone` when no member of a command is left.
     pub(super) fn when_gone(&mut self, id: u64, gone: OnGone) {
         if self.commands.contains_key(&id) || self.leftovers.contains_key(&id) {
             self.followers.entry(id).or_default().gone.push(gone);
@@ -46,12 +46,12 @@ impl Reactor {
         }
     }
 
-    /// Whether somebody waits to be told who runs.
+    /// Returns whether a request for the members waits for its answer.
     pub(super) fn has_members_request(&self, id: u64) -> bool {
         self.followers.get(&id).is_some_and(|followers| !followers.asked.is_empty())
     }
 
-    /// The cradle has named some of them.
+    /// Adds members that the cradle has named.
     pub(super) fn members_told(&mut self, id: u64, told: &[Member], label: &str, more: bool) {
         let Some(followers) = self.followers.get_mut(&id) else { return };
         let told = told.iter().map(|member| described(member.clone(), label));
@@ -65,7 +65,7 @@ impl Reactor {
         }
     }
 
-    /// Nobody can be asked who runs.
+    /// Answers the requests for members when no cradle can be asked.
     pub(super) fn members_unknown(&mut self, id: u64) {
         let Some(followers) = self.followers.get_mut(&id) else { return };
         followers.members.clear();

@@ -1,4 +1,4 @@
-//! Keepers at work, and their deaths.
+//! News from keepers, and their deaths.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -17,7 +17,7 @@ use crate::reactor::cradles::Clearing;
 use crate::reactor::state::group::Group;
 use crate::reactor::state::timers::Alarm;
 
-/// The size of the buffer for what a keeper says, in bytes.
+/// The size of the buffer for one message of a keeper, in bytes.
 const NEWS_SIZE: usize = 2048;
 
 impl Reactor {
@@ -26,7 +26,7 @@ impl Reactor {
         self.keepers.push(keeper);
     }
 
-    /// A keeper has something to say, or has died.
+    /// Reads the lifeline of a keeper, which has news or has died.
     pub(super) fn read_keeper(&mut self, id: u64) {
         let Some(keeper) = self.keepers.iter().find(|keeper| keeper.id == id).cloned() else {
             return;
@@ -56,8 +56,8 @@ impl Reactor {
                             let plan = keeper.sandbox.as_ref().map(|sandbox| sandbox.plan.clone());
                             match plan.zip(descriptors.try_into().ok()) {
                                 Some((plan, sockets)) => (self.on_listen)(id, &plan, Some(sockets)),
-                                // Their end tells that nobody serves it. The next command may fare
-                                // better.
+                                // The descriptors are closed, which tells the sandbox that its proxy is not
+                                // served. The next command gets another keeper, which may be.
                                 None => keeper.resign(),
                             }
                         }
@@ -70,7 +70,7 @@ impl Reactor {
                         Some(News::Enforced(lines)) => {
                             keeper.sandbox.iter().for_each(|sandbox| sandbox.stands(lines.clone()));
                             if keeper.sandbox.as_ref().is_some_and(Sandbox::is_unserved) {
-                                // The next command may fare better.
+                                // The next command gets another keeper, which may have a proxy.
                                 keeper.resign();
                             }
                         }
@@ -85,7 +85,7 @@ impl Reactor {
                         Some(News::Left) => keeper.detached_ended(),
                         Some(News::Refused(errno, what)) => {
                             keeper.is_refused(errno, what);
-                            // It ends; whoever asks from now on asks anew.
+                            // The keeper ends; later commands get another one.
                             keeper.resign();
                         }
                         None => {}
@@ -102,7 +102,7 @@ impl Reactor {
         let was_retired = keeper.has_resigned();
         keeper.dies();
         keeper.retire();
-        // One of no use has been told of by what was asked of it.
+        // A keeper that was never usable has been reported by the errors of its commands.
         if keeper.fault().is_none() && !was_retired {
             (self.on_keeper_death)();
         }
@@ -111,14 +111,14 @@ impl Reactor {
             (self.on_listen)(keeper.id, &sandbox.plan, None);
         }
         self.reap_group(keeper.id, keeper.lifeline.keeper);
-        // Commands whose cradle was killed with it have nobody to end what they have left.
+        // Nothing will end the processes of commands whose cradle was killed together with the keeper.
         let lost: Vec<u64> = self.commands.values().filter(|p| p.is_lost()).map(|p| p.id).collect();
         for id in lost {
             self.lost(id);
         }
     }
 
-    /// Sends away those of its cradles that nobody has needed lately.
+    /// Dismisses the keeper's cradles that were not needed lately.
     pub(super) fn shed(&mut self, id: u64) {
         let keeper = self.keepers.iter().find(|keeper| keeper.id == id);
         if keeper.is_some_and(|keeper| keeper.cradles.shed() == Shedding::Due) {
@@ -132,12 +132,12 @@ impl Reactor {
         self.reap(id);
     }
 
-    /// Reaps those that have ended.
+    /// Reaps the processes of a group that have ended; sets the time of the next try.
     pub(super) fn reap(&mut self, id: u64) {
         let Some(group) = self.groups.get_mut(&id) else { return };
         loop {
             let mut status = 0;
-            // SAFETY: fills the integer. The group is one of ours: nobody else's child is in it.
+            // SAFETY: fills the integer. All processes in the group were started by this engine.
             match unsafe { libc::waitpid(-group.number, &mut status, libc::WNOHANG | libc::__WALL) }
             {
                 -1 => {

@@ -1,4 +1,4 @@
-//! A command's way through its phases, from launch to result.
+//! The phases of a command, from launch to result.
 
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -20,16 +20,16 @@ use crate::reactor::state::silence::Silence;
 use crate::reactor::state::timers::Alarm;
 use crate::request::letter::Delivery;
 
-/// After the command's end, output that has been quiet this long is taken to be all.
+/// After the command's end, output is taken to be complete once none has come for this long.
 const QUIET: Duration = Duration::from_millis(250);
-/// And whatever comes after this is not waited for.
+/// The longest time for which output is waited for after the command's end.
 const WINDOW: Duration = Duration::from_secs(2);
-/// How long a disk may take to finish a spill file, once the output is complete.
+/// The longest time that a disk may take to finish a spill file, once the output is complete.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Reactor {
-    /// Its time is up. It may have ended in time all the same: after a stop of the host (SIGSTOP,
-    /// Ctrl-Z, a debugger), or with very many at once, timers are looked at before all exits are.
+    /// Handles a timeout. The command may have ended in time all the same: after a stop of the host (SIGSTOP,
+    /// Ctrl-Z, a debugger), or with very many commands at once, timers are handled before all exits are.
     pub(super) fn deadline(&mut self, id: u64) {
         self.read_answers(id);
         let Some(command) = self.commands.get(&id) else { return };
@@ -38,7 +38,7 @@ impl Reactor {
         }
     }
 
-    /// Begins to end a command that runs.
+    /// Begins to end a running command.
     fn terminate(&mut self, id: u64, cause: Cause) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         (command.phase, command.silence) = (Phase::Ending(cause, None), Silence::default());
@@ -47,8 +47,8 @@ impl Reactor {
         self.expect_answer(id);
     }
 
-    /// Ends a command; one that has ended already is no longer waited for, and what it has left is its
-    /// owner's to end.
+    /// Ends a command. For one that has ended already, no more output is waited for, and the processes left
+    /// stay. Once its result has been made, a call ends these.
     pub(super) fn cancel(&mut self, id: u64, grace: Option<Duration>) {
         let Some(command) = self.commands.get_mut(&id) else {
             return self.end_leftover(id, grace);
@@ -61,7 +61,7 @@ impl Reactor {
             Phase::Starting { .. } => {
                 command.phase = Phase::Starting { cancelled: true };
                 command.silence = Silence::default();
-                // One that has not been sent will not be.
+                // A request that has not been sent is withdrawn.
                 if command.letter.as_ref().is_none_or(|letter| letter.withdraw() == Delivery::Sent)
                 {
                     command.tell(order);
@@ -73,7 +73,7 @@ impl Reactor {
                 command.tell(order);
             }
             Phase::Ending(..) => {}
-            // Neither the listener is waited for, nor whoever else holds the pipe.
+            // Neither the listener nor other holders of the pipe are waited for.
             Phase::Draining(exit, _) => {
                 self.detach(id);
                 self.close(id, exit);
@@ -82,7 +82,7 @@ impl Reactor {
         }
     }
 
-    /// Signals the group; the answer is false when the command is over.
+    /// Signals the process group; answers false when the command is over.
     pub(super) fn signal(&mut self, id: u64, signal: Signal, sent: Box<dyn FnOnce(bool) + Send>) {
         let Some(command) = self.commands.get_mut(&id) else { return sent(false) };
         match command.phase {
@@ -95,7 +95,7 @@ impl Reactor {
         }
     }
 
-    /// The command has ended, and if it was ended, so have all that it has left: sees to its output.
+    /// Handles the end of a command, and, if it was ended, of its members: its output remains to be read.
     pub(super) fn over(&mut self, id: u64, exit: CommandExit) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         let now = Instant::now();
@@ -107,17 +107,17 @@ impl Reactor {
         command.terminal = None;
         self.timers.cancel(id, Alarm::Deadline);
         if exit.cause != Cause::Itself {
-            // Whoever ends a command must not have to wait for its listener.
+            // The caller that ends a command must not have to wait for its listener.
             self.detach(id);
         }
         self.check_drained(id);
     }
 
-    /// Whether the output of a command that has ended may be taken to be complete.
+    /// Goes on if the output of a command that has ended can be taken to be complete.
     pub(super) fn check_drained(&mut self, id: u64) {
         let Some(command) = self.commands.get(&id) else { return };
         let Phase::Draining(exit, over_at) = command.phase else {
-            // It has most likely ended, and will be told to have.
+            // The command has most likely ended, and its cradle will say so.
             if matches!(command.phase, Phase::Running) && command.outputs_ended() {
                 self.expect_answer(id);
             }
@@ -128,8 +128,8 @@ impl Reactor {
         }
         let now = Instant::now();
         if command.is_paused() && exit.cause == Cause::Itself {
-            // What its listener has not taken yet is not late. (The end of a command that was
-            // ended waits for nobody.)
+            // Output that the listener has not taken yet is not late. (The end of a command that was ended by
+            // the caller waits for no listener.)
             return self.timers.set(id, Alarm::Quiet, now + QUIET);
         }
         let ended_at = over_at - WINDOW;
@@ -142,7 +142,7 @@ impl Reactor {
 
     fn close(&mut self, id: u64, exit: CommandExit) {
         self.timers.cancel(id, Alarm::Quiet);
-        // That it has ended may have been heard before what it had printed by then.
+        // The end of the command may have been read before the last of its output.
         self.read_rest(id);
         let Some(command) = self.commands.get_mut(&id) else { return };
         if !matches!(command.spill, Spilling::OnDisk) {
@@ -153,7 +153,7 @@ impl Reactor {
         self.disk.finish(id);
     }
 
-    /// The spill file is closed; `streams` are the pipes that are still held.
+    /// Takes note that the spill file is closed. `streams`: the pipes that are still open.
     pub(super) fn spilled(&mut self, id: u64, report: SpillReport, streams: Vec<Stream>) {
         self.watch_streams(id, &streams);
         let Some(command) = self.commands.get_mut(&id) else { return self.hold(id, streams) };
@@ -165,7 +165,7 @@ impl Reactor {
         }
     }
 
-    /// A disk that hangs must not make its command hang.
+    /// Closes the command without its spill report: a disk that hangs must not make a command hang.
     pub(super) fn disk_timed_out(&mut self, id: u64) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         let Phase::Closing(exit) = command.phase else { return };
@@ -174,7 +174,7 @@ impl Reactor {
         self.ask(id, exit);
     }
 
-    /// Finds out who still runs, unless it is known.
+    /// Asks for the members that still run, unless the answer is known.
     fn ask(&mut self, id: u64, exit: CommandExit) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         self.timers.cancel(id, Alarm::Patience);
@@ -188,9 +188,9 @@ impl Reactor {
         }
     }
 
-    /// Everything is known of a command that has ended.
+    /// Makes the result, for which everything is known now.
     pub(super) fn settle(&mut self, id: u64) {
-        // What was denied was told before whoever asked went on.
+        // The keeper reports a denial before the denied process goes on.
         let keeper = self.commands.get(&id).map(|command| command.keeper.clone());
         if let Some(keeper) = keeper.filter(|keeper| keeper.sandbox.is_some()) {
             self.read_keeper(keeper.id);
@@ -203,7 +203,7 @@ impl Reactor {
         for output in &command.outputs {
             deliver_rest(&output.tap, output.label, command.form, &*command.sink);
         }
-        // Only those who outlive it need one.
+        // Only leftover processes need a label.
         let label = if command.cradle.is_some() { command.label() } else { String::new() };
         let captures = command.outputs.iter();
         let captures = captures.filter_map(|output| output.tap.lock().capture.take());
@@ -244,7 +244,7 @@ impl Reactor {
             ..
         } = command;
         self.hold(id, streams);
-        // One that has still to do with it looks after who is left.
+        // The cradle, if there still is one, looks after the processes left.
         if let Some(cradle) = cradle {
             let leftover = Leftover {
                 owner: owner.id,
@@ -266,12 +266,12 @@ impl Reactor {
             self.members_gone(id, certainty);
         }
         drop(input);
-        // Last: whoever is told finds every descriptor closed.
+        // This comes last, so that every descriptor is closed when the sink is told.
         sink.ended(Ended::Ran(Box::new(outcome)));
         self.advance_disposals();
     }
 
-    /// Keeps draining the pipes that others still hold, so that they neither block nor die of SIGPIPE.
+    /// Drains pipes that other processes still hold, so that those neither block nor die of SIGPIPE.
     fn hold(&mut self, id: u64, streams: Vec<Stream>) {
         if streams.iter().all(|stream| stream.tap.lock().ended) {
             return;
@@ -280,7 +280,7 @@ impl Reactor {
         self.held.insert(id, streams);
     }
 
-    /// Watches those that have not ended; one that is watched already stays so.
+    /// Watches the streams that have not ended; one that is watched already stays watched.
     pub(super) fn watch_streams(&self, id: u64, streams: &[Stream]) {
         for (index, stream) in streams.iter().enumerate() {
             if !stream.tap.lock().ended {

@@ -1,4 +1,4 @@
-//! The way to the reactor: what others tell it.
+//! The mailbox of the reactor, by which other threads send it messages.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -25,58 +25,58 @@ use crate::reactor::state::followers::{OnGone, OnMembers};
 use crate::reactor::state::input::OnWritten;
 use crate::reactor::state::leftover::OnDisposed;
 
-/// What a command's streams have carried so far; None when it is over.
+/// The output of a command so far, stream by stream. None: the command is over.
 pub type Snapshot = Option<Vec<Captured<Text>>>;
 
-/// What others tell the reactor.
+/// A message to the reactor.
 pub enum Message {
     /// A keeper has been started.
     KeeperStarted(Arc<Keeper>),
-    /// A process of this group has been left without a parent.
+    /// The leader of this process group has left a child without a parent.
     Reap(u64, i32),
-    /// A command is about to be asked for.
+    /// The request of a command is about to be sent.
     Sent(Box<LiveCommand>),
-    /// It is about to be asked for again, of this cradle.
+    /// The request is about to be sent again, to this cradle.
     SentAgain(u64, Turn, Cradle),
-    /// A command of this owner's came to nothing before that.
+    /// The launch of a command of this owner failed before its request was sent.
     LaunchFailed(Arc<Owner>),
-    /// This one could not be asked for.
+    /// The request of this command could not be sent.
     NotSent(u64, LaunchError),
-    /// Nobody has taken the request for it.
+    /// No cradle has taken the request of this command.
     NotTaken(u64),
-    /// It was no longer wanted when it was to be asked for.
+    /// The command was cancelled before its request was sent.
     NotWanted(u64),
-    /// Write to its standard input.
+    /// Write to the command's standard input.
     Write(u64, Vec<u8>, OnWritten),
-    /// Close its standard input once all is written.
+    /// Close the command's standard input once all is written.
     EndInput(u64),
-    /// Give its terminal another size.
+    /// Change the size of the command's terminal.
     Resize(u64, Size),
-    /// Signal its group; the answer is whether it still ran.
+    /// Signal the command's process group; the answer is whether the command still ran.
     Signal(u64, Signal, Box<dyn FnOnce(bool) + Send>),
-    /// End it.
+    /// End the command, with this grace in place of its own.
     Cancel(u64, Option<Duration>),
-    /// What it has printed so far.
+    /// Answer with the output of the command so far.
     Snapshot(u64, Box<dyn FnOnce(Snapshot) + Send>),
-    /// Who of it runs.
+    /// Answer with the members of the command that run.
     Members(u64, OnMembers),
-    /// What its sandbox has kept it from.
+    /// Answer with the report of the command's sandbox.
     Sandbox(u64, Box<dyn FnOnce(Option<String>) + Send>),
-    /// Tell when nobody of it is left.
+    /// Answer when no member of the command is left.
     WhenGone(u64, OnGone),
-    /// Its listener can take more.
+    /// The command's listener can take more output.
     Resume(u64),
-    /// Its listener has left.
+    /// The command's listener has left.
     Detach(u64),
-    /// The disk thread has output waiting for a listener until then.
+    /// The disk thread has output that is to be delivered to the listener at this time.
     FlushAt(u64, Instant),
     /// The spill file is closed; these pipes are still open.
     Spilled(u64, SpillReport, Vec<Stream>),
-    /// End all that an owner started, with this grace; call back when it is gone.
+    /// End all that an owner started, with this grace, and call back then.
     Dispose(Arc<Owner>, Duration, OnDisposed),
 }
 
-/// The way to the reactor.
+/// The sending side of the mailbox.
 #[derive(Clone)]
 pub struct Mailbox {
     inbox: Arc<Inbox>,
@@ -90,50 +90,50 @@ struct Inbox {
 #[derive(Default)]
 struct Letters {
     all: Vec<Message>,
-    /// Whether somebody has rung since the reactor took them last.
+    /// Whether the bell was rung since the reactor last took the messages.
     rung: bool,
 }
 
-/// The bell's number among what the reactor watches.
+/// The id of the bell in the set of watched descriptors.
 pub const BELL: u64 = FIRST_ID;
 
 impl Mailbox {
-    /// An empty one, whose bell is watched.
+    /// Makes an empty mailbox and watches its bell.
     pub fn new(watch: &Watch) -> io::Result<Self> {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         watch.add(bell.as_fd(), BELL, Source::Cradle, EventFlags::IN)?;
         Ok(Mailbox { inbox: Arc::new(Inbox { letters: Mutex::default(), bell }) })
     }
 
-    /// Takes all there is. `rung`: the bell has been heard.
+    /// Takes all messages. `rung`: whether the bell was heard.
     pub fn empty(&self, rung: bool) -> Vec<Message> {
-        // Before: whoever rings from now on is heard again.
+        // The bell is reset first, so that a later ring is heard.
         if rung {
             let _ = rustix::io::read(&self.inbox.bell, &mut [0; 8]);
         }
         std::mem::take(&mut *self.inbox.letters.lock()).all
     }
 
-    /// Hands over a message; never blocks.
+    /// Sends a message and wakes the reactor. Never blocks.
     pub fn send(&self, message: Message) {
         let rung = {
             let mut letters = self.inbox.letters.lock();
             letters.all.push(message);
             std::mem::replace(&mut letters.rung, true)
         };
-        // One ring does for all that lies there when it is heard.
+        // One ring is enough for all messages there.
         if !rung {
             self.ring();
         }
     }
 
-    /// Leaves a message without a word. The reactor sleeps on: it comes upon it when anything else
-    /// happens, such as an answer from a cradle.
+    /// Leaves a message without waking the reactor, which finds it at its next event, such as an answer from
+    /// a cradle.
     pub fn leave(&self, message: Message) {
         self.inbox.letters.lock().all.push(message);
     }
 
-    /// Has the reactor see what lies there.
+    /// Wakes the reactor.
     pub fn ring(&self) {
         let _ = rustix::io::write(&self.inbox.bell, &1u64.to_ne_bytes());
     }

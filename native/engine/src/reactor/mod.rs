@@ -1,6 +1,6 @@
 //! The event loop: one thread for the output, exits and deadlines of all commands.
 //!
-//! It owns every live command; others talk to it through its mailbox.
+//! The loop owns every live command; other threads talk to it through its mailbox.
 
 mod answers;
 mod cradles;
@@ -42,44 +42,44 @@ use crate::reactor::state::leftover::{Disposal, Leftover};
 use crate::reactor::state::timers::{Alarm, Timers};
 use crate::request::order::LaunchOrder;
 
-/// The loop's state.
+/// The state of the loop.
 pub struct Reactor {
     pub(super) watch: Watch,
     pub(super) mailbox: Mailbox,
     pub(super) commands: HashMap<u64, LiveCommand>,
-    /// Whose command a cradle is at, by their ids.
+    /// The command in each cradle, by the cradle's id.
     pub(super) cradles: HashMap<u64, u64>,
-    /// Pipes that outlived their command's result: drained, so that their holders can go on.
+    /// Pipes that outlived their command's result, drained so that the processes that hold them can go on.
     pub(super) held: HashMap<u64, Vec<Stream>>,
-    /// Those who outlived their command.
+    /// Processes that outlived their command.
     pub(super) leftovers: HashMap<u64, Leftover>,
-    /// Those who follow a command, running or left.
+    /// Requests about the members of a command, which may be over.
     pub(super) followers: HashMap<u64, Followers>,
     pub(super) timers: Timers,
     pub(super) disk: Disk,
     pub(super) disposals: Vec<Disposal>,
-    /// That run.
+    /// The keepers that run.
     pub(super) keepers: Vec<Arc<Keeper>>,
-    /// To be reaped.
+    /// The process groups to be reaped.
     pub(super) groups: HashMap<u64, Group>,
     pub(super) orders: Arc<Queue<LaunchOrder>>,
     pub(super) on_keeper_death: Box<dyn Fn() + Send>,
     pub(super) on_listen: OnListen,
     pub(super) buffer: PageBuffer,
-    /// For what cradles say.
+    /// The buffer for answers of cradles.
     pub(super) answers: Vec<u8>,
 }
 
-/// Told of a sandbox by a number, with its plan, the socket by which who is in it is to reach the
-/// network, and a pipe: a byte says there that it is served, its end that nobody does. Later, without
-/// them, that it is gone.
+/// Called with the id of a sandbox's keeper, its plan, and two descriptors: the socket on which processes in
+/// the sandbox reach its proxy, and a pipe. A byte written to the pipe means that the proxy is served; its
+/// end, that it is not. Called again without descriptors when the sandbox is gone.
 pub type OnListen = Box<dyn Fn(u64, &[u8], Option<[OwnedFd; 2]>) + Send>;
 
-/// The size of the buffer for what cradles say, in bytes: longer than any answer.
+/// The size of the buffer for answers of cradles, in bytes; all answers are shorter.
 const ANSWERS_SIZE: usize = 128 * 1024;
-/// How many events one wait brings at most.
+/// The most events of one wait.
 const MOST_EVENTS: usize = 256;
-/// Full rounds of events that go before the timers.
+/// The number of full rounds of events after which timers get a turn.
 const ROUNDS_BEFORE_TIMERS: usize = 16;
 
 /// Starts the loop on a thread of its own.
@@ -90,7 +90,7 @@ pub fn start(
     on_keeper_death: Box<dyn Fn() + Send>,
     on_listen: OnListen,
 ) -> io::Result<()> {
-    // Everything that can run short comes before the threads, which could not be taken back.
+    // Everything that can fail comes before the thread, which could not be taken back.
     let buffer = PageBuffer::new()?;
     let mut reactor = Reactor {
         watch,
@@ -123,17 +123,18 @@ impl Reactor {
             let wait = wait.and_then(|wait| Timespec::try_from(wait).ok());
             match self.watch.wait(&mut events, wait.as_ref()) {
                 Ok(()) => {}
-                // So ends a stop of the host, with timers due whose commands have long ended or
-                // printed: what happened is looked at first.
+                // A stop of the host (SIGSTOP) ends with EINTR. Timers are due then whose commands ended or
+                // printed long ago, so events are handled first.
                 Err(Errno::INTR) => continue,
-                // Only a bug of ours can be the reason; turning in circles would hide it.
+                // Only a bug of the engine can cause this; repeating the wait would hide it.
                 Err(_) => return,
             }
             let rung = events.iter().any(|event| Source::of(event).0 == BELL);
-            // What an event is about may be in a letter that nobody has rung for.
+            // A message that an event depends on may have been left without a ring.
             self.read_mail(rung);
             events.iter().for_each(|event| self.ready(event));
-            // More has happened than fits; but who prints without end must not stop the clock.
+            // More events are waiting than fit, so timers wait too; but commands that print without end must
+            // not stop the clock.
             let full = events.len() == events.capacity();
             full_rounds = if full { full_rounds + 1 } else { 0 };
             if full_rounds % ROUNDS_BEFORE_TIMERS == 0 {
@@ -202,12 +203,12 @@ impl Reactor {
     }
 
     pub(super) fn watch(&self, fd: BorrowedFd, id: u64, source: Source, flags: EventFlags) {
-        // Fails only when the kernel is out of memory or watches; the command's own
-        // deadline then still ends it.
+        // This fails only when the kernel is out of memory or watches; the command's own deadline then still
+        // ends it.
         let _ = self.watch.add(fd, id, source, flags);
     }
 
-    /// Before every close.
+    /// Removes a descriptor; needed before every close.
     pub(super) fn unwatch(&self, fd: BorrowedFd) {
         self.watch.remove(fd);
     }

@@ -1,9 +1,9 @@
-//! Whoever is asked something and does not answer has an end: a cradle that somebody traces, or that a
-//! frozen group holds, a keeper that hangs. Nobody waits for such a one for ever, and a command is not
-//! ended for it that may run as long as it likes.
+//! Handling of cradles and keepers that do not answer: a cradle that is traced or in a frozen cgroup, a
+//! keeper that hangs. The engine does not wait for ever; but a command without a deadline is not ended for
+//! it.
 //!
-//! It is counted how often it was looked for an answer, a second apart, and not how late it is: a host that
-//! was stopped itself, or had no processor, has heard nothing either.
+//! Time is counted in looks for an answer, a second apart, and not by the clock: a host that was stopped
+//! itself, or got no CPU time, has read no answers either.
 
 use forkline_protocol::Order;
 
@@ -16,7 +16,7 @@ use crate::reactor::state::silence::{KILLED, LEAST_START, PATIENCE, Remedy, STAR
 use crate::request::letter::{Delivery, tell};
 
 impl Reactor {
-    /// A cradle has said something.
+    /// Notes that a cradle has answered.
     pub(super) fn cradle_answered(&mut self, id: u64) {
         let silence = match (self.commands.get_mut(&id), self.leftovers.get_mut(&id)) {
             (Some(command), _) => &mut command.silence,
@@ -26,7 +26,7 @@ impl Reactor {
         silence.looks = 0;
     }
 
-    /// There was no answer until now; it is looked for one second after the other.
+    /// Handles one more second without an answer.
     pub(super) fn handle_silence(&mut self, id: u64) {
         let Some(command) = self.commands.get_mut(&id) else {
             return self.handle_silent_leftover(id);
@@ -38,7 +38,7 @@ impl Reactor {
             Phase::Ending(..) => match command.silence.of_ending(command.grace) {
                 Remedy::Wait => {}
                 Remedy::Ask => {
-                    // Whoever has not been told to end is told now; a signal of no effect is answered.
+                    // The order to end may have been lost; a signal without effect must be answered.
                     command.tell(Order::End(0));
                     command.ping();
                 }
@@ -46,7 +46,7 @@ impl Reactor {
                 Remedy::GiveUp => self.give_up(id),
             },
             Phase::Asking(_) if command.silence.looks >= PATIENCE * 2 => {
-                // Its cradle goes on to look after them, once it can.
+                // The cradle goes on to look after the processes left, once it can.
                 if command.rest == Rest::Unknown {
                     command.assume_leader_left();
                 }
@@ -77,7 +77,7 @@ impl Reactor {
         match remedy {
             Remedy::Wait | Remedy::Ask => {}
             Remedy::Kill if !is_sent => {
-                // The socket has never taken it, and will not.
+                // The socket has never taken the request, and will not.
                 if letter.is_some_and(|letter| letter.withdraw() == Delivery::Withdrawn) {
                     let subject = "the command, whose request could not be sent".to_owned();
                     let error = LaunchError { step: Step::Keeper, errno: libc::EAGAIN, subject };
@@ -85,7 +85,8 @@ impl Reactor {
                     self.not_started(id, ended);
                 }
             }
-            // It reads nothing before it has greeted. Whoever is made by it then reads of the end first.
+            // The keeper reads nothing before it has greeted. A cradle that it makes later reads the end of
+            // its channel first.
             Remedy::Kill if cancelled && !has_greeted => {
                 if let Some(cradle) = command.cradle.take() {
                     self.forget(&cradle);
@@ -102,7 +103,7 @@ impl Reactor {
         let has_members_request = self.has_members_request(id);
         let Some(command) = self.commands.get_mut(&id) else { return };
         let looks = command.silence.looks;
-        // It has most likely ended, and its cradle may not be able to say so.
+        // The command has most likely ended, and its cradle may not be able to say so.
         let seems_ended = command.outputs_ended() && command.cradle.is_some();
         if seems_ended && command.signals.is_empty() {
             command.ping();
@@ -111,7 +112,7 @@ impl Reactor {
             return;
         }
         for sent in &mut command.signals {
-            // In the place of each is one that is answered to nobody, if it ever is.
+            // Each callback is replaced by one without effect, for the answer that may still come.
             std::mem::replace(sent, Box::new(|_| {}))(false);
         }
         let has_ended = command.pid > 0 && !read_state(command.pid).is_some_and(is_alive);
@@ -150,8 +151,8 @@ impl Reactor {
         }
     }
 
-    /// Nobody will say more of this command; what is known of it is told. Its cradle, if it ever goes on,
-    /// finds its channel closed, and ends what there is.
+    /// Gives up a command: makes its result of what is known. The cradle, if it ever goes on, finds its
+    /// channel closed, and ends the processes left.
     fn give_up(&mut self, id: u64) {
         self.may_have_started(id);
         let Some(command) = self.commands.get_mut(&id) else { return };
@@ -164,7 +165,7 @@ impl Reactor {
 }
 
 impl LiveCommand {
-    /// Has the cradle say something: whoever can, answers that.
+    /// Asks for a sign of life: signal 0, which every cradle answers.
     fn ping(&mut self) {
         self.signals.push_back(Box::new(|_| {}));
         self.tell(Order::Signal(0));

@@ -1,4 +1,4 @@
-//! A command's way from the request to its start, or to the news that there is none.
+//! The steps of a command from its request to its start, or to the news that it never starts.
 
 use rustix::io::Errno;
 
@@ -15,13 +15,13 @@ use crate::reactor::state::silence::Silence;
 use crate::reactor::state::timers::Alarm;
 use crate::request::order::{CradleChoice, LaunchOrder};
 
-/// Of the cradles of one keeper the one that waited, and then the one that was made, may be unfit.
+/// The number of unfit cradles up to which the same keeper makes a new one.
 pub(super) const OF_ITS_KEEPER: u32 = 1;
-/// And the one that another keeper has made.
+/// The number of unfit cradles up to which another keeper makes a new one.
 const OF_ANOTHER: u32 = 2;
 
 impl Reactor {
-    /// A command is about to be asked for.
+    /// Takes over a command whose request is about to be sent.
     pub(super) fn sent(&mut self, mut command: LiveCommand) {
         let id = command.id;
         if let Some(cradle) = &command.cradle {
@@ -37,7 +37,7 @@ impl Reactor {
         }
     }
 
-    /// It is about to be asked for again.
+    /// Takes over the new cradle of a command whose request is about to be sent again.
     pub(super) fn sent_again(&mut self, id: u64, turn: Turn, cradle: Cradle) {
         let Some(command) = self.commands.get_mut(&id) else {
             return self.free(turn.keeper(), cradle);
@@ -48,10 +48,10 @@ impl Reactor {
         (command.turn, command.silence) = (Some(turn), Silence::default());
     }
 
-    /// Its cradle is not as it was made, and has started nothing: a new one is asked, and at last one of
-    /// another keeper, since whoever is changed hands that on to those that it makes.
+    /// Handles a cradle that is no longer as it was made, and so has refused the request. A new one is asked,
+    /// and at last one of another keeper, since a changed keeper passes its state on to new cradles.
     ///
-    /// `known`: so many of them are known not to be fit, if more are than have said so.
+    /// `known`: the number of cradles known to be unfit, if that is more than have said so.
     pub(super) fn is_unfit(&mut self, id: u64, errno: i32, known: u32, why: &str) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         let Phase::Starting { cancelled } = command.phase else { return };
@@ -80,19 +80,19 @@ impl Reactor {
         }
     }
 
-    /// Its cradle has died, or is to be heard of no more, after it may have read the request and before it
-    /// has said what came of it. It may run, so it has been started.
+    /// Notes that a command may have been started: its cradle has died, or has become silent, after it may
+    /// have read the request.
     pub(super) fn may_have_started(&mut self, id: u64) {
         if self.commands.get(&id).is_some_and(|p| matches!(p.phase, Phase::Starting { .. })) {
             self.started(id);
         }
     }
 
-    /// It runs.
+    /// Notes that the command runs.
     pub(super) fn started(&mut self, id: u64) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         self.timers.cancel(id, Alarm::Unanswered);
-        // Our copies of the command's ends: their end is to be the command's.
+        // The host's copies of the command's ends of its pipes are closed, so that they end with the command.
         (command.letter, command.turn) = (None, None);
         let Phase::Starting { cancelled } = command.phase else { return };
         let cancelled_by = Phase::Ending(Cause::Cancelled, None);
@@ -114,7 +114,7 @@ impl Reactor {
         self.flush_input(id);
     }
 
-    /// It does not run, and never will.
+    /// Notes that the command does not run and never will.
     pub(super) fn not_started(&mut self, id: u64, ended: Ended) {
         self.release(id);
         let Some(command) = self.commands.remove(&id) else { return };

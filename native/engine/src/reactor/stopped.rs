@@ -1,8 +1,8 @@
-//! Keepers and cradles that somebody has stopped, or who are never to go on. A keeper has its cradles go on;
-//! the host its keeper, and a cradle that has no keeper any more.
+//! Detection of stopped processes. A keeper continues its cradles; the host continues its keeper, and cradles
+//! whose keeper is gone.
 //!
-//! Nothing tells the host of it, and to look all the time would keep an idle machine awake. So it looks
-//! when it waits for an answer and there is none.
+//! The kernel does not notify the host of such stops, and polling would keep an idle machine awake. So the
+//! host looks for them only while an answer is late.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -13,16 +13,16 @@ use crate::reactor::Reactor;
 use crate::reactor::state::command::{LiveCommand, Phase};
 use crate::reactor::state::timers::Alarm;
 
-/// An answer that has not come for this long may never come.
+/// The time after which an answer is late.
 const UNANSWERED: Duration = Duration::from_secs(1);
 
 impl Reactor {
-    /// Something has been asked of a cradle.
+    /// Sets the timer for an answer from a cradle.
     pub(super) fn expect_answer(&mut self, id: u64) {
         self.timers.set(id, Alarm::Unanswered, Instant::now() + UNANSWERED);
     }
 
-    /// Nobody has answered yet.
+    /// Handles a late answer: continues stopped keepers and cradles.
     pub(super) fn unanswered(&mut self, id: u64) {
         for keeper in &self.keepers {
             keeper.lifeline.go_on();
@@ -39,7 +39,7 @@ impl Reactor {
         }
     }
 
-    /// The cradle of a command ends, wherever it is; its keeper then ends what it has left.
+    /// Kills the cradle of a command; its keeper then ends the processes left.
     pub(super) fn kill_cradle(&self, id: u64) {
         self.signal_cradle(id, libc::SIGKILL);
     }
@@ -64,7 +64,7 @@ impl LiveCommand {
     }
 }
 
-/// As long as its channel is open, the cradle lives, and nobody else has its number.
+/// Signals a cradle. The channel is open, so the cradle is alive and its process id has not been reused.
 fn signal_living(cradle: i32, channel: BorrowedFd, signal: i32) {
     if cradle <= 0 {
         return;
@@ -74,7 +74,7 @@ fn signal_living(cradle: i32, channel: BorrowedFd, signal: i32) {
     if pidfd < 0 {
         return;
     }
-    // SAFETY: just opened, and nobody else's.
+    // SAFETY: the descriptor was just opened, and nothing else owns it.
     let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
     let mut watched = [PollFd::from_borrowed_fd(channel, PollFlags::empty())];
     let none = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -82,6 +82,6 @@ fn signal_living(cradle: i32, channel: BorrowedFd, signal: i32) {
         return;
     }
     let details = std::ptr::null::<libc::siginfo_t>();
-    // SAFETY: takes numbers, and no details of the signal.
+    // SAFETY: takes numbers, and a null pointer for the signal's details.
     unsafe { libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), signal, details, 0) };
 }

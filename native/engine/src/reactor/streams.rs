@@ -1,4 +1,4 @@
-//! Output and input of live commands, as it flows.
+//! Output and input of live commands.
 
 use std::os::fd::AsFd;
 use std::time::Instant;
@@ -26,7 +26,7 @@ impl Reactor {
         let Some(stream) = streams.and_then(|streams| streams.get_mut(index)) else { return };
         match stream.drain(self.buffer.bytes(), |_| {}) {
             Progress::Dry | Progress::More => {}
-            // Level-triggered: a pipe that is to be left alone must not be watched.
+            // The watch is level-triggered: a pipe that is not read must not be watched.
             Progress::Full | Progress::Ended => {
                 self.watch.remove(stream.descriptor.as_fd());
             }
@@ -40,7 +40,7 @@ impl Reactor {
         }
     }
 
-    /// Takes what lies in its pipes at this moment; the disk thread does so by itself.
+    /// Reads what is in the command's pipes now; the disk thread does so for its own.
     pub(super) fn read_rest(&mut self, id: u64) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         let mut is_overflowing = false;
@@ -55,7 +55,7 @@ impl Reactor {
         }
     }
 
-    /// From now on the disk thread drains it, if it is to have a file.
+    /// Hands the streams to the disk thread, if the command is to have a spill file.
     pub(super) fn spill(&mut self, id: u64) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         let Spilling::Wanted(target) = std::mem::replace(&mut command.spill, Spilling::OnDisk)
@@ -94,14 +94,14 @@ impl Reactor {
         self.unpause(id);
     }
 
-    /// Its listener has left: it no longer holds the command up.
+    /// Notes that the listener has left: it no longer makes the command wait.
     pub(super) fn detach(&mut self, id: u64) {
         let Some(command) = self.commands.get(&id) else { return };
         command.tell_listeners(Live::detach);
         self.unpause(id);
     }
 
-    /// Watches again what was left alone for the listener's sake and need not be any more.
+    /// Watches again the streams that were paused for the listener and need not be any more.
     fn unpause(&mut self, id: u64) {
         let Some(command) = self.commands.get(&id) else { return };
         if matches!(command.spill, Spilling::OnDisk) {
@@ -110,7 +110,7 @@ impl Reactor {
         for (index, stream) in command.streams.iter().enumerate() {
             let tap = stream.tap.lock();
             if !tap.ended && !tap.is_paused() {
-                // Already watched, if it was the other stream that was full.
+                // The stream may be watched already, if the other stream was the full one.
                 let source = Source::Output(index);
                 self.watch(stream.descriptor.as_fd(), id, source, EventFlags::IN);
             }
@@ -132,7 +132,7 @@ impl Reactor {
         self.flush_input(id);
     }
 
-    /// A command without a terminal is left alone: a pipe has no size.
+    /// Changes the size of a terminal. No effect on a pipe, which has no size.
     pub(super) fn resize(&mut self, id: u64, size: Size) {
         let input = self.commands.get(&id).and_then(|command| command.input.as_ref());
         if let Some(input) = input {

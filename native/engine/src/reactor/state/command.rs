@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Starting ─▶ Running ──exit───────────────────────▶ Draining ─▶ Closing ─▶ Asking ─▶ (ended)
-//!                └──deadline, cancel──▶ Ending ─over─▶┘           (spill)   (who is left)
+//!                └──deadline, cancel──▶ Ending ─over─▶┘           (spill)   (members)
 //! ```
 
 use std::collections::VecDeque;
@@ -26,89 +26,89 @@ use crate::reactor::state::input::Input;
 use crate::reactor::state::silence::Silence;
 use crate::request::letter::{Letter, tell};
 
-/// A command that has been asked for.
+/// A command whose request has been made.
 pub struct LiveCommand {
     /// Unique in this host.
     pub id: u64,
-    /// Who started it.
+    /// The owner that started it.
     pub owner: Arc<Owner>,
-    /// Whether it was cancelled on its way here.
+    /// The ticket, by which it may have been cancelled on its way here.
     pub ticket: Arc<Ticket>,
-    /// Where its events go.
+    /// The receiver of its events.
     pub sink: Arc<dyn Sink>,
-    /// Whose cradle it is in.
+    /// The keeper of its cradle.
     pub keeper: Tenancy,
-    /// Its cradle; None: that has died, or has nothing more to do with it.
+    /// The cradle. None: the cradle has died, or has nothing more to do for the command.
     pub cradle: Option<Cradle>,
-    /// Its process id, and its group's and session's; 0: not known yet.
+    /// The process id, which is also the id of its process group and session. 0: not known yet.
     pub pid: i32,
-    /// Its cradle's process id; 0: not known yet.
+    /// The process id of its cradle. 0: not known yet.
     pub cradle_pid: i32,
-    /// How its text begins: at most [`LABELLED`] bytes.
+    /// The start of its text, at most [`LABELLED`] bytes.
     pub text_start: Vec<u8>,
     /// The request, until it is answered.
     pub letter: Option<Arc<Letter>>,
-    /// Who is to take it, until then.
+    /// The claim on the keeper that is to take the request, until it is answered.
     pub turn: Option<Turn>,
-    /// Its launch.
+    /// The time of its launch.
     pub started: Instant,
-    /// What it may take from its start.
+    /// The time that it may take from its start.
     pub timeout: Option<Duration>,
-    /// From SIGTERM to SIGKILL.
+    /// The time from SIGTERM to SIGKILL.
     pub grace: Duration,
-    /// How its listener wants output.
+    /// The form in which its listener wants output.
     pub form: Form,
-    /// Its output, whoever drains it.
+    /// The outputs, by whatever thread they are drained.
     pub outputs: Vec<Output>,
-    /// Its output pipes, while the reactor drains them.
+    /// The output pipes, while the reactor drains them.
     pub streams: Vec<Stream>,
-    /// The file for all output.
+    /// The state of its spill file.
     pub spill: Spilling,
-    /// Its standard input, while it is open.
+    /// The standard input, while it is open.
     pub input: Option<Input>,
-    /// Whether its cradle goes where it goes, and so is of no use to another one.
+    /// Whether its cradle shares its working directory, and so can't be used for another command.
     pub follow: bool,
-    /// Where it was at its end.
+    /// The working directory at its end.
     pub directory: Option<PathBuf>,
-    /// Why it does not come after its host: see the outcome.
+    /// The errno of the failure to lower its priority: see the outcome.
     pub priority_errno: i32,
-    /// Its end of its terminal, kept open until it has ended.
+    /// The command's end of its terminal, kept open until the command has ended.
     pub terminal: Option<OwnedFd>,
-    /// Who waits to hear whether a signal was sent, in order.
+    /// Callbacks for signals that were requested, in order; called with whether the signal was sent.
     pub signals: VecDeque<Box<dyn FnOnce(bool) + Send>>,
-    /// Those who are left, as they were told last.
+    /// The members that are left, as last reported.
     pub members: Vec<BackgroundProcess>,
-    /// Whether these are all; the next ones are then told in their place.
+    /// Whether the report of its members is complete; if so, the next report replaces it.
     pub all_told: bool,
-    /// What is known of those who are left.
+    /// The knowledge of its members.
     pub rest: Rest,
-    /// Where it stands.
+    /// The phase.
     pub phase: Phase,
-    /// How many cradles were not fit to take it.
+    /// The number of cradles that were not fit to take it.
     pub unfit_cradles: u32,
-    /// Of its cradle.
+    /// The silence of its cradle.
     pub silence: Silence,
 }
 
-/// What is known of those who are left when the leader has ended.
+/// The knowledge of the members that are left when the leader has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rest {
-    /// There may be some.
+    /// Some may be left.
     Unknown,
-    /// There is nobody.
+    /// None is left.
     Gone,
-    /// There are some who can't be ended.
+    /// Some are left that can't be ended.
     Unkillable,
-    /// There may be some, and nobody can tell: the cradle was killed.
+    /// Some may be left, and there is nothing to ask: the cradle was killed.
     Lost,
 }
 
-/// What becomes of its spill file.
+/// The state of a command's spill file.
 #[derive(Debug)]
 pub enum Spilling {
-    /// None was asked for.
+    /// No file was asked for.
     No,
-    /// It is to have one, now or once its output is long.
+    /// A file is to be opened, now or once the output is long.
     Wanted(SpillTarget),
     /// The disk thread drains its output.
     OnDisk,
@@ -116,36 +116,36 @@ pub enum Spilling {
     Closed(SpillReport),
 }
 
-/// Where a command stands.
+/// The phase of a command.
 #[derive(Debug, Clone, Copy)]
 pub enum Phase {
-    /// It has been asked for.
+    /// The request is on the way.
     Starting {
-        /// And is no longer wanted.
+        /// Whether it has been cancelled.
         cancelled: bool,
     },
-    /// It runs.
+    /// The command runs.
     Running,
-    /// It is being ended; its leader may have ended already.
+    /// The command is being ended. The leader may have ended already.
     Ending(Cause, Option<CommandExit>),
-    /// It has ended; its output may not have.
+    /// The command has ended; its output may not be complete until this time.
     Draining(CommandExit, Instant),
-    /// Its output is complete; the spill file is being closed.
+    /// The output is complete; the spill file is being closed.
     Closing(CommandExit),
-    /// Somebody it started may still run: who?
+    /// Members may still run; the cradle is asked for them.
     Asking(CommandExit),
 }
 
-/// How it ended.
+/// The end of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandExit {
-    /// What ended it.
+    /// The reason for its end.
     pub cause: Cause,
-    /// Its status.
+    /// The exit status.
     pub status: Status,
-    /// What it used.
+    /// The resources that it used.
     pub usage: Usage,
-    /// How long it ran.
+    /// The time it ran.
     pub wall: Duration,
     /// Whether SIGKILL was needed.
     pub forced: bool,
@@ -153,18 +153,18 @@ pub struct CommandExit {
 
 /// The longest label, in characters.
 const LONGEST_LABEL: usize = 200;
-/// As many bytes of a text are enough for it.
+/// The number of bytes of a text that are enough for a label.
 pub const LABELLED: usize = LONGEST_LABEL * 8;
 
 impl LiveCommand {
-    /// Its text in one line: so those of its processes are called that have no other name.
+    /// Returns its text in one line, which names those of its processes that have no other name.
     pub fn label(&self) -> String {
         let words = String::from_utf8_lossy(&self.text_start);
         let line = words.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
         line.chars().take(LONGEST_LABEL).collect()
     }
 
-    /// These are left; `more`: others too, who are told next.
+    /// Adds members that are left. `more`: whether the report continues.
     pub fn add_members(&mut self, members: &[Member], label: &str, more: bool) {
         if self.all_told {
             self.members.clear();
@@ -173,21 +173,21 @@ impl LiveCommand {
         self.all_told = !more;
     }
 
-    /// Nobody can tell who of it is left: its own process may be.
+    /// Assumes that the leader is left, since nothing can tell which members are.
     pub fn assume_leader_left(&mut self) {
         let member = BackgroundProcess { pid: self.pid, group: self.pid, command: self.label() };
         self.rest = Rest::Lost;
         self.members = Some(member).filter(|member| member.pid > 0).into_iter().collect();
     }
 
-    /// Tells its cradle something; one that is gone need not know.
+    /// Sends an order to its cradle, if there is one.
     pub fn tell(&self, order: Order) {
         if let Some(cradle) = &self.cradle {
             tell(&cradle.channel, order);
         }
     }
 
-    /// Tells the listener of each output.
+    /// Calls `tell` with the queue of each output's listener.
     pub fn tell_listeners(&self, tell: impl Fn(&mut Live)) {
         for output in &self.outputs {
             if let Some(live) = output.tap.lock().live.as_mut() {
@@ -196,29 +196,29 @@ impl LiveCommand {
         }
     }
 
-    /// Whether nobody holds an output of its any more.
+    /// Returns whether no process has any of its outputs open.
     pub fn outputs_ended(&self) -> bool {
         self.outputs.iter().all(|output| output.tap.lock().ended)
     }
 
-    /// Whether its cradle was killed, and what it has left may still be told.
+    /// Returns whether its cradle was killed, and the keeper's report of the processes left may still come.
     pub fn is_lost(&self) -> bool {
         self.rest == Rest::Lost
     }
 
-    /// Whether the command waits for its listener.
+    /// Returns whether the command waits for its listener.
     pub fn is_paused(&self) -> bool {
         self.outputs.iter().any(|output| output.tap.lock().is_paused())
     }
 
-    /// When output last came.
+    /// Returns the time at which output last came.
     pub fn last_data(&self) -> Instant {
         let last = self.outputs.iter().map(|output| output.tap.lock().last_data).max();
         last.unwrap_or(self.started)
     }
 }
 
-/// A process as listeners are told of it. `label`: its name, where it has no other.
+/// Describes a member for listeners. `label`: its command line, if the member has none.
 pub fn described(member: Member, label: &str) -> BackgroundProcess {
     let command = match member.command {
         Some(words) => String::from_utf8_lossy(&words).into_owned(),

@@ -1,28 +1,28 @@
-//! Those who follow a command.
+//! Requests about the members of a command.
 
 use crate::command::outcome::BackgroundProcess;
 
-/// Told who of a command runs; None: it could not be looked at.
+/// Called with the members that run. None: they could not be found out.
 pub type OnMembers = Box<dyn FnOnce(Option<Vec<BackgroundProcess>>) + Send>;
-/// Told that no member of a command is left, as far as can be told.
+/// Called when no member of a command is left, or when that can't be found out any more.
 pub type OnGone = Box<dyn FnOnce(MembersGone) + Send>;
 
-/// How sure it is that no member of a command is left.
+/// The certainty that no member of a command is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MembersGone {
-    /// The kernel has told so.
+    /// The kernel has confirmed it.
     Confirmed,
-    /// Nothing can tell any more: some may be left.
+    /// There is nothing to ask any more: some may be left.
     Unknown,
 }
 
-/// Who waits for what, of one command.
+/// The requests about one command.
 #[derive(Default)]
 pub struct Followers {
-    /// Who asked for the processes that run.
+    /// Callbacks that wait for the members that run.
     pub asked: Vec<OnMembers>,
-    /// Who waits for the end of all of them.
+    /// Callbacks that wait until no member is left.
     pub gone: Vec<OnGone>,
-    /// The answer so far.
+    /// The members reported so far.
     pub members: Vec<BackgroundProcess>,
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-/// As cradles are told it: rounded up to milliseconds.
+/// Returns the time in the unit of cradles' orders: milliseconds, rounded up.
 pub fn milliseconds(time: Duration) -> u64 {
-    // A little more is no harm; no time at all means SIGKILL at once.
+    // A little more does no harm, but zero means SIGKILL at once.
     u64::try_from(time.as_micros().div_ceil(1000)).unwrap_or(u64::MAX)
 }
 

@@ -7,34 +7,34 @@ use rustix::io::Errno;
 
 use crate::command::Stdin;
 
-/// Told once its bytes are in the pipe, or why they never will be.
+/// Called once the bytes are in the pipe, or with the reason why they never will be.
 pub type OnWritten = Box<dyn FnOnce(Result<(), Errno>) + Send>;
 
-/// The writing end, and what waits to be written.
+/// The writing end, and the bytes that wait.
 pub struct Input {
-    /// Non-blocking.
+    /// The descriptor; non-blocking.
     pub descriptor: OwnedFd,
     queue: VecDeque<(Vec<u8>, usize, OnWritten)>,
     ending: bool,
 }
 
-/// What a turn of writing came to.
+/// The result of a turn of writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// All is written; more may come.
+    /// All is written; more bytes may come.
     Idle,
-    /// The pipe or terminal takes no more for now.
+    /// The pipe or terminal takes no more bytes for now.
     Blocked,
-    /// It is to be closed: the caller's wish, or nobody reads any more.
+    /// The input is to be closed: the caller has asked for it, or no process can read any more.
     Close,
 }
 
 impl Input {
-    /// Over the writing end of a pipe, with what is known of the input already.
+    /// Makes an input over the writing end of a pipe, with the bytes that are known already.
     pub fn new(descriptor: OwnedFd, stdin: &Stdin) -> Self {
         let mut input = Input { descriptor, queue: VecDeque::new(), ending: false };
         if let Stdin::Bytes(bytes) = stdin {
-            // A command that does not read its input is none the worse for it.
+            // A command need not read its input.
             input.push(bytes.clone(), Box::new(|_| {}));
             input.end();
         }
@@ -49,12 +49,12 @@ impl Input {
         self.queue.push_back((bytes, 0, written));
     }
 
-    /// Closes it once all is written.
+    /// Closes the input once all is written.
     pub fn end(&mut self) {
         self.ending = true;
     }
 
-    /// Writes as much as the pipe takes.
+    /// Writes as many bytes as the pipe takes.
     pub fn flush(&mut self) -> Flow {
         while let Some((bytes, offset, written)) = self.queue.pop_front() {
             let rest = bytes.split_at(offset).1;
@@ -79,7 +79,7 @@ impl Input {
         if self.ending { Flow::Close } else { Flow::Idle }
     }
 
-    /// Nobody will read what waits.
+    /// Fails the writes that wait: no process will read them.
     pub fn fail(&mut self, error: Errno) {
         for (_, _, written) in self.queue.drain(..) {
             written(Err(error));

@@ -1,4 +1,4 @@
-//! What outlived its command, and the disposals of owners.
+//! Processes that outlived their command, and the disposals of owners.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,45 +12,45 @@ use crate::reactor::state::grace::milliseconds;
 use crate::reactor::state::silence::Silence;
 use crate::request::letter::tell;
 
-/// Called once everything is gone.
+/// Called once all is gone.
 pub type OnDisposed = Box<dyn FnOnce() + Send>;
 
-/// Those who outlived their command, in its cradle.
+/// Processes that outlived their command, in its cradle.
 pub struct Leftover {
-    /// Whose.
+    /// The id of the owner.
     pub owner: u64,
-    /// What those of them are called that have no other name.
+    /// The command line shown for those that have none.
     pub label: String,
-    /// Whose cradle it is.
+    /// The keeper of the cradle.
     pub keeper: Tenancy,
-    /// The way to it.
+    /// The cradle.
     pub cradle: Cradle,
-    /// Its process id.
+    /// The process id of the cradle.
     pub cradle_pid: i32,
-    /// From SIGTERM to SIGKILL.
+    /// The time from SIGTERM to SIGKILL.
     pub grace: Duration,
-    /// They are to be ended.
+    /// Whether they are being ended.
     pub is_ending: bool,
-    /// They can't be ended.
+    /// Whether they can't be ended.
     pub given_up: bool,
-    /// Of their cradle.
+    /// The silence of their cradle.
     pub silence: Silence,
 }
 
 /// A disposal under way.
 pub struct Disposal {
-    /// Whose commands end.
+    /// The owner whose commands end.
     pub owner: Arc<Owner>,
-    /// From SIGTERM to SIGKILL.
+    /// The time from SIGTERM to SIGKILL.
     pub grace: Duration,
-    /// Whether those left by commands that have ended have been told.
+    /// Whether leftovers of earlier commands have been told to end.
     pub told: bool,
     /// Called at its end.
     pub done: OnDisposed,
 }
 
 impl Leftover {
-    /// Has them end.
+    /// Tells the cradle to end them.
     pub fn end(&mut self, grace: Duration) {
         (self.grace, self.is_ending, self.given_up) = (grace, true, false);
         self.silence = Silence::default();

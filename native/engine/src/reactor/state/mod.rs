@@ -1,4 +1,4 @@
-//! What the reactor keeps of commands, owners and keepers.
+//! The state that the reactor keeps of commands, owners and keepers.
 
 pub mod command;
 pub mod followers;

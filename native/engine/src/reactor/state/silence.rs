@@ -1,38 +1,41 @@
-//! How long a cradle has said nothing, and what is to be done about it.
+//! The silence of a cradle, and its remedies.
 
 use std::time::Duration;
 
-/// How long a cradle, of which something was asked, has said nothing: in looks for an answer.
+/// The time for which a cradle has not answered, counted in looks for an answer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silence {
-    /// Since it has said something, or was asked.
+    /// Looks since its last answer, or since it was asked.
     pub looks: u32,
-    /// Since it was ordered to end all there is, whatever it has said since.
+    /// Looks since it was ordered to end all members, whatever it has answered since.
     ordered: u32,
 }
 
-/// A cradle that lives answers at once; one that is stopped, a second after it was told to go on.
+/// The number of looks after which a cradle is asked again. A live one answers at once, and one that was
+/// stopped does so a second after it was continued.
 pub const PATIENCE: u32 = 5;
-/// From a question that every cradle answers to its end.
+/// The number of looks from that question to the cradle's SIGKILL.
 const ASKED: u32 = 3;
-/// From its end to the end of all waiting.
+/// The number of looks from the SIGKILL to the end of all waiting.
 pub const KILLED: u32 = 5;
-/// A keeper is started, makes a sandbox and a cradle; a program is executed, perhaps from a network.
+/// The number of looks for a start: a keeper is started, makes a sandbox and a cradle; a program is executed,
+/// perhaps from a network.
 pub const START: u32 = 30;
-/// With less time than that a machine that is busy could start nothing.
+/// The least number of looks for a start; with fewer, a busy machine could start nothing.
 pub const LEAST_START: u32 = 10;
-/// So long a cradle tries to end those who can't be ended, and tells of them, with some to spare.
+/// The number of looks for which a cradle tries to end processes that can't be ended, and reports them, with
+/// some to spare.
 const ENDING: u32 = 30;
 
-/// What is to be done about a silence.
+/// The remedy for a silence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
     Wait,
-    /// Ask once more, something that every cradle answers.
+    /// Ask for a sign of life, which every cradle can give.
     Ask,
-    /// It ends, and its keeper ends what it has left.
+    /// Kill the cradle; its keeper then ends the processes left.
     Kill,
-    /// Go on without it.
+    /// Go on without the cradle.
     GiveUp,
 }
 
@@ -42,7 +45,7 @@ impl Silence {
         self.ordered += u32::from(is_ending);
     }
 
-    /// Of one that was ordered to end all there is.
+    /// Returns the remedy for a cradle that was ordered to end all members.
     pub fn of_ending(self, grace: Duration) -> Remedy {
         let (limit, last) = (looks(grace) + PATIENCE, looks(grace) + ENDING);
         match (self.looks, self.ordered) {
@@ -54,7 +57,8 @@ impl Silence {
         }
     }
 
-    /// Of one that has not said what came of a request, for which there is so much patience.
+    /// Returns the remedy for a cradle that has not answered a request. `limit`: the number of looks that are
+    /// allowed.
     pub fn of_start(self, limit: u32) -> Remedy {
         match self.looks {
             looks if looks >= limit + KILLED => Remedy::GiveUp,
@@ -64,7 +68,7 @@ impl Silence {
     }
 }
 
-/// As many looks as take so long.
+/// Returns the number of looks that take so long.
 pub fn looks(time: Duration) -> u32 {
     u32::try_from(time.as_millis().div_ceil(1000))
         .map_or(u32::MAX / 4, |looks| looks.min(u32::MAX / 4))

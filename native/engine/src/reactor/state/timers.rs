@@ -3,28 +3,28 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
-/// What a timer is for. A command has at most one of each.
+/// The purpose of a timer. A command has at most one timer for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Alarm {
-    /// The command's time is up.
+    /// The command's timeout.
     Deadline,
-    /// Its request should have been answered.
+    /// An answer of the cradle is late.
     Unanswered,
-    /// The command has ended; see whether its output has.
+    /// The command has ended; its output may be complete now.
     Quiet,
-    /// Output has waited long enough for its listener.
+    /// Output is due for its listener.
     Flush,
     /// The disk has had its time to finish the spill file.
     Patience,
-    /// The keeper has had its time to end what a cradle that was killed has left.
+    /// The keeper has had its time to end the processes that a killed cradle has left.
     Lost,
-    /// A keeper that has died, or what it has left, may be reaped by now.
+    /// The processes of a dead keeper's group may be reaped now.
     Reap,
-    /// A keeper may have more cradles than anybody needs.
+    /// A keeper may have more idle cradles than needed.
     Shed,
 }
 
-/// Timers by due time. Cancelled ones leave nothing behind.
+/// Timers by due time. A cancelled timer leaves nothing behind.
 #[derive(Debug, Default)]
 pub struct Timers {
     queue: BTreeSet<(Instant, u64, Alarm)>,
@@ -54,12 +54,12 @@ impl Timers {
         }
     }
 
-    /// How long until the next one; None: no timer is set.
+    /// Returns the time until the next timer. None: no timer is set.
     pub fn wait(&self, now: Instant) -> Option<Duration> {
         self.queue.first().map(|(at, ..)| at.saturating_duration_since(now))
     }
 
-    /// Takes out the next one that is due.
+    /// Removes the next due timer and returns it.
     pub fn pop(&mut self, now: Instant) -> Option<(u64, Alarm)> {
         let (at, id, alarm) = *self.queue.first()?;
         if at > now {
