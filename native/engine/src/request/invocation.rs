@@ -1,5 +1,5 @@
-//! A shell with a command's text, or a program with its arguments, ready to be launched; and what to say
-//! when it can't be.
+//! The programs to launch for a command, a shell with its text or a program with its arguments, and the words
+//! for a failure.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -14,22 +14,22 @@ use crate::request::variables::entries;
 use crate::request::words::{programs, words_of};
 use forkline_launch::Image;
 
-/// What a launch needs to know of the shell, or of the program.
+/// The parts of a launch that depend on the shell or the program.
 #[derive(Debug)]
 pub struct Invocation {
-    /// The shells, tried in order; or the places of the program.
+    /// The shells, tried in order, or the possible paths of the program.
     pub images: Vec<Image>,
-    /// Entries each ended by NUL.
+    /// Entries, each ended by NUL.
     pub environment: Vec<u8>,
-    /// To become the script's descriptor.
+    /// The file to become the script descriptor.
     pub script: Option<OwnedFd>,
-    /// Whether they are places of one program.
+    /// Whether `images` are paths of one program.
     is_program: bool,
 }
 
 impl Invocation {
-    /// Of `text` by the first of `shells` that exists; or, when it is words that are each ended by
-    /// NUL, of that program without a shell. `environment` is `NAME=value` entries separated by NUL.
+    /// Prepares `text` for the first of `shells` that exists, or, if `text` consists of words each ended by
+    /// NUL, that program without a shell. `environment` consists of `NAME=value` entries separated by NUL.
     pub fn new(
         shells: &[CString],
         text: &[u8],
@@ -50,7 +50,7 @@ impl Invocation {
         Ok(Invocation { images, environment, script, is_program: false })
     }
 
-    /// What is in the script's file.
+    /// Returns the content of the script's file.
     pub fn script_text(&self) -> Result<Option<Vec<u8>>, LaunchError> {
         let Some(script) = &self.script else { return Ok(None) };
         let mut text = Vec::new();
@@ -60,7 +60,7 @@ impl Invocation {
         Ok(Some(text))
     }
 
-    /// A failure in words for the caller.
+    /// Turns a failure into an error for the caller.
     pub fn explain(&self, step: Step, errno: i32, directory: Option<&CStr>) -> LaunchError {
         let subject = match (step, errno) {
             (Step::Keeper, _) => "forkline-keeper".to_owned(),
@@ -107,7 +107,7 @@ impl Invocation {
     }
 }
 
-/// What would run could be another command.
+/// The text is refused, since a truncated one could be another command.
 fn too_long(TooLong { beside, length }: TooLong) -> LaunchError {
     let error = io::Error::from_raw_os_error(libc::E2BIG);
     let subject = format!(
@@ -116,10 +116,10 @@ fn too_long(TooLong { beside, length }: TooLong) -> LaunchError {
     LaunchError::new(Step::Exec, &error, subject)
 }
 
-/// The longest `NAME=value` the kernel takes, without its NUL.
+/// The longest `NAME=value` that the kernel takes, without its NUL.
 const LONGEST_ENTRY: usize = 128 * 1024 - 1;
 
-/// The command's environment with what the engine adds; every entry ended by NUL.
+/// Returns the command's environment with the engine's own entries; every entry is ended by NUL.
 fn complete(environment: &[u8], mark: &Mark, sealed: Option<[&[u8]; 2]>) -> Vec<u8> {
     let text = sealed.map_or(0, |[_, text]| text.len());
     let mut entries = Vec::with_capacity(environment.len() + text + 128);

@@ -1,5 +1,5 @@
-//! A request on its way to a cradle. It is kept until a cradle has answered: if none has taken it, it
-//! is sent again.
+//! A request on its way to a cradle. The request is kept until a cradle has answered, and is sent again if
+//! none has taken it.
 
 use std::ffi::CString;
 use std::io;
@@ -19,35 +19,35 @@ use crate::command::{Command, Stdin, Streams};
 use crate::request::invocation::Invocation;
 use crate::request::plumbing::descriptors;
 
-/// What a cradle is told, and what it is to have.
+/// A request and its descriptors.
 pub struct Letter {
-    /// Empty when it is in the file.
+    /// The encoded request; empty when it is in the file.
     body: Vec<u8>,
     file: Option<OwnedFd>,
     stdin: Option<OwnedFd>,
     outputs: Vec<OwnedFd>,
     directory: Option<Arc<OwnedFd>>,
     groups: Vec<OwnedFd>,
-    /// For the words of a failure.
+    /// Needed to explain a failure.
     pub invocation: Invocation,
-    /// The same.
+    /// Needed to explain a failure.
     pub directory_name: Option<CString>,
     delivery: Mutex<Delivery>,
 }
 
-/// What has become of a request.
+/// The delivery of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
-    /// It is to be sent.
+    /// The request is to be sent.
     Waiting,
-    /// It will not be.
+    /// The request will not be sent.
     Withdrawn,
-    /// It is with a cradle, or on its way there.
+    /// A cradle has the request, or it is on its way there.
     Sent,
 }
 
 impl Letter {
-    /// Of a command with its ends of its pipes.
+    /// Makes the request of a command. `stdin` and `outputs`: the command's ends of its pipes.
     pub fn new(
         command: &Command,
         mut invocation: Invocation,
@@ -71,7 +71,7 @@ impl Letter {
             attributes,
             terminal: matches!(command.streams, Streams::Terminal(_)),
             follow: command.follow,
-            // Input and delivery begin with the start.
+            // Input and delivery of output begin with the start.
             announce: command.announce
                 || command.listen.is_some()
                 || !matches!(command.stdin, Stdin::Null),
@@ -95,7 +95,7 @@ impl Letter {
         })
     }
 
-    /// Sends it, unless it is no longer wanted; the error is that of the socket.
+    /// Sends the request, unless it has been withdrawn. The error is that of the socket.
     pub fn send(&self, channel: BorrowedFd) -> io::Result<Delivery> {
         let mut outputs = self.outputs.iter().map(AsFd::as_fd);
         let Some(stdout) = outputs.next() else { return Err(io::ErrorKind::InvalidInput.into()) };
@@ -119,7 +119,7 @@ impl Letter {
         Ok(*delivery)
     }
 
-    /// It is not wanted any more; whether it has been sent.
+    /// Withdraws the request, unless it has been sent. Returns its delivery.
     pub fn withdraw(&self) -> Delivery {
         let mut delivery = self.delivery.lock();
         if *delivery == Delivery::Waiting {
@@ -128,30 +128,30 @@ impl Letter {
         *delivery
     }
 
-    /// Whether it has been sent.
+    /// Returns whether the request has been sent.
     pub fn is_sent(&self) -> bool {
         *self.delivery.lock() == Delivery::Sent
     }
 
-    /// Nobody has taken it: it may be sent again.
+    /// Makes the request ready to be sent again: no cradle has taken it.
     pub fn take_back(&self) {
         *self.delivery.lock() = Delivery::Waiting;
     }
 }
 
-/// Tells a cradle something; one that is gone need not know.
+/// Sends an order to a cradle. Errors are ignored, since a cradle that is gone needs no orders.
 pub fn tell(channel: &OwnedFd, order: Order) {
     let _ = send(channel.as_fd(), [&order.encode(), b""], &[]);
 }
 
-/// To be written to by whoever enters it.
+/// Opens `cgroup.procs`, to which a process that enters the group writes.
 fn open_group(path: &Path) -> Result<OwnedFd, LaunchError> {
     let subject = || format!("control group '{}'", path.display());
     let error = |error: Errno| LaunchError::new(Step::Limits, &error.into(), subject());
     open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()).map_err(error)
 }
 
-/// The one that the host is in.
+/// Opens the host's current directory.
 fn current_directory() -> Result<OwnedFd, LaunchError> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let error = |error: Errno| LaunchError::new(Step::Directory, &error.into(), ".");

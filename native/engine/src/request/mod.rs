@@ -1,4 +1,4 @@
-//! A command made ready for a cradle.
+//! Preparation of a command's request to a cradle.
 
 pub mod invocation;
 pub mod letter;

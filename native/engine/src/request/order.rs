@@ -1,4 +1,4 @@
-//! What the launching thread is to send.
+//! Orders to the launcher thread.
 
 use std::sync::Arc;
 
@@ -9,37 +9,37 @@ use crate::command::sink::Sink;
 use crate::keeper::{Keeper, Turn};
 use crate::request::letter::Letter;
 
-/// Of which cradle something is asked again.
+/// The cradle to which a request is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CradleChoice {
-    /// Of whichever waits.
+    /// An idle one, or else a new one.
     Any,
-    /// Of one that is made for it: others may have been changed.
+    /// A new one, since idle ones may have been changed.
     New,
 }
 
-/// A request.
+/// An order to the launcher.
 pub enum LaunchOrder {
-    /// A command.
+    /// Start a command.
     Start(Box<NewCommand>),
-    /// A request that nobody of this keeper has taken, or was fit for.
+    /// Send a request again, since no cradle of this keeper has taken it or was fit for it.
     SendAgain(u64, Arc<Letter>, Arc<Keeper>, CradleChoice),
 }
 
-/// A command on its way to be launched.
+/// A command to be launched.
 pub struct NewCommand {
-    /// Its id.
+    /// The id of the command.
     pub id: u64,
-    /// What to run.
+    /// The description of the command.
     pub command: Command,
-    /// Who wants it.
+    /// The owner that starts it.
     pub owner: Arc<Owner>,
-    /// Whether it is still wanted.
+    /// The ticket by which it may be cancelled.
     pub ticket: Arc<Ticket>,
-    /// Where its events go.
+    /// The receiver of its events.
     pub sink: Arc<dyn Sink>,
-    /// Which thread has asked for it.
+    /// The thread that has requested it.
     pub thread: i32,
-    /// Who runs it.
+    /// The keeper that runs it.
     pub keeper: Result<Turn, LaunchError>,
 }

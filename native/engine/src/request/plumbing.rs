@@ -1,5 +1,4 @@
-//! The descriptors of a launch: pipes for output and input or a terminal for both, and the
-//! script's file.
+//! The descriptors of a launch: pipes for output and input, or a terminal for both, and the script's file.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -16,18 +15,18 @@ use crate::command::{Command, Stdin, Streams};
 use crate::drain::stream::{Output, SHORT_OF_PIPE, SHORT_OF_TERMINAL, Stream, Tap};
 use crate::os::pty::{Size, Terminal};
 
-/// The pipes of one command, both ends.
+/// Both ends of a command's pipes.
 pub struct Plumbing {
-    /// One for merged output, else stdout's and stderr's.
+    /// One pipe for merged output, otherwise two: stdout's and stderr's.
     pub outputs: Vec<Pipe>,
     /// The reading and the writing end of stdin.
     pub input: Option<(OwnedFd, OwnedFd)>,
-    /// The command's end of its terminal, to be kept open until the command has ended: one that
-    /// closes its own, and opens `/dev/tty` later, has not ended its output in between.
+    /// The command's end of its terminal, kept open until the command has ended. Otherwise a command that
+    /// closes its terminal, and opens `/dev/tty` later, would end its output in between.
     pub kept: Option<OwnedFd>,
 }
 
-/// An output pipe, or a terminal as one.
+/// An output pipe, or a terminal in its place.
 pub struct Pipe {
     label: Label,
     reader: OwnedFd,
@@ -36,7 +35,7 @@ pub struct Pipe {
 }
 
 impl Plumbing {
-    /// Makes the pipes that a command asks for; `terminals`: the directory of those of its sandbox.
+    /// Makes the pipes of a command. `terminals`: the directory of its sandbox's pseudo-terminals.
     pub fn new(command: &Command, terminals: Option<BorrowedFd>) -> Result<Self, LaunchError> {
         let labels: &[Label] = match command.streams {
             Streams::Merged => &[Label::Merged],
@@ -56,10 +55,10 @@ impl Plumbing {
         Ok(Plumbing { outputs, input, kept: None })
     }
 
-    /// A terminal in place of all pipes.
+    /// Makes a terminal in place of all pipes.
     fn terminal(size: Size, directory: Option<BorrowedFd>) -> io::Result<Self> {
         let Terminal { master, slave } = Terminal::open(size, directory)?;
-        // Reading and writing are watched apart, and an epoll watches a descriptor once.
+        // Reading and writing are watched separately, and an epoll set can watch a descriptor only once.
         let input = (slave.try_clone()?, master.try_clone()?);
         let kept = Some(slave.try_clone()?);
         let (label, short_read) = (Label::Merged, SHORT_OF_TERMINAL);
@@ -71,17 +70,17 @@ impl Plumbing {
 impl Pipe {
     fn new(label: Label) -> io::Result<Self> {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-        // Our end alone: programs don't expect a stdout that says 'try again'.
+        // Only the host's end is non-blocking: programs don't expect EAGAIN from stdout.
         fcntl_setfl(&reader, OFlags::NONBLOCK)?;
         Ok(Pipe { label, reader, writer, short_read: SHORT_OF_PIPE })
     }
 
-    /// What the result will be made from.
+    /// Returns the part from which the result will be made.
     pub fn output(&self, tap: Arc<Mutex<Tap>>) -> Output {
         Output { label: self.label, tap }
     }
 
-    /// What is to be drained, and the command's end.
+    /// Returns the stream to drain, and the command's end.
     pub fn split(self, tap: Arc<Mutex<Tap>>) -> (Stream, OwnedFd) {
         let Pipe { label, reader, writer, short_read } = self;
         (Stream { descriptor: reader, label, tap, short_read }, writer)
@@ -94,12 +93,12 @@ fn input_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((reader, writer))
 }
 
-/// A file in memory with the command's text, to be read from its start.
+/// Makes a memory file with the command's text, positioned at its start.
 pub fn script_file(text: &[u8]) -> io::Result<OwnedFd> {
     memory_file(c"forkline-script", text)
 }
 
-/// A shortage of descriptors, told as a launch error.
+/// Returns a function that makes a launch error of a shortage of descriptors.
 pub fn descriptors<E: Into<io::Error>>(subject: &'static str) -> impl Fn(E) -> LaunchError {
     move |error| LaunchError::new(Step::Descriptors, &error.into(), subject)
 }

@@ -1,19 +1,17 @@
-//! How a command's text reaches the shell.
+//! The ways in which a command's text reaches the shell.
 //!
-//! `bash -c TEXT` has two faults: the text is in bash's own argument list, so that
-//! `pkill -f` in a command kills the shell that runs it, and an argument is at most
-//! 128 KiB. So bash gets its text in `$_`, which it takes from the environment, has
-//! as its first expansion, and never passes on; `eval` then parses it as `-c` would.
-//! Longer texts come by a descriptor that is closed before the text runs.
+//! `bash -c TEXT` has two faults: the text is in bash's own argument list, so that `pkill -f` in a command
+//! kills the shell that runs it, and an argument is at most 128 KiB long. So bash gets its text in `$_`,
+//! which it takes from the environment, has as its first expansion, and never passes on; `eval` then parses
+//! it as `-c` would. Longer texts come by a descriptor that is closed before the text runs.
 //!
-//! Both ways hold only while bash itself comes to our words first: what runs before them
-//! changes `$_`, and can put a function in place of `eval`. So no start-up file is read
-//! (see [`Dialect::quiet`]), and beside a variable by which the caller asks for one, or for
-//! another reading of shell text, the text is an argument: nothing can come between it and
-//! bash. So it is for a `bash` that is a script around the real one.
+//! Both ways work only if no other code runs in bash before the engine's words: it would change `$_`, and
+//! could put a function in place of `eval`. So no start-up file is read (see [`Dialect::quiet`]). If the
+//! caller asks for one by a variable, or for another reading of shell text, the text is an argument, which no
+//! code can intercept. The same is done for a `bash` that is a script around the real one.
 //!
-//! A single plain command keeps the argument list too: bash execs it in its own place,
-//! so no shell is left to be matched, and a fork is saved.
+//! A single plain command is an argument too: bash execs it in its own place, so no shell is left that `pkill
+//! -f` could match, and a fork is saved.
 
 mod dialect;
 mod forerunner;
@@ -26,53 +24,53 @@ use forkline_launch::Image;
 
 use crate::request::variables::entries;
 
-/// Longest text handed over in the environment: well under the kernel's 128 KiB a string.
+/// The longest text that is handed over in the environment, well under the kernel's 128 KiB for a string.
 const LONGEST_VARIABLE: usize = 96 * 1024;
-/// The longest argument the kernel takes, without its NUL.
+/// The longest argument that the kernel takes, without its NUL.
 pub const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 
-/// Begins the variable, to be told from what anybody else may have left in `$_`.
+/// The beginning of the variable, which tells it from other values of `$_`.
 const SEAL: &[u8] = b"@:";
-/// Runs what is under the seal, or says that there is none. Its words stand in an argument list,
-/// where `pkill -f` of a command could meet them: so there are few.
+/// Runs the text behind the seal, or reports that there is none. These words are in an argument list, where
+/// `pkill -f` in a command could match them: so there are few.
 const FROM_VARIABLE: &str =
     "case $_ in @:*)eval -- \"${_:2}\";;*)echo \"\\$_: not handed over\">&2;exit 126;esac";
 const FROM_SCRIPT: &str = "mapfile -d '' -u 3 && exec 3<&- && eval -- \"${MAPFILE:?}\"";
-/// Only bash has `mapfile`. `cat` is the system's, not the first one on the command's PATH; without
-/// it, nothing is run.
+/// For shells other than bash, which have no `mapfile`. `cat` is the system's, not the first one on the
+/// command's PATH; without it, nothing is run.
 const FROM_SCRIPT_BY_CAT: &str = "eval \"$(command -p cat <&3 || echo exit 126)\" 3<&-";
 
-/// How a text is handed to the shells that are tried.
+/// The way in which a text is handed to the shells that are tried.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Handover<'text> {
     /// The shells with their arguments, in order.
     pub images: Vec<Image>,
-    /// What stands in the variable `_` before the text; None: the variable is not set.
+    /// The seal and the text, which form the variable `_`. None: the variable is not set.
     pub sealed: Option<[&'text [u8]; 2]>,
-    /// Goes into a file on the script descriptor.
+    /// The content of the file on the script descriptor.
     pub script: Option<&'text [u8]>,
 }
 
-/// A text that is too long for the one way that is safe.
+/// A text that is too long for the only safe way.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TooLong {
-    /// The variable that leaves no other way.
+    /// The variable that rules out the other ways.
     pub beside: String,
-    /// Its length in bytes.
+    /// The length of the text in bytes.
     pub length: usize,
 }
 
 /// Whether the shell may exec the last program of a text in its own place, which saves a fork.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TailExec {
-    /// It may.
+    /// The shell may do so.
     Allowed,
-    /// It must not, unless the text says `exec`: a process that shares its working directory, as a shell
-    /// that is followed does, is denied the privileges of a set-user-id program (`sudo`).
+    /// The shell must not, unless the text says `exec`. A process that shares its working directory, as the
+    /// shell of a followed command does, is denied the privileges of a set-user-id program (`sudo`).
     Forbidden,
 }
 
-/// How the text reaches one shell.
+/// The way in which the text reaches one shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Argument,
@@ -80,9 +78,9 @@ enum Way {
     Script,
 }
 
-/// Where a shell may be: bash in its usual place, bash on the PATH in `environment`, sh.
+/// Returns the paths where a shell may be: bash in its usual place, bash on the PATH in `environment`, sh.
 ///
-/// Whether one exists is found out by executing it, which no check can foretell.
+/// Only exec can tell whether one can be run.
 pub fn usual(environment: &[u8]) -> Vec<CString> {
     let path = entries(environment).find_map(|entry| entry.strip_prefix(b"PATH="));
     let directories = path.unwrap_or_default().split(|byte| *byte == b':');
@@ -94,9 +92,9 @@ pub fn usual(environment: &[u8]) -> Vec<CString> {
     shells
 }
 
-/// The programs to try, and how the text reaches them.
+/// Returns the programs to try, and the way in which the text reaches them.
 ///
-/// `environment` is the command's.
+/// `environment`: the command's.
 pub fn hand_over<'text>(
     shells: &[CString],
     text: &'text [u8],
@@ -107,7 +105,7 @@ pub fn hand_over<'text>(
     let mut handover = Handover { images: Vec::new(), sealed: None, script: None };
     let mut found = false;
     for (index, path) in shells.iter().enumerate() {
-        // Behind one that is there, the last one is enough, for its vanishing just now.
+        // After a shell that exists, only the last one is kept, in case that shell vanishes.
         if found && index + 1 < shells.len() {
             continue;
         }
@@ -135,7 +133,7 @@ fn way(
     let fits = text.len() <= LONGEST_ARGUMENT;
     let argument_or_script = if fits { Way::Argument } else { Way::Script };
     match (shell.dialect, before) {
-        // Too long is then told by exec.
+        // If the text is too long, exec fails and tells so.
         (Dialect::Fish | Dialect::Csh, _) => Ok(Way::Argument),
         (Dialect::Bash, Forerunner::Code(name)) if !fits => {
             Err(TooLong { beside: name.clone(), length: text.len() })
@@ -159,7 +157,7 @@ fn argv(shell: &Shell, way: Way, text: &[u8], tail_exec: TailExec) -> Vec<CStrin
     let mut arguments = vec![name];
     arguments.extend(dialect.quiet().iter().map(|option| option.as_bytes()));
     arguments.push(b"-c");
-    // Where it ends the options. For the others, it would be the text.
+    // For these shells, `--` ends the options. For the others, it would be the text.
     if !matches!(dialect, Dialect::Fish | Dialect::Csh) {
         arguments.push(b"--");
     }
@@ -172,18 +170,18 @@ fn argv(shell: &Shell, way: Way, text: &[u8], tail_exec: TailExec) -> Vec<CStrin
             padded = followed_by_nothing(text);
             arguments.push(&padded);
         }
-        // `eval` takes no options in some shells, so the text must not come first.
+        // In some shells `eval` takes no options, so its argument must not be the text itself.
         (Way::Argument, Dialect::Sh | Dialect::Zsh) if tail_exec == TailExec::Forbidden => {
             arguments.extend([b"eval \"shift; $1\"", name, text]);
         }
         (Way::Argument, _) => arguments.push(text),
     }
-    // Texts with a NUL are refused long before this; cut there, as exec would.
+    // Texts with a NUL are refused long before this. Here they are cut, as exec would do.
     arguments.into_iter().map(|argument| until_nul(argument.to_vec())).collect()
 }
 
-/// The text with something after it, if only empty lines: bash execs the last command in its own
-/// place when its text ends there. Not where empty lines could mean something.
+/// Returns the text with empty lines after it: bash execs the last command in its own place when its text
+/// ends there. The text is unchanged where empty lines could have a meaning.
 fn followed_by_nothing(text: &[u8]) -> Vec<u8> {
     let open_ended = text.ends_with(b"\\") || memchr::memmem::find(text, b"<<").is_some();
     let lines: &[u8] = if open_ended || text.len() + 2 > LONGEST_ARGUMENT { b"" } else { b"\n\n" };
@@ -197,8 +195,8 @@ fn until_nul(mut bytes: Vec<u8>) -> CString {
     CString::new(bytes).unwrap_or_default()
 }
 
-/// Whether bash is sure to run `text` by exec in its own place: plain words only, and
-/// none that makes bash stay (`time make`, `eval make`). Doubt means no.
+/// Returns whether bash is sure to run `text` by exec in its own place: it has plain words only, and none
+/// that makes bash stay (`time make`, `eval make`). False in case of doubt.
 fn is_single_plain_command(text: &[u8]) -> bool {
     const STAYS: [&[u8]; 8] =
         [b"time", b"command", b"builtin", b"eval", b"coproc", b"source", b".", b"trap"];

@@ -1,6 +1,6 @@
-//! Environments as the kernel takes them: `NAME=value` entries, separated or ended by NUL.
+//! Environments in the kernel's form: `NAME=value` entries, separated or ended by NUL.
 
-/// Its entries.
+/// Iterates over the entries.
 pub fn entries(environment: &[u8]) -> impl Iterator<Item = &[u8]> {
     let ends = memchr::memchr_iter(0, environment).chain([environment.len()]);
     let mut start = 0;

@@ -1,5 +1,5 @@
-//! A program with its arguments, run without a shell. It is looked for on the command's own PATH, as
-//! `execvp` does: what may not be executed is passed over, and told of when there is nothing else.
+//! A program with its arguments, run without a shell. The program is looked up on the command's own PATH, as
+//! `execvp` does: a file that may not be executed is skipped, and reported if no other is found.
 
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
@@ -11,16 +11,16 @@ use rustix::io::Errno;
 
 use crate::request::variables::entries;
 
-/// Where programs are when there is no PATH; the C library's.
+/// The C library's PATH for an environment without one.
 const USUAL_PATH: &[u8] = b"/bin:/usr/bin";
 
-/// The words of a command, each of which is ended by NUL; None: it is shell text, which has none.
+/// Returns the words of a command, each ended by NUL. None: the command is shell text, which contains no NUL.
 pub fn words_of(text: &[u8]) -> Option<Vec<CString>> {
     let words = text.strip_suffix(b"\0")?.split(|byte| *byte == 0);
     Some(words.map(|word| CString::new(word).unwrap_or_default()).collect())
 }
 
-/// The programs to try: one, unless the PATH has directories that only the command's own can lead to.
+/// Returns the programs to try: one, unless the PATH has directories that are relative to the command's own.
 pub fn programs(words: &[CString], environment: &[u8]) -> Vec<Image> {
     let name = words.first().map(|name| name.as_bytes()).unwrap_or_default();
     let places = places(name, environment).into_iter();
@@ -36,7 +36,7 @@ fn places(name: &[u8], environment: &[u8]) -> Vec<CString> {
     let (mut tried, mut denied, mut missing) = (Vec::new(), None, None);
     for directory in path.unwrap_or(USUAL_PATH).split(|byte| *byte == b':') {
         if !directory.starts_with(b"/") {
-            // Relative to where the command will be, as `.` is: only its exec can tell.
+            // Only exec, in the command's directory, can tell whether there is such a file.
             let directory = if directory.is_empty() { b"." } else { directory };
             tried.push(joined(&[directory, b"/", name].concat()));
             continue;
@@ -51,12 +51,12 @@ fn places(name: &[u8], environment: &[u8]) -> Vec<CString> {
             Err(_) => missing = missing.or(Some(place)),
         }
     }
-    // What its exec says is the answer.
+    // Exec of this file returns the right error.
     tried.extend(denied.or(missing));
     tried
 }
 
-/// Whether it is a file that may be executed.
+/// Checks that a path is a file that may be executed.
 fn look(place: &CString) -> Result<(), Errno> {
     access(place, Access::EXEC_OK)?;
     let is_directory = Path::new(OsStr::from_bytes(place.as_bytes())).is_dir();
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_program_is_the_first_on_the_path_that_may_be_executed() {
         assert_eq!(tried("sh", "/none:/bin:/usr/bin"), ["/bin/sh"]);
-        // A file without the right to it, and a directory.
+        // The former is a file without the mode bits, the latter a directory.
         assert_eq!(tried("passwd", "/etc:/usr/bin"), ["/usr/bin/passwd"]);
         assert_eq!(tried("bin", "/usr:/none"), ["/usr/bin"]);
     }

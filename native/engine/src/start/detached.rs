@@ -1,9 +1,9 @@
 //! Commands that outlive the host.
 //!
-//! Each has a keeper process of its own, which starts it, waits for it, ends it when its time is up,
-//! and writes how it ended under its output. Nothing ties either of them to the host: they are in
-//! sessions of their own, have none of its descriptors, get no signal when it dies, and carry no mark
-//! that its engine or its other keeper looks for.
+//! Each has a keeper process of its own, which starts the command, waits for it, ends it when its time is up,
+//! and writes its end under its output. Nothing ties either of them to the host: they are in sessions of
+//! their own, have none of its descriptors, get no signal when it dies, and carry no mark that its engine or
+//! its other keeper looks for.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -38,34 +38,35 @@ use crate::start::seated::SandboxTurn;
 pub struct DetachedCommand {
     /// The shell text.
     pub text: Vec<u8>,
-    /// Paths of shells, tried in order until one exists. None given: see `shell::usual`.
+    /// Paths of shells, tried in order until one exists. Empty: see `shell::usual`.
     pub shells: Vec<CString>,
-    /// `NAME=value` entries separated by NUL; without `_` and the mark, which are the engine's.
+    /// `NAME=value` entries separated by NUL, without `_` and the mark, which the engine sets.
     pub environment: Vec<u8>,
-    /// The working directory; None is `/`.
+    /// The working directory. None: `/`.
     pub directory: Option<CString>,
-    /// The file for its output; must not exist. Its keeper has a record and a socket beside it.
+    /// The file for its output, which must not exist. The keeper puts a record and a socket beside it.
     pub output: CString,
-    /// The plan of the sandbox that it runs in.
+    /// The plan of its sandbox. None: no sandbox.
     pub sandbox: Option<Arc<[u8]>>,
-    /// Whether its stdin is a pipe, to be written to by that socket.
+    /// Whether its stdin is a pipe, which is written to through that socket.
     pub input: bool,
-    /// Whether how it ended is written under its output.
+    /// Whether a line that tells its end is written under its output.
     pub line: bool,
     /// Its priority at the processor.
     pub priority: Priority,
     /// The most bytes of output that are kept.
     pub quota: u64,
-    /// The time it may take from its start.
+    /// The time that it may take from its start.
     pub timeout: Duration,
-    /// From SIGTERM to SIGKILL.
+    /// The time from SIGTERM to SIGKILL.
     pub grace: Duration,
 }
 
-/// Told the command's process id, which is also its group's, or why it could not be started.
+/// Called with the command's process id, which is also its group's, or with the reason why it could not be
+/// started.
 pub type OnDetached = Box<dyn FnOnce(Result<i32, LaunchError>) + Send>;
 
-/// The command's process id, or where its start failed, why, and on what.
+/// The command's process id; or the step of its start that failed, the errno, and the subject.
 type StartReport = Result<i32, (Step, i32, String)>;
 
 struct DetachedStart {
@@ -76,8 +77,8 @@ struct DetachedStart {
     answer: OnDetached,
 }
 
-/// Starts a command on a thread made for it, which waits for its keeper. `reap`: its keeper is in this
-/// group.
+/// Starts a command on a thread of its own, which waits for the command's keeper. `reap` is called with the
+/// process group of that keeper.
 pub(crate) fn start(
     program: Option<PathBuf>,
     command: DetachedCommand,
@@ -99,7 +100,7 @@ pub(crate) fn start(
     });
     match spawned {
         Ok(()) => {
-            // The thread waits for it, so it is there to take it.
+            // The thread is waiting for this, so sending can't fail.
             let _ = sender.send(DetachedStart { program, command, sandbox, reap, answer });
         }
         Err(error) => answer(Err(LaunchError::new(Step::Keeper, &error, "a thread"))),
@@ -154,7 +155,7 @@ fn start_now(
     let channel = sandbox.as_ref().map(SandboxTurn::open).transpose()?;
     let stdio = [channel.as_ref().unwrap_or(&null).as_fd(), writer.as_fd()];
     let mut stack = Stack::new().map_err(descriptors("a stack"))?;
-    // Where there are none, what it says is lost.
+    // Without memory files, its standard error is lost.
     let stderr = StartupStderr::new().ok();
     let launched = launch_keeper(
         program,
@@ -165,13 +166,13 @@ fn start_now(
         Some(order.as_fd()),
         &mut stack,
     )?;
-    // Ours would keep the report from ending.
+    // With the host's copies open, the report would never end.
     drop((writer, channel));
     let answer = read_report(reader, launched);
     let end = reap(launched);
     reap_group(launched);
     if let (KeeperAnswer::Report(Err((Step::Keeper, ..))), Some(place)) = (&answer, &sandbox) {
-        // It was nobody's cradle.
+        // The keeper could not use the cradle that was asked for; the sandbox may have been refused.
         place.refusal().map_or(Ok(()), Err)?;
     }
     match answer {
@@ -182,7 +183,7 @@ fn start_now(
         KeeperAnswer::Report(Err((step, errno, _))) => {
             Err(invocation.explain(step, errno, directory.as_deref()))
         }
-        // Its child, which starts the command, has said nothing.
+        // The launched process has handed over to a child, which starts the command and has reported nothing.
         KeeperAnswer::None if end == Some(ProcessEnd::Exit(0)) => {
             Err(lost(&mark, libc::ECONNABORTED, "was killed"))
         }
@@ -195,20 +196,20 @@ fn start_now(
     }
 }
 
-/// Ends what may run of a command whose keeper is gone, and returns the error that tells of it.
+/// Ends the processes that may run of a command whose keeper is gone. Returns the error that tells of it.
 fn lost(mark: &Mark, errno: i32, how: &str) -> LaunchError {
     end_bearers_of(mark);
     let subject = format!("the command, whose keeper {how},");
     LaunchError { step: Step::Lost, errno, subject }
 }
 
-/// What comes of waiting for a keeper's report.
+/// The result of waiting for a keeper's report.
 enum KeeperAnswer {
     /// The report.
     Report(StartReport),
     /// The keeper ended without one.
     None,
-    /// The keeper was killed, since it said nothing for half a minute.
+    /// The keeper reported nothing for half a minute, and was killed.
     Hung,
 }
 
@@ -224,7 +225,8 @@ fn read_report(reader: OwnedFd, launched: i32) -> KeeperAnswer {
         match ready {
             Ok(0) => {
                 looks += 1;
-                // Its child is in the group too, whose number is nobody else's until that is reaped.
+                // The keeper's child is in the group too. The group's id can't be reused until the keeper is
+                // reaped.
                 let signal = if looks < MOST_LOOKS { libc::SIGCONT } else { libc::SIGKILL };
                 // SAFETY: takes numbers only.
                 unsafe { libc::kill(-launched, signal) };
@@ -245,12 +247,12 @@ fn read_report(reader: OwnedFd, launched: i32) -> KeeperAnswer {
     }
 }
 
-/// The process that was launched has left its work to a child, so that it is nobody's in particular. How
-/// it has ended; None: that can't be told.
+/// Reaps the launched process, which has handed over to a child that then has no relation to the host. None:
+/// its end can't be found out.
 fn reap(pid: i32) -> Option<ProcessEnd> {
     let mut status = 0;
     loop {
-        // SAFETY: fills the integer; the number is our child's until this is done.
+        // SAFETY: fills the integer; the process id belongs to our child until it is reaped here.
         match unsafe { libc::waitpid(pid, &mut status, libc::__WALL) } {
             -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
             -1 => return None,

@@ -1,4 +1,4 @@
-//! The engine, as its users see it.
+//! The engine's interface.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::start::detached::{self, DetachedCommand, OnDetached};
 use crate::start::launcher::Launcher;
 use crate::start::seated::SandboxTurn;
 
-/// The engine of this process. There is one, for all its threads and JavaScript environments.
+/// The engine of this process, shared by all its threads and JavaScript environments.
 pub struct Engine {
     orders: Arc<Queue<LaunchOrder>>,
     reactor: Mailbox,
@@ -36,18 +36,18 @@ pub struct Engine {
     seats: Arc<Seats>,
 }
 
-/// A command that was started: the way to talk to it.
+/// The handle of a command that was started.
 #[derive(Debug, Clone)]
 pub struct Handle {
-    /// Its id.
+    /// The id of the command.
     pub id: u64,
     ticket: Arc<Ticket>,
 }
 
 impl Engine {
-    /// Starts the engine's threads, and the keeper, whose program is at this path; without one, no
-    /// command can be run. `on_keeper_death` is called when somebody has killed it, `on_listen` with the
-    /// socket of a sandbox whose network is the host's to give.
+    /// Starts the engine's threads, and the keeper with the program at `keeper`; without one, no command can
+    /// be run. `on_keeper_death` is called when the keeper was killed, `on_listen` with the socket of a
+    /// sandbox whose proxy the host is to serve.
     pub fn start(
         keeper: Option<PathBuf>,
         on_keeper_death: Box<dyn Fn() + Send>,
@@ -68,21 +68,21 @@ impl Engine {
         let taken = orders.clone();
         threads::spawn("forkline-launch", move || launcher.run(&taken))
             .map_err(StartError::in_action("a thread"))?;
-        // A failure is told by the first command, which tries again.
+        // If this fails, the first command tries again and gets the error.
         let _ = seats.keeper(None, StartsIn::NamedDirectory);
         Ok(Engine { orders, reactor, watch, seats })
     }
 
-    /// A new owner of commands.
+    /// Makes an owner of commands.
     pub fn owner(&self) -> Arc<Owner> {
         Arc::new(Owner::new(self.new_id()))
     }
 
-    /// Starts a command; its events go to `sink`.
+    /// Starts a command, whose events go to `sink`.
     pub fn run(&self, command: Command, owner: &Arc<Owner>, sink: Arc<dyn Sink>) -> Handle {
         let handle = Handle { id: self.new_id(), ticket: Arc::new(Ticket::default()) };
         owner.launch_begins();
-        // By this very thread, whose namespaces may be its own.
+        // The keeper is chosen on the calling thread, whose namespaces may be its own.
         let starts_in = match command.directory {
             None => StartsIn::HostDirectory,
             Some(_) => StartsIn::NamedDirectory,
@@ -100,19 +100,19 @@ impl Engine {
         handle
     }
 
-    /// Starts a command that outlives the host; `answer` is told its process id.
+    /// Starts a command that outlives the host. `answer` is called with its process id.
     pub fn start_detached(&self, command: DetachedCommand, answer: OnDetached) {
         let program = self.seats.program().map(PathBuf::from);
         let (reactor, id) = (self.reactor.clone(), self.new_id());
         let reap = Box::new(move |group| reactor.send(Message::Reap(id, group)));
-        // By this very thread, as for any command.
+        // The keeper is chosen on the calling thread, as for any command.
         let sandbox = command.sandbox.as_ref();
         let sandbox = sandbox
             .map(|plan| SandboxTurn::of(self.seats.keeper(Some(plan), StartsIn::NamedDirectory)));
         detached::start(program, command, sandbox, reap, answer);
     }
 
-    /// Ends a command, wherever it is on its way: `grace` in place of its own, if given.
+    /// Ends a command at any stage. `grace`: in place of its own.
     pub fn cancel(&self, handle: &Handle, grace: Option<Duration>) {
         handle.ticket.cancel();
         self.reactor.send(Message::Cancel(handle.id, grace));
@@ -128,48 +128,48 @@ impl Engine {
         self.reactor.send(Message::EndInput(id));
     }
 
-    /// Gives a command's terminal another size; nothing happens when it has none, or is over.
+    /// Changes the size of a command's terminal. No effect without a terminal, or when the command is over.
     pub fn resize(&self, id: u64, size: Size) {
         self.reactor.send(Message::Resize(id, size));
     }
 
-    /// Signals a command's group; tells whether the command still ran.
+    /// Signals a command's process group. `sent` is called with whether the command still ran.
     pub fn signal(&self, id: u64, signal: Signal, sent: Box<dyn FnOnce(bool) + Send>) {
         self.reactor.send(Message::Signal(id, signal, sent));
     }
 
-    /// What a command has printed so far; None when it is over.
+    /// Calls `answer` with the output of a command so far; None when the command is over.
     pub fn snapshot(&self, id: u64, answer: Box<dyn FnOnce(Snapshot) + Send>) {
         self.reactor.send(Message::Snapshot(id, answer));
     }
 
-    /// Who of a command runs: its leader, and what that has started.
+    /// Calls `asked` with the members of a command that run: its leader, and processes started by it.
     pub fn members(&self, id: u64, asked: OnMembers) {
         self.reactor.send(Message::Members(id, asked));
     }
 
-    /// What the sandbox of a command that runs keeps it from, and has denied it since that was asked last;
-    /// None when it is over, or in none.
+    /// Calls `answer` with the rules of a running command's sandbox, and the accesses denied since the last
+    /// call; None when the command is over, or has no sandbox.
     pub fn sandbox(&self, id: u64, answer: Box<dyn FnOnce(Option<String>) + Send>) {
         self.reactor.send(Message::Sandbox(id, answer));
     }
 
-    /// Tells when nobody of a command is left. It has to be asked for while it runs.
+    /// Calls `gone` when no member of a command is left. Must be called while the command runs.
     pub fn when_gone(&self, id: u64, gone: OnGone) {
         self.reactor.send(Message::WhenGone(id, gone));
     }
 
-    /// A command's listener can take more output.
+    /// Notes that a command's listener can take more output.
     pub fn resume(&self, id: u64) {
         self.reactor.send(Message::Resume(id));
     }
 
-    /// A command's listener has left: it no longer holds the command up.
+    /// Notes that a command's listener has left: it no longer makes the command wait.
     pub fn detach(&self, id: u64) {
         self.reactor.send(Message::Detach(id));
     }
 
-    /// Ends all that an owner has started, and refuses to start more.
+    /// Ends all commands of an owner, and refuses to start more.
     pub fn dispose(&self, owner: &Arc<Owner>, grace: Duration, done: OnDisposed) {
         owner.dispose();
         self.reactor.send(Message::Dispose(owner.clone(), grace, done));

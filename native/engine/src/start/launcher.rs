@@ -1,5 +1,5 @@
-//! The thread that makes requests of commands, and sends them. What can take long (a shell on a dead
-//! network, a socket that is full) holds nobody else up.
+//! The launcher thread, which prepares requests of commands and sends them. Operations that can take long (a
+//! shell on a dead network, a full socket) hold up no other thread.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -33,13 +33,15 @@ use crate::request::order::{CradleChoice, LaunchOrder, NewCommand};
 use crate::request::plumbing::Plumbing;
 use crate::request::shell::{TailExec, usual};
 
-/// The reactor sleeps on when a command is asked for; but one whose keeper never answers must be seen.
+/// The time after which the reactor is woken for requests that it has not been told of: a keeper that never
+/// answers must be noticed.
 const UNSEEN: Duration = Duration::from_secs(1);
 
-/// A sandbox takes some milliseconds to be made; nobody else waits for a keeper that never answers.
+/// The longest wait for a new sandbox, which takes some milliseconds to set up: a keeper that never answers
+/// must not hold up other commands for longer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What the thread has.
+/// The state of the thread.
 pub struct Launcher {
     reactor: Mailbox,
     seats: Arc<Seats>,
@@ -47,12 +49,12 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    /// `null`: the null device.
+    /// Makes the state. `null`: the null device.
     pub fn new(reactor: Mailbox, seats: Arc<Seats>, null: OwnedFd) -> Self {
         Launcher { reactor, seats, null }
     }
 
-    /// Sends what is ordered, for as long as the process lives.
+    /// Carries out orders, for as long as the process lives.
     pub fn run(&self, orders: &Queue<LaunchOrder>) {
         let mut unseen: Option<Instant> = None;
         loop {
@@ -85,7 +87,8 @@ impl Launcher {
             Ok(Some(process)) => return self.send(process),
             Ok(None) => Ended::NeverStarted,
             Err(error) => {
-                // Before it is told, so that the next command is another one's.
+                // This comes before the caller is told, so that the caller's next command gets another
+                // keeper.
                 keeper.iter().for_each(|keeper| keeper.launch_failed(&error));
                 Ended::Failed(error)
             }
@@ -97,12 +100,12 @@ impl Launcher {
     fn send(&self, process: LiveCommand) {
         let (id, keeper) = (process.id, process.keeper.clone());
         let (cradle, letter) = (process.cradle.clone(), process.letter.clone());
-        // First of all: the answer may come at once.
+        // This comes first, since the answer may come at once.
         self.reactor.leave(Message::Sent(Box::new(process)));
         if let (Some(cradle), Some(letter)) = (cradle, letter) {
             self.deliver(id, &letter, &cradle);
         }
-        // Only now: the next one can wait for it.
+        // This comes last, since only the next command needs it.
         keeper.prepare();
     }
 
@@ -119,7 +122,7 @@ impl Launcher {
         Ok(())
     }
 
-    /// One of this keeper, or of who has come in its place.
+    /// Takes a cradle of this keeper, or of its successor.
     fn cradle_of(&self, mut turn: Turn, of: CradleChoice) -> Result<(Turn, Cradle), LaunchError> {
         loop {
             let cradle = match of {
@@ -133,7 +136,7 @@ impl Launcher {
         }
     }
 
-    /// Waits as long as it must.
+    /// Sends the request, waiting as long as necessary.
     fn deliver(&self, id: u64, letter: &Letter, cradle: &Cradle) {
         loop {
             let error = match letter.send(cradle.channel.as_fd()) {
@@ -142,7 +145,7 @@ impl Launcher {
                 Err(error) => error,
             };
             match error.raw_os_error() {
-                // So many descriptors are on their way already, of all of this user's processes.
+                // Too many descriptors are in transit, counted over all processes of this user.
                 Some(libc::EAGAIN | libc::ETOOMANYREFS | libc::ENOBUFS | libc::ENOMEM) => {
                     std::thread::sleep(AGAIN);
                 }
@@ -154,7 +157,7 @@ impl Launcher {
         }
     }
 
-    /// None: it was cancelled before anything was sent.
+    /// Prepares a command. None: it was cancelled before anything was sent.
     fn prepare(&self, mut order: NewCommand) -> Result<Option<LiveCommand>, LaunchError> {
         if order.ticket.is_cancelled() || order.owner.is_disposed() {
             return Ok(None);
@@ -227,7 +230,7 @@ impl Launcher {
     }
 }
 
-/// Where the terminal of a command is to be opened. None: where the host's are.
+/// Returns the directory in which the command's terminal is to be opened. None: the host's.
 fn terminals_of<'keeper>(
     keeper: &'keeper Keeper,
     command: &Command,
@@ -235,7 +238,7 @@ fn terminals_of<'keeper>(
     let (Streams::Terminal(_), Some(sandbox)) = (command.streams, &keeper.sandbox) else {
         return None;
     };
-    // They are told of before it greets, if there are any.
+    // The keeper reports its terminals, if any, before it greets.
     let until = Instant::now() + PATIENCE;
     while keeper.fault().is_some() && !keeper.is_gone() && Instant::now() < until {
         std::thread::sleep(AGAIN);
@@ -247,7 +250,7 @@ fn descriptors<E: Into<io::Error>>(error: E) -> LaunchError {
     LaunchError::new(Step::Descriptors, &error.into(), "a channel")
 }
 
-/// As much of a text as its label may be made of.
+/// Returns the part of a text from which its label is made.
 fn text_start(text: &[u8]) -> Vec<u8> {
     text.get(..LABELLED).unwrap_or(text).to_vec()
 }

@@ -1,4 +1,4 @@
-//! The threads and processes that start commands.
+//! The engine's interface, and the threads and processes that start commands.
 
 pub mod detached;
 pub mod engine;

@@ -1,5 +1,5 @@
-//! Where a command that outlives the host runs if that is in a sandbox: in a cradle of that, which has to
-//! do with the command's own keeper, and which the host leaves behind.
+//! Sandboxed commands that outlive the host: each runs in a cradle of the sandbox's keeper, which the
+//! command's own keeper controls and the host leaves behind.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,34 +15,35 @@ use crate::keeper::program::no_keeper;
 use crate::keeper::{Keeper, Turn, attributes, thread};
 use crate::request::plumbing::descriptors;
 
-/// A sandbox that stands, or that is being made.
+/// A claim on the keeper of a sandbox, which may still be set up.
 pub struct SandboxTurn {
     turn: Turn,
-    /// Who has asked.
+    /// The thread that has requested the command.
     thread: i32,
 }
 
-/// From one look at a keeper that has ended to the next, until what it had to say has been heard.
+/// The time from one look to the next, until the last words of a keeper that has ended have been read.
 const AGAIN: Duration = Duration::from_millis(2);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl SandboxTurn {
-    /// With this keeper, for the calling thread.
+    /// Makes the claim for the calling thread.
     pub fn of(turn: Result<Turn, LaunchError>) -> Result<SandboxTurn, LaunchError> {
         Ok(SandboxTurn { turn: turn?, thread: thread::id() })
     }
 
-    /// Who keeps it.
+    /// Returns the keeper.
     pub fn keeper(&self) -> &Arc<Keeper> {
         self.turn.keeper()
     }
 
-    /// What the command has of the host, which may have changed since the sandbox was made.
+    /// Returns the attributes that the command inherits from the host, which may have changed since the
+    /// sandbox was set up.
     pub fn attributes(&self) -> Result<Attributes, LaunchError> {
         attributes::of_thread(self.thread, Priority::Normal).map_err(no_keeper)
     }
 
-    /// The way to a new cradle.
+    /// Asks for a new cradle. Returns the channel to it.
     pub fn open(&self) -> Result<OwnedFd, LaunchError> {
         let (ours, theirs) = pair().map_err(|error: io::Error| descriptors("a channel")(error))?;
         self.turn.detached_started();
@@ -54,7 +55,8 @@ impl SandboxTurn {
         Ok(ours)
     }
 
-    /// Why the sandbox can't be had, where nobody was at the other end of it. None: it has ended.
+    /// Returns why the sandbox can't be set up, after its cradle could not be used. None: the keeper has just
+    /// ended.
     pub fn refusal(&self) -> Option<LaunchError> {
         let refusal = || self.turn.sandbox.as_ref()?.refusal();
         let until = Instant::now() + PATIENCE;

@@ -1,4 +1,4 @@
-//! What kind of shell a file is: by its name, and by its first bytes.
+//! Detection of a shell's kind, by its name and its first bytes.
 
 use std::ffi::{CString, OsStr};
 use std::fs::{File, canonicalize, symlink_metadata};
@@ -6,10 +6,10 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Kinds of shells that are called differently.
+/// Kinds of shells that take different arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// bash and rbash, by whatever file.
+    /// bash and rbash, under any file name.
     Bash,
     /// zsh.
     Zsh,
@@ -17,7 +17,7 @@ pub enum Dialect {
     Fish,
     /// csh and tcsh.
     Csh,
-    /// Any other one; bash too, when it is called `sh`.
+    /// Any other shell; bash too, when it is called `sh`.
     Sh,
 }
 
@@ -25,19 +25,18 @@ pub enum Dialect {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Shell<'path> {
     path: &'path Path,
-    /// What it is called, and calls itself.
+    /// The file name, which also becomes its `$0`.
     pub name: &'path [u8],
-    /// What it is.
+    /// The kind of the shell.
     pub dialect: Dialect,
-    /// There is such a file.
+    /// Whether there is such a file.
     pub exists: bool,
 }
 
 impl Dialect {
-    /// The options by which it reads no start-up file that nobody has asked for. bash, run by ssh or
-    /// with a socket as stdin, reads `~/.bashrc` and the system's; zsh, fish and csh read theirs
-    /// always. What `sh` reads, interactive shells apart, is named by variables that no command
-    /// inherits.
+    /// Returns the options that prevent start-up files. bash reads `~/.bashrc` and the system's when run by
+    /// ssh or with a socket as stdin; zsh, fish and csh always read theirs. The start-up files of a
+    /// non-interactive `sh` are named by variables that no command inherits.
     pub fn quiet(self) -> &'static [&'static str] {
         match self {
             Dialect::Bash => &["--norc"],
@@ -60,8 +59,7 @@ impl Dialect {
 }
 
 impl<'path> Shell<'path> {
-    /// The one at `path`, whatever links lead to it. Called by the name of `sh`, every shell behaves
-    /// like one.
+    /// Inspects the shell at `path` and follows links. Under the name `sh`, every shell behaves like one.
     pub fn at(path: &'path CString) -> Self {
         let mut shell = Shell::by_name(path);
         let Ok(file) = symlink_metadata(shell.path) else { return shell };
@@ -75,15 +73,15 @@ impl<'path> Shell<'path> {
         shell
     }
 
-    /// The same without a look: for one that is hardly ever needed.
+    /// Judges by the name alone, for a shell that is hardly ever needed.
     pub fn by_name(path: &'path CString) -> Self {
         let path = Path::new(OsStr::from_bytes(path.as_bytes()));
         let name = base_name(path);
         Shell { path, name, dialect: Dialect::named(name), exists: false }
     }
 
-    /// Whether it begins like a program of the kernel's own format. What does not, a script, calls the
-    /// shell, and whatever came in `$_` is then its own.
+    /// Returns whether the file is an ELF program. Otherwise it is a script that calls the shell, and `$_`
+    /// would contain the script's value.
     pub fn is_program(&self) -> bool {
         let mut start = [0; 4];
         let read = File::open(self.path).and_then(|mut file| file.read_exact(&mut start));

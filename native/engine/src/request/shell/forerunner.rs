@@ -1,31 +1,31 @@
-//! What a command's variables put between the start of its shell and its text.
+//! Variables of a command that affect the shell before its text runs.
 
 use crate::request::variables::entries;
 
-/// By name, the worst there is.
+/// The strongest effect of a command's variables.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Forerunner {
-    /// Nothing: the first words that the shell runs are ours.
+    /// No effect: the engine's words are the first that the shell runs.
     Nothing,
-    /// Options: our words would be read or traced by them.
+    /// Options that change how the engine's words are read, or trace them.
     Options,
-    /// Code: it can change or replace whatever our words rely upon.
+    /// Code, by the variable with this name: it can replace anything that the engine's words rely on.
     Code(String),
 }
 
 impl Forerunner {
-    /// Of an environment: `NAME=value` entries separated by NUL. No such variable is ever inherited,
-    /// so whoever has set one means it.
+    /// Inspects an environment: `NAME=value` entries separated by NUL. Such variables are never inherited
+    /// from the host, so the caller has set them on purpose.
     pub fn of(environment: &[u8]) -> Forerunner {
         let mut found = Forerunner::Nothing;
         for entry in entries(environment) {
-            // Most are none of these, which their first letter tells.
+            // The first letter rules out most variables.
             if !matches!(entry.first(), Some(b'B' | b'S' | b'P')) {
                 continue;
             }
             let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();
             match name {
-                // BASHOPTS: `extdebug` starts the debugger. A function can stand in for `eval`.
+                // BASHOPTS can set `extdebug`, which starts the debugger. A function could replace `eval`.
                 b"BASH_ENV" | b"BASHOPTS" => return Forerunner::code(name),
                 _ if name.starts_with(b"BASH_FUNC_") => return Forerunner::code(name),
                 b"SHELLOPTS" | b"POSIXLY_CORRECT" | b"BASH_COMPAT" => found = Forerunner::Options,

@@ -1,6 +1,7 @@
 use super::*;
 
-/// The one image for a shell, as its arguments behind its name, and how the text reaches it.
+/// Returns the arguments of the one image for a shell, without its name, and the way in which the text
+/// reaches it.
 fn handed(shell: &str, text: &str, environment: &str, tail_exec: TailExec) -> (Vec<String>, Way) {
     let shells = [CString::new(shell).unwrap()];
     let handover = hand_over(&shells, text.as_bytes(), environment.as_bytes(), tail_exec).unwrap();
@@ -169,7 +170,7 @@ fn a_shell_that_stays_is_never_given_a_command_to_exec_in_its_own_place() {
     let (argv, _) = handed("/bin/sh", "sudo -k", "", TailExec::Forbidden);
     assert_eq!(argv, ["-c", "--", "eval \"shift; $1\"", "sh", "sudo -k"]);
     assert_eq!(last("/bin/bash", "a && sudo -k", "BASH_ENV=/x"), "a && sudo -k\n\n");
-    // Empty lines would be part of these.
+    // Empty lines would become part of these.
     for text in ["cat <<E\nx", "echo a\\"] {
         assert_eq!(last("/bin/bash", text, "BASH_ENV=/x"), text);
     }
