@@ -1,7 +1,7 @@
-//! One JavaScript environment's line to the engine.
+//! The queue of events from the engine to one JavaScript environment.
 //!
-//! Events gather in a queue; the first to enter an empty queue wakes the environment, which
-//! then takes all there are. So many commands that end together cost one crossing.
+//! The first event in an empty queue wakes the environment, which then takes all events there are: many
+//! commands that end together cost one crossing.
 
 use std::sync::Arc;
 
@@ -14,25 +14,25 @@ use parking_lot::Mutex;
 use crate::event::EngineEvent;
 use crate::record::{Figures, JsRecord};
 
-/// Does not keep the event loop alive: the TypeScript side does that while commands run.
+/// A function that does not keep the event loop alive: the TypeScript side does that while commands run.
 type DispatchFunction =
     ThreadsafeFunction<(), Unknown<'static>, FnArgs<(Batch,)>, Status, false, true>;
 
-/// The queue, from the engine's side.
+/// The engine's side of the queue.
 pub struct EventQueue {
     pending: Mutex<Vec<EngineEvent>>,
     /// None once the environment has ended.
     waker: Mutex<Option<DispatchFunction>>,
 }
 
-/// The events of one crossing; an array of records in JavaScript.
+/// The events of one crossing, which become an array of records in JavaScript.
 pub struct Batch {
     events: Vec<EngineEvent>,
     figures: Arc<Mutex<Float64Array>>,
 }
 
 impl EventQueue {
-    /// A queue whose events go to `dispatch`, many at a time, with their figures in `figures`.
+    /// Makes a queue whose events go to `dispatch`, many at a time, with their figures in `figures`.
     pub fn new(
         dispatch: &Function<FnArgs<(Batch,)>, Unknown<'static>>,
         figures: Float64Array,
@@ -52,7 +52,7 @@ impl EventQueue {
         Ok(events)
     }
 
-    /// The oldest events; whether any are left decides about the next crossing.
+    /// Takes the oldest events. If any are left, asks for another crossing.
     fn take(&self, at_most: usize) -> Vec<EngineEvent> {
         let mut pending = self.pending.lock();
         if pending.len() <= at_most {
@@ -83,7 +83,7 @@ impl EventQueue {
         }
     }
 
-    /// The environment ends: nobody is there to be told anything.
+    /// Drops the function, since the environment ends and can be called no more.
     pub fn close(&self) {
         let waker = self.waker.lock().take();
         drop(waker);
@@ -94,7 +94,7 @@ impl ToNapiValue for Batch {
     unsafe fn to_napi_value(raw: sys::napi_env, batch: Self) -> Result<sys::napi_value> {
         let env = Env::from_raw(raw);
         let mut memory = batch.figures.lock();
-        // SAFETY: JavaScript reads it on this very thread, after this call.
+        // SAFETY: JavaScript reads the memory on this very thread, after this call.
         let mut figures = Figures::new(unsafe { memory.as_mut() });
         let mut records = JsRecord::new(&env)?;
         for event in batch.events {
@@ -102,18 +102,18 @@ impl ToNapiValue for Batch {
             event.fill(&mut record, &mut figures)?;
             records.push(record.finish())?;
         }
-        // SAFETY: the environment we were called with.
+        // SAFETY: the environment that this function was called with.
         unsafe { ToNapiValue::to_napi_value(raw, records.finish()) }
     }
 }
 
 /// The events of one command.
 pub struct CommandSink {
-    /// Under which JavaScript knows it.
+    /// The id by which JavaScript knows the command.
     pub id: f64,
-    /// Where they go.
+    /// The queue for the events.
     pub events: Arc<EventQueue>,
-    /// Whether anybody waits for the start.
+    /// Whether JavaScript waits for the start.
     pub announce: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The process's environment, as it lies in memory.
+//! The process's environment in memory.
 
 use std::ffi::c_char;
 use std::io::IoSliceMut;
@@ -8,18 +8,18 @@ unsafe extern "C" {
     static environ: *const *const c_char;
 }
 
-/// More pieces than this the kernel does not read at once.
+/// The most pieces that the kernel reads in one call.
 const MOST_PIECES: usize = 1024;
 
-/// Whether the environment is exactly this: entries separated by NUL, in this order.
+/// Returns whether the environment consists of exactly these entries, separated by NUL, in this order.
 ///
-/// Another thread may change it meanwhile (a worker with `SHARE_ENV`), under a lock of Node's that
-/// nobody else can take; memory that is read here may be gone or be something else. So the kernel
-/// reads it, which does not fault, and what is not what was expected is simply not it. Where the
-/// kernel may not (a sandbox forbids it), the answer is no.
+/// Another thread may change the environment meanwhile (a worker with `SHARE_ENV`), under a lock of Node's
+/// that other code can't take. Memory that is read here may be freed or reused. So the kernel does the
+/// reading, which can't fault, and unexpected bytes only make the answer false. It is false as well where the
+/// kernel may not read (a sandbox forbids it).
 pub fn is(block: &[u8]) -> bool {
     let entries: Vec<&[u8]> = if block.is_empty() { vec![] } else { block.split(is_nul).collect() };
-    // SAFETY: one word, which is always there; it is read as a value, and not followed here.
+    // SAFETY: reads one word, which always exists. Its value is not dereferenced here.
     let array = unsafe { (&raw const environ).read_volatile() } as usize;
     let mut addresses = vec![0_u8; (entries.len() + 1) * size_of::<usize>()];
     let pointers = [MemoryPiece { address: array, length: addresses.len() }];
@@ -29,7 +29,7 @@ pub fn is(block: &[u8]) -> bool {
     let (words, _) = addresses.as_chunks::<{ size_of::<usize>() }>();
     let mut addresses = words.iter().map(|word| usize::from_ne_bytes(*word));
     let pieces = pieces(&entries, &mut addresses);
-    // With the NUL after each entry.
+    // Each entry is followed by its NUL.
     let mut found = vec![0; block.len() + usize::from(!entries.is_empty())];
     addresses.next() == Some(0)
         && read(&pieces, &mut found)
@@ -46,7 +46,8 @@ struct MemoryPiece {
     length: usize,
 }
 
-/// Where the entries should lie; those that the process was started with lie in one piece.
+/// Returns the memory that the entries should be in. Those that the process was started with are in one
+/// piece.
 fn pieces(entries: &[&[u8]], addresses: &mut impl Iterator<Item = usize>) -> Vec<MemoryPiece> {
     let mut pieces: Vec<MemoryPiece> = Vec::new();
     for (entry, address) in entries.iter().zip(addresses) {
@@ -59,7 +60,7 @@ fn pieces(entries: &[&[u8]], addresses: &mut impl Iterator<Item = usize>) -> Vec
     pieces
 }
 
-/// Whether all of it could be read.
+/// Reads all pieces. Returns whether that succeeded.
 fn read(pieces: &[MemoryPiece], into: &mut [u8]) -> bool {
     let length = into.len();
     if length == 0 {
@@ -73,8 +74,8 @@ fn read(pieces: &[MemoryPiece], into: &mut [u8]) -> bool {
         .map(|piece| libc::iovec { iov_base: piece.address as *mut _, iov_len: piece.length })
         .collect();
     let mut local = [IoSliceMut::new(into)];
-    // SAFETY: what it writes to is one borrowed slice, laid out as an iovec; what it reads from
-    // are numbers to the kernel, which answers EFAULT where no memory is.
+    // SAFETY: the kernel writes to one borrowed slice, laid out as an iovec. The addresses to read from are
+    // only numbers; the kernel returns EFAULT where there is no memory.
     let read = unsafe {
         libc::process_vm_readv(
             libc::getpid(),

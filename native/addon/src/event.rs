@@ -1,4 +1,4 @@
-//! What the engine tells, on its way to JavaScript.
+//! Events of the engine, and their records in JavaScript.
 
 use std::path::Path;
 
@@ -11,20 +11,20 @@ use napi::bindgen_prelude::{Buffer, Null};
 
 use crate::record::{Figures, JsRecord};
 
-/// Something that happened to a command, or the answer to a request.
+/// An event of a command or a sandbox, or the answer to a request.
 pub enum EngineEvent {
     /// The command runs.
     Started { id: f64, pid: i32 },
-    /// It has printed something.
+    /// The command has output for its listener.
     Output { id: f64, label: Label, chunks: Vec<Chunk> },
-    /// It is over.
+    /// The command is over.
     Ended { id: f64, ended: Ended },
     /// The keeper was killed.
     KeeperDied,
-    /// Who is in the sandbox of this plan connects to the socket that the descriptor is; whether it is
-    /// served is to be written to the other. Both are JavaScript's from here on.
+    /// Processes in the sandbox with this plan will connect to the socket `descriptor`; whether it is served
+    /// is to be written to `answer`. JavaScript owns both from here on.
     Listens { sandbox: f64, plan: String, descriptor: i32, answer: i32 },
-    /// Nobody is in a sandbox any more.
+    /// No process is left in a sandbox.
     SandboxGone { sandbox: f64 },
     /// The answer to a request.
     Reply { request: f64, reply: EngineReply },
@@ -32,21 +32,21 @@ pub enum EngineEvent {
 
 /// An answer.
 pub enum EngineReply {
-    /// It is done, or it was so.
+    /// The request was carried out, or the answer to its question.
     Done(bool),
-    /// It failed.
+    /// The request failed.
     Failed(Errno),
-    /// What a command has printed so far.
+    /// The output of a command so far.
     Snapshot(Snapshot),
-    /// Who of a command runs.
+    /// The members of a command that run.
     Members(Option<Vec<BackgroundProcess>>),
-    /// What a command's sandbox keeps it from, and has denied it.
+    /// The rules of a command's sandbox, and the accesses denied to it.
     Sandbox(Option<String>),
-    /// The process id of a detached command, or why it could not be started.
+    /// The process id of a detached command, or the reason why it could not be started.
     Detached(std::result::Result<i32, LaunchError>),
 }
 
-// The layouts below are those of src/engine/addon/native.ts; the first element tells which.
+// The layouts of the records are those in src/engine/addon/native.ts; the first element is the kind.
 const STARTED: u32 = 0;
 const OUTPUT: u32 = 1;
 const RAN: u32 = 2;
@@ -58,14 +58,14 @@ const MEMBERS: u32 = 7;
 const LISTENS: u32 = 8;
 const SANDBOX_GONE: u32 = 9;
 
-// As in src/engine/addon/codec.ts.
+// The numbers are those in src/engine/addon/codec.ts.
 const FIGURES_OF_OUTCOME: usize = 10;
 const FIGURES_OF_CAPTURE: usize = 9;
-/// Those of stdout and stderr.
+/// Captures of stdout and stderr.
 const MOST_CAPTURES: usize = 2;
 
 impl EngineEvent {
-    /// Figures that one event needs at most.
+    /// The most figures of one event.
     pub const FIGURES: usize = FIGURES_OF_OUTCOME + MOST_CAPTURES * FIGURES_OF_CAPTURE;
 
     /// Fills the event's record, and appends its figures.
@@ -141,7 +141,7 @@ fn ran(record: &mut JsRecord, figures: &mut Figures, id: f64, outcome: Outcome) 
         Cause::TimedOut => 1.0,
         Cause::Cancelled => 2.0,
     });
-    // A signal as a negative number; nothing is known: far out of the range of both.
+    // A signal becomes a negative number, and an unknown status a number far out of both ranges.
     figures.push(f64::from(match outcome.status {
         Status::Exited(code) => code,
         Status::Signaled(signal) => -signal,
@@ -164,21 +164,21 @@ fn ran(record: &mut JsRecord, figures: &mut Figures, id: f64, outcome: Outcome) 
     for captured in outcome.captures {
         final_capture(record, figures, captured)?;
     }
-    // Only a command that is followed has one, so only its record is longer by one. A name that is
-    // no text could not be given back as a command's directory: it is as good as not known.
+    // Only a followed command has a directory, so only its record is longer by one. A name that is not valid
+    // text could not be passed back as a command's directory, so it counts as unknown.
     match outcome.directory.as_deref().and_then(Path::to_str) {
         Some(directory) => record.push(directory)?,
         None if outcome.sandbox.is_some() => record.push(Null)?,
         None => {}
     }
-    // And only that of a sandbox has this.
+    // Only a sandboxed command has this element.
     match outcome.sandbox {
         Some(report) => record.push(report),
         None => Ok(()),
     }
 }
 
-/// Two texts a capture, the second one empty unless it is cut; its counts are figures.
+/// Adds two texts for a capture, the second one null unless it is cut. Its counts are figures.
 fn final_capture(
     record: &mut JsRecord,
     figures: &mut Figures,
@@ -225,7 +225,7 @@ fn replied(record: &mut JsRecord, reply: EngineReply) -> Result<()> {
             record.push(error.step.name())?;
             record.push(error.subject)
         }
-        // Told in a record of their own.
+        // Replies with members have a record of their own.
         EngineReply::Snapshot(None) | EngineReply::Members(_) | EngineReply::Sandbox(None) => {
             record.push(Null)
         }
@@ -242,7 +242,7 @@ fn chunk(record: &mut JsRecord, chunk: Chunk) -> Result<()> {
     }
 }
 
-/// The elements of a capture.
+/// Adds the elements of a capture.
 pub fn capture(record: &mut JsRecord, captured: Captured<Text>) -> Result<()> {
     counts(record, captured.total)?;
     record.push(captured.lossy)?;

@@ -1,4 +1,4 @@
-//! The one engine of this process, and what ends with it.
+//! The one engine of this process, and the JavaScript environments that use it.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, OsStr};
@@ -15,14 +15,14 @@ use parking_lot::Mutex;
 use crate::channel::EventQueue;
 use crate::event::EngineEvent;
 
-/// The engine, started when first asked for; every JavaScript environment shares it.
+/// Returns the engine, which all JavaScript environments share, and starts it on the first call.
 pub fn engine() -> Result<&'static Engine, StartError> {
     static ENGINE: Mutex<Option<&'static Engine>> = Mutex::new(None);
     let mut engine = ENGINE.lock();
     if let Some(engine) = *engine {
         return Ok(engine);
     }
-    // It lives as long as the process, as its threads do.
+    // The engine lives as long as the process, as its threads do.
     let started =
         Engine::start(keeper_program(), Box::new(tell_of_keeper), Box::new(tell_of_socket))?;
     let started: &'static Engine = Box::leak(Box::new(started));
@@ -30,7 +30,7 @@ pub fn engine() -> Result<&'static Engine, StartError> {
     Ok(started)
 }
 
-/// The line to a JavaScript environment.
+/// A JavaScript environment, and its queue of events.
 struct Environment {
     name: String,
     events: Weak<EventQueue>,
@@ -38,7 +38,7 @@ struct Environment {
 
 static ENVIRONMENTS: Mutex<Vec<Environment>> = Mutex::new(Vec::new());
 
-/// The same events, as those of another environment.
+/// Registers an environment by its name. Returns its queue.
 pub fn register_environment(name: String, events: Arc<EventQueue>) -> Arc<EventQueue> {
     let mut environments = ENVIRONMENTS.lock();
     environments.retain(|environment| environment.events.strong_count() > 0);
@@ -46,7 +46,7 @@ pub fn register_environment(name: String, events: Arc<EventQueue>) -> Arc<EventQ
     events
 }
 
-/// Any environment may tell that.
+/// Tells one environment, whichever that is.
 fn tell_of_keeper() {
     let events = ENVIRONMENTS.lock().iter().find_map(|environment| environment.events.upgrade());
     if let Some(events) = events {
@@ -54,8 +54,8 @@ fn tell_of_keeper() {
     }
 }
 
-/// Tells the environment that the plan names, which has its rules and secrets. Where that has ended the
-/// descriptors are closed, which refuses the sandbox.
+/// Tells the environment named in the plan, which has the sandbox's rules and secrets. If that environment
+/// has ended, the descriptors are closed, which tells the sandbox that its proxy is not served.
 fn tell_of_socket(sandbox: u64, plan: &[u8], descriptors: Option<[OwnedFd; 2]>) {
     let server = server_in(plan).unwrap_or_default();
     let environments = ENVIRONMENTS.lock();
@@ -73,7 +73,7 @@ fn tell_of_socket(sandbox: u64, plan: &[u8], descriptors: Option<[OwnedFd; 2]>) 
     }
 }
 
-/// The name of who serves it.
+/// Returns the name of the environment that serves the plan's proxy.
 fn server_in(plan: &[u8]) -> Option<&[u8]> {
     let mut fields = plan.split(|byte| *byte == 0);
     while let (Some(word), Some(value)) = (fields.next(), fields.next()) {
@@ -84,13 +84,13 @@ fn server_in(plan: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// From SIGTERM to SIGKILL, for commands of an environment that ends.
+/// The time from SIGTERM to SIGKILL for commands of an environment that ends.
 const LAST_GRACE: Duration = Duration::from_secs(1);
 
-/// The environment ends, and with it all it started.
+/// Ends all commands of an environment that ends.
 pub fn end_owners(engine: &'static Engine, owners: &HashMap<u64, Arc<Owner>>) {
     if is_main_thread() {
-        // The process is on its way out, and its cradles will notice.
+        // The process is about to exit, and its cradles will notice.
         return;
     }
     for owner in owners.values() {
@@ -98,14 +98,13 @@ pub fn end_owners(engine: &'static Engine, owners: &HashMap<u64, Arc<Owner>>) {
     }
 }
 
-/// Whether the calling thread is the process's main one: the end of its environment is the end
-/// of the process.
+/// Returns whether the calling thread is the main one: the end of its environment is the end of the process.
 fn is_main_thread() -> bool {
-    // SAFETY: neither call takes anything or can fail.
+    // SAFETY: the calls take no arguments and can't fail.
     unsafe { libc::gettid() == libc::getpid() }
 }
 
-/// The keeper lies beside this library, in a build and in a package alike.
+/// Returns the path of the keeper's program, which is beside this library, in a build and in a package alike.
 fn keeper_program() -> Option<PathBuf> {
     let program = own_path()?.parent()?.join("forkline-keeper");
     program.is_file().then_some(program)
@@ -115,7 +114,7 @@ fn own_path() -> Option<PathBuf> {
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: fills the structure for the library that contains this very function.
     let found = unsafe { libc::dladdr(own_path as *const _, info.as_mut_ptr()) } != 0;
-    // SAFETY: zeroed, and filled by dladdr when found.
+    // SAFETY: the structure was zeroed, and filled by dladdr if found.
     let name = unsafe { info.assume_init() }.dli_fname;
     if !found || name.is_null() {
         return None;

@@ -1,4 +1,4 @@
-//! The N-API face of the engine: JavaScript objects in, events out. No logic.
+//! The N-API interface of the engine: JavaScript objects in, events out. No logic.
 
 mod channel;
 mod environ;
@@ -26,30 +26,30 @@ use channel::{Batch, CommandSink, EventQueue};
 use event::{EngineEvent, EngineReply};
 use request::{CommandNumbers, Paths, Strings, command, detached, milliseconds, size};
 
-/// Whether the process's environment is exactly this: `NAME=value` entries separated by NUL, one
-/// character a byte.
+/// Returns whether the process's environment consists of exactly these `NAME=value` entries, separated by
+/// NUL, one character a byte.
 #[napi]
 pub fn environment_is(block: Latin1String) -> bool {
     environ::is(&block)
 }
 
-/// Why the engine can't be started.
+/// The reason why the engine can't be started.
 #[napi(object, object_from_js = false)]
 pub struct StartFailure {
     /// The errno.
     pub errno: i32,
-    /// What could not be done, and the C library's words for why.
+    /// The action that failed, and the C library's words for the errno.
     pub message: String,
 }
 
-/// Starts the engine, unless it runs. A failure is not for ever: it can be tried again.
+/// Starts the engine, unless it runs. After a failure it can be called again.
 #[napi]
 pub fn start() -> Option<StartFailure> {
     let failure = host::engine().err()?;
     Some(StartFailure { errno: failure.errno, message: failure.to_string() })
 }
 
-/// One JavaScript environment's line to the engine.
+/// The connection of one JavaScript environment to the engine.
 #[napi]
 pub struct Channel {
     engine: &'static Engine,
@@ -61,8 +61,8 @@ pub struct Channel {
 
 #[napi]
 impl Channel {
-    /// Opens it; `dispatch` is called with arrays of events, whose figures are in `figures`, and
-    /// must not throw. Plans of sandboxes that it serves have its `name`.
+    /// Opens the connection. `dispatch` is called with arrays of events, whose figures are in `figures`, and
+    /// must not throw. `name` stands in the plans of sandboxes whose proxies this environment serves.
     #[napi(constructor)]
     pub fn new(
         env: &Env,
@@ -83,7 +83,7 @@ impl Channel {
         Ok(Channel { engine, events, owners, handles, host_directory })
     }
 
-    /// A new owner's id.
+    /// Makes an owner. Returns its id.
     #[napi]
     pub fn owner(&mut self) -> f64 {
         let owner = self.engine.owner();
@@ -92,8 +92,8 @@ impl Channel {
         id as f64
     }
 
-    /// Starts a command; its events follow under `id`. `numbers` are those of [`CommandNumbers`]. Without
-    /// a directory, it is the host's of now.
+    /// Starts a command, whose events have this `id`. `numbers`: see [`CommandNumbers`]. Without a directory,
+    /// the host's current one is used.
     #[napi]
     #[allow(clippy::too_many_arguments, reason = "an object would cost a look-up for each field")]
     pub fn run(
@@ -129,7 +129,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Starts a command that outlives the process; the reply is its process id.
+    /// Starts a command that outlives the process. The reply is its process id.
     #[napi]
     #[allow(clippy::too_many_arguments, reason = "an object would cost a look-up for each field")]
     pub fn start_detached(
@@ -151,13 +151,13 @@ impl Channel {
         Ok(())
     }
 
-    /// The command's `ended` event has been seen.
+    /// Forgets a command whose `ended` event has been handled.
     #[napi]
     pub fn forget(&mut self, id: f64) {
         self.handles.remove(&(id as u64));
     }
 
-    /// Ends a command; `grace_ms` in place of its own.
+    /// Ends a command. `grace_ms`: in place of its own.
     #[napi]
     pub fn cancel(&self, id: f64, grace_ms: Option<f64>) {
         if let Some(handle) = self.handles.get(&(id as u64)) {
@@ -165,19 +165,19 @@ impl Channel {
         }
     }
 
-    /// Its listener can take more output.
+    /// Notes that the listener can take more output.
     #[napi]
     pub fn resume(&self, id: f64) {
         self.engine.resume(self.engine_id(id));
     }
 
-    /// Its listener has left: it no longer holds the command up.
+    /// Notes that the listener has left: it no longer makes the command wait.
     #[napi]
     pub fn detach(&self, id: f64) {
         self.engine.detach(self.engine_id(id));
     }
 
-    /// Writes to its stdin; the reply comes once the bytes are in the pipe.
+    /// Writes to the command's stdin. The reply comes once the bytes are in the pipe.
     #[napi]
     pub fn write(&self, id: f64, request: f64, bytes: Uint8Array) {
         let reply = self.replier(request);
@@ -190,13 +190,13 @@ impl Channel {
         self.engine.write(self.engine_id(id), bytes.to_vec(), written);
     }
 
-    /// Closes its stdin once all is written.
+    /// Closes the command's stdin once all is written.
     #[napi]
     pub fn end_input(&self, id: f64) {
         self.engine.end_input(self.engine_id(id));
     }
 
-    /// Gives its terminal another size.
+    /// Changes the size of the command's terminal.
     #[napi]
     pub fn resize(&self, id: f64, columns: f64, rows: f64) {
         if let Some(size) = size(columns, rows) {
@@ -204,7 +204,7 @@ impl Channel {
         }
     }
 
-    /// Signals its process group; the reply tells whether it still ran.
+    /// Signals the command's process group. The reply tells whether the command still ran.
     #[napi]
     pub fn signal(&self, id: f64, request: f64, signal: i32) -> Result<()> {
         let signal = Signal::from_named_raw(signal).ok_or_else(|| {
@@ -216,7 +216,7 @@ impl Channel {
         Ok(())
     }
 
-    /// What it has printed so far; the reply is null when it is over.
+    /// Asks for the output so far. The reply is null when the command is over.
     #[napi]
     pub fn snapshot(&self, id: f64, request: f64) {
         let reply = self.replier(request);
@@ -224,7 +224,7 @@ impl Channel {
         self.engine.snapshot(self.engine_id(id), answer);
     }
 
-    /// Who of it runs; the reply is null when that could not be looked at.
+    /// Asks for the members that run. The reply is null when they can't be found out.
     #[napi]
     pub fn members(&self, id: f64, request: f64) {
         let reply = self.replier(request);
@@ -232,7 +232,8 @@ impl Channel {
         self.engine.members(self.engine_id(id), asked);
     }
 
-    /// What its sandbox has kept it from; the reply is null when it is over, or in none.
+    /// Asks for the sandbox's rules and denials. The reply is null when the command is over, or has no
+    /// sandbox.
     #[napi]
     pub fn sandbox(&self, id: f64, request: f64) {
         let reply = self.replier(request);
@@ -240,7 +241,7 @@ impl Channel {
         self.engine.sandbox(self.engine_id(id), answer);
     }
 
-    /// The reply comes when nobody of it is left; false: nobody can tell any more.
+    /// Asks to be told when no member is left. The reply is false when that can't be found out any more.
     #[napi]
     pub fn when_gone(&self, id: f64, request: f64) {
         let reply = self.replier(request);
@@ -250,7 +251,7 @@ impl Channel {
         self.engine.when_gone(self.engine_id(id), gone);
     }
 
-    /// Ends all that an owner started; the reply comes when it is gone.
+    /// Ends all commands of an owner. The reply comes when they are gone.
     #[napi]
     pub fn dispose(&mut self, owner: f64, request: f64, grace_ms: f64) -> Result<()> {
         let owner = self.owner_of(owner as u64)?;
@@ -261,7 +262,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Sends the reply to a request.
+    /// Returns a function that sends the reply to a request.
     fn replier(&self, request: f64) -> impl FnOnce(EngineReply) + Send + use<> {
         let events = self.events.clone();
         move |reply| events.push(EngineEvent::Reply { request, reply })
@@ -272,7 +273,7 @@ impl Channel {
         owner.ok_or_else(|| Error::new(Status::InvalidArg, "owner: it has been disposed of"))
     }
 
-    /// 0, which no command has, when it is over.
+    /// Returns the engine's id of a command; 0, which no command has, when it is over.
     fn engine_id(&self, id: f64) -> u64 {
         self.handles.get(&(id as u64)).map_or(0, |handle| handle.id)
     }

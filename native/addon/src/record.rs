@@ -1,9 +1,9 @@
-//! A flat JavaScript array being filled from the front.
+//! A flat JavaScript array that is filled from the front.
 //!
-//! Objects with names would read better on the other side, but each name costs a look-up in the
-//! string table: 25 of them are a good part of what a command costs the main thread.
-//! src/engine/addon/codec.ts gives the elements their names. The numbers of a command's end, of which
-//! there are many, do not cross at all: they are written into memory that both sides see.
+//! Objects with names would read better on the other side, but each name costs a look-up in the string table:
+//! 25 of them are a good part of the main thread's cost of a command. src/engine/addon/codec.ts gives the
+//! elements their names. The numbers of a command's end, of which there are many, do not cross at all: they
+//! are written into memory that both sides share.
 
 use napi::bindgen_prelude::{Array, ToNapiValue};
 use napi::{Env, Result};
@@ -18,7 +18,7 @@ pub struct JsRecord<'env> {
 }
 
 impl<'env> JsRecord<'env> {
-    /// An empty one.
+    /// Makes an empty array.
     pub fn new(env: &'env Env) -> Result<Self> {
         Ok(JsRecord { env, array: env.create_array(0)?, length: 0 })
     }
@@ -30,7 +30,7 @@ impl<'env> JsRecord<'env> {
         Ok(())
     }
 
-    /// Appends text. ASCII is Latin-1, the form a one-byte string has inside the engine.
+    /// Appends text. ASCII is passed as Latin-1, the form of a one-byte string inside V8.
     pub fn push_text(&mut self, text: Text) -> Result<()> {
         match text {
             Text::Ascii(bytes) => self.push(self.env.create_string_latin1(bytes)?),
@@ -53,25 +53,25 @@ impl<'env> JsRecord<'env> {
         self.push(list.array)
     }
 
-    /// The array.
+    /// Returns the array.
     pub fn finish(self) -> Array<'env> {
         self.array
     }
 }
 
-/// Numbers in memory shared with JavaScript, from its start on.
+/// Numbers in memory shared with JavaScript, filled from its start.
 pub struct Figures<'memory> {
     memory: &'memory mut [f64],
     used: usize,
 }
 
 impl<'memory> Figures<'memory> {
-    /// None used yet.
+    /// Begins at the start of the memory.
     pub fn new(memory: &'memory mut [f64]) -> Self {
         Figures { memory, used: 0 }
     }
 
-    /// How many are used, and so where the next one goes.
+    /// Returns how many numbers are used, which is also the position of the next one.
     pub fn used(&self) -> usize {
         self.used
     }

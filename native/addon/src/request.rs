@@ -1,4 +1,4 @@
-//! A command as JavaScript describes it, to one as the engine takes it.
+//! Translation of a command from JavaScript's form to the engine's.
 
 use std::ffi::CString;
 use std::path::PathBuf;
@@ -14,9 +14,9 @@ use napi::{Error, Result, Status};
 /// The numbers of a command, in the order of `encodeNumbers` in src/engine/addon/codec.ts: one array of
 /// doubles costs less to hand over than ten properties with names.
 pub struct CommandNumbers {
-    /// Who wants it.
+    /// The owner that starts the command.
     pub owner: u64,
-    /// Whether anybody waits for its start.
+    /// Whether JavaScript waits for the start.
     pub announce: bool,
     streams: Streams,
     listen: Option<Listen>,
@@ -32,7 +32,7 @@ pub struct CommandNumbers {
 }
 
 impl CommandNumbers {
-    /// From the array. A float becomes the nearest integer in range, so infinite means 'all'.
+    /// Parses the array. A float becomes the nearest integer in range, so infinite means 'all'.
     pub fn parse(numbers: &[f64]) -> Result<Self> {
         let [
             owner,
@@ -89,25 +89,25 @@ fn priority_of(is_low: f64) -> Priority {
     if is_low == 0.0 { Priority::Normal } else { Priority::Low }
 }
 
-/// The rest of a command.
+/// The other parts of a command.
 pub struct Strings {
     /// The shell text; or the words of a program that runs without a shell, each ended by NUL.
     pub text: String,
-    /// Paths of shells, separated by NUL; empty: the usual ones.
+    /// Paths of shells, separated by NUL. Empty: the usual ones.
     pub shells: String,
     /// `NAME=value` entries separated by NUL, one character a byte.
     pub environment: Latin1String,
-    /// Bytes for stdin; true: a pipe to write to; false: nothing.
+    /// Bytes for stdin; true: a pipe to write to; false: no input.
     pub stdin: Either<bool, Uint8Array>,
     /// A file for the whole output.
     pub spill_path: Option<String>,
-    /// What sandbox it is to run in: see the keeper's plan.
+    /// The plan of its sandbox, in the format that the keeper reads.
     pub sandbox: Option<String>,
-    /// `cgroup.procs` of its control groups, separated by NUL.
+    /// Paths of `cgroup.procs` of its control groups, separated by NUL.
     pub groups: Option<String>,
 }
 
-/// The command as the engine takes it. The TypeScript side has checked every field.
+/// Makes the engine's command. The TypeScript side has checked every field.
 pub fn command(
     strings: Strings,
     directory: Option<Directory>,
@@ -150,7 +150,7 @@ pub fn command(
 
 /// The paths of a detached command.
 pub struct Paths<'a> {
-    /// Shells, separated by NUL; empty: the usual ones.
+    /// Paths of shells, separated by NUL. Empty: the usual ones.
     pub shells: &'a str,
     /// The working directory.
     pub directory: &'a str,
@@ -158,7 +158,7 @@ pub struct Paths<'a> {
     pub output: &'a str,
 }
 
-/// The detached command as the engine takes it. `numbers`: those of `encodeDetached` in
+/// Makes the engine's detached command. `numbers`: those of `encodeDetached` in
 /// src/engine/addon/codec.ts.
 pub fn detached(
     text: String,
@@ -192,18 +192,18 @@ pub fn detached(
     })
 }
 
-/// Of a list separated by NUL.
+/// Splits a list separated by NUL.
 fn paths(list: &str) -> Vec<CString> {
     let shells = list.split('\0').filter(|shell| !shell.is_empty());
     shells.filter_map(|shell| CString::new(shell).ok()).collect()
 }
 
-/// A terminal's size; None when it has no columns, which means no terminal.
+/// Returns a terminal's size. None: zero columns, which means no terminal.
 pub fn size(columns: f64, rows: f64) -> Option<Size> {
     (columns > 0.0).then_some(Size { columns: columns as u16, rows: rows as u16 })
 }
 
-/// A duration of at most a year: nothing waits longer, and an Instant can still hold it.
+/// Returns a duration of at most a year: no wait is longer, and an Instant can still hold it.
 pub fn milliseconds(count: f64) -> Duration {
     const YEAR: u64 = 365 * 24 * 3600 * 1000;
     Duration::from_micros(((count * 1000.0) as u64).min(YEAR * 1000))
