@@ -27,7 +27,7 @@ fn pieces_of_text() -> impl Strategy<Value = Vec<Vec<u8>>> {
 
 proptest! {
     #[test]
-    fn counts_are_of_everything_whatever_is_kept(
+    fn counts_cover_all_output_whatever_is_kept(
         pieces in vec(vec(any::<u8>(), 0..20), 0..20),
         head in 0usize..50,
         tail in 0usize..50,
@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn it_says_when_it_is_about_to_lose_bytes(
+    fn holds_tells_when_the_capture_is_about_to_lose_bytes(
         pieces in pieces_of_text(),
         head in 0usize..40,
         tail in 0usize..40,

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn one_too_many_is_told_once() {
+    fn a_surplus_of_idle_cradles_is_told_once() {
         let cradles = Cradles::new(Watch::new().unwrap());
         assert!((1..=2).all(|id| cradles.give_back(one(id)) == Shedding::NotDue));
         assert_eq!(cradles.give_back(one(3)), Shedding::Due);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn q13_one_that_is_made_ahead_while_others_come_back_does_not_stay_unseen() {
+    fn q13_cradles_made_ahead_while_others_come_back_are_shed_too() {
         let cradles = Cradles::new(Watch::new().unwrap());
         let (socket, theirs) = pair().unwrap();
         let lifeline = Lifeline { socket, keeper: 0 };

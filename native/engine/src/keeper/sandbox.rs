@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn s3_what_is_hidden_by_what_is_there_is_compared() {
+    fn s3_files_hidden_by_mounts_are_compared_by_inode() {
         let path = std::env::temp_dir().join(format!("forkline-hidden-{}", std::process::id()));
         std::fs::write(&path, "").unwrap();
         let plan = format!("require\0all\0write\0/w\0hide\0{}\0show\0/s\0", path.display());

@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn s11_only_what_is_idle_is_given_up_the_least_recently_used_first() {
+    fn s11_only_idle_sandboxes_are_given_up_the_least_recently_used_first() {
         use SeatState::{Busy, Empty, Idle};
         let of = |count: usize, state| vec![state; count];
         assert_eq!(room(&of(FEW - 1, Idle)), Room::Enough);

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_said_is_one_line_and_no_more_than_fits() {
+    fn standard_error_is_shown_as_one_line_of_limited_length() {
         let stderr = StartupStderr::new().unwrap();
         assert_eq!(describe_end(Some(ProcessEnd::Signal(11)), Some(&stderr)), "signal 11");
         let mut file = File::from(stderr.descriptor().try_clone_to_owned().unwrap());

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nowhere_is_one_program_that_is_not_there() {
+    fn a_program_that_is_nowhere_on_the_path_is_tried_at_one_missing_path() {
         assert_eq!(tried("no-such-program", "/bin:/usr/bin"), ["/bin/no-such-program"]);
         assert_eq!(tried("passwd", "/none:/etc"), ["/etc/passwd"]);
     }
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_path_it_is_that_of_the_system() {
+    fn without_a_path_the_systems_path_is_used() {
         let images = programs(&[c"sh".to_owned()], b"A=b");
         assert_eq!(images.len(), 1);
         assert_eq!(images[0].path.as_c_str(), c"/bin/sh");

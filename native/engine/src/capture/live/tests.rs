@@ -40,7 +40,7 @@ fn a_slow_listener_loses_the_middle_and_is_told_how_much() {
 }
 
 #[test]
-fn a_listener_that_wants_all_makes_the_command_wait_long_before_anything_is_lost() {
+fn with_pause_the_command_waits_long_before_output_is_dropped() {
     let mut live = Live::new(Overflow::Pause, false);
     live.push(&[0; FULL_CHUNK]);
     assert!(!live.is_full());
@@ -53,7 +53,7 @@ fn a_listener_that_wants_all_makes_the_command_wait_long_before_anything_is_lost
 
 proptest! {
     #[test]
-    fn what_is_delivered_is_what_was_printed_and_no_character_is_split(
+    fn all_printed_output_is_delivered_and_no_character_is_split(
         text in "[a-zé中😀]{0,60}",
         size in 1usize..7,
         takes in vec(any::<bool>(), 40),

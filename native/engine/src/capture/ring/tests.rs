@@ -5,7 +5,7 @@ use super::*;
 
 proptest! {
     #[test]
-    fn it_keeps_the_last_bytes_whatever_the_pieces(
+    fn the_ring_keeps_the_last_bytes_for_any_split_into_pieces(
         limit in 0usize..40,
         pieces in vec(vec(any::<u8>(), 0..30), 0..20),
     ) {

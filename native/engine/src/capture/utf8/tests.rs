@@ -18,7 +18,7 @@ fn messy() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn characters_are_those_of_the_decoded_text_however_it_is_cut(
+    fn characters_are_counted_as_in_the_decoded_text_for_any_cut(
         bytes in messy(),
         cuts in vec(any::<prop::sample::Index>(), 0..8),
     ) {

@@ -28,7 +28,7 @@ fn drain(stream: &mut Stream, room: usize) -> Progress {
 }
 
 #[test]
-fn output_that_comes_is_output_of_now() {
+fn the_time_of_the_last_output_is_updated() {
     let (reader, writer) = pipe().unwrap();
     let mut stream = stream(reader, None, Reserve::No);
     write(&writer, b"text").unwrap();
@@ -37,7 +37,7 @@ fn output_that_comes_is_output_of_now() {
 }
 
 #[test]
-fn a_stream_whose_reader_is_behind_gets_its_file_all_the_same() {
+fn a_stream_with_a_slow_reader_gets_its_file_all_the_same() {
     let (reader, writer) = pipe().unwrap();
     let mut stream = stream(reader, Some(Overflow::Pause), Reserve::InCapture(50));
     stream.tap.lock().live.as_mut().unwrap().push(&[0; FULL_CHUNK * 2]);
@@ -71,7 +71,7 @@ impl Sink for Nobody {
 }
 
 #[test]
-fn what_is_not_due_yet_is_delivered_at_a_time_that_is_told() {
+fn for_output_that_is_not_due_yet_the_time_of_delivery_is_returned() {
     let (reader, _writer) = pipe().unwrap();
     let stream = stream(reader, Some(Overflow::DropMiddle), Reserve::No);
     let now = Instant::now();

@@ -38,7 +38,7 @@ impl Scene {
 }
 
 #[test]
-fn a_file_is_made_and_emptied_where_commands_reach_and_where_they_do_not() {
+fn files_are_created_and_emptied_in_and_outside_the_reach_of_commands() {
     let scene = scene();
     for path in [scene.work.join("logs/out"), scene.outside.join("out")] {
         use std::io::Write;
@@ -53,7 +53,7 @@ fn a_file_is_made_and_emptied_where_commands_reach_and_where_they_do_not() {
 }
 
 #[test]
-fn a_link_at_the_end_is_not_followed_and_is_named() {
+fn a_link_at_the_end_is_not_followed_and_the_error_names_it() {
     let scene = scene();
     let victim = scene.outside.join("victim");
     for directory in [&scene.work, &scene.outside] {
@@ -69,7 +69,7 @@ fn a_link_at_the_end_is_not_followed_and_is_named() {
 }
 
 #[test]
-fn a_link_on_the_way_is_followed_above_the_reach_of_commands_alone() {
+fn a_link_on_the_way_is_followed_only_above_the_reach_of_commands() {
     let scene = scene();
     let alias = scene.folder.path().join("alias");
     symlink(&scene.work, &alias).unwrap();
@@ -92,7 +92,7 @@ fn a_link_on_the_way_is_followed_above_the_reach_of_commands_alone() {
 }
 
 #[test]
-fn a_reach_that_is_named_by_a_link_holds_wherever_that_leads() {
+fn a_reach_named_by_a_link_holds_wherever_the_link_leads_later() {
     let mut scene = scene();
     let alias = scene.folder.path().join("alias");
     symlink(&scene.work, &alias).unwrap();
@@ -108,7 +108,7 @@ fn a_reach_that_is_named_by_a_link_holds_wherever_that_leads() {
 }
 
 #[test]
-fn what_is_no_file_is_neither_waited_for_nor_written_to() {
+fn special_files_are_neither_waited_for_nor_written_to() {
     let scene = scene();
     let path = scene.work.join("pipe");
     rustix::fs::mknodat(rustix::fs::CWD, &path, FileType::Fifo, MODE, 0).unwrap();
@@ -124,7 +124,7 @@ fn what_is_no_file_is_neither_waited_for_nor_written_to() {
 }
 
 #[test]
-fn names_of_own_descriptors_and_devices_stay_what_they_are() {
+fn names_of_own_descriptors_and_devices_are_opened_as_they_are() {
     let scene = scene();
     let file = std::fs::File::create(scene.work.join("mine")).unwrap();
     let number = std::os::fd::AsRawFd::as_raw_fd(&file);

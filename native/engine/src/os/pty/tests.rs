@@ -28,7 +28,7 @@ fn the_size_is_set_from_the_start_and_can_be_changed() {
 }
 
 #[test]
-fn what_was_written_is_read_before_the_end_which_is_eio() {
+fn written_output_is_read_before_the_end_which_is_eio() {
     let Terminal { master, slave } = Terminal::open(SIZE, None).unwrap();
     let mut buffer = [0; 16];
     assert_eq!(read(&master, &mut buffer), Err(Errno::AGAIN));

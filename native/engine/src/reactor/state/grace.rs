@@ -13,7 +13,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_grace_that_is_shorter_than_a_millisecond_is_one() {
+    fn a_grace_below_a_millisecond_is_rounded_up_to_one() {
         assert_eq!(milliseconds(Duration::from_micros(1)), 1);
         assert_eq!(milliseconds(Duration::from_micros(1001)), 2);
         assert_eq!(milliseconds(Duration::ZERO), 0);

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn n8_who_was_ordered_to_end_all_and_says_nothing_is_asked_killed_and_given_up() {
+    fn n8_a_silent_cradle_that_was_ordered_to_end_is_asked_then_killed_then_given_up() {
         let remedies = [(1, Remedy::Wait), (7, Remedy::Ask), (9, Remedy::Wait), (10, Remedy::Kill)];
         for (looks, remedy) in remedies {
             assert_eq!(after(looks, looks), remedy, "{looks}");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn n8_who_answers_and_never_comes_to_an_end_is_killed_as_well() {
+    fn n8_a_cradle_that_answers_but_never_ends_is_killed_too() {
         assert_eq!(
             (after(1, 31), after(1, 32), after(1, 33)),
             (Remedy::Wait, Remedy::Kill, Remedy::Wait)
@@ -101,13 +101,13 @@ mod tests {
     }
 
     #[test]
-    fn a_grace_without_end_is_one() {
+    fn an_infinite_grace_never_ends() {
         let silence = Silence { looks: 1_000_000, ordered: 1_000_000 };
         assert_eq!(silence.of_ending(Duration::MAX), Remedy::Wait);
     }
 
     #[test]
-    fn who_does_not_say_what_came_of_a_request_is_killed_and_given_up() {
+    fn a_cradle_that_does_not_answer_a_request_is_killed_then_given_up() {
         let after = |looks| Silence { looks, ordered: 0 }.of_start(10);
         assert_eq!([after(9), after(10), after(14)], [Remedy::Wait, Remedy::Kill, Remedy::Wait]);
         assert_eq!(after(15), Remedy::GiveUp);

@@ -38,7 +38,7 @@ fn a_single_plain_command_is_an_argument_so_that_bash_execs_it_in_place() {
 }
 
 #[test]
-fn whatever_makes_bash_stay_is_kept_out_of_its_arguments() {
+fn commands_that_make_bash_stay_are_kept_out_of_its_arguments() {
     let staying = ["a; b", "a | b", "a && b", "a &", "echo $X", "echo 'x'", "a\nb", "! a", "(a)"];
     let builtins = ["time make", "command ls", "eval ls", "coproc ls", ". x", "source x"];
     for text in staying.iter().chain(&builtins) {
@@ -48,7 +48,7 @@ fn whatever_makes_bash_stay_is_kept_out_of_its_arguments() {
 }
 
 #[test]
-fn what_would_run_before_our_words_makes_the_text_an_argument() {
+fn variables_that_run_code_first_make_the_text_an_argument() {
     let code = ["BASH_ENV=/x", "BASHOPTS=extdebug", "BASH_FUNC_eval%%=() { :; }"];
     let options = ["SHELLOPTS=xtrace", "POSIXLY_CORRECT=", "BASH_COMPAT=4.0"];
     for entry in code.iter().chain(&options) {
@@ -112,7 +112,7 @@ fn owned(arguments: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn bash_is_known_behind_links_but_not_as_sh_and_a_script_of_its_name_is_not_it() {
+fn bash_is_recognised_through_links_but_not_as_sh_or_as_a_script_of_its_name() {
     use std::os::unix::fs::symlink;
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| directory.path().join(name);
@@ -134,7 +134,7 @@ fn bash_is_known_behind_links_but_not_as_sh_and_a_script_of_its_name_is_not_it()
 }
 
 #[test]
-fn shells_behind_the_first_that_is_there_get_the_text_as_an_argument() {
+fn shells_after_the_first_that_exists_get_the_text_as_an_argument() {
     let shells = [c"/none/bash".to_owned(), c"/bin/bash".to_owned(), c"/bin/sh".to_owned()];
     let handover = hand_over(&shells, b"a; b", b"", TailExec::Allowed).unwrap();
     let last = |index: usize| handover.images[index].argv.last().unwrap().to_str().unwrap();
@@ -162,7 +162,7 @@ fn the_usual_shells_are_bash_wherever_it_is_and_then_sh() {
 }
 
 #[test]
-fn a_shell_that_stays_is_never_given_a_command_to_exec_in_its_own_place() {
+fn without_tail_exec_no_text_ends_with_a_command_that_the_shell_would_exec() {
     let last = |shell: &str, text: &str, environment: &str| {
         handed(shell, text, environment, TailExec::Forbidden).0.last().unwrap().clone()
     };
