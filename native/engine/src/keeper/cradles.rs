@@ -92,7 +92,7 @@ impl Cradles {
     }
 
     /// Notes the process id of a new cradle.
-    pub fn made(&self, id: u64, pid: i32) {
+    pub fn set_pid(&self, id: u64, pid: i32) {
         if let Some(known) = self.unmade.lock().remove(&id) {
             known.store(pid, Ordering::Relaxed);
         }

@@ -131,9 +131,9 @@ impl Keeper {
     }
 
     /// Notes the reason, told by the keeper, why it is not usable: the errno, and the action that failed.
-    pub fn is_refused(&self, errno: i32, what: String) {
+    pub fn set_refused(&self, errno: i32, what: String) {
         match &self.sandbox {
-            Some(sandbox) => sandbox.is_refused(errno, what),
+            Some(sandbox) => sandbox.set_refused(errno, what),
             None => {
                 let subject = format!("forkline-keeper: {what}");
                 let _ = self.refused.set(LaunchError { step: Step::Keeper, errno, subject });
@@ -157,7 +157,7 @@ impl Keeper {
     }
 
     /// Notes that the keeper has died. Called before it is reaped.
-    pub fn dies(&self) {
+    pub fn set_dead(&self) {
         if self.fault() == Some(SILENT) {
             let stderr = self.stderr.lock().take();
             let how = describe_end(end_of(self.lifeline.keeper), stderr.as_ref());

@@ -50,7 +50,7 @@ impl Sandbox {
     }
 
     /// Notes that the sandbox is set up: each of its rules, and the means that enforce it.
-    pub fn stands(&self, enforced: String) {
+    pub fn set_enforced(&self, enforced: String) {
         let _ = self.enforced.set(enforced);
         self.stood.store(true, Ordering::SeqCst);
     }
@@ -107,7 +107,7 @@ impl Sandbox {
     }
 
     /// Notes why the sandbox can't be set up.
-    pub fn is_refused(&self, errno: i32, subject: String) {
+    pub fn set_refused(&self, errno: i32, subject: String) {
         let _ = self.refused.set(LaunchError { step: Step::Sandbox, errno, subject });
     }
 
@@ -143,7 +143,7 @@ mod tests {
         let plan: Arc<[u8]> = plan.as_bytes().into();
         let of = |enforced: &str| {
             let sandbox = Sandbox::new(plan.clone(), Arc::default());
-            sandbox.stands(enforced.to_owned());
+            sandbox.set_enforced(enforced.to_owned());
             sandbox
         };
         let (held, mounted) = (of("read=namespace"), of("write=namespace read=mount"));

@@ -69,7 +69,7 @@ impl Reactor {
                 self.not_started(id, Ended::Failed(error));
             }
             Answer::Unwanted => self.not_started(id, Ended::NeverStarted),
-            Answer::Unfit { errno, why } => self.is_unfit(id, errno, 0, &why),
+            Answer::Unfit { errno, why } => self.handle_unfit_cradle(id, errno, 0, &why),
             // This answer is for keepers of detached commands.
             Answer::Stands(_) => {}
             Answer::Exit(told) => self.exited(id, told),
@@ -82,16 +82,16 @@ impl Reactor {
             Answer::Left { members, more } => {
                 let label = command.label();
                 command.add_members(&members, &label, more);
-                let settles = !more && command.rest == Rest::Unknown;
+                let is_complete = !more && command.rest == Rest::Unknown;
                 self.members_told(id, &members, &label, more);
-                if settles {
-                    self.settle(id);
+                if is_complete {
+                    self.make_result(id);
                 }
             }
             Answer::Over { forced, cleared: true } => self.all_members_gone(id, forced),
             Answer::Over { forced, cleared: false } => {
                 command.rest = Rest::Unkillable;
-                self.ended(id, forced);
+                self.handle_members_end(id, forced);
             }
         }
     }
@@ -133,9 +133,9 @@ impl Reactor {
         }
         match phase {
             // The command had ended by itself before the cradle read that it was to end.
-            Phase::Ending(..) if told.empty => self.ended(id, false),
+            Phase::Ending(..) if told.empty => self.handle_members_end(id, false),
             Phase::Ending(..) => {}
-            _ => self.over(id, exit),
+            _ => self.handle_end(id, exit),
         }
     }
 
@@ -144,11 +144,11 @@ impl Reactor {
         command.rest = Rest::Gone;
         command.members.clear();
         self.release(id);
-        self.ended(id, forced);
+        self.handle_members_end(id, forced);
     }
 
     /// Notes that all members of a command are gone, or that some can't be ended.
-    pub(super) fn ended(&mut self, id: u64, forced: bool) {
+    pub(super) fn handle_members_end(&mut self, id: u64, forced: bool) {
         let Some(command) = self.commands.get(&id) else { return };
         match command.phase {
             Phase::Ending(cause, exit) => {
@@ -161,9 +161,9 @@ impl Reactor {
                     wall: now.saturating_duration_since(command.started),
                     forced,
                 });
-                self.over(id, CommandExit { forced, ..exit });
+                self.handle_end(id, CommandExit { forced, ..exit });
             }
-            Phase::Asking(_) => self.settle(id),
+            Phase::Asking(_) => self.make_result(id),
             Phase::Draining(..) => self.check_drained(id),
             _ => {}
         }

@@ -71,7 +71,7 @@ impl Reactor {
             Phase::Starting { .. } if !is_sent => {}
             // The keeper is alive, but could not accept the channel's descriptor.
             Phase::Starting { cancelled: false } if some_unread && is_unmade => {
-                self.is_unfit(id, libc::EMFILE, OF_ITS_KEEPER, "could not be made");
+                self.handle_unfit_cradle(id, libc::EMFILE, OF_ITS_KEEPER, "could not be made");
             }
             Phase::Starting { cancelled: false } if some_unread => self.send_again(id),
             // The unread message may be the order to end, and the request may have been read and carried out.
@@ -101,7 +101,7 @@ impl Reactor {
         if let Some(refusal) = keeper.refusal() {
             return self.not_started(id, Ended::Failed(refusal));
         }
-        letter.take_back();
+        letter.reset();
         self.orders.put(LaunchOrder::SendAgain(id, letter, keeper, CradleChoice::Any));
     }
 
@@ -135,14 +135,14 @@ impl Reactor {
         let Some(command) = self.commands.get_mut(&id) else { return };
         command.assume_leader_left();
         if command.keeper.is_gone() || command.keeper.fault().is_some() {
-            self.lost(id);
+            self.give_up_waiting(id);
         } else {
             self.timers.set(id, Alarm::Lost, Instant::now() + LOST);
         }
     }
 
     /// Gives up waiting for more news of a command whose cradle was killed.
-    pub(super) fn lost(&mut self, id: u64) {
+    pub(super) fn give_up_waiting(&mut self, id: u64) {
         self.timers.cancel(id, Alarm::Lost);
         let Some(command) = self.commands.get_mut(&id) else { return };
         if command.pid == 0 && command.rest == Rest::Lost {
@@ -153,7 +153,7 @@ impl Reactor {
             Phase::Ending(..) | Phase::Asking(_) => {}
             _ => return,
         }
-        self.ended(id, false);
+        self.handle_members_end(id, false);
     }
 
     /// Notes that a keeper has ended the processes that a killed cradle has left, or has given up.
@@ -175,7 +175,7 @@ impl Reactor {
                     command.rest = Rest::Gone;
                     command.members.clear();
                 }
-                self.lost(id);
+                self.give_up_waiting(id);
             }
         }
     }

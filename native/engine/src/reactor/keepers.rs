@@ -39,7 +39,7 @@ impl Reactor {
                     match buffer.get(..length).and_then(News::decode) {
                         Some(News::Hello(version)) => keeper.greeted(version),
                         Some(News::Made(cradle, pid)) => {
-                            keeper.cradles.made(cradle, pid);
+                            keeper.cradles.set_pid(cradle, pid);
                             let command = self.cradles.get(&cradle);
                             if let Some(command) = command.and_then(|id| self.commands.get_mut(id))
                             {
@@ -68,7 +68,10 @@ impl Reactor {
                                 .for_each(|of| of.add_denied(cradle, what.clone()));
                         }
                         Some(News::Enforced(lines)) => {
-                            keeper.sandbox.iter().for_each(|sandbox| sandbox.stands(lines.clone()));
+                            keeper
+                                .sandbox
+                                .iter()
+                                .for_each(|sandbox| sandbox.set_enforced(lines.clone()));
                             if keeper.sandbox.as_ref().is_some_and(Sandbox::is_unserved) {
                                 // The next command gets another keeper, which may have a proxy.
                                 keeper.resign();
@@ -84,7 +87,7 @@ impl Reactor {
                         }
                         Some(News::Left) => keeper.detached_ended(),
                         Some(News::Refused(errno, what)) => {
-                            keeper.is_refused(errno, what);
+                            keeper.set_refused(errno, what);
                             // The keeper ends; later commands get another one.
                             keeper.resign();
                         }
@@ -100,7 +103,7 @@ impl Reactor {
     fn keeper_died(&mut self, keeper: &Arc<Keeper>) {
         self.unwatch(keeper.lifeline.socket.as_fd());
         let was_retired = keeper.has_resigned();
-        keeper.dies();
+        keeper.set_dead();
         keeper.retire();
         // A keeper that was never usable has been reported by the errors of its commands.
         if keeper.fault().is_none() && !was_retired {
@@ -114,7 +117,7 @@ impl Reactor {
         // Nothing will end the processes of commands whose cradle was killed together with the keeper.
         let lost: Vec<u64> = self.commands.values().filter(|p| p.is_lost()).map(|p| p.id).collect();
         for id in lost {
-            self.lost(id);
+            self.give_up_waiting(id);
         }
     }
 

@@ -76,7 +76,7 @@ impl Reactor {
             // Neither the listener nor other holders of the pipe are waited for.
             Phase::Draining(exit, _) => {
                 self.detach(id);
-                self.close(id, exit);
+                self.close_output(id, exit);
             }
             Phase::Closing(_) | Phase::Asking(_) => {}
         }
@@ -96,7 +96,7 @@ impl Reactor {
     }
 
     /// Handles the end of a command, and, if it was ended, of its members: its output remains to be read.
-    pub(super) fn over(&mut self, id: u64, exit: CommandExit) {
+    pub(super) fn handle_end(&mut self, id: u64, exit: CommandExit) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         let now = Instant::now();
         command.phase = Phase::Draining(exit, now + WINDOW);
@@ -124,7 +124,7 @@ impl Reactor {
             return;
         };
         if command.outputs_ended() {
-            return self.close(id, exit);
+            return self.close_output(id, exit);
         }
         let now = Instant::now();
         if command.is_paused() && exit.cause == Cause::Itself {
@@ -135,18 +135,18 @@ impl Reactor {
         let ended_at = over_at - WINDOW;
         let due = over_at.min(command.last_data().max(ended_at) + QUIET);
         if due <= now {
-            return self.close(id, exit);
+            return self.close_output(id, exit);
         }
         self.timers.set(id, Alarm::Quiet, due);
     }
 
-    fn close(&mut self, id: u64, exit: CommandExit) {
+    fn close_output(&mut self, id: u64, exit: CommandExit) {
         self.timers.cancel(id, Alarm::Quiet);
         // The end of the command may have been read before the last of its output.
         self.read_rest(id);
         let Some(command) = self.commands.get_mut(&id) else { return };
         if !matches!(command.spill, Spilling::OnDisk) {
-            return self.ask(id, exit);
+            return self.ask_for_members(id, exit);
         }
         command.phase = Phase::Closing(exit);
         self.timers.set(id, Alarm::Patience, Instant::now() + PATIENCE);
@@ -160,7 +160,7 @@ impl Reactor {
         command.spill = Spilling::Closed(report);
         command.streams = streams;
         match command.phase {
-            Phase::Closing(exit) => self.ask(id, exit),
+            Phase::Closing(exit) => self.ask_for_members(id, exit),
             _ => self.check_drained(id),
         }
     }
@@ -171,11 +171,11 @@ impl Reactor {
         let Phase::Closing(exit) = command.phase else { return };
         let error = Some(libc::ETIMEDOUT);
         command.spill = Spilling::Closed(SpillReport { error, ..Default::default() });
-        self.ask(id, exit);
+        self.ask_for_members(id, exit);
     }
 
     /// Asks for the members that still run, unless the answer is known.
-    fn ask(&mut self, id: u64, exit: CommandExit) {
+    fn ask_for_members(&mut self, id: u64, exit: CommandExit) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         self.timers.cancel(id, Alarm::Patience);
         command.phase = Phase::Asking(exit);
@@ -184,12 +184,12 @@ impl Reactor {
                 command.tell(Order::Who);
                 self.expect_answer(id);
             }
-            Rest::Gone | Rest::Unkillable | Rest::Lost => self.settle(id),
+            Rest::Gone | Rest::Unkillable | Rest::Lost => self.make_result(id),
         }
     }
 
     /// Makes the result, for which everything is known now.
-    pub(super) fn settle(&mut self, id: u64) {
+    pub(super) fn make_result(&mut self, id: u64) {
         // The keeper reports a denial before the denied process goes on.
         let keeper = self.commands.get(&id).map(|command| command.keeper.clone());
         if let Some(keeper) = keeper.filter(|keeper| keeper.sandbox.is_some()) {

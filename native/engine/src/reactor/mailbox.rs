@@ -106,7 +106,7 @@ impl Mailbox {
     }
 
     /// Takes all messages. `rung`: whether the bell was heard.
-    pub fn empty(&self, rung: bool) -> Vec<Message> {
+    pub fn take_all(&self, rung: bool) -> Vec<Message> {
         // The bell is reset first, so that a later ring is heard.
         if rung {
             let _ = rustix::io::read(&self.inbox.bell, &mut [0; 8]);

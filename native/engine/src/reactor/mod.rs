@@ -159,7 +159,7 @@ impl Reactor {
             match alarm {
                 Alarm::Deadline => self.deadline(id),
                 Alarm::Unanswered => self.unanswered(id),
-                Alarm::Lost => self.lost(id),
+                Alarm::Lost => self.give_up_waiting(id),
                 Alarm::Reap => self.reap(id),
                 Alarm::Shed => self.shed(id),
                 Alarm::Quiet => self.check_drained(id),
@@ -170,7 +170,7 @@ impl Reactor {
     }
 
     fn read_mail(&mut self, rung: bool) {
-        for message in self.mailbox.empty(rung) {
+        for message in self.mailbox.take_all(rung) {
             self.receive(message);
         }
     }

@@ -50,7 +50,7 @@ impl Reactor {
                 if command.rest == Rest::Unknown {
                     command.assume_leader_left();
                 }
-                self.settle(id);
+                self.make_result(id);
             }
             Phase::Asking(_) | Phase::Draining(..) | Phase::Closing(_) => {}
         }
@@ -160,7 +160,7 @@ impl Reactor {
         if let Some(cradle) = command.cradle.take() {
             self.forget(&cradle);
         }
-        self.lost(id);
+        self.give_up_waiting(id);
     }
 }
 

@@ -52,7 +52,7 @@ impl Reactor {
     /// and at last one of another keeper, since a changed keeper passes its state on to new cradles.
     ///
     /// `known`: the number of cradles known to be unfit, if that is more than have said so.
-    pub(super) fn is_unfit(&mut self, id: u64, errno: i32, known: u32, why: &str) {
+    pub(super) fn handle_unfit_cradle(&mut self, id: u64, errno: i32, known: u32, why: &str) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         let Phase::Starting { cancelled } = command.phase else { return };
         command.unfit_cradles = command.unfit_cradles.max(known) + 1;
@@ -69,7 +69,7 @@ impl Reactor {
                 if count > OF_ITS_KEEPER {
                     keeper.resign();
                 }
-                letter.take_back();
+                letter.reset();
                 self.orders.put(LaunchOrder::SendAgain(id, letter, keeper, CradleChoice::New));
             }
             _ => {

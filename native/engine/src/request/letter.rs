@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use crate::command::directory::Directory;
 use crate::command::errors::{LaunchError, Step};
 use crate::command::{Command, Stdin, Streams};
+use crate::keeper::identity::StartsIn;
 use crate::request::invocation::Invocation;
 use crate::request::plumbing::descriptors;
 
@@ -54,12 +55,12 @@ impl Letter {
         stdin: Option<OwnedFd>,
         outputs: Vec<OwnedFd>,
         attributes: Attributes,
-        is_born_here: bool,
+        starts_in: StartsIn,
     ) -> Result<Letter, LaunchError> {
         let (path, held) = match &command.directory {
             Some(Directory::Path(path)) => (Some(path.clone()), None),
             Some(Directory::Held(descriptor)) => (None, Some(descriptor.clone())),
-            None if is_born_here => (None, None),
+            None if starts_in == StartsIn::HostDirectory => (None, None),
             None => (None, Some(Arc::new(current_directory()?))),
         };
         let groups = command.groups.iter().map(|path| open_group(path));
@@ -134,7 +135,7 @@ impl Letter {
     }
 
     /// Makes the request ready to be sent again: no cradle has taken it.
-    pub fn take_back(&self) {
+    pub fn reset(&self) {
         *self.delivery.lock() = Delivery::Waiting;
     }
 }

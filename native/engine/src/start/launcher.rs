@@ -184,7 +184,7 @@ impl Launcher {
             writers.push(self.null.try_clone().map_err(descriptors)?);
         }
         let (reader, input) = plumbing.input.unzip();
-        let is_born_here = turn.identity.has_birthplace();
+        let starts_in = turn.identity.starts_in();
         let attributes = attributes::of_thread(order.thread, command.priority);
         let mut attributes = attributes.map_err(no_keeper)?;
         if let Some(seconds) = command.cpu {
@@ -193,7 +193,7 @@ impl Launcher {
         if command.oom_victim {
             attributes::prefer_as_oom_victim(&mut attributes);
         }
-        let letter = Letter::new(command, invocation, reader, writers, attributes, is_born_here)?;
+        let letter = Letter::new(command, invocation, reader, writers, attributes, starts_in)?;
         let (turn, cradle) = self.cradle_of(turn, CradleChoice::Any)?;
         Ok(Some(LiveCommand {
             id: order.id,
