@@ -16,7 +16,7 @@ pub const FULL_CHUNK: usize = 64 * 1024;
 /// The most bytes that may wait for a listener. Memory is taken only as it fills.
 const LIMIT: usize = 1024 * 1024;
 
-/// What happens to output that a slow listener leaves waiting.
+/// The treatment of output that a slow listener leaves waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
     /// The command goes on; the middle of what waits is dropped and counted.

@@ -23,11 +23,11 @@ pub enum Cause {
 /// All that is known of a command that was started and has ended.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// Its process id, which was also the id of its process group and session.
+    /// The process id, which was also the id of its process group and session.
     pub pid: i32,
     /// The reason why it ended.
     pub cause: Cause,
-    /// Its exit status.
+    /// The exit status.
     pub status: Status,
     /// Whether SIGKILL was needed.
     pub forced: bool,
@@ -68,7 +68,7 @@ pub struct Usage {
 pub struct BackgroundProcess {
     /// The process id.
     pub pid: i32,
-    /// Its process group: `kill -9 -- -<group>` stops the group.
+    /// The process group: `kill -9 -- -<group>` stops the group.
     pub group: i32,
     /// The command line, arguments separated by blanks.
     pub command: String,

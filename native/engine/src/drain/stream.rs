@@ -43,7 +43,7 @@ pub enum Reserve {
 pub struct Output {
     /// Which output it is.
     pub label: Label,
-    /// Its capture and listener.
+    /// The capture and listener.
     pub tap: Arc<Mutex<Tap>>,
 }
 
@@ -54,7 +54,7 @@ pub struct Stream {
     pub descriptor: OwnedFd,
     /// Which output it is.
     pub label: Label,
-    /// Its capture and listener, shared with the reactor, which makes the result.
+    /// The capture and listener, shared with the reactor, which makes the result.
     pub tap: Arc<Mutex<Tap>>,
     /// A read of fewer bytes than this has emptied the pipe.
     pub short_read: usize,

@@ -56,7 +56,7 @@ struct Manners {
     personality: i32,
     /// Class and level of its I/O priority.
     disk: i64,
-    /// Its scheduling policy, flags and real-time priority.
+    /// The scheduling policy, flags and real-time priority.
     scheduling: [u64; 3],
 }
 

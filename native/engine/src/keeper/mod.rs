@@ -42,7 +42,7 @@ pub struct Keeper {
     pub identity: Identity,
     /// The socket to the keeper.
     pub lifeline: Lifeline,
-    /// Its idle cradles.
+    /// The idle cradles.
     pub cradles: Cradles,
     /// The sandbox that it sets up and runs in.
     pub sandbox: Option<Sandbox>,
@@ -50,7 +50,7 @@ pub struct Keeper {
     fault: AtomicI32,
     /// The reason, told by the keeper, why it is not usable.
     refused: OnceLock<LaunchError>,
-    /// Its standard error, until it has greeted.
+    /// The standard error, until it has greeted.
     stderr: Mutex<Option<StartupStderr>>,
     /// A description of its end, if it ended before it greeted.
     end: OnceLock<String>,

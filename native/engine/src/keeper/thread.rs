@@ -17,9 +17,9 @@ use crate::keeper::status::{EXPECTED_LINES, EXPECTED_STATUS, number_in, read};
 /// The rights that a thread needs to change this state.
 #[derive(Debug, Clone, Copy)]
 pub struct Means {
-    /// Its permitted capabilities, effective or not.
+    /// The permitted capabilities, effective or not.
     pub permitted: u64,
-    /// Its inheritable capabilities.
+    /// The inheritable capabilities.
     pub inheritable: u64,
     /// Whether no_new_privs is set, which lets it install seccomp filters.
     pub no_new_privileges: bool,
@@ -33,9 +33,9 @@ pub struct Shown {
     /// Inodes of its namespaces; 0: not shown.
     namespaces: [u64; NAMESPACES.len()],
     rights: StatusRights,
-    /// Its cgroups.
+    /// The cgroups.
     cgroups: Vec<u8>,
-    /// Its label from a security module.
+    /// The label from a security module.
     label: Vec<u8>,
     /// Whether state that may have changed can't be read.
     pub hides_something: bool,
@@ -46,7 +46,7 @@ pub struct Shown {
 struct StatusRights {
     /// The bounding set, if the status file is not shown; otherwise it is sent with the request.
     bounding: Option<u64>,
-    /// Its ambient capabilities.
+    /// The ambient capabilities.
     ambient: u64,
     /// The number of its seccomp filters; None: not shown.
     filters: Option<u64>,

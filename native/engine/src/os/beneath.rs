@@ -29,7 +29,7 @@ pub struct Refusal {
     pub why: Option<String>,
 }
 
-/// What to do with a file that exists already.
+/// The treatment of a file that exists already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
     /// Empty it.

@@ -164,7 +164,7 @@ fn part_by_part_is_as_strict_as_at_once() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever links a command makes in whatever parts of a path, the opened file lies below its directory.
+    /// The opened file lies below the directory, whatever links a command makes on the way.
     #[test]
     fn nothing_is_opened_outside(
         links in proptest::collection::vec((0usize..4, 0usize..6), 0..4),
