@@ -39,6 +39,14 @@ export function parseSize(text: string): number {
   return bytes;
 }
 
+/** A umask in octal: `077`, `0o22`. */
+export function parseUmask(text: string): number {
+  const [, digits] = /^(?:0o)?([0-7]{1,4})$/i.exec(text) ?? [];
+  const umask = digits === undefined ? Number.NaN : Number.parseInt(digits, 8);
+  if (!(umask <= 0o777)) throw new InvalidArgumentError('Expected octal digits, from 0 to 777.');
+  return umask;
+}
+
 /** Adds `NAME=value` to what was given before. */
 export function collectVariable(
   text: string,

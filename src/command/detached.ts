@@ -45,7 +45,7 @@ export async function executeDetached(
   environment: string,
   options: DetachedOptions,
 ): Promise<number> {
-  const { cwd, timeoutMs, graceMs, shell, priority, sandbox } = options;
+  const { cwd, timeoutMs, graceMs, shell, priority, umask, sandbox } = options;
   const { outputPath, outputQuota, hasInput, completionLine } = options;
   checkCommand(command);
   const directory = resolve(cwd);
@@ -59,6 +59,7 @@ export async function executeDetached(
     timeoutMs: timeoutMs ?? Number.POSITIVE_INFINITY,
     graceMs,
     lowPriority: priority === 'low',
+    umask,
     hasInput,
     completionLine,
     sandbox,

@@ -185,6 +185,7 @@ export function engineCommand(
     directory: place?.directory ?? (cwd && absolute('cwd', cwd)),
     follow: options.followDirectory ?? false,
     lowPriority: options.priority === 'low',
+    umask: options.umask,
     stdin,
     separate: options.streams === 'separate',
     terminal: options.pty === undefined ? undefined : terminalSize(options.pty),

@@ -105,6 +105,7 @@ export interface ShellSettings extends Readonly<Record<CarriedBy<'tool'>, unknow
   /** Undefined: UTF-8. */
   readonly encoding: string | undefined;
   readonly priority: Priority;
+  readonly umask: number | undefined;
   readonly sandbox: SandboxPolicy | undefined;
   readonly onDenied: OnDenied | undefined;
   readonly limits: CommandLimits | undefined;
@@ -176,6 +177,7 @@ export function resolveShellOptions(
     shell: options.shell && [...options.shell],
     encoding: isMissing(options.encoding) ? undefined : encodingOf(options.encoding),
     priority: options.priority ?? 'normal',
+    umask: options.umask,
     sandbox: pinnedSandbox(options.sandbox, path),
     onDenied: options.onDenied ?? undefined,
     limits: options.limits && { ...readLimits(options.limits) },
@@ -202,7 +204,7 @@ const showing = new WeakMap<SandboxPolicy, Map<string, SandboxPolicy>>();
 
 type CommonSettings = Pick<
   ShellSettings,
-  'graceMs' | 'shell' | 'encoding' | 'priority' | 'sandbox' | 'onDenied' | 'limits'
+  'graceMs' | 'shell' | 'encoding' | 'priority' | 'umask' | 'sandbox' | 'onDenied' | 'limits'
 >;
 
 /**
@@ -243,13 +245,14 @@ export function commandOptions(
   { headBytes, tailBytes }: OutputLimits,
   call: CallOptions,
 ): CarriedOptions {
-  const { graceMs, shell, encoding, priority, sandbox, onDenied, limits } = settings;
+  const { graceMs, shell, encoding, priority, umask, sandbox, onDenied, limits } = settings;
   const { cwd, timeoutMs, owner, signal, onOutput, spill } = call;
   return {
     graceMs,
     shell,
     encoding,
     priority,
+    umask,
     sandbox,
     onDenied,
     limits,

@@ -31,6 +31,8 @@ interface DetachedCommand {
   readonly completionLine: boolean;
   /** The host comes first where both want the processors. */
   readonly lowPriority: boolean;
+  /** The permissions that its files do not get; undefined: those of the host. */
+  readonly umask: number | undefined;
   /** What it is to run in. */
   readonly sandbox: EngineSandbox | undefined;
 }

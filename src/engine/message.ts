@@ -17,6 +17,8 @@ export interface EngineCommand {
   readonly follow: boolean;
   /** The host comes first where both want the processors. */
   readonly lowPriority: boolean;
+  /** The permissions that its files do not get; undefined: those of the host. */
+  readonly umask: number | undefined;
   /** Bytes, a pipe to write to (true), or nothing (false). */
   readonly stdin: boolean | Uint8Array;
   readonly separate: boolean;

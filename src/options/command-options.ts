@@ -77,6 +77,11 @@ export interface ExecuteOptions {
    * what it starts. `result.notLowered` says when that could not be had. Default: 'normal'.
    */
   readonly priority?: Priority | undefined;
+  /**
+   * The permissions that files of the command do not get: a number from 0 to 0o777, as umask(2) takes it.
+   * Default: the host's.
+   */
+  readonly umask?: number | undefined;
   /** What it may write to, read and reach. Default: 'danger-full-access', all that its host may. */
   readonly sandbox?: SandboxOption | undefined;
   /**

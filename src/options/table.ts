@@ -17,6 +17,7 @@ import {
   checkSize,
   checkSpill,
   checkTime,
+  checkUmask,
   fail,
 } from './values.js';
 
@@ -144,6 +145,12 @@ export const OPTIONS = {
     default: "`'normal'`",
     becomes: ['lowPriority'],
     says: "`'low'`: the host comes first [where both want the processors](#on-a-busy-host)",
+  },
+  umask: {
+    check: checkUmask,
+    default: "the host's",
+    becomes: ['umask'],
+    says: 'permissions that files of the command do not get, such as `0o077`; a number from 0 to `0o777`',
   },
   sandbox: {
     check: (value) => void readSandbox(value),

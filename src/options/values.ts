@@ -37,6 +37,12 @@ export function checkTime(name: string, value: unknown, least = Number.MIN_VALUE
   }
 }
 
+/** @throws {InputError} `umask` is no whole number from 0 to 0o777. */
+export function checkUmask(value: unknown): void {
+  if (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 0o777) return;
+  fail('umask', 'a whole number from 0 to 0o777 (511)', value);
+}
+
 /** @throws {InputError} `cwd` is neither a path nor a `file:` URL. */
 export function checkDirectory(value: unknown): void {
   if (typeof value === 'object' && isUrl(value)) absolutePath('cwd', value);

@@ -125,6 +125,11 @@ export const PROBES: { readonly [Name in OptionName]: (folder: string) => Probe 
     command: 'echo "nice $(nice)."',
     sees: ({ text }) => expect(text).toContain(`nice ${Math.min(19, getPriority() + 10)}.`),
   }),
+  umask: () => ({
+    options: { umask: 0o027 },
+    command: 'echo "mask $(umask)."',
+    sees: ({ text }) => expect(text).toContain('mask 0027.'),
+  }),
   sandbox: (folder) => ({
     options: { sandbox: 'read-only', cwd: folder },
     command: 'echo x 2>/dev/null >kept-out || echo kept out',

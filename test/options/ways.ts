@@ -71,6 +71,7 @@ const FLAGS: Readonly<Record<string, (value: unknown) => readonly string[]>> = {
   spill: (value) => ['--spill', String(value)],
   sandbox: (value) => ['--sandbox', String(value)],
   pty: () => ['--pty'],
+  umask: (value) => ['--umask', Number(value).toString(8)],
   env: (value) =>
     Object.entries(value as object).flatMap(([name, of]) => ['--env', `${name}=${of}`]),
 };

@@ -50,7 +50,7 @@ test.each([
   ],
   [{ encoding: 'gbk' }, `encoding: expected 'utf-8' ${HERE}, got "gbk"`],
   [{ env: { 'A=': 'x' } }, 'env: expected a name without "=" and NUL, got "A="'],
-  [{ env: { A: '\ud800' } }, 'options: expected text without lone surrogates'],
+  [{ env: { A: '\ud800' } }, 'env.A: expected text without lone surrogates'],
 ] as const)(
   '%o is refused by name, and nothing is started',
   where(FAR_BUILT),

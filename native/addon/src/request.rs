@@ -27,6 +27,7 @@ pub struct CommandNumbers {
     opening: Opening,
     follow: bool,
     priority: Priority,
+    umask: Option<u32>,
     cpu: Option<u64>,
     oom_victim: bool,
 }
@@ -52,9 +53,10 @@ impl CommandNumbers {
             low_priority,
             cpu,
             oom_victim,
+            umask,
         ] = *numbers
         else {
-            return Err(Error::new(Status::InvalidArg, "numbers: expected seventeen"));
+            return Err(Error::new(Status::InvalidArg, "numbers: expected eighteen"));
         };
         let overflow = if pause == 0.0 { Overflow::DropMiddle } else { Overflow::Pause };
         let form = match listen as u8 {
@@ -78,6 +80,7 @@ impl CommandNumbers {
             opening: if after < 0.0 { Opening::AtStart } else { Opening::After(after as u64) },
             follow: follow != 0.0,
             priority: priority_of(low_priority),
+            umask: umask_of(umask),
             cpu: (cpu > 0.0).then_some(cpu as u64),
             oom_victim: oom_victim != 0.0,
         })
@@ -87,6 +90,11 @@ impl CommandNumbers {
 /// A command's priority, of whether it is to be low.
 fn priority_of(is_low: f64) -> Priority {
     if is_low == 0.0 { Priority::Normal } else { Priority::Low }
+}
+
+/// A command's umask; negative: the host's.
+fn umask_of(umask: f64) -> Option<u32> {
+    (umask >= 0.0).then_some(umask as u32)
 }
 
 /// The other parts of a command.
@@ -121,6 +129,7 @@ pub fn command(
         follow: numbers.follow,
         announce: numbers.announce,
         priority: numbers.priority,
+        umask: numbers.umask,
         groups: strings
             .groups
             .iter()
@@ -167,8 +176,8 @@ pub fn detached(
     numbers: &[f64],
     sandbox: Option<String>,
 ) -> Result<DetachedCommand> {
-    let [quota, timeout_ms, grace_ms, input, line, low_priority] = *numbers else {
-        return Err(Error::new(Status::InvalidArg, "numbers: expected six"));
+    let [quota, timeout_ms, grace_ms, input, line, low_priority, umask] = *numbers else {
+        return Err(Error::new(Status::InvalidArg, "numbers: expected seven"));
     };
     let path = |path: &str| {
         CString::new(path).map_err(|error| Error::new(Status::InvalidArg, error.to_string()))
@@ -183,6 +192,7 @@ pub fn detached(
         input: input != 0.0,
         line: line != 0.0,
         priority: priority_of(low_priority),
+        umask: umask_of(umask),
         quota: quota as u64,
         timeout: match timeout_ms {
             f64::INFINITY => Duration::MAX,

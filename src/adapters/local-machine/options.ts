@@ -11,7 +11,15 @@ import { InputError, showValue } from '../../support/errors.js';
 export interface LocalMachineOptions
   extends Pick<
     CommandOptions,
-    'env' | 'inheritEnv' | 'graceMs' | 'shell' | 'priority' | 'sandbox' | 'headBytes' | 'tailBytes'
+    | 'env'
+    | 'inheritEnv'
+    | 'graceMs'
+    | 'shell'
+    | 'priority'
+    | 'umask'
+    | 'sandbox'
+    | 'headBytes'
+    | 'tailBytes'
   > {
   /** The directory of the agent. It must be there. Default: the host's working directory. */
   readonly root?: string | undefined;
@@ -27,6 +35,7 @@ const NAMES: OptionNames<LocalMachineOptions> = {
   graceMs: true,
   shell: true,
   priority: true,
+  umask: true,
   sandbox: true,
   headBytes: true,
   tailBytes: true,

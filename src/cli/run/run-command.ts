@@ -3,6 +3,7 @@ import {
   collectVariable,
   parseSeconds,
   parseSize,
+  parseUmask,
   sandboxOption,
   secretOption,
 } from '../arguments.js';
@@ -28,6 +29,7 @@ export function runCommand(): Command {
       'print the first and last half of this only (64K, 1M)',
       parseSize,
     )
+    .option('--umask <mask>', 'its umask, in octal: 077', parseUmask)
     .option('--spill <file>', 'write all of its output to a file as well')
     .addOption(sandboxOption())
     .addOption(secretOption())

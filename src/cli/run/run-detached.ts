@@ -9,10 +9,10 @@ import type { RunFlags } from './run-once.js';
 /** Starts a command that goes on by itself, prints its id, and tells the exit code of that. */
 export async function runDetached(command: string, flags: RunFlags): Promise<number> {
   expectOutputErrors();
-  const { cwd, env, timeout: timeoutMs, keepInput, sandbox, json } = flags;
+  const { cwd, env, umask, timeout: timeoutMs, keepInput, sandbox, json } = flags;
   const stdin = keepInput ? 'pipe' : 'null';
   try {
-    const options = { cwd, env, timeoutMs, stdin, sandbox } as const;
+    const options = { cwd, env, umask, timeoutMs, stdin, sandbox } as const;
     const { id, record, outputFile } = await detach(command, options);
     const told = { id, pid: record.pid, outputFile };
     return (await writeOrTell(json ? `${JSON.stringify(told)}\n` : `${id}\n`)) ? 0 : 1;

@@ -27,6 +27,7 @@ export interface RunFlags {
   readonly timeout?: number | undefined;
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly umask?: number | undefined;
   /** Bytes. */
   readonly maxOutput?: number | undefined;
   readonly spill?: string | undefined;
@@ -59,10 +60,10 @@ export async function runOnce(command: string, flags: RunFlags): Promise<number>
   const owner = createOwner();
   const line = new WaitingLine();
   const output = openOutput(signals, line);
-  const { env, cwd, timeout: timeoutMs, spill } = flags;
+  const { env, cwd, umask, timeout: timeoutMs, spill } = flags;
   try {
     const sandbox = sandboxOf(flags.sandbox, flags.secret);
-    const options = { owner, signal: signals.signal, env, cwd, timeoutMs, spill, sandbox };
+    const options = { owner, signal: signals.signal, env, cwd, umask, timeoutMs, spill, sandbox };
     return await printed({ command, flags, options, signals, line, output });
   } catch (error) {
     const code = explain(error, signals.endedBy);

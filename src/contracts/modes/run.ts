@@ -118,12 +118,12 @@ export async function runInBackground(
   const { cwd } = moment;
   const environment = shellEnvironment(cwd, settings, moment);
   const timeoutMs = milliseconds(settings.timeouts.background);
-  const { graceMs, shell, priority, maxBackgroundBytes: outputQuota } = settings;
+  const { graceMs, shell, priority, umask, maxBackgroundBytes: outputQuota } = settings;
   const limits = { timeoutMs, graceMs, outputQuota };
   const window = await windowOf(settings);
   const { sandbox } = window ?? {};
   const start = {
-    ...{ cwd, ...limits, shell, priority, sandbox },
+    ...{ cwd, ...limits, shell, priority, umask, sandbox },
     hasInput: false,
     completionLine: true,
   };

@@ -21,6 +21,7 @@ const GOES_AS = {
   directory: 'argument',
   follow: 'number',
   lowPriority: 'number',
+  umask: 'number',
   stdin: 'argument',
   separate: 'number',
   terminal: 'number',
@@ -46,7 +47,7 @@ type AsNumbers = {
 }[keyof EngineCommand];
 
 // Reused: the addon has read it when its call returns.
-const numbers = new Float64Array(17);
+const numbers = new Float64Array(18);
 
 /** The numbers of a command, as native/addon/src/request.rs takes them. */
 export function encodeNumbers(
@@ -71,10 +72,11 @@ export function encodeNumbers(
   numbers[14] = Number(command.lowPriority);
   numbers[15] = command.cpuSeconds;
   numbers[16] = Number(command.isSacrificed);
+  numbers[17] = command.umask ?? -1;
   return numbers;
 }
 
-const detached = new Float64Array(6);
+const detached = new Float64Array(7);
 
 /** The numbers of a detached command, as native/addon/src/request.rs takes them. */
 export function encodeDetached(command: {
@@ -84,6 +86,7 @@ export function encodeDetached(command: {
   readonly hasInput: boolean;
   readonly completionLine: boolean;
   readonly lowPriority: boolean;
+  readonly umask: number | undefined;
 }): Float64Array {
   detached[0] = command.outputQuota;
   detached[1] = command.timeoutMs;
@@ -91,6 +94,7 @@ export function encodeDetached(command: {
   detached[3] = Number(command.hasInput);
   detached[4] = Number(command.completionLine);
   detached[5] = Number(command.lowPriority);
+  detached[6] = command.umask ?? -1;
   return detached;
 }
 

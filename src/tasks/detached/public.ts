@@ -112,7 +112,7 @@ async function startDetached(command: string, given: DetachOptions): Promise<Det
   checkShellText(command);
   checkOptions(options);
   checkLiveOptions({ stdin });
-  const { timeoutMs, graceMs = DEFAULT_GRACE_MS, shell, sandbox, priority } = options;
+  const { timeoutMs, graceMs = DEFAULT_GRACE_MS, shell, sandbox, priority, umask } = options;
   const subject = await startDetachedSubject(command, commandEnvironment(options), {
     cwd: absolutePath('cwd', options.cwd ?? '.'),
     timeoutMs,
@@ -120,6 +120,7 @@ async function startDetached(command: string, given: DetachOptions): Promise<Det
     shell,
     sandbox,
     priority,
+    umask,
     outputQuota: wholeFrom('maxOutputBytes', 0, maxOutputBytes ?? DEFAULT_OUTPUT_BYTES),
     hasInput: stdin === 'pipe',
     completionLine: false,

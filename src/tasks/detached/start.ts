@@ -17,6 +17,7 @@ interface DetachedStart extends Omit<DetachedOrder, 'askedAt' | 'command'> {
   /** Paths of shells, tried in order. */
   readonly shell: readonly string[] | undefined;
   readonly priority: Priority | undefined;
+  readonly umask: number | undefined;
   /** What it may write to, read and reach. */
   readonly sandbox: SandboxOption | undefined;
 }

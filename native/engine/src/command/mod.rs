@@ -34,6 +34,8 @@ pub struct Command {
     pub announce: bool,
     /// The priority of its processes.
     pub priority: Priority,
+    /// The permissions that its files do not get. None: those of the host.
+    pub umask: Option<u32>,
     /// The plan of its sandbox, in the format that the keeper reads. None: no sandbox.
     pub sandbox: Option<Arc<[u8]>>,
     /// Paths of `cgroup.procs` of the control groups that it enters, two at most.

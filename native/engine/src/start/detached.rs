@@ -54,6 +54,8 @@ pub struct DetachedCommand {
     pub line: bool,
     /// Its priority at the processor.
     pub priority: Priority,
+    /// The permissions that its files do not get. None: those of the host.
+    pub umask: Option<u32>,
     /// The most bytes of output that are kept.
     pub quota: u64,
     /// The time that it may take from its start.
@@ -124,6 +126,7 @@ fn start_now(
     drop((text, environment));
     let mut attributes =
         sandbox.as_ref().map(SandboxTurn::attributes).transpose()?.unwrap_or_default();
+    attributes.mask = command.umask.or(attributes.mask);
     if command.priority == Priority::Low {
         attributes.nice = attributes.nice.or_else(attributes::own_nice);
         attributes::lower(&mut attributes);

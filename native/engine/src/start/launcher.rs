@@ -187,6 +187,7 @@ impl Launcher {
         let starts_in = turn.identity.starts_in();
         let attributes = attributes::of_thread(order.thread, command.priority);
         let mut attributes = attributes.map_err(no_keeper)?;
+        attributes.mask = command.umask.or(attributes.mask);
         if let Some(seconds) = command.cpu {
             attributes::limit_cpu(&mut attributes, seconds);
         }

@@ -20,7 +20,7 @@ use crate::refusal::Refusal;
 type Options = Map<String, Value>;
 
 /// All that a command can be given.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 17] = [
     "cwd",
     "timeoutMs",
     "graceMs",
@@ -33,6 +33,7 @@ const NAMES: [&str; 16] = [
     "shell",
     "followDirectory",
     "priority",
+    "umask",
     "sandbox",
     "limits",
     "env",
@@ -69,6 +70,7 @@ pub fn prepare(open: &Open) -> Result<Command, Refusal> {
         follow: switch(&options, "followDirectory")?,
         announce: true,
         priority: if is_low { Priority::Low } else { Priority::Normal },
+        umask: whole(&options, "umask", 0, 0o777)?.map(|mask| mask as u32),
         sandbox: None,
         groups: Vec::new(),
         oom_victim: false,
@@ -271,30 +273,4 @@ fn time(options: &Options, name: &str, least: f64) -> Result<Option<Duration>, R
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What the table of options says of this far side: see src/options/roads.ts.
-    fn treatments() -> Options {
-        serde_json::from_str(include_str!("../../options.json")).unwrap()
-    }
-
-    #[test]
-    fn the_options_are_those_of_the_table() {
-        let treatments = treatments();
-        let mut told: Vec<_> = treatments.keys().map(String::as_str).collect();
-        told.sort_unstable();
-        let mut known = NAMES;
-        known.sort_unstable();
-        assert_eq!(told, known);
-    }
-
-    #[test]
-    fn an_option_that_is_refused_is_refused_by_its_name() {
-        for (name, _) in treatments().iter().filter(|(_, treatment)| *treatment == "refused") {
-            let given = [(name.clone(), Value::from("x"))].into_iter().collect();
-            let refusal = refuse(&given).unwrap_err();
-            assert!(format!("{refusal:?}").contains(name.as_str()), "{refusal:?}");
-        }
-    }
-}
+mod tests;

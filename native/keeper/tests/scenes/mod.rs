@@ -41,6 +41,7 @@ pub fn scene(text: &str) -> Scene {
         input: false,
         line: true,
         priority: Priority::Normal,
+        umask: None,
         quota: 1 << 30,
         timeout: Duration::from_secs(60),
         grace: Duration::from_secs(5),

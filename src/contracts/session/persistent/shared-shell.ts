@@ -141,7 +141,7 @@ export class SharedShell {
 
   async #start(from: Place, moment: CallMoment): Promise<PersistentShell> {
     const { settings, owner } = this.#session;
-    const { shell, graceMs, priority, limits } = settings;
+    const { shell, graceMs, priority, umask, limits } = settings;
     const { sandbox, pipes } = await this.#place.find();
     const environment = shellEnvironment(from.path, settings, moment);
     return PersistentShell.start({
@@ -150,6 +150,7 @@ export class SharedShell {
       shell,
       graceMs,
       priority,
+      umask,
       sandbox,
       pipes,
       limits,

@@ -25,10 +25,10 @@ type Passed = Exclude<
   CarriedBy<'persistent'>,
   'cwd' | 'encoding' | 'sandbox' | 'env' | 'inheritEnv'
 >;
-type CarriedOptions = { readonly [Name in Passed | 'owner']: ExecuteOptions[Name] };
+type PassedOptions = { readonly [Name in Passed | 'owner']: ExecuteOptions[Name] };
 
 /** How a shell is started. Times in milliseconds. */
-interface ShellStart extends CarriedOptions {
+interface ShellStart extends PassedOptions {
   readonly sandbox: SandboxPolicy | undefined;
   /** Where its pipes are to be; undefined: in a directory of their own. */
   readonly pipes: string | undefined;
@@ -138,11 +138,11 @@ export class PersistentShell {
   static async start(start: ShellStart): Promise<PersistentShell> {
     const wires = await Wires.open(start.pipes);
     try {
-      const { cwd, shell, graceMs, priority, limits, owner } = start;
+      const { cwd, shell, graceMs, priority, umask, limits, owner } = start;
       const sandbox = start.sandbox && new ShellSandbox(start.sandbox, start);
       const [environment, startUp] = withoutStartUp(start.environment);
       const options = {
-        ...{ cwd, shell, graceMs, priority, sandbox: sandbox?.policy, limits, owner },
+        ...{ cwd, shell, graceMs, priority, umask, sandbox: sandbox?.policy, limits, owner },
         ...OWN_OUTPUT,
         streams: 'separate',
         followDirectory: true,

@@ -30,10 +30,10 @@ interface DetachedCommand {
  */
 export async function startDetachedTask(
   { text, environment, cwd, timeoutMs, takesInput }: DetachedCommand,
-  { graceMs, shell, priority, sandbox, maxCharacters }: SessionSettings,
+  { graceMs, shell, priority, umask, sandbox, maxCharacters }: SessionSettings,
 ): Promise<StartedTask> {
   const subject = await startDetachedSubject(text, environment, {
-    ...{ cwd, timeoutMs, graceMs, shell, priority, sandbox },
+    ...{ cwd, timeoutMs, graceMs, shell, priority, umask, sandbox },
     outputQuota: QUOTA,
     hasInput: takesInput,
     completionLine: false,

@@ -3,9 +3,9 @@ import { basename, resolve } from 'node:path';
 import type { EngineCommand } from '../../message.js';
 import { ERRNO } from '../../system-error.js';
 import { errnoOf } from '../failure.js';
-import { AROUND_PROGRAM, type ShellInvocation } from './shells.js';
+import { AROUND_PROGRAM, maskText, type ShellInvocation } from './shells.js';
 
-type Program = Pick<EngineCommand, 'separate' | 'terminal' | 'lowPriority'>;
+type Program = Pick<EngineCommand, 'separate' | 'terminal' | 'lowPriority' | 'umask'>;
 
 /**
  * How a program is called: it is looked for on the command's PATH unless it has a slash. What must be
@@ -25,8 +25,10 @@ export function programCall(
   const waits = command.lowPriority && command.terminal === undefined;
   const shownAs = [name, ...args].join(' ');
   const plain = { directoryDescriptor: undefined, shownAs };
-  if (!merged && !waits) return { ...plain, path: found, name, args, script: undefined };
-  const words = ['-c', AROUND_PROGRAM(merged, waits), found, ...args];
+  const mask = maskText(command.umask);
+  if (!merged && !waits && mask === '')
+    return { ...plain, path: found, name, args, script: undefined };
+  const words = ['-c', AROUND_PROGRAM(merged, waits, mask), found, ...args];
   return { ...plain, path: '/bin/sh', name: 'sh', args: words, script: waits ? '\n' : undefined };
 }
 

@@ -44,14 +44,22 @@ const EVAL_SCRIPT = `eval "$(command -p cat <&${SCRIPT_DESCRIPTOR} || echo exit 
 const MERGE = 'exec 2>&1;';
 const WAIT = `read -r FORKLINE_TEXT <&${SCRIPT_DESCRIPTOR};`;
 const CLOSE = `exec ${SCRIPT_DESCRIPTOR}<&-;`;
-/** For shells that can't redirect themselves. */
-const MERGE_AROUND = 'exec "$0" "$@" 2>&1';
+/** For shells that can't redirect themselves, or set a umask in octal. */
+const AROUND_SHELL = (merged: boolean, mask: string): string =>
+  `${mask}exec "$0" "$@"${merged ? ' 2>&1' : ''}`;
+
+/** What a shell does to have this umask. */
+export const maskText = (umask: number | undefined): string =>
+  umask === undefined ? '' : `umask ${umask.toString(8).padStart(4, '0')};`;
 
 /** What a shell does before it becomes a program. */
-export const AROUND_PROGRAM = (merged: boolean, waits: boolean): string =>
-  `${merged ? MERGE : ''}${waits ? `${WAIT}${CLOSE}` : ''}exec "$0" "$@"`;
+export const AROUND_PROGRAM = (merged: boolean, waits: boolean, mask: string): string =>
+  `${mask}${merged ? MERGE : ''}${waits ? `${WAIT}${CLOSE}` : ''}exec "$0" "$@"`;
 
-type Demand = Pick<EngineCommand, 'text' | 'separate' | 'follow' | 'terminal' | 'lowPriority'>;
+type Demand = Pick<
+  EngineCommand,
+  'text' | 'separate' | 'follow' | 'terminal' | 'lowPriority' | 'umask'
+>;
 
 /** How a shell at this path is called. */
 export function shellCall(path: string, command: Demand): ShellInvocation {
@@ -62,12 +70,14 @@ export function shellCall(path: string, command: Demand): ShellInvocation {
   const name = basename(path);
   const dialect = dialectOf(path);
   const quiet = QUIET[dialect];
+  const mask = maskText(command.umask);
   if (dialect === 'fish' || dialect === 'csh') {
     const args = [...quiet, '-c', text];
     const plain = { name, script: undefined, directoryDescriptor: undefined };
     const shownAs = [path, ...quiet, '-c'].join(' ');
-    if (!merged) return { ...plain, path, args, shownAs };
-    return { ...plain, path: '/bin/sh', args: ['-c', MERGE_AROUND, path, ...args], shownAs };
+    if (!merged && mask === '') return { ...plain, path, args, shownAs };
+    const around = ['-c', AROUND_SHELL(merged, mask), path, ...args];
+    return { ...plain, path: '/bin/sh', args: around, shownAs };
   }
   const waits = command.lowPriority && terminal === undefined;
   const isLong = terminal === undefined && Buffer.byteLength(text) > LONGEST_TEXT;
@@ -76,7 +86,7 @@ export function shellCall(path: string, command: Demand): ShellInvocation {
     directoryDescriptor === undefined ? ['', ''] : tellDirectory(dialect, directoryDescriptor);
   const evaluate = dialect === 'bash' ? EVAL_IN_BASH : EVAL;
   const run = isLong ? EVAL_SCRIPT : `${waits ? CLOSE : ''}${evaluate}`;
-  const words = `${merged ? MERGE : ''}${waits ? WAIT : ''}${before}${run}${after}`;
+  const words = `${mask}${merged ? MERGE : ''}${waits ? WAIT : ''}${before}${run}${after}`;
   const script = `${waits ? '\n' : ''}${isLong ? text : ''}` || undefined;
   const args = [...quiet, '-c', '--', words, name, ...(isLong ? [] : [text])];
   const shownAs = [name, ...quiet, '-c', '--', words].join(' ');

@@ -90,6 +90,7 @@ export function lookingCommand(
     directory: args[0] ?? directory,
     follow: false,
     lowPriority: false,
+    umask: undefined,
     stdin: false,
     separate: true,
     terminal: undefined,
