@@ -2,22 +2,22 @@ import type { CommandNode, Redirection } from 'unbash';
 import { maskedWord } from './text.js';
 import { programName } from './wrappers.js';
 
-/** Where a stage's output goes: to the one who asked, into a file, or to something else. */
+/** The destination of a stage's output: the caller, a file, or something else. */
 export type StageOutput = 'shown' | 'file' | 'elsewhere';
 
-/** Programs that show what they are fed, or a part of it. */
+/** Programs that show their input, or a part of it. */
 const VIEWERS: ReadonlySet<string> = new Set([
   ...['cat', 'head', 'tail', 'less', 'more', 'nl'],
   ...['grep', 'egrep', 'fgrep', 'rg', 'ag', 'ack'],
 ]);
 
-/** Files that are not files: a tool for files is no replacement. */
+/** Devices and kernel files, which a tool for files can't replace. */
 const SPECIAL_FILE = /^\/(?:dev|proc|sys)\//;
 
-/** Where redirections send the output; undefined when they leave it alone. */
+/** Returns where redirections send the output; undefined when they leave it alone. */
 export function redirectedOutput(redirections: readonly Redirection[]): StageOutput | undefined {
   let output: StageOutput | undefined;
-  // The last one holds.
+  // The last redirection of stdout counts.
   for (const redirection of redirections) output = outputOf(redirection) ?? output;
   return output;
 }
@@ -29,14 +29,14 @@ function outputOf(redirection: Redirection): StageOutput | undefined {
   if (descriptor !== undefined) {
     if (descriptor.type !== 'FileDescriptor' || descriptor.value !== 1) return undefined;
   }
-  // To the other stream: both are one output.
+  // A copy of the other stream's descriptor: both are one output.
   if (operator === '>&' && /^\d+$/.test(target.value)) return 'shown';
   if (operator === '>&' && target.value === '-') return 'elsewhere';
   if (/^\/dev\/std(?:out|err)$/.test(target.value)) return 'shown';
   return isFileName(maskedWord(target)) ? 'file' : 'elsewhere';
 }
 
-/** Where output goes that is fed to these stages of a pipeline. */
+/** Returns where output goes that is piped into `stages`. */
 export function pipedOutput(stages: readonly CommandNode[], end: StageOutput): StageOutput {
   for (const stage of stages) {
     if (stage.type !== 'Command' || stage.name === undefined) return 'elsewhere';
@@ -44,7 +44,7 @@ export function pipedOutput(stages: readonly CommandNode[], end: StageOutput): S
       word.type === 'Word' ? maskedWord(word) : word.text,
     );
     const name = programName(first);
-    // Not `sudo tee`: that is how one writes where a tool for files may not.
+    // `sudo tee` does not count: it writes files that a tool for files may not write.
     if (name === 'tee') return writesByTee(words) ? 'file' : 'elsewhere';
     if (!VIEWERS.has(name)) return 'elsewhere';
     if ((redirectedOutput(stage.redirects) ?? 'shown') !== 'shown') return 'elsewhere';
@@ -52,7 +52,7 @@ export function pipedOutput(stages: readonly CommandNode[], end: StageOutput): S
   return end;
 }
 
-/** Whether `tee` with these words after it writes a file. */
+/** Returns whether `tee` with these arguments writes a file. */
 export function writesByTee(words: readonly string[]): boolean {
   return words.some((word) => !word.startsWith('-') && isFileName(word));
 }

@@ -11,7 +11,7 @@ import type { ShellParser } from './parser.js';
 import type { PipelineCode } from './reading.js';
 import { findProgram, programName } from './wrappers.js';
 
-/** Programs that hand on what they are fed, changed or not, and say nothing of who feeds them. */
+/** Programs that pass their input on, changed or not, and report nothing about the program that wrote it. */
 const FILTERS: ReadonlySet<string> = new Set([
   ...['cat', 'tac', 'nl', 'less', 'more', 'head', 'tail', 'tee', 'pv', 'bat'],
   ...['grep', 'egrep', 'fgrep', 'rg', 'ag', 'ack', 'sed', 'awk', 'gawk', 'jq', 'yq'],
@@ -19,7 +19,10 @@ const FILTERS: ReadonlySet<string> = new Set([
   ...['strings', 'xxd', 'od', 'hexdump', 'base64', 'sponge', 'expand', 'unexpand'],
 ]);
 
-/** Programs that show what is there: who sees nothing, or an error on stderr, needs no exit code. */
+/**
+ * Programs that only show something: when they show nothing, or an error on stderr, the exit code adds
+ * nothing.
+ */
 const READERS: ReadonlySet<string> = new Set([
   ...FILTERS,
   ...['ls', 'echo', 'printf', 'find', 'fd', 'tree', 'stat', 'file', 'du', 'df', 'seq', 'yes'],
@@ -29,33 +32,36 @@ const READERS: ReadonlySet<string> = new Set([
   ...['git ls-files', 'git grep', 'git remote', 'git reflog', 'git config'],
 ]);
 
-/** Programs of which the first argument says what they do. */
+/** Programs with a subcommand as their first argument. */
 const WITH_SUBCOMMANDS: ReadonlySet<string> = new Set([
   ...['git', 'npm', 'pnpm', 'yarn', 'bun', 'cargo', 'go', 'docker', 'kubectl', 'pip', 'uv'],
   ...['poetry', 'dotnet', 'mvn', 'bazel', 'terraform', 'systemctl', 'make', 'npx', 'deno'],
 ]);
 
-/** Builtins after which a pipeline may not be reached, or mean something else. */
+/** Builtins that may end the script before the pipeline, or change what its exit code means. */
 const OTHER_WAYS: ReadonlySet<string> = new Set(['exit', 'exec', 'trap', 'eval', 'return']);
 const SOURCE: ReadonlySet<string> = new Set(['source', '.']);
-/** Files that are sourced before half of all commands, and leave a shell's options alone. */
+/** Files that are often sourced before a command, and leave the shell's options alone. */
 const HARMLESS_FILE = /(?:^|\/)(?:activate|nvm\.sh)$/;
 const ERREXIT = /\bset[ \t]+-\w*e|\berrexit\b/;
 
-/** A longer text would keep the host's thread for what is only help. */
+/** Parsing a longer text would block the host's thread for too long. */
 const MOST_CHARACTERS = 32 * 1024;
 
-/** Whether a text may end in a pipeline that counts: the parser need not be asked about most. */
+/**
+ * Returns whether a text may end in a pipeline whose exit code needs an explanation. Most texts need no
+ * parser after this check.
+ */
 export function mayHavePipelineCode(text: string): boolean {
   return text.includes('|') && text.length <= MOST_CHARACTERS && !text.includes('pipefail');
 }
 
 /**
- * Whose an exit code is, when the text ends in a pipeline whose last program is a filter. Only what
- * is certain: undefined where the code may be another's.
+ * Returns which program set the exit code, when the script ends in a pipeline with a filter as its last
+ * program. Returns undefined unless that is certain.
  *
- * @param text That of the script; `mayHavePipelineCode()` says yes to it.
- * @param exitCode With which the shell ended.
+ * @param text The script's text, for which `mayHavePipelineCode()` has returned true.
+ * @param exitCode The exit code of the shell.
  */
 export function findPipelineCode(
   parser: ShellParser,
@@ -63,13 +69,13 @@ export function findPipelineCode(
   text: string,
   exitCode: number,
 ): PipelineCode | undefined {
-  // A failure before the pipeline would have ended it.
+  // With `errexit`, a failure before the pipeline would have ended the script.
   if (exitCode !== 0 && ERREXIT.test(text)) return undefined;
   const code = inStatements(script.commands, exitCode);
   return code === undefined || goesOtherWays(parser, script) ? undefined : code;
 }
 
-/** Whether the shell itself, not a child of its, may go another way than from line to line. */
+/** Returns whether the shell itself, not a child of its, may leave the order of lines. */
 function goesOtherWays(parser: ShellParser, node: SyntaxNode): boolean {
   if (node.type === 'Command' && steers(node)) return true;
   let found = false;
@@ -79,7 +85,7 @@ function goesOtherWays(parser: ShellParser, node: SyntaxNode): boolean {
   return found;
 }
 
-/** What is in there happens to a shell of its own. */
+/** Builtins in these nodes affect a subshell only. */
 function isOtherShell(node: SyntaxNode): boolean {
   if (node.type === 'Pipeline') return node.commands.length > 1;
   return node.type === 'Subshell' || node.type === 'Word';
@@ -98,7 +104,7 @@ function inStatements(statements: readonly Statement[], code: number): PipelineC
   const { command } = last;
   if (command.type !== 'AndOr') return inPipeline(command, code);
   const [node, operator] = [command.commands.at(-1), command.operators.at(-1)];
-  // With the other code, what stands before the operator may have had the last word.
+  // With the other exit code, the command before the operator may have been the last to run.
   if (node === undefined || (code === 0) !== (operator === '&&')) return undefined;
   return inPipeline(node, code);
 }
@@ -113,7 +119,7 @@ function inPipeline(node: PipelineNode, code: number): PipelineCode | undefined 
   return { program, before: node.commands.slice(0, -1).map(nameOf) };
 }
 
-/** A group's code is that of its last command. */
+/** A group's exit code is that of its last command. */
 function inCommand(node: CommandNode, code: number): PipelineCode | undefined {
   switch (node.type) {
     case 'Subshell':
@@ -126,7 +132,7 @@ function inCommand(node: CommandNode, code: number): PipelineCode | undefined {
   }
 }
 
-/** What a stage is called, without its arguments: `pytest`, `npm test`, `./run`, `while`. */
+/** The name of a stage, without its arguments: `pytest`, `npm test`, `./run`, `while`. */
 function nameOf(node: CommandNode): string {
   switch (node.type) {
     case 'Command':
@@ -160,7 +166,7 @@ function programOf({ name, args }: Command): string {
   return visibleText(firstBytes(isWhole ? `${program} ${next}` : program, SHOWN_BYTES));
 }
 
-/** The programs whose end somebody may want to know, and that the exit code hides. */
+/** The programs with relevant exit codes, which the pipeline's exit code hides. */
 export function hiddenPrograms({ before }: PipelineCode): readonly string[] {
   return [...new Set(before)].filter((program) => !READERS.has(program));
 }

@@ -1,16 +1,16 @@
-// What users are told of a shell text: types that name none of the library that parses it, so that
-// the package's own name none either.
+// Results of reading shell text. These types use none of the parser library's types, so that the
+// package's public types need none either.
 
-/** Whose exit code a command's is, when a pipeline ends in a filter. */
+/** The program that set a command's exit code, when its last pipeline ends in a filter. */
 export interface PipelineCode {
-  /** The program at the pipeline's end: the exit code is its. */
+  /** The last program of the pipeline, which set the exit code. */
   readonly program: string;
-  /** Those before it, in order: how they ended, the exit code does not say. */
+  /** The programs before it, in order. The exit code does not tell how they ended. */
   readonly before: readonly string[];
 }
 
 /**
- * What the shell works out before it has a word: nothing, the values of variables, or the output of
+ * The most that the shell must evaluate to expand a word: nothing, values of variables, or output of
  * commands.
  */
 export type Computed = 'nothing' | 'variables' | 'commands';

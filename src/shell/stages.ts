@@ -4,23 +4,23 @@ import type { Computed } from './reading.js';
 import { maskedRedirection, maskedWord, mostComputed } from './text.js';
 import { findProgram, programName } from './wrappers.js';
 
-/** A simple command that is not fed by a pipe, as rules see it. */
+/** A simple command that reads no pipe, as rules see it. */
 export interface Stage {
   /**
-   * Program, arguments and redirections, one blank between them, without leading assignments,
-   * `sudo`, `env` and `command`. What is quoted is empty there: `grep "a b" >x` is `grep "" >x`.
-   * With a program's path in a standard place there is a second text, with its name.
+   * Program, arguments and redirections, separated by one blank, without leading assignments, `sudo`,
+   * `env` and `command`. Quoted text is empty there: `grep "a b" >x` is `grep "" >x`. For a program
+   * called by a path in a standard directory, a second text has the program's name instead.
    */
   readonly texts: readonly string[];
   readonly output: StageOutput;
-  /** The most that the shell works out in its words, redirections and here-documents. */
+  /** The most that the shell must evaluate in its words, redirections and here-documents. */
   readonly computed: Computed;
 }
 
 /**
- * The stages of a command that a model might as well have asked a tool for: those of its lists,
- * groups and branches. Left out is what a tool cannot stand in for: later stages of a pipe,
- * conditions, loops, functions, and what is inside `$(…)`, backquotes and `<(…)`.
+ * Finds the stages of a command that a model could have asked a tool for: those of its lists, groups and
+ * branches. Leaves out what a tool cannot replace: later stages of a pipe, conditions, loops, functions,
+ * and the contents of `$(…)`, backquotes and `<(…)`.
  *
  * The other readers of shell text: `findWordTokens()` for values, `takeLeadingCd()` for one `cd`.
  */
@@ -57,7 +57,7 @@ function inCommand(node: CommandNode, output: StageOutput): Stage[] {
     case 'Case':
       return node.items.flatMap((item) => inList(item.body.commands, output));
     case 'Redirected': {
-      // Something feeds it, or its output is collected from several commands.
+      // A group with redirected input, or whose output is collected from several commands.
       if (node.redirects.some(({ operator }) => operator.startsWith('<'))) return [];
       const redirected = redirectedOutput(node.redirects) ?? 'shown';
       return inCommand(node.command, redirected === 'shown' ? output : 'elsewhere');

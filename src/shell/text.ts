@@ -2,15 +2,18 @@ import type { Redirection, Word, WordPart } from 'unbash';
 import type { Computed } from './reading.js';
 
 /**
- * A word as rules see it: what is quoted or escaped cannot be taken for syntax or a name. `"a > b"`
- * is `""`, `x\ y` is `x_y`, `$(date)` is `$()`.
+ * Returns a word as rules see it, in which quoted or escaped text cannot be taken for syntax or a name.
+ * `"a > b"` is `""`, `x\ y` is `x_y`, `$(date)` is `$()`.
  */
 export function maskedWord(word: Word): string {
   if (word.parts === undefined) return maskEscapes(word.text);
   return word.parts.map(maskedPart).join('');
 }
 
-/** A redirection as rules see it, without blanks: `>file`, `2>&1`, `<<EOF`; no here-document body. */
+/**
+ * Returns a redirection as rules see it, without blanks: `>file`, `2>&1`, `<<EOF`; without the body of a
+ * here-document.
+ */
 export function maskedRedirection(redirection: Redirection): string {
   const { descriptor, operator } = redirection;
   const number = descriptor?.type === 'FileDescriptor' ? String(descriptor.value) : '';
@@ -22,7 +25,7 @@ export function maskedRedirection(redirection: Redirection): string {
   return `${number}${operator}${target}`;
 }
 
-/** The most that the shell works out for any of these. */
+/** Returns the most that the shell must evaluate for any of these. */
 export function mostComputed(items: readonly (Word | Redirection)[]): Computed {
   const parts = items.flatMap(partsOf);
   return computedIn(parts);
@@ -54,7 +57,7 @@ function computedBy(part: WordPart): Computed {
     case 'CommandExpansion':
     case 'ProcessSubstitution':
       return 'commands';
-    // They may have a command inside: `${x:-$(date)}`.
+    // These may contain a command: `${x:-$(date)}`.
     case 'ParameterExpansion':
     case 'ArithmeticExpansion':
       return /[`(]/.test(part.text.slice(3)) ? 'commands' : 'variables';

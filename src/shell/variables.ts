@@ -1,9 +1,9 @@
 /**
- * Variables by which the host's own shell would change what a command means. No policy lets a
- * command inherit them; a caller that wants one sets it.
+ * Variables of the host's environment that would change what a command means. No policy lets a command
+ * inherit them; a caller that wants one sets it.
  */
 const NEVER_INHERITED: ReadonlySet<string> = new Set([
-  // Files and code that a starting shell runs.
+  // Files and code that a shell runs when it starts.
   'BASH_ENV',
   'ENV',
   'PROMPT_COMMAND',
@@ -19,28 +19,28 @@ const NEVER_INHERITED: ReadonlySet<string> = new Set([
   'SHELLOPTS',
   'BASH_COMPAT',
   'POSIXLY_CORRECT',
-  // Where trace output goes: a descriptor that the command does not have.
+  // The file descriptor for trace output, which the command does not have.
   'BASH_XTRACEFD',
-  // `cd src` to some other src, globs and `read` that end early.
+  // Variables that lead `cd src` to another directory, or end globs and `read` early.
   'CDPATH',
   'GLOBIGNORE',
   'EXECIGNORE',
   'TMOUT',
-  // Facts about the host's shell that are not true of the command's.
+  // Facts about the host's shell that are not true of the command's shell.
   'SHLVL',
   'PWD',
   'OLDPWD',
-  // The engine's own.
+  // Variables that the engine sets.
   '_',
   'FORKLINE_MARK',
 ]);
 
-/** Exported functions: any of them can stand in for a program. */
+/** Prefix of exported functions, each of which can replace a program. */
 const EXPORTED_FUNCTION = 'BASH_FUNC_';
 
 /**
- * Whether these variables have code run before a command's text, or functions known to it. (The
- * engine sees to the text itself: native/engine/src/shell/forerunner.rs.)
+ * Returns whether these variables run code before a command's text, or define functions for it. (The
+ * engine checks the text itself: native/engine/src/shell/forerunner.rs.)
  */
 export function runsCodeFirst(variables: Readonly<Record<string, unknown>> | undefined): boolean {
   return Object.entries(variables ?? {}).some(
@@ -50,7 +50,7 @@ export function runsCodeFirst(variables: Readonly<Record<string, unknown>> | und
   );
 }
 
-/** Whether a variable of this name steers the shell, and so is never inherited. */
+/** Returns whether a variable of this name controls the shell, and therefore is never inherited. */
 export function isShellVariable(name: string): boolean {
   return NEVER_INHERITED.has(name) || name.startsWith(EXPORTED_FUNCTION);
 }

@@ -6,21 +6,21 @@ import type { ShellParser } from './parser.js';
 export interface WordToken {
   /** The text without quotes and escapes. */
   readonly value: string;
-  /** It stands in quotes. */
+  /** Whether the piece is quoted. */
   readonly quoted: boolean;
-  /** Where it stands in the command, quotes included. */
+  /** Start and end of the piece in the command, quotes included. */
   readonly pos: number;
   readonly end: number;
   readonly place: WordPlace;
 }
 
 /**
- * The pieces of a command that may be values: whole words, quoted or not, or what follows `--name=`,
- * `name=` or `@`. Of an unquoted one, as far as the first quote, expansion or pattern. Words inside
- * substitutions count, text inside quotes and here-documents does not.
+ * Finds the pieces of a command that may be values: whole words, quoted or not, or what follows
+ * `--name=`, `name=` or `@`. An unquoted piece ends at the first quote, expansion or pattern. Words
+ * inside substitutions count, text inside quotes and here-documents does not.
  *
- * One of three readers of shell text, each as strict as its use allows: this one finds values to
- * replace (internal URLs), `findStages()` what is run (the interceptor), `takeLeadingCd()` one `cd`.
+ * One of three readers of shell text, each as strict as its use allows: this one finds values to replace
+ * (internal URLs), `findStages()` what is run (the interceptor), `takeLeadingCd()` one `cd`.
  */
 export function findWordTokens(parser: ShellParser, script: ParsedScript): WordToken[] {
   const tokens: WordToken[] = [];
@@ -48,7 +48,7 @@ export function findWordTokens(parser: ShellParser, script: ParsedScript): WordT
       case 'DoubleQuoted':
         visitChildren(place, true);
         return;
-      // Patterns, which are compared and not opened, and what they are compared with.
+      // Patterns and the words they are compared with: neither names a file to open.
       case 'Case':
         for (const item of node.items) visit(item, place, inQuotes);
         return;
@@ -58,7 +58,7 @@ export function findWordTokens(parser: ShellParser, script: ParsedScript): WordT
       case 'TestBinary':
         if (!/^(?:=|==|!=|=~)$/.test(node.operator)) visitChildren(place);
         return;
-      // Names, and arithmetic.
+      // Names and arithmetic.
       case 'Function':
         visit(node.body, place, inQuotes);
         return;
@@ -72,7 +72,10 @@ export function findWordTokens(parser: ShellParser, script: ParsedScript): WordT
   }
 }
 
-/** Whether positions in a substitution are those of the command, and nothing in it is a guess. */
+/**
+ * Returns whether positions in a substitution are positions in the command, and the substitution was
+ * parsed without guessing.
+ */
 function isReadAsWritten(script: ParsedScript | undefined): boolean {
   if (script === undefined || script.source !== undefined) return false;
   return script.errors === undefined || script.errors.length === 0;
@@ -92,7 +95,7 @@ function tokenOf(word: Word): Piece | undefined {
   if (pos < end) {
     return { value: withoutEscapes(literal.slice(before.length)), quoted: false, pos, end };
   }
-  // A quoted one is a value only as a whole.
+  // A quoted piece is a value only as a whole word.
   if (after === undefined || after.end !== word.end) return undefined;
   const value = quotedValue(after);
   return value === undefined ? undefined : { value, quoted: true, pos: after.pos, end: after.end };

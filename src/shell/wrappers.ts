@@ -1,10 +1,10 @@
-/** A command that runs the command in its arguments, and the options that it may have before it. */
+/** A program that runs the command in its arguments, and the options it accepts before that command. */
 interface Wrapper {
   /** Options without a value. */
   readonly flags: RegExp;
-  /** Options whose value is the next word. */
+  /** Options that take the next argument as their value. */
   readonly valued: RegExp;
-  /** `NAME=value` may follow the options. */
+  /** Whether `NAME=value` may follow the options. */
   readonly assignments: boolean;
 }
 
@@ -20,13 +20,13 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
     valued: /^(?:-[i0v]*[uC]|--(?:unset|chdir))$/,
     assignments: true,
   },
-  // `command -v` only looks a name up.
+  // `command -v` only looks up a name.
   command: { flags: /^-p+$/, valued: /(?!)/, assignments: false },
 };
 
 /**
- * The index of the word that says what is done, stepping over `sudo`, `env`, `command` with their
- * options and assignments; undefined when there is none or an option is not known.
+ * Returns the index of the program's word, after `sudo`, `env`, `command` with their options and
+ * assignments; undefined when there is none or an option is not known.
  */
 export function findProgram(words: readonly string[]): number | undefined {
   let index = 0;
@@ -58,12 +58,12 @@ function skipOptions(
   return index;
 }
 
-/** Where a program's own path means what its name means. */
+/** Directories in which a program's path means the same as its name. */
 const STANDARD_PLACE = /^\/(?:usr\/(?:local\/)?)?bin\/(?=[^/]+$)/;
 
 /**
- * The name of a program that a command calls by its path: `/usr/bin/grep` is `grep`. One in another
- * place stays as it is: `./cat` may be anything.
+ * Returns the name of a program that a command calls by its path: `/usr/bin/grep` is `grep`. A path in
+ * another directory stays as it is: `./cat` may be anything.
  */
 export function programName(word: string): string {
   return word.replace(STANDARD_PLACE, '');
