@@ -1,7 +1,6 @@
 /**
- * Whether a value does what is asked of an AbortSignal. One of another realm (jsdom, `vm`) or of a
- * package that stands in for it is none by `instanceof`, and may lack `reason` and
- * `throwIfAborted()`.
+ * Returns whether a value can be used as an AbortSignal. A signal of another realm (jsdom, `vm`) or of a
+ * package that replaces AbortSignal fails `instanceof`, and may lack `reason` and `throwIfAborted()`.
  */
 export function isAbortSignal(value: unknown): value is AbortSignal {
   if (typeof value !== 'object' || value === null) return false;
@@ -13,17 +12,17 @@ export function isAbortSignal(value: unknown): value is AbortSignal {
   );
 }
 
-/** What it was aborted with. */
+/** Returns the reason of an aborted signal. */
 export function abortReason(signal: AbortSignal): unknown {
   return signal.reason ?? new DOMException('This operation was aborted', 'AbortError');
 }
 
-/** @throws What it was aborted with, if it was. */
+/** @throws The signal's reason, if it is aborted. */
 export function throwIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw abortReason(signal);
 }
 
-/** What is called when a signal is aborted: one listener of ours a signal. */
+/** Callbacks for each signal, behind one listener for each signal. */
 const waiting = new WeakMap<AbortSignal, Waiting>();
 
 interface Waiting {
@@ -32,15 +31,15 @@ interface Waiting {
 }
 
 /**
- * Calls `then` once when the signal is aborted. A runtime may give one signal to any number of
- * calls; with a listener for each, Node would warn of a leak at the eleventh.
+ * Calls `then` once when the signal is aborted. A runtime may give one signal to any number of calls;
+ * with a listener for each, Node would warn of a leak at the eleventh.
  *
- * @param signal One that is aborted already calls nothing.
- * @returns Takes it back.
+ * @param signal A signal that is already aborted calls nothing.
+ * @returns A function that cancels the call.
  */
 export function onAbort(signal: AbortSignal, then: () => void): () => void {
   const { calls, listener } = waiting.get(signal) ?? listenTo(signal);
-  // Of its own, should the same function be given twice.
+  // A function of its own, since `then` may be registered twice.
   const call = (): void => then();
   calls.add(call);
   return () => {
@@ -54,7 +53,7 @@ function listenTo(signal: AbortSignal): Waiting {
   const calls = new Set<() => void>();
   const listener = (): void => {
     waiting.delete(signal);
-    // One that is taken back meanwhile is not called any more, as with listeners of a signal.
+    // A callback that is cancelled during this loop is not called, as with listeners of a signal.
     for (const call of calls) call();
     calls.clear();
   };

@@ -1,11 +1,11 @@
-/** What is under way at once: enough for the threads of the file system, and no more. */
+/** Calls in progress at once: enough for the threads of the file system, and no more. */
 const BATCH = 32;
 
 /**
- * Does something with each, a few at a time and in order: the host's thread has its turns between,
- * however many there are.
+ * Calls `work` for each item, a few at a time and in order, so that the host's thread is not blocked,
+ * however many items there are.
  *
- * @param goesOn Asked before each batch. Default: to the end.
+ * @param goesOn Asked before each batch whether to continue. Default: to the end.
  */
 export async function inBatches<T, R>(
   items: readonly T[],

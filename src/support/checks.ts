@@ -1,13 +1,13 @@
 import { InputError, showValue } from './errors.js';
 import { unknownName } from './names.js';
 
-/** @throws {InputError} It is not a finite number of `min` or more. */
+/** @throws {InputError} `value` is not a finite number of `min` or more. */
 export function atLeast(name: string, min: number, value: number): number {
   if (Number.isFinite(value) && value >= min) return value;
   throw new InputError(`${name}: expected a number from ${min}, got ${showValue(value)}`);
 }
 
-/** @throws {InputError} It is not a whole number from `min` to `max`. */
+/** @throws {InputError} `value` is not a whole number from `min` to `max`. */
 export function wholeFrom(
   name: string,
   min: number,
@@ -19,40 +19,39 @@ export function wholeFrom(
   throw new InputError(`${name}: expected a whole number from ${range}, got ${showValue(value)}`);
 }
 
-/** Whether nothing was given: to a caller, `null` and `undefined` are one. */
+/** Returns whether nothing was given: to a caller, `null` and `undefined` are the same. */
 export function isMissing(value: unknown): value is null | undefined {
   return value === undefined || value === null;
 }
 
-/** @throws {InputError} It is not an object that options can be read from. */
+/** @throws {InputError} `value` is not an object that options can be read from. */
 export function checkObject(name: string, value: unknown): asserts value is object {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
   throw new InputError(`${name}: expected an object, got ${showValue(value)}`);
 }
 
-/** @throws {InputError} It is given, and neither true nor false. */
+/** @throws {InputError} `value` is given and is neither true nor false. */
 export function checkSwitch(name: string, value: unknown): void {
   if (isMissing(value) || typeof value === 'boolean') return;
   throw new InputError(`${name}: expected true or false, got ${showValue(value)}`);
 }
 
-/** @throws {InputError} It is given, and no function. */
+/** @throws {InputError} `value` is given and is not a function. */
 export function checkFunction(name: string, value: unknown): void {
   if (isMissing(value) || typeof value === 'function') return;
   throw new InputError(`${name}: expected a function, got ${showValue(value)}`);
 }
 
-/** @throws {InputError} It is given, and no text. */
+/** @throws {InputError} `value` is given and is not a string. */
 export function checkString(name: string, value: unknown): void {
   if (isMissing(value) || typeof value === 'string') return;
   throw new InputError(`${name}: expected a string, got ${showValue(value)}`);
 }
 
 /**
- * Half of a surrogate pair is no character: as UTF-8 it would become another one, and what runs would
- * not be what was said.
+ * Refuses text with half of a surrogate pair, which would become another character as UTF-8.
  *
- * @throws {InputError} It has one.
+ * @throws {InputError} `text` has a lone surrogate.
  */
 export function checkWellFormed(name: string, text: string): void {
   if (text.isWellFormed()) return;
@@ -60,32 +59,32 @@ export function checkWellFormed(name: string, text: string): void {
   throw new InputError(`${name}: expected text without lone surrogates, got one at index ${at}`);
 }
 
-/** @throws {InputError} It is given, and not an object with this method, such as a logger. */
+/** @throws {InputError} `value` is given and is not an object with this method, such as a logger. */
 export function checkMethod(name: string, method: string, value: unknown): void {
   if (isMissing(value)) return;
   if (typeof value === 'object' && typeof Reflect.get(value, method) === 'function') return;
   throw new InputError(`${name}: expected an object with ${method}(), got ${showValue(value)}`);
 }
 
-/** The names that options may have: each of the type's, so that none is forgotten. */
+/** The names of a type's options. The type makes sure that none is forgotten. */
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
-/** How what is wrong with a name is told. */
+/** Details for the message about an unknown name. */
 interface Telling {
-  /** What stands before an option's name, such as `timeout.`. */
+  /** Text before an option's name, such as `timeout.`. */
   readonly within?: string;
-  /** Names that people take for one of ours, and what to tell them. */
+  /** Names that people mistake for an option, and what to tell them. */
   readonly mistakes?: Readonly<Record<string, string>>;
 }
 
 /**
- * What a caller has given as options, without what is `null`: that is left out, as `undefined` is.
- * A name that is not known is refused, since an option that does nothing is worse than an error.
+ * Returns the options that a caller gave, without those that are `null`, which count as left out, as
+ * `undefined` does. Refuses an unknown name, since an option that does nothing is worse than an error.
  *
- * It is on every command's way: what is right costs one look at each name, and makes nothing.
+ * Every command passes through here: valid options cost one look-up for each name, and no allocation.
  *
- * @param name What the options are called in a message that is about all of them.
- * @throws {InputError} They are no object, or have a name that is not known.
+ * @param name The name of the options as a whole in error messages.
+ * @throws {InputError} They are not an object, or have an unknown name.
  */
 export function readOptions<Options extends object>(
   name: string,
@@ -98,7 +97,7 @@ export function readOptions<Options extends object>(
   for (const key in given) {
     const value: unknown = given[key];
     if (value === null) nulls = true;
-    // What every object inherits, such as `constructor`, is not `true`.
+    // An inherited name of every object, such as `constructor`, is not `true`.
     else if (value !== undefined && known[key] !== true) refuseName(key, known, telling);
   }
   return nulls ? withoutNulls(given) : given;
@@ -117,7 +116,7 @@ function refuseName(
   );
 }
 
-/** A copy, with what is inherited as well: nobody else looks at the prototype. */
+/** Returns a copy, inherited options included, since later code does not look at the prototype. */
 function withoutNulls<Options extends object>(given: Options): Options {
   const copy: Partial<Options> = {};
   for (const key in given) if (given[key] !== null) copy[key] = given[key];

@@ -2,7 +2,7 @@ import { types } from 'node:util';
 import { firstBytes } from './text.js';
 
 /**
- * The caller's input is wrong; nothing was started.
+ * An error for wrong input of the caller; nothing was started.
  *
  * The message is one line that names the field, what is allowed and what was given, such as
  * `timeout: expected a number, got "5"`.
@@ -13,7 +13,7 @@ export class InputError extends Error {
 
 const SHOWN_BYTES = 80;
 
-/** A value as it stands in an error message: JSON where there is one, on one line, not too long. */
+/** Formats a value for an error message: as JSON if possible, on one line, not too long. */
 export function showValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
@@ -27,26 +27,26 @@ function toJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value);
   } catch {
-    // Cycles, big integers inside: the message must not fail because of what it reports.
+    // Cycles or bigints inside: the message must not fail because of the value it reports.
     return `an ${typeof value}`;
   }
 }
 
-/** Of another realm, such as `vm`'s, too. */
+/** Returns whether a value is an Error, of this realm or of another, such as `vm`'s. */
 function isError(thrown: unknown): thrown is Error {
   return thrown instanceof Error || types.isNativeError(thrown);
 }
 
-/** What was thrown, as an error; anything may be. */
+/** Returns a thrown value as an Error. JavaScript can throw any value. */
 export function errorOf(thrown: unknown): Error {
   return isError(thrown) ? thrown : new Error(textOf(thrown));
 }
 
 /**
- * A promise that is rejected with an error of which the stack names who waits. For what goes wrong
- * in a callback: an error that was made there would name nobody.
+ * Returns a promise that is rejected with an error whose stack names the code that awaits it. An error
+ * made in a callback would name none of the caller's code.
  *
- * @param make Called once it is known who waits, if a promise was resolved with this one at once.
+ * @param make Called once the awaiting code is known, if a promise was resolved with this one at once.
  */
 export async function failing(make: () => unknown): Promise<never> {
   await undefined;
@@ -54,17 +54,17 @@ export async function failing(make: () => unknown): Promise<never> {
   throw make();
 }
 
-/** Whether it is the system's error of this name, such as `ENOENT`. */
+/** Returns whether it is the system's error of this name, such as `ENOENT`. */
 export function hasCode(thrown: unknown, code: string): boolean {
   return isError(thrown) && 'code' in thrown && thrown.code === code;
 }
 
-/** What an error says; anything may be thrown. */
+/** Returns an error's message. JavaScript can throw any value. */
 export function messageOf(thrown: unknown): string {
   return textOf(isError(thrown) ? thrown.message : thrown);
 }
 
-/** What an error says, with its name before it; anything may be thrown. */
+/** Returns an error's name and message. JavaScript can throw any value. */
 export function describeThrown(thrown: unknown): string {
   return textOf(thrown);
 }
@@ -79,11 +79,12 @@ function textOf(value: unknown): string {
 }
 
 /**
- * Calls what is a caller's. If it throws, or returns a promise that is rejected, `failed` is told:
- * a rejection that nobody handles would end the host.
+ * Calls a function of the caller's. If it throws, or returns a promise that is rejected, `failed` is
+ * called: an unhandled rejection would end the host.
  *
  * @param failed Must not throw.
- * @returns Settles when what was returned has; undefined when that is no promise, of any make.
+ * @returns A promise that settles when the returned promise has; undefined when no promise of any kind
+ * was returned.
  */
 export function callOut(
   call: () => unknown,
@@ -98,12 +99,12 @@ export function callOut(
   }
 }
 
-/** For what a caller's function has returned in place of a value: a promise that is rejected. */
+/** Handles the rejection of a promise that a caller's function returned where a value was expected. */
 export function disregard(returned: unknown): void {
   if (isObject(returned)) Promise.resolve(returned).catch(() => {});
 }
 
-/** Anything with a `then` may be a promise; to ask for it is `Promise.resolve()`'s affair. */
+/** An object with a `then` may be a promise; `Promise.resolve()` finds out. */
 function isObject(value: unknown): boolean {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }

@@ -5,7 +5,7 @@ import { messageOf } from './errors.js';
 import { settlesWithin } from './timing.js';
 
 // Whole lines only: with O_APPEND each write is put at the end of the file in one piece. Without
-// O_NONBLOCK a pipe that nobody reads would hold a thread, and with it the end of the host.
+// O_NONBLOCK a pipe without a reader would block a thread, and with it the end of the host.
 const FLAGS =
   constants.O_WRONLY |
   constants.O_APPEND |
@@ -15,31 +15,31 @@ const FLAGS =
 const MODE = 0o600;
 const NEWLINE = 0x0a;
 
-/** How a file of lines is written. */
+/** Options for a file of lines. */
 interface LineFileOptions {
   readonly path: string;
-  /** Lines that wait for the disk, in bytes; what comes beyond is lost, and counted. */
+  /** Limit for the lines that wait for the disk, in bytes. Lines beyond it are lost, and counted. */
   readonly maxPendingBytes: number;
-  /** Told once why something is lost. Must not throw. */
+  /** Called once with the reason why lines are lost. Must not throw. */
   readonly warn: (why: string) => void;
 }
 
-/** A line, with its newline, that also tells of so many before it that are missing. */
+/** Makes a line, with its newline, that also reports how many lines before it are missing. */
 type Line = (lost: number) => string;
 
 /**
- * A file that lines are appended to, by several processes if need be. What cannot be written is
- * lost and counted, and the next line is tried again: the disk may have room, or the file have been
- * moved away, by then.
+ * A file that lines are appended to, possibly by several processes. A line that cannot be written is lost
+ * and counted, and the next line is tried again: by then the disk may have room, or the file may have
+ * been moved away.
  */
 export class LineFile {
   readonly #options: LineFileOptions;
   #lines: { readonly line: Line; readonly bytes: Buffer }[] = [];
   #pendingBytes = 0;
   #writing: Promise<void> | undefined;
-  /** Lines that were not written, and of which no line tells yet. */
+  /** Lost lines that no written line reports yet. */
   #lost = 0;
-  /** A write ended in the middle of a line. */
+  /** Whether a write ended in the middle of a line. */
   #torn = false;
   #warned = false;
 
@@ -59,7 +59,7 @@ export class LineFile {
     this.#writing ??= this.#drain();
   }
 
-  /** Waits for what was appended, so many milliseconds at most. */
+  /** Waits for the appended lines, for `ms` milliseconds at most. */
   async flush(ms: number): Promise<void> {
     if (this.#writing === undefined) return;
     const written = await settlesWithin(this.#writing, ms, 'keepsAlive');
@@ -72,7 +72,7 @@ export class LineFile {
     this.#writing = undefined;
   }
 
-  /** Opens the file each time that there is something to write: it may have been moved away. */
+  /** Opens the file for each run of writes, since it may have been moved away. */
   async #write(): Promise<void> {
     let file: FileHandle | undefined;
     try {

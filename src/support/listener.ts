@@ -2,10 +2,10 @@ import { callOut, describeThrown } from './errors.js';
 import { warnHost } from './logger.js';
 
 /**
- * A caller's listener that can do no harm: if it throws, a process warning tells so, and it is not
- * called again. Neither the command nor the host should fail because a display did.
+ * A caller's listener that can do no harm: if it throws, a process warning reports it, and the listener
+ * is not called again. Neither the command nor the host should fail because a display did.
  *
- * @param name How the caller knows it, such as `onUpdate`.
+ * @param name The option's name that the caller knows, such as `onUpdate`.
  */
 export class Listener<T> {
   readonly #name: string;
@@ -17,7 +17,7 @@ export class Listener<T> {
     this.#listener = listener;
   }
 
-  /** Whether anybody listens. */
+  /** Returns whether a listener is registered. */
   get isPresent(): boolean {
     return this.#listener !== undefined;
   }
@@ -32,12 +32,12 @@ export class Listener<T> {
     }
   }
 
-  /** From here on it hears nothing. */
+  /** Stops all further calls of the listener. */
   stop(): void {
     this.#listener = undefined;
   }
 
-  /** Rejections may come late, and several of them. */
+  /** Rejections may come late, and more than once. */
   #failed(error: unknown): void {
     if (this.#warned) return;
     this.#warned = true;

@@ -1,20 +1,20 @@
 import { isMissing } from './checks.js';
 import { callOut, describeThrown } from './errors.js';
 
-/** Where a runtime wants to read of what went wrong without failing a call. */
+/** A place where a runtime reads about problems that did not fail a call. */
 export interface Logger {
-  /** Takes one line about what went wrong. */
+  /** Reports one problem, in one line. */
   warn(message: string): void;
 }
 
-/** Tells whoever runs the host, when nobody else is there to be told. */
+/** Emits a process warning, where no logger was given. */
 export function warnHost(message: string, code?: string): void {
   if (code === undefined) process.emitWarning(message);
   else process.emitWarning(message, { type: 'ForklineWarning', code });
 }
 
 /**
- * The way to warn.
+ * Returns the function that reports warnings.
  *
  * @param logger Default: process warnings.
  */
@@ -24,7 +24,7 @@ export function warnTo(logger: Logger | undefined): (message: string) => void {
     callOut(
       () => logger.warn(message),
       (error) => {
-        // A log that fails must not fail what it reports on.
+        // A logger that fails must not fail the call it reports on.
         warnHost(`logger threw: ${describeThrown(error)}; it was told: ${message}`);
       },
     );

@@ -11,10 +11,10 @@ export class ExclusiveQueue {
   #busy = false;
 
   /**
-   * Runs a task when its turn comes, and settles as it does.
+   * Runs a task when its turn comes, and settles as the task does.
    *
    * @param signal Aborting it takes a task that still waits out of the queue, and rejects with the
-   *   signal's reason. It does nothing to a task that has begun.
+   * signal's reason. A task that has begun is not affected.
    */
   async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (signal) throwIfAborted(signal);
@@ -27,7 +27,7 @@ export class ExclusiveQueue {
     }
   }
 
-  /** Rejects whatever still waits. A task that has begun goes on. */
+  /** Rejects all tasks that still wait. A task that has begun goes on. */
   clear(reason: unknown): void {
     for (const waiter of this.#waiting.splice(0)) waiter.fail(reason);
   }
@@ -55,7 +55,8 @@ export class ExclusiveQueue {
 
   #next(): void {
     const waiter = this.#waiting.shift();
-    // Still busy when there is one: nobody may slip in between its start and its first step.
+    // The queue stays busy when a task waits, so that no other task can begin between the resolved
+    // promise and the waiting task's first step.
     if (waiter === undefined) this.#busy = false;
     else waiter.start();
   }

@@ -1,4 +1,7 @@
-/** `minimiser: not known here, did you mean minimizer?`, or all names where none is near. */
+/**
+ * Makes the message for an unknown name: `minimiser: not known here, did you mean minimizer?`, or the
+ * list of all names where none is similar.
+ */
 export function unknownName(name: string, known: readonly string[], within = ''): string {
   const near = nearestName(name, known);
   const advice =
@@ -8,13 +11,13 @@ export function unknownName(name: string, known: readonly string[], within = '')
 
 const LONGEST_NAME = 60;
 
-/** A name of the caller's, on one line and not too long. */
+/** Formats a name that the caller gave, on one line and not too long. */
 function shown(name: string): string {
   if (/^[\w.-]{1,60}$/.test(name)) return name;
   return JSON.stringify(name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name);
 }
 
-/** The name that somebody probably meant; undefined: none is near. */
+/** Returns the known name that was probably meant; undefined when none is similar. */
 function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > LONGEST_NAME) return undefined;
   const plain = simplified(name);
@@ -26,12 +29,12 @@ function nearestName(name: string, known: readonly string[]): string | undefined
   return least <= farthest ? known[distances.indexOf(least)] : undefined;
 }
 
-/** `timeout_ms` and `timeoutMS` are `timeoutMs`. */
+/** Removes case, `_` and `-`, so that `timeout_ms` and `timeoutMS` match `timeoutMs`. */
 function simplified(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '');
 }
 
-/** How many letters must be changed, added, taken out or swapped with their neighbours. */
+/** Counts the letters that must be changed, added, removed or swapped with their neighbour. */
 function distance(one: string, other: string): number {
   let before: number[] = [];
   let above = Array.from({ length: other.length + 1 }, (_, index) => index);

@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { InputError, showValue } from './errors.js';
 
 /**
- * An option's path, made absolute.
+ * Makes an option's path absolute.
  *
- * @param path A URL of the scheme `file:` too.
- * @throws {InputError} It is relative to the host's own directory, and that was removed; or the URL
- *   names no file of this machine.
+ * @param path May be a URL of the scheme `file:`.
+ * @throws {InputError} The path is relative to the host's working directory, and that was removed; or the
+ * URL names no file of this machine.
  */
 export function absolutePath(name: string, path: string | URL): string {
   if (typeof path !== 'string') return pathOfUrl(name, path);
@@ -21,7 +21,10 @@ export function absolutePath(name: string, path: string | URL): string {
   }
 }
 
-/** Whether it is a URL, of whatever make. A string never is: it may be a path that looks so. */
+/**
+ * Returns whether it is a URL, of any implementation. A string never is: it may be a path that looks like
+ * one.
+ */
 export function isUrl(value: unknown): value is URL {
   return typeof value === 'object' && value !== null && 'href' in value && 'protocol' in value;
 }
@@ -29,16 +32,16 @@ export function isUrl(value: unknown): value is URL {
 function pathOfUrl(name: string, url: URL): string {
   let path: string | undefined;
   try {
-    // Without a slash at its end, as with any other path.
+    // Removes a slash at the end, as with any other path.
     path = resolve(fileURLToPath(url.href));
   } catch {
-    // Another scheme, another machine, or a slash that is encoded.
+    // Another scheme, another machine, or an encoded slash.
   }
   if (path !== undefined && !path.includes('\0')) return path;
   throw new InputError(`${name}: expected a path or a file: URL, got ${showValue(url)}`);
 }
 
-/** The host's own directory of now; undefined: it was removed. */
+/** Returns the host's current working directory; undefined when it was removed. */
 export function hostDirectory(): string | undefined {
   try {
     return process.cwd();

@@ -1,15 +1,15 @@
 import { InputError, showValue } from './errors.js';
 
-/** The shell syntax that a word is put into. */
+/** The shell syntax around a word. */
 export type WordPlace = 'plain' | 'backquotes' | 'backquotes in double quotes';
 
-/** Writes text as a word of shell, or as a part of one. */
+/** Quotes text as a word of shell, or as a part of one. */
 export function quoteWord(text: string, place: WordPlace): string {
   const word = /^[\w./:=@%+,-]+$/.test(text) ? text : quote(text);
   return word.replace(ESCAPED[place], '\\$&');
 }
 
-/** What loses one backslash before the command is read. */
+/** Characters that lose one backslash before the command is read. */
 const ESCAPED: Readonly<Record<WordPlace, RegExp>> = {
   plain: /(?!)/g,
   backquotes: /[\\`$]/g,
@@ -17,23 +17,24 @@ const ESCAPED: Readonly<Record<WordPlace, RegExp>> = {
 };
 
 function quote(text: string): string {
-  // A here-document is read by the line, before what is quoted inside it: a newline there could end
-  // it, or be joined to a backslash. So none stays as it is.
+  // A here-document is read by lines before quotes inside it are: a newline there could end it, or join a
+  // backslash. So no newline stays as it is.
   const lines = text.replaceAll("'", "'\\''").split('\n');
   return `'${lines.join("'$'\\n''")}'`;
 }
 
-/** Words that a shell takes for its own where a command begins. */
+/** Reserved words of the shell at the beginning of a command. */
 const KEYWORDS: ReadonlySet<string> = new Set([
   ...['if', 'then', 'elif', 'else', 'fi', 'case', 'esac', 'for', 'select', 'while', 'until', 'do'],
   ...['done', 'in', 'function', 'time', 'coproc'],
 ]);
 
 /**
- * Writes a word, or a program and its arguments, so that any POSIX shell reads back just that:
+ * Quotes a word, or a program and its arguments, so that any POSIX shell reads back exactly that:
  * `shellQuote(['echo', "it's"])` is `echo 'it'\''s'`.
  *
- * @throws {InputError} It is no string and no array of strings, or has a NUL, which no word can.
+ * @throws {InputError} `words` is neither a string nor an array of strings, or has a NUL, which no word
+ * can have.
  */
 export function shellQuote(words: string | readonly string[]): string {
   const given: readonly unknown[] = Array.isArray(words) ? words : [words];

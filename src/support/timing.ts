@@ -1,16 +1,16 @@
 import { setImmediate } from 'node:timers';
 import { abortReason, onAbort } from './abort.js';
 
-/** The longest time that Node's timers know: a longer one would fire at once. */
+/** The longest delay of Node's timers: a longer one would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Whether the process stays alive for a timer's sake. */
+/** Whether a timer keeps the process alive. */
 type Weight = 'keepsAlive' | 'letsGo';
 
 /**
- * Does something when the time is up, however long it is.
+ * Calls `then` when the time is up, however long it is.
  *
- * @returns Takes it back.
+ * @returns A function that cancels the timer.
  */
 export function startTimer(ms: number, then: () => void, weight: Weight = 'letsGo'): () => void {
   let left = ms;
@@ -25,21 +25,21 @@ export function startTimer(ms: number, then: () => void, weight: Weight = 'letsG
   return () => clearTimeout(timer);
 }
 
-/** Settles when the time is up, for which the process stays alive. */
+/** Resolves when the time is up. Keeps the process alive until then. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => startTimer(ms, resolve, 'keepsAlive'));
 }
 
-/** A wait is made of so many, unless it is short anyway. */
+/** The number of steps that a wait is divided into, unless it is short. */
 const STEPS = 8;
 const SHORT_MS = 80;
 
 /**
- * Waits for work that may never settle; whether it has. While the host's thread is busy the work can't
- * go on, and what has been ready for long is not known yet: so the time is counted in steps, of which
- * a stretch without a turn takes one.
+ * Waits for work that may never settle. Returns whether it settled in time. While the host's thread is
+ * busy, the work cannot go on, and it is not known yet that the work is done: so the time is counted in
+ * steps, of which a stretch of busy thread uses up one.
  *
- * @throws What the work throws.
+ * @throws The error that the work throws.
  */
 export async function settlesWithin(
   work: unknown,
@@ -68,10 +68,10 @@ export async function settlesWithin(
 }
 
 /**
- * Waits for work that may never settle; it is not stopped.
+ * Waits for work that may never settle; the work is not stopped.
  *
  * @param ms Never keeps the process alive.
- * @throws What the work throws; an error with `message` when the time is up.
+ * @throws The error that the work throws; an error with `message` when the time is up.
  */
 export async function withinTime<T>(work: Promise<T>, ms: number, message: string): Promise<T> {
   if (await settlesAtOnce(work)) return work;
@@ -80,9 +80,9 @@ export async function withinTime<T>(work: Promise<T>, ms: number, message: strin
 }
 
 /**
- * Waits for work until one of the signals is aborted; from then on it is nobody's.
+ * Waits for work until one of the signals is aborted; after that its result is ignored.
  *
- * @throws What the work throws, or a signal was aborted with.
+ * @throws The error that the work throws, or the reason of an aborted signal.
  */
 export async function unlessAborted<T>(
   work: Promise<T>,
@@ -106,8 +106,8 @@ export async function unlessAborted<T>(
 const TURNS = 24;
 
 /**
- * Whether work has nothing to wait for: it settles within a few turns of the microtask queue. Then
- * it needs no timer and no listener, which would cost more than the work itself.
+ * Returns whether work settles within a few turns of the microtask queue, since it has nothing to wait
+ * for. Then it needs no timer and no listener, which would cost more than the work itself.
  */
 export async function settlesAtOnce(work: Promise<unknown>): Promise<boolean> {
   let settled = false;
@@ -119,14 +119,14 @@ export async function settlesAtOnce(work: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-/** Work that has begun and not settled: what a `dispose()` has to wait for. */
+/** Work in progress, which a `dispose()` has to wait for. */
 export class UnderWay {
   readonly #work = new Set<Promise<unknown>>();
 
-  /** Counts it until it settles; gives it back. */
+  /** Counts the work until it settles, and returns it. */
   add<T>(work: Promise<T>): Promise<T> {
-    // Nobody else may wait for `work` itself: the stack of what goes wrong later names those who
-    // wait only as long as there is one.
+    // The caller must wait for `counted` alone: an error's stack names the awaiting code only as long as
+    // one promise waits for `work`.
     const counted = work.then(
       (value) => {
         this.#work.delete(counted);
@@ -141,21 +141,21 @@ export class UnderWay {
     return counted;
   }
 
-  /** Resolves when what is under way now has settled, however. */
+  /** Resolves when all work that is in progress now has settled, successfully or not. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#work);
   }
 }
 
-/** A timer that does nothing: Node's event loop goes on while it has a reference (`ref()`). */
+/** Returns a timer that does nothing: Node's event loop goes on while it has a reference (`ref()`). */
 export function makeKeepAlive(): NodeJS.Timeout {
   return setInterval(() => {}, LONGEST_MS).unref();
 }
 
-/** Turns of the event loop that somebody has seen. */
+/** Turns of the event loop that were noticed. */
 let seen = 0;
 
-/** Says that a turn of the event loop has begun: for whoever hears of what happens outside. */
+/** Notes that a turn of the event loop has begun. To be called by code that handles events from outside. */
 export function turnBegins(): void {
   seen += 1;
 }
@@ -171,8 +171,8 @@ export function nextTurn(): Promise<void> {
 }
 
 /**
- * A rejection in the next turn of the event loop. Whoever tries until it works would else never let
- * anybody else have a turn, and the host would stand still.
+ * Rejects in the next turn of the event loop. A caller that retries in a loop would otherwise block the
+ * event loop, and the host with it.
  */
 export async function refused(error: unknown): Promise<never> {
   await nextTurn();
@@ -180,10 +180,10 @@ export async function refused(error: unknown): Promise<never> {
 }
 
 /**
- * Work, which settles no sooner than in the next turn of the event loop, as {@link refused} does. What
- * has waited for anything settles when it does.
+ * Does the work, and settles no sooner than in the next turn of the event loop, as {@link refused} does.
+ * Work that waits for any event settles when it is done.
  *
- * @throws What the work throws.
+ * @throws The error that the work throws.
  */
 export async function inLaterTurn<T>(work: () => Promise<T>): Promise<T> {
   const begun = seen;

@@ -2,19 +2,19 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../errors.js';
 
-/** So much goes at once: whoever begins to use the directory next goes on. */
+/** Limits for one run: the next user of the directory continues. */
 const MOST_REMOVED = 64;
 const LONGEST_MS = 250;
 
-/** A kind of directories at a place is looked through by one at a time. */
+/** One run at a time looks through the directories of one kind at one place. */
 const underWay = new Set<string>();
 
 /**
- * Removes what nobody needs any more, a little of it: beside the way of the command that gives the
- * occasion, and not so much that a host that wants to exit would notice.
+ * Removes directories that are no longer needed, a few of them, in the background of the command that
+ * gives the occasion, and briefly enough not to delay a host that wants to exit.
  *
- * @param prefix What the names of its kind begin with.
- * @param isAbandoned May reject: then it stays.
+ * @param prefix The prefix of the names of this kind.
+ * @param isAbandoned When it rejects, the directory stays.
  */
 export function removeBeside(
   home: string,
@@ -25,7 +25,7 @@ export function removeBeside(
   if (underWay.has(kind)) return;
   underWay.add(kind);
   removeSome(home, prefix, isAbandoned)
-    // Nobody waits for it, and the next one tries again.
+    // Nothing waits for the result, and the next run tries again.
     .catch(() => {})
     .finally(() => underWay.delete(kind));
 }
@@ -40,7 +40,7 @@ async function removeSome(
   for (const name of await readdir(home)) {
     if (removed >= MOST_REMOVED || performance.now() > until) return;
     if (!name.startsWith(prefix)) continue;
-    // Another host may have been faster, and what cannot be removed keeps nothing else.
+    // Another host may have removed it first, and an entry that cannot be removed does not stop the others.
     if (!(await isAbandoned(name).catch(() => false))) continue;
     await rm(join(home, name), { recursive: true, force: true }).then(
       () => (removed += 1),
@@ -49,7 +49,10 @@ async function removeSome(
   }
 }
 
-/** Whether a host that was killed has left it, long ago: after the prefix its name has that one's id. */
+/**
+ * Returns whether a directory was left by a host that was killed more than `maxAgeMs` ago. After the
+ * prefix, its name has the process id of that host.
+ */
 export async function isAbandoned(
   home: string,
   name: string,
@@ -61,7 +64,7 @@ export async function isAbandoned(
   return Date.now() - mtimeMs > maxAgeMs;
 }
 
-/** Whether there is a process of this number, whoever's it is. */
+/** Returns whether a process with this id exists, whichever user owns it. */
 export function isAlive(pid: number): boolean {
   if (!(pid > 0)) return false;
   try {

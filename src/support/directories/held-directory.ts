@@ -2,27 +2,30 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, stat } from 'node:fs/promises';
 
 /**
- * How a directory is held while something is done in it: `descriptor`, open, so that who renames or
- * replaces it meanwhile changes nothing; `path`, by its name alone, where there is no /proc.
+ * How a directory is held during work in it: `descriptor`, by an open descriptor, so that renaming or
+ * replacing the directory changes nothing; `path`, by its name alone, where there is no /proc.
  */
 export type Hold = 'descriptor' | 'path';
 
-/** A directory in which something is done. */
+/** A directory that is held during work in it. */
 export interface HeldDirectory {
-  /** What the system is to be called with for one of its entries; `.` is itself. */
+  /** Returns the path for system calls on one of its entries; `.` is the directory itself. */
   at(name: string): string;
   close(): Promise<void>;
 }
 
-/** Linux's, which Node does not name: enough to go on from, also where reading is not allowed. */
+/**
+ * A flag of Linux that Node does not name: an open descriptor to go on from, also where reading is not
+ * allowed.
+ */
 const O_PATH = 0o10_000_000;
 
 const DIRECTORY = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
- * Holds a directory. A symlink is none.
+ * Opens and holds a directory. A symlink is refused.
  *
- * @throws The system's error: `ENOTDIR` for a symlink, and whatever else is no directory.
+ * @throws The system's error: `ENOTDIR` for a symlink, and for anything else that is not a directory.
  */
 export async function holdDirectory(path: string, hold: Hold): Promise<HeldDirectory> {
   if (hold === 'path') return nameDirectory(path);
@@ -30,7 +33,7 @@ export async function holdDirectory(path: string, hold: Hold): Promise<HeldDirec
   return { at: (name) => inDescriptor(handle, name), close: () => handle.close() };
 }
 
-/** Node has no openat(2). The kernel's link to an open directory does the same. */
+/** Uses the kernel's link to an open directory, since Node has no openat(2). */
 function inDescriptor({ fd }: FileHandle, name: string): string {
   return `/proc/self/fd/${fd}/${name}`;
 }
@@ -42,7 +45,7 @@ async function nameDirectory(path: string): Promise<HeldDirectory> {
   return { at: (name) => `${path}/${name}`, close: () => Promise.resolve() };
 }
 
-/** Whether directories can be held by descriptor here: this one is tried. */
+/** Returns whether directories can be held by descriptor here, by trying it on `directory`. */
 export async function bestHold(directory: string): Promise<Hold> {
   if (process.platform !== 'linux') return 'path';
   const held = await holdDirectory(directory, 'descriptor');

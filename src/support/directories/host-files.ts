@@ -5,27 +5,27 @@ import { hasCode } from '../errors.js';
 import { type HeldDirectory, holdDirectory } from './held-directory.js';
 import { findReachable, targetOf } from './reachable.js';
 
-/** A directory in which the host does something. */
+/** A directory in which the host works. */
 export interface HostDirectory {
   /** Whether commands in a sandbox can write there. */
   readonly isReachable: boolean;
-  /** What the system is to be called with for one of its entries; `.` is itself. */
+  /** Returns the path for system calls on one of its entries; `.` is the directory itself. */
   at(name: string): string;
-  /** What is there: where commands can write a link is told itself, elsewhere what it leads to. */
+  /** Returns the status of an entry. Where commands can write, a link is not followed; elsewhere it is. */
   look(name: string): Promise<Stats>;
   /**
    * Opens one of its files.
    *
    * @param flags As of open(2).
-   * @throws Where commands can write: it is a link, or no regular file; or the system's error.
+   * @throws Where commands can write: the entry is a link, or no regular file. The system's error
+   * otherwise.
    */
   open(name: string, flags: number, mode?: number): Promise<FileHandle>;
 }
 
 /**
- * Does something in a directory of the user's. Where commands in a sandbox could have made a part of its
- * path, no link is followed, and the directory is held: who replaces a part of it meanwhile changes
- * nothing.
+ * Works in a directory of the user's. Where commands in a sandbox could have made a part of its path, no
+ * link is followed, and the directory is held, so that replacing a part of the path changes nothing.
  *
  * @param directory Absolute, and normal.
  * @throws {Error} A command has put a link on the way; or the system's error.
@@ -52,8 +52,8 @@ export async function inDirectory<T>(
 }
 
 /**
- * Opens a file of the user's, as {@link inDirectory} does. What names a device, or a descriptor of the
- * host's, is opened as it is.
+ * Opens a file of the user's, as {@link inDirectory} does. A path that names a device, or a descriptor of
+ * the host's, is opened as it is.
  *
  * @param path Absolute, and normal.
  * @throws As {@link HostDirectory.open} and {@link inDirectory}.
@@ -64,7 +64,7 @@ export function openHostFile(path: string, flags: number, mode?: number): Promis
 }
 
 /**
- * Removes a file of the user's, if it is there.
+ * Removes a file of the user's, if it exists.
  *
  * @throws As {@link inDirectory}.
  */
@@ -77,9 +77,9 @@ export async function removeHostFile(path: string): Promise<void> {
 }
 
 /**
- * Makes a directory with those above it, unless it is there.
+ * Makes a directory and the directories above it, unless they exist.
  *
- * @throws {Error} Something else is there; or as {@link inDirectory}.
+ * @throws {Error} A directory's place is taken by something else; or as {@link inDirectory}.
  */
 export async function makeDirectories(path: string, mode: number): Promise<void> {
   try {
@@ -102,7 +102,10 @@ function makeOne(path: string, mode: number): Promise<void> {
   });
 }
 
-/** Whether a path is a name of the kernel's for something that the host has: no command makes those. */
+/**
+ * Returns whether a path is the kernel's name for something that the host has open: commands can't make
+ * such entries.
+ */
 export function namesOwnDescriptor(path: string): boolean {
   if (path.startsWith('/proc/')) return true;
   return path.startsWith('/dev/') && !path.startsWith('/dev/shm/');
@@ -136,7 +139,7 @@ function reachable(held: HeldDirectory, directory: string): HostDirectory {
   };
 }
 
-/** Names the first link below a directory. */
+/** Describes the first link on the path below a directory. */
 async function linkError(base: string, names: readonly string[]): Promise<Error | undefined> {
   let path = base;
   for (const name of names) {

@@ -6,7 +6,7 @@ import { hasCode } from '../errors.js';
 import { inDirectory, makeDirectories } from './host-files.js';
 
 /**
- * Makes the directory for all that is the user's in the system's temporary one, unless it is there.
+ * Makes the user's directory in the system's temporary directory, unless it exists.
  *
  * @throws As {@link makePrivate}; or there is no temporary directory.
  */
@@ -21,7 +21,7 @@ export async function makeUserDirectory(): Promise<string> {
   return path;
 }
 
-/** The same at once, for what a command waits for. */
+/** Makes the user's directory synchronously, for a command that waits for it. */
 export function makeUserDirectorySync(): string {
   const path = userDirectory();
   try {
@@ -34,7 +34,7 @@ export function makeUserDirectorySync(): string {
 }
 
 /**
- * That directory, if it is there.
+ * Returns the user's directory, if it exists.
  *
  * @throws As {@link makePrivate}.
  */
@@ -49,32 +49,35 @@ export async function findUserDirectory(): Promise<string | undefined> {
   }
 }
 
-/** What TMPDIR names is not made: it is a mistake, or lies where nothing should be left. */
+/** A missing TMPDIR is not made: the variable is wrong, or names a place where nothing should be left. */
 function homeless(path: string, error: unknown): unknown {
   if (!hasCode(error, 'ENOENT')) return error;
   return new Error(`${dirname(path)}: no such directory (TMPDIR)`, { cause: error });
 }
 
 export function userDirectory(): string {
-  // TMPDIR may be relative, and the path is for others, who are elsewhere.
+  // TMPDIR may be relative, but the path is also used by processes with another working directory.
   return resolve(tmpdir(), `forkline-${process.getuid?.() ?? userInfo().username}`);
 }
 
 /**
- * Makes a directory that only its owner can look into, unless it is there.
+ * Makes a directory that only its owner can look into, unless it exists.
  *
- * @throws It is there and is somebody else's, open to others, or no directory. In a temporary
- *   directory that all users share, anybody may have made it.
+ * @throws The directory belongs to another user, is open to others, or is no directory. In a temporary
+ * directory that all users share, any user may have made it.
  */
 export async function makePrivate(path: string): Promise<void> {
   await makeDirectories(path, 0o700).catch((error: unknown) => {
-    // What is there instead is told below.
+    // `checkPrivate()` below reports what exists instead.
     if (!hasCode(error, 'EEXIST')) throw error;
   });
   await checkPrivate(path);
 }
 
-/** @throws It is somebody else's, open to others, or no directory of its own: a link is none. */
+/**
+ * @throws The directory belongs to another user, is open to others, or is no directory (or only a link to
+ * one).
+ */
 export async function checkPrivate(path: string): Promise<void> {
   const found = await inDirectory(dirname(path), ({ at }) => lstat(at(basename(path))));
   refuseOpen(path, found);

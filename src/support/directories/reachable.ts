@@ -3,13 +3,16 @@ import { readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../errors.js';
 
-/** Those that commands in sandboxes of this process can write to, by the names that they were given and have. */
+/**
+ * Directories that commands in sandboxes of this process can write to, by the given path and by the real
+ * path.
+ */
 const directories = new Set<string>();
-/** Of a host that works in one temporary directory after the other, the oldest go. */
+/** The limit for a host that works in one temporary directory after another: the oldest are dropped. */
 const MOST_DIRECTORIES = 16_384;
 
 /**
- * Notes where commands in a sandbox can write, from now on: what they have made there may lead
+ * Notes where commands in a sandbox can write from now on, since links that they make there may lead
  * anywhere. The engine notes the same for the files that it opens.
  *
  * @param paths Absolute.
@@ -21,7 +24,7 @@ export function noteReachable(paths: readonly string[]): void {
     try {
       directories.add(realpathSync(path));
     } catch {
-      // It is not there yet, so it has no other name.
+      // The directory does not exist yet, so it has no other name.
     }
   }
   for (const oldest of directories) {
@@ -30,25 +33,25 @@ export function noteReachable(paths: readonly string[]): void {
   }
 }
 
-/** All of them. */
+/** Returns all noted directories. */
 export function reachableDirectories(): Iterable<string> {
   return directories;
 }
 
-/** A path, by whom its parts can have been made. */
+/** A path, split where commands can begin to write. */
 interface ReachablePlace {
-  /** The first directory on it that commands can write to. */
+  /** The first directory on the path that commands can write to. */
   readonly base: string;
-  /** What is below that, of which all may have been made by a command. */
+  /** The names below `base`, all of which may have been made by a command. */
   readonly names: readonly string[];
 }
 
-/** As many as the kernel follows. */
+/** The kernel's own limit of links in a path. */
 const MOST_LINKS = 40;
 
 /**
- * Goes along a path to where commands in a sandbox could have made the next part of it, links of the
- * user's included; undefined: they can nowhere, or there is no such directory.
+ * Follows a path, links of the user's included, to the first directory in which commands in a sandbox
+ * could have made the next part. Returns undefined when there is none, or the directory does not exist.
  *
  * @param directory Absolute, and normal.
  */
@@ -77,7 +80,7 @@ function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
-/** Where a link leads; undefined: there is none. */
+/** Returns the target of a link; undefined when `path` is no link. */
 export async function targetOf(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);

@@ -1,14 +1,14 @@
 import { Writable } from 'node:stream';
 
-/** Standard output for one writer alone. */
+/** Standard output, reserved for one writer. */
 interface ClaimedOutput {
   readonly stream: Writable;
-  /** Gives it back. */
+  /** Gives standard output back. */
   release(): void;
 }
 
 /**
- * Takes standard output for the protocol: whatever else is written to `process.stdout`, such as by
+ * Reserves standard output for a protocol: anything else written to `process.stdout`, such as by
  * `console.log`, goes to standard error until it is released.
  */
 export function claimStandardOutput(): ClaimedOutput {
@@ -19,9 +19,9 @@ export function claimStandardOutput(): ClaimedOutput {
     decodeStrings: false,
     write: (chunk: string | Uint8Array, _encoding, done) => void write(chunk, done),
   });
-  // The transport listens once for each message that waits for a slow client.
+  // The transport adds a listener for each message that waits for a slow client.
   stream.setMaxListeners(0);
-  // Each write tells of its own errors; unheard, they would end the process.
+  // Each write reports its own errors to its callback; without a listener they would end the process.
   stdout.on('error', ignore);
   stream.on('error', ignore);
   stdout.write = stderr.write.bind(stderr);
