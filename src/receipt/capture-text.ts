@@ -1,7 +1,10 @@
 import type { Capture } from '../engine/outcome.js';
 import { formatCount, formatSize } from '../support/text.js';
 
-/** What was kept of a stream as one text; where its middle was dropped, a line says how much. */
+/**
+ * Returns the kept part of a stream as one text; a line stands for the dropped middle and says how much
+ * it was.
+ */
 export function textOf(capture: Capture): string {
   if (capture.kind === 'complete') return capture.text;
   const { head, tail, dropped } = capture;

@@ -7,14 +7,14 @@ const SHOWN_FILES = 20;
 const ID_LENGTH = 12;
 
 /**
- * Tells in one line that git could not replace what a sandbox keeps, and what is to be done before a
- * commit; undefined: nothing is known to be left behind.
+ * Describes in one line that git could not replace files which a sandbox protects, and how to repair that
+ * before a commit. Returns undefined when nothing is known to be left behind.
  */
 export function incompleteNotice(report: SandboxReport | undefined): string | undefined {
   const { incomplete = [] } = report ?? {};
   const [first] = incomplete;
   if (first === undefined) return undefined;
-  // Nearly always it is one.
+  // Nearly always there is only one repository.
   const those = incomplete.filter(({ repository }) => repository === first.repository);
   const names = those.slice(0, SHOWN_NAMES).map(({ path }) => visibleText(path));
   const more = incomplete.length - names.length;
@@ -40,7 +40,7 @@ export function incompleteNotice(report: SandboxReport | undefined): string | un
   return `${recorded}Nothing more should be committed, nor that pushed, before ${remedy} outside.`;
 }
 
-/** What makes the working tree what it should be, for whoever can write to it. */
+/** The commands that repair the working tree, for a user who can write to it. */
 function standingRemedy(head: string, all: readonly IncompleteCheckout[]): string {
   const leftover = all.flatMap((one) => one.leftover);
   const changed = all.filter((one) => one.changed.length > 0).map(({ path }) => path);
@@ -48,12 +48,12 @@ function standingRemedy(head: string, all: readonly IncompleteCheckout[]): strin
   return joined([
     leftover.length > 0 && ['rm', '-f', '--', ...leftover.slice(0, SHOWN_FILES)],
     changed.length > 0 && ['git', 'checkout', '-f', shortened(head), '--', ...changed],
-    // As the merge has it, with its conflicts.
+    // Restores the merge's version, with its conflicts.
     staged.length > 0 && ['git', 'checkout', '-m', '--', ...staged],
   ]);
 }
 
-/** The same after a commit has recorded what was left behind. */
+/** The commands that repair a commit which has recorded the files left behind. */
 function recordedRemedy(commit: string, all: readonly IncompleteCheckout[]): string {
   const those = all.flatMap(({ recorded }) => recorded.filter((one) => one.commit === commit));
   const changed = those.flatMap((one) => one.changed).slice(0, SHOWN_FILES);
@@ -71,7 +71,7 @@ function joined(commands: readonly (readonly string[] | false)[]): string {
     : commands.flatMap((words) => (words ? [shellQuote(words)] : [])).join(' && ');
 }
 
-/** A commit's id is as well known by its beginning; a branch's name stays whole. */
+/** Shortens a commit's id; a branch's name stays whole. */
 function shortened(head: string): string {
   return /^[\da-f]{40,64}$/.test(head) ? head.slice(0, ID_LENGTH) : head;
 }

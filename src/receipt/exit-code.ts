@@ -2,20 +2,21 @@ import { LaunchError } from '../engine/launch-error.js';
 import type { Outcome } from '../engine/outcome.js';
 import { signalExitCode } from '../support/signals.js';
 
-/** Its time was up, as with timeout(1). */
+/** The time limit was reached, as with timeout(1). */
 const TIMED_OUT = 124;
-/** It ended, and nobody can say how. */
+/** The command ended, and it is not known how. */
 const UNKNOWN = 125;
-/** Something kept it from starting. */
+/** The command could not be started. */
 const NOT_STARTED = 126;
-/** There is no such program, or no shell. */
+/** The program, or the shell, does not exist. */
 const NOT_FOUND = 127;
 
 /**
- * An end as the one number that shells and other programs tell it by, 0 to 255: the exit code; 128
- * and a signal's number (143 when it was cancelled); 124, its time was up; 125, nobody knows; and of
- * what `run()` rejected with, 127 or 126 (125: a detached one may have run). A command may end with
- * each of them by itself: where that matters, look at the outcome.
+ * Maps a command's end to the one number that shells and other programs report, 0 to 255: the exit code;
+ * 128 plus a signal's number (143 when it was cancelled); 124 when the time limit was reached; 125 when
+ * the end is unknown; and for an error that `run()` rejected with, 127 or 126 (125: a detached command
+ * may have run). A command may also exit with each of these numbers by itself: where that matters, look
+ * at the outcome.
  */
 export function exitCodeOf(end: Outcome | LaunchError): number {
   if (end instanceof LaunchError) {

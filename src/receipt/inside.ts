@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises';
 
-/** What a process is called in a PID namespace of its own. */
+/** The numbers of a process in its own PID namespace. */
 export interface InsideNumbers {
   readonly pid: number;
   readonly processGroup: number;
 }
 
-/** The numbers of a process in the innermost namespace; undefined: it is gone, or not shown. */
+/**
+ * Returns the numbers of a process in its innermost PID namespace; undefined when the process is gone or
+ * not visible.
+ */
 export async function numbersInside(pid: number): Promise<InsideNumbers | undefined> {
   const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
   const last = (name: string): number =>

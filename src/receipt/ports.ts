@@ -3,24 +3,24 @@ import { endianness } from 'node:os';
 import { inBatches } from '../support/batches.js';
 import { hasCode } from '../support/errors.js';
 
-/** A TCP port on which a process takes connections. */
+/** A TCP port on which a process accepts connections. */
 export interface ListeningPort {
   /** The port's number. */
   readonly port: number;
-  /** `127.0.0.1`, `::`, … */
+  /** The address, such as `127.0.0.1` or `::`. */
   readonly address: string;
 }
 
-/** The ports of one process; undefined: it could not be looked at. */
+/** The listening ports of one process; undefined when the process could not be examined. */
 export type ProcessPorts = readonly ListeningPort[] | undefined;
 
-/** Whoever has more descriptors or sockets than this is looked at as far as that. */
+/** Limits for the descriptors of a process and for a table of sockets; what lies beyond is not read. */
 const MOST_DESCRIPTORS = 4096;
 const MOST_TABLE_BYTES = 256 * 1024;
 
 /**
- * The TCP ports on which processes listen, of each process its own, in their order. Nothing of it
- * blocks the host's thread. A process that has ended meanwhile has none.
+ * Finds the TCP ports on which processes listen, for each process in the order of `pids`. Nothing in it
+ * blocks the host's thread. A process that has ended meanwhile has no ports.
  */
 export async function listeningPorts(pids: readonly number[]): Promise<readonly ProcessPorts[]> {
   const tables = new Map<string, Promise<Table>>();
@@ -28,7 +28,7 @@ export async function listeningPorts(pids: readonly number[]): Promise<readonly 
     try {
       const sockets = await socketsOf(pid);
       if (sockets.length === 0) return [];
-      // Nearly always that of the host: it is read once.
+      // Nearly always the network namespace of the host, so each is read once.
       const network = await readlink(`/proc/${pid}/ns/net`);
       const table = tables.get(network) ?? readTable(pid);
       tables.set(network, table);
@@ -40,16 +40,16 @@ export async function listeningPorts(pids: readonly number[]): Promise<readonly 
   });
 }
 
-/** The sockets that a process has open, by their inodes. */
+/** Returns the inodes of the sockets that a process has open. */
 async function socketsOf(pid: number): Promise<string[]> {
   const folder = `/proc/${pid}/fd`;
   const names = (await readdir(folder)).slice(0, MOST_DESCRIPTORS);
-  // One that is closed meanwhile is none.
+  // A descriptor that was closed meanwhile is skipped.
   const targets = await inBatches(names, (name) => readlink(`${folder}/${name}`).catch(() => ''));
   return targets.flatMap((target) => /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? []);
 }
 
-/** Who listens, by the inode of the socket. */
+/** Listening ports, by the inode of the socket. */
 type Table = ReadonlyMap<string, ListeningPort>;
 
 async function readTable(pid: number): Promise<Table> {
@@ -61,7 +61,10 @@ async function readTable(pid: number): Promise<Table> {
   return new Map(texts.flatMap((text) => parseTable(text)));
 }
 
-/** Who listens comes first; of a busy machine's connections only the beginning is read. */
+/**
+ * Reads the beginning of a table, where listening sockets come first; a busy machine's connections are
+ * left out.
+ */
 async function readStart(path: string): Promise<string> {
   const file = await open(path);
   try {
@@ -76,11 +79,11 @@ async function readStart(path: string): Promise<string> {
   }
 }
 
-/** A line of the table: number, own address, the other's, state (`0A`: it listens), …, inode. */
+/** A line of the table: number, local address, remote address, state (`0A`: listening), …, inode. */
 const ENTRY =
   /^ *\d+: ([\dA-F]{8}|[\dA-F]{32}):([\dA-F]{4}) [\dA-F]+:[\dA-F]{4} 0A (?:\S+ +){5}(\d+) /;
 
-/** The listening sockets of `/proc/net/tcp` or `/proc/net/tcp6`, by their inodes. */
+/** Parses the listening sockets of `/proc/net/tcp` or `/proc/net/tcp6`, by their inodes. */
 export function parseTable(text: string): [inode: string, port: ListeningPort][] {
   return text.split('\n').flatMap((line): [string, ListeningPort][] => {
     const [, address, port, inode] = ENTRY.exec(line) ?? [];
@@ -89,12 +92,15 @@ export function parseTable(text: string): [inode: string, port: ListeningPort][]
   });
 }
 
-/** The kernel writes each four bytes as one number of the machine. */
+/**
+ * Converts an address, of which the kernel writes each four bytes as one number in the machine's byte
+ * order.
+ */
 function readAddress(hex: string): string {
   const bytes = Buffer.from(hex, 'hex');
   if (endianness() === 'LE') bytes.swap32();
   if (bytes.length === 4) return bytes.join('.');
   const address = bytes.toString('hex').replace(/(.{4})(?!$)/g, '$1:');
-  // Shortened as is usual: `::1`.
+  // The usual short form: `::1`.
   return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }

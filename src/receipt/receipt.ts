@@ -24,90 +24,94 @@ import { incompleteNotice } from './checkout-notice.js';
 import { type InsideNumbers, numbersInside } from './inside.js';
 import { type ListeningPort, listeningPorts, type ProcessPorts } from './ports.js';
 
-/** A process that still runs. */
+/** A process that a command left running. */
 export interface RunningProcess extends BackgroundProcess {
   /** The TCP ports on which it listened when the receipt was made. */
   readonly ports: readonly ListeningPort[];
-  /** Its numbers where its command was, in a sandbox with processes of its own. */
+  /** The numbers of the process in the PID namespace of its sandbox. */
   readonly inside?: InsideNumbers;
 }
 
-/** What became of one stream. */
+/** The figures of one output stream. */
 export interface StreamReceipt extends Counts {
-  /** Not all of it is in the result, or in the answer of a tool. */
+  /** Whether the result, or a tool's answer, lacks a part of the stream. */
   readonly cut: boolean;
-  /** The text is not the exact bytes. */
+  /** Whether the text differs from the exact bytes. */
   readonly lossy: boolean;
 }
 
-/** Where all of the output is, or its beginning. */
+/** The file that has all of the output, or its beginning. */
 export interface KeptReceipt {
   /** Absolute path of the file. */
   readonly path: string;
-  /** What stands in `artifact://ID`, when a tool has kept it. */
+  /** The ID in `artifact://ID`, when a tool has kept the output. */
   readonly artifactId?: string;
-  /** Bytes that are there. */
+  /** Bytes of the output in the file. */
   readonly bytes: number;
-  /** Bytes of the output that are not. */
+  /** Bytes of the output that the file lacks. */
   readonly missing: number;
 }
 
 /**
- * What became of one command, without its text and its output: plain data for a log, a trace or a
- * person. The same for `run()`, for every contract, for the interaction log and for tracing.
+ * The facts about one finished command, without its text and its output: plain data for a log, a trace or
+ * a person. The same for `run()`, for every contract, for the interaction log and for tracing.
  */
 export interface Receipt
   extends Pick<BaseResult, 'outOfMemory' | 'durationMs'>,
     Partial<Pick<BaseResult, 'cpu' | 'peakMemory'>> {
-  /** Process id; 0 when it never started, or ran in a client's terminal. */
+  /** Process id; 0 when the command never started, or ran in a client's terminal. */
   readonly pid: number;
-  /** How it ended, and by whose doing. */
+  /** How the command ended, and what ended it. */
   readonly outcome: Outcome;
-  /** Whose exit code it is: present when a pipeline ends in a filter, and `pipefail` is not set. */
+  /**
+   * The program that set the exit code: present when a pipeline ends in a filter, and `pipefail` is not
+   * set.
+   */
   readonly exitCodeOf?: PipelineCode;
-  /** What still runs. */
+  /** The processes that still run. */
   readonly background: readonly RunningProcess[];
-  /** How much came on each stream: `output`, or `stdout` and `stderr`. */
+  /** Figures of each stream: `output`, or `stdout` and `stderr`. */
   readonly streams: Readonly<Partial<Record<StreamName, StreamReceipt>>>;
-  /** Present when a file has the output. */
+  /** The file with the output; present when there is one. */
   readonly kept?: KeptReceipt;
-  /** What its sandbox was; present when it was in one. */
+  /** The sandbox; present when the command was in one. */
   readonly sandbox?: SandboxReport;
-  /** By what its limits were kept; present when it had some. */
+  /** How the limits were enforced; present when the command had some. */
   readonly limits?: LimitsReport;
-  /** Present when it was run a second time: what became of the first. */
+  /** How the first run ended; present when the command was run a second time. */
   readonly firstRun?: FirstRun;
-  /** What went wrong beside the command, was denied, or could not be looked at; one line each. */
+  /** Problems beside the command itself, denials, and facts that could not be looked up; one line each. */
   readonly troubles: readonly string[];
 }
 
-/** A result; which engine it is of makes no difference. */
+/** A command's result, from either engine. */
 export type ReceiptSource = Omit<MergedResult, 'engine'> | Omit<SeparateResult, 'engine'>;
 
-/** What a contract knows of its command beyond the result. */
+/** Facts that a contract knows about its command beyond the result. */
 export interface ReceiptContext {
-  /** The command without what was put around it. Default: that of the result. */
+  /** The command without the text that a contract put around it. Default: that of the result. */
   readonly text?: string | undefined;
-  /** Its environment block. */
+  /** The command's environment block. */
   readonly environment?: string | undefined;
-  /** The streams of which the answer has not all. Default: those that were not kept whole. */
+  /** The streams that the answer does not show whole. Default: those that were not kept whole. */
   readonly cut?: Readonly<Partial<Record<StreamName, boolean>>>;
-  /** Where the output is kept, if it is. Default, when it is left out: the spill file. */
+  /** The file with the output, if there is one. Default, when it is left out: the spill file. */
   readonly kept?: KeptReceipt | undefined;
-  /** Why it is not, although it should have been. */
+  /** Why the output was not kept, although it should have been. */
   readonly keptError?: string | undefined;
-  /** What else went wrong or could not be looked at; one line each. */
+  /** Other problems, and facts that could not be looked up; one line each. */
   readonly troubles?: readonly string[];
-  /** `pipefail` was set before the text began. Default: if the environment may have set it. */
+  /** Whether `pipefail` was set before the text began. Default: whether the environment may have set it. */
   readonly hasPipefail?: boolean | undefined;
 }
 
 /**
- * The receipt of a command. What the result knows is taken from there; only now the command's text
- * is read for whose exit code it is, and `/proc` for the ports of what still runs.
+ * Makes the receipt of a command. Most of it is taken from the result; only now the command's text is
+ * parsed to find the program that set the exit code, and `/proc` is read for the ports of processes that
+ * still run.
  *
- * @param result What `run()` or a live process's `result` resolved to.
- * @throws {InputError} It is no such thing.
+ * @param result The result of `run()`, or of a live process's `result`.
+ * @throws {InputError} `result` is no such result.
  */
 export async function receiptOf(result: RunResult): Promise<Receipt> {
   if (typeof result !== 'object' || result === null || !('outcome' in result)) {
@@ -117,8 +121,8 @@ export async function receiptOf(result: RunResult): Promise<Receipt> {
 }
 
 /**
- * The receipt of a command of a contract. On every call's way: nearly always nothing has to be looked
- * up, and it is there at once.
+ * Makes the receipt of a contract's command. Every call comes through here: nearly always nothing has to
+ * be looked up, and the receipt is returned synchronously.
  */
 export function makeReceipt(
   result: ReceiptSource,
@@ -130,7 +134,7 @@ export function makeReceipt(
   return isOpen ? lookAndMake(result, context) : receiptWith(result, context, NOTHING_FOUND);
 }
 
-/** What had to be looked up. */
+/** Facts that had to be looked up. */
 interface Findings {
   readonly exitCodeOf: PipelineCode | undefined;
   readonly background: readonly RunningProcess[];
@@ -158,7 +162,7 @@ function receiptWith(result: ReceiptSource, context: ReceiptContext, found: Find
   if (notLowered !== undefined) troubles.push(describeNotLowered(notLowered));
   if (result.limits?.memoryBytes === 'oom-score') troubles.push(NOT_LIMITED);
   const streams = streamsOf(result, context.cut);
-  // One literal: what is nearly never there is put in afterwards.
+  // One literal; rare fields are added afterwards.
   const receipt: { -readonly [Name in keyof Receipt]: Receipt[Name] } = {
     pid,
     outcome,
@@ -178,7 +182,7 @@ function receiptWith(result: ReceiptSource, context: ReceiptContext, found: Find
   return receipt;
 }
 
-/** A variable with which the shell may have `pipefail` set before the text begins. */
+/** A variable that may have set `pipefail` before the text begins. */
 const STEERED = /(?:^|\0)(?:BASH_ENV|SHELLOPTS)=/;
 
 async function pipelineCodeOf(
@@ -187,13 +191,13 @@ async function pipelineCodeOf(
 ): Promise<PipelineCode | undefined> {
   if (outcome.kind !== 'exited' || !mayHavePipelineCode(text)) return undefined;
   if (hasPipefail) return undefined;
-  // It is only help: without the parser there is none.
+  // The explanation is optional: without the parser there is none.
   const parser = await loadShellParser().catch(() => undefined);
   const script = parser && parseShell(parser, text);
   return script && findPipelineCode(parser, script, text, outcome.exitCode);
 }
 
-/** The longest that the kernel is waited for. */
+/** The longest wait for the kernel's tables, in milliseconds. */
 const LOOK_MS = 1000;
 
 async function lookAt(

@@ -3,39 +3,43 @@ import { inCallersContext } from '../engine/caller.js';
 import type { RunResult } from '../engine/outcome.js';
 import { makeReceipt, type Receipt, type ReceiptSource } from './receipt.js';
 
-/** What the tracing channel `forkline:command` tells of one command, in the same object each time. */
+/**
+ * The message of the tracing channel `forkline:command` about one command; the same object for all its
+ * events.
+ */
 export interface CommandTrace {
-  /** What the shell is given. */
+  /** The text that the shell is given. */
   readonly command: string;
-  /** Where it starts; undefined: in the host's directory. */
+  /** The working directory; undefined: the host's. */
   readonly cwd: string | undefined;
-  /** Undefined: it may take as long as it wants. */
+  /** The time limit; undefined: none. */
   readonly timeoutMs: number | undefined;
-  /** It outlives the host: nothing is known of its end. */
+  /** Whether the command is detached: it outlives the host, and its end is not known. */
   readonly detached: boolean;
-  /** Once it has ended, unless it is detached, or one of several that one shell has run. */
+  /** Set once the command has ended, unless it is detached, or one of several in a persistent shell. */
   result?: RunResult;
-  /** Once it has ended, unless it is detached. */
+  /** Set once the command has ended, unless it is detached. */
   receipt?: Receipt;
-  /** Why there is no result: it could not be started, or its listener threw. */
+  /** Why there is no result: the command could not be started, or its listener threw. */
   error?: unknown;
 }
 
 const channel = tracingChannel<unknown, CommandTrace>('forkline:command');
 
-/** What a command comes to: a result, or nothing when it is detached. */
+/** The end of a command: a result, or nothing when it is detached. */
 type End = ReceiptSource | undefined | Promise<ReceiptSource | undefined>;
 
-/** Whether anybody watches commands: if not, this is all that is paid. */
+/** Returns whether the channel has subscribers: if not, this check is the whole cost. */
 export function isWatched(): boolean {
   return channel.hasSubscribers;
 }
 
 /**
- * Starts a command, and tells those who watch: `start` and `end` around the start, `asyncStart` and
- * `asyncEnd` when it has ended, `error` before these when it has no result. Nobody waits for them.
+ * Starts a command and publishes its events: `start` and `end` around the start, `asyncStart` and
+ * `asyncEnd` when it has ended, `error` before these when it has no result. The command does not wait for
+ * subscribers.
  *
- * @param start Is given whom to tell the end.
+ * @param start Starts the command; is given the function to call with its end.
  */
 export function traceCommand<T>(
   asked: Pick<CommandTrace, 'command' | 'cwd' | 'timeoutMs' | 'detached'>,
@@ -52,7 +56,7 @@ export function traceCommand<T>(
   });
 }
 
-/** Whether it is known what the command took. */
+/** Returns whether the result has the command's CPU time. */
 function isMeasured(result: ReceiptSource): result is RunResult {
   return 'cpu' in result;
 }
