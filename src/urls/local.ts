@@ -8,19 +8,19 @@ import type { UrlResolver } from './resolver.js';
 
 /** Options of `local://` URLs. */
 export interface LocalUrlOptions {
-  /** The directory that `local://` stands for. Made when it is first needed. */
+  /** The directory that `local://` stands for. Created when it is first needed. */
   readonly root: string;
 }
 
-// As many as Linux follows.
+// The kernel's own limit in Linux.
 const MAX_SYMLINKS = 40;
 
 /**
- * The resolver of `local://path` and `local:/path`: files below one directory. The directories that
- * lead to a file are made, so that a command can write it.
+ * Creates the resolver of `local://path` and `local:/path`: files below one directory. The directories
+ * that lead to a file are created, so that a command can write it.
  *
- * What is percent-encoded is decoded first: `local://a%20b`. A path may not lead out of the root,
- * by `..` or by a symlink. That holds at the time of the call; a command can do what it likes.
+ * Percent-encoding is decoded first: `local://a%20b`. A path may not lead out of the root, by `..` or by
+ * a symlink. That is checked at the time of the call; a command can change it later.
  *
  * @throws {InputError} The root is not a path.
  */
@@ -44,7 +44,7 @@ export function createLocalResolver(options: LocalUrlOptions): UrlResolver {
   };
 }
 
-/** The path of a URL by its text alone. A slash at the end stays: something may follow it. */
+/** Returns the path of a URL, by its text alone. A slash at the end stays: something may follow it. */
 function pathOf(url: string, base: string): string {
   const rest = decode(url.replace(/^local:\/+/, ''));
   if (rest.includes('\0')) throw new Error('It has a NUL character.');
@@ -65,7 +65,7 @@ function isWithin(path: string, base: string): boolean {
   return path === base || path.startsWith(join(base, sep));
 }
 
-/** Where a path leads, symlinks followed: those too that lead to nothing yet. */
+/** Resolves a path with symlinks, including dangling ones. */
 async function targetOf(path: string, links = 0): Promise<string> {
   try {
     return await realpath(path);
@@ -76,7 +76,7 @@ async function targetOf(path: string, links = 0): Promise<string> {
   const name = join(parent, basename(path));
   const link = await readlink(name).catch(() => undefined);
   if (link === undefined) return name;
-  // The system's own limit does not count those that lead to nothing.
+  // The system's limit does not count dangling symlinks.
   if (links >= MAX_SYMLINKS) throw new Error('It has too many symbolic links.');
   return targetOf(resolve(parent, link), links + 1);
 }

@@ -3,7 +3,7 @@ import { InputError, showValue } from '../support/errors.js';
 import type { UrlRegistry, UrlResolver } from './resolver.js';
 
 /**
- * Makes a registry of internal URLs.
+ * Creates a registry of internal URLs.
  *
  * @param resolvers By scheme. Default: none.
  * @example

@@ -1,37 +1,39 @@
-/** What an internal URL stands for. */
+/** The target of an internal URL. */
 export interface ResolvedUrl {
-  /** A path in the file system, absolute. */
+  /** An absolute path in the file system. */
   readonly path: string;
 }
 
-/** Turns the internal URLs of one scheme into paths. */
+/** Resolves the internal URLs of one scheme to paths. */
 export interface UrlResolver {
   /**
-   * @param url As the model wrote it, after the shell's quotes and escapes are taken away.
-   * @throws {Error} It stands for nothing. The message is for the model; `unknownId` makes one.
+   * Resolves one URL.
+   *
+   * @param url As the model wrote it, after the shell's quotes and escapes are removed.
+   * @throws {Error} The URL has no target. The message is for the model; `unknownId` makes one.
    */
   resolve(url: string): Promise<ResolvedUrl> | ResolvedUrl;
 }
 
-/** The schemes that a runtime's internal URLs may have. */
+/** The schemes of a runtime's internal URLs. */
 export interface UrlRegistry {
   /**
    * Makes the URLs of a scheme internal.
    *
    * @param scheme Without `://`: lower-case letters, digits, `+`, `.`, `-`.
-   * @returns Takes the scheme back.
-   * @throws {InputError} It is not a scheme, or it has a resolver already.
+   * @returns A function that removes the scheme.
+   * @throws {InputError} `scheme` is not a scheme, or has a resolver already.
    */
   register(scheme: string, resolver: UrlResolver): () => void;
-  /** The resolver of a scheme, if there is one. */
+  /** Returns the resolver of a scheme, if there is one. */
   resolverOf(scheme: string): UrlResolver | undefined;
-  /** Schemes that have a resolver, in the order in which they came. */
+  /** Lists the schemes that have a resolver, in the order of registration. */
   schemes(): readonly string[];
 }
 
 const SHOWN_IDS = 20;
 
-/** The error for an id that does not exist, with those that do. */
+/** Makes the error for an id that does not exist, and names the ids that do. */
 export function unknownId(kind: string, id: string, available: readonly string[]): Error {
   const unknown = `Unknown ${kind}: ${id}.`;
   if (available.length === 0) return new Error(`${unknown} There are none.`);
