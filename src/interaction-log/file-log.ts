@@ -11,16 +11,19 @@ import {
 /** An interaction log in a file. */
 export interface InteractionLogFile extends InteractionLog {
   append(entry: InteractionEntry): void;
-  /** Waits `flushMs` at most: a disk that hangs holds up nobody's end. */
+  /**
+   * Waits until the appended entries are written, `flushMs` at most: a disk that hangs must not delay the
+   * host's exit.
+   */
   flush(): Promise<void>;
 }
 
 /**
- * An interaction log in a file: one line of JSON for each command, in the order in which they
- * ended. Several logs, in as many processes, may write the same file.
+ * Creates an interaction log in a file: one line of JSON for each command, in the order in which they
+ * ended. Several logs, in several processes, may write the same file.
  *
- * @throws {InputError} An option is not valid. A file that cannot be written is no error: the
- *   logger is told, once.
+ * @throws {InputError} An option is not valid. A file that cannot be written is no error: the logger is
+ * told once.
  */
 export function createInteractionLog(options: InteractionLogOptions): InteractionLogFile {
   const settings = resolveLogOptions(options);

@@ -2,7 +2,7 @@ import { firstBytes } from '../support/text.js';
 import type { InteractionEntry } from './log.js';
 
 /**
- * An entry as one line of JSON.
+ * Formats an entry as one line of JSON.
  *
  * @param maxCommandBytes A longer command is cut; `commandBytes` then says how long it was.
  */
@@ -13,7 +13,7 @@ export function entryLine(entry: InteractionEntry, maxCommandBytes: number): str
   return jsonLine({ time, command, commandBytes: Buffer.byteLength(whole, 'utf8'), ...rest });
 }
 
-/** Stands where lines are missing, so that a gap does not look like silence. */
+/** Makes the line that stands for lost entries, so that a gap can be told from a time without commands. */
 export function gapLine(time: Date, lostEntries: number): string {
   return jsonLine({ time: time.toISOString(), lostEntries });
 }

@@ -11,20 +11,21 @@ import { absolutePath } from '../support/paths.js';
 
 /** Options of an interaction log in a file. */
 export interface InteractionLogOptions {
-  /** The file; made with mode 0600 when it is not there. Its directory must exist. */
+  /** Path of the file, which is created with mode 0600. Its directory must exist. */
   readonly path: string;
   /**
-   * Bytes of a command that are written; the rest is cut, and its length noted. Default: 1,048,576.
+   * Bytes of a command's text that are written; a longer text is cut, and its length recorded. Default:
+   * 1,048,576.
    */
   readonly maxCommandBytes?: number | undefined;
   /**
-   * Of the lines that wait for the disk. What comes when they are that many is lost, and the next
-   * line says how much. Default: 16,777,216 (16 MiB).
+   * Bytes of lines that may wait for the disk. Lines beyond that are lost, and the next line says how
+   * many. Default: 16,777,216 (16 MiB).
    */
   readonly maxPendingBytes?: number | undefined;
   /** The longest that `flush()` waits for the disk, in milliseconds. Default: 5,000. */
   readonly flushMs?: number | undefined;
-  /** Told once when the file cannot be written. Default: process warnings. */
+  /** Called once when the file cannot be written. Default: process warnings. */
   readonly logger?: Logger | undefined;
 }
 
@@ -36,7 +37,7 @@ const NAMES: OptionNames<InteractionLogOptions> = {
   logger: true,
 };
 
-/** The options with everything decided. */
+/** The options, with the defaults filled in. */
 export interface InteractionLogSettings {
   readonly path: string;
   readonly maxCommandBytes: number;
