@@ -33,8 +33,8 @@ import { Sweeper } from './sweeper.js';
 import { makeTemporaryDirectory, removeTemporaryDirectory } from './temporary-directory.js';
 
 /**
- * A store whose artifacts are files, `<id>.<tool>.log`, in a directory. Ids count from 0 and are
- * never given twice, whichever processes use the directory and however often they restart.
+ * Creates a store whose artifacts are files, `<id>.<tool>.log`, in a directory. Ids count from 0 and are
+ * never used twice, whichever processes use the directory and however often they restart.
  *
  * @throws {InputError} An option is not valid.
  */
@@ -42,14 +42,14 @@ export function createArtifactStore(options: ArtifactStoreOptions = {}): Artifac
   return new DirectoryStore(resolveStoreOptions(options));
 }
 
-/** Time that a disposal has to leave a directory as its limits say. */
+/** Time that a disposal may spend on bringing a directory within its limits. */
 const LAST_SWEEP_MS = 1000;
 
 class DirectoryStore implements ArtifactStore {
   readonly #settings: ArtifactStoreSettings;
-  /** No other store's drafts begin like this. */
+  /** The prefix of this store's drafts, unlike that of any other store. */
   readonly #draftPrefix = draftName(uniqueName());
-  /** Paths of those that this store has made and that have not been swept. */
+  /** Paths of the artifacts that this store has made and that have not been swept. */
   readonly #own = new Set<string>();
   readonly #ids: IdFloor;
   readonly #sweeper: Sweeper;
@@ -67,7 +67,7 @@ class DirectoryStore implements ArtifactStore {
   }
 
   async draft(tool: string): Promise<ArtifactDraft> {
-    // On every command's way, and nothing in it is to be resolved.
+    // Every command comes through here, so no path has to be resolved.
     const path = `${await this.#ready()}/${this.#draftName()}`;
     return {
       path,
@@ -126,19 +126,19 @@ class DirectoryStore implements ArtifactStore {
     }
   }
 
-  /** One of its own that nobody has needed is not there. */
+  /** A directory of the store's own does not exist before it is needed. */
   #isUsed(): boolean {
     return this.#directory !== undefined || this.#settings.directory !== undefined;
   }
 
-  /** By ascending ids. */
+  /** Lists the artifacts by ascending ids. */
   async #entries(directory: string): Promise<ArtifactEntry[]> {
     const names = await inDirectory(directory, ({ at }) => readdir(at('.'))).catch(noneIfRemoved);
     const entries = names.flatMap((name) => parseName(name) ?? []);
     return entries.filter((entry) => entry.kind === 'artifact').sort((a, b) => a.id - b.id);
   }
 
-  /** Undefined: it was swept meanwhile. */
+  /** Returns undefined for an artifact that was swept meanwhile. */
   async #artifact(directory: string, entry: ArtifactEntry): Promise<Artifact | undefined> {
     const path = join(directory, entry.name);
     const bytes = await sizeOf(directory, entry.name);
@@ -149,7 +149,7 @@ class DirectoryStore implements ArtifactStore {
 
   #ready(): Promise<string> {
     if (this.#disposed) return Promise.reject(new Error('the artifact store was disposed'));
-    // It serves later calls too.
+    // The directory serves later calls too, so its async context is not this call's.
     this.#directory ??= onBehalfOfNobody(() =>
       this.#prepare().catch((error: unknown) => {
         // The next command tries again.
@@ -178,7 +178,7 @@ class DirectoryStore implements ArtifactStore {
       return await this.#write(tool, data);
     } catch (error) {
       if (!hasCode(error, 'ENOENT')) throw error;
-      // Somebody has removed the directory: it is made anew.
+      // The directory was removed: it is made again.
       this.#directory = undefined;
       return this.#write(tool, data);
     }
@@ -213,14 +213,15 @@ class DirectoryStore implements ArtifactStore {
         throw error;
       }
     }
-    // Somebody may have removed the directory: it is made anew for the next command.
+    // The directory may have been removed: the next command makes it again.
     if (report.error !== undefined) this.#directory = undefined;
-    // What could not be opened is told; what can't be removed goes with its age.
+    // The report names the error of a file that could not be opened; one that cannot be removed goes with
+    // its age.
     await removeHostFile(path).catch(() => {});
     return undefined;
   }
 
-  /** Makes a closed file an artifact: readers see all of it or nothing. */
+  /** Makes a closed file an artifact, so that readers see all of it or nothing. */
   async #publish(
     tool: string,
     directory: string,
@@ -235,7 +236,7 @@ class DirectoryStore implements ArtifactStore {
       const { size } = await place.look(draft);
       const id = await claimId(place, this.#ids);
       const name = artifactName(id, tool);
-      // Its age is that of the artifact, not of the last thing that its command has printed.
+      // The age counts from the artifact's publication, not from the command's last output.
       const now = new Date();
       await file.utimes(now, now);
       await rename(place.at(draft), place.at(name));
@@ -253,7 +254,7 @@ class DirectoryStore implements ArtifactStore {
     try {
       await file.appendFile(`\n[… ${formatSize(dropped)} more were not kept: ${why} …]\n`);
     } catch {
-      // The disk that is full has no room for this either; the result says it too.
+      // A full disk has no room for this line either; the result says it too.
     }
   }
 }
@@ -262,7 +263,7 @@ const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 type ArtifactEntry = Extract<Entry, { kind: 'artifact' }>;
 
-/** Does what makes a draft an artifact; if that fails, the draft goes. */
+/** Does the work that makes a draft an artifact; if that fails, removes the draft. */
 async function orRemove<T>(
   place: HostDirectory,
   draft: string,
@@ -285,7 +286,7 @@ async function sizeOf(directory: string, name: string): Promise<number | undefin
   try {
     return (await inDirectory(directory, ({ look }) => look(name))).size;
   } catch {
-    // Swept meanwhile.
+    // The file was swept meanwhile.
     return undefined;
   }
 }

@@ -6,17 +6,17 @@ import { randomBytes, uniqueName } from '../support/random.js';
 import { COUNTER_NAME, draftName, parseName } from './names.js';
 
 /**
- * The counter of a directory is a file: a header with the first id, then a record for each id that
- * was given. Whoever wants one appends a record that nobody else has, and its place is the id. So it
- * costs the same however many there are, and no two processes get one, without a lock that could be
- * left behind.
+ * The counter of a directory is a file: a header with the first id, then a record for each id that was
+ * used. To take an id, a process appends a random record; the record's position is the id. So the cost
+ * does not depend on the number of ids, and no two processes get the same id, without a lock that could
+ * be left behind.
  */
 const HEADER_BYTES = 16;
 const RECORD_BYTES = 8;
-/** As many records at most are skipped by one write. */
+/** The most records that one write skips. */
 const SKIPPED_AT_ONCE = 128 * 1024;
 
-/** The lowest id that may still be given, by what this process knows. */
+/** The lowest id that may still be free, as far as this process knows. */
 export interface IdFloor {
   next: number;
 }
@@ -24,8 +24,7 @@ export interface IdFloor {
 const floors = new Map<string, IdFloor>();
 
 /**
- * What a process remembers of a directory's ids: should somebody remove the counter, they go on all
- * the same.
+ * Returns what this process remembers of a directory's ids, which go on even if the counter is removed.
  *
  * @param directory Undefined: no other store has the same.
  */
@@ -37,8 +36,8 @@ export function idFloor(directory: string | undefined): IdFloor {
 }
 
 /**
- * Takes the next id of a directory for good. Of several processes that ask at once each gets
- * another one, and none gets one that was taken before a restart.
+ * Takes the next id of a directory for good. Of several processes that ask at once each gets a different
+ * id, and none gets one that was taken before a restart.
  */
 export async function claimId(directory: HostDirectory, floor: IdFloor): Promise<number> {
   const least = floor.next;
@@ -55,7 +54,10 @@ export async function claimId(directory: HostDirectory, floor: IdFloor): Promise
   }
 }
 
-/** Undefined: the counter was removed meanwhile, and another one counts. */
+/**
+ * Appends a record and returns its id; undefined when the counter was removed meanwhile, and another one
+ * replaces it.
+ */
 async function appendRecord(counter: FileHandle, least: number): Promise<number | undefined> {
   const header = Buffer.alloc(HEADER_BYTES);
   await counter.read(header, 0, HEADER_BYTES, 0);
@@ -71,7 +73,7 @@ async function appendRecord(counter: FileHandle, least: number): Promise<number 
     await counter.read(added, 0, added.length, before.size);
     const place = added.indexOf(record);
     if (place === -1) continue;
-    // Rounded up: a record of which a crash left only the beginning took a place too.
+    // Rounded up: a partial record that a crash left counts as one too.
     const id = first + Math.ceil((before.size + place - HEADER_BYTES) / RECORD_BYTES);
     if (id >= least) return id;
     skipped = Math.min(least - id - 1, SKIPPED_AT_ONCE);
@@ -89,7 +91,7 @@ async function openCounter(directory: HostDirectory, least: number): Promise<Fil
   }
 }
 
-/** It is there with its header or not at all. */
+/** Creates the counter with its header in one step. */
 async function makeCounter(directory: HostDirectory, least: number): Promise<void> {
   const first = Math.max(least, (await highestId(directory)) + 1);
   const path = directory.at(COUNTER_NAME);
@@ -99,14 +101,14 @@ async function makeCounter(directory: HostDirectory, least: number): Promise<voi
   try {
     await link(draft, path);
   } catch (error) {
-    // A file system without links, or another process was faster.
+    // The file system has no hard links, or another process was faster.
     if (!hasCode(error, 'EEXIST')) await rename(draft, path);
   } finally {
     await rm(draft, { force: true });
   }
 }
 
-/** -1 when none has been given away. */
+/** Returns the highest id in use; -1 when there is none. */
 async function highestId(directory: HostDirectory): Promise<number> {
   let highest = -1;
   for (const name of await readdir(directory.at('.'))) {

@@ -6,11 +6,11 @@ import { warnHost } from '../support/logger.js';
 import { withinTime } from '../support/timing.js';
 import type { Artifact, ArtifactDraft, ArtifactStore } from './store.js';
 
-/** What became of a command's whole output. */
+/** The fate of a command's whole output. */
 export type KeptOutput =
-  /** It was short enough, or no store was there to keep it. */
+  /** The output was short enough, or there was no store to keep it. */
   | { readonly kind: 'none' }
-  /** `bytes` are in the artifact; they are all of them, or the first, and `missing` are not. */
+  /** The artifact has `bytes` of the output, all or the first; `missing` bytes are not in it. */
   | {
       readonly kind: 'kept';
       readonly artifact: Artifact;
@@ -20,12 +20,12 @@ export type KeptOutput =
     }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Time that a store has to name a place; the command has not begun. */
+/** Time for a store to name a path, before the command begins. */
 const OPEN_MS = 5000;
-/** Time that it has for what may take a copy of all of it; the command is over. */
+/** Time for a store to keep the output, which may need a copy, after the command has ended. */
 const KEEP_MS = 30_000;
 
-/** The way of one command's output into a store. Nothing here fails the command. */
+/** Takes one command's output into a store. No failure in it fails the command. */
 export class OutputKeeper {
   readonly #draft: ArtifactDraft | undefined;
   readonly #failure: string | undefined;
@@ -42,22 +42,22 @@ export class OutputKeeper {
     try {
       return new OutputKeeper(await answerOf(opening, OPEN_MS));
     } catch (error) {
-      // One that comes too late is not used.
+      // A draft that comes too late is discarded.
       opening.then(discard, () => {});
       return new OutputKeeper(undefined, messageOf(error));
     }
   }
 
-  /** For the engine: a file for output longer than so many bytes. */
+  /** Returns the engine's options for a file that takes output longer than `afterBytes`. */
   spill(afterBytes: number): SpillOptions | undefined {
     if (this.#draft === undefined) return undefined;
     return { path: this.#draft.path, maxBytes: this.#draft.maxBytes, afterBytes };
   }
 
   /**
-   * The command has ended; `report` says what is in the file, if one was made.
+   * Keeps the output of a command that has ended; `report` describes the file, if one was made.
    *
-   * @param tool Another name than the one it was opened with.
+   * @param tool A name other than the one it was opened with.
    */
   async finish(report: SpillReport | undefined, tool?: string): Promise<KeptOutput> {
     if (this.#draft === undefined) {
@@ -74,7 +74,7 @@ export class OutputKeeper {
       const artifact = await answerOf(draft.keep(report, tool), KEEP_MS);
       if (artifact !== undefined) {
         checkArtifact(artifact);
-        // With an error less may be there than was written: somebody has changed the file.
+        // With an error, the file may have less than was written, since another process changed it.
         const isAsWritten = report.error === undefined;
         const complete = isAsWritten && report.dropped === 0;
         const bytes = isAsWritten ? report.bytes : Math.min(report.bytes, artifact.bytes);
@@ -88,13 +88,13 @@ export class OutputKeeper {
     }
   }
 
-  /** The command never ran. */
+  /** Discards the draft of a command that never ran. */
   abandon(): void {
     if (this.#draft !== undefined) void discard(this.#draft);
   }
 }
 
-/** Keeps a text that is in memory; nothing here fails the command. */
+/** Keeps a text that is in memory. A failure does not fail the command. */
 export async function keepText(
   store: ArtifactStore,
   tool: string,
@@ -112,7 +112,7 @@ export async function keepText(
   }
 }
 
-/** A runtime's own store may be stuck: its answer is not waited for any longer. */
+/** Limits the wait for a store: a runtime's own store may be stuck. */
 function answerOf<T>(answer: Promise<T>, ms: number): Promise<T> {
   return withinTime(answer, ms, `the artifact store did not answer within ${ms / 1000} seconds`);
 }
@@ -129,13 +129,13 @@ async function openDraft(store: ArtifactStore, tool: string): Promise<ArtifactDr
   return draft;
 }
 
-/** What a store of the runtime's own says was checked by nobody. */
+/** Checks the answer of a runtime's own store. */
 function checkArtifact({ id, bytes }: Artifact): void {
   if (typeof id === 'string' && Number.isFinite(bytes)) return;
   throw new TypeError('the artifact store did not return an artifact');
 }
 
-/** Never rejects: the command is not to fail because a store does. */
+/** Never rejects: a store's failure must not fail the command. */
 async function discard(draft: ArtifactDraft): Promise<void> {
   try {
     await draft.discard();

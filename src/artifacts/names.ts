@@ -1,7 +1,7 @@
-/** What a file of a store is, by its name. */
+/** A file of a store, as its name tells. */
 export type Entry =
   | { readonly kind: 'artifact'; readonly name: string; readonly id: number; readonly tool: string }
-  /** An id that was given away by an earlier version, which kept no counter. */
+  /** An id that was used by an earlier version, which kept no counter. */
   | { readonly kind: 'claim'; readonly name: string; readonly id: number }
   /** An output that is not an artifact yet. */
   | { readonly kind: 'draft'; readonly name: string };
@@ -17,12 +17,12 @@ export function artifactName(id: number, tool: string): string {
 /** The file that counts a directory's ids: see ids.ts. */
 export const COUNTER_NAME = '.ids';
 
-/** @param unique What no other draft of the directory begins with. */
+/** @param unique A prefix that no other draft of the directory has. */
 export function draftName(unique: string): string {
   return `.draft-${unique}`;
 }
 
-/** Undefined: not the store's. */
+/** Returns undefined for a file that is not the store's. */
 export function parseName(name: string): Entry | undefined {
   const artifact = ARTIFACT.exec(name)?.groups;
   if (artifact !== undefined) {
@@ -35,7 +35,7 @@ export function parseName(name: string): Entry | undefined {
 
 const MOST_CHARACTERS = 64;
 
-/** A tool's name as a part of a file's: without dots and separators, never empty. */
+/** Converts a tool's name to a part of a file name: without dots and separators, never empty. */
 export function toolName(tool: string): string {
   return tool.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, MOST_CHARACTERS) || 'tool';
 }

@@ -5,20 +5,21 @@ import { absolutePath } from '../support/paths.js';
 /** Options of a directory for artifacts. Sizes in bytes, times in milliseconds. */
 export interface ArtifactStoreOptions {
   /**
-   * Where the files are; made with mode 0700 when it is not there, refused when others may look
-   * into it. It should not be in the workspace. Default: one for this store alone, below
-   * `forkline-<uid>` in the system's temporary directory, made when it is first needed.
+   * Directory of the files; created with mode 0700 when it does not exist, refused when other users may
+   * look into it. It should not be in the workspace. Default: a directory for this store alone, below
+   * `forkline-<uid>` in the system's temporary directory, created when it is first needed.
    */
   readonly directory?: string | undefined;
   /**
-   * Bytes of one artifact. What is dropped is written at its end. Default: 268,435,456 (256 MiB).
+   * Bytes of one artifact. The number of dropped bytes is written at its end. Default: 268,435,456 (256
+   * MiB).
    */
   readonly maxBytes?: number | undefined;
-  /** Bytes of all of them; the oldest are removed. Default: 2,147,483,648 (2 GiB). */
+  /** Bytes of all artifacts together; the oldest are removed. Default: 2,147,483,648 (2 GiB). */
   readonly maxTotalBytes?: number | undefined;
-  /** The time after which they are removed. Default: 604,800,000 (7 days). */
+  /** The age after which artifacts are removed. Default: 604,800,000 (7 days). */
   readonly maxAgeMs?: number | undefined;
-  /** Remove this store's artifacts when it is disposed of. Default: true without `directory`. */
+  /** Whether to remove this store's artifacts when it is disposed of. Default: true without `directory`. */
   readonly removeOnDispose?: boolean | undefined;
 }
 
@@ -30,9 +31,9 @@ const NAMES: OptionNames<ArtifactStoreOptions> = {
   removeOnDispose: true,
 };
 
-/** The options with everything decided. */
+/** The options, with the defaults filled in. */
 export interface ArtifactStoreSettings {
-  /** Undefined: one for this store alone. */
+  /** Undefined: a directory for this store alone. */
   readonly directory: string | undefined;
   readonly maxBytes: number;
   readonly maxTotalBytes: number;

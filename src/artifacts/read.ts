@@ -7,9 +7,9 @@ import type { ArtifactRange } from './store.js';
 const RANGE_NAMES: OptionNames<ArtifactRange> = { unit: true, start: true, end: true };
 
 /**
- * Reads a file, or a part of it; what lies past its end is left out.
+ * Reads a file, or a part of it; a range may reach past the end.
  *
- * @throws {InputError} The range is none.
+ * @throws {InputError} The range is not valid.
  */
 export async function readRange(path: string, given?: ArtifactRange): Promise<Uint8Array> {
   if (isMissing(given)) return readBytes(path, 0);

@@ -2,12 +2,14 @@ import { checkObject } from '../support/checks.js';
 import { InputError } from '../support/errors.js';
 import type { ArtifactStore } from './store.js';
 
-/** Turns `artifact://ID` into the path of its file. */
+/** Resolves `artifact://ID` to the path of its file. */
 export interface ArtifactResolver {
   readonly scheme: 'artifact';
   /**
-   * @throws {InputError} It is not `artifact://` with a number.
-   * @throws {ArtifactError} There is none with this id; the message says which there are.
+   * Resolves one URL.
+   *
+   * @throws {InputError} `url` is not `artifact://` with a number.
+   * @throws {ArtifactError} There is no artifact with this id; the message lists the ids there are.
    */
   resolve(url: string): Promise<{ readonly path: string }>;
 }
@@ -15,9 +17,9 @@ export interface ArtifactResolver {
 const URL_PATTERN = /^artifact:\/\/(?<id>\d+)\/?$/i;
 
 /**
- * The resolver of a store's URLs, for a registry of internal URLs.
+ * Creates the resolver of a store's URLs, for a registry of internal URLs.
  *
- * @throws {InputError} The store is no object.
+ * @throws {InputError} The store is not an object.
  */
 export function artifactResolver(store: Pick<ArtifactStore, 'find'>): ArtifactResolver {
   checkObject('store', store);

@@ -1,40 +1,40 @@
 import { newestOf } from '../support/text.js';
 
-/** A whole output on disk. */
+/** A whole output, in a file. */
 export interface Artifact {
-  /** What stands in `artifact://ID`. */
+  /** The ID in `artifact://ID`. */
   readonly id: string;
-  /** Whose output it is, as it stands in the file's name. */
+  /** Name of the tool that made the output, as it is in the file's name. */
   readonly tool: string;
   /** Absolute path of the file. */
   readonly path: string;
-  /** Size of the file. */
+  /** Size of the file in bytes. */
   readonly bytes: number;
 }
 
-/** What became of the file that a draft named. */
+/** Facts about the file that a draft named. */
 export interface DraftReport {
-  /** Bytes that are in it. */
+  /** Bytes in the file. */
   readonly bytes: number;
-  /** Bytes that are not, because of the draft's `maxBytes` or of an error. */
+  /** Bytes left out because of the draft's `maxBytes` or of an error. */
   readonly dropped: number;
-  /** Why it could not be written. */
+  /** Why the file could not be written. */
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** A place for an output that may become long. Nothing is there until it does. */
+/** A path for an output that may become long. No file is made until it does. */
 export interface ArtifactDraft {
-  /** Where the file is to be made, with O_EXCL. */
+  /** Where the file is to be created, with O_EXCL. */
   readonly path: string;
-  /** More than this must not be written to it. */
+  /** The most bytes that may be written to the file. */
   readonly maxBytes: number;
   /**
-   * The file was made and is closed: makes it an artifact; undefined when nothing is in it.
+   * Makes the closed file an artifact. Returns undefined when the file is empty.
    *
-   * @param tool Under another name than the draft's.
+   * @param tool Under a name other than the draft's.
    */
   keep(report: DraftReport, tool?: string): Promise<Artifact | undefined>;
-  /** The file was not made, or is not wanted. Must not throw. */
+  /** Releases a draft whose file was not made, or is not wanted. Must not throw. */
   discard(): void;
 }
 
@@ -46,42 +46,42 @@ export type ArtifactRange =
   | { readonly unit: 'lines'; readonly start: number; readonly end?: number };
 
 /**
- * Where whole outputs are kept. A runtime with a store of its own implements this; a failure of a
- * store never fails a command.
+ * A store for whole outputs. A runtime with a store of its own implements this; a failure of a store
+ * never fails a command.
  */
 export interface ArtifactStore {
-  /** A place for the output of a command that starts now. On every command's way: keep it cheap. */
+  /** Returns a path for the output of a command that starts now. Called for every command: keep it cheap. */
   draft(tool: string): Promise<ArtifactDraft>;
-  /** Keeps something that is in memory. */
+  /** Keeps data that is in memory. */
   save(tool: string, data: string | Uint8Array): Promise<Artifact>;
-  /** What is there, by ascending ids. */
+  /** Lists the artifacts by ascending ids. */
   list(): Promise<readonly Artifact[]>;
   /**
-   * The artifact with this id.
+   * Returns the artifact with this id.
    *
    * @throws {ArtifactError} There is none.
    */
   find(id: string): Promise<Artifact>;
   /**
-   * The exact bytes of an artifact, or of a part of it; what lies past its end is left out.
+   * Reads the exact bytes of an artifact, or of a part of it; a range may reach past the end.
    *
-   * @throws {ArtifactError} There is none with this id.
-   * @throws {InputError} The range is none.
+   * @throws {ArtifactError} There is no artifact with this id.
+   * @throws {InputError} The range is not valid.
    */
   read(id: string, range?: ArtifactRange): Promise<Uint8Array>;
-  /** Ends the store, and removes what its options say. */
+  /** Ends the store, and removes its files if its options say so. */
   dispose(): Promise<void>;
 }
 
-/** There is no such artifact. The message is for the model: it says which there are. */
+/** There is no such artifact. The message is for the model: it lists the ids there are. */
 export class ArtifactError extends Error {
   override readonly name = 'ArtifactError';
   /** The id that was asked for. */
   readonly id: string;
-  /** The ids that there are. */
+  /** The ids that exist. */
   readonly available: readonly string[];
 
-  /** An error that names the unknown id, and those that there are. */
+  /** Creates an error that names the unknown id, and the ids that exist. */
   constructor(id: string, available: readonly string[]) {
     super(`Unknown artifact id: ${id}. ${describeAvailable(available)}`);
     this.id = id;

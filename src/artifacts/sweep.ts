@@ -4,7 +4,7 @@ import { inBatches } from '../support/batches.js';
 import { type HostDirectory, inDirectory } from '../support/directories/host-files.js';
 import { COUNTER_NAME, type Entry, parseName } from './names.js';
 
-/** What may stay in a directory. */
+/** Limits for the artifacts of a directory. */
 export interface SweepLimits {
   /** Bytes of all artifacts together. */
   readonly maxTotalBytes: number;
@@ -12,26 +12,26 @@ export interface SweepLimits {
   readonly maxAgeMs: number;
 }
 
-/** What is not the limits' affair. */
+/** Terms of one sweep, beside the limits. */
 interface SweepTerms {
   /** The path of an artifact that stays, however old or large. */
   readonly spared?: string | undefined;
-  /** Asked every now and then: whether it is still wanted. */
+  /** Asked from time to time whether to continue. */
   readonly goesOn?: () => boolean;
 }
 
-/** What a sweep has found, and done. */
+/** The result of a sweep. */
 interface Swept {
-  /** Bytes of all artifacts that are left. */
+  /** Bytes of all artifacts that remain. */
   readonly totalBytes: number;
-  /** Paths. */
+  /** Paths of the removed files. */
   readonly removed: readonly string[];
 }
 
-/** Drafts may belong to a command that runs; none runs as long. */
+/** The least age of a draft to be removed: a younger one may belong to a running command. */
 const LEAST_AGE_MS = 24 * 3600 * 1000;
 
-/** Removes what is too old, and then the oldest artifacts until the rest is small enough. */
+/** Removes the files that are too old, and then the oldest artifacts until the rest is small enough. */
 export function sweep(
   directory: string,
   limits: SweepLimits,
@@ -48,7 +48,7 @@ async function sweepIn(
 ): Promise<Swept> {
   const now = Date.now();
   const names = await readdir(place.at('.'));
-  // Until there is a counter, they say where ids go on.
+  // Until there is a counter, claims say where ids go on.
   const claimsMayGo = names.includes(COUNTER_NAME);
   const entries = names.flatMap((name) => parseName(name) ?? []);
   const claims = entries.filter(({ kind }) => kind === 'claim');
@@ -73,7 +73,7 @@ async function sweepIn(
   return { totalBytes, removed: doomed.map((name) => join(directory, name)) };
 
   function staysWith(total: number, age: number, bytes: number): boolean {
-    // The newest stays, even when it is too large all by itself.
+    // The newest artifact stays, even if it alone is too large.
     return age <= maxAgeMs && (total === 0 || total + bytes <= maxTotalBytes);
   }
 }
@@ -95,7 +95,7 @@ async function lookAt(place: HostDirectory, entry: Entry): Promise<Found | undef
     const { size, mtimeMs } = await place.look(entry.name);
     return { entry, bytes: size, mtimeMs };
   } catch {
-    // Gone meanwhile: another host uses the same directory.
+    // The file was removed meanwhile: another host uses the same directory.
     return undefined;
   }
 }

@@ -3,20 +3,20 @@ import { warnHost } from '../support/logger.js';
 import { settlesWithin } from '../support/timing.js';
 import { type SweepLimits, sweep } from './sweep.js';
 
-/** Old artifacts go that often, should the size of all give no reason before. */
+/** The interval at which old artifacts are removed, unless their total size makes a sweep due before. */
 const INTERVAL_MS = 3600 * 1000;
-/** Of a store's time at most one part in so many is spent on sweeping, however large it is. */
+/** Sweeping takes at most one part in so many of a store's time, however large it is. */
 const SHARE = 10;
 
 /**
- * Keeps a directory within its limits: beside the calls, whose cost does not grow with what is
- * there, and only when there is a reason.
+ * Keeps a directory within its limits: in the background of calls, whose cost does not grow with the
+ * number of artifacts, and only when a sweep is due.
  */
 export class Sweeper {
   readonly #limits: SweepLimits;
-  /** Is told what has gone. */
+  /** Called with the paths of removed artifacts. */
   readonly #removed: (paths: readonly string[]) => void;
-  /** Bytes that the last sweep has left, and that were published since. */
+  /** Bytes that the last sweep left, and that were published since. */
   #totalBytes = 0;
   #newest: string | undefined;
   #isDue = false;
@@ -31,13 +31,13 @@ export class Sweeper {
     this.#removed = removed;
   }
 
-  /** The store begins to use a directory that may have been used before. */
+  /** Starts with a directory that may have been used before. */
   begin(directory: string): void {
     this.#isDue = true;
     this.#start(directory);
   }
 
-  /** An artifact is there. */
+  /** Counts a published artifact, and sweeps if that is due. */
   published(directory: string, path: string, bytes: number): void {
     this.#newest = path;
     this.#totalBytes += bytes;
@@ -46,7 +46,7 @@ export class Sweeper {
     if (performance.now() >= this.#notBefore) this.#start(directory);
   }
 
-  /** Resolves when nothing is there that should not be. */
+  /** Resolves when no sweep is running or due. */
   async finish(directory: string): Promise<void> {
     while (this.#running !== undefined || (this.#isDue && !this.#stopped)) {
       this.#start(directory);
@@ -55,9 +55,9 @@ export class Sweeper {
   }
 
   /**
-   * Resolves when it touches nothing any more.
+   * Resolves when the sweeper has stopped.
    *
-   * @param withinMs Time for what is still to be removed.
+   * @param withinMs Time for sweeps that are still due.
    */
   async stop(directory: string, withinMs: number): Promise<void> {
     if (withinMs > 0) await settlesWithin(this.finish(directory), withinMs);
@@ -73,7 +73,7 @@ export class Sweeper {
     });
   }
 
-  /** Never rejects: a directory that cannot be swept still keeps what comes. */
+  /** Never rejects: a directory that cannot be swept still takes artifacts. */
   async #sweep(directory: string): Promise<void> {
     const startedAt = performance.now();
     this.#lastAt = startedAt;
@@ -81,7 +81,7 @@ export class Sweeper {
     try {
       const goesOn = (): boolean => !this.#stopped;
       const swept = await sweep(directory, this.#limits, { spared: this.#newest, goesOn });
-      // What was published meanwhile may be counted twice, until the next one.
+      // An artifact that was published meanwhile may be counted twice, until the next sweep.
       this.#totalBytes = swept.totalBytes + (this.#totalBytes - before);
       this.#removed(swept.removed);
     } catch (error) {

@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import { isAbandoned, removeBeside } from '../support/directories/abandoned.js';
 import { makeUserDirectory } from '../support/directories/private-directory.js';
 
-/** Those that are to be removed when the host exits without having disposed of them. */
+/** Directories to remove when the host exits without having disposed of them. */
 const open = new Set<string>();
 let watching = false;
 
 /**
- * Makes a directory for one store or the like, below one for the user in the system's temporary one.
+ * Creates a directory for one store or the like, below the user's directory in the system's temporary
+ * directory.
  *
- * @param prefix What the names of its kind begin with.
- * @param maxAgeMs After which such a directory of a host that was killed goes.
+ * @param prefix The prefix of the names of this kind.
+ * @param maxAgeMs The age at which such a directory is removed if its host was killed.
  */
 export async function makeTemporaryDirectory(prefix: string, maxAgeMs: number): Promise<string> {
   const home = await makeUserDirectory();
@@ -24,7 +25,7 @@ export async function makeTemporaryDirectory(prefix: string, maxAgeMs: number): 
   return directory;
 }
 
-/** Removes such a directory, with what is in it. */
+/** Removes such a directory, with its contents. */
 export async function removeTemporaryDirectory(directory: string): Promise<void> {
   open.delete(directory);
   await rm(directory, { recursive: true, force: true });
