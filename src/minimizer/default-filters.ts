@@ -9,7 +9,7 @@ import { npmFilter } from './filters/npm.js';
 import { pipFilter } from './filters/pip.js';
 import { pytestFilter } from './filters/pytest.js';
 
-/** The filters that come with the package, in the order in which they are tried. */
+/** The built-in filters, in the order in which they are tried. */
 export const DEFAULT_OUTPUT_FILTERS: readonly OutputFilter[] = Object.freeze([
   npmFilter,
   javascriptTestsFilter,

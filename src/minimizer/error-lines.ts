@@ -1,12 +1,12 @@
 import { showValue } from '../support/errors.js';
 
 /**
- * What the minimizer takes for a line about an error: the one place that says so. Such a line is
- * never left out, whatever a filter thinks of it. The test is a wide one: a line that is kept for
- * nothing costs a little, one that is lost may cost the model its way.
+ * The minimizer's definition of a line about an error. Such a line is never left out, whatever a filter
+ * says. The test is a wide one: a line that is kept needlessly costs little, a line that is lost may cost
+ * the model its way.
  */
 
-/** Words, whole and in any case. */
+/** Words, matched whole and in any case. */
 const WORDS = [
   'errors?|err|err!|errno|erroneous|fail(?:s|ed|ing|ures?)?|fatal|critical|crit|severe|emerg',
   'panic(?:s|ked)?|exceptions?|traceback|stack ?trace|caused by|warn(?:s|ed|ings?)?|deprecat(?:ed|ion)',
@@ -27,8 +27,8 @@ const WORD = new RegExp(`(?<![\\w])(?:${WORDS.join('|')})(?!\\w)`, 'i');
 const NAME = /(?:Error|Exception|Warning|Failure)s?\b|\bE(?:[A-Z]{3,}|\d{3,5})\b|\bSIG[A-Z]{2,}\b/;
 
 /**
- * The signs of linters and test runners, `***` of make; pytest's `>` before the line that failed,
- * and that of code frames. `> Task :app` of Gradle and `> npm run build` are neither.
+ * The signs of linters and test runners, `***` of make; pytest's `>` before the line that failed, and
+ * that of code frames. `> Task :app` of Gradle and `> npm run build` are neither.
  */
 const SIGN = /[✗✘✖×❌⚠⛔‼]|\*\*\*|^\s*●|^\s*(?:E|[EWF]:) {1,7}\S|^\s*> {3,40}\S|^\s*> *\d+ \|/u;
 
@@ -36,25 +36,25 @@ const SIGN = /[✗✘✖×❌⚠⛔‼]|\*\*\*|^\s*●|^\s*(?:E|[EWF]:) {1,7}\S|
 const PLACE =
   /^\s*(?:[A-Za-z]:)?[^\s:()]+(?::\d+(?:[:.]\d+)?|\(\d+(?:,\d+)?\)):?(?:$|(?<=:) \S)|^\s+at \S|^\s*File "|^\s*-->/;
 
-/** Says that there are none: `0 errors`, `no warnings`, `failures: 0`. */
+/** Counts of no errors: `0 errors`, `no warnings`, `failures: 0`. */
 const NONE =
   /(?<![\w.,])(?:0|no|zero|without)[ -](?:errors?|warnings?|failures?|failed|fail|problems?|vulnerabilities|issues|conflicts?|timeouts?|leaks?)(?!\w)|(?<!\w)(?:errors?|warnings?|failures?|failed|fail|problems?|exit (?:code|status))[ :=]+0(?![\w.])/gi;
 
-/** A test that passed, whose name may be about errors: `ok 3 - rejects an invalid amount`. */
+/** A test that passed; its name may be about errors: `ok 3 - rejects an invalid amount`. */
 const PASSED =
   /^\s*(?:ok \d+ (?:- )?\S|--- PASS: \S|test \S.* \.\.\. ok$|[✓✔√] .*\(?\d+(?:\.\d+)? ?m?s\)?$|\S+::\S.* PASSED(?: +\[ *\d+%\])?$)/u;
 const COUNTED = /[1-9]\d* (?:errors?|warnings?|failures?|failed|problems?)\b/i;
 
-/** What makes a line one about an error. */
+/** The reason why a line is about an error. */
 export interface ErrorLineReason {
   /** A `file:line:` place, a mark of a tool, a word, or the name of an error. */
   readonly kind: 'place' | 'sign' | 'word' | 'name';
-  /** Where it was found. */
+  /** The text that was found in the line. */
   readonly text: string;
 }
 
 /**
- * Whether a line is about an error, a warning or a failure. Counts of none, and the tests that a
+ * Returns whether a line is about an error, a warning or a failure. Counts of none, and the tests that a
  * runner marks as passed, are not.
  */
 export function isErrorLine(line: string): boolean {
@@ -62,8 +62,8 @@ export function isErrorLine(line: string): boolean {
 }
 
 /**
- * Why a line is taken for one about an error, which no filter may leave out: the `kind` of what was
- * found in it, and its text. For whoever writes a filter that leaves out less than it should.
+ * Explains why a line is about an error, so that no filter may leave it out: the `kind` of the text that
+ * was found in it, and that text. For authors of a filter that leaves out less than it should.
  */
 export function explainErrorLine(line: string): ErrorLineReason | undefined {
   const clear = found('place', PLACE, line) ?? found('sign', SIGN, line);
@@ -74,7 +74,7 @@ export function explainErrorLine(line: string): ErrorLineReason | undefined {
   return rest.length === line.length ? word : wordIn(rest);
 }
 
-/** A line that must stay and why, for whoever writes a filter. */
+/** Describes for authors of filters a line that must stay, and why. */
 export function describeErrorLine(line: string): string {
   const reason = explainErrorLine(line);
   const why =
@@ -97,25 +97,25 @@ function found(
   return text === undefined ? undefined : { kind, text: text.trim() };
 }
 
-/** Names of tests are not long, and the expression takes its time on what is. */
+/** Names of tests are short, and matching a longer line would be slow. */
 const LONGEST_PASSED = 500;
 
 function isPassed(line: string): boolean {
   return line.length <= LONGEST_PASSED && PASSED.test(line) && !COUNTED.test(line);
 }
 
-/** No more lines than these are taken for the excerpt or the stack of one error. */
+/** The most lines that count as the excerpt or the stack of one error. */
 const MOST_BODY_LINES = 60;
 const LINES_A_STEP = 500;
-/** What goes on with its work in an indented line: `   Compiling serde v1.0.0`. */
+/** An indented line of progress: `   Compiling serde v1.0.0`. */
 const AT_WORK = /^\s+[A-Z][a-z]+ing\b/;
 const EXCERPT = /^(?:\s+\S|\s*\d*\s*\||\s*[|^~│╰])/;
 const TRACEBACK = /^(?<indent>[\s│|]*)(?:Traceback \(most recent call last\)|thread '.*' panicked)/;
 
 /**
- * Which of the lines must be kept: those about errors, and what belongs to them: the indented lines
- * and source excerpts right below, a traceback with the line that ends it. Yields now and then, for
- * the caller to give others their turn.
+ * Finds the lines that must be kept: those about errors, and the lines that belong to them: the indented
+ * lines and source excerpts right below, a traceback with the line that ends it. Yields from time to
+ * time, so that the caller can let other work run.
  */
 export function* findErrorLines(lines: readonly string[]): Generator<void, Uint8Array> {
   const marks = new Uint8Array(lines.length);
@@ -131,7 +131,7 @@ export function* findErrorLines(lines: readonly string[]): Generator<void, Uint8
     }
     if (traceback !== undefined) {
       marks[index] = 1;
-      // The first line that is not deeper names the exception.
+      // The first line that is not indented deeper names the exception.
       if (line.trim() !== '' && indentOf(line) <= traceback) traceback = undefined;
       continue;
     }

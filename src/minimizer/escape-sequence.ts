@@ -1,6 +1,6 @@
 /** A control sequence of a terminal, as far as it matters for text. */
 export type Sequence =
-  /** `ESC [ … final`, with its numbers; `isPrivate` when it is not one of the standard's own. */
+  /** `ESC [ … final`, with its numbers; `isPrivate` marks a private sequence, outside the standard. */
   | {
       readonly kind: 'csi';
       readonly end: number;
@@ -8,12 +8,12 @@ export type Sequence =
       readonly numbers: readonly number[];
       readonly isPrivate: boolean;
     }
-  /** The cursor goes up a row. */
+  /** Moves the cursor up a row. */
   | { readonly kind: 'up'; readonly end: number }
   | { readonly kind: 'newline'; readonly end: number }
-  /** The terminal is reset. */
+  /** Resets the terminal. */
   | { readonly kind: 'reset'; readonly end: number }
-  /** Nothing that changes text: colours, titles, links, modes. */
+  /** Does not change text: colours, titles, links, modes. */
   | { readonly kind: 'other'; readonly end: number };
 
 const ESC = 0x1b;
@@ -23,8 +23,8 @@ const ST = 0x9c;
 /**
  * Reads the sequence at `at`, where ESC or a control of U+0080 to U+009F stands.
  *
- * Libraries that strip sequences look for them with one expression and take what follows a broken
- * one for a part of it. Here a broken sequence loses no more than what can only be a part of one: a
+ * Libraries that strip sequences look for them with one expression and take the text after a broken
+ * sequence for a part of it. Here a broken sequence removes only characters that can be nothing else: a
  * lone ESC, or `ESC [` with its parameters. Text after it stays.
  */
 export function readSequence(text: string, at: number): Sequence {
@@ -71,7 +71,7 @@ function readEscape(text: string, at: number): Sequence {
       return { kind: 'other', end: /[0-2AB]/.test(after) ? at + 3 : at + 1 };
     case 'c':
     case 'M':
-      // Before a small letter it is the beginning of a word, after an ESC that came to nothing.
+      // Before a small letter it is the beginning of a word, after an ESC that begins no sequence.
       if (/[a-z]/.test(after)) return { kind: 'other', end: at + 1 };
       return { kind: next === 'c' ? 'reset' : 'up', end: at + 2 };
     default:
@@ -85,7 +85,7 @@ function readCsi(text: string, start: number): Sequence {
   const parameters = text.slice(start, at);
   const intermediates = at;
   while (isWithin(text.charCodeAt(at), 0x20, 0x2f)) at += 1;
-  // Broken off: what follows its parameters is text.
+  // The sequence is broken off: after its parameters comes text.
   if (!isWithin(text.charCodeAt(at), 0x40, 0x7e)) return { kind: 'other', end: intermediates };
   return {
     kind: 'csi',
@@ -96,7 +96,7 @@ function readCsi(text: string, start: number): Sequence {
   };
 }
 
-/** A title, a link, a picture: up to its terminator, which must be on the same line. */
+/** Reads a title, a link or a picture up to its terminator, which must be on the same line. */
 function readString(text: string, at: number, start: number): Sequence {
   let end = start;
   let code = text.charCodeAt(end);

@@ -4,37 +4,37 @@ import { InputError, showValue } from '../support/errors.js';
 import type { Omission, OutputFilter } from './filter.js';
 import { mayRun } from './programs.js';
 
-/** Lines of one kind. */
+/** Lines of one kind of noise. */
 export interface NoiseRule {
-  /** What they are, a few words for the marker. */
+  /** A few words for the lines in the marker. */
   readonly what: string;
-  /** Matches a whole line; anchored, and without anything that could take long. */
+  /** Matches a whole line; anchored, and without expressions that could take long. */
   readonly pattern: RegExp;
 }
 
-/** A filter as data. */
+/** Options of a filter that is defined by patterns. */
 export interface LineFilterOptions {
-  /** What it is called in reports. */
+  /** Name of the filter in reports. */
   readonly name: string;
   /**
-   * Programs whose output it is for; what runs other programs (make, npm, scripts) counts too.
-   * Default: all.
+   * Programs that the filter is for; programs that run others (make, npm, scripts) count too. Default:
+   * all.
    */
   readonly programs?: readonly string[] | undefined;
-  /** Which lines are noise. */
+  /** The kinds of lines that are noise. */
   readonly noise: readonly NoiseRule[];
 }
 
 const NAMES: OptionNames<LineFilterOptions> = { name: true, programs: true, noise: true };
 const RULE_NAMES: OptionNames<NoiseRule> = { what: true, pattern: true };
 
-/** No line that is longer is looked at: patterns are for what programs say of their progress. */
+/** Longer lines are not examined: patterns are for lines of progress. */
 const LONGEST_LINE = 2000;
 
-/** Filters that ask whether a line must stay only of lines that they would leave out. */
+/** Filters made here, which call `mustStay` only for lines that they would leave out. */
 const made = new WeakSet<OutputFilter>();
 
-/** Whether {@link createLineFilter} has made it. */
+/** Returns whether {@link createLineFilter} made the filter. */
 export function isLineFilter(filter: OutputFilter): boolean {
   return made.has(filter);
 }

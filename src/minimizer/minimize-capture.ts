@@ -7,39 +7,42 @@ import { type NumberedText, toText } from './numbered-text.js';
 const NOTHING: NumberedText = { lines: [], numbers: [], endsWithNewline: false };
 
 /**
- * The output that a text was made of, when it is not that output itself: notices count its lines, so
- * that they can be found in the whole output.
+ * The output that a text was made of, if it differs from the text: notices count the output's lines, so
+ * that a reader finds them in the whole output.
  */
 export interface Origin {
   readonly lines: number;
   readonly bytes: number;
-  /** Bytes of it that the text was made of, when they are not all. */
+  /** Bytes of the output that were examined, if not all. */
   readonly limitBytes?: number;
-  /** Its line at which a line of the text begins; for the line after the last: `lines + 1`. */
+  /**
+   * Returns the output's line at which a line of the text begins; for the line after the last:
+   * `lines + 1`.
+   */
   lineNumber(line: number): number;
 }
 
-/** A text that stands for a capture. */
+/** A text that replaces a capture. */
 export interface Version {
-  /** As if a command had printed it. */
+  /** The text, as if a command had printed it. */
   readonly capture: Capture;
-  /** The output that it stands for. */
+  /** The output that the text replaces. */
   readonly origin: Origin;
-  /** Names of what changed it. */
+  /** Names of the filters that changed it. */
   readonly filters: readonly string[];
-  /** UTF-8 bytes of all of it. */
+  /** UTF-8 bytes of the whole text. */
   readonly bytes: number;
 }
 
-/** A capture without its noise. */
+/** The shortened versions of a capture. */
 export interface MinimizedCapture {
-  /** To be shown only if the raw output can be read somewhere: lines are left out. */
+  /** For an output whose raw bytes can be read elsewhere, since lines are left out. */
   readonly minimized: Version;
-  /** Without escape sequences and redrawn lines, and with all else. */
+  /** Without escape sequences and redrawn lines; nothing else is left out. */
   readonly cleaned: Version;
 }
 
-/** What the engine must keep for a minimizer to look at, as {@link OutputLimits}. */
+/** Returns the limits with which the engine must keep an output for a minimizer, as {@link OutputLimits}. */
 export function inputLimits({ settings }: Minimizer, shown: OutputLimits): OutputLimits {
   const { maxInputBytes } = settings;
   if (shown.headBytes === 0) {
@@ -53,8 +56,8 @@ export function inputLimits({ settings }: Minimizer, shown: OutputLimits): Outpu
 }
 
 /**
- * Shortens a capture that was made with {@link inputLimits}; undefined when there is nothing that
- * could be shorter or cleaner. A failure is reported, and never the command's.
+ * Shortens a capture that was made with {@link inputLimits}; returns undefined when nothing could be
+ * shorter or cleaner. A failure is reported, and does not fail the command.
  *
  * @param shown How much of the result will be shown.
  */
@@ -103,11 +106,11 @@ async function minimizeParts(
 
 interface Part {
   readonly text: string;
-  /** The output's line with which it begins. */
+  /** The output's line at which the part begins. */
   readonly firstLine: number;
 }
 
-/** What can be looked at: all of the output, or its ends, in whole lines where they have any. */
+/** Returns the parts to examine: all of the output, or its ends, in whole lines if there are any. */
 function partsOf(capture: Capture): Part[] {
   if (capture.kind === 'complete') return [{ text: capture.text, firstLine: 1 }];
   const { head, tail, total } = capture;
@@ -142,7 +145,7 @@ function ofWhole(
   };
 }
 
-/** A text of two ends: of the lines between them there is nothing but their numbers. */
+/** Makes a text of two ends: of the lines between them only their number is known. */
 function ofEnds(
   texts: readonly NumberedText[],
   parts: readonly Part[],
@@ -168,7 +171,7 @@ function ofEnds(
     characters: head.length + tail.length + dropped.characters,
     lines: headLines + gap + last.lines.length,
   };
-  // By the newline before it one sees that the first line of a tail is whole.
+  // The newline before it shows that the first line of a tail is whole.
   const isPart = parts.at(-1)?.text === rawTail;
   const isShownWhole =
     Buffer.byteLength(head) <= limits.headBytes && Buffer.byteLength(tail) <= limits.tailBytes;

@@ -8,27 +8,27 @@ import { Omissions } from './omissions.js';
 import { Turns } from './steps.js';
 import { renderTerminal } from './terminal-text.js';
 
-/** Stands among the names of filters for the removal of escape sequences and redrawn lines. */
+/** The name, beside those of filters, for the removal of escape sequences and redrawn lines. */
 export const CLEANING = 'terminal';
 
-/** What a minimizer works with; see `MinimizerOptions`. */
+/** The settings of a minimizer; see `MinimizerOptions`. */
 interface MinimizerSettings {
   readonly filters: readonly OutputFilter[];
   readonly repeats: boolean;
   readonly maxInputBytes: number;
 }
 
-/** What became of a text. */
+/** The shortened versions of a text. */
 export interface MinimizedText {
-  /** Without escape sequences and redrawn lines; nothing else is missing. */
+  /** Without escape sequences and redrawn lines; nothing else is left out. */
   readonly cleaned: NumberedText;
-  /** Without what the filters leave out. */
+  /** Without the lines that filters leave out. */
   readonly minimized: NumberedText;
-  /** Names of those that shortened it; `terminal` when cleaning did. */
+  /** Names of the filters that shortened it; `terminal` when cleaning did. */
   readonly filters: readonly string[];
 }
 
-/** Shortens outputs; filters that go wrong are reported once each, and do no harm. */
+/** Shortens outputs. A filter that fails is reported once, and does no harm. */
 export class Minimizer {
   readonly settings: MinimizerSettings;
   readonly #warn: (message: string) => void;
@@ -41,8 +41,8 @@ export class Minimizer {
   }
 
   /**
-   * Shortens one output of a shell command. It is the caller's to bound its length, which is all that
-   * bounds the work: what becomes of a text must not depend on what else the machine does.
+   * Shortens one output of a shell command. The caller limits its length, which is all that limits the
+   * work: the result for a text must not depend on other load of the machine.
    */
   async minimize(text: string, command: string): Promise<MinimizedText> {
     const turns = new Turns();
@@ -58,7 +58,7 @@ export class Minimizer {
     return { cleaned, minimized, filters: isCleaned ? [CLEANING, ...filters] : filters };
   }
 
-  /** What went wrong in the minimizer itself is told once, and the output stays as it is. */
+  /** Reports a failure of the minimizer itself once; the output stays as it is. */
   report(error: unknown): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
@@ -71,7 +71,7 @@ export class Minimizer {
       disregard(applies);
       if (applies === false) return;
       const rest = omissions.rest;
-      // Lines of its own: what it does to them is its own affair.
+      // A copy of the lines, which the filter may change.
       const own = rest.map((index) => lines[index] ?? '');
       let stayed: string | undefined;
       const mustStay = (index: number): boolean => {
@@ -80,7 +80,7 @@ export class Minimizer {
         return stays;
       };
       const omitted = filter.filter(own, mustStay);
-      // A promise is refused as no list of omissions.
+      // A promise is refused, as it is not a list of omissions.
       disregard(omitted);
       omissions.add(filter.name, rest, omitted);
       if (
@@ -98,7 +98,7 @@ export class Minimizer {
     }
   }
 
-  /** Once: what is wrong with a filter is wrong with it each time. */
+  /** Warns about a filter once, since it fails in the same way each time. */
   #tell(filter: OutputFilter, what: string): void {
     if (this.#reported.has(filter)) return;
     this.#reported.add(filter);

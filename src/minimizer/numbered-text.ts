@@ -1,13 +1,13 @@
-/** Lines made of an output, each with the output's line at which it begins. */
+/** Lines of a text made of an output, each with the output's line at which it begins. */
 export interface NumberedText {
   readonly lines: readonly string[];
-  /** Counted from 1, ascending, one for each line. */
+  /** Line numbers from 1, ascending, one for each line. */
   readonly numbers: readonly number[];
-  /** The last line ends with a newline. */
+  /** Whether the last line ends with a newline. */
   readonly endsWithNewline: boolean;
 }
 
-/** A text as it is. */
+/** Numbers the lines of an unchanged text. */
 export function numberedText(text: string): NumberedText {
   const lines = text.split('\n');
   const endsWithNewline = lines.at(-1) === '';

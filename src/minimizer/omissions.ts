@@ -4,18 +4,21 @@ import type { Omission } from './filter.js';
 import type { NumberedText } from './numbered-text.js';
 import { findRepeats, type Repeat } from './repeats.js';
 
-/** Why a line is left out. */
+/** The reason why a line is left out. */
 interface Reason {
   readonly filter: string;
   readonly what: string;
 }
 
 const SHOWN_KINDS = 3;
-/** One line that is not longer says more than a marker would. */
+/** A single line up to this length says more than a marker would. */
 const LONG_LINE = 160;
 const LONGEST_WHAT = 60;
 
-/** What filters leave out of one text. Nothing is, until they have all been heard. */
+/**
+ * Collects the lines that filters leave out of one text. Nothing is left out before all filters were
+ * asked.
+ */
 export class Omissions {
   readonly #text: NumberedText;
   /** Lines that must stay. */
@@ -29,12 +32,12 @@ export class Omissions {
     this.#reasons = new Array<Reason | undefined>(text.lines.length).fill(undefined);
   }
 
-  /** Whether a line must not be left out. */
+  /** Returns whether a line must not be left out. */
   mustStay(index: number | undefined): boolean {
     return index !== undefined && this.#kept[index] === 1;
   }
 
-  /** Indexes of the lines that are still there. */
+  /** Indexes of the lines that no filter has left out yet. */
   get rest(): number[] {
     const rest: number[] = [];
     for (const [index, reason] of this.#reasons.entries()) {
@@ -44,10 +47,9 @@ export class Omissions {
   }
 
   /**
-   * Takes what a filter says of the lines at these indexes: all of it or, if that breaks a rule,
-   * nothing.
+   * Takes a filter's result for the lines at these indexes: all of it or, if it breaks a rule, nothing.
    *
-   * @throws {TypeError} Says which rule.
+   * @throws {TypeError} The message says which rule.
    */
   add(filter: string, rest: readonly number[], omissions: Iterable<Omission>): void {
     const found: { readonly lines: readonly number[]; readonly reason: Reason }[] = [];
@@ -73,9 +75,9 @@ export class Omissions {
   }
 
   /**
-   * The text with markers in place of what is left out, where that is shorter.
+   * Returns the text with markers in place of the lines left out, where that is shorter.
    *
-   * @param withRepeats Fold lines that say the same as those above.
+   * @param withRepeats Fold lines that repeat those above.
    */
   apply(withRepeats: boolean): { readonly text: NumberedText; readonly filters: string[] } {
     const { lines, numbers, endsWithNewline } = this.#text;
@@ -108,7 +110,10 @@ export class Omissions {
     return { text: { lines: shown, numbers: at, endsWithNewline }, filters: [...filters] };
   }
 
-  /** Lines that are out together, and those between; what is shorter than its marker stays. */
+  /**
+   * Yields stretches of lines left out, and those between them; a stretch that is shorter than its marker
+   * stays.
+   */
   *#stretches(): Generator<{ start: number; end: number; isOut: boolean }> {
     const count = this.#reasons.length;
     let kept = 0;
@@ -158,7 +163,7 @@ function countOf(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** A filter's words must not look like output of the command. */
+/** Cleans up a filter's words, which must not look like output of the command. */
 function oneLine(what: string): string {
   const words = what.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
   return words.length <= LONGEST_WHAT ? words : `${words.slice(0, LONGEST_WHAT - 1)}…`;

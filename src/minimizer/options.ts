@@ -4,15 +4,15 @@ import { DEFAULT_OUTPUT_FILTERS } from './default-filters.js';
 import type { OutputFilter } from './filter.js';
 import { Minimizer } from './minimizer.js';
 
-/** How outputs are shortened. */
+/** Options for shortening outputs. */
 export interface MinimizerOptions {
-  /** Tried in this order. Default: `DEFAULT_OUTPUT_FILTERS`. */
+  /** Filters, tried in this order. Default: `DEFAULT_OUTPUT_FILTERS`. */
   readonly filters?: readonly OutputFilter[] | undefined;
-  /** Fold lines, and blocks of up to six, that say again what is above them. Default: true. */
+  /** Whether to fold lines, and blocks of up to six lines, that repeat those above them. Default: true. */
   readonly repeats?: boolean | undefined;
   /**
-   * Bytes of an output that are looked at; of a longer one, the end (and the beginning, with
-   * `headBytes`). So much is held in memory for a command. Default: 1,048,576.
+   * Bytes of an output that are examined; of a longer one, the end (and the beginning, with `headBytes`).
+   * A command holds that much in memory. Default: 1,048,576.
    */
   readonly maxInputBytes?: number | undefined;
 }
@@ -26,8 +26,8 @@ const DEFAULT_INPUT_BYTES = 1024 * 1024;
 const MOST_INPUT_BYTES = 64 * 1024 * 1024;
 
 /**
- * @param warn Is told of filters that go wrong.
- * @returns Undefined: off.
+ * @param warn Called for filters that fail.
+ * @returns Undefined: the minimizer is off.
  * @throws {InputError} An option is not valid.
  */
 export function createMinimizer(

@@ -1,21 +1,21 @@
 const MOST_WORDS = 64;
-/** No file has a longer name; expressions take their time on what is longer. */
+/** The longest file name; matching a longer word would be slow. */
 const LONGEST_NAME = 255;
 
-/** Words that run the command after them. */
+/** Programs that run the command in their arguments. */
 const WRAPPERS = new Set([
   ...['builtin', 'command', 'doas', 'env', 'exec', 'nice', 'nohup', 'setsid'],
   ...['stdbuf', 'sudo', 'time', 'timeout', 'unbuffer', 'xargs'],
 ]);
-/** What runs other programs whose output becomes its own. */
+/** Programs that run other programs and pass on their output. */
 const RUNNERS = new Set([
   ...['act', 'bash', 'bazel', 'bun', 'docker', 'gradle', 'gradlew', 'just', 'make', 'mvn', 'ninja'],
   ...['npm', 'npx', 'nox', 'pnpm', 'podman', 'poetry', 'sh', 'task', 'tox', 'uv', 'yarn', 'zsh'],
 ]);
 
 /**
- * The names of the programs that a command seems to run. It is no parser: what is quoted may be
- * taken for a program, and then a filter looks at lines that are not what it looks for.
+ * Returns the names of the programs that a command seems to run. This is no parser: quoted text may be
+ * taken for a program; then a filter looks at lines that it does not match.
  */
 function programsOf(command: string): Set<string> {
   const programs = new Set<string>();
@@ -35,7 +35,7 @@ function programsOf(command: string): Set<string> {
   return programs;
 }
 
-/** Whether one of these programs runs, or one that may run them: make, npm, a script. */
+/** Returns whether a command runs one of these programs, or one that may run them: make, npm, a script. */
 export function mayRun(command: string, names: readonly string[]): boolean {
   const running = programsOf(command);
   for (const program of running) {

@@ -1,4 +1,4 @@
-/** Lines that say again what the `period` lines above them say. */
+/** Lines that repeat the `period` lines above them. */
 export interface Repeat {
   readonly start: number;
   readonly end: number;
@@ -6,12 +6,12 @@ export interface Repeat {
 }
 
 const MOST_LINES_OF_A_BLOCK = 6;
-/** Characters of a marker; what is not longer stays. */
+/** Length of a marker in characters; a shorter repeat stays. */
 const MARKER_LENGTH = 56;
 
 /**
- * Lines and blocks of lines from `start` to `end` that are repeated at once, by ascending indexes and
- * without overlaps.
+ * Finds lines and blocks of lines from `start` to `end` that are repeated at once, by ascending indexes
+ * and without overlaps.
  */
 export function* findRepeats(
   lines: readonly string[],
@@ -29,7 +29,7 @@ export function* findRepeats(
   }
 }
 
-/** Equal lines by equal numbers: comparing those takes no time. */
+/** Gives equal lines equal numbers, which are fast to compare. */
 function numbered(lines: readonly string[], start: number, end: number): Int32Array {
   const ids = new Map<string, number>();
   return Int32Array.from({ length: end - start }, (_, index) => {

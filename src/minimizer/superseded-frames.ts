@@ -1,9 +1,9 @@
-/** Frames that say the same but for their numbers and bars. */
+/** Frames that differ only in numbers and bars. */
 interface Run {
   readonly shape: string;
   readonly first: string;
   last: string;
-  /** Between the first and the last, while they are shorter than what would stand for them. */
+  /** The frames between the first and the last, as long as they are shorter than their replacement. */
   between: string[] | undefined;
   count: number;
 }
@@ -11,8 +11,8 @@ interface Run {
 const MOST_BETWEEN = 64;
 
 /**
- * The error lines that were drawn over in one row of a terminal. They are kept as lines of their own;
- * of a counter that is drawn again and again (`3 failed, 120 passed`), the first and the last.
+ * The error lines that were overwritten in one row of a terminal. They are kept as lines of their own; of
+ * a counter that is drawn again and again (`3 failed, 120 passed`), the first and the last.
  */
 export class SupersededFrames {
   readonly #runs: Run[] = [];
@@ -41,7 +41,7 @@ export class SupersededFrames {
   }
 }
 
-/** A line without its numbers, bars and spinners. */
+/** Returns a line without its numbers, bars and spinners. */
 function shapeOf(text: string): string {
   return text.replace(/\d+/g, '0').replace(/[\s.,:%=>#|/\\\-─━╸╺█▉▊▋▌▍▎▏░▒▓⠀-⣿]+/gu, ' ');
 }

@@ -3,12 +3,12 @@ import { SupersededFrames } from './superseded-frames.js';
 
 /** A row of output. */
 class Row {
-  /** The line of the source on which it began, counted from 1. */
+  /** The source's line on which the row began, counted from 1. */
   readonly line: number;
-  /** Something in it was drawn over. */
+  /** Whether a part of the row was overwritten. */
   isRedrawn = false;
   #text = '';
-  /** Its characters, once one of them was written over: a string would be copied each time. */
+  /** The row's characters, once one of them was overwritten: a string would be copied each time. */
   #cells: string[] | undefined;
   #superseded: SupersededFrames | undefined;
   readonly #mostKeptWhole: number;
@@ -36,7 +36,7 @@ class Row {
     else for (let at = 0; at < text.length; at += 1) this.#cells.push(text[at] ?? '');
   }
 
-  /** A new frame begins: what is there goes, unless it is about an error. */
+  /** Begins a new frame: removes the row's text, but keeps it as a line if it is about an error. */
   supersede(): void {
     if (this.length === 0) return;
     const { text } = this;
@@ -46,7 +46,7 @@ class Row {
     this.isRedrawn = true;
   }
 
-  /** Erases from the column on. */
+  /** Erases the row from the column on. */
   truncate(column: number): void {
     if (column === 0) this.supersede();
     if (column >= this.length) return;
@@ -62,10 +62,10 @@ class Row {
     for (const line of lines) this.#superseded.add(line);
   }
 
-  /** What it shows at the end: error lines that were drawn over, then its last frame. */
+  /** The lines that the row comes to: overwritten error lines, then its last frame. */
   get lines(): string[] {
     const { text } = this;
-    // A row that was wiped is no line at all.
+    // A row that was wiped counts as no line.
     const isWiped = this.isRedrawn && text.trim() === '';
     if (this.#superseded === undefined) return isWiped ? [] : [text];
     if (!isErrorLine(text)) return [...this.#superseded.lines, ...(isWiped ? [] : [text])];
@@ -73,7 +73,7 @@ class Row {
     return this.#superseded.lines;
   }
 
-  /** Its lines about errors, as it goes. */
+  /** The row's lines about errors, for a row that is erased. */
   get errorLines(): string[] {
     if (isErrorLine(this.text)) return this.lines;
     return this.#superseded?.lines ?? [];
@@ -84,7 +84,7 @@ class Row {
     // A single character is no error, and is how spinners turn.
     const end = column + text.length;
     if (text.length > 1) this.#keepIfError(cells, column, end);
-    // Of a character in two units, never one alone.
+    // Characters of two units are overwritten as a whole.
     if (isSecondUnit(cells[column])) cells[column - 1] = ' ';
     if (isSecondUnit(cells[end])) cells[end] = '';
     for (let at = 0; at < text.length; at += 1) cells[column + at] = text[at] ?? '';
@@ -92,8 +92,8 @@ class Row {
   }
 
   /**
-   * Keeps a line that tells of an error. Looks at what goes alone, so that it takes no longer than
-   * writing it did.
+   * Keeps a line about an error that is overwritten. Examines only the overwritten part, so that this
+   * takes no longer than writing it did.
    */
   #keepIfError(cells: readonly string[], from: number, to: number): void {
     const first = isSecondUnit(cells[from]) ? from + 1 : from;
@@ -109,36 +109,36 @@ class Row {
   }
 }
 
-/** The second half of a character outside of the basic plane. */
+/** Returns whether a cell is the second unit of a character outside the basic plane. */
 function isSecondUnit(cell: string | undefined): boolean {
   return cell !== undefined && cell >= '\uDC00' && cell <= '\uDFFF';
 }
 
-/** Of an error in a longer row, the part that is drawn over is kept alone. */
+/** The longest row that is kept whole; of a longer row, only the overwritten part is kept. */
 const MOST_KEPT_WHOLE = 400;
-/** So many rows can be reached by moving up: no terminal here has more. */
+/** The number of rows that the cursor can move up: no terminal here has more. */
 const HEIGHT = 200;
 
 /**
- * A terminal of which only the text matters: endless rows of endless length, and a cursor. Where a
- * row is drawn again from its beginning, the last frame that is not empty is shown; one about an
- * error is never drawn over, but kept as a line before it. Moving the cursor to an absolute row or
- * clearing the screen takes nothing away: what follows comes below.
+ * A terminal of which only the text matters: endless rows of endless length, and a cursor. Where a row is
+ * drawn again from its beginning, its last frame that is not empty is shown; one about an error is never
+ * overwritten, but kept as a line before it. Moving the cursor to an absolute row or clearing the screen
+ * removes nothing: later text comes below.
  */
 export class TerminalScreen {
   readonly #rows: Row[];
   readonly #mostKeptWhole: number;
   #at = 0;
   #column = 0;
-  /** The next text in this row is a frame of its own. */
+  /** Whether the next text in this row begins a new frame. */
   #isAtFrame = false;
-  /** A blank for the cells that were skipped. */
+  /** Whether cells were skipped, for which a blank is written. */
   #gap = false;
   #line = 1;
 
   /**
-   * @param kept What is kept of a row when an error in a part of it is drawn over: all of the row,
-   *   for a reader to see what the error is about, or the part, which can't make the text longer.
+   * @param kept How much of a row is kept when an error in a part of it is overwritten: the whole row, so
+   * that a reader sees what the error is about, or the part, which cannot make the text longer.
    */
   constructor(kept: 'row' | 'part') {
     this.#mostKeptWhole = kept === 'row' ? MOST_KEPT_WHOLE : 0;
@@ -162,7 +162,7 @@ export class TerminalScreen {
     this.#column += text.length;
   }
 
-  /** @param isLine It ends a line of the source too. */
+  /** @param isLine Whether it also ends a line of the source. */
   newline(isLine: boolean): void {
     if (isLine) this.#line += 1;
     if (this.#at === this.#rows.length - 1) {
@@ -180,7 +180,7 @@ export class TerminalScreen {
 
   back(count: number): void {
     let column = Math.max(0, Math.min(this.#column, this.#row.length) - count);
-    // Not into the middle of a character outside of the basic plane.
+    // The cursor does not stop inside a character outside the basic plane.
     if (column > 0 && isSecondUnit(this.#row.charAt(column))) column -= 1;
     this.#column = column;
   }
@@ -210,7 +210,7 @@ export class TerminalScreen {
     if (this.#column === 0) this.return();
   }
 
-  /** To the beginning of a row further down or, below 0, up. */
+  /** Moves to the beginning of a row further down or, if `rows` is below 0, up. */
   toRow(rows: number): void {
     this.vertical(rows);
     this.return();
@@ -229,7 +229,7 @@ export class TerminalScreen {
     for (const row of this.#rows.splice(this.#at + 1)) this.#row.keep(row.errorLines);
   }
 
-  /** What follows comes below all that is there. */
+  /** Moves the cursor below all existing rows. */
   startBelow(): void {
     this.#at = this.#rows.length - 1;
     this.#column = 0;
@@ -237,7 +237,7 @@ export class TerminalScreen {
     if (this.#row.length > 0) this.newline(false);
   }
 
-  /** Every line, with the source's line on which it began. */
+  /** Returns every line, with the source's line on which it began. */
   lines(): { readonly texts: string[]; readonly numbers: number[] } {
     const texts: string[] = [];
     const numbers: number[] = [];

@@ -7,17 +7,17 @@ import { TerminalScreen } from './terminal-screen.js';
 const STEP = 16_384;
 
 /**
- * What a person would have read: without escape sequences, with lines as they were drawn last. Of
- * the controls only newlines and tabs are left. Yields now and then, for the caller to give others
- * their turn.
+ * Returns a text as a person would have read it: without escape sequences, with lines as they were drawn
+ * last. Of the controls only newlines and tabs remain. Yields from time to time, so that the caller can
+ * let other work run.
  *
- * For output of a command on a pipe, each line with its number in it. What had a terminal, with a
- * size and programs that fill the screen, is for `readableText()` of src/terminal.
+ * For output of a command on a pipe, each line with its number in it. Output of a command on a terminal,
+ * with a size and programs that fill the screen, is for `readableText()` of src/terminal.
  *
  * @returns Never more characters or bytes than `text` has.
  */
 export function* renderTerminal(text: string): Generator<void, NumberedText> {
-  // Most output is nothing but text.
+  // Most output has no controls.
   if (nextControl(text, 0, true) === text.length) return numberedText(text);
   const drawn = yield* draw(text, new TerminalScreen('row'));
   const shown = toText(drawn);
@@ -25,7 +25,7 @@ export function* renderTerminal(text: string): Generator<void, NumberedText> {
   return isLonger ? yield* draw(text, new TerminalScreen('part')) : drawn;
 }
 
-/** What a screen shows of a text. */
+/** Draws a text on a screen. */
 function* draw(text: string, screen: TerminalScreen): Generator<void, NumberedText> {
   let start = 0;
   let pause = STEP;
@@ -49,12 +49,12 @@ function* draw(text: string, screen: TerminalScreen): Generator<void, NumberedTe
   return { lines: texts, numbers, endsWithNewline: endsWithNewline || text.endsWith('\n') };
 }
 
-/** What {@link renderTerminal} makes of a text, as text again. */
+/** Returns the result of {@link renderTerminal} as a text. */
 export function cleanTerminalText(text: string): string {
   return toText(toEnd(renderTerminal(text)));
 }
 
-/** Where the next control is, other than a tab; the text's length when there is none. */
+/** Returns the position of the next control other than a tab; the text's length when there is none. */
 function nextControl(text: string, from: number, skipNewlines: boolean): number {
   for (let at = from; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -65,7 +65,7 @@ function nextControl(text: string, from: number, skipNewlines: boolean): number 
   return text.length;
 }
 
-/** Does what the control at `at` says; returns where the text goes on. */
+/** Applies the control at `at`; returns where the text goes on. */
 function control(screen: TerminalScreen, text: string, at: number): number {
   const code = text.charCodeAt(at);
   switch (code) {
@@ -98,7 +98,7 @@ function perform(screen: TerminalScreen, sequence: Sequence): void {
   MOVES.get(sequence.final)?.(screen, first || 1, first);
 }
 
-/** What moves the cursor or erases, by the sequence's last letter; colours and modes do not. */
+/** Sequences that move the cursor or erase, by their last letter; colours and modes do not. */
 const MOVES = new Map<string, (screen: TerminalScreen, count: number, mode: number) => void>([
   ['A', (screen, count) => screen.vertical(-count)],
   ['B', (screen, count) => screen.vertical(count)],

@@ -1,6 +1,6 @@
 import { createLineFilter } from '../line-filter.js';
 
-/** A step of a build may stand before it: `#7 3.705 `. */
+/** The prefix of a build's step may come first: `#7 3.705 `. */
 const after = (pattern: string): RegExp => new RegExp(`^(?:#\\d+ [\\d.]+ )?(?:${pattern})`);
 
 /** apt and dpkg: fetching and unpacking. */

@@ -1,6 +1,6 @@
 import { createLineFilter } from '../line-filter.js';
 
-/** cargo: fetching, compiling, the tests that passed. */
+/** cargo: fetching, compiling, passed tests. */
 export const cargoFilter = createLineFilter({
   name: 'cargo',
   programs: ['cargo', 'cross', 'wasm-pack', 'maturin'],

@@ -1,6 +1,6 @@
 import { createLineFilter } from '../line-filter.js';
 
-/** docker: layers on their way, steps that are done. */
+/** docker: layers in progress, finished steps. */
 export const dockerFilter = createLineFilter({
   name: 'docker',
   programs: ['docker', 'docker-compose', 'podman', 'buildah', 'buildctl', 'nerdctl'],

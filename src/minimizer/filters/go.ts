@@ -1,6 +1,6 @@
 import { createLineFilter } from '../line-filter.js';
 
-/** go: the tests that passed, modules fetched. */
+/** go: passed tests, fetched modules. */
 export const goFilter = createLineFilter({
   name: 'go',
   programs: ['go', 'gotest', 'gotestsum'],

@@ -1,6 +1,6 @@
 import { createLineFilter } from '../line-filter.js';
 
-/** node:test, vitest, jest, mocha, and whatever else speaks TAP: the tests that passed. */
+/** node:test, vitest, jest, mocha, and others with TAP output: passed tests. */
 export const javascriptTestsFilter = createLineFilter({
   name: 'javascript-tests',
   programs: ['node', 'vitest', 'jest', 'mocha', 'ava', 'tap', 'prove', 'playwright', 'deno'],

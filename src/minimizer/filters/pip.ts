@@ -1,6 +1,6 @@
 import { createLineFilter } from '../line-filter.js';
 
-/** pip: what it found, fetched and built. */
+/** pip: packages found, fetched and built. */
 export const pipFilter = createLineFilter({
   name: 'pip',
   programs: ['pip', 'pipx', 'uv', 'poetry'],

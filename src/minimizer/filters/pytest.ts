@@ -1,6 +1,6 @@
 import { createLineFilter } from '../line-filter.js';
 
-/** pytest: the tests that passed or were skipped. */
+/** pytest: passed and skipped tests. */
 export const pytestFilter = createLineFilter({
   name: 'pytest',
   programs: ['pytest', 'py.test', 'tox', 'nox', 'coverage'],
