@@ -2,17 +2,17 @@ import type { IBufferCell } from '@xterm/headless';
 import { FLAGS, PLAIN } from './style.js';
 import type { TextColor, TextStyle } from './ui.js';
 
-/** The look of a cell in figures, which are cheap to compare: a screen has up to 80,000 cells. */
+/** The look of a cell as numbers, which are cheap to compare: a screen has up to 80,000 cells. */
 interface Look {
   flags: number;
-  /** Palette, RGB or default, as the terminal numbers them. */
+  /** Palette, RGB or default, with the terminal's numbers. */
   foregroundMode: number;
   foreground: number;
   backgroundMode: number;
   background: number;
 }
 
-/** Writes a cell's look over another one; whether that was a different one. */
+/** Copies a cell's look to `look`. Returns whether that changed it. */
 export function takeLook(cell: IBufferCell, look: Look): boolean {
   const flags =
     (cell.isBold() && 1) |
@@ -40,7 +40,7 @@ export function takeLook(cell: IBufferCell, look: Look): boolean {
   return true;
 }
 
-/** How a cell looks, of which the flags are known. */
+/** Returns the style of a cell whose flags are known. */
 export function styleOf(cell: IBufferCell, flags: number): TextStyle {
   if (cell.isAttributeDefault()) return PLAIN;
   const foreground = color(cell.isFgPalette(), cell.isFgRGB(), cell.getFgColor());

@@ -10,20 +10,20 @@ import type {
 } from './client-terminal.js';
 import { type Answer, ask, type Stop } from './client-terminal-wait.js';
 
-/** Why one waits no longer for a command. `lost`: the client answers nothing any more. */
+/** Why the wait for a command ended. `lost`: the client no longer answers. */
 export type StopReason = 'exited' | 'timedOut' | 'cancelled' | 'lost';
 
 export interface ClientTimes {
-  /** Time from one look at the output to the next. */
+  /** Time between two polls of the output, in milliseconds. */
   readonly pollMs: number;
-  /** Time that the client has for one answer. */
+  /** Time for one answer of the client, in milliseconds. */
   readonly answerMs: number;
 }
 
-/** How long a command that was killed may take to be gone; by then its last words are there. */
+/** Time for a killed command to exit, so that its last output can be read. */
 const GONE_MS = 1000;
 
-/** One command in a terminal that the client has made. */
+/** One command in a terminal that the client has created. */
 export class ClientRun {
   readonly #handle: ClientTerminalHandle;
   readonly #stop: Stop<StopReason>;
@@ -51,7 +51,7 @@ export class ClientRun {
     this.#startedAt = startedAt;
   }
 
-  /** Follows the command to its end, and releases the terminal whatever happens. */
+  /** Follows the command to its end, and releases the terminal in any case. */
   async finish(): Promise<ClientResult> {
     let known: Pick<ClientResult, 'outcome' | 'stale' | 'durationMs'> | undefined;
     let killed = false;
@@ -63,7 +63,7 @@ export class ClientRun {
       const reason = this.#stop.reason ?? 'lost';
       if (reason === 'timedOut' || reason === 'cancelled') killed = await this.#kill();
       const stale = !sawEnd && !(await this.#look());
-      // The end was seen, but not how it came; the other question may tell.
+      // The output showed the end without a status; the answer of `waitForExit()` may have it.
       if (reason === 'exited' && !isKnown(this.#status)) await this.#gone();
       known = { outcome: this.#outcome(reason), stale, durationMs };
     } finally {
@@ -82,13 +82,13 @@ export class ClientRun {
       this.#learn(await this.#handle.waitForExit());
       this.#stop.tell('exited');
     } catch (error) {
-      // Some clients cannot; then the output tells.
+      // Some clients fail here; then the polled output shows the end.
       this.#trouble = error;
       this.#waitFailed = true;
     }
   }
 
-  /** Looks at the output until there is a reason to stop; whether the last look saw the end. */
+  /** Polls the output until there is a reason to stop. Returns whether the last poll saw the end. */
   async #poll(): Promise<boolean> {
     while (this.#stop.reason === undefined) {
       const answer = await this.#stop.orWork(this.#ask());
@@ -106,18 +106,18 @@ export class ClientRun {
     return ask(() => this.#handle.currentOutput(), this.#times.answerMs);
   }
 
-  /** A last look; whether the client answered. */
+  /** Polls the output once more. Returns whether the client answered. */
   async #look(): Promise<boolean> {
     const answer = await this.#ask();
     this.#take(answer);
     return answer.kind === 'given';
   }
 
-  /** Whether the answer says that the command has ended. */
+  /** Takes an answer. Returns whether it says that the command has ended. */
   #take(answer: Answer<ClientTerminalOutput>): boolean {
     if (answer.kind === 'refused') this.#trouble = answer.error;
     if (answer.kind !== 'given') return false;
-    // What the client says was checked by nobody.
+    // The answer of a client has not been validated.
     const { output, truncated, exitStatus } = answer.value ?? {};
     if (typeof output === 'string') {
       this.#shown = { output: plainText(output), truncated: truncated === true };
@@ -132,7 +132,7 @@ export class ClientRun {
     if (!isKnown(this.#status)) this.#status = status ?? {};
   }
 
-  /** Ends the command and waits a little until it is gone; whether the client took the order. */
+  /** Ends the command and waits briefly until it is gone. Returns whether the client accepted the call. */
   async #kill(): Promise<boolean> {
     const { answerMs } = this.#times;
     const answer = await ask(() => this.#handle.kill(), answerMs);
@@ -156,7 +156,7 @@ export class ClientRun {
   }
 }
 
-/** Gives a terminal back, which ends what runs in it; whether the client took it. */
+/** Releases a terminal, which ends its command. Returns whether the client accepted the call. */
 export async function releaseTerminal(
   handle: ClientTerminalHandle,
   answerMs: number,
@@ -165,7 +165,7 @@ export async function releaseTerminal(
   return answer.kind === 'given';
 }
 
-/** What an error says, in one line. */
+/** Formats an error's message on one line. */
 export function lineOf(error: unknown): string {
   const message = messageOf(error);
   const details = detailsOf(error);
@@ -173,7 +173,7 @@ export function lineOf(error: unknown): string {
   return wellFormed(whole).replace(/\s+/g, ' ').trim();
 }
 
-/** The protocol's "Internal error" has what went wrong beside it. */
+/** Returns the details that the protocol's "Internal error" has in its data. */
 function detailsOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('data' in error)) return undefined;
   const { data } = error;
@@ -186,8 +186,8 @@ function isKnown(status: ClientExitStatus | undefined): boolean {
 }
 
 /**
- * A terminal ends its lines with CR LF, here perhaps the half of one, as the client may have cut
- * anywhere; NUL stands as anywhere.
+ * Converts CR LF to LF, drops a final CR, where the client may have cut the text, and shows NUL as
+ * elsewhere.
  */
 function plainText(output: string): string {
   const whole = output.endsWith('\r') ? output.slice(0, -1) : output;

@@ -1,13 +1,13 @@
 import { settlesWithin, startTimer } from '../support/timing.js';
 
-/** What became of a question to the client. */
+/** The outcome of a question to the client. */
 export type Answer<T> =
   | { readonly kind: 'given'; readonly value: T }
   | { readonly kind: 'refused'; readonly error: unknown }
-  /** It has not come within the time. */
+  /** No answer came in time. */
   | { readonly kind: 'none' };
 
-/** Asks, and waits so long and no longer. A client that is stuck must not be waited for. */
+/** Asks the client, and waits `waitMs` at most, since a client may be stuck. */
 export async function ask<T>(question: () => Promise<T>, waitMs: number): Promise<Answer<T>> {
   const outcome = outcomeOf(question);
   return (await settlesWithin(outcome, waitMs)) ? outcome : { kind: 'none' };
@@ -22,8 +22,8 @@ async function outcomeOf<T>(question: () => Promise<T>): Promise<Answer<T>> {
 }
 
 /**
- * What ends the wait for a command: the first reason that is told. One waits for it beside other
- * things; a promise would collect a reaction at each of the thousands of polls of a long command.
+ * Ends the wait for a command with the first reason that is given. It is awaited beside other work; a
+ * plain promise would collect a reaction at each of the thousands of polls of a long command.
  */
 export class Stop<Reason extends string> {
   #reason: Reason | undefined;
@@ -38,7 +38,7 @@ export class Stop<Reason extends string> {
     this.#wake?.();
   }
 
-  /** Waits for the work, or until there is a reason; then it is undefined. */
+  /** Waits for the work, or until there is a reason; then returns undefined. */
   async orWork<T>(work: Promise<T>): Promise<T | undefined> {
     const told = new Promise<undefined>((resolve) => {
       this.#wake = () => resolve(undefined);
@@ -51,7 +51,7 @@ export class Stop<Reason extends string> {
     }
   }
 
-  /** Waits so long, or until there is a reason. */
+  /** Waits for `waitMs`, or until there is a reason. */
   async orTime(waitMs: number): Promise<void> {
     let stopTimer = (): void => {};
     const over = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** What a client is asked to run: the parameters of `terminal/create`. */
+/** The parameters of `terminal/create`: a command for the client to run. */
 export interface ClientTerminalRequest {
   /** The session that the terminal belongs to. */
   sessionId: string;
@@ -8,25 +8,25 @@ export interface ClientTerminalRequest {
   args: string[];
   /** Variables, over the client's own. */
   env: { name: string; value: string }[];
-  /** Absolute. */
+  /** Absolute path of the working directory. */
   cwd: string;
   /** Bytes of output that the client keeps; it drops the beginning. */
   outputByteLimit: number;
 }
 
-/** How a command in a client's terminal ended; both are null when nobody knows. */
+/** How a command in a client's terminal ended; both fields are null when that is not known. */
 export interface ClientExitStatus {
-  /** Its exit code, 0 to 255; null: a signal ended it. */
+  /** The exit code, 0 to 255; null when a signal ended the command. */
   exitCode?: number | null | undefined;
-  /** The signal that ended it, by its name; null: none did. */
+  /** Name of the signal that ended the command; null when none did. */
   signal?: string | null | undefined;
 }
 
-/** What a client's terminal shows. */
+/** The output of a command in a client's terminal. */
 export interface ClientTerminalOutput {
-  /** What it has kept. */
+  /** The output that the client has kept. */
   output: string;
-  /** The client has dropped the beginning. */
+  /** Whether the client has dropped the beginning. */
   truncated: boolean;
   /** Present when the command has ended. */
   exitStatus?: ClientExitStatus | null | undefined;
@@ -34,73 +34,73 @@ export interface ClientTerminalOutput {
 
 /** A terminal of the client: `TerminalHandle` of the Agent Client Protocol's SDK is one. */
 export interface ClientTerminalHandle {
-  /** The client's id for it, which its user interface shows it by. */
+  /** The client's id of the terminal, by which its user interface shows it. */
   readonly id: string;
-  /** What it shows now. */
+  /** Returns the current output. */
   currentOutput(): Promise<ClientTerminalOutput>;
   /** Resolves when the command has ended. */
   waitForExit(): Promise<ClientExitStatus>;
   /** Ends the command; the terminal stays. */
   kill(): Promise<unknown>;
-  /** Ends the command, and forgets the terminal. */
+  /** Ends the command, and frees the terminal. */
   release(): Promise<unknown>;
 }
 
 /**
  * The agent's side of a connection of the Agent Client Protocol. In the official SDK,
- * `@agentclientprotocol/sdk`, that is `AgentContext`: `client` of a handler's argument, or of what
- * `connect()` returns.
+ * `@agentclientprotocol/sdk`, that is `AgentContext`: `client` of a handler's argument, or of the result
+ * of `connect()`.
  */
 export interface ClientTerminalConnection {
-  /** Opens a terminal of the client's, and runs a command in it. */
+  /** Creates a terminal in the client, and runs a command in it. */
   createTerminal(
     request: ClientTerminalRequest,
     options?: { cancellationSignal?: AbortSignal },
   ): Promise<ClientTerminalHandle>;
 }
 
-/** What is run in a client's terminal. */
+/** A command to run in a client's terminal. */
 export interface ClientCommand {
   readonly text: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Time that it may take, from the request for the terminal on. */
+  /** Time limit in milliseconds, from the request for the terminal on. */
   readonly timeoutMs: number;
   readonly outputByteLimit: number;
 }
 
-/** Why a command in a client's terminal is over. */
+/** How a command in a client's terminal ended. */
 export type ClientOutcome =
   | { readonly kind: 'exited'; readonly exitCode: number }
   | { readonly kind: 'signaled'; readonly signal: string }
   | { readonly kind: 'timedOut' }
   | { readonly kind: 'cancelled' }
-  /** The client tells no status; `reason` is what it said when it was asked. */
+  /** The client reports no status; `reason` is its answer to the question. */
   | { readonly kind: 'unknown'; readonly reason?: string };
 
-/** A command in a client's terminal that is over. */
+/** The result of a command in a client's terminal. */
 export interface ClientResult {
-  /** Absent when there was no terminal in time. */
+  /** Absent when no terminal was created in time. */
   readonly terminalId?: string;
   readonly outcome: ClientOutcome;
   readonly output: string;
-  /** The client has dropped the beginning. */
+  /** Whether the client has dropped the beginning. */
   readonly truncated: boolean;
-  /** The client did not answer when it was asked at the end: there may be more. */
+  /** Whether the client failed to answer the last poll: there may be more output. */
   readonly stale: boolean;
-  /** The client took neither order to end it. */
+  /** Whether the client accepted neither call to end the command. */
   readonly mayStillRun: boolean;
   readonly durationMs: number;
 }
 
-/** Hears of a command in a client's terminal while it runs. Must not throw. */
+/** Callbacks about a command in a client's terminal while it runs. Must not throw. */
 export interface ClientWatcher {
   created(terminalId: string): void;
-  /** What the terminal shows now. */
+  /** Called with the current output of the terminal. */
   shows(output: string, truncated: boolean): void;
 }
 
-/** The client gave no terminal. */
+/** The client did not create a terminal. */
 export class ClientTerminalError extends Error {
   override readonly name = 'ClientTerminalError';
 }

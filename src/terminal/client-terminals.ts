@@ -20,17 +20,17 @@ import {
 } from './client-terminal-run.js';
 import { ask, Stop } from './client-terminal-wait.js';
 
-/** Whose terminals commands run in. */
+/** Options for running commands in a client's terminals. */
 export interface ClientTerminalOptions {
-  /** The connection to the client, whose capabilities must have `terminal`. */
+  /** The connection to the client, whose capabilities must include `terminal`. */
   readonly connection: ClientTerminalConnection;
   /** The session that the terminals belong to. */
   readonly sessionId: string;
   /** The shell on the client's machine. Default: the first of the tool's shells, or `/bin/bash`. */
   readonly shell?: string | undefined;
-  /** Time between two looks at the output, in milliseconds. Default: 250. */
+  /** Time between two polls of the output, in milliseconds. Default: 250. */
   readonly pollMs?: number | undefined;
-  /** Time that the client has for one answer, in milliseconds. Default: 5,000. */
+  /** Time for one answer of the client, in milliseconds. Default: 5,000. */
   readonly answerMs?: number | undefined;
 }
 
@@ -42,7 +42,7 @@ const NAMES: OptionNames<ClientTerminalOptions> = {
   answerMs: true,
 };
 
-/** The terminals of one client, as a tool uses them. */
+/** Runs a tool's commands in the terminals of one client. */
 export class ClientTerminals {
   readonly #connection: ClientTerminalConnection;
   readonly #sessionId: string;
@@ -78,7 +78,7 @@ export class ClientTerminals {
   /**
    * Runs a command in a terminal of its own, to its end.
    *
-   * @throws {ClientTerminalError} The client gave none.
+   * @throws {ClientTerminalError} The client did not create one.
    */
   async run(
     command: ClientCommand,
@@ -100,7 +100,7 @@ export class ClientTerminals {
       const creating = this.#create(command, cancellation.signal);
       const handle = await stop.orWork(creating);
       if (handle === undefined) {
-        // A client that takes its time to answer, or asks its user.
+        // The client is slow to answer, or asks its user.
         if (stop.reason === 'timedOut') cancellation.abort();
         this.#releaseLate(creating);
         const reason = stop.reason === 'timedOut' ? 'timedOut' : 'cancelled';
@@ -114,7 +114,7 @@ export class ClientTerminals {
     }
   }
 
-  /** Ends what runs and gives all terminals back; a client that does not answer is not waited for. */
+  /** Ends running commands and releases all terminals, without waiting for a client that does not answer. */
   async dispose(): Promise<void> {
     this.#disposal.abort();
     await ask(() => this.#late.settled(), this.#times.answerMs);

@@ -17,53 +17,59 @@ type ConsoleProcess = Pick<
   'write' | 'resize' | 'kill' | 'result' | typeof Symbol.asyncIterator
 >;
 
-/** Who else is told what a command in a console prints. */
+/** Further listeners to the output of a command in a console. */
 export interface ConsoleListeners {
-  /** The screen as text, whenever it has been drawn. */
+  /** Called with the screen as text, whenever it has been drawn. */
   readonly onScreen?: ((text: string) => void) | undefined;
-  /** New output, with all its escape sequences. */
+  /** Called with new output, escape sequences included. */
   readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
 }
 
 /** How a command in a console ended. */
 export interface ConsoleRun {
   readonly result: MergedResult;
-  /** The person ended it, by Esc or by closing the overlay. */
+  /** Whether the user ended the command, by Esc or by closing the overlay. */
   readonly dismissed: boolean;
-  /** The size of its terminal, at the end. */
+  /** The size of the terminal at the end. */
   readonly size: TerminalSize;
 }
 
 const DEFAULT_SIZE: TerminalSize = { columns: 120, rows: 40 };
-/** Bytes on their way into the terminal, past which more are not taken: nobody types that much. */
+/**
+ * Bytes that may wait to be written to the terminal; further input is ignored, since a user does not type
+ * that much.
+ */
 const MOST_INPUT = 1024 * 1024;
 /**
- * The most bytes on their way that are answers of the terminal itself, which output can ask for
+ * The most waiting bytes for which replies of the terminal itself are added: output can request them
  * without end.
  */
 const MOST_REPLIES = 4096;
-/** A write to the screen that took so long, in milliseconds, is followed by as long a rest. */
+/** A write to the screen that takes longer, in milliseconds, is followed by a pause as long. */
 const LONG_WRITE_MS = 8;
 
-/** What of a chunk would be more work for a terminal is skipped: more is coming. A fifth of a second. */
+/**
+ * The work that one chunk may cost the terminal, about a fifth of a second; the rest is skipped, since
+ * more output is coming.
+ */
 const MOST_WORK = 500_000;
 
 /** How long the result waits for an overlay to close, in milliseconds. */
 const CLOSE_PATIENCE_MS = 5000;
 
-/** Shows one command in an overlay, and gives it the keys that are typed there. */
+/** Shows one command in an overlay, and sends it the keys that are typed there. */
 export class Console {
   readonly #emulator: Emulator;
   readonly #clock: FrameClock;
   readonly #keys: KeyReader;
   readonly #listeners: ConsoleListeners;
   readonly #endKey: EndKey;
-  /** Keeps the bytes of an unfinished character. */
+  /** A decoder that keeps the bytes of an unfinished character. */
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   #overlay: ConsoleOverlay | undefined;
   #process: ConsoleProcess | undefined;
   #size = DEFAULT_SIZE;
-  /** Typed before the command has started. */
+  /** Input that was typed before the command started. */
   #early: Uint8Array[] = [];
   #pendingInput = 0;
   #dismissed = false;
@@ -73,7 +79,7 @@ export class Console {
     this.#emulator = emulator;
     this.#endKey = endKey;
     this.#listeners = listeners;
-    // It also ticks at what the interface tells, in whatever context that is.
+    // Events of the user interface tick the clock too, in a context of their own.
     this.#clock = new FrameClock(inCallersContext(() => this.#draw(), undefined));
     const handler = {
       forward: (bytes: Uint8Array) => this.#type(bytes, MOST_INPUT),
@@ -87,7 +93,7 @@ export class Console {
   /**
    * Opens the overlay.
    *
-   * @throws What the interface throws: there is no overlay then.
+   * @throws The error that the user interface throws: there is no overlay then.
    */
   static async open(
     ui: TerminalUi,
@@ -123,7 +129,7 @@ export class Console {
     if (overlay.size !== undefined) this.#resize(overlay.size);
   }
 
-  /** The size that the command's terminal should have at its start. */
+  /** The size of the command's terminal at its start. */
   get size(): TerminalSize {
     return this.#size;
   }
@@ -140,7 +146,7 @@ export class Console {
       for await (const chunk of process) await this.#show(chunk);
       this.#tell('output', this.#decoder.decode(), 0);
     } catch (error) {
-      // Nobody would see it any more, or give it keys.
+      // The command could no longer be seen, or get keys.
       await process.kill();
       throw error;
     }
@@ -149,7 +155,7 @@ export class Console {
     return { result, dismissed: this.#dismissed, size: this.#size };
   }
 
-  /** Draws what is left, and closes the overlay. Never throws. */
+  /** Draws the remaining output, and closes the overlay. Never throws. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#keys.stop();
@@ -172,13 +178,14 @@ export class Console {
     await this.#showGap(bytes.length - shown.length);
     this.#clock.tick();
     const tookMs = performance.now() - begun;
-    // A flood costs half of the main thread at most. What is not fetched meanwhile is dropped.
+    // A flood of output uses half of the main thread at most. Output that is not fetched meanwhile is
+    // dropped.
     if (tookMs > LONG_WRITE_MS) await pause(tookMs);
   }
 
   async #showGap(bytes: number): Promise<void> {
     if (bytes === 0) return;
-    // CAN ends whatever sequence the gap has cut.
+    // CAN ends a sequence that the gap has cut.
     await this.#emulator.write('\x18');
     const start = this.#emulator.isAtLineStart ? '' : '\r\n';
     await this.#emulator.write(`${start}[… ${formatSize(bytes)} not shown …]\r\n`);
@@ -197,7 +204,7 @@ export class Console {
       await this.#overlay.draw(frame);
       this.#listeners.onScreen?.(this.#emulator.text());
     } catch (error) {
-      // Nobody sees it any more, or can give it keys.
+      // The command can no longer be seen, or get keys.
       this.#clock.stop();
       warn('draw', error);
       this.#dismiss();
@@ -214,13 +221,13 @@ export class Console {
     const written = (): void => {
       this.#pendingInput -= bytes.length;
     };
-    // It has ended: nobody misses the keys.
+    // The command has ended, and the keys can be dropped.
     this.#process.write(bytes).then(written, written);
   }
 
   #resize(wanted: TerminalSize): void {
     if (this.#closed) return;
-    // Also when it is the nearest again: what shows it is not what it was.
+    // Also when the nearest size stays the same: the overlay that shows it has changed.
     this.#size = nearestSize(wanted);
     this.#emulator.resize(this.#size);
     this.#process?.resize(this.#size.columns, this.#size.rows);
@@ -229,7 +236,7 @@ export class Console {
 
   #dismiss(): void {
     if (this.#closed) return;
-    // Pressed again, it waits no longer.
+    // A second press does not wait for the grace period.
     void this.#process?.kill(this.#dismissed ? { graceMs: 0 } : {});
     this.#dismissed = true;
   }

@@ -8,15 +8,18 @@ import type { ConsoleFrame, ConsoleRow, StyledText } from './ui.js';
 
 const loadTerminals = lateLibrary('the terminal', () => import('@xterm/headless'));
 
-/** For a tool that will need terminals: later there may be no descriptors, and it says so then. */
+/**
+ * Loads the library ahead, for a tool that will need terminals. A failure is reported when a terminal is
+ * created.
+ */
 export function preloadTerminals(): void {
   loadTerminals().catch(() => {});
 }
 
 /**
- * Makes a terminal that is drawn nowhere. The library is loaded when the first one is needed.
+ * Creates a terminal that is drawn nowhere. The library is loaded when the first one is needed.
  *
- * @throws {LaunchError} There are no descriptors to load it with.
+ * @throws {LaunchError} No free file descriptor is left to load it with.
  */
 export async function createTerminal(size: TerminalSize, scrollback: number): Promise<Terminal> {
   const { default: headless } = await loadTerminals();
@@ -34,7 +37,7 @@ export class Emulator {
   readonly #terminal: Terminal;
   readonly #writer: PacedWriter;
   #cursorVisible = true;
-  /** How each row looked in the last frame. */
+  /** The look of each row in the last frame. */
   #drawn: string[] = [];
   #drawnRest = '';
 
@@ -43,7 +46,7 @@ export class Emulator {
     this.#writer = new PacedWriter(terminal);
     const show = (visible: boolean) => (params: readonly (number | number[])[]) => {
       if (params.includes(25)) this.#cursorVisible = visible;
-      // The terminal itself has its say as well.
+      // The terminal handles the sequence as well.
       return false;
     };
     terminal.parser.registerCsiHandler({ prefix: '?', final: 'h' }, show(true));
@@ -52,37 +55,37 @@ export class Emulator {
   }
 
   static async create(size: TerminalSize): Promise<Emulator> {
-    // What has scrolled off the screen is not drawn.
+    // Rows that have scrolled off the screen are not drawn.
     return new Emulator(await createTerminal(size, 0));
   }
 
-  /** What the terminal itself answers: where the cursor is, what it can do. */
+  /** Registers a listener to the terminal's own replies: the cursor's position, its features. */
   onReply(listener: (data: string) => void): void {
     this.#terminal.onData(listener);
   }
 
-  /** Writes all of it unless that is more work than allowed; in between, others get their turns. */
+  /** Writes all of the data unless that is more work than allowed; the event loop runs in between. */
   write(data: string | Uint8Array, mostWork?: number): Promise<Written> {
     return this.#writer.write(data, mostWork);
   }
 
-  /** Whether what is written next begins a line. */
+  /** Returns whether the next output begins a line. */
   get isAtLineStart(): boolean {
     return this.#terminal.buffer.active.cursorX === 0;
   }
 
-  /** The next frame has all rows as changed. */
+  /** Resizes the terminal. The next frame has all rows as changed. */
   resize({ columns, rows }: TerminalSize): void {
     this.#terminal.resize(columns, rows);
     this.#drawn = [];
   }
 
-  /** Whether the command wants cursor keys as `\x1bOA` and not as `\x1b[A`. */
+  /** Returns whether the command wants cursor keys as `\x1bOA` and not as `\x1b[A`. */
   get applicationCursorKeys(): boolean {
     return this.#terminal.modes.applicationCursorKeysMode;
   }
 
-  /** The screen, unless it is as it was in the frame before. */
+  /** Returns the screen, unless it has not changed since the last frame. */
   frame(): ConsoleFrame | undefined {
     const { cols: columns, rows: height, buffer, modes } = this.#terminal;
     const { cursorX, cursorY } = buffer.active;
@@ -107,7 +110,7 @@ export class Emulator {
     return { ...rest, rows, changed };
   }
 
-  /** The screen as plain text, without blank lines at its end. */
+  /** Returns the screen as plain text, without blank lines at its end. */
   text(): string {
     const { active } = this.#terminal.buffer;
     return withoutFinalBlankLines(screenText(active, 0, active.length));
@@ -118,7 +121,7 @@ export class Emulator {
   }
 }
 
-/** A row, and what tells it from any other. */
+/** A row, and a key that differs from that of any row with another look. */
 interface ReadRow {
   readonly row: ConsoleRow;
   readonly look: string;
@@ -139,7 +142,7 @@ function readRow(buffer: IBuffer, index: number, columns: number): ReadRow {
     if (takeLook(cell, look)) {
       if (text !== '') row.push({ text, style });
       const { flags, foregroundMode, foreground, backgroundMode, background } = look;
-      // NUL is in no cell.
+      // NUL is in no cell, so it can separate.
       whole += `${text}\0${flags},${foregroundMode},${foreground},${backgroundMode},${background}\0`;
       text = '';
       style = styleOf(cell, flags);
@@ -152,7 +155,7 @@ function readRow(buffer: IBuffer, index: number, columns: number): ReadRow {
   return { row, look: whole };
 }
 
-/** Lines of a buffer as text; one that was wrapped is one line again. */
+/** Returns lines of a buffer as text; wrapped rows are joined to one line. */
 export function screenText(buffer: IBuffer, from: number, to: number): string {
   let text = '';
   for (let index = from; index < to; index += 1) {
@@ -165,7 +168,7 @@ export function screenText(buffer: IBuffer, from: number, to: number): string {
   return text;
 }
 
-/** A terminal has rows that nobody has written to. */
+/** Removes the rows at the end that nothing was written to. */
 export function withoutFinalBlankLines(text: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === '\n') end -= 1;

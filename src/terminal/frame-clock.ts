@@ -3,13 +3,13 @@ import { settlesWithin, startTimer } from '../support/timing.js';
 /** Least time between two frames, in milliseconds. */
 const FRAME_MS = 33;
 
-/** How long the end of a command waits for what draws it, in milliseconds. */
+/** How long the end of a command waits for a frame to be drawn, in milliseconds. */
 const PATIENCE_MS = 1000;
 
-/** Draws now and then, never two frames at once, and the last one surely. */
+/** Limits the rate of frames, never draws two at once, and always draws the last one. */
 export class FrameClock {
   readonly #draw: () => Promise<void>;
-  /** Takes the next frame back; undefined: none is to come. */
+  /** Cancels the next frame; undefined when none is planned. */
   #stopTimer: (() => void) | undefined;
   #drawing: Promise<void> | undefined;
   #due = false;
@@ -21,7 +21,7 @@ export class FrameClock {
     this.#draw = draw;
   }
 
-  /** There is something new. */
+  /** Plans a frame, since there is something new. */
   tick(): void {
     this.#due = true;
     if (this.#stopped || this.#drawing !== undefined || this.#stopTimer !== undefined) return;
@@ -29,7 +29,7 @@ export class FrameClock {
     this.#stopTimer = startTimer(wait, () => void this.#frame(), 'keepsAlive');
   }
 
-  /** Draws what is due, if that does not take too long; nothing is drawn after that. */
+  /** Draws a frame that is due, if that does not take too long, and stops. */
   async finish(): Promise<void> {
     const stopped = this.#stopped;
     this.stop();
@@ -38,7 +38,7 @@ export class FrameClock {
       await settlesWithin(this.#draw(), PATIENCE_MS, 'keepsAlive');
   }
 
-  /** Nothing is drawn from now on. */
+  /** Stops drawing. */
   stop(): void {
     this.#stopped = true;
     this.#stopTimer?.();

@@ -4,35 +4,36 @@ import type { EndKey } from './ui.js';
 /** How long a lone ESC may still turn out to be the beginning of a key's sequence, in milliseconds. */
 export const ESCAPE_DELAY_MS = 50;
 
-/** What sends ESC to the command, since the key of that name ends it: Ctrl-^. */
+/** The key that sends ESC to the command, since the Esc key ends it: Ctrl-^. */
 const SEND_ESCAPE = '\x1e';
 const ESCAPE = 0x1b;
-/** Ctrl-]: pressed twice it ends the command, where Esc is the command's. */
+/** Ctrl-]: pressed twice it ends the command, where Esc is sent to the command. */
 const BRACKET = 0x1d;
 const TWO_BRACKETS = Buffer.from([BRACKET, BRACKET]);
-/** How long the second of two keys may take, in milliseconds. */
+/** The most time between two key presses of a pair, in milliseconds. */
 const SECOND_KEY_MS = 1000;
 
-/** What becomes of keys. */
+/** Callbacks for keys. */
 interface KeyHandler {
-  /** Bytes for the command. */
+  /** Sends bytes to the command. */
   forward(bytes: Uint8Array): void;
-  /** The key that ends the command was pressed. */
+  /** Called when the key that ends the command was pressed. */
   end(): void;
-  /** Whether cursor keys are `\x1bOA` and not `\x1b[A` for the command. */
+  /** Returns whether the command wants cursor keys as `\x1bOA` and not as `\x1b[A`. */
   applicationCursorKeys(): boolean;
 }
 
 /**
- * Finds the key that ends the command, Esc or Ctrl-] twice, and tells the Esc key from what merely begins with its byte: cursor and function keys, Alt and a key.
- * Esc is one or more ESC bytes after which nothing comes for {@link ESCAPE_DELAY_MS}.
+ * Finds the key that ends the command, Esc or Ctrl-] twice, and tells the Esc key from keys that begin
+ * with its byte: cursor and function keys, Alt and a key. Esc is one or more ESC bytes after which
+ * nothing comes for {@link ESCAPE_DELAY_MS}.
  */
 export class KeyReader {
   readonly #handler: KeyHandler;
   readonly #endKey: EndKey;
-  /** The end of what has come, as long as it may be Esc or the beginning of a sequence. */
+  /** The last bytes, as long as they may be Esc or the beginning of a sequence. */
   #held: Uint8Array = new Uint8Array();
-  /** Takes the decision about it back. */
+  /** Cancels the decision about the held bytes. */
   #stopTimer = (): void => {};
 
   constructor(handler: KeyHandler, endKey: EndKey) {
@@ -57,7 +58,7 @@ export class KeyReader {
     }
   }
 
-  /** Acts upon each pair; gives back what follows the last. */
+  /** Acts upon each pair; returns the bytes after the last. */
   #takeBrackets(bytes: Buffer): Buffer {
     let rest = bytes;
     for (let at = rest.indexOf(TWO_BRACKETS); at !== -1; at = rest.indexOf(TWO_BRACKETS)) {
@@ -68,7 +69,7 @@ export class KeyReader {
     return rest;
   }
 
-  /** Nothing follows. */
+  /** Stops reading keys. */
   stop(): void {
     this.#stopTimer();
     this.#held = new Uint8Array();
@@ -85,7 +86,7 @@ export class KeyReader {
   #forward(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     const [from, to] = this.#handler.applicationCursorKeys() ? ['[', 'O'] : ['O', '['];
-    // One character a byte: what is not a key's sequence passes as it is.
+    // One character for each byte: bytes that are not a key's sequence pass unchanged.
     const text = Buffer.from(bytes)
       .toString('latin1')
       .replace(CURSOR_KEY, (key, introducer, name) =>
@@ -99,7 +100,7 @@ export class KeyReader {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what keys begin with.
 const CURSOR_KEY = /\x1b([[O])([A-DHF])/g;
 
-/** The length of what at the end may be Esc, or a sequence of which the rest has yet to come. */
+/** Returns the length of the bytes at the end that may be Esc, or an unfinished sequence. */
 function unfinishedLength(bytes: Uint8Array): number {
   let end = bytes.length;
   const last = bytes[end - 1];

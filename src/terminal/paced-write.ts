@@ -1,12 +1,12 @@
 import type { IFunctionIdentifier, Terminal } from '@xterm/headless';
 
-/** The size of one piece, in bytes or characters. A plain one takes a millisecond or two. */
+/** The size of one piece, in bytes or characters. Plain text of that size takes one or two milliseconds. */
 const LARGEST = 8192;
 const SMALLEST = 64;
 const FIRST = 256;
-/** A piece that was so much work is followed by a smaller one: some 10 ms. */
+/** The work after which the next piece is smaller: some 10 ms. */
 const LONG_WORK = 25_000;
-/** The largest count of a terminal that has 400 columns at most; more is left out. */
+/** The largest count for a terminal of at most 400 columns; sequences with a larger one are skipped. */
 const MOST_TIMES = 400;
 
 const ESC = 0x1b;
@@ -14,29 +14,29 @@ const IND = 0x84;
 const NEL = 0x85;
 
 /**
- * What becomes of a text, by how much of it was written. Work is counted, not timed: what is drawn of
- * a text must not depend on what else the machine does meanwhile.
+ * How much of a text was written. Work is counted, not timed: the result for a text must not depend on
+ * other load of the machine.
  */
 export interface Written {
-  /** Bytes or characters. */
+  /** Bytes or characters that were written. */
   readonly length: number;
-  /** Some of what was written was more work than allowed, and was not carried out. */
+  /** Whether some of the written text was more work than allowed, and was not carried out. */
   readonly ranOut: boolean;
 }
 
 /**
- * Writes to a terminal in pieces, between which others get their turns. What a byte costs differs by
- * a factor of ten thousand, so the pieces are as large as the last ones allow.
+ * Writes to a terminal in pieces, between which the event loop runs. The cost of a byte differs by a
+ * factor of ten thousand, so the size of a piece depends on the cost of the last ones.
  */
 export class PacedWriter {
   readonly #terminal: Terminal;
   readonly #mostRows: number;
   #size = FIRST;
-  /** Work that may still be done in this write, and what was done in this piece. */
+  /** Work that may still be done in this write, and work done in this piece. */
   #left = Number.POSITIVE_INFINITY;
   #done = 0;
 
-  /** @param mostRows Controls that can begin a row each, of which a block has no more. */
+  /** @param mostRows The most controls in a block that can each begin a row. */
   constructor(terminal: Terminal, mostRows = LARGEST) {
     this.#terminal = terminal;
     this.#mostRows = mostRows;
@@ -44,10 +44,10 @@ export class PacedWriter {
   }
 
   /**
-   * Writes until the work is done, or to the end of the line in which more was asked for than may be
-   * done: of the rest of that line only the text is written.
+   * Writes until the work is used up, or to the end of the line in which it was exceeded: of the rest of
+   * that line only the text is written.
    *
-   * @param mostWork A unit takes some 0.4 microseconds; what is no more than text costs nothing.
+   * @param mostWork In units of some 0.4 microseconds; plain text costs nothing.
    * @param wrote Called after each block, always at the same places of the same text.
    */
   async write(
@@ -84,7 +84,7 @@ export class PacedWriter {
     }
   }
 
-  /** Hears of each sequence that is more work than its own characters. */
+  /** Handles each sequence that is more work than its own characters. */
   #countWork(): void {
     const { parser } = this.#terminal;
     for (const { ids, work } of COSTLY) {
@@ -97,11 +97,11 @@ export class PacedWriter {
     parser.registerEscHandler({ intermediates: '#', final: '8' }, () =>
       this.#isTooMuch(ofScreen, []),
     );
-    // Nobody asks where a link leads, and each would be looked at whenever a line scrolls off.
+    // The target of a link is never asked for, and each link would be examined whenever a line scrolls off.
     parser.registerOscHandler(8, () => true);
   }
 
-  /** Counts what a sequence will be; true: it must not be carried out. */
+  /** Counts the work of a sequence. Returns whether it must not be carried out. */
   #isTooMuch(work: Work, params: Parameters): boolean {
     const done = work(this.#terminal, params);
     if (done === 0) return false;
@@ -114,10 +114,10 @@ export class PacedWriter {
 
 type Parameters = readonly (number | number[])[];
 
-/** How much work a sequence is on a terminal of that size; infinite: never carried out. */
+/** Returns the work of a sequence on a terminal of that size; infinite: never carried out. */
 type Work = (size: { readonly cols: number; readonly rows: number }, params: Parameters) => number;
 
-/** A few bytes may ask for two thousand million times, which would be done in one go. */
+/** A few bytes may ask for two thousand million repetitions, which would be done in one go. */
 const ofTimes: Work = (_, [given]) => {
   const count = Math.max(1, Number(given ?? 1));
   return count > MOST_TIMES ? Number.POSITIVE_INFINITY : count;
@@ -126,7 +126,7 @@ const ofScrolls: Work = (size, params) =>
   ofTimes(size, params) * (16 + (size.cols >> 4) + (size.rows >> 2));
 const ofScreen: Work = ({ cols, rows }) => (cols * rows) >> 4;
 const ofReset: Work = (size, params) => 2000 + ofScreen(size, params);
-/** Modes by which another screen is shown; the others cost nothing. */
+/** Modes that switch the screen; the others cost nothing. */
 const SCREENS: Parameters = [47, 1047, 1049];
 const ofModes: Work = (size, params) =>
   params.some((mode) => SCREENS.includes(mode)) ? ofScreen(size, params) : 0;
@@ -155,7 +155,7 @@ const COSTLY: readonly { readonly ids: readonly IFunctionIdentifier[]; readonly 
   },
 ];
 
-/** A block is as long however fast it is written. */
+/** Returns the end of a block, which does not depend on how fast it is written. */
 function endOfBlock(data: string | Uint8Array, at: number, mostRows: number): number {
   const most = at + LARGEST;
   if (mostRows >= LARGEST) return most;
@@ -168,7 +168,7 @@ function endOfBlock(data: string | Uint8Array, at: number, mostRows: number): nu
   return most;
 }
 
-/** Where the line ends in which what is before `at` ends. */
+/** Returns the end of the line that contains the character before `at`. */
 function endOfLine(data: string | Uint8Array, at: number): number {
   const newline =
     typeof data === 'string' ? data.indexOf('\n', at - 1) : data.indexOf(0x0a, at - 1);

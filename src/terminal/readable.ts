@@ -8,25 +8,25 @@ import { formatSize } from '../support/text.js';
 import { createTerminal, screenText, withoutFinalBlankLines } from './emulator.js';
 import { PacedWriter } from './paced-write.js';
 
-/** Rows that are kept above the screen until they have been taken. */
+/** Rows that are kept above the screen until they are collected. */
 const SCROLLBACK = 4000;
-/** Only a hostile output asks for so much: some two seconds. What follows it is not drawn. */
+/** The work, some two seconds, that only hostile output asks for. Text after it is not drawn. */
 const MOST_WORK = 4_000_000;
 const TOO_MUCH = '[… more scrolling and erasing than is drawn:';
-/** Of a block at most, between two looks; what it wraps comes to 410 more. */
+/** The most rows of a block between two collections; wrapped lines add at most 410 more. */
 const MOST_ROWS = 1500;
 
 /**
- * What a terminal shows of raw output once all of it has been written, as plain text: without escape
- * sequences, progress bars as they were in the end, line editing as it came out. What has scrolled
- * off the screen stands above it. A full-screen program leaves nothing, unless it still ran.
+ * Returns raw output as a terminal shows it once all of it has been written, as plain text: without
+ * escape sequences, with progress bars and edited lines in their final state. Rows that have scrolled off
+ * the screen stand above it. A full-screen program leaves nothing, unless it still ran.
  *
- * Depends on nothing but the text and the size: where it is more work than is done, a line says so.
+ * Depends only on the text and the size: where it is more work than allowed, a line says so.
  *
- * For output of a command that had a terminal. What went through a pipe and has redrawn lines all the
- * same is for `renderTerminal()` of the minimizer, which keeps the lines' numbers.
+ * For output of a command that had a terminal. Output on a pipe with redrawn lines is for
+ * `renderTerminal()` of the minimizer, which keeps the lines' numbers.
  *
- * @param size Of the terminal in the end.
+ * @param size The size of the terminal at the end.
  */
 export async function readableText(raw: string, size: TerminalSize): Promise<string> {
   const terminal = await createTerminal(size, SCROLLBACK);
@@ -40,27 +40,27 @@ export async function readableText(raw: string, size: TerminalSize): Promise<str
   }
 }
 
-/** Text for which no terminal was left, with a line that says so. */
+/** Returns text that was not drawn, since no work was left, with a line that says so. */
 async function withoutDrawing(rest: string): Promise<string> {
   if (rest === '') return `${TOO_MUCH} some of it was left out …]\n`;
   const text = toText(await new Turns().toEnd(renderTerminal(rest)));
   return `${TOO_MUCH} from here on the text alone …]\n${text}`;
 }
 
-/** What a terminal shows of what was kept of an output; a line stands for what was not. */
+/** Returns a kept capture as a terminal shows it; a line stands for the part that was not kept. */
 export async function readableCapture(capture: Capture, size: TerminalSize): Promise<string> {
   if (capture.kind === 'complete') return readableText(capture.text, size);
   const gap = `[… ${formatSize(capture.dropped.bytes)} not kept …]\n`;
-  // The end begins in the middle of a line, and maybe of an escape sequence.
+  // The tail begins in the middle of a line, and maybe of an escape sequence.
   const tail = capture.tail.slice(capture.tail.indexOf('\n') + 1);
   return (await readableText(capture.head, size)) + gap + (await readableText(tail, size));
 }
 
-/** Takes rows as they scroll off the screen, so that memory does not grow with the output. */
+/** Collects rows as they scroll off the screen, so that memory does not grow with the output. */
 class Scrolled {
   readonly #terminal: Terminal;
   readonly #taken: string[] = [];
-  /** Stands at the first row that has not been taken. */
+  /** A marker at the first row that has not been collected. */
   #next: IMarker | undefined;
 
   constructor(terminal: Terminal) {
@@ -69,7 +69,7 @@ class Scrolled {
 
   take(): void {
     const { normal, active } = this.#terminal.buffer;
-    // Full-screen programs draw elsewhere, and markers are made in what is active.
+    // Full-screen programs draw on another buffer, and markers are made in the active one.
     if (active.type !== 'normal' || normal.baseY < SCROLLBACK / 2) return;
     this.#collect(normal.baseY);
     this.#next?.dispose();
@@ -85,7 +85,7 @@ class Scrolled {
   }
 
   #collect(end: number): void {
-    // Gone when the rows that it stood at were: then what is left is all new.
+    // The marker is disposed of with its row: then all remaining rows are new.
     const begin = this.#next === undefined || this.#next.isDisposed ? 0 : this.#next.line;
     this.#taken.push(screenText(this.#terminal.buffer.normal, Math.max(0, begin), end));
   }

@@ -12,11 +12,11 @@ import { optionsOfNow } from './options-now.js';
 import { readableCapture } from './readable.js';
 import type { EndKey, TerminalUi } from './ui.js';
 
-/** How a command is run in a console: the console decides about the terminal's size. */
+/** Options of a command in a console. The console decides on the terminal's size. */
 export type ConsoleOptions = OptionsOf<'console'> & {
-  /** Shows it. */
+  /** The user interface that shows the command. */
   readonly ui: TerminalUi;
-  /** What ends the command. Default: 'Esc'. */
+  /** The key that ends the command. Default: 'Esc'. */
   readonly endKey?: EndKey | undefined;
 };
 
@@ -30,20 +30,20 @@ const CONSOLE_MISTAKES = {
   onDenied: 'look at result.sandbox.denials, and run it again yourself',
 };
 
-/** How a command in a console ended. */
+/** The result of a command in a console. */
 export interface ConsoleResult {
-  /** How the command ended, as `run()` tells it. */
+  /** The command's result, as that of `run()`. */
   readonly result: MergedResult;
-  /** What was kept of its output, as a person would have read it: see the docs of `pty`. */
+  /** The kept output, as a person would have read it: see the docs of `pty`. */
   readonly text: string;
-  /** The person ended it, by its key or by closing the console. */
+  /** Whether the user ended the command, by its key or by closing the console. */
   readonly dismissed: boolean;
 }
 
 /**
- * Runs a command on a terminal that a person sees and types into. Esc ends it, as `kill()` would;
- * a second Esc does not wait for its grace. (Ctrl-^ sends the command an ESC.) Another key can be
- * chosen for that, so that Esc is the command's.
+ * Runs a command on a terminal that the user sees and types into. Esc ends it, as `kill()` would; a
+ * second Esc does not wait for its grace period. (Ctrl-^ sends the command an ESC.) Another key can be
+ * chosen to end it, so that Esc is sent to the command.
  *
  * ```ts
  * const ui = createTtyUi(process.stdin, process.stdout);
@@ -51,8 +51,8 @@ export interface ConsoleResult {
  * ```
  *
  * @throws {InputError} An option is not valid; nothing was started.
- * @throws {LaunchError} It could not be started.
- * @throws What the interface throws when it cannot open the console.
+ * @throws {LaunchError} The command could not be started.
+ * @throws The error of a user interface that cannot open the console.
  */
 export function runInConsole(
   command: string,
@@ -79,7 +79,7 @@ async function runShown(command: string, consoleOptions: ConsoleOptions): Promis
   checkOptions(options);
   const environment = commandEnvironment({ ...options, pty: true });
   const kept = optionsOfNow(options);
-  // A user interface may take its time; what was asked for stays what it is.
+  // Opening the user interface may take time, in which the options must not change.
   const console = await Console.open(ui, command, {}, endKey);
   try {
     const asked = { ...kept, pty: console.size, encoding: 'bytes' } as const;

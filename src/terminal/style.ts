@@ -12,10 +12,10 @@ export const FLAGS = [
   ['strikethrough', 9],
 ] as const;
 
-/** How most text looks. */
+/** The default style. */
 export const PLAIN: TextStyle = {};
 
-/** A row as text with the escape sequences (SGR) that make a terminal show it so. */
+/** Returns a row as text with the escape sequences (SGR) for its styles. */
 export function ansiRow(row: ConsoleRow): string {
   const text = row.map((part) => {
     const codes = ansiCodes(part.style);

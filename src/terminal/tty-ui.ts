@@ -11,22 +11,22 @@ import type {
   TerminalUi,
 } from './ui.js';
 
-/** What `process.stdout` is on a terminal. */
+/** `process.stdout` when it is a terminal. */
 type TtyOutput = WriteStream & { readonly fd: number };
 
 /** Rows above the command's screen. */
 const TITLE_ROWS = 1;
-/** Another screen, without wrapping: what does not fit is cut off. */
+/** Switches to the alternate screen, without line wrapping: text that does not fit is cut off. */
 const ENTER = '\x1b[?1049h\x1b[?7l\x1b[2J';
 const LEAVE = '\x1b[?2004l\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l';
-/** Terminals that know these show all that is between them at once. */
+/** The markers of a synchronized update, in terminals that support it. */
 const [BEGIN_FRAME, END_FRAME] = ['\x1b[?2026h', '\x1b[?2026l'];
 
 /**
- * A user interface on a terminal: an overlay that takes all of it, on its alternate screen, and gives
- * it back as it was, whatever happens. One at a time.
+ * Creates a user interface on a terminal: an overlay that takes all of it, on its alternate screen, and
+ * restores it in any case. One overlay at a time.
  *
- * @throws {InputError} One of the two is not a terminal.
+ * @throws {InputError} `input` or `output` is not a terminal.
  */
 export function createTtyUi(input: ReadStream, output: TtyOutput): TerminalUi {
   if (!input?.isTTY) throw new InputError('input: expected a terminal, got something else');
@@ -51,7 +51,7 @@ class TtyOverlay implements ConsoleOverlay {
   readonly #closed: () => void;
   readonly #wasRaw: boolean;
   readonly #wasFlowing: boolean;
-  /** Everything is to be drawn, whatever has changed. */
+  /** Whether all rows are to be drawn, changed or not. */
   #stale = true;
 
   constructor(
@@ -101,7 +101,7 @@ class TtyOverlay implements ConsoleOverlay {
       visible ? '\x1b[?25h' : '',
       END_FRAME,
     ];
-    // Resolves when the terminal has it: a slow one gets fewer frames.
+    // Resolves when the terminal has taken the frame: a slow one gets fewer frames.
     return new Promise((resolve) => this.#output.write(text.join(''), () => resolve()));
   }
 
@@ -112,7 +112,7 @@ class TtyOverlay implements ConsoleOverlay {
     this.#output.off('resize', this.#onResize);
     process.off('exit', this.#onExit);
     this.#input.setRawMode(this.#wasRaw);
-    // A stream that flows keeps the process alive.
+    // A flowing stream keeps the process alive.
     if (!this.#wasFlowing) this.#input.pause();
     this.#output.write(LEAVE, () => this.#output.off('error', this.#onGone));
     this.#closed();
@@ -127,13 +127,13 @@ class TtyOverlay implements ConsoleOverlay {
     this.#events.resize(this.size);
   };
 
-  /** The process ends in the middle of it: there is no time but for this. */
+  /** The process exits while the overlay is open: only synchronous work is possible. */
   readonly #onExit = (): void => {
     try {
       this.#input.setRawMode(this.#wasRaw);
       writeSync(this.#output.fd, LEAVE);
     } catch {
-      // The terminal is gone, and with it what was to be put right.
+      // The terminal is closed, so there is nothing to restore.
     }
   };
 
@@ -150,7 +150,7 @@ class TtyOverlay implements ConsoleOverlay {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they would be obeyed.
 const CONTROLS = /[\x00-\x1f\x7f-\x9f]+/g;
 
-/** Counted from 0, below the title. */
+/** Moves the cursor to a row and a column, counted from 0, below the title. */
 function moveTo(row: number, column = 0): string {
   return `\x1b[${row + TITLE_ROWS + 1};${column + 1}H`;
 }

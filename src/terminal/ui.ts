@@ -1,12 +1,12 @@
 import type { TerminalSize } from '../options/terminal.js';
 
-/** A runtime's user interface, as far as a terminal needs it: a place to draw and to type. */
+/** A runtime's user interface for terminals: a place to draw and to type. */
 export interface TerminalUi {
   /**
    * Opens an overlay for one command, before the command starts.
    *
-   * @param events What the overlay tells; it may do so from now on until it is closed.
-   * @throws It cannot be opened; the command then runs without a terminal.
+   * @param events Callbacks of the overlay, to be called from now on until it is closed.
+   * @throws The overlay cannot be opened; the command then runs without a terminal.
    */
   openConsole(
     request: ConsoleRequest,
@@ -14,53 +14,56 @@ export interface TerminalUi {
   ): ConsoleOverlay | Promise<ConsoleOverlay>;
 }
 
-/** What an overlay is for. */
+/** A request for an overlay. */
 export interface ConsoleRequest {
-  /** What stands above it. */
+  /** The title above the overlay. */
   readonly title: 'Console';
   /** The command, for a second line or a tooltip. */
   readonly command: string;
-  /** What ends the command; absent when that is Esc. */
+  /** The key that ends the command; absent when that is Esc. */
   readonly endKey?: Exclude<EndKey, 'Esc'>;
 }
 
 /**
- * The key with which a person ends a command in a console: Esc, and Ctrl-^ sends the command an
- * ESC; or Ctrl-] twice within a second, and all other keys are the command's.
+ * The key with which the user ends a command in a console: Esc, and Ctrl-^ sends the command an ESC; or
+ * Ctrl-] twice within a second, and all other keys are sent to the command.
  */
 export type EndKey = 'Esc' | 'Ctrl-]';
 
-/** What happens in an overlay. The methods never throw. */
+/** Callbacks for events in an overlay. The methods never throw. */
 export interface ConsoleEvents {
-  /** Keys, as the bytes that a terminal sends for them. Text stands for its UTF-8 bytes. */
+  /** Takes typed keys, as the bytes that a terminal sends for them. Text stands for its UTF-8 bytes. */
   input(data: string | Uint8Array): void;
-  /** There is more or less room now. */
+  /** Takes the new size of the overlay. */
   resize(size: TerminalSize): void;
-  /** The person has closed it: the command is ended. A second time, without its grace. */
+  /**
+   * Ends the command, since the user has closed the overlay. A second call does not wait for the grace
+   * period.
+   */
   dismiss(): void;
 }
 
 /** An overlay that is open. */
 export interface ConsoleOverlay {
-  /** The room there is; taken to the nearest size from 20 by 5 to 400 by 200. Default: 120 by 40. */
+  /** The size of the overlay, rounded to one between 20 by 5 and 400 by 200. Default: 120 by 40. */
   readonly size?: TerminalSize;
   /** Draws the screen. The next call waits until this one has settled. Throwing ends the command. */
   draw(frame: ConsoleFrame): void | Promise<void>;
-  /** The command is over. Called once, and after everything else. */
+  /** Closes the overlay, since the command has ended. Called once, and after everything else. */
   close(): void | Promise<void>;
 }
 
-/** The screen as it is now. */
+/** The current screen. */
 export interface ConsoleFrame {
-  /** How large it is. */
+  /** The size of the screen. */
   readonly size: TerminalSize;
   /** All rows, from the top. */
   readonly rows: readonly ConsoleRow[];
-  /** Which rows are not as they were in the frame before: indices, ascending. */
+  /** Indices of the rows that differ from the frame before, ascending. */
   readonly changed: readonly number[];
-  /** Counted from 0; where it would be when it is not visible. */
+  /** The cursor, counted from 0; also its position when it is not visible. */
   readonly cursor: { readonly column: number; readonly row: number; readonly visible: boolean };
-  /** The command wants pasted text marked as such: `\x1b[200~` before it, `\x1b[201~` after it. */
+  /** Whether the command wants pasted text marked: `\x1b[200~` before it, `\x1b[201~` after it. */
   readonly bracketedPaste: boolean;
 }
 
@@ -69,17 +72,17 @@ export type ConsoleRow = readonly StyledText[];
 
 /** Text in one style. */
 export interface StyledText {
-  /** The text; no escape sequences are in it. */
+  /** The text, without escape sequences. */
   readonly text: string;
-  /** How it looks. */
+  /** The style of the text. */
   readonly style: TextStyle;
 }
 
-/** How text looks; what is absent is as usual. */
+/** The look of text; an absent field has its default. */
 export interface TextStyle {
   /** Colour of the text. */
   readonly foreground?: TextColor;
-  /** Colour behind it. */
+  /** Colour of the background. */
   readonly background?: TextColor;
   readonly bold?: true;
   readonly dim?: true;
