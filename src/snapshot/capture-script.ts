@@ -1,6 +1,6 @@
 import { quoteWord } from '../support/quote.js';
 
-/** What is told of a shell once it has read something, as a part of a group. */
+/** Prints a shell's state after it has read a file, as a part of a group. */
 const AFTER = `builtin trap - DEBUG ERR RETURN EXIT
   { builtin printf 'after\\0'; builtin shopt -p; builtin set +o; builtin printf '\\0'; } >&9
   builtin set +euxvf +o posix
@@ -23,12 +23,12 @@ const AFTER = `builtin trap - DEBUG ERR RETURN EXIT
   builtin printf 'end\\0' >&9`;
 
 /**
- * What an interactive bash is given: it reads the rc file, and tells what that has changed. As one
- * group it is parsed before any alias of the rc file is there; `builtin` steps around functions, and
- * nothing is split at `IFS`, which may be readonly.
+ * The script of an interactive bash that reads the rc file, and prints the changes it made. As one group
+ * it is parsed before any alias of the rc file exists; `builtin` bypasses functions, and nothing is split
+ * at `IFS`, which may be readonly.
  *
- * The rc file can write nowhere, and neither can what it starts: fd 9 is closed for it.
- * A record is its kind and its fields, each with a NUL at its end.
+ * The rc file and the processes it starts cannot write to the dump: fd 9 is closed for them. A record is
+ * its kind and its fields, each with a NUL at its end.
  */
 const DUMP = `{
   exec 9>&1 >/dev/null 2>&1
@@ -44,8 +44,8 @@ const DUMP = `{
 }`;
 
 /**
- * The command that captures an rc file. rc files of users stop at once when the shell is not
- * interactive, so this one is; without a terminal it does without job control.
+ * Makes the command that captures an rc file. The shell is interactive, since users' rc files return at
+ * once in one that is not; without a terminal it has no job control.
  */
 export function captureCommand(rcFile: string): string {
   const script = quoteWord(DUMP, 'plain');
@@ -53,7 +53,7 @@ export function captureCommand(rcFile: string): string {
   return `exec "\${BASH:?}" --noprofile --norc -i -c ${script} bash ${file} 2>/dev/null`;
 }
 
-/** A command that reads a snapshot with all its functions, and tells what that has left. */
+/** Makes the command that reads a snapshot with all its functions, and prints the resulting state. */
 export function readBackCommand(file: string): string {
   return `{
   exec 9>&1 >/dev/null 2>&1
@@ -62,28 +62,31 @@ export function readBackCommand(file: string): string {
 }`;
 }
 
-/** A variable as bash tells it. */
+/** A variable as bash prints it. */
 export interface Variable {
-  /** What it is as text; of an array the first element. */
+  /** The value as text; of an array the first element. */
   readonly value: string;
   /** `declare -x NAME="value"` */
   readonly declaration: string;
 }
 
-/** What the rc file has left in its shell. Text is one character a byte. */
+/** The state of a shell after it has read the rc file. Text is one character a byte. */
 export interface CapturedShell {
   /** Lines of `shopt -p` and `set +o`, before and after. */
   readonly optionsBefore: readonly string[];
   readonly optionsAfter: readonly string[];
   readonly path: string;
-  /** Those that it has set, changed or exported, by name; the shell's own among them. */
+  /** The variables that were set, changed or exported, by name; the shell's own included. */
   readonly variables: ReadonlyMap<string, Variable>;
   readonly aliases: ReadonlyMap<string, string>;
-  /** Their definitions, by name. */
+  /** Definitions of functions, by name. */
   readonly functions: ReadonlyMap<string, string>;
 }
 
-/** Reads what {@link captureCommand} or {@link readBackCommand} prints; undefined when that is not all of it. */
+/**
+ * Parses the output of {@link captureCommand} or {@link readBackCommand}; returns undefined when it is
+ * incomplete.
+ */
 export function parseCapture(dump: string): CapturedShell | undefined {
   const fields = dump.split('\0');
   const aliases = new Map<string, string>();

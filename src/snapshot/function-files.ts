@@ -1,29 +1,28 @@
 import { quoteWord } from '../support/quote.js';
 
 /**
- * How the functions of a snapshot lie in its directory: each in a file of its own, by its name, and
- * two that are sourced for all of them. One of these has every function read; in the other most are
- * stubs, which are read when they are called for the first time. Both are read before any alias is
- * known.
+ * The files of a snapshot's functions: each function has a file with its name, and there are two files
+ * that are sourced for all of them. One of these reads every function; the other defines most as stubs,
+ * which read the function at its first call. Both are parsed before any alias is known.
  *
- * The shell's own words are behind `builtin`, since functions of the user may have their names.
+ * Builtins are called by `builtin`, since functions of the user may have their names.
  */
 
-/** What is in the files for all functions, by name. */
+/** Contents of the two files for all functions, by name. */
 type FilesForAll = Readonly<Record<'every' | 'stubs', string>>;
 
-/** Where in a snapshot's directory the functions are. */
+/** The directory of the functions in a snapshot's directory. */
 export const FUNCTIONS = 'functions';
 
-/** Which file is sourced, and then the functions to be read at once beside it. */
+/** The file to source, and then the functions to read at once beside it. */
 export type Selection = readonly ['every'] | readonly ['stubs', ...string[]];
 
 export const EVERY: Selection = ['every'];
 
 /**
- * @param directory Of the snapshot.
+ * @param directory The snapshot's directory.
  * @param names All functions.
- * @param stubs Those of them that may be stubs.
+ * @param stubs The functions that may be stubs.
  */
 export function filesForAll(
   directory: string,
@@ -69,12 +68,12 @@ function reader(functions: string): string {
 }
 
 /**
- * What a stub calls: it puts the function in the stub's place and calls that. The function finds
- * `$?`, `$_`, its arguments and options as they were; without its file it is not there. A text
- * that is read late must not have its words replaced by aliases, and may need extglob.
+ * Makes the functions that a stub calls: they put the real function in the stub's place and call it. The
+ * function finds `$?`, `$_`, its arguments and options unchanged; if its file is missing, the function is
+ * undefined. A text that is read late must not have its words replaced by aliases, and may need extglob.
  *
- * No variable is used: a command may have made any name readonly, and functions see those of their
- * callers.
+ * No variable is used: a command may have made any name readonly, and functions see their callers'
+ * variables.
  */
 function caller(functions: string): string {
   return `forkline_call () {
@@ -94,7 +93,7 @@ forkline_load () {
 }`;
 }
 
-/** In POSIX mode a function by any other name ends the shell. */
+/** In POSIX mode defining a function with any other name ends the shell. */
 function isPosixName(name: string): boolean {
   return /^[A-Za-z_]\w*$/.test(name) && !SPECIAL_BUILTINS.has(name);
 }

@@ -1,19 +1,22 @@
-/** Which functions name which: by each word of their texts, so rather too many than too few. */
+/**
+ * A graph of which functions name which, by the words of their texts: it may have too many edges, but not
+ * too few.
+ */
 export class FunctionGraph {
   readonly #definitions: ReadonlyMap<string, string>;
   readonly #mentions = new Map<string, readonly string[]>();
 
-  /** @param definitions Of functions, by name. */
+  /** @param definitions Definitions of functions, by name. */
   constructor(definitions: ReadonlyMap<string, string>) {
     this.#definitions = definitions;
   }
 
-  /** The functions that a text names. */
+  /** Returns the functions that a text names. */
   namedIn(text: string): string[] {
     return (text.match(WORD) ?? []).filter((word) => this.#definitions.has(word));
   }
 
-  /** These functions, those that they name, and so on. */
+  /** Returns these functions, those that they name, and so on. */
   reachedFrom(names: Iterable<string>): Set<string> {
     const reached = new Set<string>();
     const waiting = [...names];
@@ -25,12 +28,12 @@ export class FunctionGraph {
     return reached;
   }
 
-  /** These functions, those that name them, and so on. */
+  /** Returns these functions, those that name them, and so on. */
   reaching(names: Iterable<string>): Set<string> {
     const found = new Set(names);
     if (found.size === 0) return found;
     const callers = this.#callers();
-    // A set is walked through to its end, with what is added on the way.
+    // Iteration over a set includes elements that are added on the way.
     for (const name of found) {
       for (const caller of callers.get(name) ?? []) found.add(caller);
     }
@@ -58,5 +61,5 @@ export class FunctionGraph {
   }
 }
 
-/** What may be the name of a function that is kept. */
+/** A word that may be the name of a kept function. */
 const WORD = /[A-Za-z_][\w.:+-]*/g;

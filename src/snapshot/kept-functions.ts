@@ -1,15 +1,15 @@
-/** Functions by these names would come between the snapshot and the command. */
+/** Names of functions that would break the snapshot's own commands. */
 export const RESERVED: ReadonlySet<string> = new Set(['builtin', 'command', 'eval']);
 
-/** What bash calls for a command that is not found. */
+/** The function that bash calls for a command that is not found. */
 export const HANDLER = 'command_not_found_handle';
 
 /**
- * The functions that are for the user, and those private ones (`_x`) that these or the aliases may
- * call: without them they would be there and fail. Where a name is only made when it is called, that
- * is any private function which does not serve completion.
+ * Returns the functions for the user, and the private ones (`_x`) that these or the aliases may call,
+ * without which they would fail. Where a called name is computed, it adds all private functions except
+ * those for completion.
  *
- * @returns Their definitions, by name.
+ * @returns Definitions, by name.
  */
 export function keptFunctions(
   functions: ReadonlyMap<string, string>,
@@ -28,11 +28,11 @@ export function keptFunctions(
   return withGuard(new Map([...kept].map((name) => [name, functions.get(name) ?? ''])));
 }
 
-/** A command whose name, or a part of it, is a value. */
+/** A command whose name, or a part of it, is computed. */
 const COMPUTED_CALL =
   /(?:^|[\n;&|({!]|\b(?:then|do|else|elif|if|while|until|eval|command|builtin|exec|time)[ \t])[ \t]*"?[\w.:+-]*[$`]/;
 
-/** What only a shell that completes has a use for. */
+/** Words that only completion uses. */
 const COMPLETES = /\b(?:COMPREPLY|COMP_[A-Z]+|compgen|compopt)\b/;
 
 function ofCompletion(functions: ReadonlyMap<string, string>): ReadonlySet<string> {
@@ -46,7 +46,7 @@ function ofCompletion(functions: ReadonlyMap<string, string>): ReadonlySet<strin
   return found;
 }
 
-/** Adds functions with all private ones that they mention, and so on. */
+/** Adds functions with all private functions that they mention, and so on. */
 function addReachable(
   functions: ReadonlyMap<string, string>,
   found: Set<string>,
@@ -66,8 +66,8 @@ function mentioned(text: string): string[] {
 }
 
 /**
- * bash calls the handler in a process of its own for each command that is not found. One that calls
- * such a command itself would go on without end.
+ * Guards the handler against endless recursion: bash calls it in a new process for each command that is
+ * not found, also for such a command of the handler's own.
  */
 function withGuard(kept: Map<string, string>): ReadonlyMap<string, string> {
   const handler = kept.get(HANDLER);
@@ -91,7 +91,7 @@ function isPrivate(name: string): boolean {
   return name.startsWith('_');
 }
 
-/** Its definition lies in a file of this name. */
+/** Returns whether a function's name can be the name of its file. */
 function isFunctionName(name: string): boolean {
   return /^[A-Za-z_][\w.:+-]{0,199}$/.test(name) && !RESERVED.has(name);
 }

@@ -2,24 +2,24 @@ import { quoteWord } from '../support/quote.js';
 import type { CapturedShell, Variable } from './capture-script.js';
 
 /**
- * Variables of the shell itself, and those that only fit a terminal: `IFS` would change what a
- * command means, and the rest is not true of another shell.
+ * Variables of the shell itself, and those that only fit a terminal: `IFS` would change what a command
+ * means, and the others would be wrong in another shell.
  */
 const SHELLS_OWN =
   /^(?:BASH|COMP_|EPOCH|HIST|MAIL|PROMPT|READLINE_|forkline_|PS\d$|OPT(?:ARG|IND|ERR)$)|^(?:_|COLUMNS|COMPREPLY|COPROC|DIRSTACK|EUID|FCEDIT|FIGNORE|FUNCNAME|FUNCNEST|GROUPS|IFS|IGNOREEOF|INPUTRC|LINENO|LINES|OLDPWD|PATH|PIPESTATUS|PPID|PWD|RANDOM|REPLY|SECONDS|SHLVL|SRANDOM|TIMEFORMAT|TMOUT|UID)$/;
 
-/** What commands take of an rc file's variables. */
+/** The variables of an rc file that commands get. */
 interface KeptVariables {
-  /** For the environment, by name. */
+  /** Variables for the environment, by name. */
   readonly exported: Readonly<Record<string, string>>;
-  /** For the shell alone, arrays among them; by name. */
+  /** Variables for the shell alone, arrays included; by name. */
   readonly declared: ReadonlyMap<string, Variable>;
 }
 
 /**
- * What an rc file has set and its functions and aliases may need.
+ * Selects the variables that an rc file has set and its functions and aliases may need.
  *
- * @param mayKeep Whether a command may have a variable. Text is one character a byte.
+ * @param mayKeep Returns whether a command may have a variable. Text is one character a byte.
  */
 export function keptVariables(
   { variables }: Pick<CapturedShell, 'variables'>,
@@ -39,9 +39,10 @@ export function keptVariables(
 }
 
 /**
- * Text that declares those variables that are not there.
+ * Makes text that declares the variables that are not set yet.
  *
- * @param readable Those whose declarations bash reads as they were. Others take nothing with them.
+ * @param readable Variables whose declarations bash reads back unchanged. Errors in the others affect no
+ * further line.
  */
 export function declarationsOf(
   declared: ReadonlyMap<string, Variable>,
@@ -56,10 +57,10 @@ export function declarationsOf(
   });
 }
 
-/** What needs no `declare`: text without attributes, between double quotes. Most are that. */
+/** A declaration that needs no `declare`: text without attributes, between double quotes, as most are. */
 const PLAIN = /^declare -- (\w+="(?:[^"\\$`]|\\[\s\S])*")\n$/;
 
-/** The agent for keys that the file has started is gone by now. */
+/** Returns whether a variable names a key agent that the rc file started, and that has ended since. */
 function namesEndedAgent(name: string, variables: ReadonlyMap<string, Variable>): boolean {
   return (name === 'SSH_AUTH_SOCK' || name === 'SSH_AGENT_PID') && variables.has('SSH_AGENT_PID');
 }

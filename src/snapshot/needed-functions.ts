@@ -2,14 +2,14 @@ import { EVERY, type Selection } from './function-files.js';
 import { FunctionGraph } from './function-graph.js';
 import { HANDLER } from './kept-functions.js';
 
-/** Longer texts are not looked at: bash takes its time to read them anyhow. */
+/** Longer texts are not examined: bash needs time to read them anyway. */
 const MAX_TEXT = 32 * 1024;
 
 /**
- * Tells which functions a command needs as they are: those that its text names, by way of aliases
- * too, those that they name, and so on. Of what else it can call, by names that it makes or in
- * scripts that it sources, it sees only later that these were stubs, and hardly: so a text that
- * looks at functions, or at how they were called, gets them all.
+ * Finds the functions that a command needs in full: those that its text names, also through aliases,
+ * those that they name, and so on. A function that is called by a computed name, or in a sourced script,
+ * may be a stub, which differs hardly; so a text that examines functions, or how they were called, gets
+ * all of them.
  */
 export class NeededFunctions {
   readonly #definitions: ReadonlyMap<string, string>;
@@ -19,8 +19,8 @@ export class NeededFunctions {
   readonly #looking = new Map<string, boolean>();
 
   /**
-   * @param definitions Of the functions, by name.
-   * @param readable Those whose definitions bash reads as they were.
+   * @param definitions Definitions of the functions, by name.
+   * @param readable Functions whose definitions bash reads back unchanged.
    */
   constructor(
     definitions: ReadonlyMap<string, string>,
@@ -33,12 +33,12 @@ export class NeededFunctions {
     this.#stubs = this.#possibleStubs(readable);
   }
 
-  /** Those that may be stubs. */
+  /** The functions that may be stubs. */
   get stubs(): ReadonlySet<string> {
     return this.#stubs;
   }
 
-  /** What a command with this text is to source. */
+  /** Returns what a command with this text is to source. */
   selectionFor(text: string): Selection {
     if (text.length > MAX_TEXT) return EVERY;
     const texts = [text, ...this.#aliasesIn(text)];
@@ -52,7 +52,7 @@ export class NeededFunctions {
     return 2 * needed.length > this.#definitions.size ? EVERY : ['stubs', ...needed];
   }
 
-  /** The texts of the aliases that a text may use, and of those that these may. */
+  /** Returns the texts of the aliases that a text may use, and of those that these may use. */
   #aliasesIn(text: string): ReadonlySet<string> {
     const values = new Set<string>();
     const mayUse = (one: string): void => {
@@ -63,11 +63,11 @@ export class NeededFunctions {
     return values;
   }
 
-  /** What looks at how it was called must not find a stub there, in itself or in what calls it. */
+  /** A function that examines how it was called must not find a stub there, in itself or in its callers. */
   #possibleStubs(readable: ReadonlySet<string>): ReadonlySet<string> {
     const watching = [...this.#definitions].filter(([, text]) => LOOKS_AT_CALLS.test(text));
     const real = this.#graph.reaching(watching.map(([name]) => name));
-    // bash itself calls it.
+    // bash itself calls the handler.
     if (this.#definitions.has(HANDLER)) {
       for (const name of this.#graph.reachedFrom([HANDLER])) real.add(name);
     }
@@ -83,7 +83,7 @@ export class NeededFunctions {
   }
 }
 
-/** Whether a name stands in a text, and not within an option, a path or a longer name. */
+/** Returns whether a text contains a name, and not within an option, a path or a longer name. */
 function hasWord(text: string, name: string): boolean {
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
     const [before, after] = [text[at - 1] ?? '', text[at + name.length] ?? ''];
@@ -94,10 +94,10 @@ function hasWord(text: string, name: string): boolean {
 
 const OF_WORDS = /[\w./+@%~${-]/;
 
-/** As a word of its own: no option, path or part of a name. */
+/** Matches words on their own: no options, paths or parts of a name. */
 const word = (words: string): string => `(?<![\\w./-])(?:${words})(?![\\w-])`;
 
-/** Other elements than the first of what a function knows about its callers. */
+/** Elements other than the first of a function's variables about its callers. */
 const CALLERS = [
   '\\b(?:FUNCNAME|BASH_SOURCE)\\[(?!0\\])',
   '(?<![${])\\b(?:FUNCNAME|BASH_SOURCE)\\b',
@@ -105,18 +105,24 @@ const CALLERS = [
   word('caller'),
 ];
 
-/** Traps of calls. (No more is looked at, or many of them on a line would take long.) */
+/**
+ * Traps of calls. (The text after a trap is searched for 400 characters only, or many traps on a line
+ * would take long.)
+ */
 const TRAPS = [
   `${word('trap')}(?![^\\n]{0,400}\\b(?:EXIT|HUP|INT|PIPE|QUIT|TERM|USR[12])[ \\t]*(?:[;&|)\\n]|$))`,
   `${word('trap')}[^\\n]{0,400}\\b(?:DEBUG|ERR|RETURN|debug|err|return)\\b`,
 ];
 
-/** `PIPESTATUS` is of what was run last, and then that is a stub's. */
+/** `PIPESTATUS` is that of the last command, which would be the stub's. */
 const LOOKS_AT_CALLS = new RegExp([...CALLERS, ...TRAPS, '\\bPIPESTATUS\\b'].join('|'));
 
 const SAFE_OPTION = '[-+](?:[efuC]+|[efuC]*o\\s+(?:pipefail|errexit|nounset|noglob|noclobber))';
 
-/** Words that print functions or hand them on, modes of the shell, and words of ours replaced. */
+/**
+ * Words that print functions or pass them on, change modes of the shell, or replace words of this
+ * package.
+ */
 const SHOWS = [
   ...TRAPS,
   `${word('declare|typeset')}(?!\\s+-[aAgilnprtux]+\\s+\\S|\\s+\\w)`,
@@ -131,8 +137,11 @@ const SHOWS = [
   '\\b(?:builtin|command)\\s*\\(\\s*\\)|\\bfunction\\s+(?:builtin|command)\\b',
 ];
 
-/** What could show in a function that others are stubs; what looks at calls finds none around it. */
+/**
+ * Text in a function that could find out that others are stubs; for text that examines calls, no caller
+ * is a stub.
+ */
 const LOOKS_AT_FUNCTIONS = new RegExp(SHOWS.join('|'));
 
-/** What could show that in a command. */
+/** Text in a command that could find out that functions are stubs. */
 const LOOKS_AROUND = new RegExp([...CALLERS, ...SHOWS].join('|'));

@@ -1,19 +1,19 @@
 /**
- * Reads commands that are nothing but programs, words, files and variables, as `CI=1 npm test >$LOG`
- * is. Whatever is not known here for sure makes a text another: a computed name, any syntax that
- * nests, any builtin that looks at the shell or changes it.
+ * Parses commands of only programs, words, files and variables, such as `CI=1 npm test >$LOG`. Anything
+ * that is not certain makes a text not plain: a computed name, nested syntax, a builtin that examines the
+ * shell or changes it.
  */
 
-/** What a text runs: its commands' names, as they are written. */
+/** The commands of a plain text. */
 interface PlainCommands {
   readonly names: readonly string[];
-  /** The variables that it names, to read or to set them. */
+  /** The variables that the text names, to read or to set them. */
   readonly variables: readonly string[];
-  /** Whether its last command goes on with what follows the text. */
+  /** Whether text that follows would continue the last command. */
   readonly isOpen: boolean;
 }
 
-/** @returns undefined: it is not plain. */
+/** @returns undefined: the text is not plain. */
 export function plainCommands(text: string): PlainCommands | undefined {
   const names: string[] = [];
   let name: string | undefined;
@@ -46,13 +46,13 @@ export function plainCommands(text: string): PlainCommands | undefined {
   return { names, variables: variablesIn(text), isOpen: name !== undefined };
 }
 
-/** Those of single quotes too: rather too many than too few. */
+/** Finds variables, those in single quotes too: some too many, but none too few. */
 function variablesIn(text: string): string[] {
   const found = text.matchAll(/\$\{?([A-Za-z_]\w*)|(?:^|[\s;&|])([A-Za-z_]\w*)\+?=/g);
   return [...found].map(([, read, set]) => read ?? set ?? '');
 }
 
-/** Blanks, a separator of commands, a redirection, or a word that stays the words that it is. */
+/** Blanks, a separator of commands, a redirection, or a word that expands to no other words. */
 const PIECE =
   /[ \t]+|(\n|;|&&|\|\|?)|(\d*[<>]&(?:\d+|-)(?![^\s;&|<>])|(?:\d*|&)>>?(?![>&|(])|\d*<(?![<>&(]))|((?:[\w./:=@%+,^*?![\]{}~-]|[^\0-\x7f]|'[^']*'|\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|[?$!])|"(?:[^"$`\\]|\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|[?$!]))*")+)/y;
 
@@ -60,10 +60,10 @@ const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
 
 const NAME = /^(?:[\w./+-]+|\[|:)$/;
 
-/** Those that read or set a variable with `-v` or `-R`. */
+/** Builtins that read or set a variable with `-v` or `-R`. */
 const TESTING: ReadonlySet<string> = new Set(['[', 'test', 'printf']);
 
-/** Reserved words, and builtins but those that only print, test, leave or go to a directory. */
+/** Reserved words, and builtins except those that only print, test, exit or change the directory. */
 const NOT_PLAIN: ReadonlySet<string> = new Set([
   ...['case', 'coproc', 'do', 'done', 'elif', 'else', 'esac', 'fi', 'for', 'function', 'if', 'in'],
   ...['select', 'then', 'time', 'until', 'while'],

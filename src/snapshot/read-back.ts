@@ -1,9 +1,9 @@
 import type { CapturedShell, Variable } from './capture-script.js';
 
 /**
- * What bash reads as it was, of what it has printed: that is not always what it can read.
+ * Returns the functions that bash has read back unchanged: it cannot read all that it prints.
  *
- * @param found What a shell has that has read it; undefined: that could not be seen.
+ * @param found The state of a shell that has read them; undefined when it could not be seen.
  */
 export function readableFunctions(
   definitions: ReadonlyMap<string, string>,
@@ -16,7 +16,7 @@ export function readableFunctions(
   return new Set(same.map(([name]) => name));
 }
 
-/** The variables that are read as they were: see {@link readableFunctions}. */
+/** Returns the variables that were read back unchanged: see {@link readableFunctions}. */
 export function readableVariables(
   declared: ReadonlyMap<string, Variable>,
   found: Pick<CapturedShell, 'variables'> | undefined,
@@ -28,7 +28,7 @@ export function readableVariables(
   return new Set(same.map(([name]) => name));
 }
 
-/** The keys of an associative array have no order that stays. */
+/** Sorts the keys of an associative array, which have no fixed order. */
 function withoutOrder(declaration: string): string {
   return declaration.startsWith('declare -A')
     ? declaration.replace(/\)\n$/, ' ').split(' [').sort().join(' [')

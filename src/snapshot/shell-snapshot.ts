@@ -30,56 +30,56 @@ import {
 } from './snapshot-text.js';
 import { UnaffectedCommands } from './unaffected-commands.js';
 
-/** How a snapshot is made. */
+/** Settings for making a snapshot. */
 interface SnapshotSource {
-  /** Absolute. */
+  /** Absolute path of the rc file. */
   readonly rcFile: string;
   readonly timeoutMs: number;
-  /** The environment block that the rc file finds. */
+  /** The environment block for the rc file. */
   readonly environment: () => string;
   readonly shell: readonly string[] | undefined;
-  /** The sandbox that the rc file is read in, and in which this directory of ours is seen. */
+  /** The sandbox in which the rc file is read, and in which the snapshot's directory is visible. */
   readonly sandboxWith: (directory: string) => SandboxPolicy | undefined;
-  /** Whether commands may have a variable that the rc file has set; by name and declaration. */
+  /** Returns whether commands may have a variable that the rc file has set; by name and declaration. */
   readonly mayKeep: (name: string, declaration: string) => boolean;
 }
 
 type Variables = Readonly<Record<string, string | undefined>> | undefined;
 
-/** What commands take from a snapshot. */
+/** A snapshot that commands can use. */
 export interface ReadySnapshot {
-  /** Where it is: shells read it there. */
+  /** The snapshot's directory, which shells read. */
   readonly directory: string;
   /**
-   * What a shell is given for a command.
+   * Returns the text that a shell is given for a command.
    *
-   * @param variables Those that the tool's owner and the call have set.
+   * @param variables Variables that the tool's owner and the call have set.
    */
   readonly textFor: (command: string, variables: Variables) => string;
   /** `PATH` after the rc file. */
   readonly path: string;
   /** Variables that the rc file has exported. */
   readonly exported: Readonly<Record<string, string>>;
-  /** A pipeline fails when any of its programs does. */
+  /** Whether `pipefail` is set: a pipeline fails when any of its programs does. */
   readonly pipefail: boolean;
 }
 
 const PREFIX = 'snapshot-';
 const MAX_AGE_MS = 7 * 24 * 3600 * 1000;
 const MAX_DUMP_BYTES = 8 * 1024 * 1024;
-/** An interactive bash ignores SIGTERM; what it runs need not be asked twice. */
+/** A short grace period: an interactive bash ignores SIGTERM, and its children need no more. */
 const GRACE_MS = 50;
 
 /**
- * What an rc file of the user leaves in an interactive bash, kept in a file. It is captured once,
- * when it is first needed. If that fails there is none, which is told once.
+ * The state that a user's rc file leaves in an interactive bash, kept in files. It is captured once, when
+ * it is first needed. If that fails there is no snapshot, and one warning.
  */
 export class ShellSnapshot {
   readonly #source: SnapshotSource;
   readonly #warn: (message: string) => void;
   /**
-   * Of the command under way: what the rc file starts, such as an agent for keys, goes when it has
-   * been read.
+   * Owner of the running command: processes that the rc file starts, such as a key agent, are ended once
+   * it has been read.
    */
   #owner: Owner | undefined;
   #captured: Promise<ReadySnapshot | undefined> | undefined;
@@ -91,13 +91,13 @@ export class ShellSnapshot {
     this.#warn = warn;
   }
 
-  /** The snapshot; undefined: there is none. */
+  /** Returns the snapshot; undefined when there is none. */
   ready(): Promise<ReadySnapshot | undefined> {
     this.#captured ??= this.#disposed ? Promise.resolve(undefined) : this.#capture();
     return this.#captured;
   }
 
-  /** Removes it. */
+  /** Removes the snapshot. */
   async dispose(): Promise<void> {
     this.#disposed = true;
     await this.#owner?.dispose(GRACE_MS);
@@ -119,7 +119,7 @@ export class ShellSnapshot {
 
   async #captureInto(directory: string): Promise<ReadySnapshot> {
     const { rcFile, mayKeep } = this.#source;
-    // Not found is better told by the system than by a shell that says nothing.
+    // The system's error for a missing file says more than a silent shell.
     await access(rcFile, constants.R_OK);
     const captured = parseCapture(await this.#dumpOf(captureCommand(rcFile), directory));
     if (captured === undefined) throw new Error('it ended the shell, or that is not bash');
@@ -137,7 +137,7 @@ export class ShellSnapshot {
     let found = await this.#readBack(file, directory);
     const readable = readableVariables(declared, found);
     if (readable.size < declared.size) {
-      // One that cannot be read may have kept the rest from being read.
+      // A declaration that cannot be read may have stopped bash from reading the rest.
       await writeSnapshot(readable);
       found = await this.#readBack(file, directory);
     }
@@ -159,7 +159,7 @@ export class ShellSnapshot {
     };
   }
 
-  /** What a shell has that has read a snapshot; undefined: that could not be seen. */
+  /** Returns the state of a shell that has read a snapshot; undefined when it could not be seen. */
   async #readBack(file: string, directory: string): Promise<CapturedShell | undefined> {
     try {
       return parseCapture(await this.#dumpOf(readBackCommand(file), directory));
@@ -168,7 +168,7 @@ export class ShellSnapshot {
     }
   }
 
-  /** What a command prints. Text is one character a byte. */
+  /** Returns the output of a command. Text is one character a byte. */
   async #dumpOf(command: string, directory: string): Promise<string> {
     if (this.#disposed) throw new Error('the tool has been disposed of');
     const { timeoutMs, environment, shell, sandboxWith } = this.#source;
@@ -200,7 +200,10 @@ export class ShellSnapshot {
   }
 }
 
-/** Code of the caller's may have run before, or the shell reads what it is given by other rules. */
+/**
+ * Returns whether variables make the shell run code of the caller's first, or read its text by other
+ * rules.
+ */
 function steersShell(variables: Variables): boolean {
   return Object.entries(variables ?? {}).some(
     ([name, value]) => value !== undefined && isShellVariable(name),
@@ -212,7 +215,7 @@ async function writeFunctions(
   functions: ReadonlyMap<string, string>,
 ): Promise<void> {
   await mkdir(join(directory, FUNCTIONS), { mode: 0o700 });
-  // One by one: all at once they would take a descriptor each.
+  // One by one, since all at once would take a file descriptor each.
   for (const [name, text] of functions) await write(join(directory, FUNCTIONS, name), text);
   const { every } = filesForAll(directory, functions.keys(), new Set());
   await write(join(directory, 'every'), every);
@@ -230,7 +233,7 @@ async function writeStubs(of: {
   return needed;
 }
 
-/** As `w`, but not through a link. */
+/** As flag `w`, but not through a symlink. */
 const NO_LINK = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
 
 function write(file: string, text: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { CapturedShell } from './capture-script.js';
 import type { Selection } from './function-files.js';
 import { RESERVED } from './kept-functions.js';
 
-/** Options that make a shell something else than a runner of commands, or only fit a terminal. */
+/** Options that would make a shell unfit for running commands, or only fit a terminal. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...['onecmd', 'monitor', 'restricted', 'errexit', 'noexec'],
   ...['history', 'histexpand', 'emacs', 'vi', 'ignoreeof', 'notify', 'privileged'],
@@ -11,20 +11,20 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   ...['expand_aliases', 'login_shell', 'restricted_shell'],
 ]);
 
-/** What a snapshot is made of. */
+/** The contents of a snapshot. */
 interface SnapshotParts {
-  /** Where it is, and its functions. */
+  /** Directory of the snapshot and its functions. */
   readonly directory: string;
-  /** Of variables, as `declarationsOf` makes them. */
+  /** Declarations of variables, as `declarationsOf` makes them. */
   readonly declarations: readonly string[];
-  /** As {@link changedOptions} tells them. */
+  /** Changed options, from {@link changedOptions}. */
   readonly options: readonly string[];
   readonly aliases: ReadonlyMap<string, string>;
 }
 
 /**
- * What is sourced before a command: variables, functions, options, aliases. Aliases come last, or
- * they would be expanded in the functions.
+ * Makes the file that is sourced before a command: variables, functions, options, aliases. Aliases come
+ * last, or they would be expanded in the functions.
  */
 export function snapshotText({ directory, declarations, options, aliases }: SnapshotParts): string {
   return [
@@ -42,13 +42,13 @@ export function snapshotText({ directory, declarations, options, aliases }: Snap
 }
 
 /**
- * The command with a snapshot sourced before it. Aliases apply to what is parsed after they are
- * known, so the command is parsed by an `eval` of its own; on the same line, so that its lines keep
- * their numbers. Without the file it runs all the same.
+ * Returns the command with a snapshot sourced before it. Aliases apply to text that is parsed after they
+ * are defined, so the command is parsed by an `eval` of its own; on the same line, so that its lines keep
+ * their numbers. Without the file the command runs all the same.
  *
- * @param selection Of functions: see `NeededFunctions`.
- * @param runsCodeFirst Code of the caller's runs before, which may have put a function in place of
- *   `eval`, or an alias in place of any word. Then the command stands as it is, on a line of its own.
+ * @param selection Functions to source: see `NeededFunctions`.
+ * @param runsCodeFirst Whether code of the caller's runs before, which may have replaced `eval` by a
+ * function, or any word by an alias. Then the command stands unquoted, on a line of its own.
  */
 export function withSnapshot(
   file: string,
@@ -61,7 +61,10 @@ export function withSnapshot(
   return `command ${source}; eval -- ${quoteWord(command, 'plain')}`;
 }
 
-/** The lines that an rc file has changed: the rest is as in every shell, or as in every terminal. */
+/**
+ * Returns the option lines that an rc file has changed: the others are the same in every shell, or in
+ * every terminal.
+ */
 export function changedOptions({
   optionsBefore,
   optionsAfter,
@@ -73,7 +76,7 @@ export function changedOptions({
   });
 }
 
-/** Whether functions may be stubs with the options of an rc file: see `NeededFunctions`. */
+/** Returns whether functions may be stubs with the options of an rc file: see `NeededFunctions`. */
 export function allowsStubs(options: readonly string[]): boolean {
   return options.every((line) =>
     /^(?:shopt -[su] (?!extdebug|compat)|set [-+]o (?:pipefail|no(?:clobber|glob|unset)|physical)$)/.test(
@@ -86,12 +89,15 @@ function aliasLine(aliases: ReadonlyMap<string, string>): string[] {
   return aliases.size === 0 ? [] : [`\\builtin alias -- ${aliasWords(aliases)}`];
 }
 
-/** What `alias` is given for them. */
+/** Returns the arguments of `alias` that define them. */
 export function aliasWords(aliases: Iterable<readonly [name: string, value: string]>): string {
   return [...aliases].map(([name, value]) => quoteWord(`${name}=${value}`, 'plain')).join(' ');
 }
 
-/** Those whose names `alias` takes; with a blank or an operator one could not be called anyhow. */
+/**
+ * Selects aliases whose names `alias` accepts; a name with a blank or an operator could not be called
+ * anyway.
+ */
 export function keptAliases(aliases: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   return new Map(
     [...aliases].filter(([name]) => /^[^ \t\n/$`='"\\|&;()<>]+$/.test(name) && !RESERVED.has(name)),

@@ -3,19 +3,19 @@ import { HANDLER } from './kept-functions.js';
 import { plainCommands } from './plain-commands.js';
 import { aliasWords } from './snapshot-text.js';
 
-/** What a snapshot has that could matter to a command. */
+/** The parts of a snapshot that could matter to a command. */
 interface SnapshotContents {
   readonly functions: ReadonlyMap<string, string>;
   readonly aliases: ReadonlyMap<string, string>;
-  /** Lines of `shopt` and `set` for options that are other than in every shell. */
+  /** Lines of `shopt` and `set` for options that differ from those of a new shell. */
   readonly options: readonly string[];
   /** Variables for the shell alone, by name. */
   readonly declared: ReadonlyMap<string, unknown>;
 }
 
 /**
- * Commands that no function and no variable of a snapshot can change, as most are: of programs, by
- * their names. They need not read it.
+ * Finds commands that no function and no variable of a snapshot can change, as most are: calls of
+ * programs by their names. They need not read the snapshot.
  */
 export class UnaffectedCommands {
   readonly #functions: ReadonlyMap<string, string>;
@@ -35,7 +35,10 @@ export class UnaffectedCommands {
       !functions.has(HANDLER) && ![...declared.keys()].some((name) => OF_THE_SHELL.test(name));
   }
 
-  /** What a shell is given for a command: itself, if it can be; undefined: it needs the snapshot. */
+  /**
+   * Returns the text that a shell is given for a command: the command itself, if possible; undefined when
+   * it needs the snapshot.
+   */
   textFor(command: string): string | undefined {
     const used = new Map<string, string>();
     if (!this.#thereAreSome || !this.#isUnaffected(command, used)) return undefined;
@@ -45,7 +48,7 @@ export class UnaffectedCommands {
     return `{ ${before.join('; ')}; } >/dev/null 2>&1; eval -- ${quoteWord(command, 'plain')}`;
   }
 
-  /** @param used Gets the aliases. */
+  /** @param used Collects the aliases. */
   #isUnaffected(text: string, used: Map<string, string>): boolean {
     const commands = plainCommands(text);
     if (commands === undefined || commands.variables.some((one) => this.#isOfSnapshot(one))) {
@@ -68,12 +71,12 @@ export class UnaffectedCommands {
   }
 }
 
-/** Variables that tell of options, of what was read and of what ran. */
+/** Variables that tell about options, about files that were read and about commands that ran. */
 const TELLS_OF_SHELL = /^(?:_|BASH\w*|SHELLOPTS)$/;
 
-/** Options that only matter when somebody types. */
+/** Options that only matter when a user types. */
 const FOR_TYPISTS =
   / (?:autocd|cdspell|checkjobs|checkwinsize|cmdhist|complete_fullquote|direxpand|dirspell|force_fignore|hist\w+|hostcomplete|lithist|no_empty_cmd_completion|progcomp\w*|promptvars)$/;
 
-/** Variables that bash itself follows, in a command of any kind. */
+/** Variables that bash itself uses, in any kind of command. */
 const OF_THE_SHELL = /^(?:LC_\w+|LANG|HOME|GLOBSORT)$/;
