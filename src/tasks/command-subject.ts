@@ -11,23 +11,23 @@ import { settlesWithin } from '../support/timing.js';
 import { OutputRing } from './output-ring.js';
 import type { OutputStretch, SubjectState, TaskSubject } from './subject.js';
 
-/** Output of a command that is kept in memory for those who follow it, in bytes. */
+/** Bytes of a command's output that are kept in memory for its followers. */
 const RING_BYTES = 256 * 1024;
 
-/** The engine's own time from SIGTERM to SIGKILL, and how long it tries after it. */
+/** The engine's own time from SIGTERM to SIGKILL, and how long it retries after that. */
 const GRACE_MS = 5000;
 const PATIENCE_MS = 5000;
 
-/** What is known of a command before it is started. */
+/** Facts about a command that are known before it is started. */
 interface Prospect {
-  /** The file that its output is written to beside, from its first byte on, if it gets long. */
+  /** The file that long output is also written to, from its first byte on. */
   readonly outputFile?: string | undefined;
-  /** It has a stdin to write to, or a terminal. */
+  /** Whether the command has a stdin to write to, or a terminal. */
   readonly takesInput: boolean;
   readonly terminal?: TerminalSize | undefined;
 }
 
-/** A command of this process, followed from before its start until nobody of it is left. */
+/** A command of this process, followed from before its start until no process of it is left. */
 export class CommandSubject implements TaskSubject, CommandFollower {
   readonly takesInput: boolean;
   readonly terminal: TerminalSize | undefined;
@@ -61,16 +61,16 @@ export class CommandSubject implements TaskSubject, CommandFollower {
     return this.#outputFile;
   }
 
-  /** The command runs. */
+  /** Takes the handle of the running command. */
   readonly started = ({ handle }: Pick<StartedCommand, 'handle'>): void => {
-    // While it runs, or nobody could say later.
+    // Asked while the command runs, since the engine could not tell later.
     this.#gone = handle.gone();
     this.#quietSince = Date.now();
     this.#start(handle);
     this.#tell();
   };
 
-  /** It has printed this. */
+  /** Takes printed output. */
   readonly tell = (chunk: OutputChunk): void => {
     this.#ring.push(chunk);
     this.#quietSince = Date.now();
@@ -78,10 +78,10 @@ export class CommandSubject implements TaskSubject, CommandFollower {
   };
 
   /**
-   * It has ended.
+   * Notes that the command has ended.
    *
-   * @param receipt Undefined: it was never started.
-   * @param outputFile Where all of its output is by now, if that is known.
+   * @param receipt Undefined: the command was never started.
+   * @param outputFile The file with all of its output by now, if that is known.
    */
   conclude(receipt: Receipt | undefined, outputFile = this.#outputFile): void {
     this.#outputFile = outputFile;
@@ -138,7 +138,7 @@ export class CommandSubject implements TaskSubject, CommandFollower {
   async end(graceMs?: number): Promise<void> {
     const handle = await this.#started;
     handle?.cancel(graceMs);
-    // Who survives SIGKILL is not waited for.
+    // Does not wait longer for a process that survives SIGKILL.
     await settlesWithin(this.#gone, (graceMs ?? GRACE_MS) + PATIENCE_MS, 'keepsAlive');
   }
 
@@ -152,7 +152,7 @@ export class CommandSubject implements TaskSubject, CommandFollower {
   }
 }
 
-/** What is in a file from a position on; nothing, if it can't be read. */
+/** Reads a file from a position on; returns nothing if it cannot be read. */
 async function readAt(path: string, position: number, maxBytes: number): Promise<Buffer> {
   try {
     const file = await openHostFile(path, constants.O_RDONLY);

@@ -1,14 +1,14 @@
 import { newestOf } from '../support/text.js';
 
-/** As many tasks run as may. The message is for the model. */
+/** The limit of running tasks is reached. The message is for the model. */
 export class TaskLimitError extends Error {
   override readonly name = 'TaskLimitError';
-  /** How many may run. */
+  /** The number of tasks that may run at once. */
   readonly maxRunning: number;
-  /** Those that do; the ones on their way have no id yet. */
+  /** Ids of the running tasks; those being started have none yet. */
   readonly running: readonly string[];
 
-  /** An error that names the limit, and the tasks that run. */
+  /** Creates an error that names the limit, and the running tasks. */
   constructor(maxRunning: number, running: readonly string[]) {
     const ids = newestOf(running);
     super(
@@ -20,7 +20,7 @@ export class TaskLimitError extends Error {
   }
 }
 
-/** There is no such task. The message is for the model: it says which there are. */
+/** There is no such task. The message is for the model: it lists the tasks there are. */
 export class UnknownTaskError extends Error {
   override readonly name = 'UnknownTaskError';
 }

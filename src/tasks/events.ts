@@ -6,34 +6,37 @@ import { readOutput, type TaskOutput } from './output.js';
 import type { TaskStatus } from './status.js';
 import type { TaskSubject } from './subject.js';
 
-/** What a runtime is told of a task, at most once every 200 ms: all that has happened since. */
+/**
+ * An event about a task, sent to a runtime at most once every 200 ms: all that has happened since the
+ * last one.
+ */
 export interface TaskEvent {
-  /** How it stands. */
+  /** The task's status. */
   readonly task: TaskStatus;
-  /** What it has printed since the last event; absent: nothing. */
+  /** The output since the last event; absent when there is none. */
   readonly output?: TaskOutput & {
-    /** More than is told: only its end is here. */
+    /** Whether there was more output: only its end is here. */
     readonly flood: boolean;
   };
-  /** What else has happened, oldest first. */
+  /** Further news, oldest first. */
   readonly news: readonly TaskNews[];
 }
 
-/** Whoever is told of tasks. */
+/** A listener to events of tasks. */
 export type TaskListener = (event: TaskEvent) => void;
 
 const INTERVAL_MS = 200;
-/** Of a flood so much is told, in bytes. */
+/** The most bytes of output in an event. */
 const SHOWN_BYTES = 4096;
 
-/** Who is told, and of whom. */
+/** The task that events are about. */
 interface Told {
   readonly subject: TaskSubject;
   readonly status: () => TaskStatus;
   readonly conditions: LookoutConditions;
 }
 
-/** Tells a runtime what happens to one task, until nobody of it is left. */
+/** Sends the events of one task to a runtime, until no process of it is left. */
 export class TaskEvents {
   readonly #told: Told;
   readonly #listeners: Set<TaskListener>;
@@ -43,11 +46,11 @@ export class TaskEvents {
   #lastAt = Number.NEGATIVE_INFINITY;
   #stopTimer: (() => void) | undefined;
   #isLooking = false;
-  /** Something has happened while it looked. */
+  /** Whether something has happened during the current look. */
   #isDue = false;
   #over = false;
 
-  /** @param listeners Those who are told; there may come others, and who throws is taken out. */
+  /** @param listeners May grow later; a listener that throws is removed. */
   constructor(told: Told, listeners: Set<TaskListener>) {
     this.#told = told;
     this.#listeners = listeners;
@@ -59,14 +62,14 @@ export class TaskEvents {
     this.#due(0);
   }
 
-  /** Nothing is told after this. */
+  /** Stops the events. */
   stop(): void {
     this.#over = true;
     this.#stopWatching();
     this.#stopTimer?.();
   }
 
-  /** There may be something to tell in so many milliseconds, or when the interval has passed. */
+  /** Plans a look in `ms` milliseconds, or when the interval has passed. */
   #due(ms: number): void {
     if (this.#over) return;
     if (this.#isLooking) {
@@ -78,7 +81,7 @@ export class TaskEvents {
     this.#stopTimer = startTimer(wait, () => this.#look().catch(this.#failed));
   }
 
-  /** What can't be looked at must not end the host; whoever waits for it is told so. */
+  /** A failed look must not end the host; a wait for the task reports the error to its caller. */
   readonly #failed = (error: unknown): void => {
     warnHost(`a task can't be looked at any more: ${describeThrown(error)}`);
     this.stop();

@@ -2,18 +2,18 @@ import { abortReason, onAbort, throwIfAborted } from '../support/abort.js';
 import type { Task } from './task.js';
 import type { Awaited, Until } from './wait.js';
 
-/** What happened first, and to which task. */
+/** The first event, and its task. */
 interface FirstOf {
   readonly task: Task;
   readonly awaited: Awaited;
 }
 
 /**
- * Waits until something happens to one of the tasks, or its end is there already. Meanwhile their
- * ends are for the caller. A line counts that no model has seen yet.
+ * Waits until something happens to one of the tasks, or one has ended already. During the wait, the
+ * caller gets the tasks' ends. A line counts if no model has seen it yet.
  *
  * @returns Undefined: the time was up, or there is nothing to wait for.
- * @throws What the signal was aborted with.
+ * @throws The reason of the aborted signal.
  */
 export async function waitForFirst(
   tasks: readonly Task[],
@@ -23,7 +23,7 @@ export async function waitForFirst(
   if (signal) throwIfAborted(signal);
   const running = tasks.filter(({ end }) => end === undefined);
   if (running.length === 0 || tasks.some(({ hasNews }) => hasNews)) return undefined;
-  // One each, and one listener on the caller's: Node warns of a leak at the eleventh.
+  // A signal for each task, and one listener on the caller's: Node warns of a leak at the eleventh.
   const stops = running.map(() => new AbortController());
   const stopAll = (): void => {
     for (const stop of stops) stop.abort();

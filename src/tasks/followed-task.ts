@@ -10,23 +10,23 @@ import type { TaskState } from './status.js';
 import type { TaskSubject } from './subject.js';
 import { type Awaited, checkUntil, type Until, waitUntil } from './wait.js';
 
-/** From where on output is read. Sizes in bytes. */
+/** Options for reading output. Sizes in bytes. */
 export interface ReadOptions {
-  /** A cursor that was given before: a position in bytes. Default: 0, the beginning. */
+  /** A cursor from an earlier read: a position in bytes. Default: 0, the beginning. */
   readonly since?: number | undefined;
-  /** Default: 65,536. */
+  /** The most bytes to read. Default: 65,536. */
   readonly maxBytes?: number | undefined;
 }
 
-/** How something is waited for. */
+/** Options for a wait. */
 export interface WaitOptions {
-  /** The cursor from which on a line counts. Default: 0, so that what was printed before counts. */
+  /** The cursor from which on a line counts. Default: 0, so that earlier output counts. */
   readonly since?: number | undefined;
-  /** Ends the wait; the task goes on. Default: nothing does. */
+  /** Aborting it ends the wait; the task goes on. Default: none. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How a task is ended. */
+/** Options for ending a task. */
 export interface StopOptions {
   /** Time from SIGTERM to SIGKILL, in milliseconds. Default: that of its start. */
   readonly graceMs?: number | undefined;
@@ -37,11 +37,11 @@ const WAIT_NAMES: OptionNames<WaitOptions> = { since: true, signal: true };
 const STOP_NAMES: OptionNames<StopOptions> = { graceMs: true };
 const READ_BYTES = 64 * 1024;
 
-/** What can be done with any task, of this process or detached. */
+/** The methods of any task, of this process or detached. */
 export class FollowedTask {
-  /** Its id among its manager's, or among the user's detached ones. */
+  /** The task's id in its manager, or among the user's detached tasks. */
   readonly id: string;
-  /** What it follows. */
+  /** The command that the task follows. */
   protected readonly followed: TaskSubject;
   #screen: TaskScreen | undefined;
 
@@ -50,12 +50,12 @@ export class FollowedTask {
     this.followed = subject;
   }
 
-  /** How it stands. */
+  /** The task's current state. */
   get state(): TaskState {
     return this.followed.state.kind;
   }
 
-  /** All that is known of how its command ended; undefined: it runs, or was never started. */
+  /** The receipt of its command; undefined while it runs, or when it was never started. */
   get receipt(): Receipt | undefined {
     const { state } = this.followed;
     return state.kind === 'left' || state.kind === 'ended' ? state.receipt : undefined;
@@ -67,8 +67,8 @@ export class FollowedTask {
   }
 
   /**
-   * What it has printed since a cursor, in whole characters. What processes print that its command
-   * has left is not kept.
+   * Reads its output since a cursor, in whole characters. Output of processes that the command has left
+   * running is not kept.
    *
    * @throws {InputError} An option is not valid.
    */
@@ -79,7 +79,7 @@ export class FollowedTask {
   }
 
   /**
-   * Waits for what happens first of what is named, or for its end. The task goes on.
+   * Waits for the first of the named events, or for the command's end. The task goes on.
    *
    * ```ts
    * const server = await tasks.start('npm run dev', { cwd });
@@ -88,7 +88,7 @@ export class FollowedTask {
    * ```
    *
    * @throws {InputError} An option is not valid.
-   * @throws What the signal was aborted with.
+   * @throws The reason of the aborted signal.
    */
   async wait(until: Until = {}, options: WaitOptions = {}): Promise<Awaited> {
     const { since = 0, signal } = readOptions('options', options, WAIT_NAMES);
@@ -96,16 +96,19 @@ export class FollowedTask {
     return waitUntil(this.followed, checkUntil(until), since, signal);
   }
 
-  /** Its processes now, leader and all that it has started; undefined: they could not be looked at. */
+  /**
+   * Lists its current processes, the leader and its descendants; undefined when they could not be
+   * examined.
+   */
   members(): Promise<readonly BackgroundProcess[] | undefined> {
     return this.followed.members();
   }
 
   /**
-   * Writes to its stdin, or types into its terminal: `\r` is Enter there, `\x03` Ctrl-C.
+   * Writes to its stdin, or types into its terminal: there `\r` is Enter, `\x03` Ctrl-C.
    *
-   * @throws {InputError} It was not started with `stdin: 'pipe'` or `pty`.
-   * @throws Error with `code: 'EPIPE'`: it has ended, or closed its stdin.
+   * @throws {InputError} The task was not started with `stdin: 'pipe'` or `pty`.
+   * @throws Error with `code: 'EPIPE'`: the command has ended, or closed its stdin.
    */
   async write(data: string | Uint8Array): Promise<void> {
     checkData('data', data);
@@ -113,9 +116,9 @@ export class FollowedTask {
   }
 
   /**
-   * What is on its terminal, as text, without the blank lines at its end.
+   * Returns the screen of its terminal as text, without the blank lines at its end.
    *
-   * @throws {InputError} It was not started with `pty`.
+   * @throws {InputError} The task was not started with `pty`.
    */
   async screen(): Promise<string> {
     const { terminal } = this.followed;
@@ -124,13 +127,13 @@ export class FollowedTask {
     return this.#screen.text();
   }
 
-  /** Closes its stdin, once everything is written. */
+  /** Closes its stdin, once all data is written. */
   closeInput(): void {
     this.followed.closeInput();
   }
 
   /**
-   * Signals its process group, as Ctrl-C does with 'SIGINT'; false: its command has ended.
+   * Signals its process group, as Ctrl-C does with 'SIGINT'. Returns false when its command has ended.
    *
    * @throws {InputError} There is no such signal.
    */
@@ -140,10 +143,10 @@ export class FollowedTask {
   }
 
   /**
-   * Ends all of it, also what its command has left: SIGTERM, grace, SIGKILL. Resolves when nobody is
-   * left, or it is known that somebody can't be ended: see `members()`.
+   * Ends all of its processes, including those that its command has left running: SIGTERM, grace period,
+   * SIGKILL. Resolves when no process is left, or one is known that cannot be ended: see `members()`.
    *
-   * @throws {InputError} The grace is no time in milliseconds, or an option is unknown.
+   * @throws {InputError} The grace period is not a time in milliseconds, or an option is unknown.
    */
   async stop(options: StopOptions = {}): Promise<void> {
     const { graceMs } = readOptions('options', options, STOP_NAMES);

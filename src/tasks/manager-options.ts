@@ -17,23 +17,23 @@ import type { TaskEnd, TaskStatus } from './status.js';
 export interface TaskManagerOptions {
   /** How many tasks may run at once. Default: 15. */
   readonly maxRunning?: number | undefined;
-  /** How long a task that has ended can still be asked for. Default: 300,000 (5 minutes). */
+  /** How long a task is kept after its end. Default: 300,000 (5 minutes). */
   readonly keepMs?: number | undefined;
-  /** How many tasks that have ended can be asked for; of more, the oldest are forgotten. Default: no limit. */
+  /** How many ended tasks are kept; of more, the oldest are forgotten. Default: no limit. */
   readonly maxEnded?: number | undefined;
   /**
-   * Is told the end of each task that no tool waits for, so that the runtime can tell the model. The
-   * tools do not give that end again. Default: nobody is told.
+   * Called with the end of each task that no tool waits for, so that the runtime can tell the model. The
+   * tools do not return that end again. Default: none.
    */
   readonly onEnd?: ((status: TaskStatus, end: TaskEnd) => void) | undefined;
-  /**
-   * Is told of everything that happens to each task, at most every 200 ms: output, news, ends.
-   * Default: nobody is told.
-   */
+  /** Called with all events of each task, at most every 200 ms: output, news, ends. Default: none. */
   readonly onEvent?: TaskListener | undefined;
-  /** What counts as news for `onEvent`, besides the ends. Default: ports. */
+  /** The news for `onEvent`, besides the ends. Default: ports. */
   readonly watch?: LookoutConditions | undefined;
-  /** `bg_1`, `bg_2`, … or `task_1f0c9a3b`, which nobody can guess. Default: 'counted'. */
+  /**
+   * The form of ids: 'counted', `bg_1`, `bg_2`, …; or 'random', `task_1f0c9a3b`, which cannot be guessed.
+   * Default: 'counted'.
+   */
   readonly ids?: 'counted' | 'random' | undefined;
 }
 
@@ -48,7 +48,7 @@ const NAMES: OptionNames<TaskManagerOptions> = {
 };
 const WATCH_NAMES: OptionNames<LookoutConditions> = { lines: true, ports: true, silentMs: true };
 
-/** The options with everything decided. */
+/** The options, with the defaults filled in. */
 interface TaskManagerSettings {
   readonly maxRunning: number;
   readonly keepMs: number;
@@ -62,7 +62,7 @@ interface TaskManagerSettings {
 /**
  * Fills in the defaults.
  *
- * @param within What stands before the name of an option in a message about it.
+ * @param within Text before the name of an option in an error message.
  * @throws {InputError} An option is not valid.
  */
 export function resolveManagerOptions(

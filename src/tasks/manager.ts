@@ -12,10 +12,10 @@ import type { TaskEnd } from './status.js';
 import type { TaskSubject } from './subject.js';
 import { Task, type TaskWork } from './task.js';
 
-/** Is told of a task, and what it follows. */
+/** Called with a new task, and the command that it follows. */
 type TaskFollower = (task: Task, subject: TaskSubject) => void;
 
-/** Keeps the commands that outlive their calls, and for a while those that have ended. */
+/** Keeps the commands that outlive their calls, and for some time those that have ended. */
 export class TaskManager {
   /** How many tasks may run at once. */
   readonly maxRunning: number;
@@ -23,15 +23,15 @@ export class TaskManager {
   readonly #listeners = new Set<TaskListener>();
   readonly #followers = new Set<TaskFollower>();
   readonly #tasks = new Map<string, Task>();
-  /** By id: takes back that a task which has ended will be forgotten. */
+  /** Functions that cancel the removal of an ended task, by its id. */
   readonly #forgetting = new Map<string, () => void>();
-  /** Tasks on their way to be started. */
+  /** The number of tasks that are being started. */
   #starting = 0;
   #disposed = false;
   #lastId = 0;
 
   /**
-   * @param within What stands before the name of an option in a message about it.
+   * @param within Text before the name of an option in an error message.
    * @throws {InputError} An option is not valid.
    */
   constructor(given: TaskManagerOptions = {}, within = '') {
@@ -42,10 +42,10 @@ export class TaskManager {
   }
 
   /**
-   * Tells of tasks that are started from now on, as `onEvent` is told.
+   * Adds a listener to events of tasks that are started from now on, like `onEvent`.
    *
-   * @returns Stops it.
-   * @throws {InputError} It is no function.
+   * @returns A function that removes it.
+   * @throws {InputError} `listener` is not a function.
    */
   subscribe(listener: TaskListener): () => void {
     if (typeof listener !== 'function') checkFunction('listener', listener ?? 'nothing');
@@ -54,17 +54,17 @@ export class TaskManager {
   }
 
   /**
-   * Tells of each task that is kept from now on, at once and before anybody else knows of it: for
-   * those who follow them from elsewhere.
+   * Adds a follower that is called with each task kept from now on, before any other code knows of the
+   * task: for remote followers.
    *
-   * @returns Stops it.
+   * @returns A function that removes it.
    */
   onTask(follower: TaskFollower): () => void {
     this.#followers.add(follower);
     return () => this.#followers.delete(follower);
   }
 
-  /** Whether another task may run. */
+  /** Returns whether another task may run. */
   hasRoom(): boolean {
     return this.#running().length + this.#starting < this.maxRunning;
   }
@@ -79,8 +79,8 @@ export class TaskManager {
   }
 
   /**
-   * Starts a command that is followed, as `spawn()` starts one: until it ends, its `owner` is
-   * disposed of or its `signal` aborted, or the host ends.
+   * Starts a command as a task, like `spawn()`: it runs until it ends, its `owner` is disposed of, its
+   * `signal` is aborted, or the host ends.
    *
    * ```ts
    * const tasks = new TaskManager({ onEvent: (event) => console.log(event.task.id, event.news) });
@@ -89,14 +89,14 @@ export class TaskManager {
    *
    * @throws {InputError} An option is not valid; nothing was started.
    * @throws {TaskLimitError} No other task may run; nothing was started.
-   * @throws {LaunchError} It could not be started.
+   * @throws {LaunchError} The command could not be started.
    */
   start(command: string, options: TaskOptions = {}): Promise<Task> {
     return inLaterTurn(() => this.begin(() => startWork(command, options)));
   }
 
   /**
-   * Makes a task of something that has been started.
+   * Makes a task of work that has been started.
    *
    * @param startedAt When, by the clock of `performance.now()`.
    * @throws {TaskLimitError} No other task may run.
@@ -107,7 +107,7 @@ export class TaskManager {
   }
 
   /**
-   * Makes a task of something that runs without it, however many do.
+   * Makes a task of work that runs in any case, whatever the number of running tasks.
    *
    * @param startedAt When, by the clock of `performance.now()`.
    */
@@ -116,10 +116,10 @@ export class TaskManager {
   }
 
   /**
-   * Starts something and makes a task of it.
+   * Starts work and makes a task of it.
    *
    * @throws {TaskLimitError} No other task may run; nothing was started.
-   * @throws What `start` throws.
+   * @throws The error that `start` throws.
    */
   async begin(start: () => Promise<TaskWork>): Promise<Task> {
     this.checkRoom();
@@ -132,17 +132,21 @@ export class TaskManager {
     }
   }
 
-  /** All tasks that can be asked for, in the order in which they were started. */
+  /** Lists all kept tasks, in the order in which they were started. */
   list(): readonly Task[] {
     return [...this.#tasks.values()];
   }
 
-  /** Undefined: there is none with this id, or no longer. */
+  /** Returns the task with this id; undefined when there is none, or no longer. */
   get(id: string): Task | undefined {
     return this.#tasks.get(id);
   }
 
-  /** @throws {UnknownTaskError} There is none with this id. */
+  /**
+   * Returns the task with this id.
+   *
+   * @throws {UnknownTaskError} There is no task with this id.
+   */
   find(id: string): Task {
     const task = this.#tasks.get(id);
     if (task !== undefined) return task;
@@ -152,20 +156,20 @@ export class TaskManager {
     );
   }
 
-  /** It cannot be asked for any more; false: it could not before. */
+  /** Removes a task from the manager. Returns false when there was none. */
   forget(id: string): boolean {
     this.#forgetting.get(id)?.();
     this.#forgetting.delete(id);
     return this.#tasks.delete(id);
   }
 
-  /** Forgets all tasks that have ended, and those that run as soon as they have. Ends none. */
+  /** Forgets all tasks that have ended, and running ones as soon as they have. Ends none. */
   dispose(): void {
     this.#disposed = true;
     for (const id of [...this.#forgetting.keys()]) this.forget(id);
   }
 
-  /** Settles when the command of none runs any more. */
+  /** Resolves when no task's command runs any more. */
   async settled(): Promise<void> {
     await Promise.all(this.list().map(({ ended }) => ended));
   }
@@ -183,7 +187,7 @@ export class TaskManager {
     return task;
   }
 
-  /** For managers whose tasks can be asked in another way. */
+  /** Makes the task object; for managers with tasks of a subclass. */
   protected make(id: string, work: TaskWork, startedAt: number): Task {
     return new Task(id, work, startedAt);
   }
@@ -203,7 +207,7 @@ export class TaskManager {
     return this.list().filter(({ end }) => end === undefined);
   }
 
-  /** Not while processes of it still run: nobody could end them any more. */
+  /** A task whose processes still run is not forgotten, since they could not be ended any more. */
   #forgetLater(task: Task): void {
     const forget = (): void => {
       if (task.state === 'left') this.#forgetLater(task);
@@ -229,9 +233,9 @@ export class TaskManager {
 }
 
 /**
- * The manager that a tool was given, or one of its own.
+ * Returns the manager that a tool was given, or a new one.
  *
- * @throws {InputError} It is neither a manager nor options of one.
+ * @throws {InputError} `given` is neither a manager nor options of one.
  */
 export function taskManagerOf(
   given: TaskManager | TaskManagerOptions | undefined,

@@ -1,9 +1,9 @@
 import type { OutputChunk } from '../engine/outcome.js';
 import type { OutputStretch } from './subject.js';
 
-/** Stretches shorter than this are joined: a command that prints by the byte costs no more. */
+/** Pieces shorter than this are joined: a command that prints byte by byte costs no more. */
 const JOINED_BYTES = 4096;
-/** Longer ones are split: a piece is forgotten as a whole. */
+/** Longer pieces are split, since a piece is forgotten as a whole. */
 const PIECE_BYTES = 16 * 1024;
 
 interface Piece {
@@ -11,7 +11,7 @@ interface Piece {
   bytes: Buffer;
 }
 
-/** Characters that stand for what is no text: then positions are not those of the bytes printed. */
+/** Replacement characters: behind them, positions differ from those of the printed bytes. */
 const STANDS_FOR_BYTES = /[\uFFFD\u2400]/;
 
 /** The last output of a command, by positions in bytes from its start. */
@@ -22,7 +22,7 @@ export class OutputRing {
   #kept = 0;
   #isExact = true;
 
-  /** @param maxBytes Kept at most; a piece more. */
+  /** @param maxBytes The most bytes that are kept, plus one piece. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
@@ -32,7 +32,7 @@ export class OutputRing {
     return this.#total;
   }
 
-  /** Whether positions are those of the very bytes that were printed. */
+  /** Returns whether positions are those of the printed bytes. */
   get isExact(): boolean {
     return this.#isExact;
   }
@@ -61,7 +61,7 @@ export class OutputRing {
     this.#forget();
   }
 
-  /** What is kept from a position on, as far as it hangs together. */
+  /** Returns the kept output from a position on, up to the next gap. */
   read(since: number, maxBytes: number): OutputStretch {
     let from = since;
     let room = maxBytes;
@@ -69,7 +69,7 @@ export class OutputRing {
     for (const piece of this.#pieces) {
       const end = piece.from + piece.bytes.length;
       if (end <= from || room === 0) continue;
-      // What comes after a gap is a stretch of its own.
+      // Output after a gap is a stretch of its own.
       if (piece.from > from && found.length > 0) break;
       from = Math.max(from, piece.from);
       const bytes = piece.bytes.subarray(from - piece.from, from - piece.from + room);
@@ -90,7 +90,7 @@ export class OutputRing {
     const [only] = this.#pieces;
     const over = this.#kept - this.#maxBytes;
     if (over <= 0 || only === undefined) return;
-    // One piece may be larger than all that may be kept. A copy, or the whole of it would stay.
+    // A single piece may be larger than the limit. Copied, since a view would keep all of its memory.
     this.#pieces[0] = { from: only.from + over, bytes: Buffer.from(only.bytes.subarray(over)) };
     this.#kept -= over;
   }

@@ -1,24 +1,24 @@
 import type { TaskSubject } from './subject.js';
 
-/** What a task has printed from a cursor on. */
+/** The output of a task from a cursor on. */
 export interface TaskOutput {
-  /** What is new, decoded as UTF-8. */
+  /** The new output, decoded as UTF-8. */
   readonly text: string;
-  /** Where the next look begins: bytes from the start of the output. */
+  /** The cursor for the next read: bytes from the start of the output. */
   readonly cursor: number;
-  /** Bytes between the cursor that was given and the text that are no longer there. */
+  /** Bytes between the given cursor and the text that are no longer kept. */
   readonly missedBytes: number;
   /** Bytes printed so far. */
   readonly total: number;
 }
 
-/** UTF-8 begins a character with any byte but these. */
+/** Returns whether a byte continues a UTF-8 character. */
 const isContinuation = (byte: number | undefined): boolean =>
   byte !== undefined && (byte & 0xc0) === 0x80;
 
 /**
- * Output from a cursor on, at most so many bytes of it. A character is not split: its beginning
- * waits for the rest, unless nothing follows any more.
+ * Reads output from a cursor on, at most `maxBytes`. A character is not split: its first bytes wait for
+ * the rest, unless the output has ended.
  */
 export async function readOutput(
   subject: TaskSubject,
@@ -40,7 +40,7 @@ function firstWhole(bytes: Uint8Array): number {
   return first;
 }
 
-/** Where a last character begins that is not whole. */
+/** Returns where an incomplete last character begins. */
 function lastWhole(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;

@@ -4,23 +4,23 @@ import type { TaskSubject } from './subject.js';
 
 const READ_BYTES = 64 * 1024;
 
-/** What is on the terminal of a task. */
+/** The terminal screen of a task. */
 export interface TaskScreen {
-  /** The screen now as text, without the blank lines at its end. */
+  /** Returns the current screen as text, without the blank lines at its end. */
   text(): Promise<string>;
 }
 
-/** The screen of a task. */
+/** Creates the screen of a task. */
 export function createTaskScreen(subject: TaskSubject, size: TerminalSize): TaskScreen {
   return new Screen(subject, size);
 }
 
-/** Drawn only as far as somebody looks. */
+/** Draws output only when the screen is read. */
 class Screen implements TaskScreen {
   readonly #subject: TaskSubject;
   readonly #emulator: Promise<Emulator>;
   #position = 0;
-  /** Looks come one after the other. */
+  /** A chain of reads, one at a time. */
   #looking: Promise<unknown> = Promise.resolve();
 
   constructor(subject: TaskSubject, size: TerminalSize) {

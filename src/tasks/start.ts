@@ -15,11 +15,14 @@ import { taskLabel } from './label.js';
 import { type TaskEnd, taskResult } from './status.js';
 import type { TaskWork } from './task.js';
 
-/** How a command is started that is followed: `owner` and `signal` say until when it may run. */
+/** Options of a task. `owner` and `signal` limit how long it may run. */
 export type TaskOptions = OptionsOf<'task'> & {
-  /** 'pipe': `write()` feeds it. Default: 'null'. Not with `pty`, where `write()` always works. */
+  /**
+   * With 'pipe', `write()` feeds its stdin. Default: 'null'. Not with `pty`, where `write()` always
+   * works.
+   */
   readonly stdin?: 'null' | 'pipe' | undefined;
-  /** What it is called in lists. Default: the command, in short. */
+  /** The task's label in lists. Default: the command, shortened. */
   readonly label?: string | undefined;
 };
 
@@ -35,7 +38,7 @@ const MISTAKES = {
  * Starts a command as a task.
  *
  * @throws {InputError} An option is not valid; nothing was started.
- * @throws {LaunchError} It could not be started.
+ * @throws {LaunchError} The command could not be started.
  */
 export async function startWork(command: string, given: TaskOptions): Promise<TaskWork> {
   const { stdin, label, ...options } = readOptions('options', given, NAMES, {

@@ -1,49 +1,49 @@
 import type { Outcome } from '../engine/outcome.js';
 
 /**
- * How a task stands: its command runs · has ended, but processes of it still run · nobody of it is
- * left · nobody can tell.
+ * The state of a task: its command runs · the command has ended, but processes of it still run · no
+ * process of it is left · the state is not known.
  */
 export type TaskState = 'running' | 'left' | 'ended' | 'lost';
 
-/** How its command ended. */
+/** How a task's command ended. */
 export type TaskResult = 'completed' | 'failed' | 'cancelled';
 
-/** The same in one word, for those who want no more. */
+/** Summarizes an outcome in one word. */
 export function taskResult(outcome: Outcome): TaskResult {
   if (outcome.kind === 'exited' && outcome.exitCode === 0) return 'completed';
   return outcome.kind === 'cancelled' ? 'cancelled' : 'failed';
 }
 
 /**
- * Until when a task may run at the longest: until the tool that started it is disposed of, or the
- * host ends, or as long as it wants.
+ * How long a task may run at most: until the tool that started it is disposed of, until the host ends, or
+ * without limit.
  */
 export type TaskLifetime = 'tool' | 'host' | 'detached';
 
-/** How a task stands, for a runtime. */
+/** The status of a task, for a runtime. */
 export interface TaskStatus {
-  /** Its id among its manager's. */
+  /** The task's id in its manager. */
   readonly id: string;
   readonly type: 'bash';
-  /** How it stands now. */
+  /** The task's current state. */
   readonly state: TaskState;
   /** How its command ended; absent while it runs. */
   readonly result?: TaskResult;
-  /** What it is, on one line. */
+  /** A short description, on one line. */
   readonly label: string;
-  /** Until when it may run. */
+  /** How long it may run. */
   readonly lifetime: TaskLifetime;
-  /** Time since it began, until now or the end of its command, in milliseconds. */
+  /** Time from its start until now or the end of its command, in milliseconds. */
   readonly durationMs: number;
 }
 
-/** How the command of a task has ended. */
+/** The end of a task's command. */
 export interface TaskEnd {
   /** How it ended, in one word. */
   readonly result: TaskResult;
-  /** The answer that its call would have got: output and notices, bounded as the tool's. */
+  /** The answer to the model: output and notices, bounded as the tool's. */
   readonly text: string;
-  /** Where its text, or all of its output, can be read again: `artifact://3`. */
+  /** Where the text, or all of the output, can be read again: `artifact://3`. */
   readonly kept?: string | undefined;
 }

@@ -2,60 +2,63 @@ import type { BackgroundProcess } from '../engine/outcome.js';
 import type { TerminalSize } from '../options/terminal.js';
 import type { Receipt } from '../receipt/receipt.js';
 
-/** How a task's command stands. Times are epoch milliseconds. */
+/** The state of a task's command. Times are epoch milliseconds. */
 export type SubjectState =
   | { readonly kind: 'running' }
   /** The command itself has ended; processes of it still run. */
   | { readonly kind: 'left'; readonly receipt: Receipt; readonly endedAt: number }
-  /** Nobody of it is left. Without a receipt it was never started. */
+  /** No process of the command is left. Without a receipt it was never started. */
   | { readonly kind: 'ended'; readonly receipt: Receipt | undefined; readonly endedAt: number }
-  /** Nobody can tell how it ended, or whether it has. */
+  /** The command's state cannot be found out. */
   | { readonly kind: 'lost'; readonly reason: string };
 
 /** A stretch of output. */
 export interface OutputStretch {
-  /** The bytes, as they were printed. */
+  /** The printed bytes. */
   readonly bytes: Uint8Array;
-  /** Position of its first byte from the start of the output; larger than asked for: a gap. */
+  /** Position of the first byte from the start of the output; larger than requested when there is a gap. */
   readonly from: number;
   /** Bytes printed so far. */
   readonly total: number;
 }
 
 /**
- * What a task's command is to those who follow it: one of this process, or one that is detached.
- * Times are epoch milliseconds, sizes bytes.
+ * A task's command, as its followers use it: one of this process, or a detached one. Times are epoch
+ * milliseconds, sizes bytes.
  */
 export interface TaskSubject {
-  /** How it stands now. */
+  /** The command's current state. */
   readonly state: SubjectState;
   /** When it last printed, or began, in milliseconds since 1970. */
   readonly quietSince: number;
-  /** Its terminal's size, if it runs on one. */
+  /** Size of its terminal, if it has one. */
   readonly terminal: TerminalSize | undefined;
   /** The file with all of its output, if there is one. */
   readonly outputFile: string | undefined;
   /**
-   * Tells that there is more output or another state, without saying what.
+   * Calls `told` when there is more output or another state, without saying which.
    *
-   * @returns Stops it. It does not keep the host alive.
+   * @returns A function that stops the calls. Watching does not keep the host alive.
    */
   watch(told: () => void): () => void;
-  /** What it has printed from a position on, at most so much; from the oldest that is still there. */
+  /** Reads its output from a position on, at most `maxBytes`; from the oldest byte that is still kept. */
   read(since: number, maxBytes: number): Promise<OutputStretch>;
-  /** Its processes now; undefined: they could not be looked at. */
+  /** Lists its current processes; undefined when they could not be examined. */
   members(): Promise<readonly BackgroundProcess[] | undefined>;
   /**
    * Resolves once the bytes are in its stdin, or typed into its terminal.
    *
-   * @throws {InputError} It has no stdin to write to.
-   * @throws Error with `code: 'EPIPE'`: nobody can read it any more.
+   * @throws {InputError} The command has no stdin to write to.
+   * @throws Error with `code: 'EPIPE'`: no process can read it any more.
    */
   write(data: Uint8Array): Promise<void>;
-  /** Closes its stdin, once everything is written. */
+  /** Closes its stdin, once all data is written. */
   closeInput(): void;
-  /** Signals its process group; false: it has ended. */
+  /** Signals its process group. Returns false when the command has ended. */
   signal(signal: NodeJS.Signals): Promise<boolean>;
-  /** SIGTERM, grace, SIGKILL for all of it; resolves when nobody is left, or nobody can be ended. */
+  /**
+   * Ends all of its processes with SIGTERM, grace period, SIGKILL; resolves when no process is left, or
+   * none of the rest can be ended.
+   */
   end(graceMs?: number): Promise<void>;
 }

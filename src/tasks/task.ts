@@ -7,36 +7,36 @@ import type { Awaited, Until } from './wait.js';
 
 /** A command that outlives its call. */
 export interface TaskWork {
-  /** Default: one of the manager's. */
+  /** The task's id. Default: one of the manager's. */
   readonly id?: string | undefined;
-  /** What it is, on one line. */
+  /** A short description, on one line. */
   readonly label: string;
   /** The command itself. */
   readonly subject: TaskSubject;
-  /** Settles when its command has ended; never rejects. */
+  /** Resolves when its command has ended; never rejects. */
   readonly ended: Promise<TaskEnd>;
-  /** The last of what it has printed so far, as it is shown. */
+  /** Returns the last part of its output so far, as it is shown. */
   readonly tail: () => string;
-  /** Ends its command; what that has left when it has ended already is the subject's to end. */
+  /** Ends its command; processes that a finished command has left are ended by the subject. */
   readonly cancel: () => void;
-  /** Default: 'tool'. */
+  /** How long it may run. Default: 'tool'. */
   readonly lifetime?: TaskLifetime | undefined;
 }
 
-/** A command that outlives its call: it can be followed, waited for, and acted upon. */
+/** A command that outlives its call: it can be followed, waited for, and controlled. */
 export class Task extends FollowedTask {
-  /** What it is, on one line. */
+  /** A short description, on one line. */
   readonly label: string;
-  /** Undefined once it is over: what it has kept of its output is let go. */
+  /** Undefined once the command has ended, so that its kept output is freed. */
   #work: TaskWork | undefined;
   #ended: Promise<TaskEnd>;
-  /** Until when it may run. */
+  /** How long it may run. */
   readonly lifetime: TaskLifetime;
   readonly #startedAt: number;
   #over: { readonly end: TaskEnd; readonly at: number } | undefined;
   #delivered = false;
   #waiting = 0;
-  /** Up to where a model has seen its output. */
+  /** The position up to which a model has seen its output. */
   #seen = 0;
 
   /** @param startedAt By the clock of `performance.now()`. */
@@ -53,12 +53,12 @@ export class Task extends FollowedTask {
     });
   }
 
-  /** Settles when its command is over, with how it ended: see `end`. Never rejects. */
+  /** Resolves when its command has ended, with its end: see `end`. Never rejects. */
   get ended(): Promise<TaskEnd> {
     return this.#ended;
   }
 
-  /** Undefined while its command runs; without its text once that has been delivered. */
+  /** The end of its command; undefined while that runs; without its text once that was delivered. */
   get end(): TaskEnd | undefined {
     return this.#over?.end;
   }
@@ -69,17 +69,17 @@ export class Task extends FollowedTask {
     return kind === 'running' ? 'ended' : kind;
   }
 
-  /** Whether its end is there and nobody has been told. */
+  /** Returns whether the command has ended and its end was not delivered yet. */
   get hasNews(): boolean {
     return this.#over !== undefined && !this.#delivered;
   }
 
-  /** Whether somebody waits for its end, and will take it. */
+  /** Returns whether a caller waits for its end, and will take it. */
   get isAwaited(): boolean {
     return this.#waiting > 0;
   }
 
-  /** How it stands now. */
+  /** Returns the task's current status. */
   status(): TaskStatus {
     return {
       id: this.id,
@@ -92,15 +92,15 @@ export class Task extends FollowedTask {
     };
   }
 
-  /** The last of what it has printed so far; empty once its command is over. */
+  /** Returns the last part of its output so far; empty once its command has ended. */
   tail(): string {
     return this.#work?.tail() ?? '';
   }
 
   /**
-   * What it has printed since a model has last looked; it has been seen then.
+   * Reads the output that no model has seen yet, and counts it as seen.
    *
-   * @param part Of more than so many bytes the beginning, with the rest for the next look, or the end.
+   * @param part Of more than `maxBytes`: the beginning, with the rest for the next read, or the end.
    */
   async readNew(maxBytes: number, part: 'first' | 'last'): Promise<TaskOutput> {
     const seen = this.#seen;
@@ -112,12 +112,12 @@ export class Task extends FollowedTask {
     return isAll ? output : { ...output, missedBytes: output.missedBytes + since - seen };
   }
 
-  /** Up to where a model has seen its output. */
+  /** The position up to which a model has seen its output. */
   get seen(): number {
     return this.#seen;
   }
 
-  /** Its end is there as well, when that is what has happened. */
+  /** Waits as the base class does; when the command has ended, `end` is set too. */
   override async wait(until?: Until, options?: WaitOptions): Promise<Awaited> {
     const awaited = await super.wait(until, options);
     if (this.followed.state.kind !== 'running') await this.#ended;
@@ -130,7 +130,7 @@ export class Task extends FollowedTask {
     await Promise.all([ended, this.#ended]);
   }
 
-  /** Its end, for the first who asks; undefined while it runs, and for those who come later. */
+  /** Returns its end to the first caller; undefined while it runs, and to later callers. */
   take(): TaskEnd | undefined {
     if (this.#over === undefined || this.#delivered) return undefined;
     this.#delivered = true;
@@ -141,7 +141,7 @@ export class Task extends FollowedTask {
     return end;
   }
 
-  /** As long as `work` takes, its end is for whoever does it. */
+  /** Does `work`; an end that comes meanwhile is for the caller of this method. */
   async whileAwaited<T>(work: () => Promise<T>): Promise<T> {
     this.#waiting += 1;
     try {

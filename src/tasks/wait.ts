@@ -13,26 +13,29 @@ import type { LinePattern } from './lookout/lines.js';
 import { Lookout, type TaskNews } from './lookout/lookout.js';
 import type { TaskSubject } from './subject.js';
 
-/** What is waited for: whatever happens first of what is named. Times in milliseconds. */
+/** The events of a wait: it ends with the first of those that are named. Times in milliseconds. */
 export interface Until {
-  /** The command itself has ended, whatever it has left. It ends every wait but one for `gone`. */
+  /**
+   * The command itself has ended, even if processes of it still run. It ends every wait except one for
+   * `gone`.
+   */
   readonly ended?: boolean | undefined;
-  /** Nobody of it is left. */
+  /** No process of the command is left. */
   readonly gone?: boolean | undefined;
-  /** A line of its output, whole or not, that has this in it or matches it. */
+  /** A line of its output, complete or not, contains this text or matches this expression. */
   readonly line?: LinePattern | undefined;
   /** One of its own processes listens on this TCP port; `true`: on any. */
   readonly port?: number | true | undefined;
-  /** It has printed nothing for so long: a prompt, perhaps. */
+  /** The command has printed nothing for this time: perhaps it is at a prompt. */
   readonly silentMs?: number | undefined;
-  /** Not longer than this. Default: as long as it takes. */
+  /** The longest wait. Default: no limit. */
   readonly atMostMs?: number | undefined;
 }
 
-/** What ended a wait. */
+/** The event that ended a wait. */
 export type Awaited = TaskNews | { readonly kind: 'time' };
 
-/** A look now and then does no harm. */
+/** The longest time between two looks, in milliseconds. */
 const LONGEST_MS = 3_600_000;
 
 const NAMES: OptionNames<Until> = {
@@ -44,7 +47,7 @@ const NAMES: OptionNames<Until> = {
   atMostMs: true,
 };
 
-/** @throws {InputError} Names what is wrong. */
+/** @throws {InputError} The message names the invalid field. */
 export function checkUntil(given: Until): Until {
   const until = readOptions('until', given, NAMES, { within: 'until.' });
   const { line, port, silentMs, atMostMs } = until;
@@ -62,11 +65,11 @@ export function checkUntil(given: Until): Until {
 }
 
 /**
- * Waits until something happens. The host stays alive for it: a detached command would not keep it.
+ * Waits until something happens. Keeps the host alive, which a detached command would not.
  *
- * @param until As {@link checkUntil} has let it pass.
+ * @param until Checked by {@link checkUntil}.
  * @param since Position of the output from which on a line counts.
- * @throws What the signal was aborted with.
+ * @throws The reason of the aborted signal.
  */
 export async function waitUntil(
   subject: TaskSubject,
@@ -103,7 +106,7 @@ function answers(news: TaskNews, until: Until): boolean {
   switch (news.kind) {
     case 'ended':
       if (news.running === 0) return !until.gone;
-      // A daemon listens after the command that has started it has ended.
+      // A daemon may listen after the command that started it has ended.
       return !until.gone && isMissing(until.port);
     case 'listening':
       return until.port === true || until.port === news.port;
@@ -115,7 +118,7 @@ function answers(news: TaskNews, until: Until): boolean {
   }
 }
 
-/** Wakes one who sleeps; rung while nobody does, it wakes the next one at once. */
+/** Wakes a waiting caller; rung while none waits, it wakes the next one at once. */
 class Bell {
   #isRung = false;
   #wake: (() => void) | undefined;
@@ -125,7 +128,7 @@ class Bell {
     this.#wake?.();
   };
 
-  /** @param ms Not longer than this. */
+  /** @param ms The longest wait. */
   async rung(ms: number): Promise<void> {
     if (!this.#isRung) {
       await new Promise<void>((resolve) => {

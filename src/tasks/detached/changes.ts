@@ -2,18 +2,18 @@ import { type FSWatcher, watch } from 'node:fs';
 import { onBehalfOfNobody } from '../../engine/caller.js';
 import { startTimer } from '../../support/timing.js';
 
-/** From one look to the next where the system tells of no changes. */
+/** Time between two looks, in milliseconds, where the system reports no changes. */
 const LOOK_MS = 500;
 
-/** From one change that is told to the next: a command that prints all the time is no reason for more. */
+/** Time between two reports, in milliseconds: a command that prints all the time causes no more. */
 const PAUSE_MS = 50;
 
 /**
- * Tells of changes in a directory, at once and then at most every 50 ms; where the system can't tell of
- * any (no more watches, no inotify), every half second. It does not keep the host alive.
+ * Reports changes in a directory, at once and then at most every 50 ms; where the system cannot report
+ * any (no more watches, no inotify), every half second. Does not keep the host alive.
  *
- * @param changed Is given the names of the files that have changed; none: any may have.
- * @returns How to stop.
+ * @param changed Called with the names of the changed files; with none, any file may have changed.
+ * @returns A function that stops the reports.
  */
 export function watchChanges(
   directory: string,

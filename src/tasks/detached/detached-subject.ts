@@ -21,23 +21,23 @@ import { type DetachedRecord, recordOf } from './registry.js';
 import { findStanding, type Standing, stateOf } from './standing.js';
 
 /**
- * Those whose keepers this process talks to, by their directories. A keeper has room for some, and one
- * process needs one line to it, however often it asks.
+ * Subjects with a keeper that this process is connected to, by their directories. A keeper accepts few
+ * connections, and a process needs only one to each, however often it asks.
  */
 const followed = new Map<string, DetachedSubject>();
 
-/** A detached command, for whoever follows it; any process of the user's may, and several at once. */
+/** A detached command, for its followers: any process of the same user may follow it, and several at once. */
 export class DetachedSubject implements TaskSubject {
   readonly #place: TaskPlace;
   readonly #order: DetachedOrder;
-  /** Undefined: there is nobody to be asked. */
+  /** Undefined: no keeper answers. */
   #connection: KeeperConnection | undefined;
-  /** What its keeper has said last, or its record. */
+  /** The latest state from its keeper, or its record. */
   #known: KeeperState | undefined;
   #state: SubjectState = { kind: 'running' };
-  /** When it printed last, as far as it was looked at. */
+  /** The time of the last output, as far as it was observed. */
   #quietSince = Date.now();
-  /** One change after the other. */
+  /** A chain of state changes, one at a time. */
   #settled: Promise<void> = Promise.resolve();
   readonly #writes = new ExclusiveQueue();
   readonly #watchers = new Set<Listener<void>>();
@@ -48,7 +48,7 @@ export class DetachedSubject implements TaskSubject {
     this.#order = order;
   }
 
-  /** Finds out how it stands. Whoever asks again while it is kept gets the same one. */
+  /** Finds out the command's state. A later call gets the same subject, as long as it has a keeper. */
   static async open(place: TaskPlace, order: DetachedOrder): Promise<DetachedSubject> {
     const known = followed.get(place.directory);
     if (known !== undefined) return known;
@@ -57,17 +57,17 @@ export class DetachedSubject implements TaskSubject {
     return subject;
   }
 
-  /** Its id, by which any process of the user finds it. */
+  /** The task's id, by which any process of the user finds it. */
   get id(): string {
     return this.#place.id;
   }
 
-  /** What is known of it now. */
+  /** The record of the task's current state. */
   get record(): DetachedRecord {
     return recordOf(this.#place, this.#order, this.#known, this.#state);
   }
 
-  /** How it stands, as far as this process has heard. */
+  /** The task's state, as far as this process knows. */
   get state(): SubjectState {
     return this.#state;
   }
@@ -76,7 +76,7 @@ export class DetachedSubject implements TaskSubject {
     return this.#quietSince;
   }
 
-  /** It has none: whoever is there may come and go. */
+  /** Undefined: a detached command has no terminal, since its followers come and go. */
   get terminal(): undefined {
     return undefined;
   }
@@ -85,7 +85,7 @@ export class DetachedSubject implements TaskSubject {
     return this.#place.output;
   }
 
-  /** @throws {InputError} What is to be told is no function. */
+  /** @throws {InputError} `told` is not a function. */
   watch(told: () => void): () => void {
     checkFunction('told', told);
     const watcher = new Listener<void>('watch', inCallersContext(told, undefined));
@@ -114,10 +114,11 @@ export class DetachedSubject implements TaskSubject {
   }
 
   /**
-   * What is longer than 64 KiB goes in pieces, and what others write may come between them.
+   * Writes to the command's stdin. Data longer than 64 KiB is sent in pieces, and writes of other
+   * processes may come between them.
    *
-   * @throws {InputError} The data is neither text nor bytes, or it was started without an input.
-   * @throws Error with `code: 'EPIPE'`: nobody can read it any more.
+   * @throws {InputError} The data is neither text nor bytes, or the task was started without an input.
+   * @throws Error with `code: 'EPIPE'`: no process can read it any more.
    */
   async write(data: string | Uint8Array): Promise<void> {
     checkData('data', data);
@@ -148,12 +149,12 @@ export class DetachedSubject implements TaskSubject {
     return orphan !== undefined && signalOrphan(orphan, signal);
   }
 
-  /** @throws {InputError} The grace is no time in milliseconds. */
+  /** @throws {InputError} The grace period is not a time in milliseconds. */
   async end(graceMs: number = this.#order.graceMs): Promise<void> {
     checkGrace(graceMs);
     const connection = this.#connection;
     const answer = await this.#ask({ kind: 'end', graceMs });
-    // Nobody is left, so its keeper ends as well.
+    // No process is left, so the keeper exits as well.
     if (answer?.kind === 'over' && answer.cleared) await connection?.untilClosed();
     await this.#settled;
     const orphan = this.#orphan();
@@ -162,7 +163,7 @@ export class DetachedSubject implements TaskSubject {
     await this.#then(() => this.#find());
   }
 
-  /** Undefined: there is nobody who could answer. */
+  /** Returns undefined when no keeper can answer. */
   async #ask(call: KeeperCall): Promise<KeeperAnswer | undefined> {
     try {
       return await this.#connection?.ask(call);
@@ -172,14 +173,14 @@ export class DetachedSubject implements TaskSubject {
     }
   }
 
-  /** A command that has nobody who could be told to signal it; its own process may be there. */
+  /** Returns the state of a command without a keeper, whose own process may still run. */
   #orphan(): KeeperState | undefined {
     const { kind } = this.#state;
     const isAlone = this.#connection === undefined && (kind === 'lost' || kind === 'running');
     return isAlone ? this.#known : undefined;
   }
 
-  /** Does what changes the state, when all that came before is done. */
+  /** Does work that changes the state, after all earlier work. */
   #then(work: () => Promise<void>): Promise<void> {
     this.#settled = this.#settled.then(work).catch((error: unknown) => {
       this.#state = { kind: 'lost', reason: messageOf(error) };
@@ -205,7 +206,7 @@ export class DetachedSubject implements TaskSubject {
     if (!connection.isOpen) this.#lose();
   }
 
-  /** Its keeper has ended, as it does when nobody is left, or was killed: its record tells. */
+  /** The keeper has exited, because no process is left or it was killed: the record tells which. */
   #lose(): void {
     this.#connection = undefined;
     followed.delete(this.#place.directory);
@@ -224,7 +225,7 @@ export class DetachedSubject implements TaskSubject {
 
   #changed(names: ReadonlySet<string>): void {
     const isOpen = this.#state.kind === 'running' || this.#state.kind === 'left';
-    // Of one that has no socket its record tells alone.
+    // Without a connection, only the record tells the state.
     const isToldByRecord = this.#connection === undefined && isOpen;
     if (isToldByRecord && (names.size === 0 || names.has('output.state'))) {
       void this.#then(() => this.#find());

@@ -2,9 +2,9 @@ import { FollowedTask } from '../followed-task.js';
 import type { DetachedSubject } from './detached-subject.js';
 import type { DetachedRecord } from './registry.js';
 
-/** A command that goes on without the process that started it; any of the same user's may attach. */
+/** A command that goes on without the process that started it; any process of the same user may attach. */
 export class DetachedTask extends FollowedTask {
-  /** What is beneath: its output as bytes, and every change. */
+  /** The detached command itself: its output as bytes, and all changes. */
   readonly subject: DetachedSubject;
 
   constructor(subject: DetachedSubject) {
@@ -12,7 +12,7 @@ export class DetachedTask extends FollowedTask {
     this.subject = subject;
   }
 
-  /** What was asked for, and how it stands. */
+  /** The options it was started with, and its state. */
   get record(): DetachedRecord {
     return this.subject.record;
   }

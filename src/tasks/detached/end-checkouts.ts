@@ -9,12 +9,12 @@ import {
 import { markCheckouts } from '../../sandbox/git/checkout/mark.js';
 import type { ResolvedSandbox } from '../../sandbox/resolve.js';
 
-/** How a detached command began that this process has started. */
+/** Data about a detached command that this process started. */
 interface Begun {
   readonly environment: string;
   readonly sandbox: ResolvedSandbox;
   readonly marks: CheckoutMarks;
-  /** Its end is asked about more than once. */
+  /** The comparison of its working trees, which is made once. */
   looked?: Promise<SandboxReport>;
 }
 
@@ -22,9 +22,9 @@ const MOST_BEGUN = 64;
 const begun = new Map<string, Begun>();
 
 /**
- * Has the working trees of git compared once a detached command has ended, if this process is there then.
+ * Compares git's working trees once a detached command has ended, if this process still runs then.
  *
- * @param directory Its place.
+ * @param directory The task's directory.
  */
 export function markDetached(
   directory: string,
@@ -38,7 +38,7 @@ export function markDetached(
   begun.set(directory, { environment, sandbox, marks });
 }
 
-/** The report with what git could not replace, as far as this process can tell. */
+/** Adds to the report the files that git could not replace, as far as this process can tell. */
 export async function withEndCheckouts(
   directory: string,
   report: SandboxReport,
@@ -64,7 +64,7 @@ async function lookAt(
     sandbox,
     directory: undefined,
   };
-  // What else can't be seen is looked for each time.
+  // Other facts that cannot be seen are determined for each report.
   const { unseen: _, ...known } = report;
   const told = await withCheckoutsSince({ sandbox: known }, marks, (script, args) =>
     runApart(lookingCommand(place, script, args), undefined),

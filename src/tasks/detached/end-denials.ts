@@ -11,16 +11,17 @@ import { readDeniedHosts } from './place/denied-hosts.js';
 import type { DetachedOrder } from './place/order.js';
 import type { TaskPlace } from './place/place.js';
 
-/** So much of an output is looked at, from its beginning and its end. */
+/** Bytes of an output that are examined at its beginning and at its end. */
 const LOOKED_AT_BYTES = 256 * 1024;
 const NOTHING = { bytes: 0, characters: 0, lines: 0 };
 
 /**
- * What became of a detached command's sandbox: what its keeper has heard of the kernel, what its host has
- * written down of the proxy, and what its output tells. Any process of the user's can say it, at any
- * time; what can't be seen is told to be that.
+ * Makes the report on a detached command's sandbox: from the kernel's denials that its keeper has
+ * recorded, from those of the proxy that its host has recorded, and from its output. Any process of the
+ * user can make it, at any time; facts that cannot be seen are reported as unseen.
  *
- * @param until When nobody of it was left, in milliseconds since 1970; Infinity: somebody is.
+ * @param until When the last process of the command ended, in milliseconds since 1970; Infinity: one
+ * still runs.
  */
 export async function endDenials(
   { directory, output: path }: TaskPlace,

@@ -7,7 +7,7 @@ import type { KeeperState, KeptEnd, KeptMember } from './keeper/keeper-state.js'
 import type { DetachedOrder } from './place/order.js';
 import type { TaskPlace } from './place/place.js';
 
-/** What a receipt needs to know of a command beside its end. */
+/** The parts of a detached command that its receipt is made of. */
 interface Subject {
   readonly place: TaskPlace;
   readonly order: DetachedOrder;
@@ -15,11 +15,12 @@ interface Subject {
 }
 
 /**
- * The receipt of a detached command, of what its keeper has recorded. Its output's characters and lines
- * are not counted, and whose exit code a pipeline's is can't be told without its environment.
+ * Makes the receipt of a detached command from its keeper's record. Characters and lines of its output
+ * are not counted, and the program that set a pipeline's exit code cannot be found without its
+ * environment.
  *
- * @param left Those who are known to be there now.
- * @param trouble What could not be looked at.
+ * @param left Processes that are known to run now.
+ * @param trouble A fact that could not be looked up.
  */
 export async function endReceipt(
   { place, order, state }: Subject,
@@ -53,7 +54,7 @@ export async function endReceipt(
 const NOTHING = { bytes: 0, characters: 0, lines: 0 };
 const NOT_READ = { kind: 'complete', text: '', total: NOTHING, lossy: false } as const;
 
-/** Whose command line is not known has still that of the command. */
+/** Describes a process; one whose command line is not known still has that of the command. */
 export function toProcess(member: KeptMember, command: string): BackgroundProcess {
   return { pid: member.pid, processGroup: member.group, command: member.command ?? command };
 }

@@ -3,15 +3,16 @@ import { pause } from '../../support/timing.js';
 import { lookFor } from './identity.js';
 import type { KeeperState } from './keeper/keeper-state.js';
 
-/** From one look to the next. */
+/** Time between two looks, in milliseconds. */
 const LOOK_MS = 50;
-/** What survives SIGKILL this long can't be ended. */
+/** The time after SIGKILL in milliseconds, after which a process counts as one that cannot be ended. */
 const UNKILLABLE_MS = 10_000;
 
 /**
- * Signals the group of a command whose keeper was killed, as long as its own process is certainly there.
+ * Signals the process group of a command whose keeper was killed, as long as its own process certainly
+ * exists.
  *
- * @returns Whether it was sent.
+ * @returns Whether the signal was sent.
  */
 export async function signalOrphan(state: KeeperState, signal: NodeJS.Signals): Promise<boolean> {
   if ((await lookFor(state, state.leader)) !== 'there') return false;
@@ -24,7 +25,7 @@ export async function signalOrphan(state: KeeperState, signal: NodeJS.Signals): 
   }
 }
 
-/** Ends the group of such a command: SIGTERM, grace, SIGKILL. */
+/** Ends the process group of such a command: SIGTERM, grace period, SIGKILL. */
 export async function endOrphan(state: KeeperState, graceMs: number): Promise<void> {
   if (!(await signalOrphan(state, 'SIGTERM'))) return;
   if (await isGoneWithin(state, graceMs)) return;

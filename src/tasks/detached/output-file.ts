@@ -5,10 +5,9 @@ import { openOwnFile } from './place/own-file.js';
 const NONE = Buffer.alloc(0);
 
 /**
- * What is in a command's output file from `since` on, at most `maxBytes`. A file that is gone has
- * nothing.
+ * Reads a command's output file from `since` on, at most `maxBytes`. A missing file counts as empty.
  *
- * @throws It is not one of the user's own, or the system's error.
+ * @throws The file is not the user's own, or the system's error.
  */
 export async function readOutputFile(
   path: string,
@@ -29,7 +28,7 @@ export async function readOutputFile(
     let size = 0;
     while (size < buffer.length) {
       const { bytesRead } = await file.read(buffer, size, buffer.length - size, from + size);
-      // It was cut off meanwhile.
+      // The file was truncated meanwhile.
       if (bytesRead === 0) break;
       size += bytesRead;
     }

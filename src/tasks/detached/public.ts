@@ -13,16 +13,17 @@ import { DetachedTask } from './detached-task.js';
 import { listDetached } from './registry.js';
 import { openDetached, startDetachedSubject } from './start.js';
 
-/** How a command that outlives this process is started. Times in milliseconds, sizes in bytes. */
+/** Options for starting a command that outlives this process. Times in milliseconds, sizes in bytes. */
 export type DetachOptions = Omit<OptionsOf<'detach'>, 'sandbox'> & {
-  /** The most that is kept of its output; what is over that is cut off. Default: 1 GiB. */
+  /** The most bytes of output that are kept; the rest is cut off. Default: 1 GiB. */
   readonly maxOutputBytes?: number | undefined;
-  /** 'pipe': `write()` feeds it, from whatever process. Default: 'null'. */
+  /** With 'pipe', `write()` feeds the command's stdin, from any process of the user. Default: 'null'. */
   readonly stdin?: 'null' | 'pipe' | undefined;
   /**
-   * What it may write to, read and reach, as with `run()`. It shares its sandbox with the commands that
-   * this process runs with the same policy in the same directory, and keeps it when this process ends;
-   * hosts that a policy allows are out of reach from then on. Default: no sandbox.
+   * The paths and hosts that the command may write to, read and reach, as with `run()`. The command
+   * shares its sandbox with the commands that this process runs with the same policy in the same
+   * directory, and keeps it when this process ends; hosts that a policy allows are out of reach from then
+   * on. Default: no sandbox.
    */
   readonly sandbox?: SandboxOption | undefined;
 };
@@ -33,25 +34,28 @@ const NAMES: OptionNames<DetachOptions> = {
   stdin: true,
 };
 
-/** How a task stands, for a list. Times in milliseconds since 1970. */
+/** A task's state, for a list. Times in milliseconds since 1970. */
 export interface TaskSummary {
-  /** For `attach()`. */
+  /** The id for `attach()`. */
   readonly id: string;
-  /** It outlives its host. */
+  /** Always 'detached': the task outlives its host. */
   readonly lifetime: 'detached';
-  /** How it stands. */
+  /** The task's current state. */
   readonly state: SubjectState['kind'];
-  /** Its text, as it was given. */
+  /** The command's text, as it was given. */
   readonly command: string;
-  /** Where it was started. */
+  /** The working directory at its start. */
   readonly cwd: string;
-  /** Its process id, also that of its group and session; 0: not known. */
+  /** Process id, also of its process group and session; 0: not known. */
   readonly pid: number;
-  /** When it began, in milliseconds since 1970. */
+  /** When the command began, in milliseconds since 1970. */
   readonly startedAt: number;
-  /** When the command itself ended, in milliseconds since 1970; absent while it runs, and when nobody knows. */
+  /**
+   * When the command itself ended, in milliseconds since 1970; absent while it runs, and when that is not
+   * known.
+   */
   readonly endedAt?: number;
-  /** How it ended; absent while it runs, and when nobody knows. */
+  /** How the command ended; absent while it runs, and when that is not known. */
   readonly outcome?: Outcome;
   /** The file that has its output. */
   readonly outputFile: string;
@@ -60,10 +64,10 @@ export interface TaskSummary {
 }
 
 /**
- * The detached tasks of this user, by their start: those that run, and for a week those that have
- * ended. Whoever has started them; it need not be there any more.
+ * Lists the detached tasks of this user, by their start: the running ones, and those that ended in the
+ * last week. Any process of the user may have started them, and may have exited since.
  *
- * @throws The user's directory in the system's temporary one is not the user's alone.
+ * @throws The user's directory in the system's temporary directory is open to other users.
  */
 export async function listTasks(): Promise<readonly TaskSummary[]> {
   return (await listDetached()).map((record) => {
@@ -85,9 +89,10 @@ export async function listTasks(): Promise<readonly TaskSummary[]> {
 }
 
 /**
- * Follows a detached task, whoever has started it: its state, its output by a cursor, its input, its end.
+ * Follows a detached task that any process of the user has started: its state, its output by a cursor,
+ * its input, its end.
  *
- * @throws {InputError} There is none with this id.
+ * @throws {InputError} There is no task with this id.
  */
 export async function attach(id: string): Promise<DetachedTask> {
   return inLaterTurn(async () => new DetachedTask(await openDetached(id)));
@@ -97,10 +102,10 @@ const DEFAULT_GRACE_MS = 5000;
 const DEFAULT_OUTPUT_BYTES = 1024 ** 3;
 
 /**
- * Starts a command that goes on when this process ends, however that ends. Its output goes to a file.
+ * Starts a command that goes on when this process ends, in whatever way. Its output goes to a file.
  *
  * @throws {InputError} An option is not valid; nothing was started.
- * @throws {LaunchError} It could not be started.
+ * @throws {LaunchError} The command could not be started.
  * @throws Error There is no place for its output.
  */
 export function detach(command: string, given: DetachOptions = {}): Promise<DetachedTask> {

@@ -6,21 +6,21 @@ import { type DetachedOrder, readOrder } from './place/order.js';
 import { findPlaces, type TaskPlace } from './place/place.js';
 import { findStanding, stateOf } from './standing.js';
 
-/** What is known of a detached command. Times in milliseconds, since 1970 where they are moments. */
+/** The record of a detached command. Times in milliseconds, points in time since 1970. */
 export interface DetachedRecord extends Omit<DetachedOrder, 'askedAt'> {
-  /** For `attach()`. */
+  /** The id for `attach()`. */
   readonly id: string;
-  /** Its process id, also that of its group and session; 0: not known. */
+  /** Process id, also of its process group and session; 0: not known. */
   readonly pid: number;
-  /** When it began, in milliseconds since 1970. */
+  /** When the command began, in milliseconds since 1970. */
   readonly startedAt: number;
   /** The file that has its output. */
   readonly outputFile: string;
-  /** How it stands. */
+  /** The command's current state. */
   readonly state: SubjectState;
 }
 
-/** Puts together what was asked and what is known. */
+/** Combines a command's options and its known state. */
 export function recordOf(
   place: TaskPlace,
   { askedAt, ...order }: DetachedOrder,
@@ -32,11 +32,11 @@ export function recordOf(
   return { id: place.id, ...order, pid, startedAt, outputFile: place.output, state };
 }
 
-/** Which has no record after this time was never started. */
+/** A command without a record after this time was never started. */
 const STARTING_MS = 10_000;
 
 /**
- * All detached commands of the user's that have a place still, by their start.
+ * Lists all detached commands of the user that still have a place, by their start.
  *
  * @throws The user's directory is open to others, or not the user's.
  */
@@ -57,9 +57,9 @@ async function lookAt(place: TaskPlace): Promise<DetachedRecord | undefined> {
 }
 
 /**
- * The place of a detached command, and what was asked.
+ * Finds the place of a detached command, and its stored options.
  *
- * @throws {InputError} There is none with this id.
+ * @throws {InputError} There is no task with this id.
  */
 export async function findDetached(
   id: string,

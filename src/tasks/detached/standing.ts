@@ -8,21 +8,21 @@ import type { DetachedOrder } from './place/order.js';
 import type { TaskPlace } from './place/place.js';
 import { readRecord } from './place/record.js';
 
-/** How a command stands, as far as anybody can tell. */
+/** The known state of a command, and its source. */
 export type Standing =
-  /** Its keeper says so, and can be asked for more. */
+  /** The keeper reports it, and can be asked for more. */
   | {
       readonly kind: 'kept';
       readonly connection: KeeperConnection;
       readonly state: KeeperState;
     }
-  /** Its keeper is there and writes its record, but can't be talked to. */
+  /** The keeper runs and writes its record, but accepts no connection. */
   | { readonly kind: 'recorded'; readonly state: KeeperState }
-  /** Nobody of it is left. */
+  /** No process of the command is left. */
   | { readonly kind: 'over'; readonly state: KeeperState; readonly end: KeptEnd }
-  /** It had ended when its keeper was killed; who was left then may still be. */
+  /** The command had ended when its keeper was killed; processes that were left then may still run. */
   | { readonly kind: 'abandoned'; readonly state: KeeperState; readonly end: KeptEnd }
-  /** `state`: how it stood when somebody knew that last. */
+  /** `state`: the last known state. */
   | { readonly kind: 'lost'; readonly state: KeeperState | undefined; readonly reason: string };
 
 /** Asks the keeper of a command, or else its record. */
@@ -34,7 +34,7 @@ export async function findStanding({ directory }: TaskPlace): Promise<Standing> 
   } catch (reason) {
     error = reason;
   }
-  // Only now: a keeper that has just ended has written it before.
+  // Read after the connection failed: a keeper that has just exited has written it before.
   const state = await readRecord(directory);
   if (state === undefined) {
     return { kind: 'lost', state, reason: 'there is no record of its start that could be trusted' };
@@ -46,13 +46,13 @@ export async function findStanding({ directory }: TaskPlace): Promise<Standing> 
     return { kind: 'lost', state, reason: `process ${pid}, which keeps it, does not answer` };
   }
   const keeper = await lookFor(state, state.keeper);
-  // It has no socket, or no room for one more.
+  // The keeper has no socket, or accepts no further connection.
   if (keeper === 'there') return { kind: 'recorded', state };
   if (keeper === 'unknown' && hasCode(error, 'ENOENT')) {
     const reason = `whether process ${pid}, which keeps it, is there can't be seen`;
     return { kind: 'lost', state, reason };
   }
-  // It may have ended since, with a last word.
+  // The keeper may have exited since, with a last record.
   return withoutKeeper((await readRecord(directory)) ?? state);
 }
 
@@ -71,7 +71,7 @@ async function withoutKeeper(state: KeeperState): Promise<Standing> {
   }
 }
 
-/** Whatever was left then, nothing of it is now. */
+/** After a reboot, no process of the command is left. */
 function afterReboot(state: KeeperState): Standing {
   const { stage } = state;
   if (stage.kind === 'left') return { kind: 'over', state, end: stage.end };
@@ -93,7 +93,7 @@ async function describeLeader(state: KeeperState): Promise<string> {
 const NOBODY_TELLS =
   'the process that kept it was killed: whether anybody of it still runs, nobody can tell';
 
-/** The same for those who follow it. */
+/** Returns the command's state for its followers. */
 export async function stateOf(
   standing: Standing,
   place: TaskPlace,

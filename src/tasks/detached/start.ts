@@ -10,22 +10,22 @@ import { type DetachedOrder, writeOrder } from './place/order.js';
 import { makePlace, removePlace, type TaskPlace } from './place/place.js';
 import { findDetached } from './registry.js';
 
-/** How a detached command is started. Times in milliseconds, sizes in bytes. */
+/** Settings for starting a detached command. Times in milliseconds, sizes in bytes. */
 interface DetachedStart extends Omit<DetachedOrder, 'askedAt' | 'command'> {
-  /** Whether how it ended is written under its output, after a blank line. */
+  /** Whether the command's outcome is written below its output, after a blank line. */
   readonly completionLine: boolean;
   /** Paths of shells, tried in order. */
   readonly shell: readonly string[] | undefined;
   readonly priority: Priority | undefined;
   readonly umask: number | undefined;
-  /** What it may write to, read and reach. */
+  /** The sandbox: which paths and hosts the command may write to, read and reach. */
   readonly sandbox: SandboxOption | undefined;
 }
 
 /**
- * Makes a place for a detached command, in which it says what it will be.
+ * Creates a place for a detached command, and stores its options there.
  *
- * @throws There is none, or no room on its disk.
+ * @throws No place can be created, or its disk is full.
  */
 export async function prepareDetached(
   command: string,
@@ -45,12 +45,12 @@ export async function prepareDetached(
 }
 
 /**
- * Starts a detached command in its place, which goes if that fails.
+ * Starts a detached command in its place, which is removed if that fails.
  *
  * @param environment The environment block, as `resolveEnvironment` makes it.
  * @returns Its process id.
- * @throws {InputError} Something of it is not valid.
- * @throws {LaunchError} It could not be started.
+ * @throws {InputError} An option is not valid.
+ * @throws {LaunchError} The command could not be started.
  */
 export async function startInPlace(
   place: TaskPlace,
@@ -93,9 +93,9 @@ export async function startDetachedSubject(
 }
 
 /**
- * Follows a detached command, whoever has started it.
+ * Follows a detached command that any process of the user has started.
  *
- * @throws {InputError} There is none with this id.
+ * @throws {InputError} There is no task with this id.
  */
 export async function openDetached(id: string): Promise<DetachedSubject> {
   const { place, order } = await findDetached(id);

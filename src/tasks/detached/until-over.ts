@@ -1,6 +1,6 @@
 import type { TaskSubject } from '../subject.js';
 
-/** Settles when its command has ended, or nobody can tell. It does not keep the host alive. */
+/** Resolves when the subject's command has ended, or its state is lost. Does not keep the host alive. */
 export function untilOver(subject: TaskSubject): Promise<void> {
   return new Promise((resolve) => {
     const look = (): void => {

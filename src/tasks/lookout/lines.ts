@@ -1,35 +1,35 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** What a line is looked for by: a piece of it, or an expression of the runtime's own. */
+/** The pattern for a line: a piece of it, or a regular expression of the runtime. */
 export type LinePattern = string | RegExp;
 
-/** A line that was looked for. */
+/** A line that matched. */
 export interface FoundLine {
-  /** What was looked for. */
+  /** The pattern that matched. */
   readonly pattern: LinePattern;
-  /** The line that it was found in. */
+  /** The line in which it was found. */
   readonly line: string;
 }
 
-/** As much of a line is looked at, in characters. */
+/** The most characters of a line that are examined. */
 const LONGEST_LINE = 16 * 1024;
 
 /**
- * Looks for lines in output as it comes. A line counts as soon as it matches, although it has not
- * ended: a prompt never does. It is found once.
+ * Searches output for lines as it comes. A line counts as soon as it matches, even if it has not ended: a
+ * prompt never does. Each pattern is found once in a line.
  */
 export class LineSearch {
   readonly #patterns: readonly LinePattern[];
   #decoder = new StringDecoder('utf8');
   #line = '';
-  /** Those that the line has been found for already. */
+  /** Patterns that were found in the current line. */
   #found = new Set<LinePattern>();
 
   constructor(patterns: readonly LinePattern[]) {
     this.#patterns = patterns;
   }
 
-  /** Takes output; gives back what it has completed. */
+  /** Takes output; returns the lines found in it. */
   push(bytes: Uint8Array): FoundLine[] {
     const lines = this.#decoder.write(Buffer.from(bytes)).split('\n');
     return lines.flatMap((text, index) => {
@@ -39,7 +39,7 @@ export class LineSearch {
     });
   }
 
-  /** What comes next does not follow what came before. */
+  /** Notes that output is missing before the next push. */
   gap(): void {
     this.#decoder = new StringDecoder('utf8');
     this.#begin();
@@ -62,7 +62,7 @@ export class LineSearch {
 
 function matches(line: string, pattern: LinePattern): boolean {
   if (typeof pattern === 'string') return line.includes(pattern);
-  // One that is global or sticky remembers where it was.
+  // A global or sticky expression remembers its last position.
   pattern.lastIndex = 0;
   return pattern.test(line);
 }

@@ -5,34 +5,43 @@ import { type FoundLine, type LinePattern, LineSearch } from './lines.js';
 import { PortWatch } from './ports.js';
 import { type InputWait, waitsForInput } from './stdin-wait.js';
 
-/** What is looked out for, besides the end. */
+/** The events to look for, besides the end. */
 export interface LookoutConditions {
   /** Lines of its output. */
   readonly lines?: readonly LinePattern[] | undefined;
-  /** Ports on which its own processes begin to listen. */
+  /** Whether to look for ports on which its own processes begin to listen. */
   readonly ports?: boolean | undefined;
-  /** No output for so many milliseconds. */
+  /** The time without output, in milliseconds, that counts as silence. */
   readonly silentMs?: number | undefined;
 }
 
-/** Something that happened to a task. */
+/** An event of a task. */
 export type TaskNews =
   | ({ readonly kind: 'line' } & FoundLine)
   | ({ readonly kind: 'listening' } & ListeningPort)
-  /** A prompt, perhaps. `waitsFor`: what it was seen to wait for. */
+  /**
+   * The command prints nothing, perhaps at a prompt. `waitsFor`: the input that a process was seen to
+   * wait for.
+   */
   | { readonly kind: 'silent'; readonly forMs: number; readonly waitsFor: InputWait | undefined }
-  /** The command itself has ended; `running` of its processes still run. Without a receipt it was never started. */
+  /**
+   * The command itself has ended; `running` of its processes still run. Without a receipt it was never
+   * started.
+   */
   | { readonly kind: 'ended'; readonly receipt: Receipt | undefined; readonly running: number }
-  /** Nobody of it is left, says the kernel. */
+  /** No process of the command is left, according to the kernel. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'lost'; readonly reason: string };
 
-/** Ports are looked for so often at first, and ever less often: each look reads `/proc`. Milliseconds. */
+/**
+ * The intervals between looks for ports, in milliseconds: short at first, then longer, since each look
+ * reads `/proc`.
+ */
 const FIRST_PORT_LOOK_MS = 100;
 const LAST_PORT_LOOK_MS = 2000;
 const READ_BYTES = 64 * 1024;
 
-/** Sees what happens to one task. Nothing is told twice. */
+/** Finds the events of one task. Each event is returned once. */
 export class Lookout {
   readonly #subject: TaskSubject;
   readonly #search: LineSearch | undefined;
@@ -42,9 +51,9 @@ export class Lookout {
   #state: SubjectState['kind'] = 'running';
   #portLookMs = FIRST_PORT_LOOK_MS;
   #portLookAt = 0;
-  /** Silence before that is not what is waited for. */
+  /** Silence counts from here at the earliest. */
   readonly #begunAt = Date.now();
-  /** The silence that has been told, by when it began. */
+  /** The silence that was reported last, by its beginning. */
   #toldSilence: number | undefined;
 
   /** @param since Position of the output from which on lines count. */
@@ -57,9 +66,9 @@ export class Lookout {
     this.#position = since;
   }
 
-  /** What has happened since the last look, oldest first. */
+  /** Returns the events since the last look, oldest first. */
   async look(): Promise<TaskNews[]> {
-    // What it printed before its end is seen before the end.
+    // Read first, so that output before the end comes before the end.
     const { state } = this.#subject;
     const lines = await this.#lines();
     const ports = await this.#newPorts(state);
@@ -67,7 +76,7 @@ export class Lookout {
     return [...lines, ...ports, ...silence, ...this.#ends(state)];
   }
 
-  /** When to look although nothing is told, in milliseconds from now; undefined: never. */
+  /** Returns when to look next if no change is reported, in milliseconds from now; undefined: never. */
   nextLookMs(): number | undefined {
     if (this.#state === 'ended' || this.#state === 'lost') return undefined;
     const dues: number[] = [];
@@ -95,7 +104,7 @@ export class Lookout {
     if (this.#ports === undefined || Date.now() < this.#portLookAt) return [];
     if (kind === 'ended' || kind === 'lost') return [];
     const ports = await this.#ports.look(this.#subject);
-    // What has just opened one may open another.
+    // A process that has just opened a port may open another.
     this.#portLookMs =
       ports.length > 0 ? FIRST_PORT_LOOK_MS : Math.min(this.#portLookMs * 1.5, LAST_PORT_LOOK_MS);
     this.#portLookAt = Date.now() + this.#portLookMs;
@@ -110,7 +119,7 @@ export class Lookout {
     this.#toldSilence = since;
     const pids = ((await this.#subject.members()) ?? []).map(({ pid }) => pid);
     const waitsFor = await waitsForInput(pids);
-    // It has said something meanwhile, so it was not silent.
+    // Output came meanwhile, so the command was not silent.
     if (this.#quietSince() !== since) return [];
     return [{ kind: 'silent', forMs, waitsFor }];
   }

@@ -2,10 +2,10 @@ import { type ListeningPort, listeningPorts } from '../../receipt/ports.js';
 import { settlesWithin } from '../../support/timing.js';
 import type { TaskSubject } from '../subject.js';
 
-/** The longest that the kernel is waited for, in milliseconds. */
+/** The longest wait for the kernel's tables, in milliseconds. */
 const LOOK_MS = 1000;
 
-/** The TCP ports on which a command's own processes listen now. */
+/** Returns the TCP ports on which a command's own processes listen now. */
 async function portsOf(subject: TaskSubject): Promise<readonly ListeningPort[]> {
   const pids = ((await subject.members()) ?? []).map(({ pid }) => pid);
   if (pids.length === 0) return [];
@@ -14,11 +14,11 @@ async function portsOf(subject: TaskSubject): Promise<readonly ListeningPort[]> 
   return (await looking).flatMap((ports) => ports ?? []);
 }
 
-/** Ports as they are opened: each is told once, until it has been closed again. */
+/** Reports ports as they are opened: each once, until it has been closed again. */
 export class PortWatch {
   #known = new Set<string>();
 
-  /** Those on which the command listens since the last look. */
+  /** Returns the ports that were opened since the last look. */
   async look(subject: TaskSubject): Promise<ListeningPort[]> {
     const open = await portsOf(subject);
     const opened = open.filter((port) => !this.#known.has(keyOf(port)));

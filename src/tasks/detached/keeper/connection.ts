@@ -15,15 +15,15 @@ import {
 /** The name of a keeper's socket, beside the output. */
 const SOCKET = 'output.socket';
 
-/** The longest that a keeper takes to say how its command stands. */
+/** The longest that a keeper takes to report its command's state. */
 const PATIENCE_MS = 2000;
 
-/** The connection has ended, and with it whatever was asked. */
+/** The connection to the keeper has ended, so its answer will not come. */
 export class KeeperGone extends Error {
   override readonly name = 'KeeperGone';
 }
 
-/** Whoever listens there says nothing. */
+/** A process accepts the connection and does not answer. */
 export class KeeperSilent extends Error {
   override readonly name = 'KeeperSilent';
 }
@@ -33,14 +33,17 @@ interface Asked {
   readonly fail: (error: Error) => void;
 }
 
-/** The line to the keeper of a detached command. It keeps the host alive only while it is asked. */
+/**
+ * The connection to the keeper of a detached command. It keeps the host alive only while an answer is
+ * awaited.
+ */
 export class KeeperConnection {
   readonly #socket: Socket;
   readonly #stream = new MessageStream();
   readonly #asked = new Map<number, Asked>();
   readonly #first: Promise<void>;
   readonly #closed: Promise<void>;
-  /** Somebody waits for its end. */
+  /** Whether the keeper's exit is awaited. */
   #isAwaited = false;
   #begin = (): void => {};
   #lastNumber = 0;
@@ -50,11 +53,11 @@ export class KeeperConnection {
   onChange = (): void => {};
 
   /**
-   * @param directory Where the command's output is.
-   * @throws {KeeperGone} Nobody is there. {@link KeeperSilent}, or an error of the system.
+   * @param directory The directory of the command's output.
+   * @throws {KeeperGone} No keeper listens. {@link KeeperSilent}, or an error of the system.
    */
   static async open(directory: string): Promise<KeeperConnection> {
-    // Paths of sockets are short; that of an open directory is.
+    // The path of a socket is limited, so a long one is shortened by an open directory.
     const path = join(directory, SOCKET);
     const isShort = Buffer.byteLength(path) <= LONGEST_PATH;
     const folder = isShort ? undefined : await open(directory);
@@ -92,7 +95,7 @@ export class KeeperConnection {
     socket.on('data', (piece) => this.#hear(piece));
   }
 
-  /** How the command stands, as it was told last. */
+  /** The last state that the keeper has reported. */
   get state(): KeeperState {
     if (this.#state === undefined) throw new KeeperGone('it was never told how the command stands');
     return this.#state;
@@ -103,9 +106,9 @@ export class KeeperConnection {
   }
 
   /**
-   * Asks, and waits for the answer.
+   * Sends a call and waits for the answer.
    *
-   * @throws {KeeperGone} There is none: the keeper has ended.
+   * @throws {KeeperGone} The keeper has exited without an answer.
    */
   ask(call: KeeperCall): Promise<KeeperAnswer> {
     if (!this.#isOpen) return Promise.reject(new KeeperGone('the process that keeps it has ended'));
@@ -118,7 +121,7 @@ export class KeeperConnection {
     });
   }
 
-  /** Resolves when the keeper has ended. */
+  /** Resolves when the keeper has exited. */
   untilClosed(): Promise<void> {
     this.#isAwaited = true;
     this.#weigh();
@@ -133,7 +136,7 @@ export class KeeperConnection {
     try {
       for (const message of this.#stream.push(piece)) this.#take(message);
     } catch (error) {
-      // One who talks like this is none.
+      // Data that breaks the protocol does not come from a keeper.
       if (!(error instanceof RangeError)) throw error;
       this.#socket.destroy(error);
     }
@@ -166,5 +169,5 @@ export class KeeperConnection {
   }
 }
 
-/** In bytes, as the kernel has room for it. */
+/** The kernel's limit in bytes. */
 const LONGEST_PATH = 107;

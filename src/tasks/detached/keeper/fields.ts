@@ -7,7 +7,7 @@ export class FieldReader {
     this.#bytes = bytes;
   }
 
-  /** A number; what is larger than JavaScript's whole numbers is not exact. */
+  /** Reads a number; one beyond JavaScript's safe integers is not exact. */
   number(): number {
     return Number(this.#take(8).readBigInt64LE());
   }
@@ -24,7 +24,7 @@ export class FieldReader {
     return this.#at === this.#bytes.length;
   }
 
-  /** @throws {RangeError} There are not so many. */
+  /** @throws {RangeError} There are fewer bytes. */
   #take(count: number): Buffer {
     const end = this.#at + count;
     if (!(count >= 0 && end <= this.#bytes.length))
@@ -35,7 +35,7 @@ export class FieldReader {
   }
 }
 
-/** Fields one after the other: numbers, and bytes after their count. */
+/** Writes fields one after the other: numbers, and bytes after their count. */
 export function writeFields(...fields: readonly (number | Uint8Array)[]): Buffer {
   return Buffer.concat(
     fields.flatMap((field) =>

@@ -1,24 +1,24 @@
 import { FieldReader } from './fields.js';
 
-/** A process as nobody else, past or present, is called. */
+/** A process, identified uniquely, also among past processes. */
 export interface ProcessName {
   readonly pid: number;
-  /** When it was started, in clock ticks since boot; 0: that was not shown. */
+  /** The start time in clock ticks since boot; 0: not known. */
   readonly started: number;
 }
 
-/** One who is there, or was. */
+/** A process of the command, running or ended. */
 export interface KeptMember {
   readonly pid: number;
-  /** 0: not known. */
+  /** Process group; 0: not known. */
   readonly group: number;
-  /** Undefined: it is the command's shell still, or can't be seen. */
+  /** Undefined: the process is the command's shell, or its command line cannot be seen. */
   readonly command: string | undefined;
 }
 
 /** How the command's own process ended. Times in milliseconds, sizes in bytes. */
 export interface KeptEnd {
-  /** An exit code; a signal as a negative number; what is below -255 is not known. */
+  /** An exit code; a signal as a negative number; a number below -255 is not known. */
   readonly status: number;
   readonly cause: 'itself' | 'timedOut' | 'cancelled';
   readonly forced: boolean;
@@ -26,51 +26,51 @@ export interface KeptEnd {
   readonly systemMs: number;
   readonly peakBytes: number;
   readonly durationMs: number;
-  /** Since 1970. */
+  /** Milliseconds since 1970. */
   readonly at: number;
   readonly outputBytes: number;
-  /** Of the output that was cut off, at least. */
+  /** Bytes of the output that were cut off, at least. */
   readonly cutBytes: number;
-  /** By what its sandbox was kept and what the kernel has told, as in a result; empty: it was in none. */
+  /** The report on the sandbox and the kernel's denials, as in a result; empty: there was no sandbox. */
   readonly sandbox: string;
-  /** How many more denials there were. */
+  /** The number of further denials. */
   readonly moreDenied: number;
-  /** There may have been others that nobody has heard of. */
+  /** Whether denials may have been missed. */
   readonly unheard: boolean;
-  /** Its host had ended when nobody of it was left, or may have. */
+  /** Whether the host had ended, or may have, when the command's last process ended. */
   readonly alone: boolean;
-  /** Errno of why it has no smaller share of the processors; 0: it has, or was to have none. */
+  /** The errno that kept the command from a lower priority; 0: none, or none was asked for. */
   readonly share: number;
-  /** How many were left; `left` may have only the first of them. */
+  /** The number of processes that were left; `left` may have only the first of them. */
   readonly totalLeft: number;
   readonly left: readonly KeptMember[];
 }
 
-/** How far it is. */
+/** How far the command is. */
 type KeptStage =
   | { readonly kind: 'running' }
   | { readonly kind: 'left'; readonly end: KeptEnd }
-  /** `goneAt`: when the last one ended, in milliseconds since 1970. */
+  /** `goneAt`: when the last process ended, in milliseconds since 1970. */
   | { readonly kind: 'ended'; readonly end: KeptEnd; readonly goneAt: number };
 
-/** What a keeper knows of its command, and its record says. */
+/** The state of a command, as its keeper reports and records it. */
 export interface KeeperState {
-  /** Which boot of the machine this is of; empty: that was not shown. */
+  /** Id of the machine's boot; empty: not known. */
   readonly boot: string;
   readonly keeper: ProcessName;
   readonly leader: ProcessName;
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly stage: KeptStage;
 }
 
-/** Of native/protocol/src/task.rs. */
+/** The version in native/protocol/src/task.rs. */
 const VERSION = 3;
 
 /**
- * Reads what native/protocol/src/task/state.rs writes.
+ * Decodes a state as native/protocol/src/task/state.rs writes it.
  *
- * @throws {RangeError} It is none, or one of another version.
+ * @throws {RangeError} The bytes are no state, or one of another version.
  */
 export function decodeState(bytes: Buffer): KeeperState {
   const fields = new FieldReader(bytes);
@@ -126,7 +126,7 @@ function decodeStatus(kind: number, value: number): number {
   return kind === 1 ? -value : Number.NEGATIVE_INFINITY;
 }
 
-/** All that follow. */
+/** Reads all processes that follow. */
 export function readMembers(fields: FieldReader): KeptMember[] {
   const members: KeptMember[] = [];
   while (!fields.isAtEnd) {

@@ -1,7 +1,7 @@
 import { FieldReader, writeFields } from './fields.js';
 import { decodeState, type KeeperState, type KeptMember, readMembers } from './keeper-state.js';
 
-/** What a keeper can be asked; native/protocol/src/task.rs says what each means. */
+/** The calls of a keeper; native/protocol/src/task.rs defines their meaning. */
 export type KeeperCall =
   | { readonly kind: 'who' }
   /** At most {@link LONGEST_WRITE} bytes. */
@@ -10,12 +10,12 @@ export type KeeperCall =
   | { readonly kind: 'signal'; readonly signal: number }
   | { readonly kind: 'end'; readonly graceMs: number };
 
-/** What a keeper says. */
+/** The messages that a keeper sends. */
 export type KeeperAnswer =
   | { readonly kind: 'state'; readonly state: KeeperState }
-  /** `total`: how many there are. */
+  /** `total`: the number of all members. */
   | { readonly kind: 'members'; readonly total: number; readonly members: readonly KeptMember[] }
-  /** 0: it was. */
+  /** 0: the data was written. */
   | { readonly kind: 'written'; readonly errno: number }
   | { readonly kind: 'done' }
   | { readonly kind: 'signalled'; readonly sent: boolean }
@@ -23,7 +23,7 @@ export type KeeperAnswer =
 
 export const LONGEST_WRITE = 64 * 1024;
 
-/** As a message with the number that its answer will have. */
+/** Encodes a call as a message with the number that its answer will have. */
 export function encodeCall(number: number, call: KeeperCall): Buffer {
   const message = writeFields(number, ...fieldsOf(call));
   const length = Buffer.alloc(4);
@@ -46,7 +46,7 @@ function fieldsOf(call: KeeperCall): (number | Uint8Array)[] {
   }
 }
 
-/** @throws {RangeError} It is no answer. */
+/** @throws {RangeError} The message is no answer. */
 export function decodeAnswer(message: Buffer): { number: number; answer: KeeperAnswer } {
   const fields = new FieldReader(message);
   const number = fields.number();
@@ -73,17 +73,17 @@ function answerIn(fields: FieldReader): KeeperAnswer {
   }
 }
 
-/** More than a keeper ever says at once. */
+/** More than a keeper ever sends at once, in bytes. */
 const LONGEST_ANSWER = 1024 * 1024;
 
-/** Takes messages off a stream. */
+/** Splits a stream into messages. */
 export class MessageStream {
   #rest: Buffer = Buffer.alloc(0);
 
   /**
-   * The messages that end in this piece.
+   * Returns the messages that end in this piece.
    *
-   * @throws {RangeError} One is too long to be any.
+   * @throws {RangeError} A message is too long to be a keeper's.
    */
   push(piece: Buffer): Buffer[] {
     const messages: Buffer[] = [];

@@ -5,13 +5,16 @@ import { isNumberOrNothing, isSwitch, isTexts, keptFields } from './kept-fields.
 import { readOwnFile } from './own-file.js';
 
 const NAME = 'sandbox.json';
-/** Policies are short; but each directory that can be written to has some that can't. */
+/**
+ * The most bytes of a policy's file; a policy is short, but writable directories contain some that are
+ * not.
+ */
 const LONGEST = 4 * 1024 * 1024;
 
 /**
- * Writes down what a command may do in its sandbox, for whoever reads later what that has denied it.
+ * Records a command's rights in its sandbox, from which a later reader can tell what was denied.
  *
- * @throws Of the system, when the disk is full for instance.
+ * @throws The system's error, for instance when the disk is full.
  */
 export async function writeBounds(directory: string, bounds: SandboxBounds): Promise<void> {
   const { writable, kept, hidden, shown, sockets, ownTmp, network, proxyPort } = bounds;
@@ -19,7 +22,7 @@ export async function writeBounds(directory: string, bounds: SandboxBounds): Pro
   await writeFile(join(directory, NAME), JSON.stringify(text), { mode: 0o600, flag: 'wx' });
 }
 
-/** Undefined: there is nothing that could be trusted. */
+/** Returns undefined when there is no record that can be trusted. */
 export async function readBounds(directory: string): Promise<SandboxBounds | undefined> {
   try {
     const text = await readOwnFile(join(directory, NAME), LONGEST);
@@ -29,7 +32,7 @@ export async function readBounds(directory: string): Promise<SandboxBounds | und
   }
 }
 
-/** @throws {Error} It was not written by {@link writeBounds}. */
+/** @throws {Error} `value` was not written by {@link writeBounds}. */
 function parseBounds(value: unknown): SandboxBounds {
   const read = keptFields<keyof SandboxBounds>('sandbox', value);
   return {

@@ -10,19 +10,19 @@ import { readRecord } from './record.js';
 const NAME = 'denied-hosts';
 /** Not through a link. */
 const FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW;
-/** A command that tries everything has no more than this written down. */
+/** The most hosts that are recorded for a command. */
 const MOST = 100;
-/** More than so many names of hosts can be. */
+/** The most bytes that the names of these hosts can take. */
 const LONGEST = 64 * 1024;
 
-/** One after the other: whoever reads here waits for what is to be there. */
+/** Writes one line after the other; a reader in this process waits for the pending ones. */
 let writing: Promise<void> = Promise.resolve();
 
 /**
- * Has it written down which hosts this process's proxy denies those in a command's sandbox, until nobody
- * of the command is left: by whoever reads that later, this process may be gone.
+ * Records which hosts this process's proxy denies in a command's sandbox, until no process of the command
+ * is left: this process may have exited when another one reads that.
  *
- * @returns Stops it.
+ * @returns A function that stops recording.
  */
 export function noteDeniedHosts(directory: string, plan: string): () => void {
   const known = new Set<string>();
@@ -42,16 +42,16 @@ async function append(directory: string, line: string): Promise<void> {
   await appendFile(join(directory, NAME), line, { mode: 0o600, flag: FLAGS });
 }
 
-/** What was written down, and whether all is. */
+/** The recorded hosts, and whether the record is complete. */
 interface NotedHosts {
   readonly hosts: readonly HostDenial[];
   readonly areAll: boolean;
 }
 
 /**
- * The hosts that a command was denied, by what its host has written down.
+ * Reads the hosts that a command was denied, as its host has recorded them.
  *
- * @param until When nobody of it was left, in milliseconds since 1970.
+ * @param until When the last process of the command ended, in milliseconds since 1970.
  */
 export async function readDeniedHosts(directory: string, until: number): Promise<NotedHosts> {
   await writing;
@@ -67,7 +67,7 @@ export async function readDeniedHosts(directory: string, until: number): Promise
   }
 }
 
-/** Undefined: it is none of ours. */
+/** Returns undefined for a line in another format. */
 function parseLine(line: string): (HostDenial & { readonly at: number }) | undefined {
   try {
     const { host, rule, at } = JSON.parse(line);

@@ -1,11 +1,11 @@
 import { checkObject } from '../../../support/checks.js';
 
 /**
- * Reads the fields of what one of these files has in it.
+ * Returns a function that reads the fields of a parsed file.
  *
- * @param what What it is called in an error.
- * @returns Gives a field; throws an Error if it is not what was written.
- * @throws {Error} It is no object.
+ * @param what The name of the value in an error.
+ * @returns A function that returns a field, and throws an Error if it does not have the written type.
+ * @throws {Error} `value` is not an object.
  */
 export function keptFields<Name extends string>(what: string, value: unknown) {
   checkObject(what, value);

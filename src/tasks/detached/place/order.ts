@@ -3,29 +3,32 @@ import { join } from 'node:path';
 import { isNumber, isNumberOrNothing, isSwitch, isText, keptFields } from './kept-fields.js';
 import { readOwnFile } from './own-file.js';
 
-/** What was asked of a detached command, as it is told to whoever finds it. Times in milliseconds. */
+/** The options of a detached command, as they are stored for its followers. Times in milliseconds. */
 export interface DetachedOrder {
   readonly command: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly cwd: string;
-  /** Undefined: it may take as long as it wants. */
+  /** Undefined: no time limit. */
   readonly timeoutMs: number | undefined;
   /** Time from SIGTERM to SIGKILL. */
   readonly graceMs: number;
   /** The most bytes of output that are kept. */
   readonly outputQuota: number;
-  /** Whether it has a stdin that can be written to. */
+  /** Whether the command has a stdin that can be written to. */
   readonly hasInput: boolean;
-  /** When it was asked for, in milliseconds since 1970. */
+  /** When the start was requested, in milliseconds since 1970. */
   readonly askedAt: number;
 }
 
 const NAME = 'task.json';
 const VERSION = 1;
-/** A command is some 200 KB long at most, and each of its characters six bytes. */
+/**
+ * The most bytes of such a file: a command has some 200 KB at most, and each of its characters takes up
+ * to six bytes.
+ */
 const LONGEST = 16 * 1024 * 1024;
 
-/** @throws Of the system, when the disk is full for instance. */
+/** @throws The system's error, for instance when the disk is full. */
 export async function writeOrder(directory: string, order: DetachedOrder): Promise<void> {
   const text = JSON.stringify({ version: VERSION, ...order });
   const draft = join(directory, `${NAME}.new`);
@@ -33,7 +36,7 @@ export async function writeOrder(directory: string, order: DetachedOrder): Promi
   await rename(draft, join(directory, NAME));
 }
 
-/** Undefined: there is none that could be trusted. */
+/** Returns undefined when there is no file that can be trusted. */
 export async function readOrder(directory: string): Promise<DetachedOrder | undefined> {
   try {
     const text = await readOwnFile(join(directory, NAME), LONGEST);
@@ -43,7 +46,7 @@ export async function readOrder(directory: string): Promise<DetachedOrder | unde
   }
 }
 
-/** @throws {Error} It is no order. */
+/** @throws {Error} `value` does not have the stored fields. */
 function parseOrder(value: unknown): DetachedOrder {
   const read = keptFields<keyof DetachedOrder | 'version'>('order', value);
   if (read('version', isNumber) !== VERSION) throw new Error('version: another one');

@@ -1,13 +1,14 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** Not through a link, and without waiting for whoever is at the other end of a pipe. */
+/** Not through a link, and without waiting for the other end of a pipe. */
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Opens a file that nobody else can have written.
+ * Opens a file that no other user can have written.
  *
- * @throws It is none: a link, no plain file, somebody else's, or open to others; or of the system.
+ * @throws The path is a link or no plain file, or the file belongs to another user or is open to others;
+ * or the system's error.
  */
 export async function openOwnFile(path: string): Promise<FileHandle> {
   const file = await open(path, FLAGS);
@@ -26,9 +27,9 @@ export async function openOwnFile(path: string): Promise<FileHandle> {
 }
 
 /**
- * All of such a file.
+ * Reads all of such a file.
  *
- * @throws As {@link openOwnFile}; or it is longer than `maxBytes`.
+ * @throws As {@link openOwnFile}; or the file is longer than `maxBytes`.
  */
 export async function readOwnFile(path: string, maxBytes: number): Promise<Buffer> {
   const file = await openOwnFile(path);

@@ -10,23 +10,23 @@ import { sweepPlaces } from './sweep.js';
 
 const PREFIX = 'background-';
 
-/** How long an output is kept after the latest end that its command can have. */
+/** How long an output is kept after the latest possible end of its command. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
 
 /** The private directory of one detached command. */
 export interface TaskPlace {
   readonly id: string;
   readonly directory: string;
-  /** The file with its output, which is not there before the command is. */
+  /** The file of its output, which is created with the command. */
   readonly output: string;
 }
 
 /**
- * Makes a private directory for a command. It outlives the host, so nobody is there to remove it: its
- * name says from which second on it may go, and whoever makes the next one sees to that.
+ * Creates a private directory for a command. It outlives the host, so the host cannot remove it: its name
+ * has the second from which on it may be removed, and a later call of this function removes it.
  *
- * @param longestMs The longest that the command can take; undefined: nobody knows.
- * @throws There is no place for it, or the system's error.
+ * @param longestMs The longest that the command can take; undefined: not known.
+ * @throws No directory can be created, or the system's error.
  */
 export async function makePlace(longestMs: number | undefined): Promise<TaskPlace> {
   const home = await makeUserDirectory();
@@ -36,14 +36,17 @@ export async function makePlace(longestMs: number | undefined): Promise<TaskPlac
   return placeAt(directory);
 }
 
-/** Removes it with all that is in it. */
+/** Removes the directory with its contents. */
 export async function removePlace({ directory }: TaskPlace): Promise<void> {
   await rm(directory, { recursive: true, force: true });
 }
 
 const NAMED = new RegExp(`^${PREFIX}\\d+-[A-Za-z0-9]+$`);
 
-/** All places of the user's, oldest names first; those that are not as they were made are passed over. */
+/**
+ * Finds all places of the user, oldest names first; skips those with another owner or mode than they were
+ * created with.
+ */
 export async function findPlaces(): Promise<TaskPlace[]> {
   const home = await findUserDirectory();
   if (home === undefined) return [];

@@ -6,9 +6,9 @@ import { KeeperConnection, KeeperSilent } from '../keeper/connection.js';
 import { readRecord } from './record.js';
 
 /**
- * Removes places whose time is over, some of them, beside the way of the call: their names say from
- * which second on that may be. What still runs keeps its place, since the clock may have been set, and
- * a command may have no limit.
+ * Removes some of the places that have expired, in the background of the call: their names have the
+ * second from which on that is allowed. A running command keeps its place, since the clock may have been
+ * set, and a command may have no time limit.
  *
  * @param keptMs How long a place is kept after the end of its command.
  */
@@ -25,7 +25,7 @@ export function sweepPlaces(home: string, prefix: string, keptMs: number): void 
   });
 }
 
-/** Whether its keeper is there. */
+/** Returns whether the task's keeper runs. */
 async function isKept(directory: string): Promise<boolean> {
   try {
     (await KeeperConnection.open(directory)).close();
@@ -35,12 +35,12 @@ async function isKept(directory: string): Promise<boolean> {
   }
 }
 
-/** The files below a directory that a process of the user has open. */
+/** Returns the files below a directory that a process of the user has open. */
 async function findOpenFiles(home: string): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   await inBatches(pids, async (pid) => {
-    // Those of others cannot be looked at, and have none of the user's private files.
+    // Processes of other users cannot be examined, and have none of the user's private files open.
     for (const descriptor of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
       const path = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => '');
       if (path.startsWith(`${home}/`)) found.add(path);
