@@ -1,7 +1,7 @@
 /**
- * What steers other programs: below each directory that can be written to, none of it can. Whoever
- * changes it has commands run outside of the sandbox, by git, an editor or an agent. What git obeys in
- * directories of its own is in `git/places.ts`.
+ * Settings that control other programs: commands cannot write them below any writable directory. A
+ * process that changed them could have commands run outside of the sandbox, by git, an editor or an
+ * agent. The settings that git obeys in its own directories are in `git/places.ts`.
  */
 export const KEPT_SETTINGS: readonly string[] = [
   '.vscode',
@@ -15,7 +15,7 @@ export const KEPT_SETTINGS: readonly string[] = [
   '.windsurf',
   '.aider.conf.yml',
   '.mcp.json',
-  // Where a home directory is the workspace.
+  // For a workspace that is a home directory.
   '.bashrc',
   '.bash_profile',
   '.bash_login',
@@ -75,12 +75,12 @@ export const HIDDEN_IN_HOME: readonly string[] = [
   '.local/share/fish/fish_history',
 ];
 
-/** The machine's, for commands of root. */
+/** Files of the machine, for commands of root. */
 export const HIDDEN_IN_SYSTEM: readonly string[] = ['/etc/shadow', '/etc/gshadow'];
 
 /**
- * Name sockets of the host that are not there in a sandbox. A program that finds the name would look
- * for its owner, and complain.
+ * Variables that name sockets of the host, which do not exist in a sandbox. A program that found the name
+ * would look for the socket's owner, and report an error.
  */
 export const SOCKET_VARIABLES: readonly string[] = [
   'SSH_AUTH_SOCK',

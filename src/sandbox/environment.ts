@@ -1,15 +1,15 @@
 import { SOCKET_VARIABLES } from './defaults.js';
 import type { ResolvedSandbox } from './resolve.js';
 
-/** Caches that are in the home directory, where nothing can be written. */
+/** Caches of programs that use the home directory, which is not writable. */
 const CACHES: Readonly<Record<string, string>> = {
   XDG_CACHE_HOME: '/tmp/.cache',
   npm_config_cache: '/tmp/.npm',
 };
 
 /**
- * Programs that look for a newer version of themselves do so at a host that is none of the command's
- * work: that it is denied would be told as if the work had been. What a caller has set stays.
+ * Programs that check for a newer version of themselves connect to a host that is not part of the
+ * command's work: the denial would be reported as if it were. Values that a caller has set stay.
  */
 const NO_NEWER_VERSIONS: Readonly<Record<string, string>> = {
   npm_config_update_notifier: 'false',
@@ -17,11 +17,11 @@ const NO_NEWER_VERSIONS: Readonly<Record<string, string>> = {
   GH_NO_UPDATE_NOTIFIER: '1',
 };
 
-/** Directories with hidden files are other file systems than those in them, at which git would stop. */
+/** Directories with hidden files are on other file systems than their parents, at which git would stop. */
 const ACROSS: Readonly<Record<string, string>> = { GIT_DISCOVERY_ACROSS_FILESYSTEM: '1' };
 
 /**
- * A command's environment block with what is different in its sandbox.
+ * Adapts a command's environment block to its sandbox.
  *
  * @param block `NAME=value` entries joined by NUL, one character a byte.
  */
@@ -56,8 +56,8 @@ export function sandboxEnvironment(block: string, sandbox: ResolvedSandbox): str
 }
 
 /**
- * By which programs find the proxy, whichever of them they know. With npm and git a proxy in their user's
- * own settings goes before the usual ones.
+ * Returns the variables by which programs find the proxy, for each common convention. For npm and git, a
+ * proxy in the user's own settings overrides the usual variables.
  */
 function proxyVariables(port: number, block: string): Readonly<Record<string, string>> {
   const http = `http://127.0.0.1:${port}`;
@@ -71,7 +71,7 @@ function proxyVariables(port: number, block: string): Readonly<Record<string, st
   };
 }
 
-/** One more of the settings that git takes from its environment. */
+/** Adds one to the settings that git takes from its environment. */
 function gitSetting(name: string, value: string, block: string): Readonly<Record<string, string>> {
   const [, given] = /(?:^|\0)GIT_CONFIG_COUNT=(\d{1,9})(?:\0|$)/.exec(block) ?? [];
   const index = Number(given ?? 0);

@@ -4,12 +4,12 @@ import { rememberSandbox } from './renewal.js';
 import { type ResolvedSandbox, resolveSandbox } from './resolve.js';
 
 /**
- * What a policy comes to for a command.
+ * Resolves a policy for one command.
  *
- * @param directory Where it starts.
- * @param text All that the command says.
- * @throws {InputError} The directory is the whole file system, or it says a secret.
- * @throws {LaunchError} Where temporary files are nothing can be written, and there are secrets.
+ * @param directory The command's working directory.
+ * @param text All text of the command.
+ * @throws {InputError} The directory is the whole file system, or the text contains a secret.
+ * @throws {LaunchError} The policy has secrets, and the temporary directory is not writable.
  */
 export function sandboxOfCommand(
   policy: SandboxPolicy,
@@ -22,7 +22,10 @@ export function sandboxOfCommand(
   return sandbox;
 }
 
-/** @throws {InputError} The command itself has a secret's value, which is to be nowhere in its sandbox. */
+/**
+ * @throws {InputError} The command's text contains the value of a secret, which must not be in the
+ * sandbox.
+ */
 export function refuseSecrets(text: string, { secrets }: ResolvedSandbox): void {
   const found = secrets?.all.find(({ value }) => text.includes(value));
   if (found === undefined) return;

@@ -1,11 +1,11 @@
 import type { SandboxPolicy } from './policy.js';
 
-/** By policy the directory that has them. */
+/** The directory of pipes, by policy. */
 const known = new WeakMap<SandboxPolicy, string>();
 
 /**
- * The same policy for commands that their host talks to by pipes in a directory: that can be written to
- * whatever the policy says, and is no part of what commands are told of it.
+ * Copies a policy for commands that their host talks to by pipes in a directory: it is writable whatever
+ * the policy says, and not mentioned in reports.
  */
 export function withPipes(policy: SandboxPolicy, directory: string): SandboxPolicy {
   const same = { ...policy };
@@ -13,7 +13,7 @@ export function withPipes(policy: SandboxPolicy, directory: string): SandboxPoli
   return same;
 }
 
-/** That directory; none: there is none. */
+/** Returns the directory of pipes, if there is one. */
 export function pipesOf(policy: SandboxPolicy): readonly string[] {
   const directory = known.get(policy);
   return directory === undefined ? [] : [directory];

@@ -3,66 +3,69 @@ import { isMissing, type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { checkSecrets, type SandboxSecret } from './secrets/secret.js';
 
-/** A sandbox by its name; `danger-full-access` is none. */
+/** The name of a sandbox; `danger-full-access` means no sandbox. */
 export type SandboxMode = 'read-only' | 'workspace-write' | 'danger-full-access';
 
-/** What a command may read and write. Paths are absolute, relative to `cwd`, or begin with `~/`. */
+/** The paths that a command may read and write. Paths are absolute, relative to `cwd`, or begin with `~/`. */
 export interface SandboxFilesystem {
   /**
-   * What can be written to, besides the workspace with its git directory (unless the mode is `read-only`) and
-   * temporary directories of its own.
+   * Writable paths, besides the workspace with its git directory (unless the mode is `read-only`) and
+   * private temporary directories.
    */
   readonly allowWrite?: readonly string[] | undefined;
   /**
-   * What can't, although it lies in what can. Default: in each writable directory git's hooks and
+   * Exceptions from the writable paths. Default: in each writable directory git's hooks and
    * configuration, and settings of editors and agents.
    */
   readonly denyWrite?: readonly string[] | undefined;
-  /** What can't be read. Default: keys, tokens and histories in the home directory; `[]`: nothing. */
+  /** Paths that can't be read. Default: keys, tokens and histories in the home directory; `[]`: none. */
   readonly denyRead?: readonly string[] | undefined;
-  /** What can be read all the same. Of two paths, the longer decides. */
+  /** Exceptions from `denyRead`. Of two paths, the longer decides. */
   readonly allowRead?: readonly string[] | undefined;
-  /** Whether `/tmp`, `/var/tmp`, `/run` and `/dev/shm` are its own, or the host's. Default: 'private'. */
+  /**
+   * Whether `/tmp`, `/var/tmp`, `/run` and `/dev/shm` are the sandbox's own, or the host's. Default:
+   * 'private'.
+   */
   readonly tmp?: 'private' | 'shared' | undefined;
 }
 
-/** Hosts by their names: `example.com`, `*.example.com` for what is below it, or an address. */
+/** Hosts by name: `example.com`, `*.example.com` for its subdomains, or an address. */
 export interface SandboxDomains {
-  /** What commands may connect to, through the proxy; `[]`: nothing. */
+  /** Hosts that commands may connect to, through the proxy; `[]`: none. */
   readonly allowedDomains: readonly string[];
-  /** Of those, not these. */
+  /** Exceptions from `allowedDomains`. */
   readonly deniedDomains?: readonly string[] | undefined;
 }
 
-/** What a sandbox is to keep commands from. */
+/** The rules of a sandbox for commands. */
 export interface SandboxPolicy {
-  /** Default: 'workspace-write'. */
+  /** The mode. Default: 'workspace-write'. */
   readonly mode?: 'read-only' | 'workspace-write' | undefined;
   /**
-   * The directory that can be written to with 'workspace-write'. Default: `cwd`, for a tool the one that
-   * it was made with, wherever its commands go.
+   * The directory that is writable with 'workspace-write'. Default: `cwd`; for a tool the directory it
+   * was created with, whatever directory its commands use.
    */
   readonly workspace?: string | undefined;
-  /** What of the file system can be written to and read. Default: what the mode says. */
+  /** Writable and readable paths. Default: those of the mode. */
   readonly filesystem?: SandboxFilesystem | undefined;
   /**
-   * A loopback of its own, the host's network, or of that some hosts by their names, which a proxy in the
-   * host connects to. Default: 'none'.
+   * A loopback of its own, the host's network, or some of its hosts by name, which a proxy in the host
+   * connects to. Default: 'none'.
    */
   readonly network?: 'none' | 'full' | SandboxDomains | undefined;
-  /** Sockets of others, by path, that commands may connect to. Default: none. */
+  /** Paths of other processes' Unix sockets that commands may connect to. Default: none. */
   readonly allowUnixSockets?: readonly string[] | undefined;
   /** Whether commands see, and can signal, only the processes in the sandbox. Default: 'own'. */
   readonly processes?: 'own' | 'host' | undefined;
   /**
-   * By the name of a variable: commands get a stand-in for it, which the proxy replaces by the value on
-   * its way to these domains, over TLS. Not with `network: 'full'` or 'none'. Default: none.
+   * Secrets, by the name of a variable: commands get a stand-in, which the proxy replaces by the value on
+   * its way to the secret's domains, over TLS. Not with `network: 'full'` or 'none'. Default: none.
    */
   readonly secrets?: Readonly<Record<string, SandboxSecret>> | undefined;
   /**
-   * `all`: every line, or no command is run. `landlock`: only what can be had without namespaces, as
-   * in a container that forbids them; `result.sandbox` says what is not kept out. `best-effort`: the
-   * most that can be had. Default: 'all'.
+   * `all`: every protection is enforced, or no command is run. `landlock`: only protections that work without
+   * namespaces, as in a container that forbids them; `result.sandbox` says which are not enforced.
+   * `best-effort`: as many as possible. Default: 'all'.
    */
   readonly require?: 'all' | 'landlock' | 'best-effort' | undefined;
 }
@@ -88,13 +91,14 @@ const FILESYSTEM_NAMES: OptionNames<SandboxFilesystem> = {
   tmp: true,
 };
 const DOMAIN_NAMES: OptionNames<SandboxDomains> = { allowedDomains: true, deniedDomains: true };
-// Policies are known by identity.
+// Constant objects, since policies are compared by identity.
 const READ_ONLY: SandboxPolicy = { mode: 'read-only' };
 const WORKSPACE_WRITE: SandboxPolicy = { mode: 'workspace-write' };
 const PATH_LISTS = ['allowWrite', 'denyWrite', 'denyRead', 'allowRead'] as const;
 
 /**
- * The policy of a tool that is made with this directory: what the tool is given later changes nothing.
+ * Returns the policy of a tool that is created with this directory, as a copy, so that later changes of
+ * the option have no effect.
  *
  * @param workspace Undefined: the directory of each call.
  * @throws {InputError} As {@link readSandbox}.
@@ -108,9 +112,10 @@ export function toolSandbox(
 }
 
 /**
- * The policy that is asked for; undefined: no sandbox.
+ * Returns the requested policy; undefined: no sandbox.
  *
- * @throws {InputError} It is none: names the field, what is expected and what was given.
+ * @throws {InputError} The policy is not valid: the message names the field, what is expected and what
+ * was given.
  */
 export function readSandbox(given: unknown): SandboxPolicy | undefined {
   if (isMissing(given) || given === 'danger-full-access') return undefined;

@@ -3,10 +3,10 @@ import { pipesOf } from './pipes.js';
 import type { SandboxPolicy } from './policy.js';
 import type { ResolvedSandbox } from './resolve.js';
 
-/** The sandboxes that commands of one policy and workspace have been in. */
+/** The sandboxes that commands of one policy and workspace have used. */
 interface Place {
   readonly plans: Set<string>;
-  /** The plan of another one, of which no command has been told yet. */
+  /** The plan of a new sandbox that was not reported to a command yet. */
   changed: string | undefined;
 }
 
@@ -17,10 +17,10 @@ const placeOf = new WeakMap<object, Place>();
 const words = new WeakMap<SandboxPolicy, string>();
 
 /**
- * Notes that a command is about to run in a sandbox. What is on the disk is part of a plan: one policy may come to
+ * Records that a command is about to run in a sandbox. A plan depends on the disk: one policy may lead to
  * another sandbox from one command to the next.
  *
- * @param directory Where it starts.
+ * @param directory The command's working directory.
  */
 export function rememberSandbox(
   policy: SandboxPolicy,
@@ -29,7 +29,7 @@ export function rememberSandbox(
 ): void {
   const name = `${wordsOf(policy)}\0${policy.workspace ?? directory}`;
   const place = places.get(name) ?? { plans: new Set(), changed: undefined };
-  // Those that were used last come last.
+  // Places are ordered by last use.
   places.delete(name);
   places.set(name, place);
   const [first] = places.keys();
@@ -41,7 +41,7 @@ export function rememberSandbox(
   place.plans.add(sandbox.plan);
 }
 
-/** Policies that say the same are one; of secrets only the names are told apart. */
+/** Returns a key for a policy: equal policies have the same key; of secrets only the names count. */
 function wordsOf(policy: SandboxPolicy): string {
   const known = words.get(policy);
   if (known !== undefined) return known;
@@ -52,8 +52,8 @@ function wordsOf(policy: SandboxPolicy): string {
 }
 
 /**
- * The report with whether this is another sandbox than that of the commands before, which is told to one
- * command alone.
+ * Adds to the report whether this sandbox differs from that of the commands before, which only one
+ * command is told.
  */
 export function withRenewal(
   report: SandboxReport,

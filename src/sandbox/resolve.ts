@@ -18,41 +18,41 @@ import { type KeptSecrets, keptSecrets } from './secrets/kept.js';
 import { rootFiles } from './secrets/root-files.js';
 import { serveSandboxes } from './served.js';
 
-/** So long what was found on the disk is taken to be there still: calls come in bursts. */
+/** The time for which a resolved policy is taken to be current: calls come in bursts. */
 const FRESH_MS = 250;
 const MOST_KEPT = 32;
-/** Of a loopback that nobody else has. */
+/** A port on the sandbox's own loopback. */
 const PROXY_PORT = 3128;
 const PRIVATE = ['/tmp', '/var/tmp', '/run', '/dev/shm'];
 
-/** A sandbox, and what is kept from its commands. */
+/** A sandbox, and the secrets that its commands do not get. */
 export interface ResolvedSandbox extends EngineSandbox {
   readonly secrets: KeptSecrets | undefined;
 }
 
-/** What a policy came to in a directory, when that was looked at by `performance.now()`. */
+/** A policy resolved in a directory, at a time by `performance.now()`. */
 interface Recent {
   readonly at: number;
   readonly resolved: ResolvedSandbox;
-  /** What is to be the same for that to hold. */
+  /** Identities of the files that must be unchanged for the entry to be valid. */
   readonly pins: ReadonlyMap<string, string>;
 }
 
-/** What is known of a policy. */
+/** The cached data of a policy. */
 interface Known {
   readonly recent: Map<string, Recent>;
-  /** By the directory that its paths begin in: what its rights were given to at first. */
+  /** By base directory: the paths that first got rights. */
   readonly pinned: Map<string, Asked>;
 }
 
 const known = new WeakMap<SandboxPolicy, Known>();
 
 /**
- * What a policy comes to in a directory. Policies are compared by identity: what one gives rights to is
- * decided the first time, and nothing else gets them later.
+ * Resolves a policy in a directory. Policies are compared by identity: the first call decides which files
+ * get rights, and no others get them later.
  *
- * @throws {InputError} The workspace is the whole file system, or reached by a link that a command can have
- *   made.
+ * @throws {InputError} The workspace is the whole file system, or reached by a link that a command can
+ * have made.
  */
 export function resolveSandbox(policy: SandboxPolicy, cwd: string): ResolvedSandbox {
   const { recent, pinned } = known.get(policy) ?? { recent: new Map(), pinned: new Map() };
@@ -68,18 +68,18 @@ export function resolveSandbox(policy: SandboxPolicy, cwd: string): ResolvedSand
   return resolved;
 }
 
-/** Whether all is what it was: a rename takes no time. */
+/** Returns whether all files are unchanged: a rename takes no time. */
 function stands(pins: ReadonlyMap<string, string>): boolean {
   for (const [path, identity] of pins) if (identityOf(path) !== identity) return false;
   return true;
 }
 
-/** Decides what the rights of a policy are given to before any of its commands has run. */
+/** Decides which files get the rights of a policy before any of its commands has run. */
 export function pinSandbox(policy: SandboxPolicy): void {
   if (policy.workspace !== undefined) resolveSandbox(policy, resolve(policy.workspace));
 }
 
-/** As the latest, in place of the oldest. */
+/** Stores a value as the newest, and drops the oldest. */
 function keep<Value>(all: Map<string, Value>, key: string, value: Value): void {
   all.delete(key);
   all.set(key, value);
@@ -106,14 +106,14 @@ function resolveNow(
   const hidden = filesystem.denyRead
     ? all(filesystem.denyRead)
     : [...HIDDEN_IN_HOME.map((path) => join(home, path)), ...HIDDEN_IN_SYSTEM];
-  // What can be written to is seen anyhow, and the stricter rule for the same path would count.
+  // Writable paths are visible anyway, and the stricter rule for the same path would count.
   const unseen = [cwd, base].map(realOf).filter((place) => !isAmong(place, writable));
   const secrets = policy.secrets && keptSecrets(policy.secrets);
   const trusted = secrets === undefined ? [] : [realOf(secrets.directory)];
-  // What this process, and its proxy, go by later.
+  // Files that this process and its proxy rely on later.
   const obeyedHere = [...ownPlaces(), ...(secrets === undefined ? [] : rootFiles())];
   const own = obeyedHere.filter((path) => isAmong(path, writable) && !writable.includes(path));
-  // Where it is the host's, commands would find there what this process keeps.
+  // With the host's `/tmp`, commands would find this process's private files there.
   const privates = filesystem.tmp === 'shared' ? [realOf(userDirectory())] : [];
   const shown = [...placesAmong(PRIVATE, unseen), ...granted.shown, ...trusted];
   const obeyed = git.directories.flatMap((path) => OBEYED_BY_GIT.map((name) => join(path, name)));
@@ -121,7 +121,7 @@ function resolveNow(
     secrets,
     writable: existing(writable),
     kept: [...existing([...settings, ...git.obeyed, ...trusted, ...own, ...privates]), ...obeyed],
-    // A home that is no absolute path is none.
+    // A home that is no absolute path is ignored.
     hidden: [...new Set(hidden.filter(isAbsolute))],
     shown: existing(shown),
     sockets: existing(granted.sockets),
@@ -153,12 +153,12 @@ function askedBy(
   };
 }
 
-/** Only those that exist: one that comes later makes another plan, and so another sandbox. */
+/** Returns the paths that exist; one that is created later makes another plan, and so another sandbox. */
 function existing(paths: readonly string[]): readonly string[] {
   return [...new Set(paths)].filter((path) => existsSync(path));
 }
 
-/** Of those that do not exist: the first name on the way to each that does not. */
+/** Returns, for each path that does not exist, the first missing part of it. */
 function missing(paths: readonly string[]): readonly string[] {
   const first = (path: string): string => {
     const parent = dirname(path);
@@ -168,8 +168,8 @@ function missing(paths: readonly string[]): readonly string[] {
 }
 
 /**
- * Whoever starts the proxy reads its rules there. Each JavaScript environment has its own, and so its own
- * sandboxes: secrets are known to nobody else, and a proxy ends with its environment.
+ * Makes the entries of a plan for the proxy, which its server reads. Each JavaScript environment has its
+ * own sandboxes: no other one knows its secrets, and a proxy ends with its environment.
  */
 function proxyEntries({ network, secrets = {} }: SandboxPolicy): readonly string[] {
   const { allowedDomains, deniedDomains = [] } =
@@ -190,7 +190,8 @@ function planned(
 ): Omit<Recent, 'at'> {
   const entries = (word: string, paths: readonly string[]): string =>
     paths.map((path) => `${word}\0${path}\0`).join('');
-  // What is another one by then is not what was meant: the plan is another one, and so the sandbox.
+  // A file that was replaced by then is not the one that was meant: it makes another plan, and so another
+  // sandbox.
   const pins = new Map<string, string>();
   const pinned = (word: string, paths: readonly string[]): string => {
     for (const path of paths) pins.set(path, identityOf(path) ?? '');
@@ -238,19 +239,19 @@ function realOf(path: string): string {
   return follow(path)?.real ?? path;
 }
 
-/** An absolute path, one from the home directory, or one that is relative to a directory. */
+/** Makes a path absolute: from the home directory, or relative to a directory. */
 function absoluteIn(base: string, path: string): string {
   return path === '~' || path.startsWith('~/')
     ? join(homedir(), path.slice(2))
     : resolve(base, path);
 }
 
-/** Where it is is to be seen also when that is among others' temporary files. */
+/** Returns the places that must stay visible although they are among temporary files. */
 function placesAmong(directories: readonly string[], places: readonly string[]): readonly string[] {
   return places.filter((place) => isAmong(place, directories));
 }
 
-/** Relative to each writable directory. */
+/** Returns whether a path is relative to each writable directory. */
 function isLoose(path: string): boolean {
   return !path.startsWith('/') && path !== '~' && !path.startsWith('~/');
 }

@@ -7,7 +7,7 @@ import type { DomainRules } from './proxy/domains.js';
 import type { DeniedHost } from './proxy/index.js';
 import type { KeptSecrets } from './secrets/kept.js';
 
-/** Few have a use for it. */
+/** Loaded late, since few hosts need it. */
 const loadProxy = lateLibrary(
   "the sandbox's proxy",
   () => import('./proxy/index.js'),
@@ -16,11 +16,11 @@ const loadProxy = lateLibrary(
 
 let proxy: typeof import('./proxy/index.js') | undefined;
 
-/** By plan. It has none of it itself: whoever has the plan has no secret. */
+/** Secrets by plan. The plan itself contains none: a process that reads the plan learns no secret. */
 const secretsOf = new Map<string, KeptSecrets>();
 const MOST_PLANS = 64;
 
-/** Sees to it that a sandbox of this plan reaches what it may of the network, with these secrets. */
+/** Serves the sandboxes of this plan, so that they reach their allowed hosts, with these secrets. */
 export function serveSandboxes(of: string, secrets: KeptSecrets | undefined): void {
   if (secrets !== undefined) {
     secretsOf.delete(of);
@@ -31,7 +31,7 @@ export function serveSandboxes(of: string, secrets: KeptSecrets | undefined): vo
   serveSandboxesBy({ serve, leave });
 }
 
-/** How those that are served are left, by their numbers. */
+/** Functions that stop serving a sandbox, by its number. */
 const served = new Map<number, Promise<() => void>>();
 
 function serve(id: number, descriptor: number, answer: number, plan: string): void {
@@ -48,9 +48,9 @@ function serve(id: number, descriptor: number, answer: number, plan: string): vo
         return stop;
       },
       (error: unknown) => {
-        // Who waits there for an answer would wait without end.
+        // A process that waits there for an answer would wait without end.
         closeSync(descriptor);
-        // It is refused, and the next command's is made anew.
+        // The sandbox is refused, and made anew for the next command.
         closeSync(answer);
         warnHost(`The proxy of a sandbox can't be served: ${messageOf(error)}`);
         return () => {};
@@ -63,7 +63,7 @@ function tellServed(answer: number): void {
   try {
     writeSync(answer, '1');
   } catch {
-    // Nobody is there any more.
+    // The reader has closed its end.
   } finally {
     closeSync(answer);
   }
@@ -75,13 +75,13 @@ function leave(id: number): void {
   stop?.then((close) => close());
 }
 
-/** Who is told of the hosts that those in sandboxes of a plan are denied. */
+/** Listeners to denied hosts, by plan. */
 const listeners = new Map<string, Set<(denied: DeniedHost) => void>>();
 
 /**
- * Has somebody told of each host that those in sandboxes of this plan are denied, as it happens.
+ * Adds a listener that is called with each host that commands in sandboxes of this plan are denied.
  *
- * @returns Stops it.
+ * @returns A function that removes it.
  */
 export function onDeniedHost(plan: string, told: (denied: DeniedHost) => void): () => void {
   const those = listeners.get(plan) ?? new Set();
@@ -95,7 +95,7 @@ function tellDenied(plan: string, denied: DeniedHost): void {
   for (const told of listeners.get(plan) ?? []) told(denied);
 }
 
-/** The hosts that those in a sandbox were denied since then. */
+/** Returns the hosts that commands in a sandbox were denied since then. */
 export function deniedHostsOf(plan: string, since: number): readonly DeniedHost[] {
   return proxy?.deniedHosts(plan, since) ?? [];
 }

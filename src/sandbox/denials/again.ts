@@ -5,29 +5,29 @@ import { removeHostFile } from '../../support/directories/host-files.js';
 import { unlessAborted } from '../../support/timing.js';
 import { readSandbox, type SandboxOption, type SandboxPolicy, toolSandbox } from '../policy.js';
 
-/** A command that its sandbox has kept from something, and that has ended by itself. */
+/** A command that its sandbox has denied something, and that has ended by itself. */
 export interface DeniedCommand {
   /** Its text. */
   readonly command: string;
-  /** What is known of what it was denied: at least one. */
+  /** The known denials: at least one. */
   readonly denials: readonly Denial[];
-  /** How it ended. What it did until then is done. */
+  /** How the command ended. Its effects until then remain. */
   readonly result: RunResult;
-  /** What it ran in: to be widened. */
+  /** The policy of its sandbox, to be widened. */
   readonly sandbox: SandboxPolicy;
-  /** That of the call: nobody needs an answer any more once it is aborted. */
+  /** The signal of the call: once it is aborted, no answer is needed. */
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Decides what becomes of a command that was denied something: run again, once, in the sandbox that is
- * returned, or not (`undefined`).
+ * Decides about a command that was denied something: it is run again, once, in the returned sandbox, or
+ * not (`undefined`).
  */
 export type OnDenied = (
   denied: DeniedCommand,
 ) => SandboxOption | undefined | Promise<SandboxOption | undefined>;
 
-/** What a command's options say of it. */
+/** The options of a command that matter here. */
 interface Terms {
   readonly sandbox?: SandboxOption | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -37,18 +37,17 @@ interface Terms {
     | undefined;
 }
 
-/**
- * @throws {InputError} It is no function.
- */
+/** @throws {InputError} `onDenied` is not a function. */
 export function checkOnDenied(given: unknown): void {
   checkFunction('onDenied', given);
 }
 
 /**
- * The result of a command, or of its second run, if it was denied something and more is allowed.
+ * Returns the result of a command, or of its second run, if it was denied something and a wider sandbox
+ * is returned.
  *
- * @param again Runs it in another sandbox.
- * @throws What `onDenied` throws, or was rejected with.
+ * @param again Runs the command in another sandbox.
+ * @throws The error that `onDenied` throws or rejects with.
  */
 export async function orAgain<Result extends RunResult>(
   first: Result,
@@ -67,13 +66,13 @@ export async function orAgain<Result extends RunResult>(
     throw error;
   });
   if (wider === undefined || wider === null) return first;
-  // One that is made once it is needed must not be there.
+  // A spill file that is created late must not exist yet.
   const isLate = typeof spill === 'object' && spill.afterBytes !== undefined;
   if (isLate && first.spill !== undefined) {
-    // What can't be removed is told of the second run.
+    // The second run reports a file that could not be removed.
     await removeHostFile(first.spill.path).catch(() => {});
   }
-  // The place that can be written to stays the one that it was.
+  // The workspace stays that of the first run.
   const next = toolSandbox(wider, sandbox.workspace) ?? 'danger-full-access';
   const second = await again(next);
   return { ...second, firstRun: { outcome, durationMs, denials, background } };

@@ -10,7 +10,7 @@ import { withRenewal } from '../renewal.js';
 import { deniedHostsOf } from '../served.js';
 import { namesIn } from './printed-names.js';
 
-/** A host that a proxy has denied, and the field of the policy. */
+/** A host that a proxy has denied, and the policy's field. */
 export interface HostDenial {
   readonly host: string;
   readonly rule: string;
@@ -19,26 +19,26 @@ export interface HostDenial {
 const NOBODY_SERVES =
   'nobody served the hosts that it allows: none could be reached, and which were asked for nobody has seen';
 
-/** More lines with an error are not looked at, nor more of an output. */
+/** Limits for the lines and for the output that are examined. */
 const MOST_LINES = 40;
 const MOST_CHARACTERS = 256 * 1024;
 const MOST_DENIALS = 10;
 
-/** What the system says of what a sandbox does, as programs print it. */
+/** Errors of the system that a sandbox causes, as programs print them. */
 const ERROR_LINE =
   /^.*(?:read-only file system|permission denied|device or resource busy|no such file or directory|network is unreachable|temporary failure in name resolution|name or service not known|could not resolve host|EAI_AGAIN|ENOTFOUND).*$/gim;
 
-/** What can be told of a sandbox without having it. */
+/** The facts about a sandbox that are known after it has ended. */
 export type SandboxBounds = Omit<EngineSandbox, 'plan'>;
 
-/** What a command has printed. */
+/** The output of a command. */
 type Printed = Pick<MergedResult, 'output'> | Pick<SeparateResult, 'stdout' | 'stderr'>;
 
 /**
- * The result with what its sandbox has denied, as far as that can be told.
+ * Adds the sandbox's denials to a result, as far as they are known.
  *
- * @param directory Where it was.
- * @param since When it began, by `performance.now()`.
+ * @param directory The command's working directory.
+ * @param since When the command began, by `performance.now()`.
  */
 export async function withDenials<R extends Printed & Pick<BaseResult, 'sandbox'>>(
   result: R,
@@ -52,7 +52,7 @@ export async function withDenials<R extends Printed & Pick<BaseResult, 'sandbox'
 }
 
 /**
- * The same for a sandbox of which only that is left.
+ * Adds the denials of a sandbox of which only its bounds are left.
  *
  * @param denied The hosts that its proxy has denied.
  */
@@ -76,8 +76,8 @@ export async function withDenialsWithin<R extends Printed & Pick<BaseResult, 'sa
 }
 
 /**
- * Whether something that the kernel tells is to be told. That no server of names was reached says less
- * than the name that was asked for; and a host without a network could not have done it either.
+ * Returns whether a denial by the kernel is to be reported. A name server that was not reached says less
+ * than the name that was looked up; and a host without a network could not have connected either.
  */
 function counts({ kind, target, rule }: Denial, found: readonly Denial[]): boolean {
   if (kind !== 'connect' || rule !== 'network') return true;
@@ -86,10 +86,10 @@ function counts({ kind, target, rule }: Denial, found: readonly Denial[]): boole
 }
 
 /**
- * What a command was denied, by what it has printed: a path or a host beside an error of the system,
- * which the policy refuses and the host itself could have. Words alone tell nothing.
+ * Finds denials in a command's output: a path or a host beside an error of the system, which the policy
+ * refuses and the host itself could have used. Words alone prove nothing.
  *
- * @param directory Where it was.
+ * @param directory The command's working directory.
  */
 async function findDenials(
   result: Printed & Pick<BaseResult, 'sandbox'>,
@@ -138,7 +138,7 @@ function hostIn(line: string): string | undefined {
   return named.exec(line)?.[1] ?? /ENETUNREACH ([\d.]+)/.exec(line)?.[1];
 }
 
-/** Whatever it asked for, there was only its own loopback; and the host has more than that. */
+/** Any connection beyond its own loopback was denied, if the host has more than a loopback. */
 function connectDenied(target: string, { network, proxyPort }: SandboxBounds): Denial | undefined {
   if (network || proxyPort !== undefined || target === 'localhost' || target.startsWith('127.'))
     return undefined;
@@ -146,7 +146,7 @@ function connectDenied(target: string, { network, proxyPort }: SandboxBounds): D
   return { kind: 'connect', target, rule: 'network', source: 'output' };
 }
 
-/** Whether the host has more than a loopback. */
+/** Returns whether the host has more than a loopback. */
 function hasNetwork(): boolean {
   const addresses = Object.values(networkInterfaces()).flat();
   return addresses.some((address) => address?.internal === false);
@@ -174,19 +174,22 @@ async function pathDenied(
     return isGone ? denied('read', 'tmp') : undefined;
   }
   if (/no such file/i.test(line)) return undefined;
-  // A mount that can't be written to is a read-only file system to whoever tries; this is another's rule.
+  // A read-only mount fails with "read-only file system"; "permission denied" is another rule's.
   if (by === 'namespace' && /permission denied/i.test(line)) return undefined;
   const isKept =
     isAmong(target, sandbox.kept) || sandbox.kept.some((path) => isAmong(path, [target]));
   const isWritable = isAmong(target, sandbox.writable);
   if (isWritable && !isKept) return undefined;
-  // Of those the kernel tells.
+  // The kernel reports denials of sockets.
   if (await is('isSocket', target)) return undefined;
   if (!(await mayWrite(target))) return undefined;
   return denied('write', isWritable ? 'denyWrite' : 'allowWrite');
 }
 
-/** Whether the host could: what does not exist is made in its directory, but for the kernel's. */
+/**
+ * Returns whether the host could write a path; for one that does not exist, whether it could create it,
+ * except in the kernel's file systems.
+ */
 async function mayWrite(path: string): Promise<boolean> {
   if (isAmong(path, ['/proc', '/sys'])) return false;
   if (await may(path, constants.W_OK)) return true;

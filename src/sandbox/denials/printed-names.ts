@@ -2,19 +2,19 @@
 interface PrintedName {
   readonly name: string;
   /**
-   * Whether the line says that the error is about just that: it may be of something that was to be made.
-   * Else it may be other words of a sentence, and is a name only of what exists.
+   * Whether the line says that the error is about exactly this name: then it may be of a file to be
+   * created. Otherwise it may be words of a sentence, and counts only if the file exists.
    */
   readonly isExact: boolean;
 }
 
-/** What the system says of what a sandbox does to files, as programs print it. */
+/** Errors of the system that a sandbox causes for files, as programs print them. */
 const FILE_ERROR =
   /read-only file system|permission denied|device or resource busy|no such file or directory/i;
-/** Further away from the error nothing is looked at: no path is longer. */
+/** The distance from the error in which names are searched: no path is longer. */
 const MOST_CHARACTERS = 4200;
 
-/** The names in a line that has an error of the system, those that are the likeliest first. */
+/** Returns the names in a line with an error of the system, the most likely ones first. */
 export function namesIn(line: string): readonly PrintedName[] {
   const error = FILE_ERROR.exec(line);
   if (error === null) return [];
@@ -52,12 +52,12 @@ function quotedIn(text: string, isNext: (match: RegExpMatchArray & { index: numb
   });
 }
 
-/** Of two names that belong together, the one is not in the other's way. */
+/** Removes a quoted name with its link word, so that one of two names does not hide the other. */
 function withoutQuoted(text: string): string {
   return text.replace(QUOTED, '').replace(/^ (?:to|and|->) +|(?: (?:to|and|->))? *$/g, '');
 }
 
-/** Shells print a name as it is, whatever is in it. */
+/** Finds names printed by shells, which do not quote them. */
 function shellNames(before: string, after: string): PrintedName[] {
   const said = /^(?:\S*\/)?\w*sh: (?:line \d+: |\d+: )?(?:cannot (?:create|open) )?(.+): $/;
   const first = /^(?:\S*\/)?\w*zsh(?::\d+)?: $/.test(before) ? /^: (.+)$/.exec(after) : undefined;
@@ -71,18 +71,18 @@ function rubyNames(after: string): PrintedName[] {
   return name === undefined ? [] : [{ name, isExact: true }];
 }
 
-/** What stands between a name and its error, besides punctuation. */
+/** The words between a name and its error, besides punctuation. */
 const LINK = /(?:,\s*(?:error|reason|cause|caused by)|\s+failed)?[\s:;,(-]*$/i;
-/** A part of a line that says what could not be done, after what it could not be done to. */
+/** A part of a line that names the failed action, after the part that names the file. */
 const COMPLAINT = /^(?:cannot|can't|could not|couldn't|failed|unable)\b/i;
 const DONE_TO = /\b(?:open|create|mkdir|remove|unlink|rename|link|chmod|touch|file|dir|directory)$/;
-/** Codes, classes of errors, and the place in a script. */
+/** Error codes, names of error classes, and positions in a script. */
 const NO_NAME = /^E[A-Z]{2,}$|(?:Exception|Error)$|^(?:error|warning|fatal|line \d+|\d+)$/i;
 
 /** `tee: x: `, `cannot open output file x: `, `tar: x: Cannot open: `, `failed to write, path: x, error: `. */
 function endOf(before: string): PrintedName[] {
   const all = before.replace(LINK, '').split(': ');
-  // The first one is the program's, unless it is alone.
+  // The first part is the program's name, unless it is alone.
   const parts = all.length > 1 ? all.slice(1) : all.filter((part) => /[/ ]/.test(part));
   const [last = '', previous = ''] = parts.reverse();
   const names = nameAtEnd(last);
@@ -90,7 +90,7 @@ function endOf(before: string): PrintedName[] {
   return isAbove ? [{ name: previous, isExact: true }] : names;
 }
 
-/** All of a part, or its last word. */
+/** Returns the whole part, or its last word. */
 function nameAtEnd(part: string): PrintedName[] {
   const at = part.lastIndexOf(' ');
   if (at < 0) return part === '' ? [] : [{ name: part, isExact: true }];

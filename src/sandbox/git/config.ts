@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 
-/** What a configuration of git's says, key by key: sections and keys in lower case. */
+/** A configuration of git's, by key: sections and keys in lower case. */
 type GitConfig = ReadonlyMap<string, readonly string[]>;
 
-/** One that is longer is nobody's. */
+/** The most bytes that are read; no real configuration is longer. */
 const LONGEST = 1024 * 1024;
 
 /**
- * Reads a configuration of git's, without what it includes.
+ * Reads a configuration of git's, without the files it includes.
  *
- * @returns Nothing is in it that can't be read.
+ * @returns An empty configuration, if the file cannot be read.
  */
 export function readGitConfig(path: string): GitConfig {
   try {
@@ -24,8 +24,8 @@ const NAME = /([a-z][a-z\d-]*)[ \t]*/iy;
 const BLANKS = /(?:\s|[#;][^\n]*)*/y;
 
 /**
- * Reads what git does: `section.key`, or `section.name.key` without the case of the name changed. Git takes
- * no file with a mistake in it; here that has what stands before.
+ * Parses a configuration as git does: `section.key`, or `section.name.key` with the case of the name
+ * kept. Git refuses a file with an error; here the settings before the error count.
  */
 function parseGitConfig(given: string): GitConfig {
   const text = given.replaceAll('\r\n', '\n');
@@ -51,7 +51,7 @@ function parseGitConfig(given: string): GitConfig {
   return all;
 }
 
-/** @returns Undefined: there is none. */
+/** @returns Undefined when there is no match. */
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text) ?? undefined;
@@ -72,7 +72,7 @@ const ESCAPES = new Map([
 /**
  * Reads a value to the end of its line, without blanks around it, comment, quotes and escapes.
  *
- * @returns Undefined: it is none that git takes.
+ * @returns Undefined when git would not accept it.
  */
 function readValue(text: string, from: number): { text: string; end: number } | undefined {
   let value = '';

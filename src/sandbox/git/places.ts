@@ -3,17 +3,17 @@ import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readGitConfig } from './config.js';
 
-/** What belongs to git, of a directory. */
+/** The paths that git uses for a directory. */
 export interface GitPlaces {
-  /** Its own directories, by real paths. A commit writes there. */
+  /** Git's own directories, by real paths. A commit writes there. */
   readonly directories: readonly string[];
-  /** What git obeys besides: a `.git` file, hooks and configurations that it is told of. */
+  /** Other paths that git obeys: a `.git` file, and hooks and configurations that its configuration names. */
   readonly obeyed: readonly string[];
 }
 
 /**
- * What git obeys in a directory of its own, whether it is there or not. The keeper has the same list: see
- * native/keeper/src/sandbox/gate/names.rs.
+ * The names that git obeys in its own directory, whether they exist or not. The keeper has the same list:
+ * see native/keeper/src/sandbox/gate/names.rs.
  */
 export const OBEYED_BY_GIT = [
   'hooks',
@@ -28,13 +28,13 @@ export const OBEYED_BY_GIT = [
 const NONE: GitPlaces = { directories: [], obeyed: [] };
 
 /**
- * Finds the git directory of a workspace, or of the nearest directory above it; for a worktree, the one that
- * all of its repository have in common.
+ * Finds the git directory of a workspace, or of the nearest directory above it; for a worktree, the
+ * common directory of its repository.
  *
- * A command may have made all that lies in the workspace: what names a place outside of it counts only
- * where that place, which a command can't write to, names the workspace.
+ * Commands may have made anything in the workspace: a file there that names a directory outside of it
+ * counts only if that directory, which commands cannot write, names the workspace in turn.
  *
- * @param workspace By its real path.
+ * @param workspace Real path of the workspace.
  */
 export function gitPlaces(workspace: string): GitPlaces {
   for (let directory = workspace; ; directory = dirname(directory)) {
@@ -45,12 +45,12 @@ export function gitPlaces(workspace: string): GitPlaces {
       const named = namedBy(path);
       return named === undefined ? NONE : placesOf(named, [path]);
     }
-    // Git follows a link, but nothing tells who has made it.
+    // Git follows a link, but it cannot be known which process has made it.
     if (found !== undefined || directory === dirname(directory)) return NONE;
   }
 }
 
-/** What belongs to git in a directory that can be written to, and is no workspace. */
+/** Finds git's paths in a writable directory that is no workspace. */
 export function gitPlacesWithin(directory: string): GitPlaces {
   const path = join(directory, '.git');
   return look(path)?.isDirectory() ? placesOf(path) : NONE;
@@ -60,7 +60,7 @@ function placesOf(directory: string, obeyed: readonly string[] = []): GitPlaces 
   return { directories: [directory], obeyed: [...obeyed, ...configuredBy(directory)] };
 }
 
-/** Hooks and configurations elsewhere, which the one of this directory tells git to obey. */
+/** Returns hooks and configurations elsewhere that a directory's configuration tells git to obey. */
 function configuredBy(directory: string): readonly string[] {
   const worktree = dirname(directory);
   const found: string[] = [];
@@ -69,7 +69,7 @@ function configuredBy(directory: string): readonly string[] {
     for (const [key, values] of readGitConfig(path)) {
       const isIncluded = key === 'include.path' || /^includeif\..*\.path$/s.test(key);
       const isObeyed = isIncluded || OBEYED_KEYS.has(key);
-      // Hooks are looked for from where they run.
+      // Hooks are looked up from the directory in which they run.
       const base = isIncluded ? directory : worktree;
       if (isObeyed) found.push(...values.filter(Boolean).map((value) => fromHome(base, value)));
     }
@@ -85,7 +85,10 @@ function fromHome(base: string, path: string): string {
     : resolve(base, path);
 }
 
-/** The directory that a `.git` file names and that, in turn, names the file: a worktree's or a submodule's. */
+/**
+ * Returns the directory that a `.git` file names and that names the file in turn: a worktree's or a
+ * submodule's.
+ */
 function namedBy(file: string): string | undefined {
   const path = read(file)?.match(/^gitdir: (.+)$/m)?.[1];
   const own = path === undefined ? undefined : real(resolve(dirname(file), path));
@@ -93,7 +96,7 @@ function namedBy(file: string): string | undefined {
   return commonOf(own, file) ?? submoduleOf(own, file);
 }
 
-/** A worktree is one of those that the common directory itself has. */
+/** A worktree counts only if the common directory lists it. */
 function commonOf(own: string, file: string): string | undefined {
   const back = read(join(own, 'gitdir'));
   const common = read(join(own, 'commondir'));
@@ -103,7 +106,7 @@ function commonOf(own: string, file: string): string | undefined {
   return isListed && real(resolve(own, back)) === file ? place : undefined;
 }
 
-/** The directory of a submodule knows where its files are. */
+/** A submodule's git directory names its working tree. */
 function submoduleOf(own: string, file: string): string | undefined {
   const [worktree, ...more] = readGitConfig(join(own, 'config')).get('core.worktree') ?? [];
   if (worktree === undefined || more.length > 0) return undefined;

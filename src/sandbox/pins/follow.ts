@@ -2,22 +2,22 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAmong } from '../paths.js';
 
-/** Of a path more links than that are a circle, as for the kernel. */
+/** The kernel's own limit: a path with more links is a circle. */
 const MOST_LINKS = 40;
 
-/** Where a path leads. */
+/** The target of a path. */
 interface Followed {
-  /** Without links. What does not exist is as it was written. */
+  /** The path without links. Parts that do not exist stay as they are written. */
   readonly real: string;
   readonly exists: boolean;
-  /** Where the links lie that were followed, by their real places. */
+  /** Real paths of the links that were followed. */
   readonly links: readonly string[];
 }
 
 /**
  * Follows an absolute path, link by link.
  *
- * @returns Undefined: it leads nowhere, in a circle or through what is no directory.
+ * @returns Undefined for a path in a circle, or through something that is no directory.
  */
 export function follow(path: string): Followed | undefined {
   const left = path.split('/').reverse();
@@ -56,11 +56,11 @@ function kindOf(path: string): 'link' | 'other' | 'missing' | 'unknown' {
 }
 
 /**
- * Follows a path that a right is to be given to. A link that commands can have made, since it lies where
- * they write, leads to nothing outside of that place.
+ * Follows a path that gets a right. A link that commands can have made, since it is where they write,
+ * must not lead out of that place.
  *
  * @param writable Where commands write, by real paths.
- * @returns Undefined: such a link leads out, or the path leads nowhere.
+ * @returns Undefined when such a link leads out, or the path leads nowhere.
  */
 export function followTrusted(path: string, writable: Iterable<string>): Followed | undefined {
   const followed = follow(path);

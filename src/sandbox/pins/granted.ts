@@ -4,36 +4,36 @@ import { type GitPlaces, gitPlaces, gitPlacesWithin } from '../git/places.js';
 import { follow, followTrusted } from './follow.js';
 import { identityOf } from './identity.js';
 
-/** The paths that a policy gives rights to, absolute and as they are written. */
+/** The paths to which a policy gives rights, absolute and as they are written. */
 export interface Asked {
-  /** Undefined: none can be written to. */
+  /** Undefined: no workspace is writable. */
   readonly workspace: string | undefined;
   readonly temporary: readonly string[];
   readonly allowWrite: readonly string[];
   readonly allowRead: readonly string[];
   readonly sockets: readonly string[];
-  /** Whether git's own directories are the sandbox's to keep. */
+  /** Whether the sandbox protects git's own directories. */
   readonly hasGit: boolean;
 }
 
-/** What rights are given to, by real paths. */
+/** The real paths that get rights. */
 export interface Granted {
-  /** What can be written to, git's directories elsewhere too. */
+  /** Writable paths, git's directories elsewhere included. */
   readonly writable: readonly string[];
   readonly shown: readonly string[];
   readonly sockets: readonly string[];
   readonly git: GitPlaces;
-  /** The same request for the next time, by what the paths of this one have come to. */
+  /** The request for the next time, with the real paths of this one. */
   readonly again: Asked;
 }
 
-/** Of a workspace the git directories that lie outside of it: only what was found at first counts. */
+/** Git directories outside of a workspace, as they were found at first; later ones do not count. */
 const gitAtFirst = new Map<string, GitPlaces>();
 const MOST_WORKSPACES = 1024;
 
 /**
- * Decides what the rights of a policy are given to. Whoever asks again does so by `again` of the first time:
- * a path that leads elsewhere by then gets no rights there.
+ * Decides which paths get the rights of a policy. Later calls use `again` of the first call: a path that
+ * leads elsewhere by then gets no rights there.
  *
  * @throws {InputError} The workspace is reached by a link that a command can have made.
  */
@@ -53,7 +53,7 @@ export function grant(asked: Asked): Granted {
   return { writable, git, shown, sockets, again };
 }
 
-/** As far as they can be known before links in them are judged. */
+/** Returns the writable paths that are known before links in them are judged. */
 function rootsOf({ workspace, temporary, allowWrite }: Asked): readonly string[] {
   const paths = [...(workspace === undefined ? [] : [workspace]), ...temporary, ...allowWrite];
   return paths.filter((path) => follow(path)?.links.length === 0);
@@ -72,7 +72,7 @@ function realOf(paths: readonly string[], known: ReadonlySet<string>): string[] 
   return followed.filter((found) => found !== undefined).map(({ real }) => real);
 }
 
-/** Those in the workspace are what they are now: they can be written to anyhow. */
+/** Git directories in the workspace count as they are now, since they are writable anyway. */
 function gitOf(workspace: string | undefined, allowed: readonly string[]): GitPlaces {
   const all = allowed.map(gitPlacesWithin);
   if (workspace !== undefined) {

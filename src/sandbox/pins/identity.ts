@@ -1,10 +1,10 @@
 import { type BigIntStats, lstatSync } from 'node:fs';
 
 /**
- * Tells what is at a path from whatever else comes to be there: device, inode, and, since numbers of
- * inodes are given again, when it was made.
+ * Identifies a file, so that a later one at the same path can be told from it: by device, inode and,
+ * since inode numbers are reused, time of creation.
  *
- * @returns Undefined: there is nothing.
+ * @returns Undefined when there is nothing at the path.
  */
 export function identityOf(path: string): string | undefined {
   const found = lookAt(path);

@@ -1,26 +1,26 @@
-/** What a client has begun with, as far as it has come. */
+/** The first data of a client, as far as it has come. */
 type Beginning =
-  /** What there is may become a beginning of TLS. */
+  /** The data so far may become a beginning of TLS. */
   | { readonly kind: 'more' }
-  /** It is no TLS. */
+  /** The data is not TLS. */
   | { readonly kind: 'other' }
-  /** It begins like TLS, and no server would take it for that. */
+  /** The data begins like TLS, but no server would accept it. */
   | { readonly kind: 'broken' }
-  /** It asks for the server that is called so: one, as a rule, or none. */
+  /** A ClientHello for the servers with these names: one, as a rule, or none. */
   | { readonly kind: 'hello'; readonly names: readonly string[] };
 
 const CHANGE_CIPHER_SPEC = 0x14;
 const ALERT = 0x15;
 const HANDSHAKE = 0x16;
-/** What some servers pass over before a handshake, and how long it is. */
+/** Records that some servers skip before a handshake, and their length. */
 const PASSED_OVER: Readonly<Record<number, number>> = { [CHANGE_CIPHER_SPEC]: 1, [ALERT]: 2 };
 const HEAD = 5;
-/** Some servers look at no more of a record's version. */
+/** The least major version that some servers refuse; they check no more of a record's version. */
 const VERSIONS_BELOW = 0x10;
 const LONGEST_RECORD = 0x4000;
-/** Real ones are in one or two. */
+/** Real ClientHellos have one or two records. */
 const MOST_RECORDS = 64;
-/** Real ones have some two thousand. */
+/** Real ClientHellos have some two thousand bytes. */
 const MOST_BYTES = 0x8000;
 
 const CLIENT_HELLO = 1;
@@ -32,9 +32,9 @@ const OTHER = { kind: 'other' } as const;
 const BROKEN = { kind: 'broken' } as const;
 
 /**
- * Reads the first words of TLS (RFC 8446, 4.1.2 and 5.1), however they are divided into records, for the
- * names of servers in them (RFC 6066, 3). Where servers differ in what they take, it is read as by the one
- * that takes more.
+ * Reads a ClientHello of TLS (RFC 8446, 4.1.2 and 5.1), however it is divided into records, for the names
+ * of servers in it (RFC 6066, 3). Where servers differ in what they accept, it is read like by the more
+ * tolerant one.
  */
 export function readBeginning(bytes: Buffer): Beginning {
   const message = firstMessage(bytes);
@@ -43,7 +43,7 @@ export function readBeginning(bytes: Buffer): Beginning {
   return names === undefined ? BROKEN : { kind: 'hello', names };
 }
 
-/** The body of the first message. */
+/** Returns the body of the first message. */
 function firstMessage(bytes: Buffer): Buffer | Beginning {
   const { handshake, rest } = unwrapped(bytes);
   if (handshake.length > 0 && handshake[0] !== CLIENT_HELLO) return OTHER;
@@ -53,7 +53,7 @@ function firstMessage(bytes: Buffer): Buffer | Beginning {
   return rest.kind === 'more' && isTooMuch ? BROKEN : rest;
 }
 
-/** What records have in them, and what comes after the last that is one. */
+/** Returns the contents of the records, and the state of the data after the last valid one. */
 function unwrapped(bytes: Buffer): { readonly handshake: Buffer; readonly rest: Beginning } {
   const parts: Buffer[] = [];
   const ending = (rest: Beginning) => ({ handshake: Buffer.concat(parts), rest });
@@ -74,7 +74,7 @@ function unwrapped(bytes: Buffer): { readonly handshake: Buffer; readonly rest: 
   return ending(MORE);
 }
 
-/** The names in the extensions; undefined: it can't be read. */
+/** Returns the names in the extensions; undefined when they cannot be read. */
 function namesIn(hello: Fields): readonly string[] | undefined {
   // Version, random number, session, ciphers, compression.
   const isBegun = hello.skip(2 + 32) && hello.list(1) && hello.list(2) && hello.list(1);
@@ -106,7 +106,7 @@ function namesOf(extension: Fields): readonly string[] | undefined {
   return list && names;
 }
 
-/** Numbers and lists in the order in which they come; each is undefined where there is less than that. */
+/** Reads numbers and lists in their order; each is undefined where too little data is left. */
 class Fields {
   #rest: Buffer;
 
@@ -131,7 +131,7 @@ class Fields {
     return this.#take(size)?.readUIntBE(0, size);
   }
 
-  /** What has its length before it, which takes so many bytes. */
+  /** Reads a list after its length, which takes `size` bytes. */
   list(size: number): Fields | undefined {
     const length = this.number(size);
     const bytes = length === undefined ? undefined : this.#take(length);

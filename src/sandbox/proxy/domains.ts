@@ -3,25 +3,28 @@ import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { canonicalHost, innerAddress } from './hosts.js';
 
-/** To whom commands may connect, by name. */
+/** The hosts that commands may connect to, by name. */
 export interface DomainRules {
-  /** `example.com`, `*.example.com` (what is below it), or an address. */
+  /** `example.com`, `*.example.com` (its subdomains), or an address. */
   readonly allowedDomains: readonly string[];
-  /** Of those, not these. */
+  /** Exceptions from `allowedDomains`. */
   readonly deniedDomains: readonly string[];
 }
 
 /** The field of a policy by which a host is denied. */
 export type DenyingRule = 'allowedDomains' | 'deniedDomains' | 'secrets';
 
-/** Where a host is. */
+/** The result of resolving a host. */
 type Whereabouts =
   | { readonly kind: 'found'; readonly addresses: readonly string[] }
-  /** Nobody knows it. */
+  /** The name cannot be resolved. */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'denied'; readonly rule: DenyingRule };
 
-/** Of the host itself, or of whoever runs the machine: behind no name but by its own. */
+/**
+ * Addresses of the host itself, and of the machine's provider: reachable only by an address, or
+ * `localhost`, as the rule.
+ */
 const OWN = new BlockList();
 OWN.addSubnet('127.0.0.0', 8);
 OWN.addSubnet('169.254.0.0', 16);
@@ -29,13 +32,13 @@ OWN.addSubnet('0.0.0.0', 8);
 OWN.addAddress('::1', 'ipv6');
 OWN.addAddress('::', 'ipv6');
 OWN.addSubnet('fe80::', 10, 'ipv6');
-// What clouds tell their machines at other places: AWS, Alibaba, Azure, Oracle.
+// Other addresses of cloud metadata services: AWS, Alibaba, Azure, Oracle.
 OWN.addAddress('fd00:ec2::254', 'ipv6');
 OWN.addAddress('100.100.100.200');
 OWN.addAddress('168.63.129.16');
 OWN.addAddress('192.0.0.192');
 
-/** Of the network that the host is in: by a name that is listed as it is. */
+/** Addresses of the host's private network: not reachable by a rule with `*`. */
 const NEAR = new BlockList();
 NEAR.addSubnet('10.0.0.0', 8);
 NEAR.addSubnet('172.16.0.0', 12);
@@ -44,7 +47,10 @@ NEAR.addSubnet('100.64.0.0', 10);
 NEAR.addSubnet('fc00::', 7, 'ipv6');
 NEAR.addSubnet('fec0::', 10, 'ipv6');
 
-/** The field by which a host of this name is denied, whatever its address is; undefined: it is allowed. */
+/**
+ * Returns the field by which a host of this name is denied, whatever its address is; undefined: it is
+ * allowed.
+ */
 export function denyingRule(
   host: string,
   { allowedDomains, deniedDomains }: DomainRules,
@@ -54,11 +60,11 @@ export function denyingRule(
 }
 
 /**
- * Where to connect to, asked once. Who can say what a name stands for must not reach the host, or its
- * neighbours, by it; nor what is denied by its address.
+ * Resolves a host once to the addresses to connect to. The owner of a name must not be able to lead to
+ * the host, or its private network; and denied addresses stay denied.
  *
  * @param host As {@link canonicalHost} spells it.
- * @param ask Where a name leads.
+ * @param ask Resolves a name.
  */
 export async function locate(
   host: string,
@@ -96,14 +102,14 @@ function isAmong(list: BlockList, address: string): boolean {
   return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Who listens on all of its addresses did not mean commands that reach it from within. */
+/** A server on all addresses of the host is not meant for commands from within. */
 function isOfHost(address: string): boolean {
   return Object.values(networkInterfaces()).some((all) =>
     all?.some((one) => canonicalHost(one.address) === address),
   );
 }
 
-/** The one that is meant by a name. */
+/** Returns the rule that matches a name. */
 export function findRule(host: string, rules: readonly string[]): string | undefined {
   const name = canonicalHost(host);
   if (name === undefined) return undefined;

@@ -3,35 +3,35 @@ import type { Socket } from 'node:net';
 import { pipeline, type Transform } from 'node:stream';
 import { messageOf } from '../../support/errors.js';
 
-/** Names and values in turn, as they came. */
+/** Names and values in turn, as they were received. */
 export type RawHeaders = readonly string[];
 
-/** How a request goes on. */
+/** How a request is forwarded. */
 interface Onward {
-  /** The host that it is for, as its header says it. */
+  /** The host of the request, as its header names it. */
   readonly authority: string;
   readonly path: string;
   readonly headers: RawHeaders;
-  /** A connection to that host, or who makes them. */
+  /** A connection to that host, or the agent that makes them. */
   readonly by: Socket | Agent;
-  /** What the request's body passes through; `isResized`: what comes out may be longer or shorter. */
+  /** The streams for the request's body; `isResized`: its length may change. */
   readonly body?:
     | { readonly through: readonly Transform[]; readonly isResized: boolean }
     | undefined;
-  /** What the answer becomes on its way back. Default: what it is. */
+  /** Converts the answer. Default: unchanged. */
   readonly back?: ((answer: IncomingMessage) => Back) | undefined;
 }
 
-/** An answer on its way back. */
+/** An answer that is sent back. */
 export interface Back {
   /** The reason phrase of its status line. */
   readonly reason: string;
   readonly headers: RawHeaders;
-  /** What its body passes through. */
+  /** The streams for its body. */
   readonly through: readonly Transform[];
 }
 
-/** Said to the next one only (RFC 9110, 7.6.1), with what says how long a body is. */
+/** Headers for the next hop only (RFC 9110, 7.6.1), including those about a body's length. */
 const NEXT_ONLY: readonly string[] = [
   'connection',
   'keep-alive',
@@ -46,8 +46,8 @@ const NEXT_ONLY: readonly string[] = [
 ];
 
 /**
- * Sends a request on, and its answer back. Both are read and written anew, so that nobody beyond takes
- * them for more than one; and the host that is asked is the one in the header.
+ * Forwards a request and returns its answer. Both are parsed and written anew, so that no server can take
+ * one for several; and the host that is asked is the one in the header.
  */
 export function exchange(asked: IncomingMessage, answer: ServerResponse, onward: Onward): void {
   const { authority, path, by, headers, body, back } = onward;
@@ -70,21 +70,24 @@ export function exchange(asked: IncomingMessage, answer: ServerResponse, onward:
     isAnswered = true;
     const told = back?.(given) ?? asItIs(given);
     tell(answer, given, told);
-    // Informational (1xx) responses and trailers are not sent on.
+    // Informational (1xx) responses and trailers are not forwarded.
     pipeline([given, ...told.through, answer], () => {});
   });
   answer.once('close', () => forwarded.destroy());
   pipeline([asked, ...(body?.through ?? []), forwarded], () => {});
 }
 
-/** Answers by the proxy itself, if nothing has been answered yet. */
+/** Answers by the proxy itself, if no answer has begun. */
 export function refuse(answer: ServerResponse, code: number, why: string): void {
   if (answer.headersSent || answer.destroyed) return;
   answer.writeHead(code, { 'content-type': 'text/plain', connection: 'close' });
   answer.end(`${why}\n`);
 }
 
-/** What is not only for the next one; by `others`, and by what `Connection` names. */
+/**
+ * Returns the headers that are not for the next hop only, and not among `others` or those that
+ * `Connection` names.
+ */
 export function withoutNames(headers: RawHeaders, others: readonly string[] = []): string[] {
   const pairs = pairsOf(headers);
   const named = pairs.flatMap(([name, value]) =>
@@ -94,14 +97,14 @@ export function withoutNames(headers: RawHeaders, others: readonly string[] = []
   return pairs.filter(([name]) => !lost.has(name.toLowerCase())).flat();
 }
 
-/** Headers a pair each. */
+/** Returns the headers as pairs. */
 export function pairsOf(headers: RawHeaders): (readonly [string, string])[] {
   return headers.flatMap((name, index) =>
     index % 2 === 0 ? [[name, headers[index + 1] ?? ''] as const] : [],
   );
 }
 
-/** That a request has a body, where its headers no longer say so; and that it has none. */
+/** Returns headers that say whether a request has a body, where its own no longer do. */
 function framing({ headers, method }: IncomingMessage, isResized: boolean): readonly string[] {
   if (isResized || headers['transfer-encoding'] !== undefined)
     return ['Transfer-Encoding', 'chunked'];
@@ -113,9 +116,9 @@ function asItIs({ statusMessage = '', rawHeaders }: IncomingMessage): Back {
   return { reason: statusMessage, headers: rawHeaders, through: [] };
 }
 
-/** A status or a header that Node does not send ends the connection: whoever gave it is not trusted. */
+/** A status or a header that Node refuses ends the connection: the server is not trusted. */
 function tell(answer: ServerResponse, given: IncomingMessage, { reason, headers }: Back): void {
-  // Else there would be two dates.
+  // Otherwise there would be two dates.
   answer.sendDate = false;
   try {
     answer.writeHead(given.statusCode ?? 502, reason, withoutNames(headers));

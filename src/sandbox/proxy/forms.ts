@@ -2,13 +2,13 @@ import type { KeptSecret } from '../secrets/kept.js';
 import type { Replacement } from './matching/pattern.js';
 import { Patterns } from './matching/patterns.js';
 
-/** Values of which no character has to be escaped in URLs, JSON or HTML. */
+/** Values whose characters need no escaping in URLs, JSON or HTML. */
 const SAFE = /^[\w.-]*$/;
 
 /**
- * Lists the replacements of values by stand-ins in what comes back, each in the same encoding: plain, with
- * any of its characters escaped, in hex, and in base64 at each of its three alignments. A server may show
- * the header that it was sent.
+ * Lists the replacements of values by stand-ins in answers, each in the same encoding: plain, with any of
+ * its characters escaped, in hex, and in base64 at each of its three alignments. A server may show the
+ * header that it was sent.
  */
 export function withoutValues(secrets: readonly KeptSecret[]): Patterns {
   const replacements = secrets.flatMap(({ value, standIn }): Replacement[] => {
@@ -28,7 +28,7 @@ export function withoutValues(secrets: readonly KeptSecret[]): Patterns {
   return new Patterns(replacements);
 }
 
-/** What is put in the place of stand-ins in a body of this type. */
+/** Lists the replacements of stand-ins by values in a body of this type. */
 export function withValues(secrets: readonly KeptSecret[], type: string | undefined): Patterns {
   const written = /json/i.test(type ?? '')
     ? inJson
@@ -50,7 +50,10 @@ function inHex(text: string): string {
   return Buffer.from(text).toString('hex');
 }
 
-/** The characters of base64 that are this text's alone, where it begins so many bytes into a group. */
+/**
+ * Returns the base64 characters that depend on this text only, where it begins at `offset` bytes in a
+ * group.
+ */
 function base64Within(text: string, offset: number): string {
   const whole = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
   const first = Math.ceil((offset * 8) / 6);

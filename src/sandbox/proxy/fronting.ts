@@ -5,16 +5,16 @@ import type { Established } from './http.js';
 import { join, type Verdict } from './joined.js';
 import type { Deny } from './tunnel.js';
 
-/** Fatal alerts of TLS (RFC 8446, 6), as the client's own program names them. */
+/** Fatal alerts of TLS (RFC 8446, 6), as the client reports them. */
 const UNRECOGNIZED_NAME = Buffer.from([0x15, 0x03, 0x03, 0, 2, 2, 112]);
 const DECODE_ERROR = Buffer.from([0x15, 0x03, 0x03, 0, 2, 2, 50]);
 
-/** Other characters are in no name: servers need not take them for what they are mapped to. */
+/** Other characters are in no host name: servers may not map them as the proxy would. */
 const ASCII = /^[\x21-\x7e]+$/;
 
 /**
- * Joins a client with a host that is allowed, unless its TLS asks there for another one that is not: a
- * server of many names, as a CDN's, would be that one's too.
+ * Joins a client with a host that is allowed, unless its TLS asks for a host that is not: a server for
+ * many names, such as a CDN's, would serve that one too.
  */
 export function joiningAllowed(rules: DomainRules, deny: Deny): Established {
   const judge = (said: Buffer): Verdict => {
@@ -34,7 +34,7 @@ export function joiningAllowed(rules: DomainRules, deny: Deny): Established {
   return (client, upstream) => join(client, upstream, judge);
 }
 
-/** No name of a host, as it may be shown. */
+/** Makes an invalid host name printable. */
 function readable(name: string): string {
   return name.replace(/[^\x21-\x7e]/g, '?');
 }

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 
-/** What no name of a host has: it would end it, or begin it anew, for one of those who read it. */
+/** Characters that are in no host name: some parsers would end the name at them, or begin it anew. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those, too.
 const FOREIGN = /[\x00-\x20\x7f@/\\?#%<>^|]/;
 
 /**
- * The one spelling of a host: small letters without a final dot, names in other scripts by `xn--`,
- * addresses as they are usually written (`127.1`, `0x7f000001`, `2130706433` and `::ffff:127.0.0.1` are
- * `127.0.0.1`). Undefined: it is none.
+ * Returns the canonical spelling of a host: lower case without a final dot, names in other scripts by
+ * `xn--`, addresses in their usual form (`127.1`, `0x7f000001`, `2130706433` and `::ffff:127.0.0.1` are
+ * `127.0.0.1`). Returns undefined for text that is no host.
  */
 export function canonicalHost(host: string): string | undefined {
   const bare = host.replace(/^\[(.*)\]$/, '$1');
@@ -18,7 +18,7 @@ export function canonicalHost(host: string): string | undefined {
   return name === '' ? undefined : (mappedAddress(name) ?? name);
 }
 
-/** How a request names it in a header: an address of version 6 in brackets, no port that is implied. */
+/** Formats a host for a request's header: an IPv6 address in brackets, no default port. */
 export function authorityOf(host: string, port: number, implied: number): string {
   const name = isIP(host) === 6 ? `[${host}]` : host;
   return port === implied ? name : `${name}:${port}`;
@@ -31,8 +31,9 @@ type Target =
   | { readonly kind: 'elsewhere'; readonly host?: string | undefined };
 
 /**
- * Reads the target of a request by https to a host: a path (origin form), or a URL (absolute form) of this
- * very host and port without a user, which is made a path. Paths are not interpreted: `//other/` is one.
+ * Reads the target of a request by https to a host: a path (origin form), or a URL (absolute form) of
+ * exactly this host and port without a user, which is converted to a path. Paths are not interpreted:
+ * `//other/` is one.
  */
 export function targetAt(host: string, port: number, implied: number, target: string): Target {
   if (target.startsWith('/')) return { kind: 'path', path: target };
@@ -49,12 +50,12 @@ export function targetAt(host: string, port: number, implied: number, target: st
   return { kind: 'elsewhere', host: isOther ? other : undefined };
 }
 
-/** An address of version 4 that is written as one of version 6. */
+/** Returns the IPv4 address in an IPv4-mapped IPv6 address. */
 function mappedAddress(name: string): string | undefined {
   return lastAddress(name, /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/);
 }
 
-/** The address of version 4 that one of version 6 leads to: by itself, or by a translator (NAT64). */
+/** Returns the IPv4 address that an IPv6 address leads to: by itself, or by a translator (NAT64). */
 export function innerAddress(address: string): string | undefined {
   const name = isIP(address) === 6 ? canonicalHost(address) : undefined;
   if (name === undefined || isIP(name) === 4) return name;

@@ -4,16 +4,16 @@ import { exchange, refuse } from './exchange.js';
 import { authorityOf } from './hosts.js';
 import type { Reached, Tunnel } from './tunnel.js';
 
-/** What becomes of a connection that stands. */
+/** Handles an established connection. */
 export type Established = (client: Socket, upstream: Socket, host: string, port: number) => void;
 
-/** Why a request is not sent on, if it is not. */
+/** Returns why a request is not forwarded; undefined: it is. */
 type Refusing = (host: string, asked: IncomingMessage) => string | undefined;
 
 /**
- * A proxy for HTTP: requests with a whole URL, and CONNECT. It is given its connections.
+ * Creates an HTTP proxy: requests with a whole URL, and CONNECT. It is given its connections.
  *
- * @param refusing Asked about requests without TLS.
+ * @param refusing Called for requests without TLS.
  */
 export function httpProxy(tunnel: Tunnel, established: Established, refusing: Refusing): Server {
   const server = createServer((asked, answer) => {
@@ -31,7 +31,7 @@ export function httpProxy(tunnel: Tunnel, established: Established, refusing: Re
         refuse(answer, 403, why);
         return;
       }
-      // It is what the URL says: a request to one host must not ask for another's pages.
+      // The host in the URL counts: a request to one host must not ask for another's pages.
       const authority = authorityOf(url.hostname, port, 80);
       const path = `${url.pathname}${url.search}`;
       exchange(asked, answer, { authority, path, headers: asked.rawHeaders, by: reached.socket });
@@ -61,7 +61,7 @@ export function httpProxy(tunnel: Tunnel, established: Established, refusing: Re
   return server;
 }
 
-/** An answer where Node has none for us any more, or not yet. */
+/** Makes a raw answer, where Node has no response object any more, or not yet. */
 export function rawAnswer(code: number, why: string): string {
   const text = `${why}\n`;
   const length = `Content-Length: ${Buffer.byteLength(text)}`;

@@ -13,32 +13,32 @@ export interface DeniedHost {
   readonly rule: DenyingRule;
 }
 
-/** By plan what has been denied, the newest last; `at` by `performance.now()`. */
+/** Denied hosts by plan, the newest last; `at` by `performance.now()`. */
 const denied = new Map<string, (DeniedHost & { readonly at: number })[]>();
 const MOST_KEPT = 100;
-/** As long as any name is. */
+/** The longest name of a host. */
 const MOST_SHOWN = 253;
-/** How many sandboxes of a plan are served. */
+/** The number of served sandboxes, by plan. */
 const users = new Map<string, number>();
 
-/** So many connections of one sandbox stand at a time; each takes two descriptors of the host. */
+/** The most simultaneous connections of one sandbox; each takes two file descriptors of the host. */
 const MOST_CONNECTIONS = 256;
-/** In so long a client has to say what it wants. */
+/** The time for a client to send its request. */
 const GREETING_MS = 30_000;
 const SOCKS_VERSION = 5;
 
-/** The hosts that those in the sandbox of a plan were denied since then. */
+/** Returns the hosts that commands in sandboxes of a plan were denied since then. */
 export function deniedHosts(plan: string, since: number): readonly DeniedHost[] {
   const recent = denied.get(plan)?.filter(({ at }) => at >= since) ?? [];
   return [...new Map(recent.map((one) => [`${one.rule} ${one.host}`, one])).values()];
 }
 
 /**
- * Serves a sandbox at the socket that a descriptor is: HTTP with CONNECT, and SOCKS 5, whichever a
- * client speaks. It does not keep the host alive.
+ * Serves a sandbox at the socket of a file descriptor: HTTP with CONNECT, and SOCKS 5, as the client
+ * chooses. Does not keep the host alive.
  *
- * @param told Is told of each host that is denied.
- * @returns Leaves it, once nobody is in it.
+ * @param told Called with each host that is denied.
+ * @returns A function that stops serving, to be called when the sandbox is empty.
  */
 export function serveSandbox(
   plan: string,
@@ -66,7 +66,7 @@ export function serveSandbox(
   });
   const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
     socket.unref();
-    // Whoever goes at any moment is no fault of the host's.
+    // A client that disconnects at any moment is no error of the host.
     socket.on('error', () => socket.destroy());
     socket.setTimeout(GREETING_MS, () => socket.destroy());
     socket.once('readable', () => {

@@ -13,26 +13,26 @@ import { upgrade } from './upgrade.js';
 import { type Upstream, upstreamTo } from './upstream.js';
 
 const HANDSHAKE_MS = 30_000;
-/** How TLS begins: with a record of a handshake. */
+/** The first byte of TLS: a record of a handshake. */
 const HANDSHAKE = 0x16;
 const HTTPS_PORT = 443;
-/** What a client says who does not take our certificate for that of the host. */
+/** Errors from a client that does not trust our certificate for the host. */
 const NOT_TRUSTED = [
   'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
   'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
   'ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN',
 ] as const;
 
-/** What else there is to do with a connection. */
+/** The handling of other connections. */
 interface Otherwise {
   readonly tunnel: Tunnel;
   readonly deny: Deny;
   readonly rules: DomainRules;
-  /** With what leads elsewhere, which is not read. */
+  /** Joins connections to other hosts, which are not decrypted. */
   readonly join: Established;
 }
 
-/** Ends TLS to the domains of secrets, and puts them in there. */
+/** Terminates TLS to the domains of secrets, and inserts the secrets there. */
 export function intercepting(secrets: KeptSecrets, otherwise: Otherwise): Established {
   const { tunnel, deny, join } = otherwise;
   return (client, first, given, port) => {
@@ -72,7 +72,7 @@ export function intercepting(secrets: KeptSecrets, otherwise: Otherwise): Establ
   };
 }
 
-/** Why a request without TLS is not sent on: it is to have a secret, which would be read on its way. */
+/** Returns why a request without TLS is not forwarded: it needs a secret, which could be read on its way. */
 export function plainRefusal(
   secrets: KeptSecrets,
   host: string,
@@ -86,7 +86,7 @@ function secretsFor({ all }: KeptSecrets, host: string): readonly KeptSecret[] {
   return all.filter(({ domains }) => findRule(host, domains) !== undefined);
 }
 
-/** A host for which TLS is ended here, and the means to reach it. */
+/** A host whose TLS is terminated here, and the means to reach it. */
 interface Served extends Otherwise {
   readonly host: string;
   readonly port: number;
@@ -95,8 +95,8 @@ interface Served extends Otherwise {
 }
 
 /**
- * Sends on the requests for this host, with its name as `Host`. Headers such as `X-Forwarded-Host` pass:
- * what a server makes of them is its own affair, and anyone connected to it may send them.
+ * Forwards the requests for this host, with its name as `Host`. Headers such as `X-Forwarded-Host` pass:
+ * how a server uses them is its own decision, and any client of it may send them.
  */
 function serve(server: Server, served: Served): void {
   const { host, port, substitution, upstream } = served;
@@ -137,7 +137,7 @@ function serve(server: Server, served: Served): void {
   server.on('clientError', (_, client) => client.destroy());
 }
 
-/** Reads the path that a request asks this host for. Undefined: it asks another one, which is denied. */
+/** Reads the path that a request asks this host for. Undefined: it asks another host, which is denied. */
 function pathIn(asked: IncomingMessage, { host, port, rules, deny }: Served): string | undefined {
   const target = targetAt(host, port, HTTPS_PORT, asked.url ?? '');
   if (target.kind === 'path') return target.path;
@@ -151,7 +151,7 @@ function refusal(host: string): string {
   return `within TLS to ${host} the sandbox sends on requests to that host alone`;
 }
 
-/** Once one of both has said something: whether it is the client who begins with TLS. */
+/** Waits for the first data from either side, and tells whether it is the client's and begins TLS. */
 function whenSpoken(client: Socket, upstream: Socket, tell: (isTls: boolean) => void): void {
   const settle = (): void => {
     client.off('readable', spoken).off('close', settle);

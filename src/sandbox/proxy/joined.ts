@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
 
-/** So long nothing has to come when one side has said that it sends no more. */
+/** The time without data after which a half-closed connection is closed. */
 const HALF_OPEN_MS = 120_000;
 
-/** Of what one side has said so far; an `answer` is its last word to that side. */
+/** The judgement of one side's data so far; an `answer` is sent to that side as its last data. */
 export type Verdict = 'undecided' | 'passes' | { readonly answer: Buffer };
 
 /**
- * Hands on what each of two sides sends until both have ended, or one has gone. One that has only said
- * that it sends no more is still sent to.
+ * Forwards data between two sockets until both have ended, or one is closed. A half-closed side still
+ * gets data.
  *
- * @param judge Of what the one begins with, which waits for that. Default: it passes.
+ * @param judge Judges the first data of `one`, which is held back until then. Default: it passes.
  */
 export function join(one: Socket, other: Socket, judge?: (said: Buffer) => Verdict): void {
   const leave = (): void => {
@@ -23,14 +23,14 @@ export function join(one: Socket, other: Socket, judge?: (said: Buffer) => Verdi
       for (const each of [one, other]) each.setTimeout(HALF_OPEN_MS, leave);
     });
     side.once('close', () => {
-      // All has come, and may be on its way still.
+      // All data was received, but may not have been sent yet.
       if (side.readableEnded && !beyond.writableFinished) beyond.once('finish', leave);
       else leave();
     });
   };
   follow(one, other);
   follow(other, one);
-  // One may have gone while the other was looked for.
+  // One side may have disconnected while the other was connected.
   if (one.destroyed || other.destroyed) {
     leave();
     return;
@@ -51,7 +51,7 @@ export function join(one: Socket, other: Socket, judge?: (said: Buffer) => Verdi
   });
 }
 
-/** Once that is decided; what has ended before is what it is. */
+/** Tells the verdict once there is one; when the side has ended, that of its last data. */
 function whenJudged(
   side: Socket,
   judge: (said: Buffer) => Verdict,

@@ -4,15 +4,15 @@ import { rewritten } from './matching/rewriting.js';
 import { Search } from './matching/search.js';
 
 /**
- * Replaces texts in a stream of bytes, wherever it is divided. It keeps back no more than what may be the
- * beginning of one: what is sent piece by piece arrives so.
+ * Replaces texts in a stream of bytes, however it is divided into chunks. Holds back only bytes that may
+ * begin a match, so data that is sent piece by piece arrives so.
  */
 export class Replacing extends Transform {
   readonly #search: Search;
-  /** Bytes that may still be needed, and where in the stream they begin. */
+  /** Bytes that may still be needed, and their position in the stream. */
   #rest: Buffer = Buffer.alloc(0);
   #offset = 0;
-  /** End of what has been sent on. */
+  /** End of the data that was passed on. */
   #done = 0;
 
   constructor(patterns: Patterns) {

@@ -17,9 +17,9 @@ const CODES: Readonly<Record<Reached['kind'], number>> = {
 };
 
 /**
- * Serves one client of SOCKS 5 (RFC 1928), of which `first` has come already.
+ * Serves one client of SOCKS 5 (RFC 1928), of which `first` has been read already.
  *
- * @throws Error The client has gone.
+ * @throws Error The client has disconnected.
  */
 export async function serveSocks(
   client: Socket,
@@ -29,7 +29,7 @@ export async function serveSocks(
 ): Promise<void> {
   const reader = new Reader(client, first);
   const [, methods = 0] = await reader.take(2);
-  // Nobody else is in this loopback: nobody need say who it is.
+  // Only the sandbox's processes reach this loopback, so no authentication is needed.
   const isOpen = (await reader.take(methods)).includes(0);
   client.write(Buffer.from([VERSION, isOpen ? 0 : NO_METHOD]));
   if (!isOpen) {
@@ -66,7 +66,7 @@ async function readHost(reader: Reader, kind: number | undefined): Promise<strin
   return groups.map((group) => group.toString(16)).join(':');
 }
 
-/** Bytes in the order in which they come. */
+/** Reads bytes in their order. */
 class Reader {
   readonly #client: Socket;
   #buffer: Buffer;
@@ -76,7 +76,7 @@ class Reader {
     this.#buffer = first;
   }
 
-  /** @throws Error The client has gone. */
+  /** @throws Error The client has disconnected. */
   async take(count: number): Promise<Buffer> {
     while (this.#buffer.length < count) {
       const chunk: Buffer | null = this.#client.read();
@@ -93,7 +93,7 @@ class Reader {
   }
 }
 
-/** Until there is more; it takes back what it listens to: a byte may come at a time. */
+/** Waits for more data; removes its listeners each time, since data may come byte by byte. */
 function readable(client: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
     const gone = () => settle(() => reject(new Error('the client has gone')));

@@ -14,14 +14,14 @@ const UNPACKING: ReadonlyMap<string, () => Transform> = new Map([
   ['br', () => createBrotliDecompress()],
 ]);
 
-/** A request with the values in it. */
+/** A request with the values inserted. */
 interface Substituted {
   readonly path: string;
   readonly headers: RawHeaders;
   readonly body: { readonly through: readonly Transform[]; readonly isResized: boolean };
 }
 
-/** Puts the values of secrets into what is sent to their domain, and takes them out of what it answers. */
+/** Inserts the values of secrets into requests to their domain, and removes them from its answers. */
 export class Substitution {
   readonly #secrets: readonly KeptSecret[];
   #patterns: Patterns | undefined;
@@ -31,14 +31,14 @@ export class Substitution {
   }
 
   /**
-   * Puts values into headers, passwords of `Basic` among them, and the query; into the body, if that was
-   * asked for.
+   * Inserts values into headers, passwords of `Basic` included, and the query; into the body, if the
+   * secret allows it.
    *
-   * @param path The path that is asked for, with its query.
+   * @param path The requested path, with its query.
    */
   there(asked: IncomingMessage, path: string): Substituted {
     const pairs = sentHeaders(asked).flatMap(([name, value]) => [name, this.#inHeader(value)]);
-    // What is packed otherwise could not be looked through on its way back.
+    // An answer with another compression could not be searched.
     const packed = String(asked.headers['accept-encoding'] ?? '').includes('gzip');
     const accepted = packed && asked.headers.range === undefined ? 'gzip' : 'identity';
     return {
@@ -48,13 +48,13 @@ export class Substitution {
     };
   }
 
-  /** Whether a request has a stand-in in it, where a value would be put. */
+  /** Returns whether a request has a stand-in where a value would be inserted. */
   isMeantBy(asked: IncomingMessage): boolean {
     const isInHeaders = sentHeaders(asked).some(([, value]) => this.#inHeader(value) !== value);
     return isInHeaders || this.#inQuery(asked.url ?? '') !== asked.url;
   }
 
-  /** Takes values out of an answer: its reason phrase, names and values of headers, and body. */
+  /** Removes values from an answer: its reason phrase, names and values of headers, and body. */
   back(asked: IncomingMessage, answer: IncomingMessage): Back {
     const isBare =
       asked.method === 'HEAD' || answer.statusCode === 204 || answer.statusCode === 304;
@@ -92,7 +92,7 @@ export class Substitution {
     return this.#put(this.#inBasic(value));
   }
 
-  /** A name and a password, as git and npm send them. */
+  /** Inserts values into a user name and password, as git and npm send them. */
   #inBasic(header: string): string {
     const [, scheme = '', coded] = /^(basic +)([a-z\d+/]+=*)$/i.exec(header) ?? [];
     if (coded === undefined) return header;
@@ -111,8 +111,8 @@ export class Substitution {
 }
 
 /**
- * Makes the streams that undo a `Content-Encoding`. Only gzip is asked for, but a server may use others. A
- * body with one that is not known stays packed, and is not looked through.
+ * Creates the streams that undo a `Content-Encoding`. Only gzip is requested, but a server may use
+ * others. A body with an unknown encoding stays as it is, and is not searched.
  */
 function unpackingOf(header: string | undefined): readonly Transform[] {
   const names = (header ?? '').toLowerCase().split(/\s*,\s*/);
@@ -121,7 +121,7 @@ function unpackingOf(header: string | undefined): readonly Transform[] {
   return unpackings.flatMap((name) => UNPACKING.get(name)?.() ?? []);
 }
 
-/** Those that go on as they are, but for the values. */
+/** Returns the headers that are forwarded, before values are inserted. */
 function sentHeaders({ rawHeaders }: IncomingMessage): readonly (readonly [string, string])[] {
   return pairsOf(rawHeaders).filter(([name]) => name.toLowerCase() !== 'accept-encoding');
 }

@@ -3,26 +3,26 @@ import { startTimer } from '../../support/timing.js';
 import { type DenyingRule, type DomainRules, locate } from './domains.js';
 import { canonicalHost } from './hosts.js';
 
-/** What came of connecting to a host. */
+/** The result of connecting to a host. */
 export type Reached =
   | { readonly kind: 'connected'; readonly socket: Socket }
   | { readonly kind: 'denied' }
-  /** It is allowed, and nobody is there. */
+  /** The host is allowed, and does not answer. */
   | { readonly kind: 'unreachable' };
 
-/** Connects to a host, if that is allowed. It never rejects. */
+/** Connects to a host, if that is allowed. Never rejects. */
 export type Tunnel = (host: string, port: number) => Promise<Reached>;
 
-/** Is told of every host that commands were kept from. */
+/** Called with each host that commands are denied. */
 export type Deny = (host: string, rule: DenyingRule) => void;
 
 const CONNECT_MS = 30_000;
-/** Somebody who has gone without a word is noticed after so long, and what the kernel takes besides. */
+/** The idle time after which TCP keep-alive probes begin; the kernel's own time-out adds to it. */
 const SILENT_MS = 60_000;
 
 const UNKNOWN = { kind: 'unknown' } as const;
 
-/** One by these rules. */
+/** Creates a tunnel for these rules. */
 export function tunnelBy(rules: DomainRules, deny: Deny): Tunnel {
   return async (given, port) => {
     const host = canonicalHost(given);
@@ -41,7 +41,7 @@ function isPort(port: number): boolean {
 
 function reach(host: string, addresses: readonly string[], port: number): Promise<Reached> {
   return new Promise((resolve) => {
-    // The name is for Node to try one address after another: they are those that were looked at.
+    // With the name, Node tries one address after another: only those that were checked.
     const socket = connect({ host, port, lookup: leadingTo(addresses), allowHalfOpen: true });
     socket.unref();
     const inTime = startTimer(CONNECT_MS, () => socket.destroy());

@@ -4,17 +4,17 @@ import { pipeline } from 'node:stream';
 import { type Back, pairsOf, type RawHeaders, withoutNames } from './exchange.js';
 import { join } from './joined.js';
 
-/** Where a connection is to go that becomes another protocol's. */
+/** A connection that is switched to another protocol. */
 interface Onward {
   readonly authority: string;
   readonly path: string;
   readonly headers: RawHeaders;
   readonly socket: Socket;
-  /** Turns an answer into the one that the client gets. */
+  /** Converts an answer for the client. */
   readonly back: (answer: IncomingMessage) => Back;
 }
 
-/** Asks for another protocol, such as that of WebSockets; once it is agreed on, all passes as it is. */
+/** Requests another protocol, such as WebSocket; once it is agreed on, all data passes unchanged. */
 export function upgrade(
   asked: IncomingMessage,
   client: Socket,
@@ -39,7 +39,7 @@ export function upgrade(
     join(client, upstream);
   });
   forwarded.on('response', (answer) => {
-    // It goes on as it began, and ends with this answer.
+    // The server stays with HTTP, and the connection ends with this answer.
     const told = back(answer);
     client.write(headOf(answer, told, ['Connection', 'close']), 'latin1');
     pipeline([answer, ...told.through, client], () => {});

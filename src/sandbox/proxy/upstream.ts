@@ -3,22 +3,22 @@ import { isIP, type Socket } from 'node:net';
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import { hostRoots } from '../secrets/roots.js';
 
-/** Whom the host trusts: read once, since that takes some milliseconds. */
+/** The host's trusted certificates: read once, since that takes some milliseconds. */
 let trusted: SecureContext | undefined;
 
 /** Connects to one host, one connection at a time. */
 export interface Upstream {
   readonly agent: Agent;
-  /** One connection, of its own. */
+  /** Makes a connection of its own. */
   readonly connect: () => Promise<TLSSocket>;
 }
 
 /**
- * Connections by TLS to one host. Who it is must be shown by a certificate that the host trusts, before
- * anything is said.
+ * Creates connections by TLS to one host. Its certificate must be trusted by the host, before any data is
+ * sent.
  *
- * @param first Leads there already.
- * @param more Others that do; it rejects where there are none.
+ * @param first A socket that is connected already.
+ * @param more Connects further sockets; rejects when there are none.
  */
 export function upstreamTo(host: string, first: Socket, more: () => Promise<Socket>): Upstream {
   let next: Socket | undefined = first;

@@ -5,18 +5,18 @@ import { type CertificateHolder, makeCertificate } from './certificate.js';
 const NAME = 'forkline sandbox, of this run alone';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const LIFE_MS = 365 * DAY_MS;
-/** So many certificates are kept. */
+/** The most certificates that are kept. */
 const MOST_KEPT = 256;
-/** As long as names in certificates may be. */
+/** The longest name in a certificate. */
 const LONGEST_NAME = 64;
 
-/** A key, and who it is said to be of. As PEM. */
+/** A key, and its certificate. As PEM. */
 export interface Identity {
   readonly key: string;
   readonly cert: string;
 }
 
-/** A key with what is said of it. */
+/** A key pair, and its id. */
 interface Keys {
   readonly secret: KeyObject;
   readonly open: Buffer;
@@ -24,18 +24,18 @@ interface Keys {
 }
 
 /**
- * Signs certificates for servers, for those alone who trust this one. Its key is in the memory of the
- * host, and nowhere else.
+ * Signs certificates for servers, for clients that trust this authority. Its key is only in the memory of
+ * the host.
  */
 export class Authority {
   readonly #own = makeKeys();
-  /** One for all servers: nobody but the proxy has it. */
+  /** One key for all servers: only the proxy has it. */
   readonly #servers = makeKeys();
   readonly #known = new Map<string, Identity>();
-  /** Its own certificate, as PEM. */
+  /** The authority's own certificate, as PEM. */
   readonly certificate = this.#issue(undefined, NAME);
 
-  /** What a server shows that is called so. */
+  /** Returns the key and certificate for a server of this name. */
   certify(host: string): Identity {
     const known = this.#known.get(host);
     if (known !== undefined) return known;
@@ -50,7 +50,7 @@ export class Authority {
   #issue(holder: CertificateHolder | undefined, subject: string): string {
     const keys = holder === undefined ? this.#own : this.#servers;
     const serial = randomBytes(16);
-    // Positive, and no byte more than it takes.
+    // Positive, and no byte longer than necessary.
     serial[0] = 0x40 | ((serial[0] ?? 0) & 0x3f);
     const now = Date.now();
     const der = makeCertificate(
@@ -72,7 +72,7 @@ function makeKeys(): Keys {
   return { secret: privateKey, open, id: createHash('sha1').update(open).digest() };
 }
 
-/** An address as a certificate has it. */
+/** Converts an address to its bytes for a certificate. */
 function bytesOf(address: string): Buffer {
   if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number));
   const [head = '', tail] = address.split('::');

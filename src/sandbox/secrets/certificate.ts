@@ -1,15 +1,15 @@
 import * as asn1 from 'asn1js';
 
-/** What is to stand in a certificate. */
+/** The contents of a certificate. */
 interface CertificateFields {
   readonly subject: string;
   readonly issuer: string;
-  /** As `SubjectPublicKeyInfo`, in DER. */
+  /** The key as `SubjectPublicKeyInfo`, in DER. */
   readonly publicKey: Buffer;
-  /** What tells keys apart. */
+  /** The key's identifier. */
   readonly keyId: Buffer;
   readonly issuerKeyId: Buffer;
-  /** For whom it is; undefined: for one who signs others'. */
+  /** The server of the certificate; undefined: an authority. */
   readonly holder: CertificateHolder | undefined;
   readonly serial: Buffer;
   readonly from: Date;
@@ -29,14 +29,14 @@ const ALTERNATIVE_NAME = '2.5.29.17';
 const BASIC_CONSTRAINTS = '2.5.29.19';
 const ISSUER_KEY_ID = '2.5.29.35';
 const EXTENDED_KEY_USAGE = '2.5.29.37';
-/** Bits of the usage, and how many of the byte are left over. */
+/** Bits of the usage, and the number of unused bits in their byte. */
 const SIGNS_CERTIFICATES = { bits: 0x06, unused: 1 };
 const SIGNS_ALONE = { bits: 0x80, unused: 7 };
 
 /**
- * A certificate of X.509 for a key of an elliptic curve, as DER.
+ * Makes an X.509 certificate for a key of an elliptic curve, as DER.
  *
- * @param sign By the issuer's key, with ECDSA and SHA-256: a signature in DER.
+ * @param sign Signs with the issuer's key, by ECDSA and SHA-256: a signature in DER.
  */
 export function makeCertificate(fields: CertificateFields, sign: (data: Buffer) => Buffer): Buffer {
   const algorithm = () => sequence(oid(ECDSA_WITH_SHA256));
@@ -99,7 +99,7 @@ function oid(value: string): asn1.ObjectIdentifier {
   return new asn1.ObjectIdentifier({ value });
 }
 
-/** Of the context: what it is, its place says. */
+/** Makes a context-specific field, whose meaning depends on its place. */
 function tagged(tagNumber: number, value: asn1.BaseBlock): asn1.Constructed {
   return new asn1.Constructed({ idBlock: { tagClass: 3, tagNumber }, value: [value] });
 }

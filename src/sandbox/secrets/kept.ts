@@ -3,7 +3,7 @@ import type { SandboxSecret } from './secret.js';
 import { standInFor } from './stand-in.js';
 import { trustIn } from './trust.js';
 
-/** One secret, and what commands have in its place. */
+/** One secret, and its stand-in for commands. */
 export interface KeptSecret {
   readonly name: string;
   readonly value: string;
@@ -12,28 +12,29 @@ export interface KeptSecret {
   readonly body: boolean;
 }
 
-/** The secrets of a policy, for as long as the host lives. */
+/** The secrets of a policy, as long as the host lives. */
 export interface KeptSecrets {
-  /** The longer values first: one may be in another. */
+  /** Longer values first, since one may contain another. */
   readonly all: readonly KeptSecret[];
-  /** What commands get in their environment. */
+  /** The variables that commands get in their environment. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Where the certificates lie that they are to trust. */
+  /** The directory of the certificates that commands are to trust. */
   readonly directory: string;
-  /** What a server shows that is called so. */
+  /** Returns the key and certificate for a server of this name. */
   readonly certify: (host: string) => Identity;
 }
 
 type Given = Readonly<Record<string, SandboxSecret>>;
 
 const known = new Map<string, KeptSecrets>();
-/** Secrets change: a token may live for an hour. */
+/** The most sets that are kept: secrets change, a token may live for an hour. */
 const MOST_KNOWN = 64;
 
 /**
- * What is kept of these secrets: the same for all policies that have the same.
+ * Returns the stand-ins and certificates for these secrets: the same for all policies with the same
+ * secrets.
  *
- * @throws {LaunchError} Where temporary files are nothing can be written.
+ * @throws {LaunchError} The temporary directory is not writable.
  */
 export function keptSecrets(given: Given): KeptSecrets {
   const key = JSON.stringify(

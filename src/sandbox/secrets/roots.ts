@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
 
-/** Where systems have whom they trust, in one file. */
+/** The system's files of trusted certificates. */
 const BUNDLES: readonly string[] = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem',
@@ -10,14 +10,17 @@ const BUNDLES: readonly string[] = [
   '/etc/ssl/cert.pem',
 ];
 
-/** Whom programs of the host trust, as PEM: the system's, or in its place what `SSL_CERT_FILE` names. */
+/**
+ * Returns the certificates that programs of the host trust, as PEM: the system's, or those of
+ * `SSL_CERT_FILE` instead.
+ */
 export function hostRoots(): string {
   const { SSL_CERT_FILE: named } = process.env;
   const found = [...(named ? [named] : []), ...BUNDLES].map(read).find((text) => text !== '');
   return `${found ?? rootCertificates.join('\n')}\n${addedRoots()}`;
 }
 
-/** Whom they trust besides. */
+/** Returns the certificates that they trust in addition. */
 export function addedRoots(): string {
   const { NODE_EXTRA_CA_CERTS: named } = process.env;
   return named ? read(named) : '';

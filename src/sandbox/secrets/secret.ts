@@ -1,15 +1,15 @@
 import { isShellVariable } from '../../shell/variables.js';
 import { InputError, showValue } from '../../support/errors.js';
 
-/** Something that commands use and do not get. */
+/** A secret that commands use without getting it. */
 export interface SandboxSecret {
-  /** What it is: 8 to 4,096 printable characters of ASCII. It stays in the host. */
+  /** The value: 8 to 4,096 printable characters of ASCII. It stays in the host. */
   readonly value: string;
-  /** For whom it is, as in `allowedDomains`, to which these are added. */
+  /** The hosts that get the secret, as in `allowedDomains`, to which they are added. */
   readonly domains: readonly string[];
   /**
-   * Whether it is put into the bodies of requests, too. Whoever can have a text published at one of the
-   * domains can have the value published then. Default: false.
+   * Whether it is inserted into the bodies of requests, too. A command that can have a text published at
+   * one of the domains can have the value published then. Default: false.
    */
   readonly body?: boolean | undefined;
 }
@@ -19,10 +19,10 @@ const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]{6,4094})[\x21-\x7e]$/;
 const FIELDS: readonly string[] = ['value', 'domains', 'body'];
 
 /**
- * Checks the secrets of a policy. No message has what may be a value.
+ * Checks the secrets of a policy. No message contains text that may be a value.
  *
- * @param checkDomains Whether they are names of hosts, as the field of this name.
- * @throws {InputError} They are none.
+ * @param checkDomains Checks that the field of this name has names of hosts.
+ * @throws {InputError} The secrets are not valid.
  */
 export function checkSecrets(
   given: unknown,
@@ -71,7 +71,7 @@ function checkSecret(
   }
 }
 
-/** It may have a value in it, which is not shown. */
+/** Describes a value that may contain a secret, without showing it. */
 function kindOf(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;

@@ -1,8 +1,8 @@
 import { randomBytes } from '../../support/random.js';
 
 /**
- * How secrets of a kind begin, the longer first. That is no part of what is secret in them, and many
- * programs look whether it is there.
+ * Prefixes of common kinds of secrets, longer ones first. They are not secret, and many programs check
+ * them.
  */
 const BEGINNINGS: readonly string[] = [
   ...['github_pat_', 'ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'glpat-', 'gldt-', 'glrt-'],
@@ -12,17 +12,17 @@ const BEGINNINGS: readonly string[] = [
   ...['xoxb-', 'xoxp-', 'xoxa-', 'xapp-', 'SG.', 'shpat_', 'shpss_', 'ATATT3', 'pul-', 'vcp_'],
 ];
 
-/** So many characters of it nobody can guess. */
+/** The number of random characters that make a stand-in unpredictable. */
 const FEWEST_RANDOM = 20;
-/** A mark for people, where there is room for it besides. */
+/** A mark for people who read a stand-in, where it is long enough. */
 const MARK = 'StandIn';
-/** Characters of a URL that mean themselves, and that secrets are divided by. */
+/** Characters that need no escaping in a URL, and that divide secrets. */
 const DIVIDER = /[-_.]/;
 
 /**
- * What a command gets in the place of a secret: as long, if that is long enough, of the same kinds of
- * characters, and divided alike, so that whoever looks at its form finds nothing amiss. All of its
- * characters stand for themselves in URLs, headers, JSON and shells.
+ * Makes the stand-in of a secret: as long, if that is long enough, of the same kinds of characters, and
+ * divided alike, so that a check of its form succeeds. None of its characters needs escaping in URLs,
+ * headers, JSON and shells.
  */
 export function standInFor(value: string): string {
   const beginning = BEGINNINGS.find((one) => value.startsWith(one)) ?? '';
@@ -39,7 +39,7 @@ export function standInFor(value: string): string {
   return beginning + marked(text, alphabet);
 }
 
-/** That it is none, for whoever reads it. */
+/** Marks a text as a stand-in, for its readers. */
 function marked(text: string, alphabet: string): string {
   const first = text.slice(0, MARK.length);
   const hasRoom = text.length >= FEWEST_RANDOM + MARK.length && !DIVIDER.test(first);

@@ -10,7 +10,7 @@ import { addedRoots, hostRoots } from './roots.js';
 const PREFIX = 'trust-';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** By which programs are told whom to trust in the place of all others. */
+/** Variables that name trusted certificates instead of all others. */
 const IN_PLACE: readonly string[] = [
   'SSL_CERT_FILE',
   'NIX_SSL_CERT_FILE',
@@ -27,21 +27,22 @@ const IN_PLACE: readonly string[] = [
   'BUNDLE_SSL_CA_CERT',
   'HTTPLIB2_CA_CERTS',
 ];
-/** And besides. */
+/** Variables that name trusted certificates in addition. */
 const BESIDES: readonly string[] = ['NODE_EXTRA_CA_CERTS', 'DENO_CERT'];
 
 const made = new Set<string>();
 
-/** Where certificates are, and the variables by which programs find them. */
+/** The directory of certificates, and the variables by which programs find them. */
 interface Trust {
   readonly directory: string;
   readonly variables: Readonly<Record<string, string>>;
 }
 
 /**
- * Has programs trust a certificate besides all that the host's do: by files, and variables that name them.
+ * Makes programs trust a certificate besides all that the host trusts: by files, and variables that name
+ * them.
  *
- * @throws {LaunchError} Where temporary files are nothing can be written.
+ * @throws {LaunchError} The temporary directory is not writable.
  */
 export function trustIn(certificate: string): Trust {
   try {

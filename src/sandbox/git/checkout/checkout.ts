@@ -5,25 +5,29 @@ import { messageOf } from '../../../support/errors.js';
 import { incompleteIn, type RunScript } from './look.js';
 import { type CheckoutMark, hasMoved, markCheckouts } from './mark.js';
 
-/** What a command is compared with once it has ended. */
+/** The state of working trees with which a command's end is compared. */
 export type CheckoutMarks = readonly CheckoutMark[];
 
-/** Working trees that were incomplete when somebody looked last, by their git directories. */
+/** Working trees that were incomplete when they were last examined, by their git directories. */
 const standing = new Set<string>();
 
 const marks = new WeakMap<EngineCommand, CheckoutMarks>();
 
-/** Has a command in a sandbox compared with how the working trees of git are now. */
+/**
+ * Records the state of git's working trees before a command in a sandbox, to be compared with the state
+ * after it.
+ */
 export function markBefore(command: EngineCommand): void {
   const { sandbox } = command;
   if (sandbox !== undefined && !marks.has(command)) marks.set(command, markCheckouts(sandbox));
 }
 
 /**
- * The result with what git could not replace of what the sandbox keeps, as far as that is to be seen.
- * Nothing is run unless HEAD, its branch or the index has changed, or one was incomplete already.
+ * Adds to the result the protected files that git could not replace, as far as they can be seen. No
+ * command is run unless HEAD, its branch or the index has changed, or a working tree was incomplete
+ * before.
  *
- * @param run Runs a command of ours, beside those that are told of.
+ * @param run Runs an internal command, which is not reported.
  */
 export async function withCheckouts<R extends Pick<BaseResult, 'sandbox'>>(
   result: R,
@@ -36,7 +40,7 @@ export async function withCheckouts<R extends Pick<BaseResult, 'sandbox'>>(
   );
 }
 
-/** The same for whoever has the marks. */
+/** Does the same for a caller that has the marks. */
 export async function withCheckoutsSince<R extends Pick<BaseResult, 'sandbox'>>(
   result: R,
   before: CheckoutMarks,
@@ -75,7 +79,7 @@ export async function withCheckoutsSince<R extends Pick<BaseResult, 'sandbox'>>(
 const LOOK_MS = 5000;
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** A command of ours where another one has run. */
+/** Makes an internal command for the sandbox in which another command has run. */
 export function lookingCommand(
   { environment, sandbox, directory }: Pick<EngineCommand, 'environment' | 'sandbox' | 'directory'>,
   script: string,
@@ -86,7 +90,7 @@ export function lookingCommand(
     argv: ['/bin/sh', '-c', script, 'sh', ...args],
     shells: '',
     environment,
-    // The command may have removed its own.
+    // The command may have removed its own working directory.
     directory: args[0] ?? directory,
     follow: false,
     lowPriority: false,
@@ -109,7 +113,7 @@ export function lookingCommand(
     cpuSeconds: 0,
     sandbox,
   };
-  // It is itself compared with nothing.
+  // The internal command is not compared itself.
   marks.set(looking, []);
   return looking;
 }

@@ -1,57 +1,60 @@
-/** What is at a path: in a tree by git's number of the content, in the working tree the same. */
+/**
+ * The content of a path, as git's object id: in a tree, or in the working tree; undefined when it does
+ * not exist.
+ */
 export type FileContent = string | undefined;
 
-/** Where HEAD was, the newest first. */
+/** A position of HEAD; lists have the newest first. */
 export interface Position {
   readonly commit: string;
-  /** When it got there, in seconds since 1970; 0: that is not known. */
+  /** When HEAD moved there, in seconds since 1970; 0: not known. */
   readonly time: number;
-  /** What brought it there: `checkout: moving from main to release`; empty: that is not known. */
+  /** The reflog's message: `checkout: moving from main to release`; empty: not known. */
   readonly message: string;
-  /** It got there while the command ran. */
+  /** Whether HEAD moved there while the command ran. */
   readonly isOwn: boolean;
 }
 
-/** A path as it is in the working tree. */
+/** A path in the working tree. */
 export interface WorkingFile {
   readonly content: FileContent;
-  /** When it was changed last, or what it would be in was, in seconds since 1970. */
+  /** When the file, or the directory it would be in, was last changed, in seconds since 1970. */
   readonly time: number;
 }
 
-/** All that is known of one path. */
+/** The known contents of one path. */
 interface PathHistory {
   readonly working: WorkingFile;
-  /** What each position has there. */
+  /** The content at each position. */
   readonly contents: readonly FileContent[];
-  /** What the index has, if that is not what HEAD has. */
+  /** The content in the index, if it differs from HEAD's. */
   readonly staged: { readonly content: FileContent; readonly isConflict: boolean } | undefined;
 }
 
 /** When a command began, in seconds since 1970. */
 interface CommandBegin {
   readonly at: number;
-  /** When HEAD had moved last before; NaN: that is not known. */
+  /** The last move of HEAD before; NaN: not known. */
   readonly movedAt: number;
 }
 
-/** What is wrong with a path. */
+/** The judgement of a path. */
 interface PathVerdict {
-  /** What it should be: as in HEAD, as in the index, or not there. Undefined: it is as it should be. */
+  /** The content it should have: that of HEAD, that of the index, or none. Undefined: it is correct. */
   readonly wanted: 'head' | 'index' | 'nothing' | undefined;
-  /** Commits with what was left behind, each with whether the commit before has the path. */
+  /** Commits that have recorded the old content, each with whether the commit before has the path. */
   readonly commits: readonly { readonly commit: string; readonly hadPath: boolean }[];
 }
 
-/** One that replaces files (`--hard`) fails where it can't, and moves nothing. */
+/** A reset that replaces files (`--hard`) fails where it cannot, and does not move HEAD. */
 const BY_RESET = /^reset:/;
 const BY_COMMIT = /^(?:commit\b|rebase.*\((?:continue|amend))/;
 
 /**
- * Tells what git could not replace from what its user has changed: the former is as HEAD had it before,
- * and was not written since HEAD left that.
+ * Distinguishes files that git could not replace from those that the user has changed: the former have
+ * the content of an earlier HEAD, and were not written since HEAD left that.
  *
- * @param positions Where HEAD was, as far back as is known.
+ * @param positions Positions of HEAD, as far back as they are known.
  */
 export function judgePath(
   positions: readonly Position[],
@@ -71,7 +74,7 @@ function wantedOf(
 ): PathVerdict['wanted'] {
   const [now] = contents;
   if (working.content === now) {
-    // Taken out of the index alone is what somebody has asked for.
+    // A path that was only removed from the index was removed on purpose.
     const isLeft = staged && (staged.isConflict || staged.content !== undefined);
     return isLeft ? 'index' : undefined;
   }
@@ -79,12 +82,12 @@ function wantedOf(
   for (const [index, left] of positions.entries()) {
     const isLost = contents[index] !== working.content && contents[index + 1] === working.content;
     if (!isLost || index + 1 >= contents.length) continue;
-    // `git rm --cached`: what is taken out so is to stay in the working tree.
+    // After `git rm --cached`, the file is meant to stay in the working tree.
     if (contents[index] === undefined && BY_COMMIT.test(left.message)) return undefined;
     if (!BY_RESET.test(left.message) && isOlder(working, left, begin)) return wanted;
   }
   if (contents.includes(working.content)) return undefined;
-  // Its user's own, which git was to overwrite all the same (`checkout -f`).
+  // The user's own content, which git should have overwritten all the same (`checkout -f`).
   const isOverrun = positions.some(({ isOwn, message }, index) => {
     const hasChanged = index + 1 < contents.length && contents[index] !== contents[index + 1];
     return isOwn && hasChanged && !BY_COMMIT.test(message) && !BY_RESET.test(message);
@@ -110,7 +113,7 @@ function wrongCommits(
   });
 }
 
-/** Whether the path was not written since HEAD got to a position. */
+/** Returns whether the path was not written since HEAD moved to a position. */
 function isOlder(
   { time }: WorkingFile,
   position: Position | undefined,
@@ -118,6 +121,6 @@ function isOlder(
 ): boolean {
   if (position === undefined) return false;
   if (position.isOwn) return time <= at;
-  // The log of HEAD has whole seconds, but is itself as old as its last move.
+  // The log of HEAD has whole seconds, but its own modification time is that of the last move.
   return Math.floor(time) <= position.time && !(time >= movedAt);
 }

@@ -8,10 +8,10 @@ import { FILES_SCRIPT, POSITIONS_SCRIPT, TREES_SCRIPT } from './scripts.js';
 /** Runs a script in the sandbox. */
 export type RunScript = (script: string, args: readonly string[]) => Promise<RunResult>;
 
-/** More are not looked at. */
+/** The most files that are examined. */
 const MOST_FILES = 500;
 
-/** What git has under a name. */
+/** An object of git that has a name. */
 interface GitObject {
   readonly type: string;
   readonly id: string;
@@ -20,16 +20,16 @@ interface GitObject {
 interface Positions {
   readonly branch: string;
   readonly positions: readonly Position[];
-  /** What each position has, by name. */
+  /** The objects at each position, by name. */
   readonly objects: readonly ReadonlyMap<string, GitObject>[];
   readonly staged: ReadonlyMap<string, { content: FileContent; isConflict: boolean }>;
 }
 
 /**
- * Looks at what a command's moves of HEAD and the index have left behind of what its sandbox keeps, and
- * what has been committed of that.
+ * Finds the protected files that a command's moves of HEAD and the index have left behind, and the
+ * commits that have recorded them.
  *
- * @throws {Error} Git could not say.
+ * @throws {Error} Git could not tell.
  */
 export async function incompleteIn(
   mark: CheckoutMark,
@@ -94,7 +94,7 @@ function nothingFound(): Found {
   return { changed: [], staged: [], leftover: [], commits: new Map() };
 }
 
-/** Undefined: nothing has been committed there yet. */
+/** Returns undefined when nothing has been committed yet. */
 async function positionsOf(
   { repository: { top, git, names }, commit: old, logBytes, at }: CheckoutMark,
   run: RunScript,
@@ -129,7 +129,7 @@ async function positionsOf(
     position: { ...move, isOwn: isNew(move.time, index) },
     objects: namesFrom(names.length + ofOld + index * names.length),
   }));
-  // Where no log is kept.
+  // The repository keeps no log of HEAD.
   if (seen[0]?.position.commit !== head.id) {
     const position = { commit: head.id, time: since, message: '', isOwn: true };
     seen.unshift({ position, objects: namesFrom(0) });
@@ -155,7 +155,7 @@ function objectIn(line: string): GitObject | undefined {
   return type === undefined || id === undefined ? undefined : { type, id };
 }
 
-/** What the index has otherwise than HEAD. */
+/** Returns the entries of the index that differ from HEAD. */
 function stagedIn(lines: readonly string[]): Positions['staged'] {
   const found = new Map<string, { content: FileContent; isConflict: boolean }>();
   for (const line of lines) {
@@ -195,7 +195,7 @@ async function treesOf(
   return trees;
 }
 
-/** The files that a position has under these names. */
+/** Returns the files that a position has under these names. */
 function filesOf(
   names: readonly string[],
   objects: ReadonlyMap<string, GitObject>,
@@ -212,7 +212,7 @@ function filesOf(
   );
 }
 
-/** Undefined among them: that could not be read. */
+/** Returns the contents of files; undefined for one that could not be read. */
 async function workingFiles(
   top: string,
   paths: readonly string[],
@@ -227,10 +227,10 @@ async function workingFiles(
   });
 }
 
-/** `2f… 1795980186 2026-11-29 19:23:06.123456789 +0000`; some tell no parts of a second. */
+/** `2f… 1795980186 2026-11-29 19:23:06.123456789 +0000`; some systems print no fraction of a second. */
 const FILE = /^(none|[\da-f]{40,64}) (\d+) [\d-]+ [\d:]+\.?(\d*)/;
 
-/** @throws {Error} It has not said all. */
+/** @throws {Error} The output is incomplete. */
 async function linesOf(running: Promise<RunResult>): Promise<readonly string[]> {
   const result = await running;
   const stdout = 'stdout' in result ? result.stdout : result.output;

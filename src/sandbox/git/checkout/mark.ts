@@ -2,32 +2,35 @@ import { lstatSync } from 'node:fs';
 import type { EngineSandbox } from '../../../engine/message.js';
 import { type KeptRepository, keptRepositories, readSmall } from './repositories.js';
 
-/** How a working tree stood when a command began. */
+/** The state of a working tree when a command began. */
 export interface CheckoutMark {
   readonly repository: KeptRepository;
-  /** The commit that was checked out; empty: that was not to be seen. */
+  /** The commit that was checked out; empty: not known. */
   readonly commit: string;
-  /** Changes when HEAD, its branch or the index does. */
+  /** A text that changes when HEAD, its branch or the index does. */
   readonly stamp: string;
-  /** How long the log of HEAD was, in bytes. */
+  /** Length of the log of HEAD, in bytes. */
   readonly logBytes: number;
-  /** When HEAD had moved last, in seconds since 1970; NaN: that was not to be seen. */
+  /** When HEAD had last moved, in seconds since 1970; NaN: not known. */
   readonly movedAt: number;
-  /** When that was, in milliseconds since 1970. */
+  /** When the state was recorded, in milliseconds since 1970. */
   readonly at: number;
 }
 
-/** How the working trees stand in which a sandbox keeps names. On every sandboxed command's way. */
+/**
+ * Records the state of the working trees in which a sandbox protects names. Every sandboxed command comes
+ * through here.
+ */
 export function markCheckouts(sandbox: EngineSandbox): readonly CheckoutMark[] {
   return keptRepositories(sandbox).map(markOf);
 }
 
-/** Whether HEAD, its branch or the index is another one since then. */
+/** Returns whether HEAD, its branch or the index has changed since. */
 export function hasMoved({ repository, stamp }: CheckoutMark): boolean {
   return markOf(repository).stamp !== stamp;
 }
 
-// Paths are put together by hand: `join` costs as much as the system calls.
+// Paths are joined by hand: `join` costs as much as the system calls.
 function markOf(repository: KeptRepository): CheckoutMark {
   const { git, common } = repository;
   const head = readAgain(`${git}/HEAD`);
@@ -35,7 +38,7 @@ function markOf(repository: KeptRepository): CheckoutMark {
   const isSafe = ref !== undefined && !ref.includes('..');
   const own = isSafe ? readAgain(`${common}/${ref}`) : head;
   const log = lstatSync(`${git}/logs/HEAD`, { throwIfNoEntry: false });
-  // A branch without a file of its own is among all others, in one of two places.
+  // A branch without a file of its own is in one of two files with all branches.
   const packed =
     own === ''
       ? `${stampOf(`${common}/packed-refs`)} ${stampOf(`${common}/reftable/tables.list`)}`
@@ -50,7 +53,10 @@ function markOf(repository: KeptRepository): CheckoutMark {
 const MOST_READ = 64;
 const read = new Map<string, { stamp: string; text: string }>();
 
-/** Git replaces such a file by another one, and does not write to it: a look costs less than to read it. */
+/**
+ * Reads a small file of git's, or returns its text from before: git replaces such a file instead of
+ * writing to it, so a stat() is enough, and costs less.
+ */
 function readAgain(path: string): string {
   const stamp = stampOf(path);
   if (stamp === '') return '';

@@ -2,21 +2,21 @@ import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
 import type { EngineSandbox } from '../../../engine/message.js';
 
-/** A working tree of git in which a sandbox keeps names. */
+/** A working tree of git in which a sandbox protects names. */
 export interface KeptRepository {
-  /** Its topmost directory. */
+  /** The top directory. */
   readonly top: string;
-  /** Its git directory. */
+  /** The git directory. */
   readonly git: string;
-  /** Where its branches are: the same, unless it is one of several working trees. */
+  /** The directory of its branches: the same, unless the repository has several working trees. */
   readonly common: string;
-  /** What is kept, relative to the top. */
+  /** The protected names, relative to the top. */
   readonly names: readonly string[];
 }
 
 const known = new WeakMap<EngineSandbox, readonly KeptRepository[]>();
 
-/** The working trees in which a sandbox keeps names, whether or not git tracks them. */
+/** Returns the working trees in which a sandbox protects names, whether or not git tracks them. */
 export function keptRepositories(sandbox: EngineSandbox): readonly KeptRepository[] {
   const last = known.get(sandbox);
   if (last !== undefined) return last;
@@ -29,7 +29,7 @@ function findRepositories(kept: readonly string[]): readonly KeptRepository[] {
   const tops = new Map<string, KeptRepository | undefined>();
   const names = new Map<KeptRepository, string[]>();
   for (const path of kept) {
-    // What is git's own, no checkout replaces. A line break would be two names where git reads them.
+    // A checkout does not replace git's own files. A line break would make two names where git reads them.
     if (basename(path) === '.git' || path.includes('/.git/') || path.includes('\n')) continue;
     const directory = dirname(path);
     if (!tops.has(directory)) tops.set(directory, repositoryOf(directory));
@@ -53,7 +53,7 @@ function repositoryOf(from: string): KeptRepository | undefined {
   }
 }
 
-/** That of a working tree beside others, or of a submodule. */
+/** Reads the `.git` file of a linked worktree, or of a submodule. */
 function linkedRepository(top: string, file: string): KeptRepository | undefined {
   const named = /^gitdir: (.+)$/m.exec(readSmall(file))?.[1];
   if (named === undefined) return undefined;
@@ -65,8 +65,8 @@ function linkedRepository(top: string, file: string): KeptRepository | undefined
 const buffer = Buffer.alloc(4096);
 
 /**
- * The beginning of a file that a command may have put there; empty: there is none that could be read. A
- * link is not followed, and a pipe not waited for.
+ * Returns the beginning of a file that a command may have made; empty when none can be read. A link is
+ * not followed, and a pipe not waited for.
  */
 export function readSmall(path: string): string {
   let descriptor: number | undefined;

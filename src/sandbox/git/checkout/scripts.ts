@@ -1,5 +1,5 @@
-// What is run in the sandbox, by `/bin/sh -c SCRIPT sh TOP …`. Nothing of it writes, or asks a program that
-// a configuration names, but for the filters by which git would compare.
+// Scripts that run in the sandbox, by `/bin/sh -c SCRIPT sh TOP …`. They write nothing, and run no
+// program that a configuration names, except the filters that git needs to compare contents.
 
 const BEGIN = `
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_NAMESPACE GIT_PREFIX
@@ -12,13 +12,13 @@ cd -- "$1" || exit 3
 shift
 `;
 
-/** So many of HEAD's last positions are looked at. */
+/** The most positions of HEAD that are examined. */
 const MOST_POSITIONS = 64;
 
 /**
- * Arguments: the log of HEAD and how long it was, the commit of before, the names. Prints the branch, how
- * many moves are new, all moves, then what HEAD, each position and the commit of before have under each
- * name, and what the index has otherwise.
+ * Arguments: the log of HEAD and its former length, the former commit, the names. Prints the branch, the
+ * number of new moves, all moves, then the objects of HEAD, of each position and of the former commit
+ * under each name, and the entries of the index that differ.
  */
 export const POSITIONS_SCRIPT = `${BEGIN}
 log=$1 bytes=$2 old=$3
@@ -50,7 +50,7 @@ done
 echo end
 `;
 
-/** Arguments: paths. Prints of each git's number of its content, and when it was changed. */
+/** Arguments: paths. Prints for each git's object id of its content, and when it was changed. */
 export const FILES_SCRIPT = `${BEGIN}
 for path do
   content=none

@@ -24,7 +24,7 @@ export class Patterns {
     );
   }
 
-  /** Whether a stream keeps its length. */
+  /** Returns whether a stream keeps its length. */
   get keepsLength(): boolean {
     return this.all.every(({ keepsLength }) => keepsLength);
   }
