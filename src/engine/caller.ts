@@ -1,21 +1,21 @@
 import { AsyncResource } from 'node:async_hooks';
 
-/** Made when this package is loaded, which is no request's doing. */
+/** Created when this package is loaded, outside of any request. */
 const nobody = new AsyncResource('forkline');
 
 /**
- * Makes what outlives the call that happens to need it first. Node gives a promise, a timer or a
- * native callback the async context in which it was made: that of the first request would be the
- * one of all that follows, and never be collected.
+ * Creates an object that outlives the call which happens to need it first. Node gives a promise, a timer
+ * or a native callback the async context in which it was created: without this, the context of the first
+ * request would be that of all later ones, and would never be collected.
  */
 export function onBehalfOfNobody<T>(make: () => T): T {
   return nobody.runInAsyncScope(make);
 }
 
 /**
- * A caller's function, called in the async context of now wherever it is called from: it may ask
- * whose request it is. For what events of the engine, of a timer or of somebody else's interface
- * lead to. What settles a promise needs none of this: reactions know their context themselves.
+ * Binds a caller's function to the current async context, wherever it is called from: it may use the
+ * context of its request. For callbacks from events of the engine, of a timer or of another interface.
+ * Promises need none of this, since reactions keep their context themselves.
  */
 export function inCallersContext<This, Arguments extends unknown[], Result>(
   call: (this: This, ...values: Arguments) => Result,

@@ -34,18 +34,18 @@ import { ERRNO } from './system-error.js';
 let loaded: NativeBinding | undefined;
 
 /**
- * The addon, loaded when first needed.
+ * Returns the addon, loaded when first needed.
  *
- * @throws {LaunchError} There is no descriptor left to load it with.
- * @throws Error It is missing or broken; the message says what to do.
+ * @throws {LaunchError} No file descriptor is left to load it with.
+ * @throws Error The addon is missing or broken; the message says what to do.
  */
 export function binding(): NativeBinding {
-  // Loading makes callbacks of its own.
+  // Loading creates callbacks that outlive this call.
   loaded ??= onBehalfOfNobody(load);
   return loaded;
 }
 
-/** The addon, if it has been needed already. */
+/** Returns the addon, if it was loaded already. */
 export function loadedBinding(): NativeBinding | undefined {
   return loaded;
 }
@@ -54,18 +54,18 @@ function load(): NativeBinding {
   try {
     return loadBinding();
   } catch (error) {
-    // The loader tells a passing shortage by text alone.
+    // The loader reports a temporary shortage only in its text.
     if (!(error instanceof Error) || !error.message.includes('Too many open files')) throw error;
     throw engineFailure(ERRNO.EMFILE, 'Too many open files');
   }
 }
 
-/** What the plan of a sandbox calls this JavaScript environment, which serves it. */
+/** The name of this JavaScript environment, which serves its sandboxes, in their plans. */
 export const SERVER = uniqueName();
 
-/** This JavaScript environment's line to the engine: who waits for what. */
+/** This JavaScript environment's connection to the engine: its running commands and open requests. */
 class Channel {
-  /** Written by the addon before each dispatch; so many that a batch rarely has to be cut. */
+  /** Written by the addon before each dispatch; large enough that a batch is rarely divided. */
   readonly #figures = new Float64Array(4096);
   readonly native: NativeChannel = new (binding().Channel)(
     this.#figures,
@@ -74,14 +74,14 @@ class Channel {
   );
   readonly #commands = new Map<number, CommandEvents>();
   readonly #requests = new Map<number, (reply: EngineReply) => void>();
-  /** Commands until whose end nobody stays. */
+  /** Commands whose end does not keep the host alive. */
   readonly #unheld = new Set<number>();
-  /** What is asked without keeping the host for it. */
+  /** Requests that do not keep the host alive. */
   readonly #unheldRequests = new Set<number>();
-  /** Commands that are followed until nobody of them is left: only then the addon may forget them. */
+  /** Commands that are followed until their last process has ended; only then the addon may forget them. */
   readonly #followed = new Set<number>();
   #lastId = 0;
-  // The engine does not keep Node's event loop alive; what is awaited must.
+  // Keeps Node's event loop alive while something is awaited, since the engine does not.
   readonly #keepAlive = makeKeepAlive();
 
   /** Starts a command; returns its id. */
@@ -104,7 +104,7 @@ class Channel {
     return id;
   }
 
-  /** Whether the event loop goes on until a command is over. */
+  /** Sets whether the event loop stays alive until a command has ended. */
   hold(id: number, holds: boolean): void {
     if (!this.#commands.has(id)) return;
     if (holds) this.#unheld.delete(id);
@@ -123,7 +123,10 @@ class Channel {
     );
   }
 
-  /** Resolves when nobody of a command is left; false: nobody can tell any more. Holds no host. */
+  /**
+   * Resolves when no process of a command is left; with false when that can no longer be known. Does not
+   * keep the host alive.
+   */
   whenGone(id: number): Promise<boolean> {
     const request = this.#nextId();
     this.#unheldRequests.add(request);
@@ -138,7 +141,7 @@ class Channel {
     });
   }
 
-  /** Asks something whose answer comes later. */
+  /** Sends a request whose answer comes later. */
   request(ask: (request: number) => void): Promise<EngineReply> {
     const request = this.#nextId();
     return new Promise((resolve) => {
@@ -218,19 +221,22 @@ class Channel {
   }
 }
 
-/** A program and its arguments as the addon takes them: each ended by NUL, which shell text never has. */
+/**
+ * Returns a program and its arguments as the addon takes them: each ended by NUL, which shell text never
+ * has.
+ */
 function wordsOf({ argv }: EngineCommand): string | undefined {
   return argv?.map((word) => `${word}\0`).join('');
 }
 
-/** Serves the sandboxes that have a network by way of their host, each by a number. */
+/** Serves the sandboxes that reach the network through their host, each with a number. */
 interface SandboxServer {
   /**
-   * A socket, and a pipe: a byte says there that it is served, its end that nobody does, and then the
-   * sandbox is refused. Both are the server's to close.
+   * Takes a socket, and a pipe for the answer: a byte means that the socket is served; its end means that
+   * it is not, and the sandbox is refused. The server has to close both.
    */
   readonly serve: (id: number, descriptor: number, answer: number, plan: string) => void;
-  /** It is gone; maybe one that was never served. */
+  /** Called when the sandbox is gone, also for one that was never served. */
   readonly leave: (id: number) => void;
 }
 
@@ -242,7 +248,7 @@ let sandboxes: SandboxServer = {
   leave: () => {},
 };
 
-/** Who does so from now on. */
+/** Sets the server for later sandboxes. */
 export function serveSandboxesBy(server: SandboxServer): void {
   sandboxes = server;
 }
@@ -250,15 +256,16 @@ export function serveSandboxesBy(server: SandboxServer): void {
 let opened: Channel | undefined;
 
 /**
- * The channel, opened when first needed.
+ * Returns the channel, opened when first needed.
  *
- * @throws {LaunchError} The engine cannot be started: out of descriptors, or the kernel is too old.
+ * @throws {LaunchError} The engine cannot be started: no file descriptors are left, or the kernel is too
+ * old.
  * @throws Error The addon is missing; the message says what to do.
  */
 export function channel(): Channel {
   if (opened === undefined) {
     startEngine();
-    // It is everybody's, not the first caller's.
+    // All callers share it, not only the first one.
     opened = onBehalfOfNobody(() => new Channel());
   }
   return opened;

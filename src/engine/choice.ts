@@ -1,19 +1,19 @@
 import { InputError, showValue } from '../support/errors.js';
 
 /**
- * What runs the commands: `native`, which knows all that this package promises; or `portable`, which
- * needs nothing but Node, and what it can't keep stands in docs/portable.md.
+ * The engine that runs commands: `native`, with all that this package promises; or `portable`, which
+ * needs only Node, and whose limits are listed in docs/portable.md.
  */
 export type EngineName = 'native' | 'portable';
 
 let chosen: EngineName | undefined;
 
 /**
- * The engine of this process: that of its platform, unless `FORKLINE_ENGINE` names another. Where it
- * is the native one and that can't be loaded, nothing else takes its place.
+ * Returns the engine of this process: that of its platform, unless `FORKLINE_ENGINE` names another. A
+ * native engine that cannot be loaded is not replaced by the portable one.
  *
- * @throws {InputError} `FORKLINE_ENGINE` names none.
- * @throws Error (`FORKLINE_UNSUPPORTED_PLATFORM`) There is none for this platform.
+ * @throws {InputError} `FORKLINE_ENGINE` names no engine.
+ * @throws Error (`FORKLINE_UNSUPPORTED_PLATFORM`) There is no engine for this platform.
  */
 export function engineName(): EngineName {
   chosen ??= choose(process.platform, process.env.FORKLINE_ENGINE);
@@ -41,9 +41,9 @@ function unsupported(message: string): Error {
 }
 
 /**
- * Refuses what only the native engine can do.
+ * Refuses an option or a call that only the native engine supports.
  *
- * @param field The option or function, `instead` what would be right.
+ * @param field Name of the option or function; `instead` is what would be right.
  * @throws {InputError} The engine is the portable one.
  */
 export function needsNativeEngine(field: string, value: unknown, instead: string): void {

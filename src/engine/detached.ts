@@ -5,44 +5,44 @@ import { LaunchError } from './launch-error.js';
 import type { EngineSandbox } from './message.js';
 import { ERRNO } from './system-error.js';
 
-/** A command that outlives the host, with nothing left to decide. */
+/** A command that outlives the host, with all options decided. */
 interface DetachedCommand {
   readonly text: string;
   /** Paths joined by NUL, tried in order; empty: the usual ones. */
   readonly shells: string;
   /** Entries joined by NUL, one character a byte. */
   readonly environment: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly directory: string;
   /**
-   * The file for its output, absolute; must not exist. Made with mode 0600. Its keeper's record and
+   * The file for its output, absolute; must not exist. Created with mode 0600. Its keeper's record and
    * socket are beside it, with `.state` and `.socket` after its name.
    */
   readonly outputPath: string;
-  /** The most bytes of output that are kept; what is over that is cut off. */
+  /** The most bytes of output that are kept; the rest is cut off. */
   readonly outputQuota: number;
-  /** Time that it may take from its start, in milliseconds, or Infinity; then it is ended. */
+  /** Time limit from its start, in milliseconds, or Infinity; then the command is ended. */
   readonly timeoutMs: number;
   /** Time from SIGTERM to SIGKILL, in milliseconds. */
   readonly graceMs: number;
-  /** Whether it has a stdin that can be written to, by that socket; else there is nothing to read. */
+  /** Whether it has a stdin that can be written to, by that socket; otherwise its stdin is empty. */
   readonly hasInput: boolean;
-  /** Whether how it ended is written under its output. */
+  /** Whether its outcome is written below its output. */
   readonly completionLine: boolean;
-  /** The host comes first where both want the processors. */
+  /** Whether the host gets most of the processors where both want them. */
   readonly lowPriority: boolean;
   /** The permissions that its files do not get; undefined: those of the host. */
   readonly umask: number | undefined;
-  /** What it is to run in. */
+  /** The sandbox that it runs in. */
   readonly sandbox: EngineSandbox | undefined;
 }
 
 /**
- * Starts a command that goes on when the host ends, however that ends; a process of its own waits
- * for it and writes how it ended under its output.
+ * Starts a command that goes on when the host ends, in whatever way; its keeper waits for it and writes
+ * its outcome below its output.
  *
  * @returns Its process id, also that of its process group and its session.
- * @throws {LaunchError} It could not be started; or (`ENOTSUP`) the engine is the portable one.
+ * @throws {LaunchError} The command could not be started; or (`ENOTSUP`) the engine is the portable one.
  */
 export async function startDetached(command: DetachedCommand): Promise<number> {
   if (engineName() === 'portable') throw unsupported();

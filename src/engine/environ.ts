@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { types } from 'node:util';
 import { loadedBinding } from './channel.js';
 
-/** Variables as they were when they were last looked at. */
+/** Variables as they were last read. */
 interface Seen {
-  /** Undefined: some value is no text, and may be made another text the next time. */
+  /** Undefined: some value is not a string, and may convert to another string the next time. */
   readonly names: readonly string[] | undefined;
   readonly values: readonly unknown[];
   readonly block: string;
@@ -13,17 +13,17 @@ interface Seen {
 
 let seen: Seen = { names: undefined, values: [], block: '' };
 
-/** The `process.env` of which `seen` was exactly what lies in the process's memory. */
+/** The `process.env` whose contents in `seen` were exactly those of the process's memory. */
 let backed: NodeJS.ProcessEnv | undefined;
 
 /**
- * The variables that a command may inherit, as `process.env` has them now: `NAME=value` entries
- * joined by NUL, one character a byte. It is the same string again for as long as nothing changes.
+ * Returns the variables that a command may inherit, as `process.env` has them now: `NAME=value` entries
+ * joined by NUL, one character a byte. Returns the same string as long as nothing changes.
  *
- * They are read through Node's own interface, which alone is safe while a worker with `SHARE_ENV`
- * writes, and knows of a worker's own variables and of a `process.env` that was replaced. That
- * would be a third of what a command costs this thread; so the addon looks first whether the
- * memory behind Node's own object is still what was read.
+ * They are read through Node's own interface, which alone is safe while a worker with `SHARE_ENV` writes,
+ * and which knows a worker's own variables and a `process.env` that was replaced. That would be a third
+ * of a command's cost for this thread; so the addon checks first whether the memory behind Node's own
+ * object is unchanged.
  */
 export function inheritedEnvironment(): string {
   const environment = process.env;
@@ -39,7 +39,7 @@ function isInMemory(block: string): boolean {
 
 let judged: { readonly environment: NodeJS.ProcessEnv; readonly isOwn: boolean } | undefined;
 
-/** Whether what is written to it is written to the process's memory. A worker's may be a copy. */
+/** Returns whether writes to it change the process's memory. A worker's may be a copy. */
 function isNodesOwn(environment: NodeJS.ProcessEnv): boolean {
   if (judged?.environment !== environment) {
     const { isMainThread } = process.getBuiltinModule('node:worker_threads');
@@ -48,12 +48,12 @@ function isNodesOwn(environment: NodeJS.ProcessEnv): boolean {
   return judged.isOwn;
 }
 
-/** A name that nobody has, and that is not there for longer than the question takes. */
+/** A name that no program uses, and that exists only during the test. */
 const PROBE = 'FORKLINE_PROBE';
 
-/** Whether it is an object of Node's and none of JavaScript's: only that refuses an accessor. */
+/** Returns whether it is Node's object and not a plain one: only Node's refuses an accessor. */
 function refusesAccessors(environment: NodeJS.ProcessEnv): boolean {
-  // One in front of Node's own would pass the refusal on, and may do anything else by itself.
+  // A proxy for Node's object would pass the refusal on, and may do anything else by itself.
   if (types.isProxy(environment)) return false;
   try {
     Object.defineProperty(environment, PROBE, { get: () => undefined, configurable: true });
@@ -80,9 +80,9 @@ function look(environment: NodeJS.ProcessEnv): void {
 }
 
 function namesOf(environment: NodeJS.ProcessEnv): string[] {
-  // Half as long as Object.keys, a quarter of a spread: Node answers for each name in those.
+  // Half the time of Object.keys, a quarter of a spread: there Node answers for each name.
   const names = Object.getOwnPropertyNames(environment);
-  // What an object in place of Node's own inherits counts, as it does for `child_process`.
+  // Inherited properties of an object in place of Node's count, as they do for `child_process`.
   for (const name in Object.getPrototypeOf(environment)) {
     if (!(name in Object.prototype) && !names.includes(name)) names.push(name);
   }
@@ -93,7 +93,7 @@ function isAsSeen(environment: NodeJS.ProcessEnv, names: readonly string[]): boo
   const { names: before, values } = seen;
   if (names.length !== before?.length) return false;
   for (let index = 0; index < before.length; index += 1) {
-    // By the names that were seen: these strings have been looked up before, which makes it faster.
+    // Uses the names seen before: these strings have been looked up already, which makes it faster.
     const name = before[index] ?? '';
     if (names[index] !== name || environment[name] !== values[index]) return false;
   }
@@ -104,16 +104,16 @@ function blockOf(names: readonly string[], values: readonly unknown[]): string {
   return names.flatMap((name, index) => entriesOf(name, values[index])).join('\0');
 }
 
-/** Those of one name: one, or none, or several that differ in what is not UTF-8. */
+/** Returns the entries of one name: one, none, or several that differ in bytes that are not UTF-8. */
 function entriesOf(name: string, value: unknown): string[] {
   const exact = inexpressible().filter((variable) => variable.name === name);
   if (value === undefined) {
-    // Node lists a name that is not UTF-8, and finds nothing under what it makes of it.
+    // Node lists a name that is not UTF-8, and finds no value under its converted name.
     return exact.filter(({ hasTextName }) => !hasTextName).map(({ entry }) => entry);
   }
   const unchanged = exact.find((variable) => variable.hasTextName && variable.value === value);
   if (unchanged !== undefined) return [unchanged.entry];
-  // No environment has these; the caller's own object may.
+  // No environment has such names; a caller's own object may.
   if (name === '' || /[=\0]/.test(name)) return [];
   const [text = ''] = String(value).split('\0', 1);
   return [Buffer.from(`${name}=${text}`, 'utf8').toString('latin1')];
@@ -121,17 +121,20 @@ function entriesOf(name: string, value: unknown): string[] {
 
 /** A variable that the process was started with and that is not UTF-8. */
 interface Inexpressible {
-  /** What `process.env` makes of it. */
+  /** Name and value as `process.env` converts them. */
   readonly name: string;
   readonly value: string;
   readonly hasTextName: boolean;
-  /** As it is, one character a byte. */
+  /** The exact entry, one character a byte. */
   readonly entry: string;
 }
 
 let started: readonly Inexpressible[] | undefined;
 
-/** Without `/proc` there are none, and commands get what `process.env` makes of them. */
+/**
+ * Returns the variables that are not UTF-8; without `/proc` none, and commands get the text that
+ * `process.env` has.
+ */
 function inexpressible(): readonly Inexpressible[] {
   started ??= readStarted();
   return started;

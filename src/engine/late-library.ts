@@ -4,20 +4,20 @@ import { onBehalfOfNobody } from './caller.js';
 import { LaunchError } from './launch-error.js';
 import { ERRNO } from './system-error.js';
 
-/** So many files of one library are open at once while Node loads its modules. */
+/** The number of files of a library that are open at once while Node loads its modules. */
 const OPEN_AT_ONCE = 20;
-/** CommonJS, of which parts of this package are, is read file by file. */
+/** The same for CommonJS, as in parts of this package, which is read file by file. */
 export const OPEN_ONE_BY_ONE = 4;
 
 /**
- * A library that takes time to load, and is when it is first needed.
+ * Makes a loader for a library that takes time to load, which is called when it is first needed.
  *
- * Node remembers for ever that a module was not found, and takes a shortage of descriptors for that;
- * so nothing is asked of it before it is known that there are enough.
+ * Node remembers for ever that a module was not found, and takes a shortage of file descriptors for that;
+ * so Node is asked only when there are known to be enough.
  *
- * @param needed How many descriptors that takes.
- * @returns Loads it. Rejects with a {@link LaunchError} (`EMFILE`) when that cannot be done now; the
- *   next call tries again.
+ * @param needed The number of file descriptors that loading takes.
+ * @returns A function that loads it. Rejects with a {@link LaunchError} (`EMFILE`) when that cannot be
+ * done now; the next call tries again.
  */
 export function lateLibrary<T>(
   name: string,
@@ -36,14 +36,14 @@ export function lateLibrary<T>(
 }
 
 /**
- * A part of this package in a file of its own, loaded when it is first needed, and then at once. The
- * bundler puts this in the place of imports: see scripts/late-parts.mjs.
+ * Makes a loader for a part of this package in a file of its own, which is loaded at the first call,
+ * synchronously. The bundler puts this in the place of imports: see scripts/late-parts.mjs.
  *
  * @param from The URL of the file that needs it.
  * @param path Relative to that file.
- * @returns Loads it.
- * @throws {LaunchError} (the made function, `EMFILE`) As with {@link lateLibrary}.
- * @throws Error (the made function, `FORKLINE_BUNDLED`) A bundler has taken it for its own.
+ * @returns A function that loads it.
+ * @throws {LaunchError} (the returned function, `EMFILE`) As with {@link lateLibrary}.
+ * @throws Error (the returned function, `FORKLINE_BUNDLED`) A bundler has moved the file.
  */
 export function latePart<T>(name: string, from: string, path: string): () => T {
   let part: T | undefined;
@@ -55,16 +55,16 @@ export function latePart<T>(name: string, from: string, path: string): () => T {
   };
 }
 
-/** A constructor of anything. */
+/** A constructor of any class. */
 type Class = abstract new (...given: never) => object;
 
 /**
- * A class of such a part: its like for `new`, `extends` and `instanceof`.
+ * Makes a stand-in for a class of such a part, for `new`, `extends` and `instanceof`.
  *
  * @param load Called when it is first used.
  */
 export function lateClass<T extends Class>(load: () => T): T {
-  // A class's own prototype could not be passed off as another one.
+  // A class's own prototype could not be replaced by the other one.
   // biome-ignore lint/complexity/useArrowFunction: an arrow function can't be constructed.
   const stand = function () {} as unknown as T;
   const late: T = new Proxy(stand, {
@@ -80,7 +80,7 @@ export function lateClass<T extends Class>(load: () => T): T {
 function withDescriptors<T>(name: string, needed: number, load: () => T): T {
   const open: number[] = [];
   try {
-    // Wherever there are files, this is one, with or without a `/dev`.
+    // Wherever there are files, `/` can be opened, with or without a `/dev`.
     while (open.length < needed) open.push(openSync('/', 'r'));
   } catch {
     const message = `Too many open files: there are none left to load ${name} with`;
@@ -92,10 +92,10 @@ function withDescriptors<T>(name: string, needed: number, load: () => T): T {
 }
 
 /**
- * What loads by name or by place what comes with this package.
+ * Returns a function that loads modules that come with this package, by name or by path.
  *
- * @param from The URL of the file that asks; a bundler that makes CommonJS leaves none.
- * @throws Error (`FORKLINE_BUNDLED`) There is none.
+ * @param from The URL of the calling file; undefined after a bundler that makes CommonJS.
+ * @throws Error (`FORKLINE_BUNDLED`) `from` is undefined.
  */
 export function requireOf(from: string | undefined): NodeJS.Require {
   if (!from) throw bundled();
@@ -105,9 +105,9 @@ export function requireOf(from: string | undefined): NodeJS.Require {
 /**
  * Loads a file of this package.
  *
- * @param from The URL of the file that asks.
+ * @param from The URL of the calling file.
  * @param path Relative to that file, or by the package's own name.
- * @throws Error (`FORKLINE_BUNDLED`) It is not there.
+ * @throws Error (`FORKLINE_BUNDLED`) The file does not exist.
  */
 function loadOwn<T>(from: string | undefined, path: string): T {
   const load = requireOf(from);
@@ -120,7 +120,7 @@ function loadOwn<T>(from: string | undefined, path: string): T {
   return load(found);
 }
 
-/** The package has been taken apart: its files look for each other. */
+/** Makes the error for a bundled package, whose files cannot find each other. */
 function bundled(cause?: unknown): Error {
   const error = new Error(
     'forkline was bundled, and does not find its own files: leave it to be loaded from ' +

@@ -1,7 +1,7 @@
 import type { EngineFailure } from './message.js';
 import { errorCode } from './system-error.js';
 
-/** What was being done when a launch failed. */
+/** The step at which a launch failed. */
 export type LaunchStep =
   | 'engine'
   | 'keeper'
@@ -16,13 +16,13 @@ export type LaunchStep =
   | 'exec'
   | 'sandbox'
   | 'limits'
-  /** Hearing whether it was started: it may have been, and what was left of it was ended. */
+  /** The answer whether it was started was lost: it may have been, and its processes were ended. */
   | 'lost';
 
 /**
- * The command could not be started: nothing ran and nothing is left behind. A failure of the
- * system or of what was asked for, never of the command itself. Of the step `lost` alone, which only
- * commands that outlive their host have, the command may have run.
+ * The command could not be started: nothing ran and nothing is left behind. A failure of the system or of
+ * the request, never of the command itself. Only with step `lost`, which is limited to detached commands,
+ * the command may have run.
  */
 export class LaunchError extends Error {
   override readonly name = 'LaunchError';
@@ -30,12 +30,12 @@ export class LaunchError extends Error {
   readonly code: string;
   /** The system's number for it. */
   readonly errno: number;
-  /** Which step failed, so that a missing directory and a missing shell are told apart. */
+  /** The step that failed: it tells a missing directory from a missing shell. */
   readonly step: LaunchStep;
-  /** What the step was about: a directory, the shells, an environment variable. May be empty. */
+  /** The object of the step: a directory, the shells, an environment variable. May be empty. */
   readonly subject: string;
 
-  /** Made by the engine. */
+  /** Created by the engine. */
   constructor(failure: EngineFailure) {
     super(`${errorCode(failure.errno)}: ${failure.message}`);
     this.code = errorCode(failure.errno);

@@ -5,13 +5,13 @@ import { LaunchError } from './launch-error.js';
 import type { Capture } from './outcome.js';
 
 /**
- * Makes a named pipe that only this user may open, and opens it for reading, without waiting for a
+ * Creates a named pipe that only this user may open, and opens it for reading, without waiting for a
  * writer. Reads of it do not wait either.
  *
- * @param path Absolute; nothing may be there.
- * @param staysOpen It has no end, whoever closes it, and may be written to as well.
- * @returns Its descriptor, which is the caller's to close.
- * @throws {LaunchError} Of step `stdio`: it could not be made.
+ * @param path Absolute; must not exist.
+ * @param staysOpen Whether the pipe also stays open for writing, so that it never reports EOF.
+ * @returns Its file descriptor, which the caller has to close.
+ * @throws {LaunchError} Of step `stdio`: the pipe could not be created.
  */
 export function makeNamedPipe(path: string, staysOpen: boolean): number {
   const made = binding().makeNamedPipe(path, staysOpen);
@@ -20,13 +20,13 @@ export function makeNamedPipe(path: string, staysOpen: boolean): number {
   throw new LaunchError({ step: 'stdio', errno: -made, subject: path, message });
 }
 
-/** How many bytes lie in a pipe that nobody has read; undefined: that cannot be told. */
+/** Returns the number of unread bytes in a pipe; undefined when it cannot be known. */
 export function bytesInPipe(fd: number): number | undefined {
   const count = binding().bytesInPipe(fd);
   return count < 0 ? undefined : count;
 }
 
-/** What is kept of a stream that is read here: the same as of one that the engine reads. */
+/** The kept part of a stream that is read here, by the same rules as for one that the engine reads. */
 export class TextCapture {
   readonly #native: NativeCapture;
 
@@ -38,12 +38,12 @@ export class TextCapture {
     this.#native = new TextCapture(headBytes, tailBytes);
   }
 
-  /** Takes what comes next. */
+  /** Takes the next bytes. */
   push(bytes: Uint8Array): void {
     this.#native.push(bytes);
   }
 
-  /** What has been kept so far. */
+  /** Returns the part kept so far. */
   capture(): Capture {
     return decodeCapture(this.#native.snapshot());
   }

@@ -1,7 +1,7 @@
 import type { EngineName } from './choice.js';
 import type { Denial, SandboxReport } from './sandbox-report.js';
 
-/** How the process itself stopped, whoever caused it. */
+/** How the process itself ended, whatever caused it. */
 export type Ending =
   | { readonly kind: 'exited'; readonly exitCode: number }
   | { readonly kind: 'signaled'; readonly signal: NodeJS.Signals }
@@ -13,53 +13,53 @@ export type Ending =
 /**
  * Why and how a command ended. A command that fails is an outcome, not an exception.
  *
- * A deadline or a cancellation wins over what the process did while it was being ended: a command
- * that traps SIGTERM and exits 0 has `timedOut`, and its own exit code is in `ending`.
+ * A deadline or a cancellation takes precedence over the process's own end after it: a command that traps
+ * SIGTERM and exits 0 has `timedOut`, and its own exit code is in `ending`.
  */
 export type Outcome =
-  /** It ended by itself. `exitCode` is 0 to 255, as the shell reports it. */
+  /** The command ended by itself. `exitCode` is 0 to 255, as the shell reports it. */
   | { readonly kind: 'exited'; readonly exitCode: number }
-  /** A signal that we did not send ended it; real-time ones are named as bash does, `SIGRTMIN+1`. */
+  /** A signal not sent by forkline ended it; real-time signals are named as in bash, `SIGRTMIN+1`. */
   | { readonly kind: 'signaled'; readonly signal: NodeJS.Signals }
-  /** Its status is not known, because its parent, a process of forkline's, was killed. */
+  /** The status is not known, because the command's parent, a process of forkline, was killed. */
   | { readonly kind: 'unknown' }
-  /** Its deadline passed. `forced` says that SIGTERM was not enough and SIGKILL was sent. */
+  /** The deadline passed. `forced`: SIGTERM was not enough and SIGKILL was sent. */
   | {
       readonly kind: 'timedOut';
-      /** The limit that has passed, in milliseconds. */
+      /** The time limit, in milliseconds. */
       readonly timeoutMs: number;
-      /** SIGTERM was not enough, and SIGKILL was sent. */
+      /** Whether SIGTERM was not enough, and SIGKILL was sent. */
       readonly forced: boolean;
-      /** What its process did in the end. */
+      /** How its process ended. */
       readonly ending: Ending;
     }
-  /** Somebody has ended it. */
+  /** The command was cancelled. */
   | {
       readonly kind: 'cancelled';
-      /** Who has ended it. */
+      /** The source of the cancellation. */
       readonly by: Canceller;
-      /** SIGTERM was not enough, and SIGKILL was sent. */
+      /** Whether SIGTERM was not enough, and SIGKILL was sent. */
       readonly forced: boolean;
-      /** What its process did in the end. */
+      /** How its process ended. */
       readonly ending: Ending;
     };
 
 /**
- * Who ended a command: `signal`, the caller's AbortSignal; `owner`, which was disposed of (a tool's
- * `dispose()` does that); `kill`, that of a live process.
+ * The source of a cancellation: `signal`, the caller's AbortSignal; `owner`, which was disposed of (a
+ * tool's `dispose()` does that); `kill`, the method of a live process.
  */
 export type Canceller = 'signal' | 'owner' | 'kill';
 
 /**
- * Whether the kernel ended a process for want of memory: in the command's own control group, which is
- * proof (`yes`). Else of a command that somebody's SIGKILL ended: the control group of the host has
- * counted such an end (`likely`), or none (`no`), or cannot be asked.
+ * Whether the kernel ended a process for lack of memory. `yes`: in the command's own control group, which
+ * is proof. For a command that an unknown SIGKILL ended: the host's control group has counted such an end
+ * (`likely`), or none (`no`), or cannot be read (`unknown`).
  */
 export type OutOfMemory = 'yes' | 'likely' | 'no' | 'unknown';
 
 /** Sizes of a piece of output. */
 export interface Counts {
-  /** Bytes as the command wrote them; of text in another encoding, those it has in UTF-8. */
+  /** Bytes as the command wrote them; for another encoding than UTF-8, the bytes of the text in UTF-8. */
   readonly bytes: number;
   /** Unicode code points of the decoded text; each invalid sequence counts as its U+FFFD. */
   readonly characters: number;
@@ -68,37 +68,37 @@ export interface Counts {
 }
 
 /**
- * What was kept of one stream. The counts are of everything the command printed; `lossy` says that
- * the text is not the exact bytes: some were not text and stand as U+FFFD, or NUL, which stands as
- * `␀` because JSON carries it but databases and terminals do not.
+ * The kept part of one stream. The counts are of all that the command printed; `lossy` says that the text
+ * differs from the exact bytes: some were not text and became U+FFFD, or NUL became `␀`, because JSON
+ * carries NUL but databases and terminals do not.
  */
 export type Capture =
   | {
       readonly kind: 'complete';
-      /** All of it. */
+      /** The whole text. */
       readonly text: string;
-      /** How much that is. */
+      /** Size of the whole stream. */
       readonly total: Counts;
-      /** Some bytes were no text, and are U+FFFD in it. */
+      /** Whether some bytes were no text, and are U+FFFD in it. */
       readonly lossy: boolean;
     }
   /**
-   * The middle was dropped. `head` and `tail` begin and end at character boundaries, not
-   * necessarily at line boundaries. `dropped.lines` are the newlines that went with it.
+   * The middle was dropped. `head` and `tail` begin and end at character boundaries, not necessarily at
+   * line boundaries. `dropped.lines` counts the dropped newlines.
    */
   | {
       readonly kind: 'cut';
-      /** Its beginning. */
+      /** The beginning. */
       readonly head: string;
-      /** Its end. */
+      /** The end. */
       readonly tail: string;
-      /** How much is missing between them. */
+      /** Size of the dropped middle. */
       readonly dropped: Counts;
-      /** How much was printed. */
+      /** Size of the whole stream. */
       readonly total: Counts;
       /** Bytes of the last line, without its newline. */
       readonly lastLineBytes: number;
-      /** Some bytes were no text, and are U+FFFD in it. */
+      /** Whether some bytes were no text, and are U+FFFD in it. */
       readonly lossy: boolean;
     };
 
@@ -108,11 +108,11 @@ export interface BackgroundProcess {
   readonly pid: number;
   /** `kill -9 -- -<processGroup>` stops it and its group. */
   readonly processGroup: number;
-  /** Its command line, as the kernel tells it. */
+  /** Its command line, as the kernel reports it. */
   readonly command: string;
 }
 
-/** Why the full output could not be, or not wholly be, written to disk. */
+/** Why the full output could not, or only partly, be written to disk. */
 export interface SpillError {
   /** The system's name for the error, such as `ENOSPC`. */
   readonly code: string;
@@ -122,25 +122,25 @@ export interface SpillError {
   readonly message: string;
 }
 
-/** What became of the full output on disk. */
+/** The file with the full output. */
 export interface SpillReport {
   /** Absolute path of the file. */
   readonly path: string;
-  /** Bytes written to the file, exact bytes, from the first on. */
+  /** Bytes written to the file, unchanged, from the first on. */
   readonly bytes: number;
   /** Bytes not written, because of `maxBytes` or of `error`. */
   readonly dropped: number;
   /**
-   * Present when writing failed (`ELOOP`: a link was in its place), or when the file is not what was
-   * written: `ENOENT`, it was removed meanwhile; `EIO`, it has another size; `EBUSY`, another command
-   * of this process wrote it at the same time. The command went on regardless.
+   * Present when writing failed (`ELOOP`: a link was at the path), or when the file is no longer as it
+   * was written: `ENOENT`, it was removed; `EIO`, it has another size; `EBUSY`, another command of this
+   * process wrote it at the same time. The command went on regardless.
    */
   readonly error?: SpillError;
 }
 
 /**
- * Peak resident memory of the command: of the largest of its processes, the shell included. What is
- * less than 2 MiB or so is the kernel's figure for what starts a command.
+ * Peak resident memory of the command: of the largest of its processes, the shell included. A figure
+ * below some 2 MiB is that of the process that starts commands.
  */
 export interface PeakMemory {
   readonly kind: 'measured';
@@ -148,68 +148,69 @@ export interface PeakMemory {
   readonly bytes: number;
 }
 
-/** What every result has, however the streams were kept. */
+/** The fields of every result, however the streams were kept. */
 export interface BaseResult {
   /** The command's text, as it was given. */
   readonly command: string;
   /** Process id; also the id of its process group and its session. 0 when it never started. */
   readonly pid: number;
-  /** How it ended. */
+  /** How the command ended. */
   readonly outcome: Outcome;
   /** Time from the launch to the end, in milliseconds. */
   readonly durationMs: number;
   /**
-   * What has run it. `portable` knows less: it does not measure `cpu` and `peakMemory`, and can't
-   * look for processes that have left the command's group; see docs/portable.md.
+   * The engine that ran the command. `portable` knows less: it does not measure `cpu` and `peakMemory`,
+   * and cannot find processes that have left the command's group; see docs/portable.md.
    */
   readonly engine: EngineName;
   /**
    * CPU time of the command and of the children that it waited for, in milliseconds. Absent when the
-   * engine can't measure it.
+   * engine cannot measure it.
    */
   readonly cpu?: { readonly userMs: number; readonly systemMs: number };
-  /** Absent when the engine can't measure it. */
+  /** Absent when the engine cannot measure it. */
   readonly peakMemory?: PeakMemory;
-  /** Present when a spill file was asked for and, with `afterBytes`, made. */
+  /** Present when a spill file was requested and, with `afterBytes`, created. */
   readonly spill?: SpillReport;
   /**
-   * Present when a SIGKILL that nobody here sent has ended it, or the exit code (137) says so of its
-   * last program; and with `limits.memoryBytes` whenever a process was ended for that.
+   * Present when a SIGKILL that forkline did not send ended the command, or its exit code (137) says so
+   * of its last program; and with `limits.memoryBytes` whenever a process was ended for that.
    */
   readonly outOfMemory?: OutOfMemory;
   /**
-   * What still runs. It is drained, and ended when the command's owner is disposed. With the native
-   * engine these are all; with the portable one, those of the command's process group.
+   * The processes that still run. Their output is drained, and they are ended when the command's owner is
+   * disposed of. With the native engine these are all; with the portable one, those of the command's
+   * process group.
    */
   readonly background: readonly BackgroundProcess[];
   /**
-   * Where the command's shell was at its end, symlinks resolved, if that was asked for and can be
-   * told. One that has been removed has ` (deleted)` after its name.
+   * The last working directory of the command's shell, symlinks resolved, if that was requested and is
+   * known. A removed one has ` (deleted)` after its name.
    */
   readonly directory?: string;
-  /** Why it has not, or not surely, come after its host; present when `priority: 'low'` could not be had. */
+  /** Why the command's priority was not, or not surely, lowered; present when `priority: 'low'` failed. */
   readonly notLowered?: NotLowered;
-  /** What its sandbox has kept it from; present when it was in one. */
+  /** The report on its sandbox; present when it was in one. */
   readonly sandbox?: SandboxReport;
-  /** By what its limits were kept; present when it had some. */
+  /** How its limits were enforced; present when it had some. */
   readonly limits?: LimitsReport;
-  /** Present when this is its second run, since `onDenied` has allowed more after the first. */
+  /** Present when this is its second run, since `onDenied` allowed more after the first. */
   readonly firstRun?: FirstRun;
 }
 
-/** The run of a command before the one that a result is of. What it did stays done. */
+/** The run of a command before the one that the result is of. Its effects remain. */
 export interface FirstRun {
   /** How it ended. */
   readonly outcome: Outcome;
   /** Time from its launch to its end, in milliseconds. */
   readonly durationMs: number;
-  /** What it was denied. */
+  /** The accesses that it was denied. */
   readonly denials: readonly Denial[];
-  /** What of it still runs. */
+  /** Its processes that still run. */
   readonly background: readonly BackgroundProcess[];
 }
 
-/** Why a command's priority may be its host's. */
+/** Why a command's priority could not be lowered. */
 export interface NotLowered {
   /** The system's name for the error: `EAGAIN` for a user who has started too many at once. */
   readonly code: string;
@@ -219,29 +220,29 @@ export interface NotLowered {
 
 /** A result with stdout and stderr in one stream, in the order in which they were written. */
 export interface MergedResult extends BaseResult {
-  /** Both, or what is kept of them. */
+  /** The merged output, or the kept part of it. */
   readonly output: Capture;
 }
 
-/** A result with stdout and stderr apart. */
+/** A result with separate stdout and stderr. */
 export interface SeparateResult extends BaseResult {
-  /** What is kept of stdout. */
+  /** The kept part of stdout. */
   readonly stdout: Capture;
-  /** What is kept of stderr. */
+  /** The kept part of stderr. */
   readonly stderr: Capture;
 }
 
-/** How one command ended, and what it printed. */
+/** The result of one command, with its output. */
 export type RunResult = MergedResult | SeparateResult;
 
-/** Where a chunk comes from: `output` when the streams are merged. */
+/** The stream of a chunk: `output` when the streams are merged. */
 export type StreamName = 'output' | 'stdout' | 'stderr';
 
 /** New text of a running command. Text is never split inside a character. */
 export interface OutputChunk {
-  /** Where it comes from. */
+  /** The stream that the text is from. */
   readonly stream: StreamName;
-  /** What is new. */
+  /** The new text. */
   readonly text: string;
   /** Bytes that were skipped before `text`, because the reader was too slow. */
   readonly droppedBytes: number;
@@ -249,24 +250,24 @@ export interface OutputChunk {
 
 /** New output of a running command as the bytes it wrote. */
 export interface BytesChunk {
-  /** Where they come from. */
+  /** The stream that the bytes are from. */
   readonly stream: StreamName;
-  /** What is new, as it was written. */
+  /** The new bytes, as they were written. */
   readonly bytes: Uint8Array;
   /** Bytes that were skipped before `bytes`; always 0 with `overflow: 'pause'`. */
   readonly droppedBytes: number;
 }
 
 /**
- * By what each of a command's limits was kept: a control group of its own, or a limit of each of its
- * processes. `oom-score`: there could be no group, and it could take more than `memoryBytes`; but the
- * kernel, when the machine or the host's own group runs out of memory, ends it before the host.
+ * How each of a command's limits was enforced: by a control group of its own, or by a limit for each of
+ * its processes. `oom-score`: no group was possible, and the command could take more than `memoryBytes`;
+ * but when the machine or the host's own group runs out of memory, the kernel ends it before the host.
  */
 export interface LimitsReport {
-  /** Absent: there was no such limit. */
+  /** Absent when there was no such limit. */
   readonly memoryBytes?: 'group' | 'oom-score';
-  /** Absent: there was no such limit. */
+  /** Absent when there was no such limit. */
   readonly processes?: 'group';
-  /** Absent: there was no such limit. */
+  /** Absent when there was no such limit. */
   readonly cpuSeconds?: 'rlimit';
 }

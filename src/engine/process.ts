@@ -12,11 +12,11 @@ import { errorCode } from './system-error.js';
 export type { CommandHandle } from './message.js';
 
 /**
- * What starts commands: the seam between what is asked of a command and where it runs. Contracts,
- * command line and MCP server stay as they are if that is another process one day, or a machine.
+ * Starts commands: the boundary between a command's request and the place where it runs. Contracts,
+ * command line and MCP server are the same if that is another process or machine.
  */
 export interface CommandHost {
-  /** Starts one; all that happens to it is told by its events, `ended` last. */
+  /** Starts a command and reports its events, `ended` last. */
   start(owner: Owner, command: EngineCommand, events: CommandEvents): CommandHandle;
 }
 

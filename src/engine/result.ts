@@ -14,10 +14,10 @@ import type {
 import type { Denial, SandboxReport } from './sandbox-report.js';
 import { errorCode } from './system-error.js';
 
-/** What a result needs to know of the request. */
+/** The parts of the request that a result depends on. */
 export interface Requested {
   readonly command: string;
-  /** A program and its arguments, which run in place of a shell. */
+  /** A program and its arguments, which run without a shell. */
   readonly argv: readonly string[] | undefined;
   readonly separate: boolean;
   readonly timeoutMs: number | undefined;
@@ -25,9 +25,9 @@ export interface Requested {
 }
 
 /**
- * The result of a command that ran, or that was cancelled before it could.
+ * Makes the result of a command that ran, or that was cancelled before.
  *
- * @param by Who cancelled it, if anybody did.
+ * @param by The source of the cancellation, if there was one.
  */
 export function toResult(
   end: Exclude<EngineEnd, { kind: 'failed' | 'lost' }>,
@@ -48,16 +48,16 @@ export function toResult(
   };
 }
 
-/** An engine that can't measure tells nothing, rather than nought. */
+/** Removes figures that the engine cannot measure, so that they do not read as 0. */
 function withoutFigures({ cpu: _, peakMemory: __, ...known }: RunResult): RunResult {
   return known;
 }
 
 /**
- * What became of a sandbox, as far as the engine tells.
+ * Parses the engine's report on a sandbox.
  *
- * @param lines `write=namespace tmp=none`, and what was denied: `socket=40`, a family, or `connect=/a%20b`,
- * a socket by its path, or an address; `renewed=yes`.
+ * @param lines `write=namespace tmp=none`, and denials: `socket=40`, a family, or `connect=/a%20b`, a
+ * socket by its path, or an address; `renewed=yes`.
  */
 export function toReport(lines: string): SandboxReport {
   const all = [...new Set(lines.split(' '))].map((line): [string, string] => {
@@ -89,7 +89,7 @@ function toDenial(name: string, value: string): Denial | undefined {
   return { kind: 'socket', target, rule, source: 'kernel' };
 }
 
-/** The names of those that programs ask for. */
+/** Names of the socket families that programs use. */
 const SOCKET_FAMILIES: Readonly<Record<number, string>> = {
   2: 'AF_INET',
   10: 'AF_INET6',
@@ -102,7 +102,7 @@ const SOCKET_FAMILIES: Readonly<Record<number, string>> = {
   44: 'AF_XDP',
 };
 
-// Written out twice: a spread of one into the other costs as much as all the rest.
+// Both functions are written out: a spread of one result into the other costs as much as all the rest.
 
 function mergedResult(end: EngineOutcome, asked: Requested, by: Canceller): MergedResult {
   return {
@@ -133,7 +133,7 @@ function separateResult(end: EngineOutcome, asked: Requested, by: Canceller): Se
   };
 }
 
-/** Nothing ran: the caller did not want it any more. */
+/** Makes the result of a command that the caller cancelled before it ran. */
 export function neverStarted(asked: Requested, by: Canceller): RunResult {
   const base: BaseResult = {
     command: asked.command,
@@ -156,7 +156,7 @@ const NO_OUTPUT: Capture = {
   lossy: false,
 };
 
-/** How a command ended, and why. */
+/** Returns how a command ended, and why. */
 export function toOutcome(
   end: Pick<EngineOutcome, 'status' | 'cause' | 'forced'>,
   timeoutMs: number | undefined,

@@ -1,7 +1,6 @@
 /**
- * What a sandbox keeps commands from: writing elsewhere, reading what is hidden, finding others'
- * temporary files, the network, sockets of others, other processes, sockets of rare families, and
- * gaining rights.
+ * A protection of a sandbox: against writing elsewhere, reading hidden paths, finding others' temporary
+ * files, the network, others' sockets, other processes, sockets of rare families, and gaining privileges.
  */
 export type SandboxLine =
   | 'write'
@@ -14,85 +13,83 @@ export type SandboxLine =
   | 'privileges';
 
 /**
- * What keeps a line; `none`: nothing, because it was not asked for or could not be had. `mount`, of what is
- * hidden: each file and directory as it was when the sandbox was made; one that the host puts in its place
- * while a command runs is seen by that.
+ * The means of a protection; `none`: not enforced, because it was not requested or not possible.
+ * `mount`, for hidden paths: each file and directory is hidden as it was when the sandbox was made; one
+ * that the host puts in its place while a command runs is visible.
  */
 export type Enforcement = 'namespace' | 'mount' | 'landlock' | 'seccomp' | 'proxy' | 'none';
 
-/** What became of a command's sandbox. */
+/** The report on a command's sandbox. */
 export interface SandboxReport {
-  /** What keeps each line. */
+  /** The means of each protection. */
   readonly enforced: Readonly<Record<SandboxLine, Enforcement>>;
-  /** What could be written to, besides temporary directories. */
+  /** The writable paths, besides temporary directories. */
   readonly writable: readonly string[];
   /**
-   * What it was denied, as far as that is known and sure. That there is none proves nothing: programs
-   * need not tell.
+   * The denials that are known for certain. An empty list proves nothing: programs need not report
+   * errors.
    */
   readonly denials: readonly Denial[];
-  /**
-   * Why there may be others that somebody else would have seen, one line each; absent: there is no such
-   * reason.
-   */
+  /** Reasons why denials may have been missed, one line each; absent: there is no such reason. */
   readonly unseen?: readonly string[];
   /**
-   * What git was to replace when it moved HEAD or the index, and could not, since the sandbox keeps it;
-   * absent: nothing, as far as could be seen.
+   * Files that git should have replaced when it moved HEAD or the index, and could not, since the sandbox
+   * protects them; absent: none, as far as could be seen.
    */
   readonly incomplete?: readonly IncompleteCheckout[];
   /**
-   * It is another sandbox than that of the commands before with this policy in this workspace: what was on
-   * its `/tmp` is not there, and what runs in the other one is out of reach. Told to one command.
+   * Present when this is another sandbox than that of the earlier commands with this policy in this
+   * workspace: the contents of its `/tmp` are gone, and processes in the other sandbox cannot be reached.
+   * Reported to one command only.
    */
   readonly renewed?: true;
 }
 
-/** A kept name that git tracks, and that is not what the checked out commit has there. */
+/** A protected name that git tracks, and whose content differs from that of the checked-out commit. */
 export interface IncompleteCheckout {
-  /** The kept name, relative to the working tree: `.npmrc`, `.vscode`. */
+  /** The protected name, relative to the working tree: `.npmrc`, `.vscode`. */
   readonly path: string;
-  /** The topmost directory of the working tree. */
+  /** The top directory of the working tree. */
   readonly repository: string;
-  /** The branch that is checked out, or the commit where none is. */
+  /** The checked-out branch, or the commit where there is none. */
   readonly head: string;
-  /** Files of it that are not as `head` has them; they may be missing. */
+  /** Its files that differ from those of `head`; they may be missing. */
   readonly changed: readonly string[];
-  /** Files of it that are not as the index has them, in the middle of a merge for instance. */
+  /** Its files that differ from those of the index, in the middle of a merge for instance. */
   readonly staged: readonly string[];
-  /** Files of it that are there, although `head` has none. */
+  /** Its files that exist, although `head` has none. */
   readonly leftover: readonly string[];
-  /** Commits that the command has made with what was left behind. */
+  /** Commits by the command that have recorded the old content. */
   readonly recorded: readonly RecordedLeftover[];
 }
 
-/** A commit that has what an incomplete checkout left behind. */
+/** A commit that has recorded the old content of an incomplete checkout. */
 export interface RecordedLeftover {
-  /** Its id. */
+  /** The commit's id. */
   readonly commit: string;
-  /** Whether it is the one that is checked out. */
+  /** Whether it is the checked-out commit. */
   readonly isHead: boolean;
-  /** Files of which the commit before it has another content. */
+  /** Files whose content differs in the commit before. */
   readonly changed: readonly string[];
-  /** Files that the commit before it does not have. */
+  /** Files that the commit before does not have. */
   readonly added: readonly string[];
 }
 
-/** Something that a sandbox did not let a command do. */
+/** An access that a sandbox has denied a command. */
 export interface Denial {
   /**
-   * Writing to or reading what is at a path, connecting to a host or to another's socket by its path, or
-   * making a socket of a family that is kept out.
+   * Writing to or reading a path, connecting to a host or to another process's socket by its path, or
+   * creating a socket of a forbidden family.
    */
   readonly kind: 'write' | 'read' | 'connect' | 'socket';
-  /** A path, a host, an address with its port, a family of sockets. */
+  /** A path, a host, an address with its port, or a family of sockets. */
   readonly target: string;
-  /** The field of the policy that it comes from. */
+  /** The policy's field that forbids it. */
   readonly rule: string;
   /**
-   * Who tells: the kernel; or the command's output, where it has the target beside an error of the
-   * system, the policy refuses just that, and the host itself could do it; or the proxy, of all that
-   * ran in the sandbox meanwhile.
+   * The source of the report: the kernel; or the command's output, where the target stands beside an
+   * error of the system, the policy forbids exactly that, and the host itself could do it; or the proxy,
+   * for all commands that ran in the sandbox meanwhile.
    */
   readonly source: 'kernel' | 'output' | 'proxy';
 }

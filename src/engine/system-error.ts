@@ -8,8 +8,8 @@ export function errorCode(errno: number): string {
   return errorNames.get(errno) ?? `E${errno}`;
 }
 
-// `getSystemErrorName()` knows only what libuv has a use for, and ENOEXEC is not among it.
-// EWOULDBLOCK is a second name; what comes first in the table is the usual one.
+// Names by errno, from the table of constants: `getSystemErrorName()` knows only libuv's errors, and not
+// ENOEXEC for example. EWOULDBLOCK is a second name; the first name in the table is the usual one.
 const errorNames: ReadonlyMap<number, string> = new Map(
   Object.entries(ERRNO)
     .map(([name, number]) => [number, name] as const)

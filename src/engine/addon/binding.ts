@@ -8,9 +8,9 @@ import { libc, placesOf, rootOf } from './places.js';
 const PUBLISHED = ['x64', 'arm64'];
 
 /**
- * Loads the addon. The places, in order: the file named by FORKLINE_BINDING, a build in this very
- * checkout, the package with the binaries of this platform; then those for the other C library,
- * since some package managers install both.
+ * Loads the addon. The paths, in order: the file named by FORKLINE_BINDING, a build in this checkout, the
+ * package with the binaries of this platform; then those for the other C library, since some package
+ * managers install both.
  */
 export function loadBinding(): NativeBinding {
   if (process.platform !== 'linux') {
@@ -34,7 +34,7 @@ export function loadBinding(): NativeBinding {
       if (!isMissing && mine.includes(place)) broken ??= error;
     }
   }
-  // A binary that is there and does not load must say so, not pass for a missing one.
+  // A binary that exists and does not load must be reported, and not count as missing.
   if (broken !== undefined) throw broken;
   throw bindingError(
     'FORKLINE_NO_BINDING',

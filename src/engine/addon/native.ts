@@ -1,30 +1,30 @@
-/** What the addon exports. Its other side is native/addon; codec.ts speaks for this one. */
+/** The exports of the addon. Its other side is native/addon; codec.ts converts for this side. */
 export interface NativeBinding {
-  /** Whether the process's variables are exactly this block, in memory and at this moment. */
+  /** Returns whether the process's variables in memory are exactly this block at this moment. */
   environmentIs(block: string): boolean;
-  /** A descriptor, or a negative errno. */
+  /** Returns a file descriptor, or a negative errno. */
   makeNamedPipe(path: string, staysOpen: boolean): number;
-  /** How many bytes lie in it, or a negative errno. */
+  /** Returns the number of bytes in the pipe, or a negative errno. */
   bytesInPipe(fd: number): number;
-  /** Starts the engine unless it runs; undefined or null when it does now. */
+  /** Starts the engine unless it runs; returns undefined or null when it runs now. */
   start(): { readonly errno: number; readonly message: string } | null | undefined;
   readonly TextCapture: new (headBytes: number, tailBytes: number) => NativeCapture;
   readonly Channel: new (
-    /** Where the addon writes the figures of the records that it dispatches. */
+    /** Memory into which the addon writes the figures of the records that it dispatches. */
     figures: Float64Array,
     dispatch: (records: readonly NativeRecord[]) => void,
-    /** What plans of sandboxes call this environment. */
+    /** The name of this JavaScript environment in plans of sandboxes. */
     name: string,
   ) => NativeChannel;
 }
 
-/** What is kept of a stream. */
+/** The kept part of a stream. */
 export interface NativeCapture {
   push(bytes: Uint8Array): void;
   snapshot(): CaptureRecord;
 }
 
-/** One JavaScript environment's line to the engine. Ids are chosen by this side. */
+/** One JavaScript environment's connection to the engine. This side chooses the ids. */
 export interface NativeChannel {
   owner(): number;
   run(
@@ -33,7 +33,7 @@ export interface NativeChannel {
     text: string,
     shells: string,
     environment: string,
-    /** Undefined: the host's of now. */
+    /** Undefined: the host's current working directory. */
     directory: string | undefined,
     stdin: boolean | Uint8Array,
     spillPath: string | undefined,
@@ -65,8 +65,8 @@ export interface NativeChannel {
   dispose(owner: number, request: number, graceMs: number): void;
 }
 
-// Records are flat: a name for each field would cost the main thread a look-up each.
-// The numbers are those of native/addon/src/event.rs.
+// Records are flat: field names would cost the main thread a look-up each. The numbers are those of
+// native/addon/src/event.rs.
 
 export const STARTED = 0;
 export const OUTPUT = 1;
@@ -95,21 +95,21 @@ export type NativeRecord =
   | readonly [kind: typeof KEEPER_DIED, id: number]
   | ReplyRecord
   | MembersRecord
-  /** A socket of a sandbox, whose plan this is, and where it is answered that it is served. */
+  /** A socket of a sandbox with this plan, and the file descriptor for the answer that it is served. */
   | readonly [kind: typeof LISTENS, id: number, descriptor: number, answer: number, plan: string]
   | readonly [kind: typeof SANDBOX_GONE, id: number];
 
 export type RanRecord = readonly [
   kind: typeof RAN,
   id: number,
-  /** Where its figures begin: see `decodeRan`. */
+  /** Index of its first figure: see `decodeRan`. */
   figures: number,
   background: readonly BackgroundRecord[] | null,
-  /** None or one. */
+  /** No record, or one. */
   spill: readonly SpillRecord[] | null,
   /**
-   * Two for each capture: all of it and null, or head and tail. Then, of a command that was
-   * followed, where it was at its end, if that is known; and of one in a sandbox what that was.
+   * Two for each capture: the whole text and null, or head and tail. Then, for a command whose directory
+   * was followed, its last directory, if known; and for a command in a sandbox, its report.
    */
   ...texts: RanText[],
 ];
@@ -140,7 +140,10 @@ export type SpillRecord =
 export type ReplyRecord = readonly [
   kind: typeof REPLY,
   request: number,
-  /** Whether it is done; a process id; of a sandbox; captures; null when the command is over. */
+  /**
+   * Whether the request succeeded; a process id; a sandbox's report; captures; null when the command has
+   * ended.
+   */
   value: boolean | number | string | null | readonly CaptureRecord[],
   errno?: number,
   message?: string,
@@ -148,7 +151,7 @@ export type ReplyRecord = readonly [
   subject?: string,
 ];
 
-/** Who of a command runs; null when that could not be looked at. */
+/** The running processes of a command; null when they could not be examined. */
 export type MembersRecord = readonly [
   kind: typeof MEMBERS,
   request: number,

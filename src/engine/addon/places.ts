@@ -8,8 +8,8 @@ type Libc = 'gnu' | 'musl';
 let ownFound: readonly string[] | undefined;
 
 /**
- * Where the files are that this process loads, or starts as programs, as it goes on: the addon with the keeper,
- * and the package's own code. Real paths.
+ * Returns the directories of files that this process loads, or starts as programs, later: the addon with
+ * the keeper, and the package's own code. Real paths.
  */
 export function ownPlaces(): readonly string[] {
   ownFound ??= findOwnPlaces();
@@ -34,19 +34,19 @@ function findOwnPlaces(): readonly string[] {
   return all.filter((path) => existsSync(path)).map((path) => realpathSync(path));
 }
 
-/** The folder of this package or checkout, wherever in it the bundler has put this file. */
+/** Returns the directory of this package or checkout, wherever the bundler has put this file in it. */
 export function rootOf(require: NodeJS.Require): string | undefined {
   try {
     return dirname(require.resolve('forkline/package.json'));
   } catch {
-    // A user's bundler has put it elsewhere; the binaries may be found all the same.
+    // A user's bundler has put this file elsewhere; the binaries may be found all the same.
     return undefined;
   }
 }
 
 /**
- * What this process seems to run on. Node itself knows, but takes 7 ms to tell; so a musl that is in
- * no usual place is taken for glibc, and its binaries are tried after those.
+ * Returns the C library of this process, as far as it can be guessed. Node knows it, but takes 7 ms to
+ * tell; so a musl at an unusual path is taken for glibc, and its binaries are tried after those.
  */
 export function libc(): Libc {
   const machine = { x64: 'x86_64', arm64: 'aarch64' }[process.arch as string] ?? process.arch;
@@ -54,7 +54,7 @@ export function libc(): Libc {
     const musl = realpathSync(`/lib/ld-musl-${machine}.so.1`);
     return readFileSync('/proc/self/maps', 'latin1').includes(musl) ? 'musl' : 'gnu';
   } catch {
-    // There is none, or nothing can be looked at.
+    // There is no musl, or nothing can be examined.
     return 'gnu';
   }
 }

@@ -17,10 +17,13 @@ import { directoryOf, launch } from './launch/launch.js';
 import { type Leader, STATUS_UNKNOWN } from './launch/leader.js';
 import { Outputs } from './output/outputs.js';
 
-/** Where a command stands. */
+/** The phase of a command. */
 type Phase = 'starting' | 'running' | 'ending' | 'draining' | 'closing' | 'over';
 
-/** How often, and after how many milliseconds, it is looked again who a fork of the shell becomes. */
+/**
+ * How often, and after how many milliseconds, a fork of the shell is looked up again until it has become
+ * another program.
+ */
 const MORE_LOOKS = 3;
 const BECOMING_MS = 30;
 
@@ -58,7 +61,7 @@ export class PortableCommand implements CommandHandle {
 
   async #begin(): Promise<void> {
     const directory = directoryOf(this.#command);
-    // Whoever has asked for it has it in hand before anything happens to it.
+    // Lets the caller get the handle before any event.
     await undefined;
     this.#startedAt = performance.now();
     const launched =
@@ -84,15 +87,15 @@ export class PortableCommand implements CommandHandle {
     this.#outputs.read(leader.outputs);
     this.#input = new Input(leader.stdin);
     if (typeof stdin !== 'boolean') this.#feed(stdin);
-    // After a stop of the host the time may be up although the command has ended in time: the end is
-    // told in the same turn, after the timers.
+    // After the host was stopped, the time may be up although the command has ended in time: its end is
+    // reported in the same turn of the event loop, after the timers.
     const late = (): void => void setImmediate(() => this.#terminate('timedOut'));
     if (timeoutMs !== undefined) this.#stopDeadline = startTimer(timeoutMs, late);
     if (this.#isWanted) this.#events.started?.(leader.pid);
     else this.#terminate('cancelled');
   }
 
-  /** A command that does not read its input is none the worse for it. */
+  /** Writes the whole input; a command may end without reading it. */
   #feed(bytes: Uint8Array): void {
     this.#input.write(bytes).catch(() => {});
     this.#input.end();
@@ -103,7 +106,7 @@ export class PortableCommand implements CommandHandle {
     if (this.#phase === 'starting') this.#isWanted = false;
     else if (this.#phase === 'running') this.#terminate('cancelled');
     else if (this.#phase === 'ending' && graceMs !== undefined) this.#ending?.hurry(graceMs);
-    // What lies in the pipe is waited for, not the listener.
+    // Waits for data in the pipe, but no longer for the listener.
     else if (this.#phase === 'draining') this.#outputs.waitForNobody();
     else if (this.#phase === 'over') void this.#leftover?.end(this.#graceMs);
   }
@@ -125,7 +128,7 @@ export class PortableCommand implements CommandHandle {
 
   #groupEnded({ forced }: GroupEnd): void {
     this.#forced = forced;
-    // The end of the group is seen when its leader has been reaped, and that is told in this turn.
+    // Node reports the end of the process group's leader after reaping it, in this turn.
     setImmediate(() => this.#drain());
   }
 
@@ -158,7 +161,7 @@ export class PortableCommand implements CommandHandle {
       status: this.#status,
       forced: this.#forced,
       durationMs: this.#durationMs,
-      // Node does not tell what a child has taken.
+      // Node does not measure a child process.
       userMs: 0,
       systemMs: 0,
       peakBytes: 0,
@@ -171,7 +174,7 @@ export class PortableCommand implements CommandHandle {
     });
   }
 
-  /** Those of its group who have outlived it; elsewhere nobody can be looked for. */
+  /** Returns the processes of its group that are left; processes elsewhere cannot be found. */
   async #left(): Promise<readonly BackgroundProcess[]> {
     let members = await this.members();
     // A fork of the shell is most likely about to become another program.
@@ -202,7 +205,7 @@ export class PortableCommand implements CommandHandle {
     const members = await this.#group?.family();
     const shownAs = this.#leader?.call.shownAs;
     return members?.map(({ pid, processGroup, command }) => {
-      // A fork of its own shell is named by its text, and not by the words with which that is run.
+      // A fork of its own shell is named by the command's text, and not by the words around it.
       const isShell = shownAs !== undefined && command.startsWith(shownAs);
       return { pid, processGroup, command: isShell ? this.#label() : command };
     });
@@ -214,7 +217,7 @@ export class PortableCommand implements CommandHandle {
     return this.#command.text.slice(0, 1600).trim().replace(/\s+/g, ' ').slice(0, 200);
   }
 
-  /** Resolves once it is over. */
+  /** Resolves once it has ended. */
   over(): Promise<void> {
     if (this.#phase === 'over') return Promise.resolve();
     return new Promise((resolve) => this.#whenOver.push(resolve));
@@ -227,7 +230,7 @@ export class PortableCommand implements CommandHandle {
   }
 
   resume(): void {
-    // Whoever asks for more is not told before he has returned.
+    // A listener that asks for more is called only after its call has returned.
     queueMicrotask(() => this.#outputs.wantMore());
   }
 

@@ -5,20 +5,20 @@ import { leftoversOf } from './group/leftovers.js';
 import { holdFor } from './hold.js';
 import { loadTerminals } from './launch/terminal.js';
 
-/** Whose a command is. */
+/** The owner of a command. */
 interface PortableOwner {
   readonly id: number;
-  /** Nothing is started for it any more. */
+  /** Whether it was disposed of, so that no command is started for it. */
   readonly isDisposed: boolean;
 }
 
 const running = new Set<PortableCommand>();
 
 /**
- * Starts a command by Node's own means alone. What it can't keep of what the native engine promises
- * stands in docs/portable.md.
+ * Starts a command by Node's own means alone. The promises of the native engine that it cannot keep are
+ * listed in docs/portable.md.
  *
- * @throws {InputError} It needs a terminal, and what makes one is not installed.
+ * @throws {InputError} The command needs a terminal, and the library for terminals is not installed.
  */
 export function startPortable(
   owner: PortableOwner,
@@ -26,7 +26,7 @@ export function startPortable(
   events: CommandEvents,
 ): CommandHandle {
   if (command.terminal !== undefined) loadTerminals();
-  // Timers and pipes of its own belong to no request.
+  // Its timers and pipes belong to no request.
   return onBehalfOfNobody(() => {
     const started = new PortableCommand(owner.id, command, events);
     if (owner.isDisposed) started.cancel();
@@ -38,13 +38,13 @@ export function startPortable(
 
 let owners = 0;
 
-/** A number for an owner of commands. */
+/** Returns a number for an owner of commands. */
 export function newPortableOwner(): number {
   owners += 1;
   return owners;
 }
 
-/** Ends all that an owner has started: SIGTERM, `graceMs`, SIGKILL. Resolves when it is gone. */
+/** Ends all processes of an owner: SIGTERM, `graceMs`, SIGKILL. Resolves when they are gone. */
 export async function disposePortable(owner: number, graceMs: number): Promise<void> {
   const holder = {};
   holdFor(holder, true);
@@ -52,7 +52,7 @@ export async function disposePortable(owner: number, graceMs: number): Promise<v
   for (const command of commands) command.cancel(graceMs);
   const left = leftoversOf(owner).map((leftover) => leftover.end(graceMs));
   await Promise.all([...left, ...commands.map((command) => command.over())]);
-  // Those that had ended by themselves when they were to be, and left somebody.
+  // Commands that ended by themselves meanwhile may have left processes.
   await Promise.all(leftoversOf(owner).map((leftover) => leftover.end(graceMs)));
   holdFor(holder, false);
 }

@@ -8,24 +8,24 @@ import type { ShellInvocation } from './launch/shells.js';
 /** The longest argument or variable that Linux takes, without its NUL; elsewhere only the sum counts. */
 const LONGEST_STRING = 128 * 1024 - 1;
 
-/** What a command has as its input that is to have none; Node tells of it what it tells of a program. */
+/** The input of a command without input; Node reports its errors like those of a program. */
 const NULL_DEVICE = '/dev/null';
-/** Where terminals come from. */
+/** The device that creates terminals. */
 const TERMINALS = '/dev/ptmx';
 
-/** The positive errno of what Node has thrown; that of an unknown failure: 0. */
+/** Returns the positive errno of an error that Node has thrown; 0 for an unknown failure. */
 export function errnoOf(thrown: unknown): number {
   const { errno = 0 } = thrown as NodeJS.ErrnoException;
   return Math.abs(errno);
 }
 
-/** The system's words for an errno. */
+/** Returns the system's text for an errno. */
 export function errnoText(errno: number): string {
   const [, text = 'unknown error'] = getSystemErrorMap().get(-errno) ?? [];
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** Why a command could not be started, in words for the caller. */
+/** Explains to the caller why a command could not be started. */
 export function launchFailure(
   errno: number,
   calls: readonly ShellInvocation[],
@@ -44,7 +44,7 @@ export function launchFailure(
   }
   const tells = calls.find(({ directoryDescriptor }) => directoryDescriptor !== undefined);
   if (errno === ERRNO.EINVAL && tells !== undefined) {
-    // Node makes what it is for, and only then learns that no process may have so high a one.
+    // Node creates the pipe, and only then learns that no process may have so high a file descriptor.
     const subject = `descriptor ${tells.directoryDescriptor}, by which its directory is told`;
     const message = `cannot make ${subject}: ${errnoText(ERRNO.EMFILE)}`;
     return { step: 'descriptors', errno: ERRNO.EMFILE, subject, message };
@@ -61,7 +61,7 @@ export function launchFailure(
   return { step: 'exec', errno, subject, message: `cannot execute ${subject}: ${reason}` };
 }
 
-/** Why there are no terminals, which node-pty does not tell. */
+/** Explains why no terminal could be created, which node-pty does not tell. */
 export function terminalFailure(thrown: unknown): EngineFailure {
   const errno = errnoOf(thrown) || openErrno(TERMINALS) || ERRNO.EIO;
   const told =
@@ -74,7 +74,7 @@ export function terminalFailure(thrown: unknown): EngineFailure {
   };
 }
 
-/** Why a device can't be opened; 0: it can. */
+/** Returns the errno for opening a device; 0 when it can be opened. */
 function openErrno(device: string): number {
   try {
     closeSync(openSync(device, constants.O_RDWR | constants.O_NOCTTY));
@@ -84,7 +84,7 @@ function openErrno(device: string): number {
   }
 }
 
-/** Node tells of a directory what it tells of a program. */
+/** Checks the directory, since Node reports its errors like those of a program. */
 function directoryErrno(directory: string): number | undefined {
   try {
     if (!statSync(directory).isDirectory()) return ERRNO.ENOTDIR;

@@ -4,7 +4,7 @@ import { onBehalfOfNobody } from '../caller.js';
 const holders = new Set<object>();
 let keepAlive: NodeJS.Timeout | undefined;
 
-/** Whether the host's event loop goes on for its sake. */
+/** Sets whether the host's event loop stays alive for a holder. */
 export function holdFor(holder: object, holds: boolean): void {
   if (holds) holders.add(holder);
   else holders.delete(holder);

@@ -8,29 +8,29 @@ export class Input {
 
   constructor(pipe: Writable | null | undefined) {
     this.#pipe = pipe ?? undefined;
-    // Whoever writes is told by the write.
+    // The write itself reports the error to its caller.
     pipe?.on('error', () => {
       this.#pipe = undefined;
     });
   }
 
-  /** Resolves once the bytes are in the pipe; rejects (EPIPE) when nobody can read them any more. */
+  /** Resolves once the bytes are in the pipe; rejects (EPIPE) when no process can read them any more. */
   write(bytes: Uint8Array): Promise<void> {
     const pipe = this.#pipe;
     if (pipe === undefined) return Promise.reject(brokenPipe());
     return new Promise((resolve, reject) => {
-      // Whatever the reason, nobody reads it: Node has several names for that.
+      // For any error, no process reads the pipe: Node has several names for that.
       pipe.write(bytes, (error) => (error ? reject(brokenPipe()) : resolve()));
     });
   }
 
-  /** End of file, once all is written. */
+  /** Closes the pipe, once all data is written. */
   end(): void {
     this.#pipe?.end();
     this.#pipe = undefined;
   }
 
-  /** Nobody will read what waits. */
+  /** Closes the pipe, and drops the waiting data. */
   close(): void {
     this.#pipe?.destroy();
     this.#pipe = undefined;

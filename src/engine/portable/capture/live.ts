@@ -2,17 +2,20 @@ import type { EngineChunk } from '../../message.js';
 import { completePrefix, decodeText, severedPrefix } from './utf8.js';
 import { Window } from './window.js';
 
-/** Deliveries are at least this far apart, unless {@link FULL_BYTES} are waiting. */
+/** The least time between two deliveries, unless {@link FULL_BYTES} are waiting. */
 const INTERVAL_MS = 50;
-/** A delivery of so many bytes is worth making at once. */
+/** The number of waiting bytes that are delivered at once. */
 const FULL_BYTES = 64 * 1024;
-/** How much may wait for a listener; memory is taken only as it fills. */
+/** The most bytes that may wait for a listener; memory is allocated only as it fills. */
 const MOST_WAITING_BYTES = 1024 * 1024;
 
-/** How a listener wants its output. */
+/** The settings of a listener. */
 export interface Listening {
   readonly form: 'text' | 'bytes';
-  /** The command waits for it; else the middle of what waits is lost, and counted. */
+  /**
+   * Whether the command waits for the listener; otherwise the middle of the waiting output is dropped,
+   * and counted.
+   */
   readonly pause: boolean;
 }
 
@@ -23,8 +26,8 @@ interface Piece {
 }
 
 /**
- * Output of one stream on its way to its listener: throttled, coalesced and bounded. A listener asks
- * for one delivery at a time; until it asks again, bytes gather here.
+ * Output of one stream on its way to its listener: throttled, coalesced and bounded. A listener asks for
+ * one delivery at a time; until then, bytes are collected here.
  */
 export class Live {
   readonly #window = new Window(MOST_WAITING_BYTES / 2, MOST_WAITING_BYTES / 2);
@@ -42,29 +45,29 @@ export class Live {
     this.#window.push(chunk);
   }
 
-  /** Whether the pipe should be left alone for now. */
+  /** Returns whether the pipe should not be read for now. */
   get isFull(): boolean {
     return this.#pauses && this.#window.length >= FULL_BYTES * 2;
   }
 
-  /** The listener has left, and no longer makes the command wait. */
+  /** Notes that the listener has left, so that the command no longer waits for it. */
   detach(): void {
     this.#pauses = false;
   }
 
-  /** The listener can take another delivery. */
+  /** Notes that the listener can take another delivery. */
   want(): void {
     this.#isWanted = true;
   }
 
-  /** When the waiting bytes may be delivered; undefined: nothing waits, or nobody wants it yet. */
+  /** Returns when the waiting bytes may be delivered; undefined when none wait, or the listener is busy. */
   due(now: number): number | undefined {
     const { length } = this.#window;
     if (!this.#isWanted || length === 0) return undefined;
     return length >= FULL_BYTES ? now : Math.max(now, this.#last + INTERVAL_MS);
   }
 
-  /** Takes what is waiting; nothing, when all of it is an unfinished character. */
+  /** Takes the waiting bytes; nothing, when they are only an unfinished character. */
   take(now: number): readonly EngineChunk[] {
     const pieces = this.#pieces(false);
     if (pieces.length > 0) {
@@ -74,7 +77,7 @@ export class Live {
     return this.#chunks(pieces);
   }
 
-  /** Takes everything, the stream having ended. */
+  /** Takes all bytes, since the stream has ended. */
   finish(): readonly EngineChunk[] {
     return this.#chunks(this.#pieces(true));
   }
@@ -90,7 +93,7 @@ export class Live {
     return pieces.filter(({ bytes, droppedBytes }) => bytes.length > 0 || droppedBytes > 0);
   }
 
-  /** An unfinished character stays, to be completed. */
+  /** Keeps an unfinished character until it is complete. */
   #holdBack({ bytes, droppedBytes }: Piece): Piece {
     const whole = this.#isText ? completePrefix(bytes) : bytes.length;
     if (whole < bytes.length) this.#window.push(bytes.subarray(whole));

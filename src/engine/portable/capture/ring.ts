@@ -1,21 +1,21 @@
-/** Keeps the last `limit` bytes pushed, in memory that grows only as it is used. */
+/** Keeps the last `limit` bytes pushed, in memory that grows only as needed. */
 export class Ring {
   readonly #limit: number;
   #bytes = Buffer.alloc(0);
   #length = 0;
-  /** Where the oldest byte is, once it is full. */
+  /** Position of the oldest byte, once the ring is full. */
   #start = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** How many bytes it holds. */
+  /** Number of bytes that it holds. */
   get length(): number {
     return this.#length;
   }
 
-  /** Appends bytes; how many older ones, or of these themselves, fell out. */
+  /** Appends bytes; returns how many older ones, or of these themselves, were dropped. */
   push(chunk: Buffer): number {
     const before = this.#length;
     const kept = chunk.subarray(Math.max(0, chunk.length - this.#limit));
@@ -25,7 +25,7 @@ export class Ring {
     return before + chunk.length - this.#length;
   }
 
-  /** A copy of what it holds, oldest byte first. */
+  /** Returns a copy of its bytes, oldest first. */
   copy(): Buffer {
     const { length } = this;
     const older = this.#bytes.subarray(this.#start, length);
@@ -41,7 +41,7 @@ export class Ring {
   #append(fill: Buffer): void {
     const needed = this.#length + fill.length;
     if (needed > this.#bytes.length) {
-      // Doubling, but never past the limit: the limit is a promise about memory.
+      // Doubles, but never past the limit, which is a promise about memory.
       const larger = Buffer.allocUnsafeSlow(Math.min(this.#limit, Math.max(needed, 1024) * 2));
       this.#bytes.copy(larger, 0, 0, this.#length);
       this.#bytes = larger;

@@ -34,18 +34,21 @@ export class PortableCapture {
     this.#window.push(chunk);
   }
 
-  /** Whether it still holds every byte once `more` have come, and they are no more than `limit`. */
+  /**
+   * Returns whether it will still hold every byte after `more` bytes, and these are no more than `limit`
+   * in all.
+   */
   holds(more: number, limit: number): boolean {
     return this.#bytes + more <= Math.min(limit, this.#window.capacity);
   }
 
-  /** What it holds: everything, as long as it {@link holds} that. */
+  /** Returns its bytes: the whole stream, as long as it {@link holds} that. */
   bytes(): Buffer {
     const kept = this.#window.peek();
     return kept.kind === 'all' ? kept.bytes : Buffer.concat([kept.head, kept.tail]);
   }
 
-  /** What there is so far; it goes on. */
+  /** Returns the capture so far; the stream goes on. */
   snapshot(): Capture {
     const { characters, isInvalid } = this.#characters.total();
     const lines = this.#newlines + Number(!this.#endsWithNewline);
@@ -66,14 +69,14 @@ export class PortableCapture {
     const kept = countCodePoints(headText) + countCodePoints(tailText);
     const dropped = {
       bytes: total.bytes - first.length - last.length,
-      // Binary data may decode to more pieces when cut than when whole.
+      // Cut binary data may decode to more characters than whole data.
       characters: Math.max(0, total.characters - kept),
       lines: this.#newlines - countNewlines(first) - countNewlines(last),
     };
     return { head: headText, tail: tailText, dropped };
   }
 
-  /** A line with its newline is the last one until another begins. */
+  /** Measures the last line: one with its newline stays the last until another begins. */
   #measureLastLine(chunk: Buffer): void {
     if (this.#endsWithNewline) this.#lastLineBytes = 0;
     this.#endsWithNewline = chunk[chunk.length - 1] === NEWLINE;

@@ -1,16 +1,16 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 
-// 'Character' means a Unicode code point of the decoded text, where each maximal invalid sequence
-// decodes to one U+FFFD: the rule of the WHATWG decoder, by which Node decodes too.
+// 'Character' means a Unicode code point of the decoded text, where each maximal invalid sequence decodes
+// to one U+FFFD: the rule of the WHATWG decoder, which Node uses too.
 
-/** Bytes as text: invalid sequences become U+FFFD, and NUL becomes its symbol. */
+/** Decodes bytes: invalid sequences become U+FFFD, and NUL becomes its symbol. */
 export function decodeText(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   return text.includes('\0') ? text.replaceAll('\0', '␀') : text;
 }
 
 /**
- * The length of the prefix that does not end inside a character. Only a sequence that could still
+ * Returns the length of the prefix that does not end inside a character. Only a sequence that could still
  * become valid is left out: at most 3 bytes.
  */
 export function completePrefix(bytes: Uint8Array): number {
@@ -21,7 +21,7 @@ export function completePrefix(bytes: Uint8Array): number {
   return length;
 }
 
-/** How many bytes at the start are the rest of a character that was cut before them: at most 3. */
+/** Counts the bytes at the start that belong to a character cut before them: at most 3. */
 export function severedPrefix(bytes: Uint8Array): number {
   let count = 0;
   while (count < 3 && isContinuation(bytes[count])) count += 1;
@@ -32,7 +32,7 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0b1100_0000) === 0b1000_0000;
 }
 
-/** The second bytes that are not all those from 80 to BF, by the first: the Unicode standard's table. */
+/** The ranges of second bytes other than 80 to BF, by the first byte: from the Unicode standard's table. */
 const SECOND_BYTES: Readonly<Record<number, readonly [least: number, most: number]>> = {
   224: [0xa0, 0xbf],
   237: [0x80, 0x9f],
@@ -40,7 +40,7 @@ const SECOND_BYTES: Readonly<Record<number, readonly [least: number, most: numbe
   244: [0x80, 0x8f],
 };
 
-/** Whether what begins at `start` goes on to the end, and more bytes could make it a character. */
+/** Returns whether the sequence at `start` reaches the end, and further bytes could make it a character. */
 function isUnfinished(bytes: Uint8Array, start: number): boolean {
   const first = bytes[start] ?? 0;
   if (first < 0xc2 || first > 0xf4) return false;
@@ -57,7 +57,7 @@ function isUnfinished(bytes: Uint8Array, start: number): boolean {
 export class CharacterCount {
   #characters = 0;
   #isInvalid = false;
-  /** The start of a character whose rest has not arrived; at most 3 bytes. */
+  /** The start of an incomplete character; at most 3 bytes. */
   #pending = Buffer.alloc(0);
 
   push(chunk: Buffer): void {
@@ -66,7 +66,7 @@ export class CharacterCount {
     else this.#count(this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]));
   }
 
-  /** The count so far, an unfinished character counting as one; and whether anything was invalid. */
+  /** Returns the count so far, with an unfinished character as one; and whether any sequence was invalid. */
   total(): { readonly characters: number; readonly isInvalid: boolean } {
     const isUnfinished = this.#pending.length > 0;
     return {
@@ -95,7 +95,7 @@ function countFirstBytes(bytes: Buffer): number {
   return count;
 }
 
-/** Of text that was decoded, in which every second half belongs to a pair. */
+/** Counts the code points of decoded text, in which every low surrogate belongs to a pair. */
 export function countCodePoints(text: string): number {
   let count = text.length;
   for (let index = 0; index < text.length; index += 1) {

@@ -1,6 +1,6 @@
 import { Ring } from './ring.js';
 
-/** What a window kept: every byte, or both ends with how many were between them. */
+/** The contents of a window: all bytes, or both ends with the number of bytes between them. */
 type Kept =
   | { readonly kind: 'all'; readonly bytes: Buffer }
   | {
@@ -10,7 +10,7 @@ type Kept =
       readonly tail: Buffer;
     };
 
-/** Keeps the first `headBytes` and the last `tailBytes` of what is pushed. */
+/** Keeps the first `headBytes` and the last `tailBytes` of the pushed bytes. */
 export class Window {
   readonly #headBytes: number;
   readonly #tailBytes: number;
@@ -25,31 +25,31 @@ export class Window {
     this.#tail = new Ring(tailBytes);
   }
 
-  /** How many bytes it holds now. */
+  /** Number of bytes that it holds now. */
   get length(): number {
     return this.#head.length + this.#tail.length;
   }
 
-  /** How many bytes it holds at most. */
+  /** Number of bytes that it can hold. */
   get capacity(): number {
     return this.#headBytes + this.#tailBytes;
   }
 
-  /** Costs a copy of what is kept, however much is pushed. */
+  /** Appends bytes. Copies only the kept ones, however many are pushed. */
   push(chunk: Buffer): void {
     const room = this.#headBytes - this.#head.length;
     if (room > 0) this.#head.push(chunk.subarray(0, room));
     if (chunk.length > room) this.#dropped += this.#tail.push(chunk.subarray(room));
   }
 
-  /** A copy of what is kept so far. */
+  /** Returns a copy of the kept bytes. */
   peek(): Kept {
     const [head, tail] = [this.#head.copy(), this.#tail.copy()];
     if (this.#dropped > 0) return { kind: 'ends', head, dropped: this.#dropped, tail };
     return { kind: 'all', bytes: tail.length === 0 ? head : Buffer.concat([head, tail]) };
   }
 
-  /** Takes what is kept, and starts afresh. */
+  /** Takes the kept bytes, and starts empty. */
   take(): Kept {
     const kept = this.peek();
     this.#head.clear();

@@ -2,24 +2,24 @@ import { startTimer } from '../../../support/timing.js';
 import type { ProcessGroup } from './group.js';
 import { Strays } from './strays.js';
 
-/** It is looked again after so many milliseconds, and then more and more seldom. */
+/** The first interval between looks, which grows from there, in milliseconds. */
 const FIRST_LOOK_MS = 5;
 const SELDOM_MS = 100;
 const MOST_SELDOM_MS = 1000;
-/** What survives SIGKILL for so long is given up. */
+/** The time after SIGKILL after which a process counts as one that cannot be ended, in milliseconds. */
 const GIVE_UP_MS = 10_000;
 
-/** How a group came to its end. */
+/** How the end of a process group came about. */
 export interface GroupEnd {
-  /** SIGKILL was needed. */
+  /** Whether SIGKILL was needed. */
   readonly forced: boolean;
-  /** Somebody is left, whom even that did not end. */
+  /** Whether a process is left that even SIGKILL did not end. */
   readonly gaveUp: boolean;
 }
 
 /**
- * Ends a process group, and those who have left it and can be found: SIGTERM, grace, SIGKILL, until
- * nobody is left.
+ * Ends a process group, and processes that have left it and can be found: SIGTERM, grace period, SIGKILL,
+ * until none is left.
  */
 export class GroupEnding {
   readonly #group: ProcessGroup;
@@ -28,9 +28,9 @@ export class GroupEnding {
   #stopGrace = (): void => {};
   #stopLook = (): void => {};
   #lookMs = FIRST_LOOK_MS;
-  /** Of `performance.now()`; undefined: SIGKILL has not been sent. */
+  /** By `performance.now()`; undefined: SIGKILL has not been sent. */
   #forcedAt: number | undefined;
-  /** When `ps` was last asked, and how long until it is again. */
+  /** When `ps` was last run, and how long until it runs again. */
   #lookedAt = 0;
   #closeLookMs = SELDOM_MS;
   #isLooking = true;
@@ -44,7 +44,7 @@ export class GroupEnding {
     void this.#begin();
   }
 
-  /** So much time is left from now. */
+  /** Sets the rest of the grace period, from now on. */
   hurry(graceMs: number): void {
     this.#stopGrace();
     if (this.#isOver || this.#forcedAt !== undefined) return;
@@ -52,7 +52,7 @@ export class GroupEnding {
     else this.#force();
   }
 
-  /** Looks whether it is over. */
+  /** Checks whether all processes are gone. */
   look(): void {
     if (this.#isOver || this.#isLooking) return;
     const isGone = this.#group.isEmpty;
@@ -65,12 +65,15 @@ export class GroupEnding {
     return performance.now() - this.#lookedAt >= this.#closeLookMs;
   }
 
-  /** Who has left the group is looked for first: once their parents have ended, nobody finds them. */
+  /**
+   * Looks first for processes that have left the group: once their parents have ended, they cannot be
+   * found.
+   */
   async #begin(): Promise<void> {
     await this.#strays.look();
     if (this.#forcedAt === undefined) {
       this.#group.signal('SIGTERM');
-      // Who is stopped would not hear it.
+      // A stopped process would not handle SIGTERM.
       this.#group.signal('SIGCONT');
     }
     this.#looked();
@@ -84,14 +87,17 @@ export class GroupEnding {
     this.look();
   }
 
-  /** Who is left may have left the group, started others, or be a zombie that nobody reaps. */
+  /**
+   * Looks at the remaining processes by `ps`: they may have left the group, started others, or be
+   * unreaped zombies.
+   */
   async #lookClosely(): Promise<void> {
     this.#isLooking = true;
     await this.#strays.look();
     this.#looked();
   }
 
-  /** Just after a look. */
+  /** Acts upon a look that has just been made. */
   #looked(): void {
     this.#isLooking = false;
     this.#lookedAt = performance.now();

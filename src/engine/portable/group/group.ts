@@ -2,8 +2,8 @@ import { hasCode } from '../../../support/errors.js';
 import { familyIn, type ListedProcess, listProcesses } from './processes.js';
 
 /**
- * The process group of a command. Its number belongs to nobody else while anybody of it is there;
- * once it has been seen empty, it is never signalled again.
+ * The process group of a command. No other group has its number while a process of it exists; once it was
+ * seen empty, it is never signalled again.
  */
 export class ProcessGroup {
   readonly id: number;
@@ -13,34 +13,37 @@ export class ProcessGroup {
     this.id = id;
   }
 
-  /** Whether nobody of it is left. Zombies that nobody reaps count as somebody: see `family()`. */
+  /** Returns whether no process of it is left. Unreaped zombies count as processes: see `family()`. */
   get isEmpty(): boolean {
     if (!this.#isEmpty) this.signal(0);
     return this.#isEmpty;
   }
 
-  /** Signals all of it; false: nobody is left. */
+  /** Signals the group. Returns false when no process is left. */
   signal(signal: NodeJS.Signals | 0): boolean {
     if (this.#isEmpty) return false;
     try {
       process.kill(-this.id, signal);
       return true;
     } catch (error) {
-      // EPERM says that somebody is there, and is another user's, or on macOS a zombie.
+      // EPERM means that a process exists, which is another user's, or on macOS a zombie.
       if (!hasCode(error, 'ESRCH')) return hasCode(error, 'EPERM');
       this.#isEmpty = true;
       return false;
     }
   }
 
-  /** Who of it runs, and who descends from those; undefined: that can't be looked at. */
+  /**
+   * Returns the running processes of the group, and their descendants; undefined when they cannot be
+   * listed.
+   */
   async family(): Promise<readonly ListedProcess[] | undefined> {
     if (this.isEmpty) return [];
     const listed = await listProcesses();
     return listed && this.familyIn(listed, () => false);
   }
 
-  /** The same, of those who have been listed just now; `isKnown`: who belongs to it as well. */
+  /** Returns the same from a fresh list; `isKnown` tells which processes belong to it as well. */
   familyIn(
     listed: readonly ListedProcess[],
     isKnown: (process: ListedProcess) => boolean,

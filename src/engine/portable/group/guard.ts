@@ -4,8 +4,8 @@ import { warnHost } from '../../../support/logger.js';
 import { onBehalfOfNobody } from '../../caller.js';
 
 /**
- * Ends the groups of which it was told, once its stdin ends: SIGTERM, two seconds, SIGKILL. That is
- * when the host has ended, however it came about. Plain words that every `sh` understands.
+ * Ends the process groups that it was told of, once its stdin reaches EOF, which is when the host has
+ * ended in any way: SIGTERM, two seconds, SIGKILL. Plain text for every `sh`.
  */
 const SCRIPT = `trap '' HUP INT TERM
 groups=' '
@@ -53,12 +53,12 @@ class Guard {
     const child = spawn('/bin/sh', ['-c', SCRIPT, 'forkline-guard'], {
       cwd: '/',
       env: { PATH: '/bin:/usr/bin' },
-      // What is sent to the host's group, by a terminal for instance, is not meant for it.
+      // Signals to the host's process group, from a terminal for instance, must not reach it.
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     this.#child = child;
-    // Somebody has ended it: the next command starts another one, which is told of all.
+    // The guard was ended: the next command starts another one, which is told of all groups.
     const gone = (): void => {
       if (this.#child === child) this.#child = undefined;
     };
@@ -66,7 +66,7 @@ class Guard {
     child.on('exit', gone);
     child.stdin?.on('error', gone);
     child.unref();
-    // A socket as Node makes it; it must not keep the host.
+    // Node makes this pipe a socket; it must not keep the host alive.
     (child.stdin as { unref?: () => void } | null)?.unref?.();
     for (const group of this.#groups) this.#tell(`add ${group}`);
   }
@@ -78,7 +78,7 @@ class Guard {
 
 let guard: Guard | undefined;
 
-/** Has the group ended with the host, until it is {@link dropGuarded}. */
+/** Makes the guard end a group with the host, until {@link dropGuarded} is called for it. */
 export function addGuarded(group: number): void {
   guard ??= onBehalfOfNobody(() => new Guard());
   guard.add(group);

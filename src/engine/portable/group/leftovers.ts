@@ -3,16 +3,16 @@ import { GroupEnding } from './ending.js';
 import type { ProcessGroup } from './group.js';
 import { dropGuarded } from './guard.js';
 
-/** How often it is looked whether anybody is left, in milliseconds. */
+/** The interval of looks for remaining processes, in milliseconds. */
 const LOOK_MS = 1000;
-/** And while somebody waits for that. */
+/** The interval while their end is awaited. */
 const FOLLOWED_LOOK_MS = 50;
-/** So many looks in vain, and `ps` is asked. */
+/** The number of looks after which `ps` is run. */
 const LOOKS_BEFORE_PS = 20;
 
 const leftovers = new Set<Leftover>();
 
-/** Those of a command's group who have outlived it. */
+/** The processes of a command's group that outlive the command. */
 export class Leftover {
   readonly owner: number;
   readonly #group: ProcessGroup;
@@ -28,7 +28,7 @@ export class Leftover {
     this.#look();
   }
 
-  /** Ends them; resolves when they are gone, or given up. */
+  /** Ends them; resolves when they are gone, or cannot be ended. */
   end(graceMs: number): Promise<void> {
     if (this.#ending !== undefined) this.#ending.hurry(graceMs);
     return new Promise((resolve) => {
@@ -41,7 +41,7 @@ export class Leftover {
     });
   }
 
-  /** Resolves when nobody is left. */
+  /** Resolves when no process is left. */
   gone(): Promise<void> {
     const gone = new Promise<void>((resolve) => this.#followers.push(resolve));
     this.#look();
@@ -61,7 +61,7 @@ export class Leftover {
     this.#stopLook = startTimer(isFollowed ? FOLLOWED_LOOK_MS : LOOK_MS, next);
   }
 
-  /** Nobody waits for a zombie that nobody reaps. */
+  /** Runs `ps` from time to time, so that an unreaped zombie is not waited for. */
   async #lookClosely(): Promise<void> {
     this.#looks += 1;
     if (this.#looks % LOOKS_BEFORE_PS === 0) await this.#group.family();
@@ -73,7 +73,7 @@ export class Leftover {
   }
 }
 
-/** Who is left of an owner's commands. */
+/** Returns what is left of an owner's commands. */
 export function leftoversOf(owner: number): readonly Leftover[] {
   return [...leftovers].filter((leftover) => leftover.owner === owner);
 }

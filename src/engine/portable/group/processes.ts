@@ -1,23 +1,23 @@
 import { execFile } from 'node:child_process';
 import type { BackgroundProcess } from '../../outcome.js';
 
-/** The longest that `ps` is waited for, in milliseconds. */
+/** The longest wait for `ps`, in milliseconds. */
 const PS_MS = 2000;
 const PS_BYTES = 64 * 1024 * 1024;
 const COLUMNS = ['pid=', 'ppid=', 'pgid=', 'stat=', 'lstart=', 'args='];
 /** `-ww`: whole lines, on macOS too. */
 const PS_ARGS = ['-A', '-ww', ...COLUMNS.flatMap((name) => ['-o', name])];
 
-/** A process as `ps` lists it; no zombie. */
+/** A process as `ps` lists it; not a zombie. */
 export interface ListedProcess extends BackgroundProcess {
   readonly parent: number;
-  /** To be told from another one that has its number later. */
+  /** Tells it from a later process with its number. */
   readonly startedAt: string;
 }
 
 /**
- * Those of whom something is true, and whoever descends from them, wherever they went. Who has lost
- * his parent is nobody's descendant.
+ * Returns the processes for which `isHead` is true, and all their descendants, wherever they went. A
+ * process whose parent has ended is no longer a descendant.
  */
 export function familyIn(
   listed: readonly ListedProcess[],
@@ -37,7 +37,7 @@ export function familyIn(
   return [...family];
 }
 
-/** All processes of this machine; undefined: there is no `ps` that can tell. */
+/** Lists all processes of this machine; returns undefined when there is no usable `ps`. */
 export async function listProcesses(): Promise<readonly ListedProcess[] | undefined> {
   const options = { timeout: PS_MS, maxBuffer: PS_BYTES, env: { ...process.env, LC_ALL: 'C' } };
   const listed = new Promise<ListedProcess[] | undefined>((resolve) => {
@@ -45,7 +45,7 @@ export async function listProcesses(): Promise<readonly ListedProcess[] | undefi
       resolve(error === null ? stdout.split('\n').flatMap(parseLine) : undefined);
     });
   });
-  // Node throws when there is no descriptor left.
+  // Node throws when no file descriptor is left.
   return listed.catch(() => undefined);
 }
 

@@ -2,31 +2,31 @@ import type { ProcessGroup } from './group.js';
 import { type ListedProcess, listProcesses } from './processes.js';
 
 /**
- * Those who descend from somebody in a command's group, and have left it. Each is signalled only just
- * after it has been seen, so that it is not another one with its number.
+ * Descendants of processes in a command's group that have left the group. Each is signalled only just
+ * after it has been listed, so that no other process with its number is hit.
  */
 export class Strays {
   readonly #group: ProcessGroup;
-  /** All of the command who have been seen, by number and start, at the last look. */
+  /** All processes of the command at the last look, by number and start time. */
   #family: ReadonlyMap<string, ListedProcess> = new Map();
-  /** Those who have had SIGTERM. */
+  /** Processes that were sent SIGTERM. */
   readonly #asked = new Set<string>();
 
   constructor(group: ProcessGroup) {
     this.#group = group;
   }
 
-  /** Whether there were none at the last look. */
+  /** Returns whether there were none at the last look. */
   get isEmpty(): boolean {
     return this.#strays().length === 0;
   }
 
-  /** Whether the leader was alone at the last look: then nobody can have left its group. */
+  /** Returns whether the leader was alone at the last look: then no process can have left its group. */
   get isAlone(): boolean {
     return this.#family.size <= 1;
   }
 
-  /** Looks for them; who has been seen once is known from then on, wherever he goes. */
+  /** Looks for them; a process that was seen once stays known, wherever it goes. */
   async look(): Promise<void> {
     const listed = await listProcesses();
     const isKnown = (process: ListedProcess): boolean => this.#family.has(keyOf(process));
@@ -34,7 +34,7 @@ export class Strays {
     this.#family = new Map(family.map((process) => [keyOf(process), process]));
   }
 
-  /** Asks those to end who have not been asked yet. To be called just after {@link look}. */
+  /** Sends SIGTERM to those that have not had it. To be called just after {@link look}. */
   ask(): void {
     for (const [key, { pid }] of this.#strays()) {
       if (this.#asked.has(key)) continue;
@@ -44,7 +44,7 @@ export class Strays {
     }
   }
 
-  /** To be called just after {@link look}. */
+  /** Sends SIGKILL to all of them. To be called just after {@link look}. */
   kill(): void {
     for (const [, { pid }] of this.#strays()) signalOne(pid, 'SIGKILL');
   }
@@ -58,7 +58,7 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended meanwhile, or is another user's: the next look tells.
+    // It has ended meanwhile, or belongs to another user: the next look tells.
   }
 }
 

@@ -3,11 +3,11 @@ import { isUtf8 } from 'node:buffer';
 let commands = 0;
 
 /**
- * A command's variables as `child_process` takes them. What is not UTF-8 it can't carry: such a
+ * Converts a command's variables for `child_process`, which can't carry bytes that are not UTF-8: such a
  * variable is left out, rather than altered.
  *
  * @param block Entries joined by NUL, one character a byte.
- * @param owner Stands in the mark, for people who look at a process and wonder whose it is.
+ * @param owner Becomes part of the mark, for people who ask whose process it is.
  */
 export function variablesOf(block: string, owner: number): Record<string, string> {
   const variables: Record<string, string> = {};
@@ -22,7 +22,7 @@ export function variablesOf(block: string, owner: number): Record<string, string
 }
 
 function textOf(entry: string): string | undefined {
-  // Most are plain ASCII, and then bytes and text are the same.
+  // Most entries are plain ASCII, for which bytes and text are the same.
   if (/^[\0-\x7f]*$/.test(entry)) return entry;
   const bytes = Buffer.from(entry, 'latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined;

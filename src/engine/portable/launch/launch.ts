@@ -11,10 +11,10 @@ import { launchOnTerminal } from './terminal.js';
 type Attempt = Leader | EngineFailure | { readonly errno: number };
 
 /**
- * Starts a command by the first shell that is there.
+ * Starts a command by the first shell that exists.
  *
- * @param directory Where, as {@link directoryOf} tells.
- * @param isWanted Asked before each attempt.
+ * @param directory The working directory, from {@link directoryOf}.
+ * @param isWanted Called before each attempt.
  */
 export async function launch(
   command: EngineCommand,
@@ -40,7 +40,7 @@ export async function launch(
   return launchFailure(errno, calls, directory, command.environment);
 }
 
-/** The shells for a text, or the one program. */
+/** Returns the calls of shells for a text, or of the one program. */
 function callsOf(
   command: EngineCommand,
   directory: string,
@@ -56,8 +56,8 @@ function callsOf(
 }
 
 /**
- * Where a command starts: without one of its own, where the host is now. A directory that was
- * removed has no path by which another process could enter it.
+ * Returns a command's working directory: by default the host's current one. A directory that was removed
+ * has no path by which another process could enter it.
  */
 export function directoryOf({ directory }: EngineCommand): string | EngineFailure {
   try {
@@ -81,12 +81,12 @@ function attemptLaunch(
       argv0: call.name,
       cwd,
       env,
-      // A session, and so a group, of its own.
+      // Starts a session, and so a process group, of its own.
       detached: true,
       stdio: descriptorsOf(call, command),
     });
     if (child.pid !== undefined) return childLeader(child, child.pid, call, command);
-    // Some failures Node throws, and some it tells in the next turn.
+    // Some failures are thrown by Node, and others reported in the next turn.
     return new Promise((resolve) => {
       child.once('error', (error) => resolve({ errno: errnoOf(error) }));
     });

@@ -7,33 +7,33 @@ import type { EngineCommand } from '../../message.js';
 import { comeBehind } from './priority.js';
 import { type ShellInvocation, toldDirectory } from './shells.js';
 
-/** The shell of a command that runs. */
+/** The shell of a running command. */
 export interface Leader {
-  /** Also the id of its group and its session. */
+  /** Process id, also of its process group and its session. */
   readonly pid: number;
   readonly call: ShellInvocation;
   /** The pipes of each output of the result, in its order. */
   readonly outputs: readonly (readonly Readable[])[];
   readonly stdin: Writable | undefined;
-  /** Errno of why it does not come after its host; 0: it does, or is not to. */
+  /** Errno of the attempt to lower its priority; 0: done, or not requested. */
   readonly share: number;
   /** To be called once, in the turn of the start; `then` gets a status as {@link EngineOutcome} has it. */
   whenEnded(then: (status: number) => void): void;
-  /** Where it was at its end, if it has told. To be asked once it has ended. */
+  /** Returns its last working directory, if it has reported one. To be called once it has ended. */
   directory(): Promise<string | undefined>;
   resize(columns: number, rows: number): void;
 }
 
-/** Less than minus any signal: the status is not known. */
+/** A status below all negative signal numbers: not known. */
 export const STATUS_UNKNOWN = -256;
 
-/** Of a path and what stands around it. */
+/** The most bytes of a reported path with its separators. */
 const MOST_TOLD_BYTES = 64 * 1024;
-/** How long the end of what it tells is waited for, in milliseconds, if it has told something or not. */
+/** How long the end of its report is awaited, in milliseconds, if there was a report or not. */
 const TOLD_MS = 100;
 const NOT_TOLD_MS = 250;
 
-/** The leader that is a child with pipes. None of them keeps the host. */
+/** Makes a leader of a child process with pipes. None of them keeps the host alive. */
 export function childLeader(
   child: ChildProcess,
   pid: number,
@@ -50,7 +50,7 @@ export function childLeader(
   const [stdin, stdout, stderr, script] = pipes;
   const readable = [stdout, stderr].filter((pipe) => pipe !== undefined);
   if (call.script !== undefined) {
-    // A shell that doesn't read all of it has its reasons.
+    // A shell may end without reading all of it.
     script?.on('error', () => {}).end(call.script);
   }
   const { directoryDescriptor } = call;
@@ -71,7 +71,10 @@ export function childLeader(
   };
 }
 
-/** Reads what a shell tells of its directory; what it leaves running may hold that pipe, too. */
+/**
+ * Reads a shell's reports of its working directory; processes that it leaves running may hold that pipe
+ * open, too.
+ */
 function directoryTeller(pipe: Readable | undefined): () => Promise<string | undefined> {
   if (pipe === undefined) return async () => undefined;
   let told = Buffer.alloc(0);

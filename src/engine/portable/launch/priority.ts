@@ -2,16 +2,16 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { errnoOf } from '../failure.js';
 
-/** How much nicer than its host: a tenth of its share, on Linux. */
+/** The nice value added to the host's: on Linux, a tenth of its share. */
 const BEHIND = 10;
 const NICEST = 19;
 
-/** Has a process come after its host, with all it will start; errno of why that can't be had, or 0. */
+/** Lowers the priority of a process and of all that it will start; returns the errno, or 0. */
 export function comeBehind(pid: number): number {
   try {
     const nice = Math.min(NICEST, getPriority() + BEHIND);
     setPriority(pid, nice);
-    // Where Linux shares out processors by session, those within one say nothing about the others.
+    // Where Linux shares processors between sessions, nice values count only within one.
     const session = `/proc/${pid}/autogroup`;
     if (existsSync(session)) writeFileSync(session, String(nice));
     return 0;

@@ -8,10 +8,10 @@ import { AROUND_PROGRAM, maskText, type ShellInvocation } from './shells.js';
 type Program = Pick<EngineCommand, 'separate' | 'terminal' | 'lowPriority' | 'umask'>;
 
 /**
- * How a program is called: it is looked for on the command's PATH unless it has a slash. What must be
- * done before it, its two streams made one and the like, a shell does that becomes it.
+ * Returns the call of a program: it is searched on the command's PATH unless its name has a slash. Where
+ * its streams must be merged or the like, a shell does that and executes the program.
  *
- * @returns The errno of why there is none that may be executed.
+ * @returns The errno of why no such program can be executed.
  */
 export function programCall(
   [name = '', ...args]: readonly string[],
@@ -39,7 +39,7 @@ function find(name: string, directory: string, path = ''): string | { readonly e
     const candidate = resolve(directory, folder, name);
     const reason = reasonAgainst(candidate);
     if (reason === undefined) return candidate;
-    // One that is there and may not be executed tells more than those that are not.
+    // An existing program that may not be executed explains more than a missing one.
     if (reason !== ERRNO.ENOENT && reason !== ERRNO.ENOTDIR) errno = reason;
   }
   return { errno };
@@ -55,7 +55,7 @@ function reasonAgainst(path: string): number | undefined {
   }
 }
 
-/** A program as a failure names it. */
+/** Makes the call of a program for an error message. */
 export const namedCall = (argv: readonly string[]): ShellInvocation => ({
   path: argv[0] ?? '',
   name: basename(argv[0] ?? ''),

@@ -3,39 +3,39 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { EngineCommand } from '../../message.js';
 
-/** How a shell is called with a command's text. */
+/** A call of a shell with a command's text. */
 export interface ShellInvocation {
   readonly path: string;
-  /** What it calls itself. */
+  /** The name by which it is called. */
   readonly name: string;
   readonly args: readonly string[];
   /**
-   * Goes through {@link SCRIPT_DESCRIPTOR}: the text, if it is too long for an argument; and before
-   * it a line for which the shell waits, if it is to be made slower first.
+   * Sent through {@link SCRIPT_DESCRIPTOR}: the text, if it is too long for an argument; and before it a
+   * line that the shell waits for, if its priority is to be lowered first.
    */
   readonly script: string | undefined;
-  /** Through which it tells where it is at its end; undefined: it does not. */
+  /** The file descriptor for its report of the last working directory; undefined: it makes none. */
   readonly directoryDescriptor: number | undefined;
-  /** Its arguments as `ps` shows them, up to the text: who has these is the shell itself. */
+  /** Its arguments as `ps` shows them, up to the text: a process with these is the shell itself. */
   readonly shownAs: string;
 }
 
-/** The paths where a shell may be: bash in its usual place, bash on the command's PATH, sh. */
+/** Returns the possible paths of a shell: bash in its usual place, bash on the command's PATH, sh. */
 export function usualShells(environment: Readonly<Record<string, string>>): readonly string[] {
   const folders = (environment.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'));
   const bashes = folders.map((folder) => `${folder}/bash`);
   return [...new Set(['/bin/bash', ...bashes, '/bin/sh'])];
 }
 
-/** Longest text that is an argument: well under the 128 KiB that Linux takes. */
+/** The longest text that is passed as an argument: well below the 128 KiB that Linux takes. */
 const LONGEST_TEXT = 96 * 1024;
-/** Only one digit is understood by every shell. */
+/** A single digit, since some shells support no more. */
 const SCRIPT_DESCRIPTOR = 3;
 
 /**
- * The text is an argument, which every shell takes in the same way. `eval` has it, so that a syntax
- * error comes after the streams have become one; before it is read it is out of the way. In bash,
- * whose errors repeat the line, it stands there alone.
+ * The text is an argument, which every shell takes in the same way. It is run by `eval`, so that a syntax
+ * error is reported after the streams were merged; it is removed from the arguments before it is read. In
+ * bash, whose errors repeat the line, it stands alone on its line.
  */
 const EVAL = 'eval "shift;$1"';
 const EVAL_IN_BASH = 'FORKLINE_TEXT=$1;shift;eval -- "$FORKLINE_TEXT"';
@@ -44,15 +44,15 @@ const EVAL_SCRIPT = `eval "$(command -p cat <&${SCRIPT_DESCRIPTOR} || echo exit 
 const MERGE = 'exec 2>&1;';
 const WAIT = `read -r FORKLINE_TEXT <&${SCRIPT_DESCRIPTOR};`;
 const CLOSE = `exec ${SCRIPT_DESCRIPTOR}<&-;`;
-/** For shells that can't redirect themselves, or set a umask in octal. */
+/** Makes the text around a shell that cannot redirect its own output, or set a umask in octal. */
 const AROUND_SHELL = (merged: boolean, mask: string): string =>
   `${mask}exec "$0" "$@"${merged ? ' 2>&1' : ''}`;
 
-/** What a shell does to have this umask. */
+/** Makes the text that sets a umask. */
 export const maskText = (umask: number | undefined): string =>
   umask === undefined ? '' : `umask ${umask.toString(8).padStart(4, '0')};`;
 
-/** What a shell does before it becomes a program. */
+/** Makes the text of a shell that prepares and then executes a program. */
 export const AROUND_PROGRAM = (merged: boolean, waits: boolean, mask: string): string =>
   `${mask}${merged ? MERGE : ''}${waits ? `${WAIT}${CLOSE}` : ''}exec "$0" "$@"`;
 
@@ -61,10 +61,10 @@ type Demand = Pick<
   'text' | 'separate' | 'follow' | 'terminal' | 'lowPriority' | 'umask'
 >;
 
-/** How a shell at this path is called. */
+/** Returns the call of the shell at this path. */
 export function shellCall(path: string, command: Demand): ShellInvocation {
   const { text, terminal } = command;
-  // A terminal is one stream, and there are no descriptors beside it.
+  // A terminal is one stream, and there are no file descriptors beside it.
   const merged = !command.separate && terminal === undefined;
   const follow = command.follow && terminal === undefined;
   const name = basename(path);
@@ -96,7 +96,7 @@ export function shellCall(path: string, command: Demand): ShellInvocation {
 /** Kinds of shells that are called differently; `sh` is any other one. */
 type Dialect = 'bash' | 'zsh' | 'fish' | 'csh' | 'sh';
 
-/** The options by which each reads no start-up file that nobody has asked for. */
+/** Options by which a shell reads no start-up file. */
 const QUIET: Readonly<Record<Dialect, readonly string[]>> = {
   bash: ['--norc'],
   zsh: ['-f'],
@@ -105,7 +105,7 @@ const QUIET: Readonly<Record<Dialect, readonly string[]>> = {
   sh: [],
 };
 
-/** Not where scripts have their own, where the shell understands more than one digit. */
+/** Outside the range that scripts use themselves, where the shell supports two digits. */
 const DIRECTORY_DESCRIPTORS: Readonly<Record<'bash' | 'zsh' | 'sh', number>> = {
   bash: 97,
   zsh: 9,
@@ -113,10 +113,10 @@ const DIRECTORY_DESCRIPTORS: Readonly<Record<'bash' | 'zsh' | 'sh', number>> = {
 };
 
 /**
- * Words around the text that tell where the shell is: at its exit, unless the text has a trap of its
- * own for that; and when it has come to its end. Each tells the path, a newline and NUL, and what
- * comes last counts. `exec` needs no descriptor to remember the old ones by, of which there may be
- * none left; so what comes before the exit is in a subshell. Nobody is told what goes wrong here.
+ * Makes the words around the text that report the shell's working directory: at its exit, unless the text
+ * sets a trap of its own for that; and after the text. Each reports the path, a newline and NUL, and the
+ * last report counts. `exec` needs no file descriptor to save the old ones, since none may be left; so
+ * the report at the end is in a subshell. Errors here are not reported.
  */
 function tellDirectory(dialect: Dialect, descriptor: number): readonly [string, string] {
   const own = dialect === 'sh' ? 'command' : 'builtin';
@@ -128,7 +128,10 @@ function tellDirectory(dialect: Dialect, descriptor: number): readonly [string, 
 
 const dialects = new Map<string, Dialect>();
 
-/** By its name, whatever links lead to it; called `sh`, every shell behaves like one. */
+/**
+ * Returns the dialect by the shell's name, after links are resolved; called as `sh`, every shell behaves
+ * like one.
+ */
 function dialectOf(path: string): Dialect {
   const known = dialects.get(path);
   if (known !== undefined) return known;
@@ -152,11 +155,11 @@ function dialectNamed(name: string): Dialect {
   return ['csh', 'tcsh', 'bsd-csh'].includes(name) ? 'csh' : 'sh';
 }
 
-/** The path in what a shell has told, if it has. */
+/** Returns the path in a shell's reports, if there is one. */
 export function toldDirectory(told: Buffer): string | undefined {
   const last = told.subarray(0, told.lastIndexOf(0));
   const bytes = last.subarray(last.lastIndexOf(0) + 1);
-  // One that is no text could not be entered again by what stands for it.
+  // A path that is not UTF-8 could not be entered again by its converted text.
   const path = isUtf8(bytes) ? bytes.toString('utf8') : '';
   return path.startsWith('/') && path.endsWith('\n') ? path.slice(0, -1) : undefined;
 }

@@ -9,14 +9,14 @@ import type { Leader } from './leader.js';
 import { comeBehind } from './priority.js';
 import type { ShellInvocation } from './shells.js';
 
-/** What is used of node-pty, an optional package of others. */
+/** The used part of node-pty, an optional package by others. */
 interface PtyLibrary {
   spawn(file: string, args: readonly string[], options: object): PtyProcess;
 }
 
 interface PtyProcess {
   readonly pid: number;
-  /** The path of the command's end. */
+  /** The path of the command's end of the terminal. */
   readonly _pty?: string;
   onData(listener: (data: Buffer | string) => void): unknown;
   onExit(listener: (end: { exitCode: number; signal?: number | undefined }) => void): unknown;
@@ -31,9 +31,9 @@ const NAMES = ['node-pty', '@lydell/node-pty'];
 let library: PtyLibrary | undefined;
 
 /**
- * Loads what makes terminals.
+ * Loads the library for terminals.
  *
- * @throws {InputError} It is not installed.
+ * @throws {InputError} The library is not installed.
  */
 export function loadTerminals(): PtyLibrary {
   library ??= findLibrary();
@@ -46,7 +46,7 @@ function findLibrary(): PtyLibrary {
     try {
       return require(name) as PtyLibrary;
     } catch (error) {
-      // One that is there and does not load must say so, not pass for a missing one.
+      // A library that exists and does not load must be reported, and not count as missing.
       if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
     }
   }
@@ -57,7 +57,7 @@ function findLibrary(): PtyLibrary {
 /** The longest argument that Linux takes. */
 const LONGEST_TEXT_BYTES = 128 * 1024 - 1;
 
-/** Starts a shell on a terminal of its own; node-pty can't tell why one can't be started. */
+/** Starts a shell on a terminal of its own; node-pty does not report why one cannot be started. */
 export function launchOnTerminal(
   call: ShellInvocation,
   { columns, rows }: NonNullable<EngineCommand['terminal']>,
@@ -85,7 +85,7 @@ export function launchOnTerminal(
   return ptyLeader(pty, call, lowPriority ? comeBehind(pty.pid) : 0);
 }
 
-/** So much may wait to be read: node-pty loses what it holds itself when its process ends. */
+/** The most bytes that may wait to be read: node-pty loses its own buffer when the process ends. */
 const MOST_WAITING_BYTES = 1024 * 1024;
 
 function ptyLeader(pty: PtyProcess, call: ShellInvocation, share: number): Leader {
@@ -123,8 +123,8 @@ function ptyLeader(pty: PtyProcess, call: ShellInvocation, share: number): Leade
 }
 
 /**
- * Holds the command's end of a terminal open. Once nobody does, node-pty may lose what has not been
- * read yet; as it is, it reads on for a moment (0.2 s), and only then tells of the end.
+ * Holds the command's end of a terminal open. Once it is closed everywhere, node-pty may lose unread
+ * output; held open, node-pty reads on for a moment (0.2 s), and only then reports the end.
  */
 function keepOpen(path: string | undefined): () => void {
   if (path === undefined) return () => {};
@@ -132,7 +132,7 @@ function keepOpen(path: string | undefined): () => void {
     const held = openSync(path, constants.O_RDWR | constants.O_NOCTTY);
     return () => closeSync(held);
   } catch {
-    // It has ended already.
+    // The command has ended already.
     return () => {};
   }
 }

@@ -4,22 +4,22 @@ import type { Capture, StreamName } from '../../outcome.js';
 import { type Listening, Live } from '../capture/live.js';
 import { PortableCapture } from '../capture/stream-capture.js';
 
-/** What an output needs to know of its command. Sizes in bytes. */
+/** The settings of an output. Sizes in bytes. */
 interface OutputDemand {
   readonly headBytes: number;
   readonly tailBytes: number;
   readonly listening: Listening | undefined;
 }
 
-/** Who is told of an output. */
+/** Callbacks about an output. */
 export interface OutputEvents {
   /** Called before the bytes are captured. */
   arriving(output: Output, chunk: Buffer): void;
-  /** Something has come, or it has ended. */
+  /** Called when bytes have come, or the output has ended. */
   changed(): void;
 }
 
-/** One output of a command, read from a pipe, or from two that have become one. */
+/** One output of a command, read from a pipe, or from two merged ones. */
 export class Output {
   readonly stream: StreamName;
   readonly capture: PortableCapture;
@@ -45,17 +45,17 @@ export class Output {
     for (const source of sources) this.#read(source);
   }
 
-  /** Whether nobody holds the other end any more. */
+  /** Returns whether the pipes have reached EOF. */
   get hasEnded(): boolean {
     return this.#sources.size === 0;
   }
 
-  /** Whether its listener is so far behind that the command should wait. */
+  /** Returns whether its listener is so far behind that the command should wait. */
   get isFull(): boolean {
     return !this.#isOver && (this.#live?.isFull ?? false);
   }
 
-  /** Leaves the pipe alone, or reads it again. */
+  /** Stops or resumes reading the pipe. */
   flow(flows: boolean): void {
     if (this.#flows === flows) return;
     this.#flows = flows;
@@ -73,14 +73,14 @@ export class Output {
     this.#live?.detach();
   }
 
-  /** What may be delivered now, and when there will be more: of `performance.now()`. */
+  /** Returns the output to deliver now, and when there will be more, by `performance.now()`. */
   due(now: number): { readonly chunks: readonly EngineChunk[]; readonly at: number | undefined } {
     const at = this.#isOver ? undefined : this.#live?.due(now);
     if (at === undefined || at > now) return { chunks: [], at };
     return { chunks: this.#live?.take(now) ?? [], at: undefined };
   }
 
-  /** All that has not been delivered. What comes from now on is read, and dropped. */
+  /** Returns all output that was not delivered. Later output is read, and dropped. */
   finish(): { readonly chunks: readonly EngineChunk[]; readonly capture: Capture } {
     this.#isOver = true;
     this.flow(true);
@@ -94,7 +94,7 @@ export class Output {
     source.on('data', (chunk: Buffer) => this.#take(chunk));
     source.on('close', end);
     source.on('end', end);
-    // A pipe that can't be read has ended.
+    // A pipe that cannot be read counts as ended.
     source.on('error', end);
   }
 

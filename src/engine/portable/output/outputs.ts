@@ -5,41 +5,41 @@ import type { Capture, SpillReport, StreamName } from '../../outcome.js';
 import { Output, type OutputEvents } from './output.js';
 import { Spill } from './spill.js';
 
-/** After the command's end, output that has been quiet for so many milliseconds is taken to be all. */
+/** Milliseconds without output after the command's end, after which the output counts as complete. */
 const QUIET_MS = 250;
-/** And whatever comes after this is not waited for. */
+/** The longest wait for further output after the command's end. */
 const WINDOW_MS = 2000;
 
-/** What is known of all outputs in the end. */
+/** The final state of all outputs. */
 interface Kept {
   readonly captures: readonly Capture[];
   readonly spill: Omit<SpillReport, 'path'> | undefined;
 }
 
-/** All outputs of one command: captured, delivered, spilled, and complete at some time. */
+/** All outputs of one command: captured, delivered, spilled, and finally complete. */
 export class Outputs implements OutputEvents {
   readonly #command: EngineCommand;
   readonly #events: CommandEvents;
   readonly #complete: () => void;
   #outputs: readonly Output[] = [];
   #spill: Spill | undefined;
-  /** What is left to be delivered, once they are complete. */
+  /** Output that is left to be delivered, once all is complete. */
   #rest: (readonly [StreamName, readonly EngineChunk[]])[] = [];
   #captures: readonly Capture[] | undefined;
-  /** Of `performance.now()`; undefined: the command has not ended. */
+  /** By `performance.now()`; undefined: the command has not ended. */
   #endedAt: number | undefined;
   #waitsForListener = true;
   #stopFlush = (): void => {};
   #stopQuiet = (): void => {};
 
-  /** @param complete Called, perhaps more than once, when the output may be taken to be complete. */
+  /** @param complete Called, perhaps more than once, when the output may count as complete. */
   constructor(command: EngineCommand, events: CommandEvents, complete: () => void) {
     this.#command = command;
     this.#events = events;
     this.#complete = complete;
   }
 
-  /** Reads these pipes, those of each output. */
+  /** Reads the pipes of each output. */
   read(pipes: readonly (readonly Readable[])[]): void {
     const { separate, listen, pause, headBytes, tailBytes } = this.#command;
     const names: readonly StreamName[] = separate ? ['stdout', 'stderr'] : ['output'];
@@ -56,7 +56,8 @@ export class Outputs implements OutputEvents {
       !output.capture.holds(chunk.length, spillAfterBytes)
     ) {
       const spill = this.#openSpill();
-      // All that was kept until now, of each output, and then this: from the first byte on.
+      // Writes all that was kept of each output, and then the chunk, so that the file has all bytes from
+      // the first on.
       for (const each of this.#outputs) {
         spill?.write(each.capture.bytes());
         if (each === output) spill?.write(chunk);
@@ -70,15 +71,15 @@ export class Outputs implements OutputEvents {
     this.#check();
   }
 
-  /** The command has ended. */
+  /** Notes that the command has ended. */
   commandEnded(byItself: boolean): void {
     this.#endedAt = performance.now();
-    // Whoever ends a command must not have to wait for its listener.
+    // A caller that ends a command must not have to wait for its listener.
     if (byItself) this.#check();
     else this.detach();
   }
 
-  /** Somebody wants its end, while it is drained. */
+  /** Stops waiting for the listener, since a caller ends the command while its output is drained. */
   waitForNobody(): void {
     if (this.#outputs.some(({ isFull }) => isFull)) this.detach();
     else this.#complete();
@@ -99,7 +100,7 @@ export class Outputs implements OutputEvents {
     return this.#captures ?? this.#outputs.map(({ capture }) => capture.snapshot());
   }
 
-  /** What comes from now on is nobody's. */
+  /** Ends the outputs; later output is dropped. */
   async close(): Promise<Kept> {
     this.#stopFlush();
     this.#stopQuiet();
@@ -144,7 +145,7 @@ export class Outputs implements OutputEvents {
     for (const output of this.#outputs) output.flow(!isDiskBehind && !output.isFull);
   }
 
-  /** Whether the output of a command that has ended may be taken to be complete. */
+  /** Checks whether the output of a command that has ended may count as complete. */
   #check(): void {
     this.#stopQuiet();
     if (this.#endedAt === undefined) return;
@@ -156,7 +157,7 @@ export class Outputs implements OutputEvents {
     const isPaused = this.#spill?.isFull || this.#outputs.some(({ isFull }) => isFull);
     const last = Math.max(this.#endedAt, ...this.#outputs.map(({ lastDataAt }) => lastDataAt));
     const due = Math.min(this.#endedAt + WINDOW_MS, last + QUIET_MS);
-    // What its listener or the disk has not taken yet is not late.
+    // Output that the listener or the disk has not taken yet is not late.
     if (isPaused && this.#waitsForListener) this.#lookAgain(QUIET_MS);
     else if (due > now) this.#lookAgain(due - now);
     else this.#complete();

@@ -7,14 +7,14 @@ import type { SpillReport } from '../../outcome.js';
 import { ERRNO, errorCode } from '../../system-error.js';
 import { errnoOf, errnoText } from '../failure.js';
 
-/** So much may wait for the disk before the pipes are left alone. */
+/** The most bytes that may wait for the disk before the pipes are no longer read. */
 const MOST_WAITING_BYTES = 1024 * 1024;
 /** How long a disk may take to finish the file, once the output is complete. */
 const PATIENCE_MS = 5000;
 
 type Report = Omit<SpillReport, 'path'>;
 
-/** The file of a command's whole output. What goes wrong with it is told in the end. */
+/** The file of a command's whole output. Its errors are reported at the end. */
 export class Spill {
   readonly #drained: () => void;
   #file: number | undefined;
@@ -22,7 +22,7 @@ export class Spill {
   #bytes = 0;
   #dropped = 0;
   #errno = 0;
-  /** What that does not tell. */
+  /** A more exact reason than the errno's. */
   #why: string | undefined;
   #waiting = 0;
   #work: Promise<void>;
@@ -34,7 +34,7 @@ export class Spill {
     this.#work = this.#open(path, command.spillAfterBytes !== undefined);
   }
 
-  /** Whether the disk is so far behind that the command should wait. */
+  /** Returns whether the disk is so far behind that the command should wait. */
   get isFull(): boolean {
     return this.#waiting >= MOST_WAITING_BYTES;
   }
@@ -46,7 +46,7 @@ export class Spill {
     this.#work = this.#work.then(() => this.#append(chunk));
   }
 
-  /** Closes the file, and says what became of it. */
+  /** Closes the file, and returns its report. */
   finish(): Promise<Report> {
     const closed = this.#work.then(() => this.#close());
     return new Promise((resolve) => {
@@ -61,7 +61,7 @@ export class Spill {
 
   async #open(path: string, isFresh: boolean): Promise<void> {
     const { O_WRONLY, O_CREAT, O_EXCL, O_TRUNC, O_NONBLOCK, O_NOCTTY, O_NOFOLLOW } = constants;
-    // Without O_NONBLOCK, a FIFO that nobody reads would be waited for.
+    // Without O_NONBLOCK, opening a FIFO without a reader would wait.
     const here = namesOwnDescriptor(path) ? 0 : O_NOFOLLOW;
     const flags = O_WRONLY | O_CREAT | (isFresh ? O_EXCL : O_TRUNC) | O_NONBLOCK | O_NOCTTY | here;
     await new Promise<void>((resolve) => {
@@ -76,7 +76,7 @@ export class Spill {
     if (target !== undefined) this.#why = `expected a file, got a link: '${path}' -> '${target}'`;
   }
 
-  /** Once a byte has been dropped, all that follow are: no hole in the middle. */
+  /** Writes a chunk. Once a byte was dropped, all later ones are, so that the file has no gap. */
   async #append(chunk: Buffer): Promise<void> {
     const fitting = this.#dropped > 0 ? 0 : Math.min(chunk.length, this.#room);
     let written = 0;
