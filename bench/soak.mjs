@@ -1,6 +1,6 @@
 // A long life in minutes: `npm run soak -- [--count N] [--tools N]`. Runs commands of every kind through
-// run(), spawn() and all contracts, makes and disposes of tools, and says what the process holds
-// before and after. It fails when descriptors, threads, processes or files are left.
+// run(), spawn() and all contracts, creates and disposes of tools, and prints the resources of the
+// process before and after. It fails when descriptors, threads, processes or files are left.
 /** @import { Held } from './lib/soak/held.mjs' */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,17 +20,17 @@ const { values } = parseArgs({
 });
 const [count, tools] = [Number(values.count), Number(values.tools)];
 
-// All that is written goes here, and is looked for here.
+// All files are written here, and looked for here.
 const folder = mkdtempSync(join(tmpdir(), 'forkline-soak-'));
 process.env.TMPDIR = folder;
-// Only now: some of it looks at once.
+// Imported after TMPDIR is set, since some modules read it at once.
 const { disposeKinds, kinds, makeTool } = await import('./lib/soak/kinds.mjs');
 
 /**
- * Does it so many times, never more than so many at once.
+ * Calls `work` `times` times, with a limit of calls at once.
  * @param {number} times
  * @param {(index: number) => Promise<unknown>} work
- * @param {string} [name] said now and then
+ * @param {string} [name] for progress lines
  */
 async function many(times, work, name) {
   let next = 0;
@@ -82,7 +82,7 @@ const leftovers = (stretches) =>
   );
 
 const start = performance.now();
-// The first thousands fill pools, and what V8 learns of them stays.
+// The first thousands fill pools, and V8's compiled code for them stays.
 await many(Math.min(5000, count), command, 'commands to warm up');
 await many(Math.min(2000, tools), makeTool);
 const [first, commandsStart] = [await held(folder), performance.now()];

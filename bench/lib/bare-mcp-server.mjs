@@ -1,6 +1,6 @@
-// An MCP server that is nothing but the official SDK, with one tool. The tool does nothing: what the
-// protocol itself costs on this machine. With `run` as the first argument it runs the command: what
-// anybody's server costs that runs one.
+// An MCP server of only the official SDK, with one tool. The tool does nothing: the figure is the cost of
+// the protocol on this machine. With `run` as the first argument the tool runs the command: the cost of
+// any server that runs one.
 import { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 

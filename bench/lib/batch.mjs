@@ -1,5 +1,5 @@
 /**
- * How many commands each round of `p2` has.
+ * The number of commands in each round of `p2`.
  * @param {boolean} quick
  */
 export const batchOf = (quick) => (quick ? 192 : 512);

@@ -1,4 +1,4 @@
-// A broker of the benchmark's own, and what answers there.
+// A broker of the benchmark's own, with an echo service.
 /** @import { ChildProcess } from 'node:child_process' */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 const ECHO_SERVER = fileURLToPath(new URL('echo-server.mjs', import.meta.url));
 
-/** Starts a broker on loopback, a worker of it, and a process that says again what it is told. */
+/** Starts a broker on loopback, a worker of it, and a process that echoes messages. */
 export async function startBroker() {
   const port = await freePort();
   const url = `nats://127.0.0.1:${port}`;

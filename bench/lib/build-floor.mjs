@@ -8,20 +8,20 @@ const FLOOR = fileURLToPath(new URL('../floor', import.meta.url));
 const LAUNCH = fileURLToPath(new URL('../../native/launch', import.meta.url));
 const RELEASE = join(FLOOR, 'build', 'Release');
 export const FLOOR_FILE = join(RELEASE, 'floor.node');
-/** A client of an HTTP server, for what must not be a program of JavaScript itself. */
+/** A client of an HTTP server, for measurements that must not be made by JavaScript. */
 export const CLIENT_FILE = join(RELEASE, 'client');
 
 /** @param {string} folder */
 const newest = (folder) =>
   Math.max(...readdirSync(folder).map((file) => statSync(join(folder, file)).mtimeMs));
 
-/** Whether the addon is there and no source of it has changed since. */
+/** Returns whether the addon exists and no source of it has changed since. */
 function upToDate() {
   if (!existsSync(FLOOR_FILE) || !existsSync(CLIENT_FILE)) return false;
   return statSync(FLOOR_FILE).mtimeMs > Math.max(newest(join(FLOOR, 'src')), newest(LAUNCH));
 }
 
-/** Builds the floor with cmake-js where needed; quiet unless it fails. */
+/** Builds the floor with cmake-js if needed; prints nothing unless it fails. */
 export function buildFloor() {
   if (upToDate()) return;
   console.error('building the floor (bench/floor)');

@@ -1,4 +1,4 @@
-// Says again what it is told, over a broker: the least that a round trip there takes.
+// Echoes messages over a broker: the least time of a round trip there.
 import { connect } from '@nats-io/transport-node';
 
 const connection = await connect({ servers: process.argv[2] ?? '' });

@@ -1,6 +1,6 @@
 // One sample of P19, in a process of its own: the longest blocks of the main thread while 100 tools
-// answer their first call at once, and then their second; and while as many commands run without
-// any tool.
+// answer their first call at once, and then their second; and while as many commands run without any
+// tool.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadForkline } from '../peers/forkline.mjs';
@@ -22,7 +22,7 @@ async function longestBlock(work) {
   return Math.max(0, delay.max / NS_PER_MS - RESOLUTION);
 }
 
-// The engine is loaded by whatever comes first, which need not be a tool.
+// The first command loads the engine, and need not be a tool's.
 await run('true');
 const tools = CONTRACT_NAMES.flatMap((contract) =>
   Array.from({ length: EACH }, () => createBashTool({ contract, cwd: process.cwd() })),

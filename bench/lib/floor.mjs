@@ -1,4 +1,4 @@
-// The floor addon with the environment and the shell that the others use too.
+// The floor addon with the environment and the shell that the peers use too.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { FLOOR_FILE } from './build-floor.mjs';
@@ -35,12 +35,12 @@ const NS_PER_MS = 1e6;
 const bash = (command) => ({
   file: '/bin/bash',
   args: ['bash', '-c', command],
-  // The suite's own environment, which every peer passes on as it is.
+  // The suite's own environment, which every peer passes on unchanged.
   env: Object.entries(process.env).map(([name, value]) => `${name}=${value}`),
 });
 
 /**
- * Milliseconds from start to reaped, of one command.
+ * Milliseconds from the start of a command until it is reaped.
  * @param {Way} way
  * @param {string} command
  */
@@ -48,14 +48,14 @@ export const latency = (way, command) =>
   (addon.latency(way, bash(command), 1)[0] ?? Number.NaN) / NS_PER_MS;
 
 /**
- * The same on a thread of Node's pool, which settles a promise.
+ * The same on a thread of Node's pool, which resolves a promise.
  * @param {Way} way
  * @param {string} command
  */
 export const awaited = (way, command) => addon.awaited(way, bash(command));
 
 /**
- * Milliseconds for all of `count` commands.
+ * Milliseconds for all `count` commands.
  * @param {Way} way
  * @param {string} command
  * @param {number} count
@@ -65,7 +65,7 @@ export const throughput = (way, command, count, inFlight) =>
   addon.throughput(way, [bash(command)], count, inFlight) / NS_PER_MS;
 
 /**
- * The same of these commands, one each.
+ * The same for these commands, each once.
  * @param {readonly string[]} commands
  * @param {number} inFlight
  */
@@ -92,11 +92,12 @@ export function drain(way, command, bytes, path) {
  */
 export const killGroup = (command, count) => addon.killGroup(bash(command), count) / NS_PER_MS;
 
-/** From now on descendants whose parent ends are this process's children. */
+/** Makes this process the new parent of descendants whose parent ends. */
 export const adoptOrphans = () => addon.adoptOrphans();
 
 /**
- * Waits for all children, and so takes what they have used of the CPUs for its own. Node may have none.
+ * Waits for all children, so that their CPU time counts as this process's. Node itself may have no
+ * children.
  * @param {number} atMostMs
  */
 export const awaitOrphans = (atMostMs) => addon.awaitOrphans(atMostMs);

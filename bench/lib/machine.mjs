@@ -13,13 +13,13 @@ function versionOf(name) {
     try {
       return String(JSON.parse(readFileSync(`${folder}/${name}/package.json`, 'utf8')).version);
     } catch {
-      // Not in this folder; Node looks in the next one too.
+      // Not in this folder; the loop looks in the next one, as Node does.
     }
   }
   return 'unknown';
 }
 
-/** What the figures were made on, for whoever compares them with others. */
+/** Describes the machine of the figures, for readers who compare them with others. */
 export function machine() {
   return {
     cpu: cpus()[0]?.model ?? 'unknown',

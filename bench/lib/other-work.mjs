@@ -1,4 +1,4 @@
-// How busy other people's programs keep the machine meanwhile: what makes a figure doubtful.
+// Measures how busy other programs keep the machine during a benchmark, which makes its figures doubtful.
 import { readFileSync } from 'node:fs';
 
 const TICKS_PER_SECOND = 100; // USER_HZ: what /proc counts in, whatever the kernel's own clock
@@ -15,15 +15,15 @@ function everybody() {
 
 /** CPU seconds of this process and of all its descendants that have been waited for. */
 function ourselves() {
-  // The second field is the program's name in parentheses and may hold anything.
+  // The second field is the program's name in parentheses and may contain anything.
   const afterName = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1) ?? '';
   const times = afterName.split(' ').slice(11, 15).map(Number);
   return times.reduce((sum, ticks) => sum + ticks, 0) / TICKS_PER_SECOND;
 }
 
 /**
- * Starts watching.
- * @returns {() => number} the cores that were busy with other work since, on average
+ * Starts measuring.
+ * @returns {() => number} the average number of cores that were busy with other work since
  */
 export function watchOtherWork() {
   const start = { at: performance.now(), all: everybody(), own: ourselves() };

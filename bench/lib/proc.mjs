@@ -1,4 +1,4 @@
-// What the kernel says about this process. Linux only, like the engine.
+// Figures of the kernel about this process. Linux only, like the engine.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 /** @param {string} path */
@@ -18,7 +18,7 @@ export const threads = () => status('Threads');
 export const residentBytes = () => status('VmRSS') * 1024;
 export const peakResidentBytes = () => status('VmHWM') * 1024;
 
-/** Sets the peak back to what is resident now. */
+/** Resets the peak to the memory that is resident now. */
 export const resetPeakResident = () => writeFileSync('/proc/self/clear_refs', '5');
 
 export const openDescriptors = () => readdirSync('/proc/self/fd').length;
@@ -36,14 +36,14 @@ export function descriptorLimit() {
 }
 
 /**
- * Nanoseconds the main thread has been on a CPU. (process.cpuUsage counts every thread.) The kernel
- * brings it up to date when the thread sleeps: wait for a timer before reading.
+ * Nanoseconds that the main thread has been on a CPU. (process.cpuUsage counts every thread.) The kernel
+ * updates it when the thread sleeps: wait for a timer before reading.
  */
 export function mainThreadNanoseconds() {
   return Number(read(`/proc/self/task/${process.pid}/schedstat`).split(' ')[0]);
 }
 
-/** Children that have ended and that nobody has waited for. */
+/** Counts the children that have ended and were not waited for. */
 export function zombies() {
   const children = read(`/proc/self/task/${process.pid}/children`).trim();
   return children.split(' ').filter((pid) => pid !== '' && isZombie(pid)).length;

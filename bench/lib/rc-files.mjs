@@ -15,7 +15,7 @@ function definition(index) {
 }
 
 /**
- * The text of an rc file with functions alone.
+ * Makes the text of an rc file of functions only.
  * @param {number} bytes at least
  */
 export function functionsOf(bytes) {

@@ -1,5 +1,5 @@
-// The two plots of the README: the time of a command to the floor's, and how long a command blocks
-// the main thread, by what its process holds.
+// The two plots of the README: the time of a command relative to the floor, and how long a command blocks
+// the main thread, by the memory that its process holds.
 /** @import { SuiteResult } from './types.d.ts' */
 import { box, label, picture, stroke } from '../../scripts/pictures/svg.mjs';
 import { median, ratio } from './statistics.mjs';
@@ -27,7 +27,7 @@ const mediansOf = (results, suite) =>
   results.find(({ name }) => name === suite)?.report?.medians ?? {};
 
 /**
- * Bars from the floor, which is 1.
+ * Draws bars relative to the floor, which is 1.
  * @param {Record<string, readonly number[]>} medians of `p1`
  */
 function timePlot(medians) {
@@ -55,7 +55,7 @@ function timePlot(medians) {
 }
 
 /**
- * The longest block of each peer, by what was held.
+ * The longest block of each peer, by held memory.
  * @param {Record<string, readonly number[]>} medians of `p4`
  */
 function blocksOf(medians) {
@@ -83,7 +83,7 @@ function blockPlot(medians) {
     Number((AREA.bottom - (value / highest) * (AREA.bottom - AREA.top)).toFixed(1));
   const sizes = [...new Set(points.map(({ size }) => size))];
   const ticks = [0, highest / 2, highest];
-  // Names that would cover each other stand one below the other, in the order of their lines.
+  // Labels that would overlap are moved down, in the order of their lines.
   const ends = lines
     .map(({ name, points: all }) => ({ name, value: all.at(-1)?.value ?? 0 }))
     .sort((one, other) => other.value - one.value);

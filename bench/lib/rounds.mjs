@@ -8,9 +8,8 @@ import { Bench } from 'tinybench';
 const rotated = (tasks, by) => tasks.map((_, index) => tasks[(index + by) % tasks.length]);
 
 /**
- * Runs the tasks round by round, each round a small tinybench run of all of them, so that noise of
- * the machine hits all alike. Each round begins with another task: none is always the one after a
- * slow neighbour.
+ * Runs the tasks round by round, each round a small tinybench run of all of them, so that noise of the
+ * machine affects all alike. Each round begins with another task, so that none always follows a slow one.
  * @param {readonly Task[]} tasks
  * @param {{ rounds: number, iterations?: number }} options iterations of each task in a round
  * @returns {Promise<(name: string) => Rounds>} the samples in milliseconds, by the task's name
@@ -36,7 +35,7 @@ export async function interleave(tasks, { rounds, iterations = 1 }) {
  * @returns {Promise<[string, number[]][]>}
  */
 async function runRound(tasks, iterations) {
-  // Warm-up is the caller's: a round of its own, thrown away, costs less than one in each round.
+  // The caller warms up: a round of its own, thrown away, costs less than a warm-up in each round.
   const bench = new Bench({
     iterations,
     time: 0,
@@ -57,12 +56,12 @@ async function runRound(tasks, iterations) {
 /** @param {Task} task */
 async function measured(task) {
   const milliseconds = await task.run();
-  // tinybench times the call, unless the task knows better.
+  // tinybench times the call, unless the task returns a time.
   return milliseconds === undefined ? {} : { overriddenDuration: milliseconds };
 }
 
 /**
- * Runs every task once, untimed: modules are loaded and code is compiled before anything counts.
+ * Runs every task, untimed, so that modules are loaded and code is compiled before the first figure.
  * @param {readonly Task[]} tasks
  */
 export async function warmUp(tasks, times = 5) {

@@ -36,7 +36,7 @@ export function size(bytes) {
 export const percent = (fraction) => `${(fraction * 100).toFixed(1)} %`;
 
 /**
- * A line whose verdict is on a ratio.
+ * A line that is judged by a ratio.
  * @param {object} line
  * @param {string} line.id
  * @param {string} line.what
@@ -60,7 +60,7 @@ export const ratioRow = ({ id, what, figure, to, value, target, launchRatio, oth
 });
 
 /**
- * A line whose verdict is on the figure itself.
+ * A line that is judged by the figure itself.
  * @param {object} line
  * @param {string} line.id
  * @param {string} line.what
@@ -80,7 +80,7 @@ export const figureRow = ({ id, what, figure, value, target, others = {} }) => (
 });
 
 /**
- * The others' ratios to one of them, as the table shows them.
+ * The ratios of peers to one of them, as the table shows them.
  * @param {(name: string) => Rounds} samples
  * @param {readonly string[]} names
  * @param {string} to

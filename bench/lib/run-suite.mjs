@@ -9,8 +9,8 @@ const PATIENCE_MS = 10 * 60_000;
 const ORPHANS_MS = 5000;
 
 /**
- * The environment of every suite, and so of every command: small, and without anything that
- * forkline would take out of it but the floor would pass on. A command costs more with more of it.
+ * The environment of every suite, and so of every command: small, and without variables that forkline
+ * would remove but the floor would pass on. A larger environment makes a command slower.
  */
 function environment() {
   const { PATH = '/usr/local/bin:/usr/bin:/bin', TMPDIR } = process.env;
@@ -28,20 +28,20 @@ function environment() {
 }
 
 /**
- * Measures a suite in a fresh process: no suite sees another's memory, threads or compiled code.
+ * Measures a suite in a new process, without another suite's memory, threads or compiled code.
  * @param {string} name
  * @param {Settings} settings
  * @returns {Promise<SuiteResult>}
  */
 export async function runSuite(name, settings) {
-  // It had to be built first.
+  // Imported late, since it had to be built first.
   const { adoptOrphans, awaitOrphans } = await import('./floor.mjs');
   adoptOrphans();
   const start = performance.now();
   const otherWork = watchOtherWork();
   const outcome = await inProcess(name, settings);
   const seconds = (performance.now() - start) / 1000;
-  // forkline's keeper ends after its host, and is no other program.
+  // forkline's keeper ends after its host, and does not count as another program.
   awaitOrphans(ORPHANS_MS);
   return { name, seconds, otherWork: otherWork(), ...outcome };
 }

@@ -24,8 +24,8 @@ export const medians = (rounds) => rounds.map(median);
 export const overallMedian = (rounds) => median(rounds.flat());
 
 /**
- * How many times `a` is of `b`: the median of the rounds' own ratios. What slows the machine for a
- * few seconds slows both in that round, and so does not show.
+ * The ratio of `a` to `b`: the median of the rounds' own ratios. A load that slows the machine for a few
+ * seconds slows both in that round, and so does not show.
  * @param {Rounds} a
  * @param {Rounds} b
  */
@@ -35,7 +35,7 @@ export function ratio(a, b) {
 }
 
 /**
- * By how much `a` is above `b`: the median of the rounds' own differences, for the same reason.
+ * The difference of `a` and `b`: the median of the rounds' own differences, for the same reason.
  * @param {Rounds} a
  * @param {Rounds} b
  */

@@ -11,7 +11,7 @@ import { median } from './statistics.mjs';
 /**
  * @typedef {object} Plot
  * @property {string} title
- * @property {string} note what is better
+ * @property {string} note which direction is better
  * @property {(value: number) => string} show
  * @property {'linear' | 'logarithmic'} scale
  * @property {Bar[]} bars
@@ -66,7 +66,7 @@ function barsOf(results, suite, key, figure) {
 }
 
 /**
- * As much as the machine let `p4` have.
+ * The memory that `p4` could have on the machine.
  * @param {readonly SuiteResult[]} results
  */
 function heldIn(results) {
@@ -76,7 +76,7 @@ function heldIn(results) {
 
 /**
  * @param {readonly SuiteResult[]} results
- * @param {number} batch how many commands each round of `p2` has
+ * @param {number} batch the number of commands in each round of `p2`
  * @returns {Plot[]}
  */
 function plotsOf(results, batch) {
@@ -128,7 +128,10 @@ function plotsOf(results, batch) {
  */
 function draw({ title, note, show, scale, bars }, top) {
   const most = Math.max(...bars.map(({ value }) => value));
-  /** @param {number} value its part of the room; a logarithmic scale begins at half of the least */
+  /**
+   * @param {number} value returns its part of the width; a logarithmic scale begins at half of the least
+   * value
+   */
   const part = (value) => {
     if (scale === 'linear') return value / most;
     const least = Math.min(...bars.map((bar) => bar.value)) / 2;
@@ -156,7 +159,7 @@ function draw({ title, note, show, scale, bars }, top) {
 /**
  * @param {readonly SuiteResult[]} results
  * @param {{ batch: number, caption: string }} run
- * @returns {string | undefined} undefined: no suite that is drawn was run
+ * @returns {string | undefined} undefined: none of the plotted suites was run
  */
 export function svg(results, { batch, caption }) {
   const plots = plotsOf(results, batch);

@@ -38,7 +38,7 @@ const lines = (result) =>
  */
 export function table(results) {
   const body = results.flatMap(lines);
-  // A failure's text may be long, and nothing stands to the right of it.
+  // A failure's text may be long, and no column is to the right of it.
   const widths = HEAD.map((title, column) =>
     Math.max(
       title.length,
@@ -56,7 +56,7 @@ export function table(results) {
 }
 
 /**
- * Whether other programs' work is in the figures.
+ * Returns whether other programs have disturbed the figures.
  * @param {SuiteResult} result
  */
 export const isDoubtful = ({ otherWork }) => otherWork > BUSY;

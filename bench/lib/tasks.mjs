@@ -1,7 +1,7 @@
 /** @import { Peer, Task } from './types.d.ts' */
 import { awaited, latency, throughput } from './floor.mjs';
 
-/** The smallest real command: what every launch is measured with. */
+/** The smallest real command, used to measure every launch. */
 export const ECHO = 'echo hi';
 
 export const FLOOR = 'floor';
@@ -16,13 +16,13 @@ export const floorEchoes = [
 ];
 
 /**
- * What forkline's shape costs in C++ alone.
+ * The cost of forkline's structure in C++ alone.
  * @type {Task}
  */
 export const cradleEcho = { name: CRADLE_FLOOR, run: () => latency('cradle', ECHO) };
 
 /**
- * The same with no more of Node than a promise.
+ * The same with a promise of Node's.
  * @type {Task}
  */
 export const awaitedEcho = {
@@ -42,7 +42,7 @@ export const floorThroughputs = (count, limit) => [
 ];
 
 /**
- * Runs `echo hi` and makes sure that it did: a fast wrong answer is no figure.
+ * Runs `echo hi` and checks the output, since a fast wrong answer must not count.
  * @param {Peer} peer
  */
 export async function echo(peer) {
@@ -58,7 +58,7 @@ export async function echo(peer) {
 export const echoTask = (peer) => ({ name: peer.name, run: () => echo(peer) });
 
 /**
- * Calls `start` `count` times with never more than `limit` unsettled.
+ * Calls `start` `count` times, with at most `limit` unsettled promises.
  * @param {number} count
  * @param {number} limit
  * @param {() => Promise<unknown>} start

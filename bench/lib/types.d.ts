@@ -1,15 +1,15 @@
-/** What the command line chose. */
+/** Options of the command line. */
 export interface Settings {
-  /** A fifth of the work: good for 'does it run', too noisy for a verdict. */
+  /** A fifth of the work: enough to see that it runs, too noisy for a verdict. */
   readonly quick: boolean;
-  /** Commands run before the second look of the `past` suite. */
+  /** The number of commands between the two measurements of the `past` suite. */
   readonly past: number;
 }
 
 /** A way to run commands from Node, as a user of it would write it. */
 export interface Peer {
   readonly name: string;
-  /** Runs a command to its end and returns what it printed. */
+  /** Runs a command to its end and returns its output. */
   run(command: string): Promise<string>;
   /** Reads a command's output to the end without keeping it. */
   drain?(command: string): Promise<unknown>;
@@ -17,7 +17,7 @@ export interface Peer {
   spill?(command: string, path: string): Promise<unknown>;
 }
 
-/** One thing to be timed. It returns nothing to be timed from outside, or the milliseconds itself. */
+/** A task to be timed. It returns nothing to be timed from outside, or its time in milliseconds. */
 export interface Task {
   readonly name: string;
   readonly run: () => Promise<number | undefined> | number;
@@ -26,7 +26,7 @@ export interface Task {
 /** The samples of one task, round by round. */
 export type Rounds = readonly (readonly number[])[];
 
-/** What a ratio or a figure has to reach. */
+/** The target of a ratio or a figure. */
 export interface Target {
   readonly text: string;
   readonly holds: (value: number) => boolean;
@@ -38,19 +38,19 @@ export interface Row {
   readonly what: string;
   /** forkline's own figure, with its unit. */
   readonly figure: string;
-  /** To what, and how much; absent where the target is absolute. */
+  /** The ratio, and the reference; absent where the target is absolute. */
   readonly ratio?: { readonly to: string; readonly value: number };
-  /** forkline's ratio to the launch floor, for information: no target is set against it. */
+  /** forkline's ratio to the launch floor, for information: it has no target. */
   readonly launchRatio?: number;
   readonly target?: string;
   readonly met?: boolean;
-  /** The same ratio or figure of the others. */
+  /** The same ratio or figure for the peers. */
   readonly others: Readonly<Record<string, string>>;
 }
 
 export interface Report {
   readonly rows: readonly Row[];
-  /** Medians of every round, by task: what the rows were made of. */
+  /** Medians of every round, by task, from which the rows were made. */
   readonly medians: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -58,14 +58,14 @@ export interface Suite {
   measure(settings: Settings): Promise<Report>;
 }
 
-/** What a suite's process says before it ends. */
+/** The message of a suite's process before it ends. */
 export type Message = { readonly report: Report } | { readonly failure: string };
 
-/** How a suite went. */
+/** The result of a suite. */
 export interface SuiteResult {
   readonly name: string;
   readonly seconds: number;
-  /** Cores that were busy with other programs' work meanwhile. */
+  /** The average number of cores that other programs kept busy. */
   readonly otherWork: number;
   readonly report?: Report;
   readonly failure?: string;

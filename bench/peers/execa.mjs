@@ -6,7 +6,7 @@ export const execa = {
   name: 'execa',
   run: async (command) => (await start('/bin/bash', ['-c', command], { stdin: 'ignore' })).stdout,
   drain: async (command) => {
-    // With its default buffering it would keep everything.
+    // With its default buffering it would keep all output.
     const child = start('/bin/bash', ['-c', command], { stdin: 'ignore', buffer: false });
     child.stdout.on('data', () => {});
     child.stderr.resume();

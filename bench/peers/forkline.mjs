@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 const FACE = new URL('../../dist/index.js', import.meta.url);
 
 /**
- * The package as a user gets it: what `npm run build` made.
+ * Loads the package as a user gets it, from `npm run build`.
  * @returns {Promise<typeof import('../../src/index.js')>}
  */
 export async function loadForkline() {

@@ -1,4 +1,4 @@
-// One file a peer, all with the same face: the same bash, the same environment, the same stdin.
+// One file for each peer, all with the same interface: the same bash, the same environment, the same stdin.
 export { childProcess } from './child-process.mjs';
 export { execa } from './execa.mjs';
 export { forkline } from './forkline.mjs';

@@ -12,7 +12,7 @@ const [, , machineName = '', caseName = ''] = process.argv;
 const directory = realpathSync(mkdtempSync(join(tmpdir(), 'sandboxes-')));
 mkdirSync(join(directory, 'root'));
 
-// Where it is stopped by nothing else, a command is stopped by its time.
+// A command that no case stops is stopped by its timeout.
 const timeoutMs = ['tree', 'stubborn', 'time'].includes(caseName) ? 3000 : 60_000;
 const machine = await MACHINES[machineName]?.open(join(directory, 'root'), timeoutMs);
 if (machine === undefined) throw new Error(`MACHINE: expected one of ${Object.keys(MACHINES)}`);

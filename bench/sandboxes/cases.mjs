@@ -1,4 +1,4 @@
-// What is asked of a local machine, each in a process of its own: see case.mjs.
+// The cases for a local machine, each in a process of its own: see case.mjs.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FILE_CASES } from './file-cases.mjs';
@@ -8,13 +8,16 @@ import { NOT_OFFERED, secondsSince } from './verdict.mjs';
 /** @import { Machine } from './machines.mjs' */
 /** @import { Case } from './verdict.mjs' */
 
-/** Waits until so many of our processes run. @param {number} count */
+/** Waits until `count` of our processes run. @param {number} count */
 async function until(count) {
   for (let tries = 0; tries < 50 && running().length !== count; tries += 1) await sleep(100);
   return running().length;
 }
 
-/** Starts a command and stops it by what the protocol has for that. @param {Machine} machine @param {string} command */
+/**
+ * Starts a command and stops it by the protocol's own means. @param {Machine} machine @param {string}
+ * command
+ */
 async function stopped(machine, command, processes = 1) {
   if (machine.hasSignal) {
     const abort = new AbortController();

@@ -1,4 +1,4 @@
-// What is asked of a machine's files.
+// The cases for a machine's files.
 
 import {
   mkdirSync,
@@ -130,7 +130,7 @@ export const FILE_CASES = {
   },
 };
 
-/** A file beside the machine's directory. @param {string} directory */
+/** Creates a file beside the machine's directory. @param {string} directory */
 function outside(directory) {
   const secret = join(directory, 'outside/secret');
   mkdirSync(join(directory, 'outside'));
@@ -138,7 +138,7 @@ function outside(directory) {
   return { secret, inside: insideOf(directory) };
 }
 
-/** Some make a directory of their own in the one that they are given. @param {string} directory */
+/** Returns the machine's root: some create their own directory in the given one. @param {string} directory */
 function insideOf(directory) {
   const own = join(directory, 'root');
   const made = readdirSync(own).find((name) => name.startsWith('openai-agents-sandbox-'));

@@ -1,4 +1,4 @@
-// The local machines of frameworks, theirs and ours, in one shape.
+// The local machines of frameworks, theirs and ours, with one interface.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
- * What a framework's protocol offers; what is absent, it does not.
+ * The features of a framework's protocol; an absent one is not supported.
  * @typedef {object} Machine
- * @property {(command: string, signal?: AbortSignal) => Promise<{ code: number | null | undefined, text: string }>} run
+ * @property {(command: string, signal?: AbortSignal) => Promise<{ code: number | null | undefined, text:
+ * string }>} run
  * @property {boolean} hasSignal `run` takes a signal.
- * @property {boolean} hasTime The machine has a time for each command.
- * @property {(command: string) => Promise<{ output(): Promise<string>, stop(): Promise<unknown> }>} [start]
+ * @property {boolean} hasTime The machine has a time limit for each command.
+ * @property {(command: string) => Promise<{ output(): Promise<string>, stop(): Promise<unknown> }>}
+ * [start]
  * @property {(command: string) => Promise<string>} [terminal]
  * @property {(path: string, bytes: Uint8Array) => Promise<unknown>} [write]
  * @property {(path: string) => Promise<Uint8Array>} [read]
@@ -20,7 +22,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
  */
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** Where frameworks are; FRAMEWORKS names a directory with those that are too big for this repository. */
+/** Directories with frameworks; FRAMEWORKS names one with those that are too big for this repository. */
 const places = [root, process.env.FRAMEWORKS].filter((place) => place !== undefined);
 
 const ours = (/** @type {string} */ name) =>
@@ -38,7 +40,7 @@ async function theirs(entry) {
   throw new Error(`${entry} is not installed`);
 }
 
-/** The version that is installed, if it is. @param {string} name of a package */
+/** Returns the installed version, if there is one. @param {string} name of a package */
 export function versionOf(name) {
   for (const place of places) {
     const path = join(place, 'node_modules', name, 'package.json');

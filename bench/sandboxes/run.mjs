@@ -1,6 +1,7 @@
-// The local machines of frameworks against ours: `node bench/sandboxes/run.mjs [--write] [MACHINE...]`, after
-// a build. It prints the table of docs/frameworks-sandboxes.md, or writes it there. FRAMEWORKS=DIR names a
-// directory with what is too big for this repository: `npm install --prefix DIR @mastra/core@1 zod@4`.
+// The local machines of frameworks against ours: `node bench/sandboxes/run.mjs [--write] [MACHINE...]`,
+// after a build. It prints the table of docs/frameworks-sandboxes.md, or writes it there. FRAMEWORKS=DIR
+// names a directory with packages that are too big for this repository:
+// `npm install --prefix DIR @mastra/core@1 zod@4`.
 
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +21,7 @@ const names = Object.keys(MACHINES).filter(
     versionOf(MACHINES[name]?.package ?? '') !== undefined,
 );
 
-/** Ends what a case has left. @param {string} seconds */
+/** Ends the processes that a case has left. @param {string} seconds */
 async function sweep(seconds) {
   process.env.SLEEP_SECONDS = seconds;
   const { running } = await import(`./sleepers.mjs?${seconds}`);

@@ -1,8 +1,8 @@
-// Processes that can be told from all others, whatever has become of their parents.
+// Processes that can be told from all others, even after their parents have ended.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** How long they sleep, in seconds, which nobody else does. */
+/** Their sleep in seconds, which no other process uses. */
 const seconds = process.env.SLEEP_SECONDS ?? `7200.${process.pid}`;
 
 /** A command that sleeps. */
@@ -10,7 +10,7 @@ export function sleeper() {
   return `sleep ${seconds}`;
 }
 
-/** Those that run. */
+/** Lists the running ones. */
 export function running() {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && isSleeper(name))

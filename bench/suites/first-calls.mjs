@@ -33,7 +33,7 @@ export const suite = {
           return found.first;
         },
       },
-      // Those of the process before: it has all three.
+      // The figures of the same process as before, which measures all three.
       { name: SECOND, run: async () => second },
       { name: BARE, run: async () => bare },
     ];

@@ -16,7 +16,7 @@ const ROUND_TRIP = 'round trip of the broker';
 const NS_PER_MS = 1e6;
 
 /**
- * The main thread's time on a CPU a call, once the kernel has counted it.
+ * The main thread's CPU time for one call, after the kernel has updated it.
  * @param {string} name
  * @param {() => Promise<unknown>} call
  * @returns {Task}

@@ -1,4 +1,4 @@
-// P13: what importing the package takes, each time in a new process.
+// P13: the time to import the package, each time in a new process.
 /** @import { Suite, Task } from '../lib/types.d.ts' */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -14,7 +14,7 @@ const execute = promisify(execFile);
 /** @param {string} code an expression that an ES module prints */
 async function inNewProcess(code) {
   const args = ['--input-type=module', '--eval', `console.log(${code})`];
-  // Names are looked up from here: this package finds itself by its own name.
+  // Run from here, since this package finds itself by its own name.
   const { stdout } = await execute(process.execPath, args, { cwd: import.meta.dirname });
   return stdout.trim();
 }

@@ -11,7 +11,7 @@ import { FLOOR, inFlight, LAUNCH_FLOOR } from '../lib/tasks.mjs';
 const COMMAND = 'sleep 1; echo';
 const CAPS = 2 * 128 * 1024;
 
-/** Node starts its pool of threads only when it needs it; none of them is an engine's. */
+/** Starts Node's thread pool, which Node creates when needed; its threads are not an engine's. */
 async function startNodesThreads() {
   await Promise.all(Array.from({ length: 16 }, () => stat('.')));
 }
@@ -23,7 +23,7 @@ async function startNodesThreads() {
 const thousand = (peer, count) => inFlight(count, count, () => peer.run(COMMAND));
 
 /**
- * One run of a peer in which the most threads and memory are looked for.
+ * Runs a peer once and measures the peak of threads and memory.
  * @param {Peer} peer
  * @param {number} count
  * @param {number} threadsBefore
@@ -47,7 +47,7 @@ export const suite = {
     const count = quick ? 300 : 1000;
     await startNodesThreads();
     const threadsBefore = threads();
-    // Loaded only now, so that the engine's threads are counted too.
+    // Loaded late, so that the engine's threads are counted too.
     const { childProcess, forkline } = await import('../peers/index.mjs');
     for (const peer of [forkline, childProcess]) await peer.run('echo hi');
     const ours = await footprint(forkline, count, threadsBefore);

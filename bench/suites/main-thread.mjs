@@ -1,4 +1,4 @@
-// P3: what a command costs the main thread, which is the agent's.
+// P3: a command's cost for the main thread, which the agent needs.
 /** @import { Peer, Suite, Task } from '../lib/types.d.ts' */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mainThreadNanoseconds } from '../lib/proc.mjs';
@@ -11,7 +11,7 @@ import { childProcess, execa, forkline, nanoSpawn, tinyexec } from '../peers/ind
 const peers = [tinyexec, nanoSpawn, execa];
 const NS_PER_MS = 1e6;
 
-/** The main thread's time on a CPU so far, after a sleep that made the kernel count it. */
+/** Returns the main thread's CPU time, after a sleep that makes the kernel update it. */
 async function mainThread() {
   await sleep(2);
   return mainThreadNanoseconds();
@@ -53,13 +53,13 @@ const manyAtOnce = (peer) =>
 /** @param {Peer} peer */
 const inFlight = (peer) => `${peer.name}, ${IN_FLIGHT} in flight`;
 
-// What nobody who sleeps until a command ends can go below on this machine.
+// The least cost on this machine for any program that sleeps until a command ends.
 const EMPTY_WAKE = 'an empty wake-up';
 const emptyWake = cost(EMPTY_WAKE, 100, async (count) => {
   for (let index = 0; index < count; index++) await sleep(1);
 });
 
-// And with a command in between, which leaves the thread's caches cold.
+// The same with a command in between, which leaves the thread's caches cold.
 const awaited = cost(AWAITED_FLOOR, 100, async (count) => {
   for (let index = 0; index < count; index++) await awaitedEcho.run();
 });
@@ -68,7 +68,7 @@ const awaited = cost(AWAITED_FLOOR, 100, async (count) => {
 export const suite = {
   async measure({ quick }) {
     const all = [forkline, childProcess, ...peers];
-    // Long enough for the compiler to have seen everybody's code.
+    // Enough for the compiler to have seen each peer's code.
     await warmUp(all.map(echoTask), quick ? 100 : 300);
     const tasks = [
       ...all.map(oneAtATime),

@@ -17,11 +17,11 @@ const EMPTY_CALL = 'MCP call of an empty tool';
 const BARE_CALL = "run() in a bare SDK's server";
 
 /**
- * Connects the official client to a server that is a child process.
+ * Connects the official client to a server in a child process.
  * @param {readonly string[]} args
  */
 async function connect(args) {
-  // All of the environment: the commands' must be that of run()'s.
+  // The whole environment, since commands must have that of run().
   const env = Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value]],
@@ -49,7 +49,7 @@ const callTask = (name, client) => ({
 });
 
 /**
- * What a call takes above the command itself and a call that does nothing: the median of the rounds'
+ * The time of a call beyond the command itself and a call that does nothing: the median of the rounds'
  * own differences.
  * @param {(name: string) => Rounds} samples
  * @param {string} name

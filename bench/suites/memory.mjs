@@ -1,4 +1,4 @@
-// P8: memory stays where it is, however much a command prints.
+// P8: memory does not grow with a command's output.
 /** @import { Suite } from '../lib/types.d.ts' */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { peakResidentBytes, resetPeakResident, residentBytes } from '../lib/proc.mjs';
@@ -13,7 +13,7 @@ const LIMIT = CAP + 2 ** 20;
 const zeros = (bytes) => `head -c ${bytes} /dev/zero`;
 
 /**
- * By how much the resident memory grew at its highest while `work` ran.
+ * The highest growth of resident memory while `work` ran.
  * @param {() => Promise<unknown>} work
  */
 async function growth(work) {
@@ -31,7 +31,7 @@ export const suite = {
     const { run } = await loadForkline();
     const gibibytes = quick ? 1 : 10;
     const peers = [childProcess, execa];
-    // Code and threads are paid for once and do not grow with output.
+    // Code and threads are allocated once and do not grow with output.
     await run('echo hi');
     for (const peer of peers) await peer.run('echo hi');
 

@@ -1,4 +1,4 @@
-// P4: one command from a process that holds much memory. Whoever forks copies its page tables.
+// P4: one command from a process that holds much memory. A fork copies its page tables.
 /** @import { Peer, Rounds, Suite } from '../lib/types.d.ts' */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,17 +13,17 @@ const GIB = 2 ** 30;
 const NS_PER_MS = 1e6;
 const all = [forkline, childProcess, execa];
 
-/** How much the process holds while it is looked at how long commands block it, in GiB. */
+/** The memory that the process holds in each measurement, in GiB. */
 const HELD = [0, 1, 2, 4];
 
 /**
- * Buffers of that many GiB, every page of them written to.
+ * Allocates buffers, and writes to every page of them.
  * @param {number} gibibytes
  */
 const touched = (gibibytes) =>
   Array.from({ length: gibibytes }, () => Buffer.allocUnsafeSlow(GIB).fill(1));
 
-/** Gives freed buffers back to the kernel, and makes sure of it: the next round relies on it. */
+/** Returns freed buffers to the kernel, and checks it, since the next round depends on it. */
 async function release() {
   if (!globalThis.gc) throw new Error('needs node --expose-gc');
   for (let attempt = 0; attempt < 10 && residentBytes() > GIB; attempt++) {
@@ -34,7 +34,7 @@ async function release() {
 }
 
 /**
- * The longest the main thread was unable to run anything, in milliseconds, while one command ran.
+ * The longest block of the main thread, in milliseconds, while one command ran.
  * @param {Peer} peer
  */
 async function longestBlock(peer) {
@@ -95,7 +95,7 @@ export const suite = {
 };
 
 /**
- * The longest of each round, by what was held and by the peer's name.
+ * The longest block of each round, by held memory and by peer.
  * @param {ReadonlyMap<number, Map<string, number[]>[]>} blocked
  */
 const longestOf = (blocked) =>
@@ -116,7 +116,7 @@ function summary(held, small, large, longest) {
   const of = (rounds, name) => rounds.flatMap((samples) => samples(name));
   /** @param {string} name */
   const growth = (name) => ratio(of(large, name), of(small, name));
-  // The median of the rounds' longest: a single stall of the machine is not ours.
+  // The median of the rounds' longest blocks: a single stall of the machine must not count.
   /** @param {string} name */
   const block = (name) => median(longest.at(-1)?.of(name) ?? []);
   const rows = [

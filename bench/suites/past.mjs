@@ -1,4 +1,4 @@
-// How P1 and memory grow with the commands that were run before, and what those leave behind.
+// How P1 and memory grow with the number of commands run before, and what resources those leave behind.
 /** @import { Suite } from '../lib/types.d.ts' */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
@@ -11,17 +11,17 @@ import { forkline } from '../peers/index.mjs';
 
 const IN_FLIGHT = 64;
 
-/** What a process is holding, once it has had the time to let go. */
+/** Measures the resources that a process holds, after some time to release them. */
 async function held() {
   globalThis.gc?.();
-  // What is kept for the next commands is let go when none has needed it for a second or two.
+  // Resources that are kept for the next commands are released after a second or two.
   await sleep(4000);
   return { descriptors: openDescriptors(), zombies: zombies(), memory: heldBytes() };
 }
 
 /**
- * Memory in use. V8 sizes its heap to the rate of garbage and keeps tens of megabytes of it empty:
- * of the heap only what is used counts, of everything else what is resident.
+ * Memory in use. V8 sizes its heap by the rate of garbage and keeps tens of megabytes of it empty: of the
+ * heap only the used part counts, of all else the resident part.
  */
 function heldBytes() {
   const heap = getHeapStatistics();
@@ -33,7 +33,7 @@ export const suite = {
   async measure({ quick, past }) {
     const tasks = [...floorEchoes, echoTask(forkline)];
     const look = { rounds: quick ? 5 : 20, iterations: 10 };
-    // Pools are filled and code is compiled by the first thousands; growth is what comes after.
+    // Pools are filled and code is compiled by the first thousands; only later growth counts.
     await warmUp(tasks, 10);
     await inFlight(quick ? 500 : 3000, IN_FLIGHT, () => echo(forkline));
     const before = await interleave(tasks, look);
@@ -52,7 +52,7 @@ export const suite = {
         what: `run('echo hi') after ${past} commands`,
         figure: milliseconds(overallMedian(after(forkline.name))),
         to: `before ${milliseconds(overallMedian(before(forkline.name)))}`,
-        // The floor keeps no past: what it changed by is the machine, not us.
+        // The floor keeps no state: its change is the machine's, not forkline's.
         value: growth(forkline.name) / growth(FLOOR),
         target: atMost(1.1),
         others: { 'floor, unadjusted': times(growth(FLOOR)) },

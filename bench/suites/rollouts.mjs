@@ -19,7 +19,7 @@ const HOST = fileURLToPath(new URL('../lib/rollouts/host.mjs', import.meta.url))
 const BUN = fileURLToPath(new URL('../../node_modules/.bin/bun', import.meta.url));
 const execute = promisify(execFile);
 
-/** What is compared. `slow`: it takes so long that each agent gets one command. */
+/** The compared programs. `slow`: each agent gets only one command, since it takes so long. */
 const BURSTS = [
   { name: 'floor', program: 'floor' },
   { name: 'forkline', program: 'forkline' },
@@ -28,7 +28,7 @@ const BURSTS = [
   { name: 'execa', program: 'execa', slow: true },
   { name: 'Bun', program: 'Bun' },
 ];
-// 'nothing' runs none: what the machine and the server take by themselves.
+// 'nothing' runs no command: the cost of the machine and the server by themselves.
 const PACED = ['forkline', 'forkline, low', 'nothing', 'child_process', 'Bun'];
 const OTHERS = ['child_process', 'execa', 'Bun'];
 const OTHERS_PACED = ['forkline, low', 'nothing', 'child_process', 'Bun'].map(
@@ -40,7 +40,7 @@ const OTHERS_PACED = ['forkline, low', 'nothing', 'child_process', 'Bun'].map(
  * @returns {Promise<Found>}
  */
 async function inHost(setting) {
-  // Bun is a host of its own kind: its API is nowhere else.
+  // Bun's API exists only in Bun, which is then the host.
   const host = setting.program === 'Bun' ? BUN : process.execPath;
   const { stdout } = await execute(host, [HOST, JSON.stringify(setting)], {
     maxBuffer: GIB,

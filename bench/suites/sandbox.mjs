@@ -1,4 +1,4 @@
-// P16: what a sandbox adds to a command; bubblewrap, where it is installed, beside it.
+// P16: a sandbox's cost for a command; bubblewrap, where it is installed, for comparison.
 /** @import { Peer, Suite } from '../lib/types.d.ts' */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -38,7 +38,7 @@ function hasBubblewrap() {
 }
 
 /**
- * The same policy as far as it goes: files read-only but for one directory, /tmp, /dev, /proc and all
+ * The same policy as far as possible: files read-only but for one directory, /tmp, /dev, /proc and all
  * namespaces of its own.
  * @param {string} cwd
  * @returns {Peer}

@@ -1,4 +1,4 @@
-// P14: what a snapshot of the user's shell adds to a command.
+// P14: the cost of a snapshot of the user's shell for a command.
 /** @import { Report, Suite, Task } from '../lib/types.d.ts' */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ const { createBashTool } = await loadForkline();
 const NONE = 'no snapshot';
 const KIB = 1024;
 
-/** What each tool runs: all of them print the same. */
+/** The commands of each tool: all print the same. */
 const COMMANDS = {
   'echo hi': 'echo hi',
   'a name that is made': 'say=echo; $say hi',

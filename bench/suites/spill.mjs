@@ -1,4 +1,4 @@
-// P7: the whole output in a file as well.
+// P7: the whole output, written to a file as well.
 /** @import { Suite, Task } from '../lib/types.d.ts' */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

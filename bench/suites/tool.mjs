@@ -1,4 +1,4 @@
-// P11: what the workspace tool adds to run(): validation, notices, its environment, the result.
+// P11: the workspace tool's cost beyond run(): validation, notices, its environment, the result.
 /** @import { Suite, Task } from '../lib/types.d.ts' */
 import { interleave, warmUp } from '../lib/rounds.mjs';
 import { atMost, figureRow, milliseconds, report } from '../lib/rows.mjs';

@@ -1,4 +1,4 @@
-// P10: how long it takes to end a command's whole family, also those that have left its group.
+// P10: the time to end all processes of a command, including those that have left its group.
 /** @import { Suite, Task } from '../lib/types.d.ts' */
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,8 +20,8 @@ const FORKLINE = 'forkline';
 const STAYERS = `${FORKLINE}, none left the group`;
 
 /**
- * Waits until init has reaped the last family: some take seconds, and then whoever looks for
- * processes has the dead of all rounds to look through.
+ * Waits until init has reaped the processes of the last round: some init takes seconds, and then each
+ * search for processes would include the zombies of all rounds.
  */
 async function reaped() {
   for (const until = performance.now() + 10_000; performance.now() < until; await sleep(50)) {
@@ -31,9 +31,9 @@ async function reaped() {
   throw new Error('init does not reap');
 }
 
-/** @param {number} leavers of the hundred, those that lead a session of their own */
+/** @param {number} leavers the number of processes, of the hundred, with a session of their own */
 async function killFamily(leavers) {
-  // The shell is one of them.
+  // The shell is one of the hundred.
   const stayers = FAMILY - leavers - 1;
   const process = await spawn(
     `for i in $(seq ${stayers}); do sleep 1000 & done

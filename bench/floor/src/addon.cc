@@ -1,4 +1,4 @@
-// The floor's face to JavaScript: arguments in, nanoseconds out.
+// The floor's interface to JavaScript: arguments in, nanoseconds out.
 #include <napi.h>
 
 #include <deque>
@@ -39,7 +39,7 @@ uint32_t count_of(const Napi::Value &value) {
   return value.As<Napi::Number>().Uint32Value();
 }
 
-// C++ errors become JavaScript errors; Napi's own already are.
+// Converts C++ errors to JavaScript errors; Napi's own already are.
 template <Napi::Value (*measure)(const Napi::CallbackInfo &)>
 Napi::Value guarded(const Napi::CallbackInfo &info) {
   try {
@@ -59,7 +59,7 @@ Napi::Value latency(const Napi::CallbackInfo &info) {
   return result;
 }
 
-// One command on a thread of Node's pool, so that a promise tells of its end.
+// One command on a thread of Node's pool, whose end resolves a promise.
 class Awaited : public Napi::AsyncWorker {
  public:
   Awaited(const Napi::CallbackInfo &info)
@@ -98,7 +98,7 @@ Napi::Value awaited(const Napi::CallbackInfo &info) {
 
 Napi::Value throughput(const Napi::CallbackInfo &info) {
   Napi::Array given = info[1].As<Napi::Array>();
-  // Where one is, it stays: it points into itself.
+  // A deque, since commands must not move: they point into themselves.
   std::deque<Command> held;
   std::vector<const Command *> commands;
   for (uint32_t index = 0; index < given.Length(); index++) {

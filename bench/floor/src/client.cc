@@ -1,7 +1,7 @@
-// A client of a server on loopback: one request each so many milliseconds, whatever the answers
-// take, over a few connections. When its standard input ends it prints how late each answer was by
-// that schedule, as a JSON list of milliseconds. Real-time where that is allowed, for it must not
-// wait for a processor itself.
+// A client of a server on loopback: sends a request at a fixed interval over a few connections,
+// however long the answers take. When its standard input reaches EOF it prints how late each
+// answer was by that schedule, as a JSON list of milliseconds. Has real-time priority where that
+// is allowed, since it must not wait for a processor itself.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
@@ -61,11 +61,11 @@ struct Connection {
     if (write(socket, kRequest, sizeof kRequest - 1) < 0) fail("write");
   }
 
-  // Whether the answer is whole now.
+  // Reads from the socket. Returns whether the answer is complete.
   bool read_some() {
     char buffer[4096];
     ssize_t count = read(socket, buffer, sizeof buffer);
-    // A server closes what was idle for long.
+    // A server closes connections that were idle for long.
     if (count <= 0) return again();
     answer.insert(answer.end(), buffer, buffer + count);
     size_t size = sizeof kEnd - 1;
@@ -132,7 +132,7 @@ class Client {
     send_waiting();
   }
 
-  // A request that found no connection free is late from when it was due.
+  // Sends waiting requests. A request that found no free connection is late from its due time on.
   void send_waiting() {
     for (Connection &each : connections_) {
       if (waiting_.empty()) return;

@@ -45,7 +45,7 @@ Drained drain(Way way, const Command &command, const char *path) {
     if (file < 0) fail(path, errno);
   }
   Started started = starter.start(command);
-  // Standard output to its end, then standard error, which is expected to be nearly empty.
+  // Reads standard output to its end, then standard error, which is expected to be nearly empty.
   for (int pipe = 0; pipe < started.pipe_count; pipe++) {
     drained.bytes += file < 0 ? read_to_end(started.pipes[pipe], buffer.data(), buffer.size())
                               : copy_to_end(started.pipes[pipe], file, buffer);

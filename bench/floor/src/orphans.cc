@@ -1,5 +1,5 @@
-// Descendants whose parents end before them: forkline's keeper after its host. Whoever has adopted
-// them can wait for them, and what they have used counts as its own.
+// Descendants whose parents end before them: forkline's keeper after its host. The process that
+// adopts them can wait for them, and the CPU time that they have used counts as its own.
 #include <sys/prctl.h>
 #include <sys/wait.h>
 

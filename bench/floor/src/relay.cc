@@ -26,7 +26,7 @@ union Control {
   cmsghdr aligned;
 };
 
-// Strings one after another, each with its end; an empty one ends a list.
+// Appends a string with its NUL; an empty one ends a list.
 char *append(char *at, const char *string) {
   size_t size = strlen(string) + 1;
   memcpy(at, string, size);
@@ -45,7 +45,7 @@ char *read_all(char *at, char **strings) {
   return at + 1;
 }
 
-// From here on only what may be called between fork and exec of a process with threads.
+// From here on only calls that are allowed between fork and exec of a process with threads.
 
 bool receive(int socket, char *request, int descriptors[kDescriptors]) {
   Control control;
@@ -98,7 +98,7 @@ bool run(char *request, const int descriptors[kDescriptors], void *stack) {
 [[noreturn]] void serve(int socket, char *request, void *stack) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   int descriptors[kDescriptors];
-  // The host's end is its end.
+  // When the host closes its end, this process ends.
   while (receive(socket, request, descriptors)) {
     char answer = run(request, descriptors, stack) ? 1 : 0;
     if (send(socket, &answer, 1, MSG_NOSIGNAL) != 1) break;
@@ -126,7 +126,7 @@ Relay::Relay() {
   pid_t pid = fork();
   if (pid < 0) fail("fork", errno);
   if (pid == 0) {
-    // Its own end and nothing else: other relays' ends must close with the host.
+    // Keeps its own end only: other relays' ends must close with the host.
     dup2(ends[1], 3);
     close_range(4, ~0U, 0);
     serve(3, static_cast<char *>(stack) + FORKLINE_STACK_SIZE, stack);

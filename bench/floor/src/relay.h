@@ -1,5 +1,5 @@
-// A process that starts commands for another one and is their parent: what a cradle is at the
-// least.
+// A process that starts commands for another one and is their parent: the least that a cradle can
+// be.
 #ifndef FORKLINE_BENCH_RELAY_H
 #define FORKLINE_BENCH_RELAY_H
 
@@ -9,17 +9,17 @@ namespace bench {
 
 class Command;
 
-// One process, forked once and kept for the life of the bench: a fork of the host makes each of its
-// pages fault anew, which must not fall into a figure.
+// One process, forked once and kept for the life of the bench: a fork of the host makes each of
+// its pages fault anew, which must not be part of a figure.
 class Relay {
  public:
-  // An idle one, or a new one when all are at work.
+  // Returns an idle relay, or a new one when all are at work.
   static Relay &idle();
 
-  // Has it start the command. The descriptors are copied, and stay the caller's.
+  // Makes the relay start the command. The descriptors are copied, and the caller keeps its own.
   void start(const Command &command, int input, int output);
 
-  // Waits until the command has ended, and is idle again.
+  // Waits until the command has ended; the relay is idle again then.
   bool succeeded();
 
  private:

@@ -13,8 +13,8 @@
 
 namespace bench {
 
-// A program with its arguments and environment, ready for exec: what it takes to build the two
-// pointer arrays is not part of any figure.
+// A program with its arguments and environment, ready for exec: building the two pointer arrays
+// is not part of any figure.
 class Command {
  public:
   Command(std::string path, std::vector<std::string> arguments, std::vector<std::string> variables);
@@ -74,7 +74,7 @@ class Starter {
 };
 
 // Waits for a command whose pipes are at their end. A command that failed is an error: its figure
-// would be that of something else.
+// would measure something else.
 void finish(const Started &started);
 
 // Reads to the end with the given buffer, closes, and returns the number of bytes.

@@ -56,9 +56,9 @@ class Loop {
     ssize_t count = read(pipe, buffer_.data(), buffer_.size());
     if (count > 0 || (count < 0 && errno == EINTR)) return;
     if (count < 0) fail("read", errno);
-    // Out of epoll before the close: a child that another thread is just starting may still hold a
-    // copy, and close alone would leave the registration behind, to fire for the next descriptor
-    // of this number.
+    // Removed from epoll before the close: a child that another thread is just starting may still
+    // hold a copy, and close alone would leave the registration behind, to fire for the next
+    // descriptor of this number.
     epoll_ctl(epoll_, EPOLL_CTL_DEL, pipe, nullptr);
     close(pipe);
     if (--live.open_pipes > 0) return;

@@ -1,5 +1,5 @@
-// A host of many agents, in a process of its own: runs the mix of commands as one program does it, and
-// answers a client meanwhile. Says what that took, and how it felt.
+// A host of many agents, in a process of its own: runs the mix of commands by one program, and answers a
+// client meanwhile. Reports the speed and the delays.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -14,13 +14,13 @@ import { runners } from './runners.mjs';
 
 /**
  * @typedef {object} Setting
- * @property {string} program whose way of running commands it is
+ * @property {string} program that runs the commands
  * @property {'burst' | 'paced'} arrivals
  * @property {number} count of commands
  * @property {number} agents
  * @property {number} bytes of memory that the host has touched
  * @property {string} directory
- * @property {Record<string, string>} references what each command prints, as a digest
+ * @property {Record<string, string>} references a digest of each command's output
  */
 
 /**
@@ -76,7 +76,7 @@ async function paced() {
   );
 }
 
-/** On a thread of its own, as it blocks. */
+/** On a thread of its own, since it blocks. */
 async function floor() {
   const worker = new Worker(FLOOR, { workerData: { list, agents } });
   await once(worker, 'exit');

@@ -1,4 +1,4 @@
-// What agents do in a repository: a small one, made anew, and a fixed mix of commands that only read.
+// The work of agents in a repository: a small one, made anew, and a fixed mix of commands that only read.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ const FILES = 120;
 const LINES = 80;
 const SEED = 20_240_607;
 
-/** A generator of numbers from 0 to 1, the same ones for the same seed. */
+/** Returns a generator of numbers from 0 to 1, with the same sequence for the same seed. */
 export function numbers(seed = SEED) {
   let state = seed;
   return () => {
@@ -19,7 +19,7 @@ export function numbers(seed = SEED) {
 
 const WORDS = ['parse', 'token', 'config', 'buffer', 'stream', 'error', 'TODO', 'result', 'index'];
 
-/** @param {string} directory is made */
+/** @param {string} directory to be created */
 export function makeRepository(directory) {
   const next = numbers();
   const word = () => WORDS[Math.floor(next() * WORDS.length)] ?? '';
@@ -36,7 +36,7 @@ export function makeRepository(directory) {
   writeFileSync(join(directory, 'data.txt'), `${numbered.join('\n')}\n`);
 }
 
-/** How often each is in the mix: two thirds take less than 10 ms when nothing else runs. */
+/** The weights of the mix: two thirds of the commands take less than 10 ms when nothing else runs. */
 const MIX = [
   [14, 'cat src/module3/file27.txt'],
   [12, 'ls src && ls src/module1'],
@@ -54,7 +54,7 @@ const MIX = [
 ];
 
 /**
- * Commands in a fixed order.
+ * Returns commands in a fixed order.
  * @param {number} count
  */
 export function commands(count) {
@@ -69,7 +69,7 @@ export function commands(count) {
 export const digest = (text) => createHash('sha256').update(text).digest('hex');
 
 /**
- * What each command of the mix prints, one after the other and on a quiet machine.
+ * The output of each command of the mix, run one after the other and on a quiet machine.
  * @param {string} directory
  */
 export function references(directory) {
@@ -79,7 +79,7 @@ export function references(directory) {
       const printed = execFileSync('/bin/bash', ['-c', merged], {
         cwd: directory,
         encoding: 'utf8',
-        // A bash whose stdin is a socket takes itself for one of rshd, and reads ~/.bashrc.
+        // A bash whose stdin is a socket takes itself for one started by rshd, and reads ~/.bashrc.
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       return [text, digest(withoutEnd(printed))];
@@ -88,7 +88,7 @@ export function references(directory) {
 }
 
 /**
- * Without the last newline: some programs give it back, and some don't.
+ * Removes the last newline, which some programs keep and others don't.
  * @param {string} text
  */
 export const withoutEnd = (text) => text.replace(/\n$/, '');

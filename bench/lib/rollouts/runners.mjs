@@ -1,9 +1,9 @@
-// How each program runs a command, both streams in one where it can do that.
+// How each program runs a command, with both streams in one where it can do that.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-/** Only the host that runs commands with it has it loaded. */
+/** Loaded late, since only one host runs commands with it. */
 const loaded = async () => (await import('../../peers/forkline.mjs')).loadForkline();
 
 /** @param {'low' | 'normal'} priority */

@@ -3,25 +3,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openDescriptors, residentBytes, threads, zombies } from '../proc.mjs';
 
 /**
- * What a process holds.
+ * The resources that a process holds.
  * @typedef {object} Held
  * @property {number} descriptors
  * @property {number} threads
  * @property {number} children that have not ended
  * @property {number} zombies
- * @property {number} files and directories in that of its user, which stays
+ * @property {number} files and directories in its user's temporary directory, which stays
  * @property {number} heapBytes in use
  * @property {number} residentBytes
  */
 
 /**
- * Once it has had the time to let go.
+ * Measures the resources, after some time to release them.
  * @param {string} folder for temporary files
  * @returns {Promise<Held>}
  */
 export async function held(folder) {
   if (!globalThis.gc) throw new Error('needs node --expose-gc');
-  // Cradles that nobody has needed for a while go by themselves.
+  // Cradles that are not used for a while end by themselves.
   await sleep(3000);
   for (let time = 0; time < 4; time++) {
     globalThis.gc();

@@ -72,7 +72,7 @@ export const kinds = [
     await owner.dispose(50);
   },
   async (index) => {
-    // One in twenty is long, and kept in a file.
+    // One output in twenty is long, and kept in a file.
     if (Math.floor(index / kinds.length) % 20 !== 0) return run('true', { onOutput: () => {} });
     const tool = createBashTool({ contract: 'workspace', cwd });
     const { content } = await tool.execute({ command: 'seq 20000' }, { onUpdate: () => {} });

@@ -1,4 +1,4 @@
-// What the README's table says of others, each with the command that shows it.
+// The claims of the README's table about others, each with a command that shows it.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,14 +13,14 @@ import { endedForOutput, SHELLS } from './shells.mjs';
 
 /**
  * @typedef {object} Claim
- * @property {string} row how the table's row begins
+ * @property {string} row the beginning of the table's row
  * @property {readonly Peer[]} peers
- * @property {string} says what stands in their column
+ * @property {string} says the text in their column
  * @property {(peer: Peer) => Promise<boolean>} holds
  */
 
 /**
- * A zombie is not alive, and not everybody's init reaps.
+ * Returns whether a process is alive. A zombie is not, and some machines' init does not reap.
  * @param {number} pid
  */
 function isAlive(pid) {
@@ -37,8 +37,8 @@ function end(pid) {
 }
 
 /**
- * The process id that a command has printed: a line of its own, since a shell may have said something
- * before (of a locale that is not there), with other numbers in it.
+ * Finds the process id in a command's output: a line of its own, since a shell may have printed a warning
+ * before (about a missing locale), with other numbers in it.
  * @param {string} text
  */
 function pidIn(text) {
@@ -47,7 +47,8 @@ function pidIn(text) {
 }
 
 /**
- * Whether a process that a command has named goes on when the command, or whoever ran it, is over.
+ * Returns whether a process that a command has named still runs after the command, or its host, has
+ * ended.
  * @param {string} text
  */
 async function outlives(text) {
@@ -121,7 +122,7 @@ const ON_TERMINALS = ['node-pty'];
 const ALL = [...ON_PIPES, ...ON_TERMINALS];
 
 /**
- * Whether a launch holds up the main thread for longer, the more the process holds.
+ * Returns whether a launch blocks the main thread for longer if the process holds more memory.
  * @param {Peer} peer
  */
 async function blocks(peer) {

@@ -1,4 +1,4 @@
-// A host that is to be killed: it starts a command by the peer that is named, and says its pid.
+// A host that is to be killed: it starts a command by the named peer, and prints its pid.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SHELLS } from './shells.mjs';
 

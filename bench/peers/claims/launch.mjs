@@ -1,10 +1,10 @@
-// How long a launch by the peer that is named holds up the main thread, without and with memory held:
-// two numbers, in milliseconds. In a process of its own, since held memory is given back when V8 likes.
+// Measures how long a launch by the named peer blocks the main thread, without and with memory held: two
+// numbers, in milliseconds. In a process of its own, since V8 decides when held memory is released.
 import { SHELLS } from './shells.mjs';
 
 const HELD_BYTES = 2 ** 29;
-// Each less than a huge page, since of memory in huge pages there is little to copy at a fork, and
-// which machine gives those is chance.
+// Each piece is smaller than a huge page, since memory in huge pages has little to copy at a fork, and
+// whether a machine uses them depends on chance.
 const PIECE_BYTES = 2 ** 20;
 const name = /** @type {keyof typeof SHELLS} */ (process.argv[2]);
 

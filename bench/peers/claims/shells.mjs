@@ -1,4 +1,4 @@
-// How each peer runs one command of a shell, as its documentation says.
+// How each peer runs one command of a shell, as its documentation recommends.
 /** @import { ChildProcess } from 'node:child_process' */
 import { exec, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,14 +9,14 @@ import { execa } from 'execa';
  * @typedef {object} Ended
  * @property {string} text stdout and stderr as they came
  * @property {number | null} code
- * @property {number} ms how long it took
+ * @property {number} ms duration
  */
 
 /**
  * @typedef {object} Started
- * @property {() => string} text what has come so far
+ * @property {() => string} text the output so far
  * @property {Promise<Ended>} ended
- * @property {() => void} kill its own way to end it, with no arguments
+ * @property {() => void} kill ends it by the peer's own method, without arguments
  */
 
 /** @typedef {(command: string, env?: NodeJS.ProcessEnv) => Started} Shell */
@@ -72,7 +72,7 @@ const inNodePty = (command, env = process.env) => {
   /** @type {Promise<Ended>} */
   const ended = new Promise((resolve) => {
     child.onExit(({ exitCode }) => {
-      // The last output may come after the exit.
+      // The last output may come after the exit event.
       setTimeout(() => resolve({ text, code: exitCode, ms: performance.now() - start }), 500);
     });
   });
@@ -83,11 +83,12 @@ const inNodePty = (command, env = process.env) => {
 export const SHELLS = { child_process: inChildProcess, execa: inExeca, 'node-pty': inNodePty };
 
 /**
- * Why `exec()` of `child_process` and execa with its defaults have ended a command that prints much.
+ * Returns why `exec()` of `child_process` and execa with its defaults have ended a command with much
+ * output.
  * @param {number} bytes
  */
 export async function endedForOutput(bytes) {
-  // Not zeros: of so many of them execa 9.6 makes a message that V8 dies of.
+  // Not zeros: from that many, execa 9.6 makes a message that crashes V8.
   const command = `head -c ${bytes} /dev/zero | tr '\\0' x`;
   const ofExec = await new Promise((resolve) => {
     exec(command, (error) => resolve(error?.code));
