@@ -1,6 +1,7 @@
-// Writes docs/answers.md, of what the built package answers: `node scripts/answers.mjs >docs/answers.md`.
+// Writes docs/answers.md, from the answers of the built package:
+// `node scripts/answers.mjs >docs/answers.md`.
 //
-// What differs from run to run is made the same: process ids, times, temporary folders.
+// Parts that differ from run to run are replaced by fixed text: process ids, times, temporary folders.
 
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,10 +13,10 @@ import { createBashTool, ToolAbortError, ToolError } from '../dist/index.js';
 /**
  * @typedef {object} Situation
  * @property {string} title
- * @property {string | Partial<Record<Contract, object>>} input A command, or the input of each
- *   contract that knows the situation.
+ * @property {string | Partial<Record<Contract, object>>} input A command, or the input of each contract
+ * that knows the situation.
  * @property {Partial<Record<Contract, object>>} [options]
- * @property {'before' | 'onOutput'} [cancelled] When the call is.
+ * @property {'before' | 'onOutput'} [cancelled] When the call is cancelled.
  * @property {boolean} [isDisposed] The tool is disposed of before the call.
  */
 
@@ -87,7 +88,7 @@ const SITUATIONS = [
  * @param {Situation} situation
  * @param {Contract} contract
  * @param {string} cwd
- * @returns {Promise<Answer | undefined>} Undefined: the contract does not know it.
+ * @returns {Promise<Answer | undefined>} Undefined: the contract has no such situation.
  */
 async function answerOf({ input, options = {}, cancelled, isDisposed }, contract, cwd) {
   const given = typeof input === 'string' ? { command: input } : input[contract];
@@ -122,8 +123,8 @@ async function answerOf({ input, options = {}, cancelled, isDisposed }, contract
 }
 
 /**
- * What a command writes that outlives its host stays for days. Its keeper writes beside it until the
- * line is there.
+ * Removes the output of a command that outlives its host, which would stay for days. Waits for the
+ * completion line, since its keeper writes there until then.
  *
  * @param {object} details
  */
@@ -155,7 +156,7 @@ function cell(text) {
   return mark + text.replaceAll('|', '\\|').replaceAll('\n', '⏎') + mark;
 }
 
-/** @param {unknown} details Without the receipt, which has a page of its own. */
+/** @param {unknown} details The receipt is left out, since it has a page of its own. */
 function detailsText(details) {
   if (typeof details !== 'object' || details === null) return '';
   const { receipt: _, ...others } = /** @type {Record<string, unknown>} */ (details);
@@ -198,7 +199,7 @@ it all, and its other answers: [\`workspace\`](workspace.md#result), [\`modes\`]
 | | ${CONTRACTS.map((name) => `\`${name}\``).join(' | ')} |
 | --- | --- | --- | --- | --- |`;
 
-// `plain` hands it on, and bash speaks by it.
+// `plain` passes it on, and the language of bash's messages depends on it.
 process.env.LC_ALL = 'C.UTF-8';
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'answers-')));
 try {

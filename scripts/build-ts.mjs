@@ -1,11 +1,11 @@
-// Builds the TypeScript: `node scripts/build-ts.mjs [directory]`, into dist/ unless told.
+// Builds the TypeScript: `node scripts/build-ts.mjs [directory]`, by default into dist/.
 //
-// What package.json offers (its exports and programs) is bundled, with what they share in chunks:
-// a hundred small files take Node three times as long to load. What is not needed at import is in
-// files of its own: see late-parts.mjs. Types stay a file each.
+// The exports and programs of package.json are bundled, with shared code in chunks: a hundred small files
+// take Node three times as long to load. Code that is not needed at import is in files of its own: see
+// late-parts.mjs. Types stay in one file each.
 //
-// Libraries are bundled as well, whose parts that are used are a tenth of them: an install brings
-// nothing but this package and its binaries. A list of their licences lies beside the bundle.
+// Libraries are bundled as well, since only a tenth of them is used: an install consists of this package
+// and its binaries. A list of the libraries' licences is beside the bundle.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const offered = [
   ...Object.values(manifest.bin),
 ];
 const names = offered.flatMap((path) => /^(?:\.\/)?dist\/(.*)\.js$/.exec(path)?.[1] ?? []);
-/** What a user has of a framework is the one that an adapter must work with. */
+/** An adapter must work with the user's own copy of a framework. */
 const peers = Object.keys(manifest.peerDependencies);
 /** @param {string} id */
 const isPeer = (id) => peers.some((name) => id === name || id.startsWith(`${name}/`));
@@ -45,18 +45,18 @@ await bundle.write({
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name].js',
-  // One file for all that the face needs at once: each further one takes its time.
+  // One file for all code that the public face needs at once, since each further file takes time.
   codeSplitting: {
     groups: [{ name: atOnce(join(root, 'src/index.ts'), 'core'), debugName: 'core' }],
   },
-  // They are in the types; here they would only be read again at each start.
+  // Docstrings are in the types; in the bundle they would only be read at each start.
   comments: false,
 });
 await bundle.close();
 
 const tsc = join(root, 'node_modules', '.bin', 'tsc');
 const flags = ['--emitDeclarationOnly', '--outDir', directory];
-// Its errors go to stderr: a caller's stdout may be a list.
+// Errors of tsc go to stderr: the caller's stdout may be a list.
 execFileSync(tsc, flags, { cwd: root, stdio: ['ignore', 2, 2] });
 keepPublicTypes(
   directory,

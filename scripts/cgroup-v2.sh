@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Checks how limits are kept with control groups of version 2, in a full emulation of a machine with
-# Debian's kernel and systemd: the host of the commands is put into one surrounding after the other. By
+# Checks how limits are enforced by control groups of version 2, in a full emulation of a machine with
+# Debian's kernel and systemd: the host of the commands is put into one kind of group after the other. By
 # hand, as root, on a Debian on x64:
 #
 #     npm run build && bash scripts/cgroup-v2.sh
 #
-# Takes some minutes, and fewer with ACCEL=kvm where that is to be had.
+# Takes some minutes, and fewer with ACCEL=kvm where that is available.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$PWD/build/cgroup-v2
@@ -15,7 +15,7 @@ mkdir -p "$work"
 command -v qemu-system-x86_64 mmdebstrap cpio depmod >/dev/null ||
   apt-get install -y -qq --no-install-recommends qemu-system-x86 mmdebstrap cpio kmod
 
-# A small Debian, the modules of its kernel that are of use, and this machine's Node.
+# A small Debian, the kernel modules that are needed, and this machine's Node.
 packages=systemd,systemd-sysv,dbus,libpam-systemd,dbus-user-session,python3-minimal,util-linux,kmod
 if [ ! -e "$work/root.tar" ]; then
   mmdebstrap --quiet --variant=minbase --include="$packages" bookworm "$work/root.tar"
@@ -38,7 +38,7 @@ cp "$(readlink -f "$(command -v node)")" "$root/usr/bin/node"
 chroot "$root" useradd --create-home --uid 1000 user
 mkdir -p "$root/var/lib/systemd/linger" "$root/checkout" && touch "$root/var/lib/systemd/linger/user"
 
-# What the kernel starts with can't be left by pivot_root: all of it moves into another place first.
+# pivot_root cannot leave the kernel's first file system: all of it is copied to another one first.
 cat >"$root/init" <<'INIT'
 #!/bin/bash
 mkdir /new && mount -t tmpfs -o size=80% new /new
@@ -66,12 +66,12 @@ cat >"$root/tests.sh" <<'TESTS'
 #!/bin/bash
 modprobe -a 9p 9pnet_virtio virtio_pci zram
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=loose,ro checkout /checkout
-# A limit that only sends to the swap what is over it would be none.
+# Swap, since a limit that only moved memory there would be none.
 echo 1G >/sys/block/zram0/disksize && mkswap -q /dev/zram0 && swapon /dev/zram0
 
 cat >/usr/bin/checks <<'CHECKS'
 #!/bin/bash
-# Usage: checks EXPECTED TITLE: what is to keep `memoryBytes` in this surrounding.
+# Usage: checks EXPECTED TITLE: what should enforce `memoryBytes` in this group.
 echo "== $2: $1"
 exec node /checkout/test/environments/limits.mjs "$1"
 CHECKS

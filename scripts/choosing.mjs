@@ -1,8 +1,8 @@
-// The picture of docs/choosing.md: `node scripts/choosing.mjs >docs/choosing.svg`. Readable on light and
-// dark pages.
+// Draws the picture of docs/choosing.md: `node scripts/choosing.mjs >docs/choosing.svg`. Readable on
+// light and dark pages.
 
 /**
- * One question after the other; the first that is answered with yes names the contract.
+ * The questions in their order; the first with the answer yes names the contract.
  * @type {readonly { question: readonly string[], contract: string, why: readonly string[] }[]}
  */
 const STEPS = [

@@ -1,12 +1,12 @@
-// Whether the far sides without Node are what they are called: programs for their kind of processor that
-// need no loader and no library. `node scripts/far-static.mjs`, of those in native/prebuilt.
+// Checks that the far sides without Node are programs for their kind of processor that need no loader and
+// no library. `node scripts/far-static.mjs`, for those in native/prebuilt.
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What readelf calls them, by what Node does. */
+/** Readelf's names of processors, by Node's names. */
 const MACHINES = { x64: 'Advanced Micro Devices X86-64', arm64: 'AArch64' };
 
 const prebuilt = join(dirname(dirname(fileURLToPath(import.meta.url))), 'native', 'prebuilt');
@@ -14,7 +14,7 @@ const prebuilt = join(dirname(dirname(fileURLToPath(import.meta.url))), 'native'
 /**
  * @param {string} file
  * @param {string} arch
- * @returns {string | undefined} What is wrong with it.
+ * @returns {string | undefined} The fault, if there is one.
  */
 function faultOf(file, arch) {
   const args = ['--wide', '--file-header', '--program-headers', '--dynamic', file];

@@ -1,19 +1,19 @@
-// Whether the binaries for glibc start on the oldest one that is promised: what their symbol tables ask
-// for is no newer. `node scripts/glibc-floor.mjs`, of those in native/prebuilt that are to be released.
+// Checks that the binaries for glibc start on the oldest promised version: their symbol tables need no
+// newer one. `node scripts/glibc-floor.mjs`, for those in native/prebuilt that are to be released.
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** RHEL 8's, Debian 10's. */
+/** The version of RHEL 8, and of Debian 10. */
 const FLOOR = [2, 28];
 
 const prebuilt = join(dirname(dirname(fileURLToPath(import.meta.url))), 'native', 'prebuilt');
 
 /**
  * @param {string} file
- * @returns {[number, number]} The newest version of a symbol that it needs.
+ * @returns {[number, number]} The newest version of the symbols that it needs.
  */
 function needed(file) {
   const table = execFileSync('readelf', ['--wide', '--version-info', file], { encoding: 'utf8' });

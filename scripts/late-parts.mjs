@@ -1,14 +1,14 @@
-// Parts of the package that are loaded when they are first called, and not when it is imported: the
-// time that V8 takes for a module grows with its text, and most programs use one contract or none.
+// Parts of the package that are loaded when they are first called, and not when it is imported: the time
+// that V8 takes for a module grows with its text, and most programs use one contract or none.
 //
 // In the source these are plain imports. In the bundle each of those modules is a file of its own, and
-// what imports it gets functions of the same names that load it.
+// its importers get functions of the same names that load it.
 
 /** @import { CodeSplittingNameFunction, Plugin } from 'rolldown' */
 import { readFileSync } from 'node:fs';
 import { dirname, join, posix, relative } from 'node:path';
 
-/** By the module that calls them, and what a user calls the part. All that they export is functions and classes. */
+/** The modules that call parts, and the parts' names for users. Parts export only functions and classes. */
 const PARTS = [
   { by: 'engine/process', part: 'engine/portable/engine', title: 'the portable engine' },
   { by: 'engine/owner', part: 'engine/portable/engine', title: 'the portable engine' },
@@ -24,7 +24,7 @@ const PARTS = [
   { by: 'index', part: 'terminal/tty-ui', title: 'the terminal' },
 ];
 
-/** The bundle's entries for them, by the name of their file. */
+/** The bundle's entries for the parts, by file name. */
 export const lateEntries = Object.fromEntries(
   PARTS.map(({ part }) => [fileOf(part), `src/${part}.ts`]),
 );
@@ -61,7 +61,7 @@ export function lateParts(root) {
         ...functionsOf(found.part, text),
       ].join('\n');
     },
-    // Only now it is known which file the functions are in.
+    // Here the functions' file is known.
     renderChunk(code, chunk) {
       return code.replace(/(["'`])late:([\w/-]+)\1/g, (_, __, part) => {
         const path = posix.relative(posix.dirname(chunk.fileName), `${fileOf(part)}.js`);
@@ -73,8 +73,8 @@ export function lateParts(root) {
 }
 
 /**
- * What stands in their place: functions of the same names, which load them, and of a class somebody who
- * is it for `new`, `extends` and `instanceof`.
+ * Makes the replacement of a part: functions of the same names, which load it, and for a class a stand-in
+ * for `new`, `extends` and `instanceof`.
  * @param {string} part
  * @param {string} text
  */
@@ -93,7 +93,7 @@ function functionsOf(part, text) {
 }
 
 /**
- * Names the chunk of all modules that are there as soon as one is, and of no others.
+ * Names the chunk of all modules that are loaded together with the entry, and of no others.
  * @param {string} entry
  * @param {string} name
  * @returns {CodeSplittingNameFunction}
@@ -104,7 +104,7 @@ export function atOnce(entry, name) {
   return (id, modules) => {
     if (needed === undefined) {
       needed = new Set([entry]);
-      // A set goes on to what is added meanwhile.
+      // Iteration over a set includes elements that are added on the way.
       for (const module of needed) {
         for (const imported of modules.getModuleInfo(module)?.importedIds ?? [])
           needed.add(imported);

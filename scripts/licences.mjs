@@ -1,19 +1,19 @@
-// What of others is in the bundle, and on what terms: a file beside it, made of what was bundled.
+// Collects the licences of others' code in the bundle: a file beside it, made of the bundled modules.
 //
-// A library may itself carry others in its files. Their names are in its source map, their licences
-// in node_modules; one that is not found there fails the build.
+// A library may itself contain others in its files. Their names are in its source map, their licences in
+// node_modules; one that is not found there fails the build.
 
 /** @import { Plugin } from 'rolldown' */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The list's name in the bundle's directory. */
+/** The file's name in the bundle's directory. */
 export const LICENCES_FILE = 'THIRD-PARTY-LICENSES.txt';
 
 const RULE = `\n${'-'.repeat(80)}\n\n`;
 const INSIDE = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//;
 const NAME = /node_modules\/(?:\.pnpm\/[^/]+\/node_modules\/)?((?:@[^/]+\/)?[^/]+)/;
-/** The head of a file whose package has no text of its licence. */
+/** The head of a file, for packages without a text of their licence. */
 const HEADS = /^(?:\s*\/\*[\s\S]*?\*\/)+/;
 
 /**
@@ -48,7 +48,7 @@ export function licences(root) {
 }
 
 /**
- * The folders of libraries whose code is inside a file of another.
+ * Returns the folders of libraries whose code is inside another library's file.
  * @param {string} root
  * @param {string} file
  */
@@ -69,14 +69,14 @@ function entryOf(root, home, file) {
   const { name, version, license } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
   const own = readdirSync(home).find((each) => /^licen[cs]e/i.test(each));
   const terms = own ? readFileSync(join(home, own), 'utf8') : termsIn(root, file);
-  // What a library carries may be of another version there than here: its terms are the same.
+  // A contained library may be of another version than the one here; its terms are the same.
   const known = dirname(file).startsWith(home) ? ` ${version}` : '';
   return `${name}${known} (${license})\n\n${terms.trim()}\n`;
 }
 
 /**
- * The terms of a package that comes without a text of them: what it says at the head of its files,
- * of which the one that is bundled may have lost it.
+ * Finds the terms of a package without a licence file at the head of its files; the bundled file may lack
+ * them.
  * @param {string} root
  * @param {string} file
  */

@@ -1,5 +1,6 @@
-// Checks forkline/sandboxes/mastra against the real package, which is too big to be a development
-// dependency: `node scripts/mastra.mjs`, after a build. It is installed into a temporary directory.
+// Checks forkline/sandboxes/mastra against the real package, which is too big for a development
+// dependency: `node scripts/mastra.mjs`, after a build. The package is installed into a temporary
+// directory.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,13 +1,13 @@
-// Asks whether the tests would see a fault: `npm run mutate -- ROOM [--only N[,N…]] [--list]`.
+// Checks whether the tests detect a fault: `npm run mutate -- ROOM [--only N[,N…]] [--list]`.
 //
-// test/mutants/ROOM.json has small faults, each as a text of a file and what stands in its place, with the
-// tests that are to see it. Each is put, one after another, into a copy of the tree in build/mutants (never
-// into the tree itself), what is made of it is built, and its tests are run. A fault that they see is
-// `killed`; one that they do not see has `survived`, and wants a test. A fault whose text is not found
-// exactly once is `stale`: the code has changed, and the fault is to be written anew. One that does not
-// build is no fault at all, and told as `broken`.
+// test/mutants/ROOM.json has small faults, each as a text of a file and its replacement, with the tests
+// that should detect it. The faults are put, one after another, into a copy of the tree in build/mutants
+// (never into the tree itself), the copy is built, and the tests are run. A fault that they detect is
+// `killed`; one that they do not detect has `survived`, and needs a test. A fault whose text is not found
+// exactly once is `stale`: the code has changed, and the fault must be rewritten. One that does not build
+// is no fault at all, and reported as `broken`.
 //
-// First all tests that are named run without a fault: one that fails then proves nothing.
+// First all named tests run without a fault, since a test that fails then proves nothing.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -18,17 +18,18 @@ import { killAll, others } from './suite/processes.mjs';
 import { root } from './vitest.mjs';
 
 /**
- * A fault: `says` what is wrong then. `tests` are files of vitest, or `cargo PACKAGE [ARGUMENT…]`. With
- * `dist`, they need what is built of src. `equivalent` says why nothing can tell that the fault is there.
- * @typedef {{ says: string, file: string, old: string, new: string, tests: string[], dist?: boolean, equivalent?: string }} Mutant
+ * A fault; `says` describes its effect. `tests` are files of vitest, or `cargo PACKAGE [ARGUMENT…]`. With
+ * `dist`, they need the built src. `equivalent` says why no test can detect the fault.
+ * @typedef {{ says: string, file: string, old: string, new: string, tests: string[], dist?: boolean,
+ * equivalent?: string }} Mutant
  */
 
 const faults = join(root, 'test', 'mutants');
 const place = join(root, 'build', 'mutants');
 const tree = join(place, 'tree');
-/** A fault may make a test wait for ever. */
+/** The time limit: a fault may make a test wait for ever. */
 const MOST_MS = 15 * 60_000;
-/** By it the processes of this run are known. */
+/** Marks the processes of this run. */
 const mark = randomUUID();
 
 const { values, positionals } = parseArgs({
@@ -56,7 +57,7 @@ const needsNative = ({ file, tests }) => file.startsWith('native/') && !tests.ev
 const lastLine = (text) => text.trim().split('\n').at(-1) ?? '';
 
 /**
- * Runs a program in the copy; what it has printed comes back if it fails.
+ * Runs a program in the copy; returns its output if it fails.
  * @param {string} program
  * @param {readonly string[]} args
  * @returns {Promise<string | undefined>}
@@ -77,7 +78,7 @@ function failureOf(program, args) {
       told(`\nFAIL it was not over within ${MOST_MS / 60_000} minutes\n`);
       endAll();
     }, MOST_MS);
-    // A fault in who ends commands leaves some, and they hold the pipes.
+    // A fault in the code that ends commands leaves some running, and they hold the pipes.
     child.on('exit', endAll);
     child.on('close', (code) => {
       clearTimeout(late);
@@ -86,7 +87,7 @@ function failureOf(program, args) {
   });
 }
 
-/** Ends what was started here and is still there, whosever child it is by now. */
+/** Ends the processes that were started here and still run, whichever process is their parent by now. */
 function endAll() {
   const entry = `FORKLINE_MUTANTS=${mark}`;
   killAll(others().filter(({ environment }) => environment.includes(entry)));
@@ -99,7 +100,7 @@ function cargo(test, more = []) {
   return failureOf('cargo', [...args, ...filter]);
 }
 
-/** @param {readonly string[]} tests @returns {Promise<string | undefined>} What failed. */
+/** @param {readonly string[]} tests @returns {Promise<string | undefined>} The failure. */
 async function failing(tests) {
   for (const test of tests.filter(isCargo)) {
     const text = await cargo(test);
@@ -111,10 +112,13 @@ async function failing(tests) {
   return text && (/^ *FAIL *(.*)$/m.exec(text)?.[1] ?? lastLine(text));
 }
 
-/** With which fault the copy has been built, by its number; 0: with none. */
+/** The number of the fault that the copy was built with; 0: none. */
 const built = { native: -1, ts: 0 };
 
-/** @param {number} number @param {Mutant} [mutant] @returns {Promise<string | undefined>} Why it can't be. */
+/**
+ * @param {number} number @param {Mutant} [mutant] @returns {Promise<string | undefined>} Why it cannot be
+ * built.
+ */
 async function build(number, mutant) {
   const native = mutant && needsNative(mutant) ? number : 0;
   if (built.native !== native && chosen.some(needsNative)) {

@@ -1,6 +1,6 @@
-// Packs forkline and its platform packages into a directory, of the machines that there are binaries
-// for: `node scripts/pack.mjs DIRECTORY [--all]`. Prints the tarballs, the main package's first. With
-// --all it refuses when one of package.json's targets is missing.
+// Packs forkline and its platform packages into a directory, for the machines whose binaries were built:
+// `node scripts/pack.mjs DIRECTORY [--all]`. Prints the tarballs, the main package's first. With --all it
+// refuses when one of package.json's targets is missing.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ if (!argument) {
 const destination = resolve(argument);
 
 /**
- * Makes the tarball and returns its path. No scripts run: `prepare` is for a checkout.
+ * Makes the tarball and returns its path. Runs no scripts, since `prepare` is for a checkout.
  * @param {string} directory
  */
 function pack(directory) {

@@ -1,4 +1,4 @@
-// Leaves of the types those that a user can come to: what the package offers, and what that names.
+// Keeps only the types that users can reach: those of the package's entry points, and those that they name.
 
 import { readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,12 +6,12 @@ import { dirname, join } from 'node:path';
 const NAMED = /\b(?:from|import\() ?'(\.[^']+)'/g;
 
 /**
- * @param {string} directory of the types, a file each.
+ * @param {string} directory The directory of the types, one file each.
  * @param {readonly string[]} offered Files in it, such as `index.d.ts`.
  */
 export function keepPublicTypes(directory, offered) {
   const kept = new Set(offered.map((file) => join(directory, file)));
-  // A set goes on to what is added meanwhile.
+  // Iteration over a set includes elements that are added on the way.
   for (const file of kept) {
     for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(NAMED)) {
       kept.add(join(dirname(file), path.replace(/\.js$/, '.d.ts')));

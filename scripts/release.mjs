@@ -1,6 +1,6 @@
-// Publishes: the platform packages first, then forkline, which asks for them. Of what native/prebuilt
-// has, which must be the binaries for all targets. Where npm is told to (NPM_CONFIG_PROVENANCE), each
-// package says which commit and which workflow it was made of.
+// Publishes the platform packages first, then forkline, which depends on them. Uses native/prebuilt,
+// which must have the binaries for all targets. With npm's provenance (NPM_CONFIG_PROVENANCE), each
+// package names the commit and the workflow that it was made from.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// Puts together what is published, in a directory of its own: so nothing that a release needs (the
-// optionalDependencies, the platform packages) is ever written into the checkout, and nothing stale
-// in dist/ is packed. It needs no network.
+// Collects the published files in a directory of its own, so that nothing that a release needs (the
+// optionalDependencies, the platform packages) is written into the checkout, and no old file of dist/ is
+// packed. Needs no network.
 
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -20,12 +20,12 @@ const FAR = 'forkline-far';
 /** @typedef {{ main: string, platforms: string[], fars: string[] }} Staged Directories, each a package. */
 
 /**
- * Stages the main package, a package for each machine that there are binaries for, and one for each kind
- * of processor with the far side without Node, which nobody gets who does not ask for it.
+ * Stages the main package, a package for each machine with built binaries, and one for each kind of
+ * processor with the far side without Node, which is installed only on request.
  *
  * @param {string} staging An empty directory.
- * @param {{ all?: boolean, publish?: boolean }} [options] `all`: refuse when a machine's are missing.
- *   `publish`: also publish the platform packages.
+ * @param {{ all?: boolean, publish?: boolean }} [options] `all`: refuse when a machine's binaries are
+ * missing. `publish`: also publish the platform packages.
  * @returns {Promise<Staged>}
  */
 export async function stage(staging, { all = false, publish = false } = {}) {
@@ -65,9 +65,9 @@ const machineOf = (target) => parseTriple(target).platformArchABI;
 const farOf = (target) => `far-${parseTriple(target).platform}-${parseTriple(target).arch}`;
 
 /**
- * The main package, with TypeScript compiled anew. The checkout's scripts stay behind: npm warns
- * about a `prepare` in what it installs, although it never runs one there. So does "gypfile": no
- * binding.gyp is published, since other package managers build wherever they see one.
+ * Stages the main package, with TypeScript compiled anew. The checkout's scripts are left out, since npm
+ * warns about a `prepare` in a package that it installs, although it never runs one there. So is
+ * "gypfile": no binding.gyp is published, since other package managers build wherever they see one.
  * @param {string} staging
  * @param {Record<string, unknown> & { files: string[], napi: object }} manifest
  * @param {readonly string[]} targets
@@ -75,17 +75,17 @@ const farOf = (target) => `far-${parseTriple(target).platform}-${parseTriple(tar
 function stageMain(staging, manifest, targets) {
   const { scripts, devDependencies, gypfile, workspaces, ...published } = manifest;
   for (const name of ['README.md', 'LICENSE', ...manifest.files]) {
-    // dist/ is made anew.
+    // dist/ is built anew.
     if (name !== 'dist') copy(join(root, name), join(staging, name));
   }
   const build = [join(root, 'scripts', 'build-ts.mjs'), join(staging, 'dist')];
-  // What it says goes to stderr: stdout is for a list of tarballs.
+  // The build's output goes to stderr, since stdout is for a list of tarballs.
   execFileSync(process.execPath, build, { cwd: root, stdio: ['ignore', 2, 2] });
   write(staging, { ...published, ...home(), napi: { ...manifest.napi, targets } });
 }
 
 /**
- * Copies a file or a folder, and refuses when there is none: npm would leave it out without a word.
+ * Copies a file or a folder, and fails when there is none: npm would leave it out without a message.
  * @param {string} from
  * @param {string} to
  */
@@ -95,8 +95,8 @@ function copy(from, to) {
 }
 
 /**
- * Where the sources are and faults are told: known only where the release is made, which is also
- * what a provenance statement is about.
+ * Returns the addresses of the repository and of its issues: known only where the release is made, which
+ * is also the subject of a provenance statement.
  */
 function home() {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = process.env;
@@ -110,7 +110,7 @@ function home() {
 }
 
 /**
- * A directory with the addons of these machines alone.
+ * Makes a directory with the addons of these machines only.
  * @param {string} staging
  * @param {readonly string[]} targets
  */
@@ -124,7 +124,7 @@ function gather(staging, targets) {
 }
 
 /**
- * What napi does not know of a platform package: the keeper, and what it is.
+ * Adds the keeper and the description to a platform package, which napi does not do.
  * @param {string} staging
  * @param {string} machine
  */
@@ -151,7 +151,7 @@ function completePlatform(staging, machine) {
 }
 
 /**
- * A package that installs anywhere: its file is for where it is copied to.
+ * Stages a package that installs on any machine: its file is for the machine that it is copied to.
  * @param {string} staging
  * @param {string} machine such as `far-linux-x64`
  * @param {Record<string, unknown>} main

@@ -1,8 +1,8 @@
 // Runs the texts of bash's own tests by `bash -c`, by `run()` and by a persistent shell of `session`, and
-// compares exit codes and output: `npm run test:bash -- [NAME…]` (build first). Which may differ, and why,
-// is in bash-texts/differences.json. One that is listed and does not differ is a failure too. What `bash -c`
-// itself gives in two ways, or does not end in time, is not judged. A line tells of each text. Without a
-// network, and nothing kept, all are skipped.
+// compares exit codes and output: `npm run test:bash -- [NAME…]` (build first). The allowed differences,
+// with reasons, are in bash-texts/differences.json. A listed text that does not differ is a failure too.
+// A text for which `bash -c` itself gives two results, or does not end in time, is not judged. Prints a
+// line for each text. Without a network and a cached copy, all are skipped.
 
 import {
   cpSync,
@@ -27,8 +27,8 @@ import { root } from './vitest.mjs';
 const listed = JSON.parse(readFileSync(join(root, 'scripts/bash-texts/differences.json'), 'utf8'));
 
 /**
- * Without what must differ: process ids and times, what messages call the place in which a line is
- * counted (docs/session.md), and how deep a trace says that it is.
+ * Removes parts that must differ: process ids and times, the names of places in messages with line
+ * numbers (docs/session.md), and the depth of a trace.
  * @param {Came} came
  */
 function comparable({ stdout, stderr, code }) {
@@ -47,8 +47,8 @@ const began = performance.now();
 const tally = { same: 0, listed: 0, unjudged: 0, failed: 0 };
 
 /**
- * Those of `tests`, and of `misc` in it. The `run-…` are left out: they have bash read these very texts as
- * files, and compare with what it gave its authors.
+ * Lists the texts of `tests`, and of `misc` in it. The `run-…` are left out: they make bash read these
+ * texts as files, and compare the output with that of its authors.
  * @param {string} tests
  */
 function texts(tests) {
@@ -58,10 +58,10 @@ function texts(tests) {
   return asked.length > 0 ? all.filter((name) => asked.includes(name)) : all;
 }
 
-/** Copies keep their times, by which one that was written to is told. */
+/** Copies keep their times, by which a changed one is found. */
 const COPY = { recursive: true, preserveTimestamps: true };
 
-/** Names, sizes and times of what is in a directory. @param {string} folder */
+/** Lists names, sizes and times of a directory's contents. @param {string} folder */
 function listing(folder) {
   const lines = readdirSync(folder, { recursive: true }).map((name) => {
     const { size, mtime, mode } = lstatSync(join(folder, String(name)));
@@ -72,9 +72,9 @@ function listing(folder) {
 
 /**
  * @param {string} name
- * @param {string} folder Of the worker that does it.
+ * @param {string} folder The worker's folder.
  * @param {string} tests
- * @param {string} pristine The listing of a copy to which nobody has written.
+ * @param {string} pristine The listing of an unchanged copy.
  */
 async function judge(name, folder, tests, pristine) {
   const text = readFileSync(join(tests, name), 'latin1');
@@ -89,7 +89,7 @@ async function judge(name, folder, tests, pristine) {
     const [cwd, temporary] = [join(folder, 'tests'), join(folder, 'tmp')];
     rmSync(temporary, { recursive: true, force: true });
     mkdirSync(temporary);
-    // Some texts write into their directory, and one way's files are none of the next's.
+    // Some texts write into their directory, and one way's files must not be there for the next way.
     if (listing(cwd) !== pristine) {
       rmSync(cwd, { recursive: true, force: true });
       cpSync(tests, cwd, COPY);

@@ -1,6 +1,7 @@
-// Runs tests of the native engine on the portable one: `node scripts/test-portable.mjs`. Which, which
-// of them may fail and why, is in test/engine/portable/exceptions.json. One that may fail and passes
-// is a failure too, so that the list stays true. The last line sums up: `N passed, N failed`.
+// Runs tests of the native engine on the portable one: `node scripts/test-portable.mjs`. The list of
+// tests, and of those that may fail, with reasons, is in test/engine/portable/exceptions.json. A test
+// that may fail and passes is a failure too, so that the list stays true. The last line sums up:
+// `N passed, N failed`.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +19,7 @@ const result = await runTests(list.suites, {
   env: { FORKLINE_ENGINE: 'portable' },
   quiet: true,
   mayFail: excused,
-  // Tests tell their own processes from those of others: two files at a time save half of the time.
+  // Tests distinguish their own processes from others: two files at a time save half of the time.
   parallel: ['--fileParallelism', '--maxWorkers=2'],
 });
 const { tests, failed } = result;

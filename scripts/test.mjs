@@ -1,6 +1,6 @@
-// Builds what is stale, runs the Rust tests, then the TypeScript tests, all of their output passed on as
-// it comes, in surroundings of its own (`suite/surroundings.mjs`). The last lines say what was skipped and
-// why, and sum up: `N passed, N failed`.
+// Builds what is stale, runs the Rust tests, then the TypeScript tests, with their output passed on as it
+// comes, in surroundings of its own (`suite/surroundings.mjs`). The last lines count the skipped tests, by
+// reason, and sum up: `N passed, N failed`.
 //
 //     node scripts/test.mjs              all but the slow ones
 //     node scripts/test.mjs PATH...      the TypeScript tests there, slow ones too
@@ -23,11 +23,11 @@ const { values, positionals: paths } = parseArgs({
   options: { slow: { type: 'boolean' }, all: { type: 'boolean' } },
 });
 
-/** What `--all` runs besides. */
+/** The suites that `--all` runs in addition. */
 const SUITES = ['test:portable', 'test:bash', 'test:environments'];
 
 const surroundings = makeSurroundings(root);
-/** Why tests that vitest does not know were not run. @type {string[]} */
+/** Why tests outside of vitest were not run. @type {string[]} */
 const notRun = [];
 
 /**
@@ -67,7 +67,8 @@ function run(program, args) {
 const npm = (script, ...args) => run('npm', ['run', '--silent', script, ...args]);
 
 /**
- * A run that failed without a failed test (it did not compile, a test binary crashed) counts as one.
+ * Counts a run that failed without a failed test (it did not compile, a test binary crashed) as one
+ * failure.
  * @param {boolean} ok
  * @param {Tally} tally
  * @returns {Tally}
@@ -96,8 +97,8 @@ async function rust() {
 }
 
 /**
- * Three files at a time, since tests wait half of their time: they tell their own processes from those of
- * others, and what fails beside another one is run again by itself.
+ * Runs three files at a time, since tests wait half of their time: they distinguish their own processes
+ * from others, and a file that fails is run again by itself.
  * @param {readonly string[]} flags
  */
 async function typescript(flags) {
@@ -108,7 +109,10 @@ async function typescript(flags) {
   return result;
 }
 
-/** The files that have slow tests: what others start for theirs, nobody would end where all are left out. */
+/**
+ * Lists the files that have slow tests: in a file whose tests are all left out, the processes started for
+ * them would not be ended.
+ */
 function withSlowOnes() {
   const all = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' });
   const files = all.filter((name) => name.endsWith('.test.ts')).map((name) => join('test', name));
@@ -124,7 +128,7 @@ async function suite(script) {
   const { ok, stdout } = await npm(script);
   const [, passed, failed] = /^(\d+) passed, (\d+) failed$/m.exec(lastLine(stdout)) ?? [];
   if (!ok) console.log(`failed: npm run ${script}`);
-  // One without a sum of its own is one.
+  // A suite without a sum of its own counts as one test.
   return admit(ok, { passed: Number(passed ?? (ok ? 1 : 0)), failed: Number(failed ?? 0) });
 }
 
@@ -150,7 +154,7 @@ async function everything() {
     for (const script of SUITES) tallies.push(await suite(script));
   }
   const left = await surroundings.end();
-  // A test that fails may leave what it would have removed, and has been told of already.
+  // A failed test may leave files that it would have removed, and was reported already.
   const isWrong = left.length > 0 && failed.length === 0;
   for (const line of isWrong ? left : []) console.log(`failed: ${line}`);
   tallies.push({ passed: 0, failed: isWrong ? 1 : 0 });

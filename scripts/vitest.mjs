@@ -1,6 +1,6 @@
-// Runs test files and reads the report: a file that fails is run once more by itself, since a machine
-// at work with something else makes tests about processes wait longer than they do. What passed only
-// then is told by name, for it is either such a wait or a race, and both are worth a look.
+// Runs test files and reads the report: a file that fails is run once more by itself, since on a busy
+// machine tests about processes wait longer. A test that passed only then is reported by name, since it
+// has either such a wait or a race, and both are worth a look.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -13,16 +13,19 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const ENDS = ['passed', 'failed'];
 
 /**
- * Why a test was not run, as `test/support/needs.ts` has put it down.
+ * Returns why a test was not run, as `test/support/needs.ts` has recorded it.
  * @param {TestReport} test
  */
 const reasonOf = ({ meta, tags }) =>
   meta.lacks ?? (tags.includes('slow') ? 'slow: npm run test:slow' : 'no reason given');
 
-/** The runs of vitest that are under way, for who has to end them. @type {Set<import('node:child_process').ChildProcess>} */
+/**
+ * The current runs of vitest, to be ended by the caller. @type
+ * {Set<import('node:child_process').ChildProcess>}
+ */
 export const running = new Set();
 
-/** More than so many files that fail are no accident. */
+/** The most failing files that are run again; more are no accident. */
 const MOST_AGAIN = 12;
 
 /** @typedef {{ fullName: string, status: string, failureMessages: string[], meta: { lacks?: string }, tags: string[] }} TestReport */
@@ -33,8 +36,8 @@ const MOST_AGAIN = 12;
  * @property {string} file
  * @property {string} title `file > its whole name`.
  * @property {boolean} passed
- * @property {boolean} slow Whether it is left out of `npm test`.
- * @property {string} why What it said when it failed.
+ * @property {boolean} slow Whether `npm test` leaves it out.
+ * @property {string} why The message of its failure.
  * @property {string} [skipped] Why it was not run; it has neither passed nor failed then.
  */
 
@@ -67,11 +70,11 @@ async function runOnce(args, { env, quiet = false } = {}) {
     /** @type {{ testResults: FileReport[] }} */
     const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
     const tests = testResults.flatMap(testsOf);
-    // Errors outside of all tests; or there is no such file.
+    // There were errors outside of all tests, or the file does not exist.
     const isUnexplained = code !== 0 && tests.every(({ passed, skipped }) => passed || skipped);
     return isUnexplained ? [...tests, broken(`vitest ended with ${code}`)] : tests;
   } catch (error) {
-    // It died before it could report; nothing that has run is nothing that has passed.
+    // Vitest ended before it could report; then no test counts as passed.
     return [broken(String(error))];
   } finally {
     rmSync(folder, { recursive: true });
@@ -85,7 +88,8 @@ async function runOnce(args, { env, quiet = false } = {}) {
 const broken = (why) => ({ file: '', title: 'vitest', passed: false, slow: false, why });
 
 /**
- * Each test and how it ended; a file that could not be loaded, or left something behind, counts as one.
+ * Returns each test and its result; a file that could not be loaded, or left something behind, counts as
+ * one test.
  * @param {FileReport} report
  * @returns {Test[]}
  */
@@ -104,12 +108,13 @@ function testsOf({ name, status, message, assertionResults }) {
 }
 
 /**
- * Runs test files; those in which a test failed that may not, once more by themselves.
- * @param {readonly string[]} paths What to run.
- * @param {{ env?: NodeJS.ProcessEnv, quiet?: boolean, mayFail?: ReadonlySet<string>, flags?: readonly string[], parallel?: readonly string[] }} [options]
- *   `mayFail` are titles; `flags` are arguments for vitest, `parallel` those of the first run alone.
- * @returns {Promise<{ tests: Test[], failed: Test[], passedAgain: Test[] }>} `passedAgain` has what
- *   failed first, and why; in `tests`, they have passed.
+ * Runs test files; those in which a test failed that must not, once more by themselves.
+ * @param {readonly string[]} paths Files to run.
+ * @param {{ env?: NodeJS.ProcessEnv, quiet?: boolean, mayFail?: ReadonlySet<string>, flags?: readonly
+ * string[], parallel?: readonly string[] }} [options] `mayFail` are titles; `flags` are arguments for
+ * vitest, `parallel` those of the first run alone.
+ * @returns {Promise<{ tests: Test[], failed: Test[], passedAgain: Test[] }>} `passedAgain` has the tests
+ * that failed at first, and why; in `tests`, they have passed.
  */
 export async function runTests(
   paths,
@@ -131,7 +136,7 @@ export async function runTests(
 }
 
 /**
- * Says by name what failed, and what did only the first time.
+ * Prints the names of tests that failed, and of those that failed only the first time.
  * @param {{ failed: readonly Test[], passedAgain: readonly Test[] }} result
  */
 export function tell({ failed, passedAgain }) {
@@ -144,9 +149,10 @@ export function tell({ failed, passedAgain }) {
 }
 
 /**
- * What was not run, by reason: `skipped: 12 (not root), 4 (no fish)`; empty if all was.
+ * Prints how many tests were not run, by reason: `skipped: 12 (not root), 4 (no fish)`; nothing if all
+ * were run.
  * @param {readonly Test[]} tests
- * @param {readonly string[]} others Reasons why other tests were not, one each.
+ * @param {readonly string[]} others Reasons for other tests, one each.
  */
 export function tellSkipped(tests, others = []) {
   /** @type {Map<string, number>} */

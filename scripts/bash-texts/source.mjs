@@ -1,5 +1,5 @@
-// The texts of bash's own tests, which are under the GPL and so not among ours: fetched once, checked,
-// and kept beside what npm has installed.
+// The texts of bash's own tests, which are under the GPL and so not in this repository: fetched once,
+// checked, and kept beside the packages of npm.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,7 +13,7 @@ const PLACES = [
   `http://deb.debian.org/debian/pool/main/b/bash/bash_${VERSION}.orig.tar.gz`,
   `https://snapshot.debian.org/archive/debian/20230101T000000Z/pool/main/b/bash/bash_${VERSION}.orig.tar.gz`,
 ];
-/** Programs that the texts expect on their path; without a compiler they miss them all alike. */
+/** Programs that the texts expect on their path; without a compiler all ways lack them alike. */
 const PROGRAMS = ['recho', 'zecho', 'xcase', 'printenv'];
 
 /** @param {string} place */
@@ -26,7 +26,7 @@ async function download(place) {
   return bytes;
 }
 
-/** The archive, from the first place that has it; undefined: none was reached. */
+/** Downloads the archive from the first place that has it; returns undefined when none can be reached. */
 async function archive() {
   for (const place of PLACES) {
     try {
@@ -39,8 +39,8 @@ async function archive() {
 }
 
 /**
- * Where bash's sources lie, with the programs that its tests use.
- * @returns {Promise<string | undefined>} Undefined: they cannot be had.
+ * Returns the directory of bash's sources, with the programs that its tests use.
+ * @returns {Promise<string | undefined>} Undefined: they cannot be downloaded.
  */
 export async function bashSource() {
   const cache = join(root, 'node_modules', '.cache', 'bash-texts');
@@ -55,7 +55,7 @@ export async function bashSource() {
     const unpacked = spawnSync('tar', ['xzf', 'bash.tar.gz'], { cwd: making, stdio: 'inherit' });
     if (unpacked.status !== 0) throw new Error('the archive could not be unpacked');
     const made = join(making, `bash-${VERSION}`);
-    // It is made by their configuration, of which these need nothing.
+    // Their configuration makes this file, of which these programs need nothing.
     writeFileSync(join(made, 'config.h'), '');
     const options = [
       '-w',

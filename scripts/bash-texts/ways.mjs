@@ -1,4 +1,4 @@
-// The three ways in which a text is run: by `bash -c`, by `run()`, and by a shell that lasts.
+// The three ways to run a text: by `bash -c`, by `run()`, and by a persistent shell.
 
 import { spawn } from 'node:child_process';
 import { createBashTool, run } from '../../dist/index.js';
@@ -6,10 +6,10 @@ import { createBashTool, run } from '../../dist/index.js';
 /** @typedef {{ stdout: string, stderr: string, code: unknown }} Came */
 /** @typedef {{ cwd: string, env: Record<string, string> }} Place */
 
-/** In milliseconds, for `bash -c`: a text that takes longer is not judged, and the other ways have more. */
+/** In milliseconds, for `bash -c`: a text that takes longer is not judged; the other ways have more time. */
 const LONGEST = 30_000;
 
-/** For how long, in milliseconds, output is read after the end: on a busy machine it comes late. */
+/** How long output is read after the end, in milliseconds: on a busy machine it comes late. */
 const LATE = 2000;
 
 /** The `code` of a text that has not ended within that time. */
@@ -40,7 +40,7 @@ export function byBash(text, { cwd, env }) {
     child.on('error', reject);
     child.on('exit', (status, signal) => {
       clearTimeout(timer);
-      // What still holds a pipe is not waited for longer than we would.
+      // A process that still holds a pipe is not waited for longer than forkline would.
       const late = setTimeout(() => child.stdout.destroy() && child.stderr.destroy(), LATE);
       child.on('close', () => {
         clearTimeout(late);

@@ -1,4 +1,4 @@
-// What a cut keeps of a long output, by the answer of a real tool.
+// Shows the parts of a long output that are kept, by the answer of a real tool.
 
 import { box, label, picture } from './svg.mjs';
 
@@ -6,7 +6,7 @@ const WIDTH = 760;
 const LINES = 5000;
 const LINE = 18;
 
-/** What the `workspace` tool answers to a long output, without the time that it took. */
+/** Returns the answer of the `workspace` tool to a long output, without its time. */
 async function answer() {
   const { createBashTool } = await import('../../dist/index.js');
   const bash = createBashTool({ contract: 'workspace', cwd: '/', headBytes: 64, tailBytes: 96 });
@@ -21,7 +21,7 @@ async function answer() {
 }
 
 /**
- * A long line as several.
+ * Splits a long line into several.
  * @param {string} line
  */
 const wrapped = (line) =>

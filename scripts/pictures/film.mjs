@@ -1,4 +1,4 @@
-// What a terminal has shown over time, as one SVG: a frame whenever the screen was another.
+// Records a terminal over time, as one SVG: a frame for each change of the screen.
 /** @import { IBufferCell, Terminal } from '@xterm/headless' */
 
 import { escaped } from './svg.mjs';
@@ -26,7 +26,7 @@ function lookOf(cell) {
 }
 
 /**
- * A row as pieces of one look each.
+ * Splits a row into pieces of one look each.
  * @param {Terminal} terminal
  * @param {number} row
  */
@@ -76,7 +76,8 @@ function drawScreen(terminal) {
 /** @typedef {{ svg: string, at: number }} Frame */
 
 /**
- * A frame is seen from its time to that of the next; who wants no motion sees the last.
+ * Makes the style by which a frame is visible from its time to that of the next; with reduced motion,
+ * only the last one is.
  * @param {readonly Frame[]} frames
  * @param {number} wholeMs
  */
@@ -123,7 +124,7 @@ function draw(terminal, frames, wholeMs) {
 }
 
 /**
- * Begins to look at a terminal.
+ * Begins to record a terminal.
  * @param {Terminal} terminal
  */
 export function film(terminal) {
@@ -137,7 +138,7 @@ export function film(terminal) {
   };
   const timer = setInterval(look, LOOK_MS);
   return {
-    /** The picture of all that was seen. */
+    /** Returns the picture of all recorded frames. */
     end() {
       clearInterval(timer);
       look();

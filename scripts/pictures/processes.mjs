@@ -19,7 +19,7 @@ const lane = (x, name, what) => [
 ];
 
 /**
- * When a process is at work.
+ * Draws the time in which a process works.
  * @param {keyof typeof LANES} name
  * @param {number} from
  * @param {number} to
@@ -27,7 +27,7 @@ const lane = (x, name, what) => [
  */
 const works = (name, from, to, look) => box(LANES[name] - 7, from, 14, to - from, look);
 
-/** What a command has started works beside it. */
+/** The column of a process that the command has started. */
 const DAEMON = LANES.command + 20;
 
 /**
@@ -39,7 +39,7 @@ const DAEMON = LANES.command + 20;
 function message(from, to, y, text) {
   const [start, end] = [LANES[from], LANES[to]];
   const way = Math.sign(end - start);
-  // Where no other lane is.
+  // A place without another lane.
   const middle = to === 'keeper' ? 180 : from === 'cradle' && to === 'command' ? 635 : 405;
   return [
     arrow(`M${start + way * 8} ${y}H${end - way * 9}`),

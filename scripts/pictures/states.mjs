@@ -1,4 +1,4 @@
-// How a command stands, and what leads from one state to the next.
+// Draws the states of a command, and the events between them.
 
 import { arrow, box, label, picture } from './svg.mjs';
 
@@ -19,7 +19,7 @@ const state = (x, y, look, name, lines) => [
 ];
 
 /**
- * What leads from one state to the next.
+ * Describes the event between two states.
  * @param {number} x
  * @param {number} y of the last line
  * @param {readonly string[]} lines

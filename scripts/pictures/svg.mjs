@@ -1,5 +1,5 @@
-// What the pictures are drawn with. Each has a ground of its own, so that it can be read on any page,
-// and colours for light and dark.
+// The elements that the pictures are drawn with. Each picture has its own background, so that it can be
+// read on any page, and colours for light and dark.
 
 const STYLE = `
   text { font: 14px system-ui, -apple-system, 'Segoe UI', sans-serif; fill: #1f2328; }
@@ -70,7 +70,8 @@ export const arrow = (path, look = '') =>
 export const stroke = (path, look = 'line') => `<path class="${look}" d="${path}"/>`;
 
 /**
- * @param {{ title: string, width: number, height: number, style?: string }} face `title`: what it shows, for those who do not see it.
+ * @param {{ title: string, width: number, height: number, style?: string }} face `title`: a description
+ * for screen readers.
  * @param {readonly string[]} parts
  */
 export const picture = ({ title, width, height, style = '' }, parts) =>

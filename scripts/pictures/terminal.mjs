@@ -1,5 +1,5 @@
-// Records a terminal in which somebody types `forkline run --pty`, and draws it: docs/pictures/terminal.svg.
-// Run it by hand, after a build: what it shows takes its time, which no two recordings share.
+// Records a terminal in which `forkline run --pty` is typed, and draws it: docs/pictures/terminal.svg.
+// Run it by hand, after a build: the recording takes time, and no two are equal.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ sleep 1.2
 `;
 
 /**
- * A directory with the programs that are typed.
+ * Fills a directory with the programs that are typed.
  * @param {string} directory
  */
 function install(directory) {

@@ -1,5 +1,5 @@
-// What the public face lacks: an item without a docstring, a figure without its unit, an option
-// without its default, a function that does not say what it throws.
+// Finds what the docstrings of the public interface lack: a docstring, the unit of a figure, the default
+// of an option, the errors that a function throws.
 /** @import { DeclarationReflection, ProjectReflection, Reflection, SignatureReflection, SomeType } from 'typedoc' */
 
 import { readFileSync } from 'node:fs';
@@ -19,11 +19,11 @@ const DECLARED =
   ReflectionKind.Function |
   ReflectionKind.Variable;
 
-/** What a figure counts, in its name or its docstring. */
+/** Words for the unit of a figure, in its name or its docstring. */
 const UNIT =
   /ms\b|milliseconds?|seconds?|bytes?|lines?|rows?|characters?|codes?|number|how many|\bid\b|\bkill\b/i;
 
-/** What throws: the word itself, or a check of the caller's arguments. */
+/** Code that throws: the word itself, or a check of the caller's arguments. */
 const THROWS = /\bthrow\b|\b(?:fail|readOptions|check[A-Z]\w*)\(/;
 
 /** @param {Reflection} item */
@@ -45,7 +45,7 @@ const isFigure = (type) =>
 const isAnonymous = (item) => item.parent?.kindOf(ReflectionKind.TypeLiteral) ?? false;
 
 /**
- * An object that is written in one line is told of by the docstring above it.
+ * Returns whether an item is in an object of one line, which the docstring above it describes.
  * @param {DeclarationReflection} item
  */
 function isInOneLine(item) {
@@ -57,8 +57,8 @@ function isInOneLine(item) {
 }
 
 /**
- * What a reader looks up: declarations and their members, once where they were declared. A member
- * whose type is one literal (`kind: 'exited'`) says by that all there is to say.
+ * Returns the items that readers look up: declarations and their members, once where they were declared.
+ * A member whose type is one literal (`kind: 'exited'`) needs no docstring.
  * @param {ProjectReflection} project
  */
 function itemsOf(project) {
@@ -75,14 +75,15 @@ function itemsOf(project) {
 }
 
 /**
- * An item, or the signatures that stand for it.
+ * Returns an item's signatures, or the item itself.
  * @param {DeclarationReflection} item
  * @returns {readonly (DeclarationReflection | SignatureReflection)[]}
  */
 const documentedBy = (item) => item.signatures ?? [item.getSignature ?? item];
 
 /**
- * Whether a function's own text throws; what others do that it calls, nobody can see there.
+ * Returns whether a function's own text throws; errors of the functions that it calls cannot be seen
+ * there.
  * @param {SignatureReflection | DeclarationReflection} item
  */
 function throwsItself(item) {
@@ -119,7 +120,7 @@ function faultsOf(item) {
 
 /**
  * @param {ProjectReflection} project
- * @returns {string[]} a line each: where, what, and what is missing
+ * @returns {string[]} lines with the place, the item, and what it lacks
  */
 export function faultsOfFace(project) {
   return itemsOf(project)

@@ -1,4 +1,4 @@
-// The reference as pages for a browser, in build/api: `npm run docs:api`.
+// Makes the reference as pages for a browser, in build/api: `npm run docs:api`.
 
 import { join } from 'node:path';
 import { readFace, root } from './model.mjs';

@@ -1,4 +1,5 @@
-// The public face as typedoc reads it: what each entry point of package.json offers, with its docstrings.
+// The public interface as typedoc reads it: the exports of each entry point of package.json, with their
+// docstrings.
 
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,8 +20,8 @@ function entryPoints() {
 }
 
 /**
- * What users call a module.
- * @param {string} path of it, without its ending
+ * Returns a module's name for users.
+ * @param {string} path its path, without the file extension
  */
 function nameOf(path) {
   if (path.startsWith('scripts/')) return 'other types';
@@ -28,7 +29,7 @@ function nameOf(path) {
 }
 
 /**
- * Typedoc, with what it has read.
+ * Returns typedoc, with the project that it has read.
  * @throws {Error} The sources could not be read; typedoc has printed why.
  */
 export async function readFace() {

@@ -1,4 +1,4 @@
-// What is thrown: typedoc leaves out the `{InputError}` of `@throws {InputError} Why.`.
+// Adds the names of thrown errors: typedoc leaves out the `{InputError}` of `@throws {InputError} Why.`.
 /** @import { ProjectReflection } from 'typedoc' */
 
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ function sourceOf(path) {
 }
 
 /**
- * Puts the names of errors before the words that say when they are thrown.
+ * Puts the names of errors before the text that says when they are thrown.
  * @param {ProjectReflection} project
  * @param {string} root of the repository
  */

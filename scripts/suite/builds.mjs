@@ -1,5 +1,5 @@
-// Builds what is missing or older than what it is built of, for one run at a time: another one, which
-// may be at its tests, keeps what it runs.
+// Builds files that are missing or older than their sources, for one run at a time: another run, which
+// may be testing, keeps the files that it uses.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +9,9 @@ import { builds, staleness } from './stale.mjs';
 
 /**
  * @param {string} root The checkout.
- * @param {(script: string) => Promise<boolean>} build Runs an npm script, and says whether it went well.
- * @returns {Promise<boolean>} Whether all is there that must be.
+ * @param {(script: string) => Promise<boolean>} build Runs an npm script, and returns whether it
+ * succeeded.
+ * @returns {Promise<boolean>} Whether all required files exist.
  */
 export async function buildWhatIsStale(root, build) {
   const unlock = await lock(root);
@@ -42,7 +43,7 @@ async function lock(root) {
     } catch (error) {
       if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
     }
-    // Who was killed has left it.
+    // A killed run has left the lock.
     if (!lives(readHolder(file))) rmSync(file, { force: true });
     await sleep(200);
   }

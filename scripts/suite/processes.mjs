@@ -1,11 +1,14 @@
-// Processes of this machine, for who must tell his own by what they were started with, wherever they have
-// gone since.
+// Processes of this machine, to be identified by the environment that they were started with, wherever
+// they have moved since.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** @typedef {{ pid: number, environment: readonly string[] }} Running An empty environment: it has ended, or is another user's. */
+/**
+ * @typedef {{ pid: number, environment: readonly string[] }} Running An empty environment: the process
+ * has ended, or is another user's.
+ */
 
-/** All but this one. @returns {Running[]} */
+/** Lists all processes except this one. @returns {Running[]} */
 export function others() {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids
@@ -35,7 +38,7 @@ export function killAll(all) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
 }

@@ -1,4 +1,4 @@
-// What is built, of what, by which script; and whether it is as new as that.
+// The built files, their sources, and the scripts that build them; and whether they are up to date.
 
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const rust = ['native', 'Cargo.toml', 'Cargo.lock', 'scripts/build-native.mjs'];
  * @property {string} made A folder.
  * @property {readonly string[]} of Files and folders; a file that was removed shows at its folder.
  * @property {string} script The npm script that makes it.
- * @property {boolean} [optional] What is tested of it is left out where it can't be built.
+ * @property {boolean} [optional] Its tests are skipped where it cannot be built.
  */
 
 /** @type {readonly Build[]} */
@@ -26,7 +26,7 @@ export const builds = [
 ];
 
 /**
- * A path and all that is below it, without what is built.
+ * Returns a path and all paths below it, without built files.
  * @param {string} path
  * @returns {string[]}
  */
@@ -40,7 +40,7 @@ function below(path) {
 const changedAt = (path) => statSync(path).mtimeMs;
 
 /**
- * Why something has to be built; undefined if it is as new as what it is built of.
+ * Returns why something has to be built; undefined if it is newer than its sources.
  * @param {string} root The checkout.
  * @param {Build} build
  * @returns {string | undefined}

@@ -1,6 +1,6 @@
-// What a run of the tests has for itself, whoever starts it and wherever: a temporary directory, which
-// is removed at the end; a home, where the user has none; a locale that is there; the usual umask.
-// What is left in that directory, or runs with it, is left by this run and by no other.
+// The private surroundings of a run of the tests, wherever it is started: a temporary directory, which is
+// removed at the end; a home, if the user has none; a locale that exists; the usual umask. Files left in
+// that directory, and processes that use it, are this run's and no other's.
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -26,11 +26,12 @@ const PATIENCE_MS = 10_000;
 
 /**
  * @typedef {object} Surroundings
- * @property {() => Promise<string[]>} end Removes what was made, ends what still runs, and says what either was.
+ * @property {() => Promise<string[]>} end Removes what was made, ends processes that still run, and
+ * returns the names of both.
  */
 
 /**
- * Makes them, and has this process in them: its environment and its umask.
+ * Makes the surroundings, and changes this process's environment and umask to them.
  * @param {string} root The checkout.
  * @returns {Surroundings}
  */
@@ -38,7 +39,7 @@ export function makeSurroundings(root) {
   process.umask(0o022);
   const folder = realpathSync(mkdtempSync(join(suitableTmp(), 'forkline-test-')));
   const tmp = join(folder, 'tmp');
-  // Open to all, as /tmp is: root's tests run commands as others.
+  // Open to all users, like /tmp: root's tests run commands as others.
   chmodSync(folder, 0o755);
   mkdirSync(tmp);
   chmodSync(tmp, 0o1777);
@@ -46,7 +47,7 @@ export function makeSurroundings(root) {
   const made = [folder];
   const { env } = process;
   env.TMPDIR = tmp;
-  // What files of tests share, such as the packed packages.
+  // Files that test files share, such as the packed packages.
   env.FORKLINE_RUN = folder;
   env.HOME = usersHome() ?? ownHome(root, made);
   const scenes = placeOfScenes(root);
@@ -70,8 +71,8 @@ export function makeSurroundings(root) {
 }
 
 /**
- * What lies there; of the directory that all hosts of a user share, and which stays, what is in it. What a host
- * that was killed has left in that, by whose process it is named, the next one removes.
+ * Lists the files left there; for the directory that all hosts of a user share, and which stays, its
+ * contents. Files in it that are named after the process of a killed host are removed by the next host.
  * @param {string} tmp
  */
 function filesIn(tmp) {
@@ -86,8 +87,8 @@ function filesIn(tmp) {
 }
 
 /**
- * The user's TMPDIR; or /tmp, where tests can't have their files in that: it can't be written, its name is no
- * plain word of a command line or too long for a socket, or root's tests could not run others there.
+ * The user's TMPDIR; or /tmp, where tests cannot have their files in TMPDIR: it is not writable, its name
+ * is no plain word of a command line or too long for a socket, or other users could not enter it.
  */
 function suitableTmp() {
   const places = [tmpdir(), '/tmp', '/var/tmp'];
@@ -100,7 +101,7 @@ function suitableTmp() {
 }
 
 /**
- * The folder of those who are to be confined, in none that a sandbox replaces by its own.
+ * Returns the folder for sandboxed tests, outside of the directories that a sandbox replaces by its own.
  * @param {string} root
  * @returns {string | undefined}
  */
@@ -117,7 +118,7 @@ function placeOfScenes(root) {
 const isPlain = (path) => /^[\w./+-]{1,60}$/.test(path);
 
 /**
- * Whether whom the tests run commands as can get there: root has them be others, too.
+ * Returns whether the users of the tests' commands can enter a path: for root these are other users, too.
  * @param {string} path
  * @returns {boolean}
  */
@@ -136,7 +137,7 @@ function isWritable(path) {
   }
 }
 
-/** The user's home by the environment, or else by the list of users; undefined if there is none. */
+/** Returns the user's home by the environment, or by the list of users; undefined if there is none. */
 function usersHome() {
   try {
     const home = homedir();
@@ -147,9 +148,9 @@ function usersHome() {
 }
 
 /**
- * Makes a home for this run, where sandboxes have no directories of their own.
+ * Makes a home for this run, outside of the directories that sandboxes replace.
  * @param {string} root
- * @param {string[]} made What has to be removed.
+ * @param {string[]} made Paths to be removed.
  */
 function ownHome(root, made) {
   mkdirSync(join(root, 'build'), { recursive: true });
@@ -158,16 +159,16 @@ function ownHome(root, made) {
   return home;
 }
 
-/** Whether bash, which says so, finds the locale that is asked for. */
+/** Returns whether the requested locale exists, by a warning of bash. */
 function isLocaleThere() {
   const { stderr } = spawnSync('bash', ['--norc', '-c', ':'], { encoding: 'utf8' });
   return !stderr?.includes('setlocale');
 }
 
 /**
- * Waits for processes with this temporary directory in their environment, and ends those that stay.
+ * Waits for processes with this temporary directory in their environment, and ends the remaining ones.
  * @param {string} tmp
- * @returns {Promise<string[]>} The command lines of those.
+ * @returns {Promise<string[]>} Their command lines.
  */
 async function endProcesses(tmp) {
   const theirs = () => others().filter(({ environment }) => environment.includes(`TMPDIR=${tmp}`));
