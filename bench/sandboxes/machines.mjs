@@ -230,7 +230,7 @@ function openAiAgents(session, hasTime) {
 }
 
 /**
- * @typedef {object} MastraSandbox What is used of it; its package is not in this repository.
+ * @typedef {object} MastraSandbox The used part of the class, whose package is not in this repository.
  * @property {() => Promise<unknown>} start
  * @property {() => Promise<unknown>} destroy
  * @property {(command: string, args: string[], options: object) => Promise<{ exitCode: number, stdout: string, stderr: string }>} executeCommand
