@@ -2,76 +2,76 @@ import type { EngineName } from './choice.js';
 import type { BackgroundProcess, BaseResult, Capture, SpillReport, StreamName } from './outcome.js';
 import type { SandboxReport } from './sandbox-report.js';
 
-/** A command with nothing left to decide. Times in milliseconds, sizes in bytes. */
+/** A command with all options decided. Times in milliseconds, sizes in bytes. */
 export interface EngineCommand {
   readonly text: string;
-  /** A program and its arguments: they run without a shell, and the text only tells of them. */
+  /** A program and its arguments, which run without a shell; the text only describes them. */
   readonly argv: readonly string[] | undefined;
   /** Paths joined by NUL, tried in order; empty: the usual ones. */
   readonly shells: string;
   /** Entries joined by NUL, one character a byte. */
   readonly environment: string;
-  /** Absolute; undefined: the host's at the moment of the call. */
+  /** Absolute path; undefined: the host's working directory at the moment of the call. */
   readonly directory: string | undefined;
-  /** Tell where it is at its end. */
+  /** Whether to report the shell's last working directory. */
   readonly follow: boolean;
-  /** The host comes first where both want the processors. */
+  /** Whether its priority is below its host's. */
   readonly lowPriority: boolean;
-  /** The permissions that its files do not get; undefined: those of the host. */
+  /** The umask; undefined: that of the host. */
   readonly umask: number | undefined;
   /** Bytes, a pipe to write to (true), or nothing (false). */
   readonly stdin: boolean | Uint8Array;
   readonly separate: boolean;
-  /** A terminal of this size in place of all pipes. */
+  /** Size of a terminal that replaces all pipes. */
   readonly terminal: { readonly columns: number; readonly rows: number } | undefined;
   readonly headBytes: number;
   readonly tailBytes: number;
-  /** That of its output, if it is not UTF-8: for a host that decodes it. */
+  /** The encoding of its output, if it is not UTF-8: for a host that decodes it. */
   readonly encoding: string | undefined;
-  /** Deliver output while it runs. */
+  /** Whether output is delivered while the command runs, and in which form. */
   readonly listen: 'text' | 'bytes' | undefined;
   /** Whether the command waits for a slow listener. */
   readonly pause: boolean;
-  /** Absolute. */
+  /** Absolute path. */
   readonly spillPath: string | undefined;
   readonly spillMaxBytes: number;
-  /** The file is made once a stream is longer; undefined: at the start. */
+  /** The file is created once a stream is longer; undefined: at the start. */
   readonly spillAfterBytes: number | undefined;
   readonly timeoutMs: number | undefined;
   readonly graceMs: number;
-  /** `cgroup.procs` of control groups that it is to enter, joined by NUL; undefined: none. */
+  /** `cgroup.procs` of control groups for it to enter, joined by NUL; undefined: none. */
   readonly groups: string | undefined;
-  /** It is to be ended before anybody else where memory runs out. */
+  /** Whether the kernel ends it before other processes when memory runs out. */
   readonly isSacrificed: boolean;
-  /** Processor time that each of its processes may take; 0: any. */
+  /** CPU time limit of each of its processes; 0: none. */
   readonly cpuSeconds: number;
-  /** What it is to run in; then it has a directory. */
+  /** The sandbox that it runs in; then `directory` is set. */
   readonly sandbox: EngineSandbox | undefined;
 }
 
-/** A sandbox with nothing left to decide. Paths are absolute, and exist. */
+/** A sandbox with all options decided. Paths are absolute, and exist. */
 export interface EngineSandbox {
-  /** As native/keeper/src/sandbox/plan.rs reads it. */
+  /** The plan, as native/keeper/src/sandbox/plan.rs reads it. */
   readonly plan: string;
-  /** What can be written to. */
+  /** Writable paths. */
   readonly writable: readonly string[];
-  /** What can't, although it lies there. */
+  /** Protected paths below writable ones. */
   readonly kept: readonly string[];
-  /** What can't be read. */
+  /** Paths that cannot be read. */
   readonly hidden: readonly string[];
-  /** What can, although it lies there. */
+  /** Readable paths below hidden ones. */
   readonly shown: readonly string[];
-  /** Sockets of others that it may connect to. */
+  /** Paths of other processes' sockets that commands may connect to. */
   readonly sockets: readonly string[];
-  /** Whether temporary directories are its own. */
+  /** Whether it has temporary directories of its own. */
   readonly ownTmp: boolean;
-  /** Whether it has the network of the host. */
+  /** Whether it has the host's network. */
   readonly network: boolean;
-  /** Whether it reaches some hosts of that, at this port of its loopback. */
+  /** The port on its loopback of the proxy to some hosts; undefined: there is none. */
   readonly proxyPort: number | undefined;
 }
 
-/** Who is told what happens to a command. No method may throw. */
+/** Callbacks for the events of a command. No method may throw. */
 export interface CommandEvents {
   started?(pid: number): void;
   output?(stream: StreamName, chunks: readonly EngineChunk[]): void;
@@ -89,7 +89,7 @@ export interface EngineChunk {
 export type EngineEnd =
   | { readonly kind: 'neverStarted' }
   | ({ readonly kind: 'failed' } & EngineFailure)
-  /** Where it ran can't be reached any more. */
+  /** The place where it ran can no longer be reached. */
   | { readonly kind: 'lost'; readonly error: Error }
   | ({ readonly kind: 'ran' } & EngineOutcome);
 
@@ -103,11 +103,11 @@ export interface EngineFailure {
 
 /** How a command that ran has ended. */
 export interface EngineOutcome {
-  /** The portable one does not know `userMs`, `systemMs` and `peakBytes`: they are 0 then. */
+  /** `portable` does not know `userMs`, `systemMs` and `peakBytes`: they are 0 then. */
   readonly engine: EngineName;
   readonly pid: number;
   readonly cause: 'itself' | 'timedOut' | 'cancelled';
-  /** An exit code, minus a signal's number, or less than any of them when it is not known. */
+  /** An exit code, a signal's number as a negative one, or a number below all of these: not known. */
   readonly status: number;
   readonly forced: boolean;
   readonly durationMs: number;
@@ -118,13 +118,13 @@ export interface EngineOutcome {
   readonly captures: readonly Capture[];
   readonly background: readonly BackgroundProcess[];
   readonly spill: Omit<SpillReport, 'path'> | undefined;
-  /** Where it was at its end, if it was followed and that is known. */
+  /** The shell's last working directory, if it was requested and is known. */
   readonly directory: string | undefined;
-  /** Errno of why it has not come after its host; 0: it has, or was not to. */
+  /** Errno of the attempt to lower its priority; 0: done, or not requested. */
   readonly share: number;
-  /** Each line of its sandbox and by what it was kept, as `write=namespace tmp=none socket=40`. */
+  /** Each protection of its sandbox and its means, as `write=namespace tmp=none socket=40`. */
   readonly sandbox: string | undefined;
-  /** What only the machine could tell on which it ran; absent: that is this one, and was not asked. */
+  /** Facts that only the machine of the command could tell; absent: it is this one, which was not asked. */
   readonly checked?: Pick<BaseResult, 'outOfMemory' | 'sandbox' | 'spill' | 'limits'>;
 }
 
@@ -138,36 +138,37 @@ export type EngineReply =
   | ({ readonly kind: 'notDetached' } & EngineFailure)
   | { readonly kind: 'failed'; readonly errno: number; readonly message: string };
 
-/** What can be done with a command under way. None of it throws when it is over. */
+/** Controls a running command. No method throws after its end. */
 export interface CommandHandle {
-  /** Ends it: SIGTERM, grace, SIGKILL. `graceMs` in place of its own. */
+  /** Ends it: SIGTERM, grace period, SIGKILL. `graceMs` replaces its own grace period. */
   cancel(graceMs?: number): void;
-  /** Its listener can take another delivery. */
+  /** Notes that the listener can take another delivery. */
   resume(): void;
-  /** Its listener has left, and no longer holds it up. */
+  /** Notes that the listener has left, so that the command no longer waits for it. */
   detach(): void;
-  /** Resolves once the bytes are in the pipe; rejects when nobody can read them any more. */
+  /** Resolves once the bytes are in the pipe; rejects when no process can read them any more. */
   write(bytes: Uint8Array): Promise<void>;
-  /** End of file, once all is written. */
+  /** Closes the input, once all data is written. */
   endInput(): void;
-  /** Its terminal has another size from now on. */
+  /** Changes the size of its terminal. */
   resize(columns: number, rows: number): void;
-  /** Signals its process group; false when it is over. */
+  /** Signals its process group. Returns false when it has ended. */
   signal(signal: NodeJS.Signals): Promise<boolean>;
-  /** Whether the host stays alive until it is over. It does unless it is told otherwise. */
+  /** Sets whether the host stays alive until it has ended. Default: true. */
   holdHost(holds: boolean): void;
-  /** What it has printed so far; undefined when it is over. */
+  /** Returns its output so far; undefined when it has ended. */
   snapshot(): Promise<readonly Capture[] | undefined>;
-  /** Who of it runs now; undefined: that could not be looked at. */
+  /** Lists its running processes; undefined when they could not be examined. */
   members(): Promise<readonly BackgroundProcess[] | undefined>;
   /**
-   * What its sandbox keeps it from, and what the kernel has told of denials since this was asked last;
-   * undefined: it is over, or in none. Absent where nobody could tell.
+   * Returns the report on its sandbox, with the kernel's denials since the last call; undefined when it
+   * has ended, or is in none. Absent where it cannot be known.
    */
   sandbox?(): Promise<SandboxReport | undefined>;
   /**
-   * Resolves when nobody of it is left, and does not keep the host alive for that; false: nobody can
-   * tell any more. To be asked while it runs; `members()` and `cancel()` then work until it resolves.
+   * Resolves when none of its processes is left, and does not keep the host alive until then; with false
+   * when that can no longer be known. To be called while it runs; `members()` and `cancel()` then work
+   * until it resolves.
    */
   gone(): Promise<boolean>;
 }

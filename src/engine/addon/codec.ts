@@ -12,7 +12,7 @@ import type {
   SpillRecord,
 } from './native.js';
 
-/** How each field goes over to the addon: one that goes by neither way does not compile. */
+/** The way by which each field reaches the addon: a field without one does not compile. */
 const GOES_AS = {
   text: 'argument',
   argv: 'argument',
@@ -46,10 +46,10 @@ type AsNumbers = {
   [Name in keyof EngineCommand]: (typeof GOES_AS)[Name] extends 'number' ? Name : never;
 }[keyof EngineCommand];
 
-// Reused: the addon has read it when its call returns.
+// Reused for each command: the addon has read it when its call returns.
 const numbers = new Float64Array(18);
 
-/** The numbers of a command, as native/addon/src/request.rs takes them. */
+/** Encodes the numbers of a command, as native/addon/src/request.rs decodes them. */
 export function encodeNumbers(
   owner: number,
   announce: boolean,
@@ -113,9 +113,9 @@ const CAUSES = ['itself', 'timedOut', 'cancelled'] as const;
 const FIGURES_OF_OUTCOME = 10;
 const FIGURES_OF_CAPTURE = 9;
 
-/** @param figures Those of the whole batch, in the order of native/addon/src/event.rs. */
+/** @param figures Figures of the whole batch, in the order of native/addon/src/event.rs. */
 export function decodeRan(record: RanRecord, figures: Float64Array): EngineEnd & { kind: 'ran' } {
-  // By index: this is on every command's way, and destructuring an array runs an iterator.
+  // By index: every command comes through here, and destructuring an array runs an iterator.
   const first = record[2];
   const figure = (index: number): number => figures[first + index] ?? 0;
   const captures: Capture[] = [];
