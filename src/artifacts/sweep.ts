@@ -78,19 +78,19 @@ async function sweepIn(
   }
 }
 
-interface Found {
+interface FoundFile {
   readonly entry: Entry;
   readonly bytes: number;
   readonly mtimeMs: number;
 }
 
-function newestFirst(one: Found, other: Found): number {
+function newestFirst(one: FoundFile, other: FoundFile): number {
   const [a, b] = [one.entry, other.entry];
   if (a.kind === 'artifact' && b.kind === 'artifact') return b.id - a.id;
   return other.mtimeMs - one.mtimeMs;
 }
 
-async function lookAt(place: HostDirectory, entry: Entry): Promise<Found | undefined> {
+async function lookAt(place: HostDirectory, entry: Entry): Promise<FoundFile | undefined> {
   try {
     const { size, mtimeMs } = await place.look(entry.name);
     return { entry, bytes: size, mtimeMs };

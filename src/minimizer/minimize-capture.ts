@@ -104,14 +104,14 @@ async function minimizeParts(
   };
 }
 
-interface Part {
+interface ExaminedPart {
   readonly text: string;
   /** The output's line at which the part begins. */
   readonly firstLine: number;
 }
 
 /** Returns the parts to examine: all of the output, or its ends, in whole lines if there are any. */
-function partsOf(capture: Capture): Part[] {
+function partsOf(capture: Capture): ExaminedPart[] {
   if (capture.kind === 'complete') return [{ text: capture.text, firstLine: 1 }];
   const { head, tail, total } = capture;
   const tailText = tail.slice(tail.indexOf('\n') + 1) || tail;
@@ -120,7 +120,7 @@ function partsOf(capture: Capture): Part[] {
   return [{ text: head.slice(0, head.lastIndexOf('\n') + 1) || head, firstLine: 1 }, tailPart];
 }
 
-function numberFrom(part: Part | undefined, text: NumberedText): NumberedText {
+function numberFrom(part: ExaminedPart | undefined, text: NumberedText): NumberedText {
   const before = (part?.firstLine ?? 1) - 1;
   return before === 0 ? text : { ...text, numbers: text.numbers.map((each) => each + before) };
 }
@@ -148,7 +148,7 @@ function ofWhole(
 /** Makes a text of two ends: of the lines between them only their number is known. */
 function ofEnds(
   texts: readonly NumberedText[],
-  parts: readonly Part[],
+  parts: readonly ExaminedPart[],
   { tail: rawTail, dropped, total, lastLineBytes }: Capture & { readonly kind: 'cut' },
   limits: OutputLimits,
   limitBytes: number,

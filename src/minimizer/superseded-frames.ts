@@ -1,5 +1,5 @@
 /** Frames that differ only in numbers and bars. */
-interface Run {
+interface FrameRun {
   readonly shape: string;
   readonly first: string;
   last: string;
@@ -15,7 +15,7 @@ const MOST_BETWEEN = 64;
  * a counter that is drawn again and again (`3 failed, 120 passed`), the first and the last.
  */
 export class SupersededFrames {
-  readonly #runs: Run[] = [];
+  readonly #runs: FrameRun[] = [];
 
   add(text: string): void {
     const shape = shapeOf(text);

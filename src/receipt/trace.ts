@@ -27,7 +27,7 @@ export interface CommandTrace {
 const channel = tracingChannel<unknown, CommandTrace>('forkline:command');
 
 /** The end of a command: a result, or nothing when it is detached. */
-type End = ReceiptSource | undefined | Promise<ReceiptSource | undefined>;
+type TracedEnd = ReceiptSource | undefined | Promise<ReceiptSource | undefined>;
 
 /** Returns whether the channel has subscribers: if not, this check is the whole cost. */
 export function isWatched(): boolean {
@@ -43,11 +43,11 @@ export function isWatched(): boolean {
  */
 export function traceCommand<T>(
   asked: Pick<CommandTrace, 'command' | 'cwd' | 'timeoutMs' | 'detached'>,
-  start: (ended: (end: End) => void) => T,
+  start: (ended: (end: TracedEnd) => void) => T,
 ): T {
   const trace: CommandTrace = { ...asked };
   return channel.start.runStores(trace, () => {
-    const ended = inCallersContext((end: End) => void tellEnd(trace, end), undefined);
+    const ended = inCallersContext((end: TracedEnd) => void tellEnd(trace, end), undefined);
     try {
       return start(ended);
     } finally {
@@ -61,7 +61,7 @@ function isMeasured(result: ReceiptSource): result is RunResult {
   return 'cpu' in result;
 }
 
-async function tellEnd(trace: CommandTrace, end: End): Promise<void> {
+async function tellEnd(trace: CommandTrace, end: TracedEnd): Promise<void> {
   try {
     const result = await end;
     if (result !== undefined) {

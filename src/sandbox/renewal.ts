@@ -4,16 +4,16 @@ import type { SandboxPolicy } from './policy.js';
 import type { ResolvedSandbox } from './resolve.js';
 
 /** The sandboxes that commands of one policy and workspace have used. */
-interface Place {
+interface SandboxHistory {
   readonly plans: Set<string>;
   /** The plan of a new sandbox that was not reported to a command yet. */
   changed: string | undefined;
 }
 
-const MOST_PLACES = 256;
+const MOST_HISTORIES = 256;
 const MOST_PLANS = 32;
-const places = new Map<string, Place>();
-const placeOf = new WeakMap<object, Place>();
+const histories = new Map<string, SandboxHistory>();
+const historyOf = new WeakMap<object, SandboxHistory>();
 const words = new WeakMap<SandboxPolicy, string>();
 
 /**
@@ -28,17 +28,17 @@ export function rememberSandbox(
   sandbox: ResolvedSandbox,
 ): void {
   const name = `${wordsOf(policy)}\0${policy.workspace ?? directory}`;
-  const place = places.get(name) ?? { plans: new Set(), changed: undefined };
-  // Places are ordered by last use.
-  places.delete(name);
-  places.set(name, place);
-  const [first] = places.keys();
-  if (places.size > MOST_PLACES && first !== undefined) places.delete(first);
-  placeOf.set(sandbox, place);
-  if (place.plans.has(sandbox.plan)) return;
-  if (place.plans.size > 0) place.changed = sandbox.plan;
-  if (place.plans.size >= MOST_PLANS) place.plans.clear();
-  place.plans.add(sandbox.plan);
+  const history = histories.get(name) ?? { plans: new Set(), changed: undefined };
+  // Histories are ordered by last use.
+  histories.delete(name);
+  histories.set(name, history);
+  const [first] = histories.keys();
+  if (histories.size > MOST_HISTORIES && first !== undefined) histories.delete(first);
+  historyOf.set(sandbox, history);
+  if (history.plans.has(sandbox.plan)) return;
+  if (history.plans.size > 0) history.changed = sandbox.plan;
+  if (history.plans.size >= MOST_PLANS) history.plans.clear();
+  history.plans.add(sandbox.plan);
 }
 
 /** Returns a key for a policy: equal policies have the same key; of secrets only the names count. */
@@ -59,8 +59,8 @@ export function withRenewal(
   report: SandboxReport,
   sandbox: { readonly plan?: string },
 ): SandboxReport {
-  const place = placeOf.get(sandbox);
-  const isChanged = place?.changed !== undefined && place.changed === sandbox.plan;
-  if (place !== undefined && isChanged) place.changed = undefined;
+  const history = historyOf.get(sandbox);
+  const isChanged = history?.changed !== undefined && history.changed === sandbox.plan;
+  if (history !== undefined && isChanged) history.changed = undefined;
   return isChanged ? { ...report, renewed: true } : report;
 }

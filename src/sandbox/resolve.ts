@@ -10,7 +10,7 @@ import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS } from './defaults.js';
 import { OBEYED_BY_GIT } from './git/places.js';
 import { isAmong } from './paths.js';
 import { follow } from './pins/follow.js';
-import { type Asked, type Granted, grant } from './pins/granted.js';
+import { type GrantedRights, grant, type RequestedRights } from './pins/granted.js';
 import { identityOf } from './pins/identity.js';
 import { pipesOf } from './pipes.js';
 import type { SandboxPolicy } from './policy.js';
@@ -31,7 +31,7 @@ export interface ResolvedSandbox extends EngineSandbox {
 }
 
 /** A policy resolved in a directory, at a time by `performance.now()`. */
-interface Recent {
+interface CachedSandbox {
   readonly at: number;
   readonly resolved: ResolvedSandbox;
   /** Identities of the files that must be unchanged for the entry to be valid. */
@@ -39,13 +39,13 @@ interface Recent {
 }
 
 /** The cached data of a policy. */
-interface Known {
-  readonly recent: Map<string, Recent>;
+interface CachedPolicy {
+  readonly recent: Map<string, CachedSandbox>;
   /** By base directory: the paths that first got rights. */
-  readonly pinned: Map<string, Asked>;
+  readonly pinned: Map<string, RequestedRights>;
 }
 
-const known = new WeakMap<SandboxPolicy, Known>();
+const known = new WeakMap<SandboxPolicy, CachedPolicy>();
 
 /**
  * Resolves a policy in a directory. Policies are compared by identity: the first call decides which files
@@ -91,8 +91,8 @@ function resolveNow(
   policy: SandboxPolicy,
   cwd: string,
   base: string,
-  granted: Granted,
-): Omit<Recent, 'at'> {
+  granted: GrantedRights,
+): Omit<CachedSandbox, 'at'> {
   const { filesystem = {} } = policy;
   const home = homedir();
   const all = (paths: readonly string[]) => paths.map((path) => absoluteIn(base, path));
@@ -135,7 +135,7 @@ function resolveNow(
 function askedBy(
   { mode, filesystem = {}, allowUnixSockets = [] }: SandboxPolicy,
   base: string,
-): Asked {
+): RequestedRights {
   const isWorkspace = (mode ?? 'workspace-write') === 'workspace-write';
   if (isWorkspace && base === '/') {
     throw new InputError(
@@ -185,9 +185,9 @@ function proxyEntries({ network, secrets = {} }: SandboxPolicy): readonly string
 
 function planned(
   policy: SandboxPolicy,
-  { git }: Granted,
+  { git }: GrantedRights,
   sandbox: Omit<ResolvedSandbox, 'plan'>,
-): Omit<Recent, 'at'> {
+): Omit<CachedSandbox, 'at'> {
   const entries = (word: string, paths: readonly string[]): string =>
     paths.map((path) => `${word}\0${path}\0`).join('');
   // A file that was replaced by then is not the one that was meant: it makes another plan, and so another

@@ -81,9 +81,9 @@ function isReadAsWritten(script: ParsedScript | undefined): boolean {
   return script.errors === undefined || script.errors.length === 0;
 }
 
-type Piece = Omit<WordToken, 'place'>;
+type UnplacedToken = Omit<WordToken, 'place'>;
 
-function tokenOf(word: Word): Piece | undefined {
+function tokenOf(word: Word): UnplacedToken | undefined {
   const parts = word.parts ?? [];
   const count = word.parts === undefined ? 0 : parts.findIndex(({ type }) => type !== 'Literal');
   const after = count === -1 ? undefined : parts[count];

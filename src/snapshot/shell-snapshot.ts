@@ -44,7 +44,7 @@ interface SnapshotSource {
   readonly mayKeep: (name: string, declaration: string) => boolean;
 }
 
-type Variables = Readonly<Record<string, string | undefined>> | undefined;
+type GivenVariables = Readonly<Record<string, string | undefined>> | undefined;
 
 /** A snapshot that commands can use. */
 export interface ReadySnapshot {
@@ -55,7 +55,7 @@ export interface ReadySnapshot {
    *
    * @param variables Variables that the tool's owner and the call have set.
    */
-  readonly textFor: (command: string, variables: Variables) => string;
+  readonly textFor: (command: string, variables: GivenVariables) => string;
   /** `PATH` after the rc file. */
   readonly path: string;
   /** Variables that the rc file has exported. */
@@ -204,7 +204,7 @@ export class ShellSnapshot {
  * Returns whether variables make the shell run code of the caller's first, or read its text by other
  * rules.
  */
-function steersShell(variables: Variables): boolean {
+function steersShell(variables: GivenVariables): boolean {
   return Object.entries(variables ?? {}).some(
     ([name, value]) => value !== undefined && isShellVariable(name),
   );

@@ -25,7 +25,7 @@ interface LineFileOptions {
 }
 
 /** Makes a line, with its newline, that also reports how many lines before it are missing. */
-type Line = (lost: number) => string;
+type LineMaker = (lost: number) => string;
 
 /**
  * A file that lines are appended to, possibly by several processes. A line that cannot be written is lost
@@ -34,7 +34,7 @@ type Line = (lost: number) => string;
  */
 export class LineFile {
   readonly #options: LineFileOptions;
-  #lines: { readonly line: Line; readonly bytes: Buffer }[] = [];
+  #lines: { readonly line: LineMaker; readonly bytes: Buffer }[] = [];
   #pendingBytes = 0;
   #writing: Promise<void> | undefined;
   /** Lost lines that no written line reports yet. */
@@ -47,7 +47,7 @@ export class LineFile {
     this.#options = options;
   }
 
-  append(line: Line): void {
+  append(line: LineMaker): void {
     const bytes = Buffer.from(line(0), 'utf8');
     const pending = this.#pendingBytes + bytes.length;
     if (this.#lines.length > 0 && pending > this.#options.maxPendingBytes) {

@@ -6,7 +6,7 @@ const JOINED_BYTES = 4096;
 /** Longer pieces are split, since a piece is forgotten as a whole. */
 const PIECE_BYTES = 16 * 1024;
 
-interface Piece {
+interface RingPiece {
   readonly from: number;
   bytes: Buffer;
 }
@@ -17,7 +17,7 @@ const STANDS_FOR_BYTES = /[\uFFFD\u2400]/;
 /** The last output of a command, by positions in bytes from its start. */
 export class OutputRing {
   readonly #maxBytes: number;
-  readonly #pieces: Piece[] = [];
+  readonly #pieces: RingPiece[] = [];
   #total = 0;
   #kept = 0;
   #isExact = true;

@@ -8,7 +8,7 @@ import type {
   ClientTerminalOutput,
   ClientWatcher,
 } from './client-terminal.js';
-import { type Answer, ask, type Stop } from './client-terminal-wait.js';
+import { ask, type ClientAnswer, type Stop } from './client-terminal-wait.js';
 
 /** Why the wait for a command ended. `lost`: the client no longer answers. */
 export type StopReason = 'exited' | 'timedOut' | 'cancelled' | 'lost';
@@ -102,7 +102,7 @@ export class ClientRun {
     return false;
   }
 
-  #ask(): Promise<Answer<ClientTerminalOutput>> {
+  #ask(): Promise<ClientAnswer<ClientTerminalOutput>> {
     return ask(() => this.#handle.currentOutput(), this.#times.answerMs);
   }
 
@@ -114,7 +114,7 @@ export class ClientRun {
   }
 
   /** Takes an answer. Returns whether it says that the command has ended. */
-  #take(answer: Answer<ClientTerminalOutput>): boolean {
+  #take(answer: ClientAnswer<ClientTerminalOutput>): boolean {
     if (answer.kind === 'refused') this.#trouble = answer.error;
     if (answer.kind !== 'given') return false;
     // The answer of a client has not been validated.

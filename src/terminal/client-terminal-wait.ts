@@ -1,19 +1,19 @@
 import { settlesWithin, startTimer } from '../support/timing.js';
 
 /** The outcome of a question to the client. */
-export type Answer<T> =
+export type ClientAnswer<T> =
   | { readonly kind: 'given'; readonly value: T }
   | { readonly kind: 'refused'; readonly error: unknown }
   /** No answer came in time. */
   | { readonly kind: 'none' };
 
 /** Asks the client, and waits `waitMs` at most, since a client may be stuck. */
-export async function ask<T>(question: () => Promise<T>, waitMs: number): Promise<Answer<T>> {
+export async function ask<T>(question: () => Promise<T>, waitMs: number): Promise<ClientAnswer<T>> {
   const outcome = outcomeOf(question);
   return (await settlesWithin(outcome, waitMs)) ? outcome : { kind: 'none' };
 }
 
-async function outcomeOf<T>(question: () => Promise<T>): Promise<Answer<T>> {
+async function outcomeOf<T>(question: () => Promise<T>): Promise<ClientAnswer<T>> {
   try {
     return { kind: 'given', value: await question() };
   } catch (error) {

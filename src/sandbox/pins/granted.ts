@@ -5,7 +5,7 @@ import { follow, followTrusted } from './follow.js';
 import { identityOf } from './identity.js';
 
 /** The paths to which a policy gives rights, absolute and as they are written. */
-export interface Asked {
+export interface RequestedRights {
   /** Undefined: no workspace is writable. */
   readonly workspace: string | undefined;
   readonly temporary: readonly string[];
@@ -17,14 +17,14 @@ export interface Asked {
 }
 
 /** The real paths that get rights. */
-export interface Granted {
+export interface GrantedRights {
   /** Writable paths, git's directories elsewhere included. */
   readonly writable: readonly string[];
   readonly shown: readonly string[];
   readonly sockets: readonly string[];
   readonly git: GitPlaces;
   /** The request for the next time, with the real paths of this one. */
-  readonly again: Asked;
+  readonly again: RequestedRights;
 }
 
 /** Git directories outside of a workspace, as they were found at first; later ones do not count. */
@@ -37,7 +37,7 @@ const MOST_WORKSPACES = 1024;
  *
  * @throws {InputError} The workspace is reached by a link that a command can have made.
  */
-export function grant(asked: Asked): Granted {
+export function grant(asked: RequestedRights): GrantedRights {
   const known = new Set([...reachableDirectories(), ...rootsOf(asked)]);
   const workspace = asked.workspace && workspaceOf(asked.workspace, known);
   const temporary = realOf(asked.temporary, known);
@@ -54,7 +54,7 @@ export function grant(asked: Asked): Granted {
 }
 
 /** Returns the writable paths that are known before links in them are judged. */
-function rootsOf({ workspace, temporary, allowWrite }: Asked): readonly string[] {
+function rootsOf({ workspace, temporary, allowWrite }: RequestedRights): readonly string[] {
   const paths = [...(workspace === undefined ? [] : [workspace]), ...temporary, ...allowWrite];
   return paths.filter((path) => follow(path)?.links.length === 0);
 }

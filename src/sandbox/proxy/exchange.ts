@@ -7,7 +7,7 @@ import { messageOf } from '../../support/errors.js';
 export type RawHeaders = readonly string[];
 
 /** How a request is forwarded. */
-interface Onward {
+interface ForwardedRequest {
   /** The host of the request, as its header names it. */
   readonly authority: string;
   readonly path: string;
@@ -49,7 +49,11 @@ const NEXT_ONLY: readonly string[] = [
  * Forwards a request and returns its answer. Both are parsed and written anew, so that no server can take
  * one for several; and the host that is asked is the one in the header.
  */
-export function exchange(asked: IncomingMessage, answer: ServerResponse, onward: Onward): void {
+export function exchange(
+  asked: IncomingMessage,
+  answer: ServerResponse,
+  onward: ForwardedRequest,
+): void {
   const { authority, path, by, headers, body, back } = onward;
   const isResized = body?.isResized === true && asked.headers['content-length'] !== undefined;
   const lost = ['host', 'expect', ...(isResized ? ['content-length'] : [])];

@@ -25,7 +25,7 @@ export function authorityOf(host: string, port: number, implied: number): string
 }
 
 /** The target of a request within a connection to one host. */
-type Target =
+type RequestTarget =
   | { readonly kind: 'path'; readonly path: string }
   /** Another host, port or scheme, or no URL at all; `host`: the other host, if one is named. */
   | { readonly kind: 'elsewhere'; readonly host?: string | undefined };
@@ -35,7 +35,12 @@ type Target =
  * exactly this host and port without a user, which is converted to a path. Paths are not interpreted:
  * `//other/` is one.
  */
-export function targetAt(host: string, port: number, implied: number, target: string): Target {
+export function targetAt(
+  host: string,
+  port: number,
+  implied: number,
+  target: string,
+): RequestTarget {
   if (target.startsWith('/')) return { kind: 'path', path: target };
   const [, scheme, authority = target, path = ''] =
     /^([a-z][a-z\d+.-]*):\/\/([^/?#]*)([^#]*)/i.exec(target) ?? [];

@@ -87,7 +87,7 @@ function secretsFor({ all }: KeptSecrets, host: string): readonly KeptSecret[] {
 }
 
 /** A host whose TLS is terminated here, and the means to reach it. */
-interface Served extends Otherwise {
+interface InterceptedHost extends Otherwise {
   readonly host: string;
   readonly port: number;
   readonly substitution: Substitution;
@@ -98,7 +98,7 @@ interface Served extends Otherwise {
  * Forwards the requests for this host, with its name as `Host`. Headers such as `X-Forwarded-Host` pass:
  * how a server uses them is its own decision, and any client of it may send them.
  */
-function serve(server: Server, served: Served): void {
+function serve(server: Server, served: InterceptedHost): void {
   const { host, port, substitution, upstream } = served;
   const authority = authorityOf(host, port, HTTPS_PORT);
   server.on('request', (asked, answer) => {
@@ -138,7 +138,10 @@ function serve(server: Server, served: Served): void {
 }
 
 /** Reads the path that a request asks this host for. Undefined: it asks another host, which is denied. */
-function pathIn(asked: IncomingMessage, { host, port, rules, deny }: Served): string | undefined {
+function pathIn(
+  asked: IncomingMessage,
+  { host, port, rules, deny }: InterceptedHost,
+): string | undefined {
   const target = targetAt(host, port, HTTPS_PORT, asked.url ?? '');
   if (target.kind === 'path') return target.path;
   const rule = target.host === undefined ? undefined : denyingRule(target.host, rules);

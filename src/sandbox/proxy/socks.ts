@@ -27,7 +27,7 @@ export async function serveSocks(
   tunnel: Tunnel,
   established: Established,
 ): Promise<void> {
-  const reader = new Reader(client, first);
+  const reader = new ByteReader(client, first);
   const [, methods = 0] = await reader.take(2);
   // Only the sandbox's processes reach this loopback, so no authentication is needed.
   const isOpen = (await reader.take(methods)).includes(0);
@@ -54,7 +54,7 @@ export async function serveSocks(
   established(client, reached.socket, host, port);
 }
 
-async function readHost(reader: Reader, kind: number | undefined): Promise<string | undefined> {
+async function readHost(reader: ByteReader, kind: number | undefined): Promise<string | undefined> {
   if (kind === NAME) {
     const [length = 0] = await reader.take(1);
     return (await reader.take(length)).toString('utf8');
@@ -67,7 +67,7 @@ async function readHost(reader: Reader, kind: number | undefined): Promise<strin
 }
 
 /** Reads bytes in their order. */
-class Reader {
+class ByteReader {
   readonly #client: Socket;
   #buffer: Buffer;
 

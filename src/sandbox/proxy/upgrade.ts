@@ -5,7 +5,7 @@ import { type Back, pairsOf, type RawHeaders, withoutNames } from './exchange.js
 import { join } from './joined.js';
 
 /** A connection that is switched to another protocol. */
-interface Onward {
+interface UpgradeRequest {
   readonly authority: string;
   readonly path: string;
   readonly headers: RawHeaders;
@@ -19,7 +19,7 @@ export function upgrade(
   asked: IncomingMessage,
   client: Socket,
   head: Buffer,
-  onward: Onward,
+  onward: UpgradeRequest,
 ): void {
   const { authority, path, headers, socket, back } = onward;
   const wanted = ['Connection', 'Upgrade', 'Upgrade', asked.headers.upgrade ?? ''];

@@ -52,7 +52,7 @@ export async function incompleteIn(
   const looked = paths.filter((path) => isAmong(path, open)).slice(0, MOST_FILES);
   const working = await workingFiles(top, looked, run);
   const head = known.branch.replace(/^refs\/heads\//, '') || (positions[0]?.commit ?? '');
-  const found = new Map<string, Found>();
+  const found = new Map<string, LeftChanges>();
   for (const [index, path] of looked.entries()) {
     const file = working[index];
     const name = open.find((one) => isAmong(path, [one]));
@@ -64,7 +64,7 @@ export async function incompleteIn(
     };
     const { wanted, commits } = judgePath(positions, history, begin);
     if (wanted === undefined && commits.length === 0) continue;
-    const those = found.get(name) ?? nothingFound();
+    const those = found.get(name) ?? noChanges();
     found.set(name, those);
     if (wanted !== undefined) those[LIST_OF[wanted]].push(path);
     for (const { commit, hadPath } of commits) {
@@ -83,14 +83,14 @@ export async function incompleteIn(
 
 const LIST_OF = { head: 'changed', index: 'staged', nothing: 'leftover' } as const;
 
-interface Found {
+interface LeftChanges {
   readonly changed: string[];
   readonly staged: string[];
   readonly leftover: string[];
   readonly commits: Map<string, { changed: string[]; added: string[] }>;
 }
 
-function nothingFound(): Found {
+function noChanges(): LeftChanges {
   return { changed: [], staged: [], leftover: [], commits: new Map() };
 }
 

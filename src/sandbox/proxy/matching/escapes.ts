@@ -73,7 +73,7 @@ export function mayBeName(letter: number, isMeant: (char: number) => boolean): b
  * another. Undefined: the bytes that follow decide, and have not come yet.
  */
 export function charactersAt(excerpt: Excerpt, at: number): readonly Character[] | undefined {
-  const reader = new Reader(excerpt);
+  const reader = new EscapeReader(excerpt);
   const found = reader.read(at, MOST_LAYERS);
   return reader.isShort ? undefined : found;
 }
@@ -89,7 +89,7 @@ export function characterAt(
   return found ?? { ...plain(NOTHING, at), end };
 }
 
-class Reader {
+class EscapeReader {
   /** Whether bytes were needed that have not come yet. */
   isShort = false;
 

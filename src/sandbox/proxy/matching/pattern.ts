@@ -1,5 +1,5 @@
 /** Encoding in which a text is searched for. `exact` is not mixed with the others. */
-type Encoding =
+type SearchEncoding =
   /** These very bytes. */
   | 'exact'
   /** Any character may be escaped, and the text may be in UTF-16 or UTF-32. */
@@ -13,7 +13,7 @@ type Encoding =
 export interface Replacement {
   readonly from: string;
   readonly to: string;
-  readonly encoding: Encoding;
+  readonly encoding: SearchEncoding;
   /** Whether the replacement takes as many bytes in the stream as the text does. */
   readonly keepsLength: boolean;
 }
@@ -22,7 +22,7 @@ export interface Replacement {
 export interface Pattern {
   readonly index: number;
   readonly to: Uint8Array;
-  readonly encoding: Encoding;
+  readonly encoding: SearchEncoding;
   readonly keepsLength: boolean;
   readonly codes: Uint8Array;
   /** By a number of characters: the length of the longest border (proper prefix and suffix) of them. */
@@ -35,7 +35,7 @@ export interface Pattern {
 export const Gap = { none: 0, nothing: 1, space: 2 } as const;
 
 /** Longest run of gap characters, which bounds what is kept back. */
-export const MOST_GAPS: Readonly<Record<Encoding, number>> = {
+export const MOST_GAPS: Readonly<Record<SearchEncoding, number>> = {
   exact: 0,
   text: 6,
   base64: 256,
@@ -43,7 +43,7 @@ export const MOST_GAPS: Readonly<Record<Encoding, number>> = {
 };
 
 const AS_IT_IS = table((byte) => byte);
-const CANONICAL: Readonly<Record<Encoding, Uint8Array>> = {
+const CANONICAL: Readonly<Record<SearchEncoding, Uint8Array>> = {
   exact: AS_IT_IS,
   text: AS_IT_IS,
   base64: table((byte) => (byte === 0x2d ? 0x2b : byte === 0x5f ? 0x2f : byte)),
@@ -55,7 +55,7 @@ const BETWEEN_BYTES = table((byte) => (byte === 0 ? Gap.nothing : Gap.none));
 const BETWEEN_LINES = table((byte) =>
   byte === 0 ? Gap.nothing : [9, 10, 13, 32].includes(byte) ? Gap.space : Gap.none,
 );
-const GAPS: Readonly<Record<Encoding, Uint8Array>> = {
+const GAPS: Readonly<Record<SearchEncoding, Uint8Array>> = {
   exact: NO_GAPS,
   text: BETWEEN_BYTES,
   base64: BETWEEN_LINES,

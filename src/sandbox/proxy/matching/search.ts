@@ -1,5 +1,5 @@
-import { Candidate } from './candidate.js';
 import { BEGINS_ESCAPE, charactersAt, type Excerpt } from './escapes.js';
+import { PartialMatch } from './partial-match.js';
 import { Gap, MOST_GAPS, type Pattern } from './pattern.js';
 import type { Patterns } from './patterns.js';
 import { mayBeEscape } from './sieve.js';
@@ -31,7 +31,7 @@ const FEWEST_WAITED_FOR = 4;
  */
 export class Search {
   readonly #patterns: Patterns;
-  #candidates: Candidate[] = [];
+  #partials: PartialMatch[] = [];
   #matches: Match[] = [];
   #at = 0;
   /** End of the last match. */
@@ -47,7 +47,7 @@ export class Search {
   /** End of what can be sent on, once {@link next} has returned all matches. */
   get decided(): number {
     const starts = [
-      ...this.#candidates.map((one) => Math.max(one.begin, one.floor)),
+      ...this.#partials.map((one) => Math.max(one.begin, one.floor)),
       ...this.#matches.map(({ start }) => start),
     ];
     return starts.reduce((least, start) => Math.min(least, start), this.#at);
@@ -64,7 +64,7 @@ export class Search {
     for (;;) {
       const settled = this.#settled();
       if (settled !== undefined) return settled;
-      if (this.#candidates.length === 0) this.#skip(excerpt);
+      if (this.#partials.length === 0) this.#skip(excerpt);
       const index = this.#at - offset;
       const byte = bytes[index];
       if (byte === undefined) break;
@@ -81,7 +81,7 @@ export class Search {
       }
       this.#at += 1;
     }
-    if (isLast) this.#candidates = [];
+    if (isLast) this.#partials = [];
     return this.#settled();
   }
 
@@ -99,7 +99,7 @@ export class Search {
 
   /** Advances partial matches at the current position by a character; copies, if it is one of several. */
   #advance(code: number, end: number, isOneOfMore: boolean): void {
-    const all = this.#candidates;
+    const all = this.#partials;
     const count = all.length;
     for (let index = 0; index < count; index += 1) {
       const one = all[index];
@@ -109,43 +109,43 @@ export class Search {
       const gap = pattern.gaps[code] ?? Gap.none;
       const found = gap === Gap.none ? one.foundWith(code) : one.found;
       if (found === 0 || (gap !== Gap.none && one.gaps >= MOST_GAPS[pattern.encoding])) continue;
-      const candidate = isOneOfMore ? one.copy() : one;
-      if (gap === Gap.none) this.#extend(candidate, found, end);
+      const partial = isOneOfMore ? one.copy() : one;
+      if (gap === Gap.none) this.#extend(partial, found, end);
       else {
-        candidate.gaps += 1;
+        partial.gaps += 1;
         const isLeft = gap === Gap.space && found < FEWEST_WAITED_FOR;
-        if (isLeft) candidate.floor = Math.max(candidate.floor, end);
+        if (isLeft) partial.floor = Math.max(partial.floor, end);
       }
-      candidate.at = candidate.found === 0 ? this.#at : end;
-      if (isOneOfMore && candidate.found > 0) all.push(candidate);
+      partial.at = partial.found === 0 ? this.#at : end;
+      if (isOneOfMore && partial.found > 0) all.push(partial);
     }
   }
 
-  #extend(candidate: Candidate, found: number, end: number): void {
-    const { pattern, floor } = candidate;
-    candidate.add(this.#at, end, found);
+  #extend(partial: PartialMatch, found: number, end: number): void {
+    const { pattern, floor } = partial;
+    partial.add(this.#at, end, found);
     if (found < pattern.codes.length) return;
-    this.#matches.push(matchOf(pattern, candidate.places, floor));
-    candidate.found = pattern.borders[found] ?? 0;
+    this.#matches.push(matchOf(pattern, partial.places, floor));
+    partial.found = pattern.borders[found] ?? 0;
   }
 
   /** Drops partial matches that have failed, and those that others include. */
   #prune(): void {
-    const all = this.#candidates;
+    const all = this.#partials;
     let kept = 0;
-    for (const candidate of all) {
-      if (candidate.at <= this.#at) continue;
+    for (const partial of all) {
+      if (partial.at <= this.#at) continue;
       let isKept = true;
       for (let index = 0; index < kept && isKept; index += 1) {
         const other = all[index];
-        if (other?.includes(candidate)) isKept = false;
-        else if (other && candidate.includes(other)) {
-          all[index] = candidate;
+        if (other?.includes(partial)) isKept = false;
+        else if (other && partial.includes(other)) {
+          all[index] = partial;
           isKept = false;
         }
       }
       if (isKept) {
-        all[kept] = candidate;
+        all[kept] = partial;
         kept += 1;
       }
     }
@@ -159,7 +159,7 @@ export class Search {
     for (const pattern of begun) {
       // Those that were advanced fall back to this beginning by themselves.
       if (this.#advancedAt[pattern.index] === this.#at) continue;
-      this.#candidates.push(new Candidate(pattern, 1, [this.#at, end], end, this.#floor));
+      this.#partials.push(new PartialMatch(pattern, 1, [this.#at, end], end, this.#floor));
     }
   }
 
@@ -171,12 +171,12 @@ export class Search {
         ? match
         : best,
     );
-    if (this.#candidates.some((candidate) => candidate.begin <= first.begin)) return undefined;
+    if (this.#partials.some((partial) => partial.begin <= first.begin)) return undefined;
     this.#floor = first.end;
     this.#matches = this.#matches
       .filter(({ end }) => end > first.end)
       .map((match) => ({ ...match, start: Math.max(match.start, first.end) }));
-    for (const one of this.#candidates) one.floor = Math.max(one.floor, first.end);
+    for (const one of this.#partials) one.floor = Math.max(one.floor, first.end);
     return first;
   }
 }

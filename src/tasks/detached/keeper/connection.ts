@@ -28,7 +28,7 @@ export class KeeperSilent extends Error {
   override readonly name = 'KeeperSilent';
 }
 
-interface Asked {
+interface PendingCall {
   readonly answer: (answer: KeeperAnswer) => void;
   readonly fail: (error: Error) => void;
 }
@@ -40,7 +40,7 @@ interface Asked {
 export class KeeperConnection {
   readonly #socket: Socket;
   readonly #stream = new MessageStream();
-  readonly #asked = new Map<number, Asked>();
+  readonly #asked = new Map<number, PendingCall>();
   readonly #first: Promise<void>;
   readonly #closed: Promise<void>;
   /** Whether the keeper's exit is awaited. */

@@ -3,7 +3,7 @@ import type { Pattern } from './pattern.js';
 const SPARE_PLACES = 256;
 
 /** Partial match of a pattern: its first characters have been found. */
-export class Candidate {
+export class PartialMatch {
   /** Length of its part of `places`, which copies share until one of them needs to differ. */
   #size: number;
   /** Number of gap characters since the last one that was found. */
@@ -30,15 +30,15 @@ export class Candidate {
     return this.places[this.#size - 2 * this.found] ?? this.at;
   }
 
-  copy(): Candidate {
-    const copy = new Candidate(this.pattern, this.found, this.places, this.at, this.floor);
+  copy(): PartialMatch {
+    const copy = new PartialMatch(this.pattern, this.found, this.places, this.at, this.floor);
     copy.#size = this.#size;
     copy.gaps = this.gaps;
     return copy;
   }
 
   /** Tells whether this one, should it fail, falls back to the other one. */
-  includes(other: Candidate): boolean {
+  includes(other: PartialMatch): boolean {
     if (this.pattern !== other.pattern || this.at !== other.at) return false;
     if (this.found === other.found) return this.begin <= other.begin;
     let found = this.found;
