@@ -162,9 +162,9 @@ export class TerminalScreen {
     this.#column += text.length;
   }
 
-  /** @param isLine Whether it also ends a line of the source. */
-  newline(isLine: boolean): void {
-    if (isLine) this.#line += 1;
+  /** @param ends A line of the source, or only a row. */
+  newline(ends: 'line' | 'row'): void {
+    if (ends === 'line') this.#line += 1;
     if (this.#at === this.#rows.length - 1) {
       this.#rows.push(new Row(this.#line, this.#mostKeptWhole));
     }
@@ -234,7 +234,7 @@ export class TerminalScreen {
     this.#at = this.#rows.length - 1;
     this.#column = 0;
     this.#isAtFrame = false;
-    if (this.#row.length > 0) this.newline(false);
+    if (this.#row.length > 0) this.newline('row');
   }
 
   /** Returns every line, with the source's line on which it began. */

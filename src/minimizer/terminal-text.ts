@@ -75,7 +75,7 @@ function control(screen: TerminalScreen, text: string, at: number): number {
     case 0x0a:
     case 0x0b:
     case 0x0c:
-      screen.newline(code === 0x0a);
+      screen.newline(code === 0x0a ? 'line' : 'row');
       return at + 1;
     case 0x0d:
       screen.return();
@@ -90,7 +90,7 @@ function control(screen: TerminalScreen, text: string, at: number): number {
 }
 
 function perform(screen: TerminalScreen, sequence: Sequence): void {
-  if (sequence.kind === 'newline') screen.newline(false);
+  if (sequence.kind === 'newline') screen.newline('row');
   else if (sequence.kind === 'up') screen.vertical(-1);
   else if (sequence.kind === 'reset') screen.startBelow();
   if (sequence.kind !== 'csi' || sequence.isPrivate) return;

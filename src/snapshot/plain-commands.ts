@@ -10,7 +10,7 @@ interface PlainCommands {
   /** The variables that the text names, to read or to set them. */
   readonly variables: readonly string[];
   /** Whether text that follows would continue the last command. */
-  readonly isOpen: boolean;
+  readonly isContinued: boolean;
 }
 
 /** @returns undefined: the text is not plain. */
@@ -43,7 +43,7 @@ export function plainCommands(text: string): PlainCommands | undefined {
     }
   }
   if (toFile) return undefined;
-  return { names, variables: variablesIn(text), isOpen: name !== undefined };
+  return { names, variables: variablesIn(text), isContinued: name !== undefined };
 }
 
 /** Finds variables, those in single quotes too: some too many, but none too few. */

@@ -23,7 +23,7 @@ export class UnaffectedCommands {
   readonly #declared: ReadonlyMap<string, unknown>;
   readonly #options: readonly string[];
   readonly #cdTakesVariables: boolean;
-  readonly #thereAreSome: boolean;
+  readonly #mayBeUnaffected: boolean;
 
   constructor({ functions, aliases, options, declared }: SnapshotContents) {
     this.#functions = functions;
@@ -31,7 +31,7 @@ export class UnaffectedCommands {
     this.#declared = declared;
     this.#options = options.filter((line) => !FOR_TYPISTS.test(line));
     this.#cdTakesVariables = options.includes('shopt -s cdable_vars');
-    this.#thereAreSome =
+    this.#mayBeUnaffected =
       !functions.has(HANDLER) && ![...declared.keys()].some((name) => OF_THE_SHELL.test(name));
   }
 
@@ -41,7 +41,7 @@ export class UnaffectedCommands {
    */
   textFor(command: string): string | undefined {
     const used = new Map<string, string>();
-    if (!this.#thereAreSome || !this.#isUnaffected(command, used)) return undefined;
+    if (!this.#mayBeUnaffected || !this.#isUnaffected(command, used)) return undefined;
     const before = [...this.#options];
     if (used.size > 0) before.push('shopt -s expand_aliases', `alias -- ${aliasWords(used)}`);
     if (before.length === 0) return command;
@@ -54,19 +54,19 @@ export class UnaffectedCommands {
     if (commands === undefined || commands.variables.some((one) => this.#isOfSnapshot(one))) {
       return false;
     }
-    return commands.names.every((name) => this.#isNoFunction(name, used));
+    return commands.names.every((name) => this.#isUnaffectedName(name, used));
   }
 
   #isOfSnapshot(variable: string): boolean {
     return this.#declared.has(variable) || TELLS_OF_SHELL.test(variable);
   }
 
-  #isNoFunction(name: string, used: Map<string, string>): boolean {
+  #isUnaffectedName(name: string, used: Map<string, string>): boolean {
     if (this.#functions.has(name) || (name === 'cd' && this.#cdTakesVariables)) return false;
     const value = this.#aliases.get(name);
     if (value === undefined || used.has(name)) return true;
     // After a blank the next word may be an alias too.
-    if (/[ \t]$/.test(value) || !plainCommands(value)?.isOpen) return false;
+    if (/[ \t]$/.test(value) || !plainCommands(value)?.isContinued) return false;
     return this.#isUnaffected(value, used.set(name, value));
   }
 }

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { connect, createServer, type Server } from 'node:tls';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readBeginning } from '../../src/sandbox/proxy/client-hello.js';
+import { readFirstData } from '../../src/sandbox/proxy/client-hello.js';
 import { Authority } from '../../src/sandbox/secrets/authority.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { makeScene, people, runAs, useScenes } from '../support/sandbox.js';
@@ -54,10 +54,10 @@ describe('the beginning of TLS', () => {
           const message = hello(Buffer.concat([...before, serverName(name), ...after]));
           const records = cut(message, places).map((part) => record(part));
           const whole = Buffer.concat([...records, behind]);
-          expect(readBeginning(whole)).toEqual({ kind: 'hello', names: [name] });
+          expect(readFirstData(whole)).toEqual({ kind: 'hello', names: [name] });
           const until = Buffer.concat(records).length;
           for (let length = 1; length < until; length += 7) {
-            const { kind } = readBeginning(whole.subarray(0, length));
+            const { kind } = readFirstData(whole.subarray(0, length));
             // Records without anything in them may follow the last of it.
             if (kind !== 'hello') expect(kind).toBe('more');
           }
@@ -73,7 +73,7 @@ describe('the beginning of TLS', () => {
     const anything = fc.oneof(fc.uint8Array().map(Buffer.from), begun);
     fc.assert(
       fc.property(anything, (bytes) => {
-        expect(['more', 'other', 'broken', 'hello']).toContain(readBeginning(bytes).kind);
+        expect(['more', 'other', 'broken', 'hello']).toContain(readFirstData(bytes).kind);
       }),
     );
   });
@@ -111,7 +111,7 @@ describe('the beginning of TLS', () => {
       { kind: 'broken' },
     ],
   ])('with %s is what it is', (_, bytes, expected) => {
-    expect(readBeginning(bytes)).toEqual(expected);
+    expect(readFirstData(bytes)).toEqual(expected);
   });
 
   test('of Node itself is read', async () => {
@@ -126,7 +126,7 @@ describe('the beginning of TLS', () => {
     socket.destroy();
     server.close();
     await once(server, 'close');
-    expect(readBeginning(said)).toEqual({ kind: 'hello', names: ['some.example'] });
+    expect(readFirstData(said)).toEqual({ kind: 'hello', names: ['some.example'] });
   });
 });
 

@@ -61,8 +61,8 @@ test('the variables of a text are all that it names', () => {
 });
 
 test('a text that ends with a separator or a redirection goes on with another command', () => {
-  expect(plainCommands('ls -l')?.isOpen).toBe(true);
-  expect(plainCommands('ls -l;')?.isOpen).toBe(false);
-  expect(plainCommands('ls | ')?.isOpen).toBe(false);
-  expect(plainCommands('ls >x')?.isOpen).toBe(true);
+  expect(plainCommands('ls -l')?.isContinued).toBe(true);
+  expect(plainCommands('ls -l;')?.isContinued).toBe(false);
+  expect(plainCommands('ls | ')?.isContinued).toBe(false);
+  expect(plainCommands('ls >x')?.isContinued).toBe(true);
 });

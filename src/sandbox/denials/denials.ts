@@ -16,7 +16,7 @@ export interface HostDenial {
   readonly rule: string;
 }
 
-const NOBODY_SERVES =
+const PROXY_NOT_SERVED =
   'nobody served the hosts that it allows: none could be reached, and which were asked for nobody has seen';
 
 /** Limits for the lines and for the output that are examined. */
@@ -32,7 +32,7 @@ const ERROR_LINE =
 export type SandboxBounds = Omit<EngineSandbox, 'plan'>;
 
 /** The output of a command. */
-type Printed = Pick<MergedResult, 'output'> | Pick<SeparateResult, 'stdout' | 'stderr'>;
+type PrintedOutput = Pick<MergedResult, 'output'> | Pick<SeparateResult, 'stdout' | 'stderr'>;
 
 /**
  * Adds the sandbox's denials to a result, as far as they are known.
@@ -40,7 +40,7 @@ type Printed = Pick<MergedResult, 'output'> | Pick<SeparateResult, 'stdout' | 's
  * @param directory The command's working directory.
  * @param since When the command began, by `performance.now()`.
  */
-export async function withDenials<R extends Printed & Pick<BaseResult, 'sandbox'>>(
+export async function withDenials<R extends PrintedOutput & Pick<BaseResult, 'sandbox'>>(
   result: R,
   sandbox: EngineSandbox,
   directory: string,
@@ -56,7 +56,7 @@ export async function withDenials<R extends Printed & Pick<BaseResult, 'sandbox'
  *
  * @param denied The hosts that its proxy has denied.
  */
-export async function withDenialsWithin<R extends Printed & Pick<BaseResult, 'sandbox'>>(
+export async function withDenialsWithin<R extends PrintedOutput & Pick<BaseResult, 'sandbox'>>(
   result: R,
   sandbox: SandboxBounds,
   directory: string,
@@ -72,7 +72,7 @@ export async function withDenialsWithin<R extends Printed & Pick<BaseResult, 'sa
   const { writable } = sandbox;
   const told = { ...result.sandbox, writable, denials };
   const isUnserved = sandbox.proxyPort !== undefined && told.enforced.network !== 'proxy';
-  return { ...result, sandbox: isUnserved ? { ...told, unseen: [NOBODY_SERVES] } : told };
+  return { ...result, sandbox: isUnserved ? { ...told, unseen: [PROXY_NOT_SERVED] } : told };
 }
 
 /**
@@ -92,7 +92,7 @@ function counts({ kind, target, rule }: Denial, found: readonly Denial[]): boole
  * @param directory The command's working directory.
  */
 async function findDenials(
-  result: Printed & Pick<BaseResult, 'sandbox'>,
+  result: PrintedOutput & Pick<BaseResult, 'sandbox'>,
   sandbox: SandboxBounds,
   directory: string,
 ): Promise<readonly Denial[]> {

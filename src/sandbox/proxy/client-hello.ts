@@ -1,5 +1,5 @@
 /** The first data of a client, as far as it has come. */
-type Beginning =
+type FirstData =
   /** The data so far may become a beginning of TLS. */
   | { readonly kind: 'more' }
   /** The data is not TLS. */
@@ -36,7 +36,7 @@ const BROKEN = { kind: 'broken' } as const;
  * of servers in it (RFC 6066, 3). Where servers differ in what they accept, it is read like by the more
  * tolerant one.
  */
-export function readBeginning(bytes: Buffer): Beginning {
+export function readFirstData(bytes: Buffer): FirstData {
   const message = firstMessage(bytes);
   if ('kind' in message) return message;
   const names = namesIn(new Fields(message));
@@ -44,7 +44,7 @@ export function readBeginning(bytes: Buffer): Beginning {
 }
 
 /** Returns the body of the first message. */
-function firstMessage(bytes: Buffer): Buffer | Beginning {
+function firstMessage(bytes: Buffer): Buffer | FirstData {
   const { handshake, rest } = unwrapped(bytes);
   if (handshake.length > 0 && handshake[0] !== CLIENT_HELLO) return OTHER;
   const length = handshake.length < 4 ? 0 : handshake.readUIntBE(1, 3);
@@ -54,9 +54,9 @@ function firstMessage(bytes: Buffer): Buffer | Beginning {
 }
 
 /** Returns the contents of the records, and the state of the data after the last valid one. */
-function unwrapped(bytes: Buffer): { readonly handshake: Buffer; readonly rest: Beginning } {
+function unwrapped(bytes: Buffer): { readonly handshake: Buffer; readonly rest: FirstData } {
   const parts: Buffer[] = [];
-  const ending = (rest: Beginning) => ({ handshake: Buffer.concat(parts), rest });
+  const ending = (rest: FirstData) => ({ handshake: Buffer.concat(parts), rest });
   let at = 0;
   for (let count = 0; at < bytes.length; count += 1) {
     const isNone = count === 0 ? OTHER : BROKEN;

@@ -15,7 +15,7 @@ export interface DomainRules {
 export type DenyingRule = 'allowedDomains' | 'deniedDomains' | 'secrets';
 
 /** The result of resolving a host. */
-type Whereabouts =
+type ResolvedHost =
   | { readonly kind: 'found'; readonly addresses: readonly string[] }
   /** The name cannot be resolved. */
   | { readonly kind: 'unknown' }
@@ -70,7 +70,7 @@ export async function locate(
   host: string,
   rules: DomainRules,
   ask: (host: string) => Promise<readonly string[]> = lookUp,
-): Promise<Whereabouts> {
+): Promise<ResolvedHost> {
   const denied = denyingRule(host, rules);
   if (denied !== undefined) return { kind: 'denied', rule: denied };
   const rule = findRule(host, rules.allowedDomains) ?? '';

@@ -1,9 +1,9 @@
-import { readBeginning } from './client-hello.js';
+import { readFirstData } from './client-hello.js';
 import { type DomainRules, denyingRule } from './domains.js';
 import { canonicalHost } from './hosts.js';
-import type { Established } from './http.js';
+import type { HandleConnection } from './http.js';
 import { join, type Verdict } from './joined.js';
-import type { Deny } from './tunnel.js';
+import type { ReportDenial } from './tunnel.js';
 
 /** Fatal alerts of TLS (RFC 8446, 6), as the client reports them. */
 const UNRECOGNIZED_NAME = Buffer.from([0x15, 0x03, 0x03, 0, 2, 2, 112]);
@@ -16,9 +16,9 @@ const ASCII = /^[\x21-\x7e]+$/;
  * Joins a client with a host that is allowed, unless its TLS asks for a host that is not: a server for
  * many names, such as a CDN's, would serve that one too.
  */
-export function joiningAllowed(rules: DomainRules, deny: Deny): Established {
+export function joiningAllowed(rules: DomainRules, reportDenial: ReportDenial): HandleConnection {
   const judge = (said: Buffer): Verdict => {
-    const beginning = readBeginning(said);
+    const beginning = readFirstData(said);
     if (beginning.kind === 'more') return 'undecided';
     if (beginning.kind === 'broken') return { answer: DECODE_ERROR };
     if (beginning.kind === 'other') return 'passes';
@@ -26,7 +26,7 @@ export function joiningAllowed(rules: DomainRules, deny: Deny): Established {
       const host = ASCII.test(name) ? canonicalHost(name) : undefined;
       const rule = host === undefined ? 'allowedDomains' : denyingRule(host, rules);
       if (rule === undefined) continue;
-      deny(host ?? readable(name), rule);
+      reportDenial(host ?? readable(name), rule);
       return { answer: UNRECOGNIZED_NAME };
     }
     return 'passes';

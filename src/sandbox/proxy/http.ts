@@ -2,30 +2,39 @@ import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'n
 import type { Socket } from 'node:net';
 import { exchange, refuse } from './exchange.js';
 import { authorityOf } from './hosts.js';
-import type { Reached, Tunnel } from './tunnel.js';
+import type { ConnectResult, Tunnel } from './tunnel.js';
 
 /** Handles an established connection. */
-export type Established = (client: Socket, upstream: Socket, host: string, port: number) => void;
+export type HandleConnection = (
+  client: Socket,
+  upstream: Socket,
+  host: string,
+  port: number,
+) => void;
 
 /** Returns why a request is not forwarded; undefined: it is. */
-type Refusing = (host: string, asked: IncomingMessage) => string | undefined;
+type RefusalReason = (host: string, asked: IncomingMessage) => string | undefined;
 
 /**
  * Creates an HTTP proxy: requests with a whole URL, and CONNECT. It is given its connections.
  *
- * @param refusing Called for requests without TLS.
+ * @param refusalReason Called for requests without TLS.
  */
-export function httpProxy(tunnel: Tunnel, established: Established, refusing: Refusing): Server {
+export function httpProxy(
+  tunnel: Tunnel,
+  handleConnection: HandleConnection,
+  refusalReason: RefusalReason,
+): Server {
   const server = createServer((asked, answer) => {
     const url = URL.canParse(asked.url ?? '') ? new URL(asked.url ?? '') : undefined;
     if (url?.protocol !== 'http:') return refuse(answer, 400, 'expected an absolute http: URL');
     const port = Number(url.port || 80);
-    const forward = (reached: Reached): void => {
+    const forward = (reached: ConnectResult): void => {
       if (reached.kind !== 'connected') {
         refuse(answer, codeOf(reached), refusal(reached, url.hostname));
         return;
       }
-      const why = refusing(url.hostname, asked);
+      const why = refusalReason(url.hostname, asked);
       if (why !== undefined) {
         reached.socket.destroy();
         refuse(answer, 403, why);
@@ -51,7 +60,7 @@ export function httpProxy(tunnel: Tunnel, established: Established, refusing: Re
       }
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       if (head.length > 0) client.unshift(head);
-      established(client, reached.socket, host, Number(port));
+      handleConnection(client, reached.socket, host, Number(port));
     });
   });
   server.on('clientError', (_, client) => {
@@ -69,13 +78,13 @@ export function rawAnswer(code: number, why: string): string {
   return lines.join('\r\n');
 }
 
-type Refused = Exclude<Reached, { kind: 'connected' }>;
+type FailedConnect = Exclude<ConnectResult, { kind: 'connected' }>;
 
-function codeOf({ kind }: Refused): 403 | 502 {
+function codeOf({ kind }: FailedConnect): 403 | 502 {
   return kind === 'denied' ? 403 : 502;
 }
 
-function refusal({ kind }: Refused, host: string): string {
+function refusal({ kind }: FailedConnect, host: string): string {
   return kind === 'denied'
     ? `the sandbox does not let commands connect to ${host}`
     : `${host} can't be reached`;

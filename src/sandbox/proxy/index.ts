@@ -5,7 +5,7 @@ import { joiningAllowed } from './fronting.js';
 import { httpProxy } from './http.js';
 import { intercepting, plainRefusal } from './interception.js';
 import { serveSocks } from './socks.js';
-import { type Deny, tunnelBy } from './tunnel.js';
+import { type ReportDenial, tunnelBy } from './tunnel.js';
 
 /** A host that was denied. */
 export interface DeniedHost {
@@ -47,7 +47,7 @@ export function serveSandbox(
   secrets: KeptSecrets | undefined,
   told: (denied: DeniedHost) => void,
 ): () => void {
-  const deny: Deny = (given, rule) => {
+  const reportDenial: ReportDenial = (given, rule) => {
     const host = given.slice(0, MOST_SHOWN);
     const hosts = denied.get(plan) ?? [];
     denied.set(plan, hosts);
@@ -55,13 +55,13 @@ export function serveSandbox(
     if (hosts.length > MOST_KEPT) hosts.shift();
     told({ host, rule });
   };
-  const tunnel = tunnelBy(rules, deny);
-  const join = joiningAllowed(rules, deny);
-  const established =
-    secrets === undefined ? join : intercepting(secrets, { tunnel, deny, rules, join });
-  const http = httpProxy(tunnel, established, (host, asked) => {
+  const tunnel = tunnelBy(rules, reportDenial);
+  const join = joiningAllowed(rules, reportDenial);
+  const handleConnection =
+    secrets === undefined ? join : intercepting(secrets, { tunnel, reportDenial, rules, join });
+  const http = httpProxy(tunnel, handleConnection, (host, asked) => {
     const why = secrets && plainRefusal(secrets, host, asked);
-    if (why !== undefined) deny(host, 'secrets');
+    if (why !== undefined) reportDenial(host, 'secrets');
     return why;
   });
   const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
@@ -76,7 +76,7 @@ export function serveSandbox(
         return;
       }
       if (first[0] === SOCKS_VERSION) {
-        serveSocks(socket, first, tunnel, established).catch(() => socket.destroy());
+        serveSocks(socket, first, tunnel, handleConnection).catch(() => socket.destroy());
         return;
       }
       socket.unshift(first);

@@ -6,9 +6,9 @@ import type { KeptSecret, KeptSecrets } from '../secrets/kept.js';
 import { type DomainRules, denyingRule, findRule } from './domains.js';
 import { exchange, refuse } from './exchange.js';
 import { authorityOf, canonicalHost, targetAt } from './hosts.js';
-import { type Established, rawAnswer } from './http.js';
+import { type HandleConnection, rawAnswer } from './http.js';
 import { Substitution } from './substitution.js';
-import type { Deny, Tunnel } from './tunnel.js';
+import type { ReportDenial, Tunnel } from './tunnel.js';
 import { upgrade } from './upgrade.js';
 import { type Upstream, upstreamTo } from './upstream.js';
 
@@ -24,17 +24,17 @@ const NOT_TRUSTED = [
 ] as const;
 
 /** The handling of other connections. */
-interface Otherwise {
+interface OtherConnections {
   readonly tunnel: Tunnel;
-  readonly deny: Deny;
+  readonly reportDenial: ReportDenial;
   readonly rules: DomainRules;
   /** Joins connections to other hosts, which are not decrypted. */
-  readonly join: Established;
+  readonly join: HandleConnection;
 }
 
 /** Terminates TLS to the domains of secrets, and inserts the secrets there. */
-export function intercepting(secrets: KeptSecrets, otherwise: Otherwise): Established {
-  const { tunnel, deny, join } = otherwise;
+export function intercepting(secrets: KeptSecrets, others: OtherConnections): HandleConnection {
+  const { tunnel, reportDenial, join } = others;
   return (client, first, given, port) => {
     const host = canonicalHost(given) ?? given;
     const mine = secretsFor(secrets, host);
@@ -47,8 +47,8 @@ export function intercepting(secrets: KeptSecrets, otherwise: Otherwise): Establ
       if (reached.kind === 'connected') return reached.socket;
       throw new Error("it can't be reached");
     };
-    whenSpoken(client, first, (isTls) => {
-      if (!isTls) {
+    onFirstData(client, first, (protocol) => {
+      if (protocol === 'other') {
         join(client, first, host, port);
         return;
       }
@@ -63,10 +63,10 @@ export function intercepting(secrets: KeptSecrets, otherwise: Otherwise): Establ
         handshakeTimeout: HANDSHAKE_MS,
       });
       server.on('tlsClientError', (error) => {
-        if (NOT_TRUSTED.some((code) => hasCode(error, code))) deny(host, 'secrets');
+        if (NOT_TRUSTED.some((code) => hasCode(error, code))) reportDenial(host, 'secrets');
       });
       const substitution = new Substitution(mine);
-      serve(server, { host, port, substitution, upstream, ...otherwise });
+      serve(server, { host, port, substitution, upstream, ...others });
       server.emit('connection', client);
     });
   };
@@ -78,7 +78,7 @@ export function plainRefusal(
   host: string,
   asked: IncomingMessage,
 ): string | undefined {
-  const meant = secretsFor(secrets, host).find((one) => new Substitution([one]).isMeantBy(asked));
+  const meant = secretsFor(secrets, host).find((one) => new Substitution([one]).hasStandIn(asked));
   return meant && `the sandbox sends ${meant.name} to ${host} by https alone`;
 }
 
@@ -87,7 +87,7 @@ function secretsFor({ all }: KeptSecrets, host: string): readonly KeptSecret[] {
 }
 
 /** A host whose TLS is terminated here, and the means to reach it. */
-interface InterceptedHost extends Otherwise {
+interface InterceptedHost extends OtherConnections {
   readonly host: string;
   readonly port: number;
   readonly substitution: Substitution;
@@ -140,13 +140,13 @@ function serve(server: Server, served: InterceptedHost): void {
 /** Reads the path that a request asks this host for. Undefined: it asks another host, which is denied. */
 function pathIn(
   asked: IncomingMessage,
-  { host, port, rules, deny }: InterceptedHost,
+  { host, port, rules, reportDenial }: InterceptedHost,
 ): string | undefined {
   const target = targetAt(host, port, HTTPS_PORT, asked.url ?? '');
   if (target.kind === 'path') return target.path;
   const rule = target.host === undefined ? undefined : denyingRule(target.host, rules);
-  if (target.host === undefined || rule === undefined) deny(host, 'secrets');
-  else deny(target.host, rule);
+  if (target.host === undefined || rule === undefined) reportDenial(host, 'secrets');
+  else reportDenial(target.host, rule);
   return undefined;
 }
 
@@ -154,14 +154,18 @@ function refusal(host: string): string {
   return `within TLS to ${host} the sandbox sends on requests to that host alone`;
 }
 
-/** Waits for the first data from either side, and tells whether it is the client's and begins TLS. */
-function whenSpoken(client: Socket, upstream: Socket, tell: (isTls: boolean) => void): void {
+/** Calls `then` once either side has sent data; it is TLS if it is the client's and begins so. */
+function onFirstData(
+  client: Socket,
+  upstream: Socket,
+  then: (protocol: 'tls' | 'other') => void,
+): void {
   const settle = (): void => {
     client.off('readable', spoken).off('close', settle);
     upstream.off('readable', settle).off('close', settle);
     const first: Buffer | null = client.read();
     if (first !== null) client.unshift(first);
-    tell(first?.[0] === HANDSHAKE);
+    then(first?.[0] === HANDSHAKE ? 'tls' : 'other');
   };
   const spoken = (): void => {
     if (client.readableLength > 0 || client.readableEnded) settle();

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Established } from './http.js';
-import type { Reached, Tunnel } from './tunnel.js';
+import type { HandleConnection } from './http.js';
+import type { ConnectResult, Tunnel } from './tunnel.js';
 
 const VERSION = 5;
 const CONNECT = 1;
@@ -10,7 +10,7 @@ const IPV6 = 4;
 const NO_METHOD = 0xff;
 const NOT_SUPPORTED = 7;
 const KIND_NOT_SUPPORTED = 8;
-const CODES: Readonly<Record<Reached['kind'], number>> = {
+const CODES: Readonly<Record<ConnectResult['kind'], number>> = {
   connected: 0,
   denied: 2,
   unreachable: 4,
@@ -25,7 +25,7 @@ export async function serveSocks(
   client: Socket,
   first: Buffer,
   tunnel: Tunnel,
-  established: Established,
+  handleConnection: HandleConnection,
 ): Promise<void> {
   const reader = new ByteReader(client, first);
   const [, methods = 0] = await reader.take(2);
@@ -51,7 +51,7 @@ export async function serveSocks(
   if (reached.kind !== 'connected') return;
   const rest = reader.rest();
   if (rest.length > 0) client.unshift(rest);
-  established(client, reached.socket, host, port);
+  handleConnection(client, reached.socket, host, port);
 }
 
 async function readHost(reader: ByteReader, kind: number | undefined): Promise<string | undefined> {

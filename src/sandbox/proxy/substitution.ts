@@ -49,7 +49,7 @@ export class Substitution {
   }
 
   /** Returns whether a request has a stand-in where a value would be inserted. */
-  isMeantBy(asked: IncomingMessage): boolean {
+  hasStandIn(asked: IncomingMessage): boolean {
     const isInHeaders = sentHeaders(asked).some(([, value]) => this.#inHeader(value) !== value);
     return isInHeaders || this.#inQuery(asked.url ?? '') !== asked.url;
   }

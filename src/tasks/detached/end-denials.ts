@@ -40,8 +40,8 @@ export async function endDenials(
   }
   const hasProxy = bounds.proxyPort !== undefined;
   const noted = hasProxy ? await readDeniedHosts(directory, until) : undefined;
-  if (noted?.areAll === false) unseen.push('not all denied hosts may have been written down');
-  if (hasProxy && end.alone) unseen.push(NOBODY_SERVES);
+  if (noted?.isComplete === false) unseen.push('not all denied hosts may have been written down');
+  if (hasProxy && end.alone) unseen.push(PROXY_ENDED);
   const output = await captureOf(path).catch((error: unknown) => {
     unseen.push(`its output can't be read: ${messageOf(error)}`);
     return undefined;
@@ -55,7 +55,7 @@ export async function endDenials(
   return withEndCheckouts(directory, all.length > 0 ? { ...sandbox, unseen: all } : sandbox);
 }
 
-const NOBODY_SERVES =
+const PROXY_ENDED =
   'its host has ended before it, or may have: no host could be reached from then on, and which were asked ' +
   'for nobody has seen';
 

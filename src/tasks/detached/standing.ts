@@ -90,7 +90,7 @@ async function describeLeader(state: KeeperState): Promise<string> {
   }
 }
 
-const NOBODY_TELLS =
+const KEEPER_KILLED =
   'the process that kept it was killed: whether anybody of it still runs, nobody can tell';
 
 /** Returns the command's state for its followers. */
@@ -107,7 +107,7 @@ export async function stateOf(
     return { kind: 'ended', receipt, endedAt: standing.end.at };
   }
   if (standing.kind === 'abandoned') {
-    const receipt = await endReceipt(subject, standing.end, [], NOBODY_TELLS);
+    const receipt = await endReceipt(subject, standing.end, [], KEEPER_KILLED);
     return { kind: 'left', receipt, endedAt: standing.end.at };
   }
   const { stage } = state;

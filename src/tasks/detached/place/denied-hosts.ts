@@ -45,7 +45,7 @@ async function append(directory: string, line: string): Promise<void> {
 /** The recorded hosts, and whether the record is complete. */
 interface NotedHosts {
   readonly hosts: readonly HostDenial[];
-  readonly areAll: boolean;
+  readonly isComplete: boolean;
 }
 
 /**
@@ -61,9 +61,9 @@ export async function readDeniedHosts(directory: string, until: number): Promise
     const noted = lines.map(parseLine);
     const hosts = noted.filter((one) => one !== undefined).filter(({ at }) => at <= until);
     const areWhole = text.endsWith('\n') && !noted.includes(undefined);
-    return { hosts, areAll: areWhole && noted.length < MOST };
+    return { hosts, isComplete: areWhole && noted.length < MOST };
   } catch (error) {
-    return { hosts: [], areAll: hasCode(error, 'ENOENT') };
+    return { hosts: [], isComplete: hasCode(error, 'ENOENT') };
   }
 }
 
