@@ -65,7 +65,7 @@ describe('ids', () => {
     expect(ids.sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, index) => index));
   });
 
-  test('go on after a restart, even when what had them is gone', async () => {
+  test('go on after a restart, even when the artifacts are gone', async () => {
     const directory = newDirectory();
     const before = createArtifactStore({ directory, maxTotalBytes: 1 });
     await before.save('bash', 'a');
@@ -78,7 +78,7 @@ describe('ids', () => {
   });
 });
 
-describe('what is there', () => {
+describe('artifacts', () => {
   test('is found by its number, however many noughts are before it (Q14)', async () => {
     const store = createArtifactStore({ directory: newDirectory() });
     for (let id = 0; id < 8; id += 1) await store.save('bash', `${id}`);
@@ -115,7 +115,7 @@ describe('drafts', () => {
     expect(readdirSync(directory).sort()).toEqual(['.ids', '0.bash.log']);
   });
 
-  test('say at their end what is not in them', async () => {
+  test('say at their end how much is missing', async () => {
     const store = createArtifactStore({ directory: newDirectory(), maxBytes: 1024 });
     const draft = await store.draft('bash');
     expect(draft.maxBytes).toBe(1024);
@@ -130,7 +130,7 @@ describe('drafts', () => {
     );
   });
 
-  test('are made anew when somebody has removed the directory', async () => {
+  test('are made anew when the directory was removed', async () => {
     const store = createArtifactStore();
     const lost = await store.draft('bash');
     rmSync(dirname(lost.path), { recursive: true });
@@ -142,7 +142,7 @@ describe('drafts', () => {
 });
 
 describe('limits', () => {
-  test('the oldest go when all together are too large; the newest stays', async () => {
+  test('the oldest are removed when all together are too large; the newest stays', async () => {
     const store = createArtifactStore({ directory: newDirectory(), maxTotalBytes: 10 });
     for (const size of [4, 4, 4]) await store.save('bash', 'x'.repeat(size));
     expect(await idsOf(store)).toEqual(['1', '2']);
@@ -150,7 +150,7 @@ describe('limits', () => {
     expect(await idsOf(store)).toEqual(['3']);
   });
 
-  test('what is too old goes, but not the ids', async () => {
+  test('old artifacts are removed, but their ids are not reused', async () => {
     const directory = newDirectory();
     const old = createArtifactStore({ directory });
     await old.save('bash', 'a');
@@ -199,7 +199,7 @@ describe('the directory', () => {
     expect(readFileSync(path, 'utf8')).toBe('x');
   });
 
-  test('that others may look into is refused', async () => {
+  test('that other users may look into is refused', async () => {
     const directory = newDirectory();
     mkdirSync(directory);
     chmodSync(directory, 0o755);
@@ -210,8 +210,8 @@ describe('the directory', () => {
   });
 });
 
-describe('what is not there', () => {
-  test.each(['7', 'x', '', '../0', '-1', '1e0'])('the error for id %j says what is', async (id) => {
+describe('missing artifacts', () => {
+  test.each(['7', 'x', '', '../0', '-1', '1e0'])('the error for id %j lists ids', async (id) => {
     const store = createArtifactStore({ directory: newDirectory() });
     await expect(store.find(id)).rejects.toThrow(
       `Unknown artifact id: ${id}. No artifacts are available.`,

@@ -34,14 +34,14 @@ async function keptWith(draft: ArtifactStore['draft']) {
   return finishing;
 }
 
-test('a store that never gives a place keeps nothing, after five seconds', async () => {
+test('a store that never answers with a draft keeps nothing, after five seconds', async () => {
   expect(await keptWith(never)).toEqual({
     kind: 'failed',
     reason: 'the artifact store did not answer within 5 seconds',
   });
 });
 
-test('a place that comes too late is given back', async () => {
+test('a draft that comes too late is discarded', async () => {
   const discard = vi.fn();
   let give = (_draft: ArtifactDraft): void => {};
   const late = new Promise<ArtifactDraft>((resolve) => {
@@ -53,7 +53,7 @@ test('a place that comes too late is given back', async () => {
   expect(discard).toHaveBeenCalledOnce();
 });
 
-test('a store that never keeps what it should is waited for thirty seconds', async () => {
+test('a store that never finishes keeping an output is waited for thirty seconds', async () => {
   const reason = 'the artifact store did not answer within 30 seconds';
   expect(await keptWith(async () => draftOf())).toEqual({ kind: 'failed', reason });
   const saving = keepText(storeOf({ save: never }), 'bash', 'text');
@@ -68,11 +68,11 @@ test.each([
   ['an odd quota', async () => draftOf({ maxBytes: Number.NaN })],
   ['no artifact', async () => draftOf({ keep: async () => null as never })],
   ['an artifact without an id', async () => draftOf({ keep: async () => ({}) as never })],
-])('a store that returns %s fails, and not the command', async (_, draft) => {
+])('a store that returns %s is reported, and the command does not fail', async (_, draft) => {
   expect(await keptWith(draft as ArtifactStore['draft'])).toMatchObject({ kind: 'failed' });
 });
 
-test('a draft that cannot be given back is told of in a warning', async () => {
+test('a draft that cannot be discarded causes a warning', async () => {
   const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
   const discard = () => {
     throw new Error('no');

@@ -24,7 +24,7 @@ function withClaims(count: number): string {
   return directory;
 }
 
-test('L1: as many claims as no argument list can carry neither fail a save nor stay', {
+test('L1: more claims than fit into an argument list do not fail a save, and are removed', {
   tags: ['slow'],
 }, async () => {
   const directory = withClaims(130_000);
@@ -37,7 +37,7 @@ test('L1: as many claims as no argument list can carry neither fail a save nor s
   expect((await after.save('bash', 'x')).id).toBe('130001');
 });
 
-test('L1: one that cannot be swept keeps what comes, and says so once', async () => {
+test('L1: a directory that cannot be swept still takes artifacts, and a warning says so once', async () => {
   const directory = newDirectory();
   const first = createArtifactStore({ directory });
   await first.save('bash', 'x');
@@ -55,7 +55,7 @@ test('L1: one that cannot be swept keeps what comes, and says so once', async ()
   }
 });
 
-test('L2: a save looks at nothing but its own file, however many there are', async () => {
+test('L2: a save reads only its own file, however many there are', async () => {
   const directory = withClaims(3000);
   const store = createArtifactStore({ directory });
   await store.save('bash', 'x');
@@ -73,7 +73,7 @@ test('L2: a save looks at nothing but its own file, however many there are', asy
   }
 });
 
-test('L3: its age counts from its publication, not from its last byte', async () => {
+test("L3: an artifact's age counts from its publication, not from its last byte", async () => {
   const directory = newDirectory();
   const store = createArtifactStore({ directory, maxAgeMs: 60_000 });
   const { path, keep } = await store.draft('bash');
@@ -85,7 +85,7 @@ test('L3: its age counts from its publication, not from its last byte', async ()
   expect(await idsOf(createArtifactStore({ directory, maxAgeMs: 60_000 }))).toEqual(['0']);
 });
 
-test('L3: what was published last stays, even where its time has passed', async () => {
+test('L3: the artifact that was published last stays, even if it is too old', async () => {
   const store = createArtifactStore({ directory: newDirectory(), maxAgeMs: 1, maxTotalBytes: 3 });
   await store.save('bash', 'xx');
   await setTimeout(20);
@@ -94,7 +94,7 @@ test('L3: what was published last stays, even where its time has passed', async 
   expect(await idsOf(store)).toEqual(['1']);
 });
 
-test('H10: no id is given twice when a cleaner has removed the files', async () => {
+test('H10: no id is used twice after the files were removed', async () => {
   const directory = newDirectory();
   const given = createArtifactStore({ directory });
   const own = createArtifactStore();
@@ -111,7 +111,7 @@ test('H10: no id is given twice when a cleaner has removed the files', async () 
   await own.dispose();
 });
 
-test('H10: ids that somebody else has begun anew meanwhile are skipped', async () => {
+test('H10: ids of a counter that another process has begun anew are skipped', async () => {
   const directory = newDirectory();
   const store = createArtifactStore({ directory });
   for (let saved = 0; saved < 9; saved += 1) await store.save('bash', 'a');

@@ -19,7 +19,7 @@ const output = fc
   .array(fc.constantFrom('\n', 'a', 'bc', 'é'), { maxLength: 40 })
   .map((parts) => parts.join(''));
 
-test('bytes are those of the range, as far as there are any', async () => {
+test('a range of bytes is read, as far as it exists', async () => {
   await fc.assert(
     fc.asyncProperty(output, bound, bound, async (text, start, length) => {
       const bytes = Buffer.from(text);
@@ -32,7 +32,7 @@ test('bytes are those of the range, as far as there are any', async () => {
   );
 });
 
-test('lines are those of the range, as far as there are any', async () => {
+test('a range of lines is read, as far as it exists', async () => {
   await fc.assert(
     fc.asyncProperty(output, bound, bound, async (text, from, length) => {
       const start = from + 1;

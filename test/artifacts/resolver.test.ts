@@ -20,7 +20,7 @@ test('an artifact URL is the path of its file', async () => {
 });
 
 test.each(['artifact://', 'artifact://x', 'artifact://../0', 'artifact://0/../1', 'local://0'])(
-  '%s is none',
+  '%s is no artifact URL',
   async (url) => {
     await expect(artifactResolver(createArtifactStore()).resolve(url)).rejects.toThrow(
       `${url}: expected artifact:// and a number, such as artifact://0`,
@@ -28,7 +28,7 @@ test.each(['artifact://', 'artifact://x', 'artifact://../0', 'artifact://0/../1'
   },
 );
 
-test('of many ids the last are told', async () => {
+test('of many ids the error lists the last', async () => {
   const store = createArtifactStore({ directory: folder.file('many') });
   for (let index = 0; index < 25; index += 1) await store.save('bash', 'x');
   await expect(artifactResolver(store).resolve('artifact://99')).rejects.toThrow(

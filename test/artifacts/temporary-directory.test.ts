@@ -19,7 +19,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test('L8: what killed hosts have left goes beside the way, some at a time', async () => {
+test('L8: directories of killed hosts are removed in the background, some at a time', async () => {
   mkdirSync(home(), { mode: 0o700 });
   // No process has a number as large.
   const left = Array.from({ length: 300 }, (_, index) => `${home()}/x-99999999-${index}`);

@@ -52,7 +52,7 @@ test('entries are written in order, and flush() waits for the last one', async (
   expect(told).toEqual([]);
 });
 
-test('what is appended whenever writing comes to an end is written too', async () => {
+test('an entry that is appended when writing comes to an end is written too', async () => {
   const { log, path } = makeLog();
   const commands = Array.from({ length: 100 }, (_, index) => `echo ${index}`);
   for (const [index, command] of commands.entries()) {
@@ -120,7 +120,7 @@ test('entries that could not be written are reported once, and later in the file
   ]);
 });
 
-test('no more waits for the disk than may, and the file says what is missing', async () => {
+test('the lines that wait for the disk are limited, and the file says how many are missing', async () => {
   const { log, path, told } = makeLog({ maxPendingBytes: 2000 });
   for (let index = 0; index < 100; index += 1) log.append(entry(`echo ${index}`));
   await log.flush();
@@ -135,7 +135,7 @@ test('no more waits for the disk than may, and the file says what is missing', a
   expect(told).toEqual([expect.stringContaining('the disk is too slow')]);
 });
 
-test('a line larger than all that may wait is written when nothing else waits', async () => {
+test('a line beyond the limit is written when no other waits', async () => {
   const { log, path } = makeLog({ maxPendingBytes: 10 });
   log.append(entry('alone'));
   await log.flush();
@@ -149,7 +149,7 @@ test('a disk that is full is reported, not thrown', async () => {
   expect(told).toEqual([expect.stringContaining('/dev/full cannot be written: ENOSPC')]);
 });
 
-test('a pipe that nobody reads holds up neither a flush nor the end of the host', async () => {
+test('a pipe without a reader delays neither a flush nor the end of the host', async () => {
   const path = folder.file('pipe');
   execFileSync('mkfifo', [path]);
   const { log, told } = makeLog({ path });
@@ -158,14 +158,14 @@ test('a pipe that nobody reads holds up neither a flush nor the end of the host'
   expect(told).toEqual([expect.stringMatching(/pipe cannot be written: ENXIO/)]);
 });
 
-test('a directory is no log', async () => {
+test('a directory is refused as a log', async () => {
   const { log, told } = makeLog({ path: folder.path });
   log.append(entry('a'));
   await log.flush();
   expect(told).toEqual([expect.stringContaining('cannot be written: EISDIR')]);
 });
 
-test('a log that others may read keeps its mode and what it has', async () => {
+test('a log that other users may read keeps its mode and its contents', async () => {
   const { log, path } = makeLog();
   writeFileSync(path, `${JSON.stringify(entry('before'))}\n`);
   log.append(entry('after'));
@@ -183,7 +183,7 @@ test.each([
   expect(() => createInteractionLog(options)).toThrow(message);
 });
 
-test('whatever the command is, an entry is one line from which it can be read', () => {
+test("any command's entry is one line from which it can be read", () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.nat(50), (command, max) => {
       const line = entryLine(entry(command), max + 4);

@@ -6,7 +6,7 @@ vi.mock('node:fs/promises', async (original) => ({
   open: () => new Promise(() => {}),
 }));
 
-test('a disk that hangs holds up neither a command nor the end of its tool, and is reported', async () => {
+test('a disk that hangs delays neither a command nor the end of its tool, and is reported', async () => {
   const told: string[] = [];
   const logger = { warn: (message: string) => told.push(message) };
   const log = createInteractionLog({ path: '/log', flushMs: 200, maxPendingBytes: 500, logger });
@@ -19,7 +19,7 @@ test('a disk that hangs holds up neither a command nor the end of its tool, and 
   expect(told).toEqual(['interaction log: /log cannot be written: the disk is too slow']);
 });
 
-test('a flush is given up when its time is over', async () => {
+test('a flush ends when its time is up', async () => {
   const told: string[] = [];
   const logger = { warn: (message: string) => told.push(message) };
   const log = createInteractionLog({ path: '/log', flushMs: 100, logger });
@@ -31,7 +31,7 @@ test('a flush is given up when its time is over', async () => {
   expect(told).toEqual(['interaction log: /log cannot be written: the disk does not answer']);
 });
 
-test('C3: a flush waits for longer than the longest time that a timer of Node knows', async () => {
+test('C3: a flush can wait for longer than the longest timer of Node', async () => {
   const told: string[] = [];
   const logger = { warn: (message: string) => told.push(message) };
   const log = createInteractionLog({ path: '/log', flushMs: 2 ** 31, logger });

@@ -54,7 +54,7 @@ describe('a line about an error', () => {
   ])('%s', (line) => expect(isErrorLine(line)).toBe(true));
 });
 
-describe('a line about none', () => {
+describe('a line about no error', () => {
   test.each([
     '',
     'added 186 packages in 8s',
@@ -142,7 +142,7 @@ test.each([
   ['npm warn deprecated x', { kind: 'word', text: 'warn' }],
   ['main.go:7: x', { kind: 'place', text: 'main.go:7: x' }],
   ['0 errors', undefined],
-])('B26: one can ask why a line stays: %s', (line, reason) => {
+])('B26: explainErrorLine() says why a line stays: %s', (line, reason) => {
   expect(explainErrorLine(line)).toEqual(reason);
   expect(isErrorLine(line)).toBe(reason !== undefined);
 });

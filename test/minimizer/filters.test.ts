@@ -14,7 +14,7 @@ describe('a filter of a third party', () => {
     ]);
   });
 
-  test('B26: that is data is told once of a line that stays, and why', async () => {
+  test('B26: that is made of patterns gets one warning about a line that stays, and why', async () => {
     const gradle = createLineFilter({
       name: 'gradle',
       noise: [{ what: 'tasks', pattern: /^(?:> Task |warning: )/ }],
@@ -32,7 +32,7 @@ describe('a filter of a third party', () => {
     ]);
   });
 
-  test("B26: that is not a third party's says nothing of what has to stay", async () => {
+  test('B26: that is built in gets no warning about lines that stay', async () => {
     const { shorten, warnings } = make();
     await shorten('npm warn deprecated a@1: use b\nnpm http fetch GET 404 error\n', 'npm i');
     expect(warnings).toEqual([]);
@@ -53,7 +53,7 @@ describe('a filter of a third party', () => {
     expect(warnings).toEqual(['Output filter broken was not applied: no idea']);
   });
 
-  test('may throw half-way, or when it is asked whether it applies', async () => {
+  test('may throw half-way, or in applies()', async () => {
     const halfway: OutputFilter = {
       name: 'halfway',
       *filter() {
@@ -111,7 +111,7 @@ describe('a filter of a third party', () => {
     expect((await make({ filters: [changing] }).shorten(text)).text).toBe(text);
   });
 
-  test('is asked about the command, and told what must stay', async () => {
+  test('gets the command, and a function that tells which lines must stay', async () => {
     const asked: string[] = [];
     const stay: number[] = [];
     const filter: OutputFilter = {
@@ -129,7 +129,7 @@ describe('a filter of a third party', () => {
     expect(stay).toEqual([5]);
   });
 
-  test('is tried however long the ones before it took (Q1)', async () => {
+  test('is tried however long the filters before it took (Q1)', async () => {
     const slow: OutputFilter = {
       name: 'slow',
       filter() {

@@ -17,7 +17,7 @@ describe('lines left out', () => {
     noise: [{ what: 'noise', pattern: /^some noise/ }],
   });
 
-  test('are told by number and kind', async () => {
+  test('are reported by number and kind', async () => {
     const text = ['first', ...noise(1200), 'last', ''].join('\n');
     const result = await make({ filters: [filter] }).shorten(text);
     expect(result.text).toBe('first\n[… 1,200 lines left out: noise …]\nlast\n');
@@ -25,7 +25,7 @@ describe('lines left out', () => {
     expect(result.minimized.numbers).toEqual([1, 2, 1202]);
   });
 
-  test('of several kinds are told together', async () => {
+  test('of several kinds are reported together', async () => {
     const other = createLineFilter({
       name: 'other',
       noise: [{ what: 'chatter', pattern: /^some chatter/ }],
@@ -41,7 +41,7 @@ describe('lines left out', () => {
     expect(await shorten('a\nb\nc')).toMatchObject({ text: 'a\nb\nc', filters: [] });
   });
 
-  test('are none without a reason: other text stays as it is, byte for byte', async () => {
+  test('are only those of a filter: other text stays unchanged, byte for byte', async () => {
     const { shorten } = make();
     const text = 'a\tb  \n\n\n中\n  c';
     expect(await shorten(text, 'npm test')).toMatchObject({ text, filters: [] });
@@ -51,7 +51,7 @@ describe('lines left out', () => {
 describe('lines that are repeated', () => {
   const line = 'a line of some length that comes again';
 
-  test('say how often', async () => {
+  test('are counted', async () => {
     const { shorten } = make();
     const result = await shorten(`x\n${`${line}\n`.repeat(38)}y\n`);
     expect(result.text).toBe(`x\n${line}\n[… the line above 37 more times …]\ny\n`);
@@ -59,7 +59,7 @@ describe('lines that are repeated', () => {
     expect(result.minimized.numbers).toEqual([1, 2, 3, 40]);
   });
 
-  test('in blocks too', async () => {
+  test('are folded in blocks too', async () => {
     const { shorten } = make();
     const block = 'retrying the connection\n  in 5 seconds\n';
     expect((await shorten(block.repeat(10))).text).toBe(
@@ -67,21 +67,21 @@ describe('lines that are repeated', () => {
     );
   });
 
-  test('about errors as well, and one is always there', async () => {
+  test('about errors are folded as well, and one stays', async () => {
     const error = 'Error: connection refused by the database\n';
     expect((await make().shorten(error.repeat(5))).text).toBe(
       `${error}[… the line above 4 more times …]\n`,
     );
   });
 
-  test('stay when the option says so, or when they are short', async () => {
+  test('stay with the option off, or when they are short', async () => {
     const text = `${line}\n`.repeat(9);
     expect((await make({ repeats: false }).shorten(text)).text).toBe(text);
     expect((await make().shorten('\n\n\n\n}\n}\n}\n')).text).toBe('\n\n\n\n}\n}\n}\n');
   });
 });
 
-test('the shipped filters look at the output of what they are for, wherever it runs', () => {
+test('the built-in filters apply to their programs, however these are called', () => {
   const cargo = DEFAULT_OUTPUT_FILTERS.find(({ name }) => name === 'cargo');
   const for_ = (command: string) => cargo?.applies?.(command);
   for (const command of [
@@ -131,7 +131,7 @@ const lines = fc.oneof(
 );
 const texts = fc.array(lines, { maxLength: 80 }).map((all) => all.join('\n'));
 
-describe('whatever the output and the order of filters', () => {
+describe('for any output and any order of filters', () => {
   const everything: OutputFilter = {
     name: 'everything',
     *filter(all, mustStay) {
@@ -144,7 +144,7 @@ describe('whatever the output and the order of filters', () => {
     .shuffledSubarray([...DEFAULT_OUTPUT_FILTERS, everything], { minLength: 1 })
     .map((filters) => filters.map((filter) => ({ ...filter, applies: () => true })));
 
-  test('lines about errors survive, at least once each, and nothing vanishes silently', async () => {
+  test('lines about errors stay, at least once each, and all omissions are reported', async () => {
     await fc.assert(
       fc.asyncProperty(texts, orders, async (text, filters) => {
         const { shorten, warnings } = make({ filters });
@@ -176,7 +176,7 @@ function accountedFor(shown: readonly string[]): number {
   return count;
 }
 
-test('a megabyte leaves others their turn', async () => {
+test('a megabyte does not block the event loop', async () => {
   const text = Array.from(
     { length: 20_000 },
     (_, i) => `\x1b[32mline ${i}\x1b[0m of ordinary text`,
@@ -203,7 +203,7 @@ test.each([
   expect(performance.now() - start).toBeLessThan(1000);
 });
 
-test('B25: what is minimized is never longer in bytes', async () => {
+test('B25: minimized output is never longer in bytes', async () => {
   const lines = fc.array(fc.constantFrom('aaaaaa', 'bbbbbbbbbbbbbbbb', 'ä', 'keep', ''), {
     maxLength: 12,
   });

@@ -248,7 +248,7 @@ describe.each(Object.entries(recordings))('%s', (name, { command, atMost, errors
     }
   });
 
-  test('what it loses is noise', async () => {
+  test('only noise is left out', async () => {
     const { text } = await shorten();
     expect(text.length / raw.length).toBeLessThanOrEqual(atMost);
     await expect(text).toMatchFileSnapshot(join(folder, 'shown', name));

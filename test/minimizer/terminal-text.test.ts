@@ -43,7 +43,7 @@ describe('a broken sequence takes no text with it', () => {
     ['a string before a sequence', '\x1bPabc\x1b[31mred', 'Pabcred'],
   ])('%s', (_, text, shown) => expect(clean(text)).toBe(shown));
 
-  test('as it does where sequences are found by one expression', () => {
+  test('unlike a removal of sequences by one expression', () => {
     expect(stripVTControlCharacters('\x1bError: y')).not.toContain('Error: y');
   });
 });
@@ -79,7 +79,7 @@ describe('lines that are drawn again', () => {
   ])('%s', (_, text, shown) => expect(clean(text)).toBe(shown));
 });
 
-describe('an error that is drawn over', () => {
+describe('an error that is overwritten', () => {
   test.each([
     ['by CR', 'error: disk full\rnext\n', 'error: disk full\nnext\n'],
     ['by an erased line', 'x\nerror: disk full\n\x1b[1A\x1b[2Kok\n', 'x\nerror: disk full\nok\n'],
@@ -88,7 +88,7 @@ describe('an error that is drawn over', () => {
     ['by a second one', 'error: a\rerror: b\n', 'error: a\nerror: b\n'],
   ])('is a line of its own: %s', (_, text, shown) => expect(clean(text)).toBe(shown));
 
-  test('a counter of failures is told by its first and last frame', () => {
+  test('a counter of failures is kept by its first and last frame', () => {
     const frames = Array.from({ length: 500 }, (_, index) => `2 failed, ${index} passed\r`).join(
       '',
     );
@@ -98,7 +98,7 @@ describe('an error that is drawn over', () => {
   });
 });
 
-describe('B25: an error of which a part is drawn over does not make the text longer', () => {
+describe('B25: an error of which a part is overwritten does not make the text longer', () => {
   test.each([
     [
       'with its row where there is room',
@@ -119,7 +119,7 @@ describe('B25: an error of which a part is drawn over does not make the text lon
   });
 });
 
-test('each line knows the line of the output on which it began', () => {
+test("each line has the number of the output's line on which it began", () => {
   const text = 'one\n1%\r2%\ntwo\x1b[1A\x1b[2K\r3%\n\nthree\n';
   const { lines, numbers } = toEnd(renderTerminal(text));
   expect(lines).toEqual(['one', '3%', 'two', 'three']);
@@ -155,8 +155,8 @@ const pieces = fc.oneof(
 );
 const outputs = fc.array(pieces, { maxLength: 40 }).map((parts) => parts.join(''));
 
-describe('whatever the output', () => {
-  test('what is clean stays as it is', () => {
+describe('for any output', () => {
+  test('clean text stays unchanged', () => {
     fc.assert(fc.property(outputs, (text) => clean(clean(text)) === clean(text)));
   });
 
@@ -175,7 +175,7 @@ describe('whatever the output', () => {
     );
   });
 
-  test('text without controls stays as it is', () => {
+  test('text without controls stays unchanged', () => {
     const plain = fc.string({
       unit: fc.constantFrom('a', ' ', '\n', '\t', '中', '👍', '[', '3', 'm'),
     });

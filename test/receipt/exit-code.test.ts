@@ -10,15 +10,15 @@ test.each([
   ['kill -34 $$', {}, 162],
   ['sleep 10', { timeoutMs: 50 }, 124],
   ['sleep 10', { signal: AbortSignal.timeout(50) }, 143],
-] as const)('the end of `%s` with %j is told as %i', async (command, options, code) => {
+] as const)('the end of `%s` with %j has the exit code %i', async (command, options, code) => {
   expect(exitCodeOf((await run(command, options)).outcome)).toBe(code);
 });
 
-test('an end of which nobody knows is told as 125', () => {
+test('an unknown end has the exit code 125', () => {
   expect(exitCodeOf({ kind: 'unknown' })).toBe(125);
 });
 
-test('what was kept of a stream is one text, with a line for what was dropped', async () => {
+test('the kept parts of a stream are one text, with a line for the dropped part', async () => {
   const text = async (command: string, headBytes: number, tailBytes: number) =>
     textOf((await run(command, { headBytes, tailBytes })).output);
   expect(await text('seq 3', 10, 10)).toBe('1\n2\n3\n');

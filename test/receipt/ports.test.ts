@@ -22,7 +22,7 @@ function lineOf(bytes: Uint8Array, port: number, state: string, inode: number): 
 const port = fc.integer({ min: 1, max: 65_535 });
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 
-test('the table of the kernel is read: who listens, with address and port', () => {
+test("listening sockets are read from the kernel's table, with address and port", () => {
   const entry = fc.record({ bytes: bytes(4), port, listens: fc.boolean() });
   fc.assert(
     fc.property(fc.array(entry), (entries) => {
@@ -54,7 +54,7 @@ test('addresses of IPv6 are read, whatever is in them', () => {
   expect(parseTable(lineOf(loopback, 80, '0A', 7))).toEqual([['7', { port: 80, address: '::1' }]]);
 });
 
-test('what is no line of the table is left out', () => {
+test('lines in another format are left out', () => {
   fc.assert(fc.property(fc.string(), (text) => parseTable(text).length === 0));
   expect(parseTable(lineOf(new Uint8Array(4), 80, '0A', 7).slice(0, 60))).toEqual([]);
 });

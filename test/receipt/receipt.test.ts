@@ -15,7 +15,7 @@ const makeOwner = useOwners();
 
 const receiptFor = async (...call: Parameters<typeof run>) => receiptOf(await run(...call));
 
-test('a receipt says how a command ended and what it took, without its text and its output', async () => {
+test("a receipt has a command's end and its costs, without its text and its output", async () => {
   const receipt = await receiptFor('printf é; echo two; exit 3');
   expect(receipt).toEqual({
     pid: expect.any(Number),
@@ -30,7 +30,7 @@ test('a receipt says how a command ended and what it took, without its text and 
   expect(JSON.parse(JSON.stringify(receipt))).toEqual(receipt);
 });
 
-test('a receipt has each stream, and says which is not whole and where it is', async () => {
+test('a receipt has each stream, says which is cut, and names the file with all of it', async () => {
   const spill = folder.file('spill');
   const receipt = await receiptFor('seq 1000; echo no >&2', {
     streams: 'separate',
@@ -45,7 +45,7 @@ test('a receipt has each stream, and says which is not whole and where it is', a
   expect(receipt.kept).toEqual({ path: spill, bytes: 1000, missing: 2896 });
 });
 
-test('a receipt says what went wrong with the file for the output', async () => {
+test('a receipt has the error of the output file', async () => {
   const spill = folder.file('removed');
   const removing = `seq 9; until rm ${spill} 2>/dev/null; do sleep 0.01; done`;
   const { troubles } = await receiptFor(removing, { spill });
@@ -54,7 +54,7 @@ test('a receipt says what went wrong with the file for the output', async () => 
   ]);
 });
 
-test('a receipt says who ended a command: a deadline, a signal, kill(), or the owner', async () => {
+test('a receipt says what ended a command: a deadline, a signal, kill(), or the owner', async () => {
   const outcomeOf = async (...call: Parameters<typeof run>) => (await receiptFor(...call)).outcome;
   expect(await outcomeOf('kill -TERM $$')).toEqual({ kind: 'signaled', signal: 'SIGTERM' });
   expect(await outcomeOf('sleep 30', { timeoutMs: 50 })).toMatchObject({ kind: 'timedOut' });
@@ -79,7 +79,7 @@ test('a receipt says that the owner was disposed of, before the start and after 
   }
 });
 
-test('a receipt says whose exit code it is when a pipeline ends in a filter', async () => {
+test('a receipt names the program of the exit code when a pipeline ends in a filter', async () => {
   const piped = await receiptFor('false | tail');
   expect(piped.outcome).toEqual({ kind: 'exited', exitCode: 0 });
   expect(piped.exitCodeOf).toEqual({ program: 'tail', before: ['false'] });
@@ -100,7 +100,7 @@ function listening(host: string, file: string): string {
 }
 
 test.each(['127.0.0.1', '::1'])(
-  'a receipt names the ports of what still runs, on %s',
+  'a receipt has the ports of remaining processes, on %s',
   async (host) => {
     const owner = makeOwner();
     const file = folder.file(`port-${host.length}`);
@@ -112,7 +112,7 @@ test.each(['127.0.0.1', '::1'])(
   },
 );
 
-test('what has ended by the time of the receipt listens nowhere', async () => {
+test('a process that has ended by the time of the receipt listens nowhere', async () => {
   const owner = makeOwner();
   const result = await run(`${longSleep(812)} >/dev/null 2>&1 & true`, { owner });
   await owner.dispose();
@@ -121,7 +121,7 @@ test('what has ended by the time of the receipt listens nowhere', async () => {
   expect(troubles).toEqual([]);
 });
 
-test('a receipt says of which process the ports could not be looked at', async () => {
+test('a receipt names a process whose ports could not be read', async () => {
   chmodSync(folder.path, 0o755);
   const from = publicCopy(folder.file('package'));
   const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
@@ -139,7 +139,7 @@ test('a receipt says of which process the ports could not be looked at', async (
   });
 });
 
-test('a receipt is of a result and of nothing else', async () => {
+test('a receipt is made of a result only; other values are refused', async () => {
   const loose = receiptOf as (result: unknown) => Promise<unknown>;
   for (const value of [undefined, null, 5, {}]) {
     const error = await failureOf(loose(value));

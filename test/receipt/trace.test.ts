@@ -38,7 +38,7 @@ function watch(): readonly Told[] {
 
 const eventsOf = (told: readonly Told[]) => told.map(({ event }) => event);
 
-test('who watches commands is told of the start and of the end, with the receipt', async () => {
+test('subscribers get the start and the end of a command, with the receipt', async () => {
   const told = watch();
   const running = run('echo one; exit 3', { cwd: folder.path, timeoutMs: 5000 });
   expect(eventsOf(told)).toEqual(['start', 'end']);
@@ -56,7 +56,7 @@ test('who watches commands is told of the start and of the end, with the receipt
   expect(told[3]?.trace.receipt).toEqual(await receiptOf(result));
 });
 
-test('who watches is told why a command has no result', async () => {
+test('subscribers get the error of a command without a result', async () => {
   const told = watch();
   const error = await failureOf(run('true', { cwd: folder.file('nope') }));
   await eventually(() => expect(told).toHaveLength(5));
@@ -65,7 +65,7 @@ test('who watches is told why a command has no result', async () => {
   expect(told[4]?.trace).not.toHaveProperty('receipt');
 });
 
-test('who watches is told of a live command once it has ended, and of what its listener threw', async () => {
+test('subscribers get a live command once it has ended, and an error of its listener', async () => {
   const told = watch();
   const live = await spawn('cat', { stdin: 'pipe' });
   expect(eventsOf(told)).toEqual(['start', 'end']);
@@ -81,7 +81,7 @@ test('who watches is told of a live command once it has ended, and of what its l
   expect(told[6]).toMatchObject({ event: 'error', trace: { error: reason } });
 });
 
-test('who watches sees the commands of tools, those that outlive the host too', async () => {
+test('subscribers get the commands of tools, detached ones too', async () => {
   const told = watch();
   const tool = keep(createBashTool({ contract: 'modes', cwd: folder.path }));
   await tool.execute({ command: 'echo one' });
@@ -119,7 +119,7 @@ test('a store that is bound to the start is that of the span, in the caller’s 
   expect(spans.getStore()).toBeUndefined();
 });
 
-test('nobody who watches holds a command up, or is told of one that never began', async () => {
+test('subscribers do not delay a command, and do not get one that never began', async () => {
   const told = watch();
   expect(printed(await run('echo one'))).toBe('one\n');
   await run('true', { signal: AbortSignal.abort() });

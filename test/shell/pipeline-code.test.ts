@@ -69,11 +69,11 @@ test.each([
   ["echo 'a | tail'", 0],
   ['pytest | "$PAGER"', 0],
   ['pytest | (tail', 0],
-] as const)('%s, with code %i, has nobody else’s code for certain', (text, exitCode) => {
+] as const)('%s, with code %i, has no code of another program for certain', (text, exitCode) => {
   expect(codeOf(text, exitCode)).toBeUndefined();
 });
 
-test('programs that only show what is there hide nothing', () => {
+test('programs that only show something hide no exit code', () => {
   const hidden = (text: string) => hiddenPrograms(codeOf(text) ?? { program: '', before: ['?'] });
   expect(hidden('cat file.txt | grep pattern | wc -l')).toEqual([]);
   expect(hidden('git log --oneline | head')).toEqual([]);
@@ -81,7 +81,7 @@ test('programs that only show what is there hide nothing', () => {
   expect(hidden('make 2>&1 | grep -i error | sort | uniq -c')).toEqual(['make']);
 });
 
-test('a name of a program is short, and nothing that a terminal would act upon', () => {
+test("a program's name is short, and has no control characters", () => {
   expect(codeOf(`'a\u001b[31m${'x'.repeat(90)}' | tail`)?.before).toEqual([
     `a\\x1b[31m${'x'.repeat(34)}`,
   ]);
@@ -93,7 +93,7 @@ test.each([
   ['separators', '; '.repeat(5e5)],
   ['bars', '|'.repeat(1e6)],
   ['words', `set -${'a'.repeat(1e6)}`],
-])('a megabyte of %s is no text to be parsed, which is seen without parsing it', (_, text) => {
+])('a megabyte of %s is not parsed', (_, text) => {
   expect(mayHavePipelineCode(`${text} | tail`)).toBe(false);
   expect(codeOf(`${text.slice(0, 30_000)} | cd`)).toBeUndefined();
 });
@@ -106,7 +106,7 @@ const last = fc.constantFrom(
 );
 const program = fc.tuple(fc.array(fc.tuple(simple, link), { maxLength: 3 }), last);
 
-test('what is said to be the code of the last program is that of the last program', async () => {
+test("an exit code that is attributed to the last program is the last program's", async () => {
   const tail = folder.file('tail');
   const ran = folder.file('ran');
   writeFileSync(tail, `#!/bin/sh\ntouch ${ran}\nexit $CODE\n`);

@@ -38,7 +38,7 @@ async function warningsOn(mount: string): Promise<string> {
 test.each([
   ['which is full', 'size=64k'],
   ['on which no file can be made', 'nr_inodes=3'],
-])('D4: a snapshot that can’t be kept on a disk %s is told with that reason', async (_, mount) => {
+])('D4: the warning for a snapshot on a disk %s has the reason', async (_, mount) => {
   expect(await warningsOn(mount)).toMatch(
     /shellSnapshot: none is used, .*\/rc: what it leaves can't be kept in .*\/dump: ENOSPC: No space/,
   );

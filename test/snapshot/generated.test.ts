@@ -82,7 +82,7 @@ const command = fc
 /** A fault of bash's, for each call that it leaves when it ends: `set -e` with an `eval` in functions. */
 const COMPLAINT = /^.*pop_var_context: head of shell_variables not a function context\n/gm;
 
-test('any command does with stubs what it does with functions', async () => {
+test('any command does the same with stubs as with functions', async () => {
   await fc.assert(
     fc.asyncProperty(rcFile, command, async (rc, text) => {
       const snapshot = await snapshotOf(rc);

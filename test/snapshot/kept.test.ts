@@ -47,7 +47,7 @@ test('an alias that ends with a tab makes the next word one, as it is with a bla
   expect(await outputs(rc, 'each word')).toEqual(Array(3).fill('is an alias\n'));
 });
 
-test('a function is seen by way of two aliases (Q14)', async () => {
+test('a function is found through two aliases (Q14)', async () => {
   const many = Array.from({ length: 8 }, (_, index) => `other${index}() { :; }`).join('\n');
   const rc = `${many}\nhelper() { echo helped; }\nalias inner='helper ' outer='inner '\n`;
   const { textFor } = await ready(rc);
@@ -66,14 +66,14 @@ test('cd takes a variable where the rc file wants it, and is plain where not (Q1
   expect((await ready('project=/usr/lib\n')).textFor('cd project', undefined)).toBe('cd project');
 });
 
-test('an agent for keys that runs already is kept, and one that the file started is not (Q14)', async () => {
+test('a key agent that runs already is kept, and one that the rc file started is not (Q14)', async () => {
   const before = await ready('export SSH_AUTH_SOCK=/run/agent.sock\n');
   expect(before.exported).toEqual({ SSH_AUTH_SOCK: '/run/agent.sock' });
   const own = await ready('export SSH_AUTH_SOCK=/run/agent.sock SSH_AGENT_PID=5\n');
   expect(own.exported).toEqual({});
 });
 
-test('a map is one for commands, though it was exported (Q14)', async () => {
+test('an associative array is one for commands, though it was exported (Q14)', async () => {
   const rc = `declare -Ax map=([k]='v w' [l]=x)\ndeclare -ax list=(a b)\n`;
   expect((await ready(rc)).exported).toEqual({});
   const command = `echo "\${map[k]}-\${map[l]}-\${list[1]}"`;
@@ -94,7 +94,7 @@ test('a variable that was there before the rc file, and that it has changed, is 
   expect(exported).toEqual({ EDITOR: 'ed-changed' });
 });
 
-test('extglob is on in no command whose rc file has not set it (Q14)', async () => {
+test('extglob is on only in commands whose rc file has set it (Q14)', async () => {
   const command = 'helper; shopt extglob';
   expect(await outputs('helper() { :; }\n', command)).toEqual(
     Array(3).fill('extglob        \toff\n'),
@@ -103,7 +103,7 @@ test('extglob is on in no command whose rc file has not set it (Q14)', async () 
   expect(await outputs(rc, command)).toEqual(Array(3).fill('extglob        \ton\n'));
 });
 
-test('what the shell has told, secrets among it, does not stay in a file (Q14)', async () => {
+test("the shell's dump, with secrets in it, does not stay in a file (Q14)", async () => {
   const { directory } = await ready('SECRET=hush\nhelper() { :; }\n');
   expect(readdirSync(directory).sort()).toEqual(['every', 'functions', 'snapshot', 'stubs']);
 });
@@ -115,7 +115,7 @@ test('pipefail and PATH are what the rc file has made them, in any letters (Q14)
   expect((await ready(':\n')).pipefail).toBe(false);
 });
 
-test('a variable whose text no shell can read takes nothing else with it (Q14)', async () => {
+test('a variable that no shell can read back affects no other (Q14)', async () => {
   // As old versions of bash print some keys; here it is a function that prints them.
   const rc = `
 builtin() {

@@ -55,7 +55,7 @@ test.each([
   expect(plainCommands(text)).toBeUndefined();
 });
 
-test('the variables of a text are all that it names', () => {
+test('all variables that a text names are found', () => {
   const { variables } = plainCommands(`A=1 B+=$C x "$D\${E}" '$F' G=2 >$H $?`) ?? {};
   expect(variables).toEqual(['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H']);
 });

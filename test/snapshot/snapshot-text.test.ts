@@ -30,7 +30,7 @@ const name = fc.constantFrom('ll', '..', 'x+y', '-', '_p', 'f', 'g:h', '__q', 'Ã
 
 const nothing = { directory: '/no/such', declarations: [], options: [], aliases: new Map() };
 
-test('what the shell tells is read back whatever is in it', () => {
+test("the shell's dump is parsed whatever is in it", () => {
   const records = fc.dictionary(name, text);
   fc.assert(
     fc.property(records, records, text, (aliases, functions, path) => {
@@ -56,7 +56,7 @@ test('what the shell tells is read back whatever is in it', () => {
   );
 });
 
-test('a part of it is nothing', () => {
+test('an incomplete dump is not used', () => {
   const whole = 'before\0\0after\0\0path\0/bin\0alias\0a\0b\0end\0';
   expect(parseCapture(whole)).toBeDefined();
   for (let end = 0; end < whole.length - 1; end += 1) {
@@ -65,7 +65,7 @@ test('a part of it is nothing', () => {
   expect(parseCapture('bash: something else')).toBeUndefined();
 });
 
-test('bash gets every alias as it was', async () => {
+test('bash gets every alias unchanged', async () => {
   await fc.assert(
     fc.asyncProperty(text, async (value) => {
       const snapshot = snapshotText({ ...nothing, aliases: new Map([['the-one', value]]) });
@@ -76,7 +76,7 @@ test('bash gets every alias as it was', async () => {
   );
 });
 
-test('a command that is parsed after the snapshot is the same command', async () => {
+test('a command that is parsed after the snapshot is unchanged', async () => {
   await fc.assert(
     fc.asyncProperty(text, async (word) => {
       const command = `printf %s '${word.replaceAll("'", `'\\''`)}'`;
@@ -87,7 +87,7 @@ test('a command that is parsed after the snapshot is the same command', async ()
   );
 });
 
-test('private functions come along only when they are called', () => {
+test('private functions are kept only when they are called', () => {
   const functions = new Map([
     ['f', 'f () { _a; }'],
     ['_a', '_a () { __b; }'],
@@ -101,7 +101,7 @@ test('private functions come along only when they are called', () => {
   expect([...kept.keys()].sort()).toEqual(['__b', '_a', '_d', 'f']);
 });
 
-test('H6: private functions are kept when a kept one calls a name that it makes', () => {
+test('H6: private functions are kept when a kept one calls a computed name', () => {
   const namesIn = (caller: string) => {
     const functions = new Map([
       ['ls', `ls () \n{ \n    ${caller} "$@"\n}`],
@@ -119,7 +119,7 @@ test('H6: private functions are kept when a kept one calls a name that it makes'
   }
 });
 
-test('D2: variables of the shell itself are not for commands, nor unset ones', () => {
+test('D2: commands get neither variables of the shell itself nor unset ones', () => {
   const exported = (name: string, value = '1') =>
     [name, { value, declaration: `declare -x ${name}="${value}"\n` }] as const;
   const variables = new Map([

@@ -21,7 +21,7 @@ const untimed = (result: unknown): string =>
   JSON.stringify(result, null, 1).replaceAll(/(real|user|sys) \d+\.\d+/g, '$1');
 
 test.each(commandsIn('calls.sh'))(
-  'a command does with stubs what it does with functions: %j',
+  'a command does the same with stubs as with functions: %j',
   async (command) => {
     const snapshot = await snapshotOf(rc);
     const [every, stubs, needed] = await Promise.all([
@@ -35,14 +35,14 @@ test.each(commandsIn('calls.sh'))(
 );
 
 test.each(commandsIn('looks.sh'))(
-  'a command that may see stubs gets functions: %j',
+  'a command that could find out about stubs gets functions: %j',
   async (command) => {
     const snapshot = await snapshotOf(rc);
     expect(await snapshot.run(command, 'needed')).toEqual(await snapshot.run(command, 'every'));
   },
 );
 
-test('in POSIX mode there is no stub by a name that this mode does not take', async () => {
+test('in POSIX mode there is no stub with a name that this mode refuses', async () => {
   const snapshot = await snapshotOf(rc);
   const text = `set -o posix; ${snapshot.text('args 1; echo on', 'stubs')}`;
   expect(printed(await run(text))).toBe('1 args\n<1>\nALIASED on\n');

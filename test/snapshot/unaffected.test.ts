@@ -94,7 +94,7 @@ const OPTIONS = [
   'shopt -s cdable_vars; etc=/etc',
 ];
 
-test('a command that needs no snapshot does without what it does with one', async () => {
+test('a command that needs no snapshot does the same without one', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...OPTIONS),

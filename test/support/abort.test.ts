@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { onAbort } from '../../src/support/abort.js';
 
-test('all who wait for a signal are called once, but those who have taken it back', () => {
+test('every callback for a signal is called once, except those that were cancelled', () => {
   const controller = new AbortController();
   const called: string[] = [];
   const call = () => called.push('twice');
@@ -20,7 +20,7 @@ test('all who wait for a signal are called once, but those who have taken it bac
   expect(called).toEqual(['twice', 'twice', 'takes the next one back']);
 });
 
-test('a signal has one listener, however many wait, and none when nobody does', () => {
+test('a signal has one listener for any number of callbacks, and none without a callback', () => {
   const { signal } = new AbortController();
   const offs = Array.from({ length: 30 }, () => onAbort(signal, () => {}));
   expect(getEventListeners(signal, 'abort')).toHaveLength(1);

@@ -15,7 +15,7 @@ test.each([
   [Object.create(null), 'an object', 'an object'],
   [hostile, 'an object', 'an object'],
   [Object.assign(new Error(), { message: hostile }), 'an object', 'an object'],
-])('C6: whatever is thrown can be told (%#)', (thrown, message, described) => {
+])('C6: any thrown value can be reported (%#)', (thrown, message, described) => {
   expect(messageOf(thrown)).toBe(message);
   expect(describeThrown(thrown)).toBe(described);
   expect(errorOf(thrown)).toBeInstanceOf(Error);

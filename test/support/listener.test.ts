@@ -13,7 +13,7 @@ test('a listener hears everything until it is stopped', () => {
   expect(heard).toEqual([1, 2]);
 });
 
-test('a listener that throws is told of in a warning and is not called again', async () => {
+test('a listener that throws is reported in a warning and is not called again', async () => {
   let calls = 0;
   const listener = new Listener<number>('onThing', () => {
     calls += 1;
@@ -28,7 +28,7 @@ test('a listener that throws is told of in a warning and is not called again', a
   expect([calls, listener.isPresent]).toEqual([1, false]);
 });
 
-test('a listener whose promise is rejected is told of as well, once', async () => {
+test('a listener whose promise is rejected is reported as well, once', async () => {
   const warnings: string[] = [];
   const note = (warning: Error) => warnings.push(warning.message);
   process.on('warning', note);

@@ -72,7 +72,7 @@ test('a signal aborted before rejects at once', async () => {
   await expect(run).rejects.toBe(reason);
 });
 
-test('clearing rejects what waits and lets finish what runs', async () => {
+test('clearing rejects waiting tasks and lets the running one finish', async () => {
   const queue = new ExclusiveQueue();
   const { open, opened } = gate();
   const first = queue.run(() => opened.then(() => 'first'));

@@ -12,7 +12,7 @@ test('C2: every signal has the name that bash gives it', () => {
   }
 });
 
-test('C2: a number without a name stands for itself', () => {
+test('C2: a number without a name is part of its name', () => {
   expect(signalName(32)).toBe('SIG32');
   expect(signalExitCode('SIG32')).toBe(160);
 });
@@ -22,7 +22,7 @@ test('C2: second names have the same number', () => {
   expect(signalName(constants.signals.SIGABRT)).toBe('SIGABRT');
 });
 
-test('C2: what is not a signal has no number', () => {
+test('C2: a name that is no signal has no number', () => {
   for (const name of ['', 'TERM', 'SIGNOPE', 'SIG0', 'SIGRTMAX+1', 'toString']) {
     expect(signalNumber(name)).toBeUndefined();
   }

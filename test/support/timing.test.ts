@@ -18,7 +18,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('work that has nothing to wait for does, also when it fails', async () => {
+test('work that has nothing to wait for settles at once, also when it fails', async () => {
   const steps = async () => {
     for (let step = 0; step < 5; step += 1) await undefined;
   };
@@ -26,7 +26,7 @@ test('work that has nothing to wait for does, also when it fails', async () => {
   expect(await settlesAtOnce(Promise.reject(new Error('no')))).toBe(true);
 });
 
-test('work that waits for something does not, and nobody waits for it', async () => {
+test('work that waits for something does not settle at once, and is not waited for', async () => {
   expect(await settlesAtOnce(nextTurn())).toBe(false);
   expect(await settlesAtOnce(new Promise(() => {}))).toBe(false);
 });
@@ -54,7 +54,7 @@ test('work is waited for until one of the signals is aborted', async () => {
   }
 });
 
-test('work that fails when nobody waits for it any more disturbs nobody', async () => {
+test('work that fails after the wait was aborted causes no unhandled rejection', async () => {
   let fail = (_reason: unknown): void => {};
   const work = new Promise<never>((_, reject) => {
     fail = reject;
@@ -66,7 +66,7 @@ test('work that fails when nobody waits for it any more disturbs nobody', async 
   expect(await unhandled).toBe('none');
 });
 
-test('C3: a timer takes its time, however long that is', () => {
+test('C3: a timer fires after its time, however long that is', () => {
   vi.useFakeTimers();
   const fired: string[] = [];
   startTimer(2 ** 31 - 1, () => fired.push('longest of one'));
@@ -87,7 +87,7 @@ test('C3: a timer takes its time, however long that is', () => {
   expect(fired).toHaveLength(3);
 });
 
-test('C3: work is waited for as long as was said', async () => {
+test('C3: work is waited for as long as requested', async () => {
   vi.useFakeTimers();
   const waits = [settlesWithin(never, 30 * DAY_MS), withinTime(nextTurn(1), 30 * DAY_MS, 'late')];
   await vi.advanceTimersByTimeAsync(29 * DAY_MS);

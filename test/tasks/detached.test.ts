@@ -59,7 +59,7 @@ test('B12: two builds whose host was killed are found by another one, followed, 
   expect((await listTasks()).map(({ state }) => state)).toEqual(['ended', 'ended']);
 });
 
-test('who follows is told of output and of each change, and can stop', async () => {
+test('followers are told of output and of each change, and can stop', async () => {
   const subject = await tasks.start(`read a; echo out; ${longSleep(351)} & exit 4`, {
     stdin: 'pipe',
   });
@@ -84,7 +84,7 @@ test('who follows is told of output and of each change, and can stop', async () 
   stop();
 });
 
-test('a limit is kept by its keeper, and told by its receipt', async () => {
+test('a time limit is enforced by the keeper, and is in the receipt', async () => {
   const subject = await tasks.start(`trap '' TERM; while :; do ${longSleep(352)}; done`, {
     timeoutMs: 300,
     graceMs: 100,
@@ -98,7 +98,7 @@ test('a limit is kept by its keeper, and told by its receipt', async () => {
   expect(sleeping(352)).toEqual([]);
 });
 
-test('of an output over the quota the receipt says how much is not there', async () => {
+test('for output beyond the quota the receipt says how much is missing', async () => {
   const subject = await tasks.start('yes | head -c 300000', { maxOutputBytes: 1000 });
   await untilState(subject, 'ended');
   const { receipt } = subject.state as { receipt?: { kept?: { bytes: number; missing: number } } };
@@ -107,7 +107,7 @@ test('of an output over the quota the receipt says how much is not there', async
   expect((await subject.read(0, 5000)).total).toBe(1000);
 });
 
-test('what can not be written or signalled is told', async () => {
+test('a write or a signal that fails is reported', async () => {
   const deaf = await tasks.start(longSleep(353));
   expect(String(await failureOf(deaf.write(Buffer.from('x'))))).toBe(
     'InputError: data: expected nothing, this task was started without an input',
@@ -128,7 +128,7 @@ test('what can not be written or signalled is told', async () => {
   );
 });
 
-test('what two processes write at a time goes through whole, however full the pipe is', async () => {
+test('simultaneous writes of two processes arrive whole, however full the pipe is', async () => {
   const subject = await tasks.start('sleep 0.2; sort | uniq -c', { stdin: 'pipe' });
   const lines = (text: string) => `${text.repeat(99)}\n`.repeat(500);
   const script = `
@@ -147,7 +147,7 @@ test('what two processes write at a time goes through whole, however full the pi
   ]);
 });
 
-test('who attaches again and again holds one line to it, and lets go of it at its end', async () => {
+test("repeated calls of attach() share one connection, which is closed at the command's end", async () => {
   const before = openDescriptors().length;
   const subject = await tasks.start('read a', { stdin: 'pipe' });
   const all: DetachedSubject[] = [];
@@ -172,7 +172,7 @@ test(
   },
 );
 
-test('to follow a task keeps the host from ending no longer than a question takes', async () => {
+test('following a task keeps the host alive only while an answer is awaited', async () => {
   const subject = await tasks.start(longSleep(355));
   const script = `
     const { attach } = await import(${JSON.stringify(built)});
@@ -187,7 +187,7 @@ test('to follow a task keeps the host from ending no longer than a question take
   expect(lives(parentOf(subject.record.pid))).toBe(true);
 });
 
-test('L4: without a limit it keeps its place while it runs, and a week after its end', async () => {
+test('L4: a task without a time limit keeps its place while it runs, and a week after its end', async () => {
   const running = await tasks.start(`echo on; ${longSleep(356)}`);
   const { subject: ended } = await detach('true');
   await untilState(ended, 'ended');

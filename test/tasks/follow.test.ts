@@ -23,7 +23,7 @@ const SERVER =
   "exec python3 -c \"import socket,time; s=socket.socket(); s.bind(('127.0.0.1',0)); " +
   's.listen(); print(s.getsockname()[1], flush=True); time.sleep(60)"';
 
-test('output is read by a cursor, and nothing of it twice', async () => {
+test('output is read by a cursor, and no byte twice', async () => {
   const { start } = newTasks();
   const task = await start('echo one; read -r x; echo $x', { stdin: 'pipe' });
   await task.wait({ line: 'one' });
@@ -35,7 +35,7 @@ test('output is read by a cursor, and nothing of it twice', async () => {
   expect(await task.read({ since: 1, maxBytes: 4 })).toMatchObject({ text: 'ne\nz', cursor: 5 });
 });
 
-test('what memory has no room for is told as a gap, or read from the file', async () => {
+test('output beyond the memory limit is a gap, or is read from the file', async () => {
   const { start } = newTasks();
   const command = 'seq -f %0199.0f 5000';
   const [without, beside] = [
@@ -52,7 +52,7 @@ test('what memory has no room for is told as a gap, or read from the file', asyn
   expect(all.text).toBe(`${'1'.padStart(199, '0')}\n${'2'.padStart(199, '0')}\n`);
 });
 
-test('a wait ends with the first that happens', async () => {
+test('a wait ends with the first event', async () => {
   const { start } = newTasks();
   const task = await start('echo loading; sleep .2; echo ready to go; sleep 60');
   expect(await task.wait({ line: /^ready (?<what>.*)$/, atMostMs: 20_000 })).toMatchObject({
@@ -91,7 +91,7 @@ test('a port counts when a process of this very command listens on it', async ()
   expect(await other.wait({ port: second })).toMatchObject({ port: second });
 });
 
-test('of a silent command it is seen whether it reads its stdin, or its terminal', async () => {
+test('for a silent command it is found out whether it reads its stdin, or its terminal', async () => {
   const { start } = newTasks();
   const [pipe, terminal, busy] = [
     await start('read -r x', { stdin: 'pipe' }),
@@ -134,7 +134,7 @@ test('a command that has ended and left processes is left, and gone when they ar
   );
 });
 
-test('one whose cradle is killed is lost', async () => {
+test('a task whose cradle is killed is lost', async () => {
   const { start } = newTasks();
   const task = await start(`${longSleep(7002)} & ps -o ppid= -p $$`);
   await task.ended;
@@ -146,7 +146,7 @@ test('one whose cradle is killed is lost', async () => {
   await eventually(() => expect(left.every(({ pid }) => isGone(pid))).toBe(true));
 });
 
-test('it may run as long as its signal lets it, or its owner', async () => {
+test('a task runs until its signal is aborted, or its owner disposed of', async () => {
   const { start } = newTasks();
   const controller = new AbortController();
   const owner = newOwner();
@@ -158,7 +158,7 @@ test('it may run as long as its signal lets it, or its owner', async () => {
   expect(await owned.ended).toMatchObject({ result: 'cancelled' });
 });
 
-test('a flood is told as one, at most every 200 ms, and is no reason to lose the end', async () => {
+test('a flood of output is reported at most every 200 ms, and the end is not lost', async () => {
   const events: [number, TaskEvent][] = [];
   const { start } = newTasks({ onEvent: (event) => events.push([performance.now(), event]) });
   const task = await start('timeout 1 yes; echo over');
@@ -180,7 +180,7 @@ test('a flood is told as one, at most every 200 ms, and is no reason to lose the
   expect(last?.[1].output?.text.endsWith('over\n')).toBe(true);
 });
 
-test('of 200 tasks at once every event is accounted for', where(descriptors(4096)), async () => {
+test('no event of 200 simultaneous tasks is lost', where(descriptors(4096)), async () => {
   const texts = new Map<string, string>();
   const news = new Map<string, string[]>();
   const { manager, start } = newTasks({
@@ -205,7 +205,7 @@ test('of 200 tasks at once every event is accounted for', where(descriptors(4096
   });
 });
 
-test('a listener that throws is told of once, and no more called', async () => {
+test('a listener that throws is reported once, and not called again', async () => {
   const { start, manager } = newTasks({
     onEvent: () => {
       throw new Error('display gone');
@@ -230,7 +230,7 @@ test.each<[Parameters<Awaited<ReturnType<TaskManager['start']>>['wait']>, string
   expect(await failureOf(task.wait(...wait))).toMatchObject({ message });
 });
 
-test('what was not started to be written to says so', async () => {
+test('writing to a task that was started without an input is an error', async () => {
   const { start } = newTasks();
   const task = await start('sleep 60');
   expect(await failureOf(task.write('x'))).toMatchObject({

@@ -19,7 +19,7 @@ const calls: fc.Arbitrary<KeeperCall> = fc.oneof(
   fc.record({ kind: fc.constant('end' as const), graceMs: fc.nat() }),
 );
 
-test('messages come off a stream as they went in, however it is cut', () => {
+test('messages are read from a stream, however it is divided', () => {
   const pieces = fc.array(fc.nat(40), { minLength: 1 });
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(), calls)), pieces, (sent, sizes) => {
@@ -36,7 +36,7 @@ test('messages come off a stream as they went in, however it is cut', () => {
   );
 });
 
-test('fields are read as they were written, and no further than they go', () => {
+test('fields are read as they were written, and not beyond their end', () => {
   fc.assert(
     fc.property(fc.maxSafeInteger(), bytes, (number, field) => {
       const fields = new FieldReader(writeFields(number, field));
@@ -68,6 +68,6 @@ test('bytes that no keeper has written are refused, and do no harm', () => {
   );
 });
 
-test('a message that is longer than any is refused before it has come', () => {
+test('a message that is too long is refused before it has arrived', () => {
   expect(() => new MessageStream().push(Buffer.from([0, 0, 0, 0x7f]))).toThrow(RangeError);
 });

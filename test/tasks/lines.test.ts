@@ -5,19 +5,19 @@ import { LineSearch } from '../../src/tasks/lookout/lines.js';
 const found = (search: LineSearch, text: string): string[] =>
   search.push(Buffer.from(text)).map(({ line }) => line);
 
-test('a line is found once, as soon as it matches, whole or not', () => {
+test('a line is found once, as soon as it matches, complete or not', () => {
   const search = new LineSearch(['>>> ']);
   expect(found(search, '>>')).toEqual([]);
   expect(found(search, '> ')).toEqual(['>>> ']);
   expect(found(search, '1+1\n2\n>>> ')).toEqual(['>>> ']);
 });
 
-test('an expression that remembers where it was finds each line all the same', () => {
+test('a sticky or global expression finds each line', () => {
   const search = new LineSearch([/ready/gy]);
   expect(found(search, 'ready\nready\nnot ready\n')).toEqual(['ready', 'ready']);
 });
 
-test('what comes after a gap does not complete what came before', () => {
+test('output after a gap does not complete the line before it', () => {
   const search = new LineSearch(['ready']);
   expect(found(search, 'rea')).toEqual([]);
   search.gap();
@@ -31,7 +31,7 @@ test('a line without end costs no more than its beginning', () => {
   expect(found(search, 'end\nend')).toEqual(['end']);
 });
 
-test('however output is cut, the same lines are found', () => {
+test('the same lines are found, however output is divided', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '\n', '€'), maxLength: 80 });
   fc.assert(
     fc.property(text, fc.array(fc.nat(200), { maxLength: 8 }), (all, cuts) => {

@@ -46,7 +46,7 @@ function forge(place: string, change: (record: Buffer) => void): void {
 const BOOT = 16;
 const LEADER_STARTED = BOOT + 36 + 4 * 8;
 
-test('one whose keeper was killed is lost, and its own process can still be ended', async () => {
+test('a task whose keeper was killed is lost, and its own process can still be ended', async () => {
   const subject = await tasks.start(`trap '' TERM; echo on; while :; do ${longSleep(360)}; done`);
   // Before it bash may warn of a locale that is missing.
   await eventually(async () => expect(await printedBy(subject)).toMatch(/^on$/m));
@@ -67,7 +67,7 @@ test('one whose keeper was killed is lost, and its own process can still be ende
   });
 });
 
-test('one whose keeper was killed after its end has its receipt, and says that nobody can tell who is left', async () => {
+test('a task whose keeper was killed after its end has a receipt, which says that the remaining processes are not known', async () => {
   const subject = await tasks.start(`${longSleep(361)} & exit 5`);
   await untilState(subject, 'left');
   const [left] = (await subject.members()) ?? [];
@@ -86,7 +86,7 @@ test('one whose keeper was killed after its end has its receipt, and says that n
   process.kill(left?.pid ?? 0, 'SIGKILL');
 });
 
-test('a number that another process has now is not taken for that of the command', async () => {
+test("a process id that another process has now is not taken for the command's", async () => {
   const subject = await tasks.start(longSleep(362));
   await orphan(subject);
   await untilState(subject, 'lost');
@@ -99,7 +99,7 @@ test('a number that another process has now is not taken for that of the command
   process.kill(-subject.record.pid, 'SIGKILL');
 });
 
-test('one that ran when the machine was started anew is lost, and one that had ended is ended', async () => {
+test('after a reboot a running task is lost, and an ended one is ended', async () => {
   const running = await tasks.start(longSleep(363));
   const ended = await tasks.start(`${longSleep(364)} & exit 6`);
   await untilState(ended, 'left');
@@ -125,7 +125,7 @@ test('one that ran when the machine was started anew is lost, and one that had e
   for (const left of sleeping(364)) process.kill(left, 'SIGKILL');
 });
 
-test('files that somebody else can have made are not trusted', async () => {
+test('files that another user can have made are not trusted', async () => {
   const made = async () => {
     const { subject } = await detach('exit 7');
     await untilState(subject, 'ended');
@@ -173,7 +173,7 @@ test("an output that was put in place of the command's own is not read", async (
   expect(await subject.read(0, 100)).toEqual({ bytes: Buffer.alloc(0), from: 0, total: 0 });
 });
 
-test('another user can neither list nor reach it', where(ROOT), async () => {
+test('another user can neither list nor reach a task', where(ROOT), async () => {
   const subject = await tasks.start(longSleep(365));
   const place = placeOf(subject);
   // As far in as it can be let without being changed itself.
@@ -201,7 +201,7 @@ test('another user can neither list nor reach it', where(ROOT), async () => {
   expect(await stateOf(subject.id)).toBe('running');
 });
 
-test('one who never reads and one who talks nonsense keep nobody from it', async () => {
+test('a client that never reads, and one that breaks the protocol, do not block others', async () => {
   const subject = await tasks.start(longSleep(366));
   const path = join(placeOf(subject), 'output.socket');
   const deaf = connect(path).pause();
@@ -219,7 +219,7 @@ test('one who never reads and one who talks nonsense keep nobody from it', async
   deaf.destroy();
 });
 
-test('one who comes when there is no room for more finds how it stands in the record', async () => {
+test('a client beyond the limit of connections reads the state from the record', async () => {
   const subject = await tasks.start(longSleep(373));
   const path = join(placeOf(subject), 'output.socket');
   const crowd = Array.from({ length: 40 }, () =>
@@ -233,7 +233,7 @@ test('one who comes when there is no room for more finds how it stands in the re
   for (const visitor of crowd) visitor.destroy();
 });
 
-test('a keeper that was stopped is not waited for, and what it keeps is not said to run', async () => {
+test('a stopped keeper is not waited for, and its command is not said to run', async () => {
   const subject = await tasks.start(longSleep(367));
   const keeper = parentOf(subject.record.pid);
   process.kill(keeper, 'SIGSTOP');

@@ -16,7 +16,7 @@ const LONG = { atMostMs: 60_000 };
 
 const done: TaskEnd = { result: 'completed', text: 'done' };
 
-test('ids count from 1 and are not given again', async () => {
+test('ids count from 1 and are not reused', async () => {
   const manager = new TaskManager();
   const first = workOf('a');
   expect(manager.add(first).id).toBe('bg_1');
@@ -25,7 +25,7 @@ test('ids count from 1 and are not given again', async () => {
   expect(manager.list().map(({ label }) => label)).toEqual(['a', 'b']);
 });
 
-test('no more run than may; one that has ended makes room', async () => {
+test('no more tasks run than allowed; one that has ended makes room', async () => {
   const manager = new TaskManager({ maxRunning: 2 });
   const works = [workOf('a'), workOf('b')];
   const tasks = works.map((work) => manager.add(work));
@@ -39,13 +39,13 @@ test('no more run than may; one that has ended makes room', async () => {
   expect(manager.add(workOf('c')).id).toBe('bg_3');
 });
 
-test('fifteen may run unless it is said otherwise', () => {
+test('fifteen tasks may run by default', () => {
   const manager = new TaskManager();
   for (let count = 0; count < 15; count += 1) manager.add(workOf('x'));
   expect(manager.hasRoom()).toBe(false);
 });
 
-test('a task that has ended is forgotten after five minutes, by a timer that holds nothing up', async () => {
+test('a task that has ended is forgotten after five minutes, by a timer that keeps no host alive', async () => {
   vi.useFakeTimers();
   const manager = new TaskManager();
   const work = workOf('a');
@@ -58,7 +58,7 @@ test('a task that has ended is forgotten after five minutes, by a timer that hol
   expect(() => manager.find('bg_1')).toThrow('Unknown id: bg_1. Nothing is in the background.');
 });
 
-test('L6: a task whose end was delivered keeps neither its text nor what made it', async () => {
+test('L6: a task whose end was delivered keeps neither its text nor its work', async () => {
   const manager = new TaskManager();
   const work = workOf('a');
   const task = manager.add(work);
@@ -74,7 +74,7 @@ test('L6: a task whose end was delivered keeps neither its text nor what made it
   expect(task.take()).toBeUndefined();
 });
 
-test('L6: a manager that is disposed of forgets all at once, and waits for nothing', async () => {
+test('L6: a manager that is disposed of forgets all tasks at once, and has no timers', async () => {
   vi.useFakeTimers();
   const manager = new TaskManager();
   const [ended, runs] = [workOf('a'), workOf('b')];
@@ -91,7 +91,7 @@ test('L6: a manager that is disposed of forgets all at once, and waits for nothi
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('L7: of many tasks the newest are named, and a count of the others', async () => {
+test('L7: of many tasks the error names the newest, and counts the others', async () => {
   const manager = new TaskManager({ maxRunning: 3000 });
   for (let count = 0; count < 2000; count += 1) manager.add(workOf('x'));
   const { message } = (await failureOf((async () => manager.find('no'))())) as Error;
@@ -100,7 +100,7 @@ test('L7: of many tasks the newest are named, and a count of the others', async 
   );
 });
 
-test('an unknown id is told with those that there are', () => {
+test('the error for an unknown id lists the known ones', () => {
   const manager = new TaskManager();
   manager.add(workOf('a'));
   manager.add(workOf('b'));
@@ -108,7 +108,7 @@ test('an unknown id is told with those that there are', () => {
   expect(() => manager.find('bg_9')).toThrow('Unknown id: bg_9. Available: bg_1, bg_2');
 });
 
-test('the end of a task that nobody waits for is told once, to the runtime', async () => {
+test('the end of a task without a waiting caller is reported once, to the runtime', async () => {
   const told: [TaskStatus, TaskEnd][] = [];
   const manager = new TaskManager({ onEnd: (status, end) => told.push([status, end]) });
   const work = workOf('a');
@@ -132,7 +132,7 @@ test('the end of a task that nobody waits for is told once, to the runtime', asy
   expect(task.take()).toBeUndefined();
 });
 
-test('a runtime that throws costs a warning', async () => {
+test('a callback of the runtime that throws causes a warning', async () => {
   const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
   const manager = new TaskManager({
     onEnd: () => {
@@ -147,7 +147,7 @@ test('a runtime that throws costs a warning', async () => {
   warned.mockRestore();
 });
 
-test('whoever waits gets the first end, and the runtime the others', async () => {
+test('a waiting caller gets the first end, and the runtime the others', async () => {
   const told: string[] = [];
   const manager = new TaskManager({ onEnd: ({ id }) => told.push(id) });
   const works = [workOf('a'), workOf('b')];
@@ -174,7 +174,7 @@ test('waiting ends when the time is up, and when it is cancelled', async () => {
   expect(task.isAwaited).toBe(false);
 });
 
-test('whatever happens in whatever order, each end is told exactly once', async () => {
+test('each end is reported exactly once, in any order of events', async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('end' as const), task: fc.nat(4) }),
     fc.record({ kind: fc.constant('cancel' as const), task: fc.nat(4) }),
@@ -216,7 +216,7 @@ test.each([
   expect(() => new TaskManager(options)).toThrow(message);
 });
 
-test('C3: what has ended is kept for more than the longest time that a timer of Node knows', async () => {
+test('C3: ended tasks can be kept for longer than the longest timer of Node', async () => {
   vi.useFakeTimers();
   const manager = new TaskManager({ keepMs: 2 ** 31 + 1000 });
   const work = workOf('a');

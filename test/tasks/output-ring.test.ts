@@ -9,7 +9,7 @@ const chunk = (text: string, droppedBytes = 0) => ({
 });
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
 
-test('whatever is pushed and read, what is kept is the end of all, and positions are exact', () => {
+test('for any pushes and reads, the end of the output is kept, and positions are exact', () => {
   const step = fc.oneof(
     fc.record({ text: fc.string({ maxLength: 40, unit: 'grapheme' }), dropped: fc.constant(0) }),
     fc.record({ text: fc.string({ maxLength: 5000 }), dropped: fc.nat(100) }),
@@ -50,7 +50,7 @@ test('whatever is pushed and read, what is kept is the end of all, and positions
   );
 });
 
-test('a gap is told by where the next stretch begins', () => {
+test("a gap is reported by the next stretch's position", () => {
   const ring = new OutputRing(1000);
   ring.push(chunk('before'));
   ring.push(chunk('after', 10));
@@ -61,7 +61,7 @@ test('a gap is told by where the next stretch begins', () => {
   expect(ring.read(21, 100)).toMatchObject({ from: 21, total: 21 });
 });
 
-test('what stands for bytes that are no text makes positions inexact, for good', () => {
+test('a replacement character makes positions inexact, for good', () => {
   const ring = new OutputRing(1000);
   ring.push(chunk('text'));
   expect(ring.isExact).toBe(true);

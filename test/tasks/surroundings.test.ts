@@ -18,7 +18,7 @@ const tasks = useTasks();
 const stateOf = async (id: string) => (await listTasks()).find((task) => task.id === id)?.state;
 
 test(
-  'where /proc shows nothing it is found, followed and ended all the same',
+  'without a usable /proc a task is found, followed and ended all the same',
   where(ROOT),
   async () => {
     const mount = 'mount -t tmpfs none /proc && exec "$@"';
@@ -44,7 +44,7 @@ test(
   },
 );
 
-test('where there can be no socket its record tells how it stands, and it can be ended', async () => {
+test("without a socket the record has the task's state, and it can be ended", async () => {
   const deny = tasks.folder.file('deny');
   const source = fileURLToPath(new URL('../support/deny.c', import.meta.url));
   execFileSync(process.env.CC?.split(' ')[0] || 'cc', ['-o', deny, source]);
@@ -94,7 +94,7 @@ function startOnSmallDisk(kilobytes: number) {
 }
 
 test.each([4, 12])(
-  'on a disk with room for %d KB nothing is started, and no place left',
+  'on a disk with room for %d KB nothing is started, and no directory is left',
   async (kilobytes) => {
     const { host, disk, seen } = startOnSmallDisk(kilobytes);
     host.child.stdin?.write(`${JSON.stringify({ command: `mkdir ${disk}/ran` })}\n`);
@@ -107,7 +107,7 @@ test.each([4, 12])(
   },
 );
 
-test('D7: its end is recorded on a disk that it has filled', async () => {
+test("D7: a task's end is recorded on a disk that it has filled", async () => {
   const { host, disk, seen } = startOnSmallDisk(64);
   const command = `head -c 300000 /dev/zero; ${longSleep(369)} & cat /dev/zero >${disk}/other; exit 9`;
   host.child.stdin?.write(`${JSON.stringify({ command })}\n`);

@@ -24,7 +24,7 @@ test('the first frame comes at once, the others 33 ms apart at least, and none w
   expect(at.at(-1)).toBeLessThan(start + 300);
 });
 
-test('a frame waits for the one before, however long that takes, and the last news are not lost', async () => {
+test('a frame waits for the one before, however long that takes, and the last change is drawn', async () => {
   let [drawing, drawn] = [0, 0];
   const clock = new FrameClock(async () => {
     drawing += 1;
@@ -41,7 +41,7 @@ test('a frame waits for the one before, however long that takes, and the last ne
   expect(drawn).toBe(2);
 });
 
-test('finish() draws what is due, and nothing after it', async () => {
+test('finish() draws a frame that is due, and none after it', async () => {
   let drawn = 0;
   const clock = new FrameClock(async () => {
     drawn += 1;

@@ -73,7 +73,7 @@ test('Ctrl-^ sends the ESC that the Esc key does not', () => {
   expect(seen).toEqual({ forwarded: 'i\x1b:q\r', escapes: 0 });
 });
 
-test('nothing comes after stop()', () => {
+test('no keys are forwarded after stop()', () => {
   const { keys, seen } = reader();
   keys.push('\x1b');
   keys.stop();
@@ -81,7 +81,7 @@ test('nothing comes after stop()', () => {
   expect(seen.escapes).toBe(0);
 });
 
-test('however bytes are cut into reads that follow each other, all arrive, in order', () => {
+test('bytes arrive in order, however they are divided into reads', () => {
   const piece = fc.constantFrom('\x1b', '[', 'O', 'A', 'x', '\x00', '\xff', '\x1b[1;5C');
   fc.assert(
     fc.property(fc.array(fc.array(piece).map((parts) => parts.join(''))), (chunks) => {

@@ -37,7 +37,7 @@ test('a client without terminals is a launch error, not a hang', async () => {
   expect(error).toMatchObject({ kind: 'launch' });
 });
 
-test('output that the client never tells does not keep the command from ending', async () => {
+test('a client that never returns output does not keep the command from ending', async () => {
   const client = clientOf({ output: never });
   const result = await toolFor(client).execute({ command: 'echo lost; exit 4' });
   expect(textOf(result)).toMatch(
@@ -57,7 +57,7 @@ test.each([
   expect(said.split('\n')[0]).toBe(shown);
 });
 
-test('what was shown before the client fell silent is kept', async () => {
+test('output that was shown before the client stopped answering is kept', async () => {
   let looks = 0;
   const client = clientOf({
     output: async (look) => {
@@ -73,7 +73,7 @@ test('what was shown before the client fell silent is kept', async () => {
   expect(textOf(result)).toMatch(/^seen\n\nWall time: .*\nThe client did not show the end/);
 });
 
-test('a client that cannot wait for the exit tells it with the output', async () => {
+test('a client that cannot wait for the exit reports it with the output', async () => {
   const client = clientOf({ wait: () => Promise.reject(new Error('what?')) });
   const result = await toolFor(client).execute({ command: 'echo x; sleep 0.2; exit 5' });
   expect(result).toMatchObject({ details: { exitCode: 5 }, isError: true });
@@ -99,7 +99,7 @@ test('when the client answers nothing at all, the timeout still counts', async (
   await eventually(() => expect(sleeping(321)).toEqual([]));
 });
 
-test('a kill that fails leaves it to the release', async () => {
+test('after a failed kill the release ends the command', async () => {
   const client = clientOf({ kill: () => Promise.reject(new Error('no')) });
   const command = `echo before; ${longSleep(322)}`;
   const error = await failureOf(toolFor(client).execute({ command, timeout: 1 }));
@@ -136,7 +136,7 @@ test('neither exit code nor signal is a missing status', async () => {
   expect(client.open).toBe(0);
 });
 
-test('a status that only one of two answers has is the status', async () => {
+test('a status in only one of two answers counts', async () => {
   const client = clientOf({
     wait: async (ended) => {
       await ended();
@@ -147,7 +147,7 @@ test('a status that only one of two answers has is the status', async () => {
   expect(result.details.exitCode).toBe(7);
 });
 
-test('a connection that breaks is told at once, with what was shown', async () => {
+test('a broken connection is reported at once, with the output so far', async () => {
   const client = clientOf();
   const updates: string[] = [];
   const call = failureOf(
@@ -201,7 +201,7 @@ test('a terminal that never comes is not waited for beyond the timeout, nor at t
   await tool.dispose();
 });
 
-test('answers that are not what the protocol says are survived', async () => {
+test('answers that break the protocol do no harm', async () => {
   const client = clientOf({
     output: async () => ({ output: 7, truncated: 'yes', exitStatus: { exitCode: '0' } }) as never,
   });

@@ -42,7 +42,7 @@ test.each([
   ['scrolls', '\x1b[400S'],
   ['resets', '\x1bc'],
   ['changes of the screen', '\x1b[?1049h\x1b[?1049l'],
-])('a flood of %s leaves others their turns', async (_, sequence) => {
+])('a flood of %s does not block the event loop', async (_, sequence) => {
   const terminal = await createTerminal(SIZE, 0);
   const flood = sequence.repeat(65_536 / sequence.length);
   const writer = new PacedWriter(terminal);
@@ -50,7 +50,7 @@ test.each([
   terminal.dispose();
 });
 
-test('output that is too much for a terminal is read to its end all the same', async () => {
+test('output that is too much work for a terminal is still read to its end', async () => {
   const flood = `\x1b[400S\x1b]0;t\x07`.repeat(20_000);
   const begun = performance.now();
   expect(await readableText(`${flood}the end\r\n`, SIZE)).toMatch(
@@ -59,7 +59,7 @@ test('output that is too much for a terminal is read to its end all the same', a
   expect(performance.now() - begun).toBeLessThan(20_000);
 });
 
-test('what is more work than allowed is not written, and one is told how much was', async () => {
+test('text that is more work than allowed is not written, and the result says how much was', async () => {
   const terminal = await createTerminal(SIZE, 0);
   const writer = new PacedWriter(terminal);
   const plain = 'x\r\n'.repeat(30_000);
@@ -74,7 +74,7 @@ test('what is more work than allowed is not written, and one is told how much wa
   terminal.dispose();
 });
 
-test('what is asked for after the work has run out is not carried out', async () => {
+test('sequences after the work is used up are not carried out', async () => {
   const terminal = await createTerminal(SIZE, 0);
   const text = `${'\r\n'.repeat(10)}x${'\x1b[S'.repeat(5)}y\r\n`;
   expect(await new PacedWriter(terminal).write(text, 1)).toMatchObject({ ranOut: true });
@@ -83,7 +83,7 @@ test('what is asked for after the work has run out is not carried out', async ()
   terminal.dispose();
 });
 
-test('in pieces the screen is what it is at once, whatever is cut', async () => {
+test('text in pieces gives the same screen as at once, wherever it is divided', async () => {
   const text = fc.array(
     fc.constantFrom('é', '😀', '界', 'a', '\r\n', '\x1b[31m', '\x1b[2;3H', '\x1b]0;t\x07'),
     { minLength: 300, maxLength: 1500 },

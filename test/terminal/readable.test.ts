@@ -19,7 +19,7 @@ test.each([
   ['nothing', '', ''],
   ['nothing to see', '\x1b[?25l\x1b[?25h\r\n\r\n', ''],
   ['a blank line in the middle', 'a\r\n\r\nb', 'a\n\nb\n'],
-])('%s: what one reads is what the terminal shows', async (_, raw, text) => {
+])('%s: the text is what the terminal shows', async (_, raw, text) => {
   expect(await readableText(raw, SIZE)).toBe(text);
 });
 
@@ -29,14 +29,14 @@ test('long lines are whole, wide characters too', async () => {
   }
 });
 
-test('what scrolls off is not lost, however much that is', async () => {
+test('rows that scroll off are kept, however many there are', async () => {
   const lines = Array.from({ length: 20_000 }, (_, index) => `${index}`);
   expect(await readableText(lines.join('\r\n'), SIZE)).toBe(`${lines.join('\n')}\n`);
   const blank = `first${'\r\n'.repeat(15_000)}last`;
   expect(await readableText(blank, SIZE)).toBe(`first${'\n'.repeat(15_000)}last\n`);
 });
 
-test('a screen that is cleared with all above it leaves what had been taken before', async () => {
+test('clearing the screen and the scrollback keeps the rows that were collected before', async () => {
   const lines = Array.from({ length: 10_000 }, (_, index) => `${index}\r\n`).join('');
   const text = await readableText(`${lines}\x1b[H\x1b[2J\x1b[3Jafter`, SIZE);
   expect(text.startsWith('0\n1\n2\n')).toBe(true);
@@ -70,7 +70,7 @@ const piece = fc.oneof(
   fc.constantFrom('\x1b[?1049h', '\x1b[?1049l', '\x1b[400S', '\x1b[9L', '\x1b[H', '\x1b[400b'),
 );
 
-test('of the same output the same is read, however busy the host is (Q1)', async () => {
+test('the same output gives the same text, however busy the host is (Q1)', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(piece, fc.integer({ min: 1, max: 700 })), { minLength: 1, maxLength: 12 }),
@@ -86,7 +86,7 @@ test('of the same output the same is read, however busy the host is (Q1)', async
 
 const FLOOD = '\x1b[400S'.repeat(2000);
 
-test('output that is more work than is done says so where a line ends, and its rest is text (Q1)', async () => {
+test('output that is more work than allowed gets a line that says so, and its rest is text (Q1)', async () => {
   const raw = `one\r\n${FLOOD}two\r\n\x1b[31mthree\x1b[0m\r\n10%\r99%\r\nfour`;
   const text = await readableText(raw, SIZE);
   expect(text.replace(/^\n+/, '')).toBe(

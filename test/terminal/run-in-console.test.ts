@@ -7,7 +7,7 @@ import { exited, failureOf } from '../support/results.js';
 
 leavesNothingBehind();
 
-test('runInConsole() resolves to the result, the output as text, and who ended it', async () => {
+test('runInConsole() resolves to the result, the output as text, and whether the user ended it', async () => {
   const ui = new FakeUi({ size: { columns: 50, rows: 10 } });
   const command = 'stty size; printf "\\e[1mbold\\e[0m\\n"; exit 3';
   const { result, text, dismissed } = await runInConsole(command, { ui, env: { A: '1' } });
@@ -16,13 +16,13 @@ test('runInConsole() resolves to the result, the output as text, and who ended i
   expect(dismissed).toBe(false);
 });
 
-test('of long output both ends are text, and what is between them is said', async () => {
+test('long output has both ends as text, and a line for the part between them', async () => {
   const limits = { headBytes: 10, tailBytes: 20 };
   const { text } = await runInConsole('seq 1000', { ui: new FakeUi(), ...limits });
   expect(text).toMatch(/^1\n2\n3\n4\n\[… 4\.\dKB not kept …\]\n\d+\n999\n1000\n$/);
 });
 
-test('what is no UI, or not on a terminal, is an input error', async () => {
+test('a value that is no UI, or streams that are no terminal, are input errors', async () => {
   const ui = {} as FakeUi;
   expect(await failureOf(runInConsole('true', { ui }))).toMatchObject({
     name: 'InputError',

@@ -37,7 +37,7 @@ const style: fc.Arbitrary<TextStyle> = fc.record(
   { requiredKeys: [] },
 );
 
-test('a row with its escape sequences looks on a terminal as it looked on the one it is from', async () => {
+test('a row drawn by its escape sequences looks the same on another terminal', async () => {
   const part = fc.record({
     text: fc.string({ unit: fc.constantFrom('a', 'é', '中', '-'), minLength: 1, maxLength: 5 }),
     style,
@@ -57,7 +57,7 @@ test('a row with its escape sequences looks on a terminal as it looked on the on
   );
 });
 
-test('a frame has what has changed since the last one, and nothing comes when nothing has', async () => {
+test('a frame has the changes since the last one, and there is none without a change', async () => {
   const emulator = await Emulator.create(SIZE);
   await emulator.write('one\r\ntwo\r\nthree');
   expect(emulator.frame()?.changed).toEqual([0, 1, 2, 3, 4]);

@@ -51,7 +51,7 @@ describe('a URL is a path below the root', () => {
     expect(await pathOf(url)).toBe(root + path);
   });
 
-  test('the directories that lead to it are made, and no more', async () => {
+  test('the directories that lead to the file are made, and no more', async () => {
     await pathOf('local://a/b/c');
     expect(readdirSync(join(root, 'a/b'))).toEqual([]);
     await pathOf('local://d/');
@@ -91,7 +91,7 @@ describe('a path may not lead out', () => {
     expect(readdirSync(join(home, 'outside'))).toEqual(['file']);
   });
 
-  test('whatever a URL is made of, its path is below the root', async () => {
+  test('for any URL, the path is below the root', async () => {
     const piece = fc.constantFrom('..', '.', '/', '%2e', '%2F', '%5c', '\\', 'a', ' ', '%00', '%');
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {
@@ -111,7 +111,7 @@ test('links that stay inside are fine', async () => {
   expect(await pathOf('local://dangling')).toBe(join(root, 'dangling'));
 });
 
-test('what is no path is an error', async () => {
+test('a root that is no path is an error', async () => {
   await expect(pathOf('local://100%')).rejects.toThrow('percent-encoding is not valid');
   await expect(pathOf('local://a%00b')).rejects.toThrow('It has a NUL character.');
   mkdirSync(root);

@@ -29,7 +29,7 @@ test.each(['', 'Local', 'a:', '1a', 'a b', 'a://'])('%j is no scheme', (scheme) 
   );
 });
 
-test('an unknown id comes with those that are known', () => {
+test('the error for an unknown id lists the known ones', () => {
   expect(unknownId('skill', 'x', ['a', 'b']).message).toBe('Unknown skill: x. Available: a, b.');
   expect(unknownId('skill', 'x', []).message).toBe('Unknown skill: x. There are none.');
   const many = Array.from({ length: 23 }, (_, index) => String(index));
