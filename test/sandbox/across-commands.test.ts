@@ -43,7 +43,7 @@ const optionsOf = ({ work }: Scene, { sandbox }: Crossing) => {
 };
 
 describeForAll('%s', (person) => {
-  test.each(crossings)('S1, S4, S6: the next command gains nothing by $name', async ({ index }) => {
+  test.each(crossings)('S1, S4, S6: no later command gains rights by $name', async ({ index }) => {
     const { scene, crossing, seen } = begin(person, index);
     const host = startHost('commands', { under: as(person), env: { HOME: scene.home } });
     const options = optionsOf(scene, crossing);
@@ -59,7 +59,7 @@ describeForAll('%s', (person) => {
   });
 
   test.each(crossings.filter(({ name }) => !name.includes('that it starts in')))(
-    'S1, S4: nor does one of another host by $name',
+    'S1, S4: no command of another host by $name',
     async ({ index }) => {
       const { scene, crossing, seen } = begin(person, index);
       const options = optionsOf(scene, crossing);
@@ -70,7 +70,7 @@ describeForAll('%s', (person) => {
     },
   );
 
-  test('S4: a link for the directory that a command is to start in is refused by its name', async () => {
+  test("S4: a link in place of a command's working directory is refused by its name", async () => {
     const scene = makeScene(scenes.path, person);
     const { work, outside } = scene;
     const host = startHost('commands', { under: as(person), env: { HOME: scene.home } });
@@ -83,7 +83,7 @@ describeForAll('%s', (person) => {
     expect(error?.message).toMatch(/^sandbox\.workspace: expected .*'.*\/sub'.*link/);
   });
 
-  test('S3: what its user replaces between two commands stays kept and hidden', async () => {
+  test('S3: files that the user replaces between two commands stay protected and hidden', async () => {
     const scene = makeScene(scenes.path, person);
     const { work } = scene;
     writeFileSync(`${work}/.env`, 'first');
@@ -105,7 +105,7 @@ describeForAll('%s', (person) => {
     await host.ended;
   });
 
-  test('S3: what its user replaces while a command runs is kept and hidden a moment later', async () => {
+  test('S3: files that the user replaces while a command runs are protected and hidden a moment later', async () => {
     const scene = makeScene(scenes.path, person);
     const { work, outside } = scene;
     mkdirSync(`${work}/.claude`);

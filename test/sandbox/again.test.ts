@@ -44,7 +44,7 @@ describeForAll('%s: a command that was denied something', (person) => {
     return { ...report, command, work, target: `${outside}/new`, runs };
   };
 
-  test('is run again with what is allowed then, and its result says so', async () => {
+  test('is run again in the returned sandbox, and its result says so', async () => {
     const { asked, result, runs, command, target } = await ask('allow');
     const denial = { kind: 'write', target, rule: 'allowWrite', source: 'output' };
     expect(asked).toMatchObject([
@@ -59,20 +59,20 @@ describeForAll('%s: a command that was denied something', (person) => {
     expect(runs).toBe(2);
   });
 
-  test('is run again once, whatever it is denied then', async () => {
+  test('is run again only once, whatever it is denied then', async () => {
     const { asked, result, runs } = await ask('same');
     expect(asked).toHaveLength(1);
     expect(runs).toBe(2);
     expect(result?.sandbox?.denials).toHaveLength(1);
   });
 
-  test('is left as it is where nothing is answered', async () => {
+  test('is not run again when onDenied returns nothing', async () => {
     const { result, runs } = await ask('nothing');
     expect(result?.firstRun).toBeUndefined();
     expect(runs).toBe(1);
   });
 
-  test('has no second run when its call is aborted while somebody is asked', async () => {
+  test('is not run again when its call is aborted during onDenied', async () => {
     const { result, runs } = await ask('abort');
     expect(result?.outcome).toMatchObject({ kind: 'exited', exitCode: 1 });
     expect(runs).toBe(1);
@@ -81,20 +81,20 @@ describeForAll('%s: a command that was denied something', (person) => {
   test.each([
     ['throw', 'nobody is there'],
     ['wrong', `sandbox.mode: expected 'read-only' or 'workspace-write', got "all"`],
-  ])('fails its call where the answer fails (%s)', async (way, message) => {
+  ])('fails its call when onDenied fails (%s)', async (way, message) => {
     const { error, runs } = await ask(way);
     expect(error).toBe(message);
     expect(runs).toBe(1);
   });
 
-  test('writes the file of its output anew, also one that must not be there', async () => {
+  test('writes its spill file anew, also one that must not exist', async () => {
     const { result, work } = await ask('allow', { spills: true });
     expect(result?.spill).toEqual({ path: join(work, 'spilled'), bytes: 5, dropped: 0 });
     expect(readFileSync(join(work, 'spilled'), 'utf8')).toBe('done\n');
   });
 
   test.each(CONTRACT_NAMES)(
-    'is run again by a tool of %s, which tells the model',
+    'is run again by a tool of %s, which says so to the model',
     async (contract) => {
       const { text, asked, runs, work, target } = await ask('allow', { contract });
       expect(text).toContain('done');
@@ -108,7 +108,7 @@ describeForAll('%s: a command that was denied something', (person) => {
   );
 });
 
-test('what can not be run again has no onDenied', async () => {
+test('onDenied is refused where a command cannot be run again', async () => {
   const onDenied = () => undefined;
   await expect(spawn('true', { onDenied } as never)).rejects.toThrow(
     'onDenied: not known here, look at result.sandbox.denials, and start it again yourself',

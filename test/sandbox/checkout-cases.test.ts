@@ -21,7 +21,7 @@ const [me] = people;
 const program = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
 
 describe('U3', () => {
-  test('a command that is detached tells it with its end, to the process that started it', async () => {
+  test('the end of a detached command reports it, to the process that started it', async () => {
     const work = makeRepository(scenes, '.npmrc');
     const scene = { home: join(work, '../home'), work, outside: join(work, '../outside') };
     const options = { cwd: work, sandbox: 'workspace-write' };
@@ -34,7 +34,7 @@ describe('U3', () => {
     'git checkout -q -b another && git commit -qam fix',
     'git add a && git commit -qm fix && git reset -q --soft HEAD~1',
     'git stash -q -- a && git stash pop -q',
-  ])("a user's own change is not told: %s", async (command) => {
+  ])("a user's own change is not reported: %s", async (command) => {
     const work = makeRepository(scenes, '.npmrc');
     write(work, '.npmrc', 'own\n');
     const result = await inSandbox(work, `echo fix > a && ${command}`);
@@ -42,21 +42,21 @@ describe('U3', () => {
     expect(result.sandbox?.incomplete).toBe(undefined);
   });
 
-  test("a user's own change is told where git was to overwrite it", async () => {
+  test("a user's own change is reported where git should have overwritten it", async () => {
     const work = makeRepository(scenes, '.npmrc');
     write(work, '.npmrc', 'own\n');
     const result = await inSandbox(work, 'git checkout -qf release');
     expect(result.sandbox?.incomplete).toMatchObject([{ path: '.npmrc', changed: ['.npmrc'] }]);
   });
 
-  test('a setting that a commit takes out of the index alone is not told', async () => {
+  test('a file that a commit only removes from the index is not reported', async () => {
     const work = makeRepository(scenes, '.npmrc');
     const result = await inSandbox(work, 'git rm -q --cached .npmrc && git commit -qm out');
     expect(result.outcome).toMatchObject({ kind: 'exited', exitCode: 0 });
     expect(result.sandbox?.incomplete).toBe(undefined);
   });
 
-  test('what is complete is not told, wherever HEAD goes', async () => {
+  test('a complete checkout is not reported, wherever HEAD moves', async () => {
     const work = makeRepository(scenes, 'settings');
     write(work, '.npmrc', 'main\n');
     git(work, 'add', '.');
@@ -71,7 +71,7 @@ describe('U3', () => {
     expect(result.sandbox).not.toHaveProperty('unseen');
   });
 
-  test('a commit that is no branch is told by its id, and an undone wrong commit again', async () => {
+  test('a detached HEAD is reported by its commit, and an undone wrong commit again', async () => {
     const work = makeRepository(scenes, '.npmrc');
     const moved = await inSandbox(work, 'git checkout -q --detach release');
     const release = git(work, 'rev-parse', 'release');
@@ -81,7 +81,7 @@ describe('U3', () => {
     expect(undone.sandbox?.incomplete).toMatchObject([{ path: '.npmrc', changed: ['.npmrc'] }]);
   });
 
-  test('a commit on a branch that was left again is told', async () => {
+  test('a commit on a branch that was left again is reported', async () => {
     const work = makeRepository(scenes, '.npmrc');
     const result = await inSandbox(work, `${MOVE} && ${COMMIT} && git checkout -q main`);
     const commit = git(work, 'rev-parse', 'release');
@@ -89,7 +89,7 @@ describe('U3', () => {
     expect(noticeOf(result)).toMatch(/should not be pushed: it is to be made anew outside\.$/);
   });
 
-  test('what is in the index alone is told', async () => {
+  test('a change that is only in the index is reported', async () => {
     const work = makeRepository(scenes, '.npmrc');
     const result = await inSandbox(work, 'git checkout release -- .');
     expect(result.sandbox?.incomplete).toMatchObject([{ head: 'main', staged: ['.npmrc'] }]);
@@ -98,7 +98,7 @@ describe('U3', () => {
     expect(readFileSync(join(work, '.npmrc'), 'utf8')).toBe('release\n');
   });
 
-  test('files of a directory are told one by one', async () => {
+  test('files of a directory are reported one by one', async () => {
     const work = makeRepository(scenes, '.vscode/settings.json');
     git(work, 'checkout', '-q', 'release');
     write(work, '.vscode/tasks.json', '{}\n');
@@ -111,7 +111,7 @@ describe('U3', () => {
     ]);
   });
 
-  test.each(['a directory', 'a link'])('a name that becomes %s is told', async (what) => {
+  test.each(['a directory', 'a link'])('a name that becomes %s is reported', async (what) => {
     const work = makeRepository(scenes, '.npmrc');
     git(work, 'checkout', '-q', '-b', 'other', 'without');
     if (what === 'a link') symlinkSync('a', join(work, '.npmrc'));
@@ -136,14 +136,14 @@ describe('U3', () => {
     expect(noticeOf(await inSandbox(other, COMMIT))).toContain('has what was left behind');
   });
 
-  test("a branch's name is quoted in what is advised", async () => {
+  test("a branch's name is quoted in the advice", async () => {
     const work = makeRepository(scenes, '.npmrc');
     git(work, 'branch', '-q', '-m', 'release', 'a;$(id)');
     const result = await inSandbox(work, "git checkout -q 'a;$(id)'");
     expect(noticeOf(result)).toContain("`git checkout -f 'a;$(id)' -- .npmrc`");
   });
 
-  test('where no log of HEAD is kept, a move is told by itself', async () => {
+  test('without a log of HEAD, a move is reported by itself', async () => {
     const work = makeRepository(scenes, '.npmrc');
     git(work, 'config', 'core.logAllRefUpdates', 'false');
     rmSync(join(work, '.git/logs'), { recursive: true });
@@ -151,7 +151,7 @@ describe('U3', () => {
     expect(moved.sandbox?.incomplete).toMatchObject([{ path: '.npmrc', changed: ['.npmrc'] }]);
   });
 
-  test('what git runs by its configuration is not run for it', async () => {
+  test("programs that git's configuration names are not run", async () => {
     const work = makeRepository(scenes, '.npmrc');
     git(work, 'config', 'core.fsmonitor', 'touch monitored; false');
     git(work, 'config', 'core.pager', 'touch paged; cat');
@@ -159,7 +159,7 @@ describe('U3', () => {
     expect(['monitored', 'paged'].filter((one) => existsSync(join(work, one)))).toEqual([]);
   });
 
-  test('a command that moves nothing starts no other, nor where nothing is kept', async () => {
+  test('no git is run after a command that moved nothing, or without protected names', async () => {
     const looksAfter = async (file: string, command: string): Promise<number> => {
       const work = makeRepository(scenes, file);
       const calls = join(work, 'calls');
@@ -175,7 +175,7 @@ describe('U3', () => {
     expect(await looksAfter('settings', MOVE)).toBe(0);
   });
 
-  test('a denied name that git may have been about to replace is not to be left as it is', async () => {
+  test('the advice for a denied name that git may have wanted to replace is not to leave it', async () => {
     const work = makeRepository(scenes, '.npmrc');
     const args = [
       { contract: 'modes', cwd: work, sandbox: 'workspace-write' },

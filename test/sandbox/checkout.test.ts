@@ -21,7 +21,7 @@ const FORMS = {
 const forms = Object.entries(FORMS);
 
 describe.each(forms)('U3: %s', (name, file) => {
-  test('a checkout that could not replace it is told, and so is a commit after it', async () => {
+  test('a checkout that could not replace it is reported, and so is a commit after it', async () => {
     const work = makeRepository(scenes, file);
     const moved = await inSandbox(work, MOVE);
     expect(moved.outcome).toMatchObject({ kind: 'exited', exitCode: 0 });
@@ -58,7 +58,7 @@ describe.each(forms)('U3: %s', (name, file) => {
     );
   });
 
-  test('a checkout and a commit in one command are told', async () => {
+  test('a checkout and a commit in one command are reported', async () => {
     const work = makeRepository(scenes, file);
     const result = await inSandbox(work, `${MOVE} && ${COMMIT}`);
     expect(result.outcome).toMatchObject({ kind: 'exited', exitCode: 0 });
@@ -67,7 +67,7 @@ describe.each(forms)('U3: %s', (name, file) => {
     ]);
   });
 
-  test('what the branch does not have is told to be removed', async () => {
+  test('a file that the branch does not have is to be removed, says the notice', async () => {
     const work = makeRepository(scenes, file);
     const moved = await inSandbox(work, 'git checkout -q without');
     expect(moved.sandbox?.incomplete).toMatchObject([
@@ -78,7 +78,7 @@ describe.each(forms)('U3: %s', (name, file) => {
     expect(committed.sandbox?.incomplete).toMatchObject([{ recorded: [{ added: [file] }] }]);
   });
 
-  test.each(CONTRACT_NAMES)('the text of %s begins with it', async (contract) => {
+  test.each(CONTRACT_NAMES)('the text of %s begins with the notice', async (contract) => {
     const work = makeRepository(scenes, file);
     const args = [{ contract, cwd: work, sandbox: 'workspace-write' }, { command: MOVE }];
     const [answer] = await runHost<{ text: string }[]>('tools', {
@@ -89,7 +89,7 @@ describe.each(forms)('U3: %s', (name, file) => {
     expect(answer?.text).not.toContain('Leave it as it is');
   });
 
-  test('a persistent shell tells it, and the command line', async () => {
+  test('a persistent shell reports it, and the command line', async () => {
     const work = makeRepository(scenes, file);
     const options = {
       contract: 'session',

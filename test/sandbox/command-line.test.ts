@@ -10,7 +10,7 @@ const [me] = people;
 const inSandbox = ['run', '--sandbox', 'workspace-write', '--no-input'];
 
 test.each([[[]], [['--json']]])(
-  'S12: forkline run tells what was denied on stderr, a line each: %j',
+  'S12: forkline run prints denials on stderr, a line each: %j',
   async (flags) => {
     const { work, outside } = makeScene(scenes.path, me);
     // The error stands before more output than is looked at.
@@ -25,7 +25,7 @@ test.each([[[]], [['--json']]])(
   },
 );
 
-test('S12: it tells nothing where nothing was denied', async () => {
+test('S12: no denials are printed where there were none', async () => {
   const { work } = makeScene(scenes.path, me);
   const { code, stdout, stderr } = await cli(...inSandbox, '--cwd', work, 'echo x > a; cat a');
   expect([code, stdout.toString(), stderr]).toEqual([0, 'x\n', '']);
@@ -37,7 +37,7 @@ test('S12: SECURITY.md says that there is a sandbox', () => {
   expect(text).toContain('docs/sandbox.md');
 });
 
-test('S12: forkline attach tells what a detached command was denied', async () => {
+test('S12: forkline attach prints the denials of a detached command', async () => {
   const { home, work, outside } = makeScene(scenes.path, me);
   const env = ['--env', `HOME=${home}`];
   const started = await cli(...inSandbox, ...env, '--detach', '--cwd', work, `touch ${outside}/x`);

@@ -77,7 +77,7 @@ async function ask(person: Person, { home }: Scene, options: object, ...commands
 
 describeForAll('%s', (person) => {
   const names = Object.keys(cases({ home: '', work: '', outside: '' }));
-  test.each(names)('is told of %s', async (name) => {
+  test.each(names)('is reported for %s', async (name) => {
     const scene = makeScene(scenes.path, person);
     await runAs(person, scene, 'echo secret > ~/.netrc', { cwd: scene.work });
     await runAs(person, scene, 'touch "../outside/is, there"', { cwd: scene.work });
@@ -89,7 +89,7 @@ describeForAll('%s', (person) => {
     expect(existsSync(`${scene.outside}/new`)).toBe(false);
   });
 
-  test('the kernel tells of each family of sockets that was denied, once', async () => {
+  test('the kernel reports each denied family of sockets, once', async () => {
     const scene = makeScene(scenes.path, person);
     const ask = (family: number) => `/usr/bin/python3 -c '
 import socket
@@ -108,7 +108,7 @@ for _ in range(3):
     );
   });
 
-  test('the kernel tells of a socket of others that was denied, by its path', async () => {
+  test('the kernel reports a denied socket of another process, by its path', async () => {
     const scene = makeScene(scenes.path, person);
     const { child } = await startOutsider(scene, person);
     const options = { cwd: scene.work, sandbox: 'workspace-write' };
@@ -128,7 +128,7 @@ print(socket.socket(socket.AF_UNIX).connect_ex("a b/missing.sock"))'`;
     expect(existsSync(`${scene.outside}/heard`)).toBe(false);
   });
 
-  test('the kernel tells of an address that there is no way to, if the host has one', async () => {
+  test('the kernel reports an unreachable address, if the host can reach it', async () => {
     const scene = makeScene(scenes.path, person);
     const options = { cwd: scene.work, sandbox: 'workspace-write' };
     const command = `/usr/bin/python3 -c '
@@ -144,7 +144,7 @@ print(socket.socket(type=socket.SOCK_DGRAM).connect_ex(("192.0.2.2", 80)))'`;
     expect(result.sandbox?.denials).toEqual(hasNetwork ? [told] : []);
   });
 
-  test('a host that was asked for is told by its name alone', async () => {
+  test('a host that was looked up is reported by its name only', async () => {
     const scene = makeScene(scenes.path, person);
     const options = { cwd: scene.work, sandbox: 'workspace-write' };
     const command = `'${process.execPath}' -e 'fetch("https://host.example").catch(console.error)'`;
@@ -154,7 +154,7 @@ print(socket.socket(type=socket.SOCK_DGRAM).connect_ex(("192.0.2.2", 80)))'`;
   });
 
   test.each([false, true])(
-    'the answer of a tool ends in a line for each (persistent: %s)',
+    'the answer of a tool ends in a line for each denial (persistent: %s)',
     async (persistent) => {
       const scene = makeScene(scenes.path, person);
       const { work: cwd, outside } = scene;
@@ -185,7 +185,7 @@ print(socket.socket(type=socket.SOCK_DGRAM).connect_ex(("192.0.2.2", 80)))'`;
     },
   );
 
-  test('a shell that ends with its call has told what that was denied', async () => {
+  test("a shell that ends with its call has reported the call's denials", async () => {
     const scene = makeScene(scenes.path, person);
     const options = {
       contract: 'session',
@@ -202,7 +202,7 @@ print(socket.socket(type=socket.SOCK_DGRAM).connect_ex(("192.0.2.2", 80)))'`;
     ]);
   });
 
-  test('a shell of many calls tells of each the hosts that it was denied', async () => {
+  test('a shell of many calls reports the denied hosts of each', async () => {
     const scene = makeScene(scenes.path, person);
     const network = { allowedDomains: ['allowed.example'] };
     const options = {

@@ -64,7 +64,7 @@ const tried: Readonly<Record<string, readonly string[]>> = {
   '`HOME`, `TMPDIR` and all other variables': ['below: variables'],
 };
 
-test('each thing that a right is derived from is written first by a command', () => {
+test('for each source of rights, a command writes it first', () => {
   expect(Object.keys(tried)).toEqual(rows());
   const names = Object.values(tried).flat();
   expect(names.filter((name) => !known.has(name) && !/^below: |\.test\.ts$/.test(name))).toEqual(
@@ -90,7 +90,7 @@ async function said(
   return texts;
 }
 
-test('a socket: a link in its place leads to none of others', async () => {
+test("a socket: a link in its place leads to no other process's socket", async () => {
   const scene = makeScene(scenes.path, somebody);
   const sandbox = { allowUnixSockets: ['service.sock'] };
   const connect = `/usr/bin/python3 -c "
@@ -136,7 +136,7 @@ test('own files: the package in a workspace is not written to, replaced or moved
   );
 });
 
-test('trusted roots: a file in the workspace by which the proxy trusts is kept', async () => {
+test('trusted roots: a file in the workspace with certificates that the proxy trusts is protected', async () => {
   const scene = makeScene(scenes.path, somebody);
   writeFileSync(`${scene.work}/roots.pem`, '');
   writeFileSync(`${scene.work}/more.pem`, '');
@@ -152,7 +152,7 @@ test('trusted roots: a file in the workspace by which the proxy trusts is kept',
   expect(readFileSync(`${scene.work}/roots.pem`, 'utf8')).toBe('');
 });
 
-test('variables: those of a command are nothing to its host', async () => {
+test("variables: a command's variables do not affect its host", async () => {
   const scene = makeScene(scenes.path, somebody);
   const command = `export HOME=${scene.work} TMPDIR=${scene.outside} XDG_CONFIG_HOME=/; echo x > ~/.bashrc`;
   const next = `cat ${scene.home}/.ssh/id_rsa; echo x > ${scene.outside}/new`;

@@ -35,7 +35,7 @@ function placeIn({ home }: Scene): string {
 }
 
 describeForAll('%s', (person) => {
-  test('whoever attaches is told what the kernel and the output tell', async () => {
+  test('attach() reports the denials of the kernel and of the output', async () => {
     const scene = makeScene(scenes.path, person);
     await startOutsider(scene, person);
     const command = `${family(40)}; ${family(40)}; touch ${scene.outside}/new; /usr/bin/python3 -c '
@@ -55,7 +55,7 @@ socket.socket(socket.AF_UNIX).connect_ex("../outside/renamed.sock")'`;
     });
   });
 
-  test('so is another host, of what was denied once the first was killed', async () => {
+  test('another host reports denials from after the first host was killed', async () => {
     const scene = makeScene(scenes.path, person);
     const { host, ask } = detachingHost(person, scene);
     const options = { cwd: scene.work, sandbox: 'workspace-write' };
@@ -75,7 +75,7 @@ socket.socket(socket.AF_UNIX).connect_ex("../outside/renamed.sock")'`;
     await other.end();
   });
 
-  test('each of two at once has its own, and so has what the host waits for', async () => {
+  test('two simultaneous detached commands have their own denials, and so has one that the host waits for', async () => {
     const scene = makeScene(scenes.path, person);
     const { ask, end } = detachingHost(person, scene);
     const options = { cwd: scene.work, sandbox: 'workspace-write' };
@@ -94,7 +94,7 @@ socket.socket(socket.AF_UNIX).connect_ex("../outside/renamed.sock")'`;
     await end();
   });
 
-  test('what a process was denied that has outlived its command counts too', async () => {
+  test('denials of a process that has outlived its command count too', async () => {
     const scene = makeScene(scenes.path, person);
     const { ask, end } = detachingHost(person, scene);
     const options = { cwd: scene.work, sandbox: 'workspace-write' };
@@ -107,7 +107,7 @@ socket.socket(socket.AF_UNIX).connect_ex("../outside/renamed.sock")'`;
     await end();
   });
 
-  test('hosts that the proxy denied are told, and that nobody served once its host was gone', async () => {
+  test('hosts that the proxy denied are reported, and that it stopped with its host', async () => {
     const scene = makeScene(scenes.path, person);
     const { ask, end } = detachingHost(person, scene);
     const network = { allowedDomains: ['allowed.example'] };
@@ -136,7 +136,7 @@ socket.socket(socket.AF_UNIX).connect_ex("../outside/renamed.sock")'`;
     await other.end();
   });
 
-  test('what there is no room for is counted, and what nobody can tell any more is said', async () => {
+  test('denials beyond the limit are counted, and unseen ones are mentioned', async () => {
     const scene = makeScene(scenes.path, person);
     const { ask, end } = detachingHost(person, scene);
     const command = `/usr/bin/python3 -c '
@@ -160,7 +160,7 @@ for port in range(1, 201): socket.socket().connect_ex(("192.0.2.1", port))'; tou
     await end();
   });
 
-  test('where there are no namespaces the kernel tells as well', async () => {
+  test('without namespaces the kernel reports denials as well', async () => {
     const scene = makeScene(scenes.path, person);
     const options = { cwd: scene.work, sandbox: { require: 'landlock' } };
     const { receipt } = await runDetachedAs(person, scene, family(40), options);
@@ -170,7 +170,7 @@ for port in range(1, 201): socket.socket().connect_ex(("192.0.2.1", port))'; tou
     });
   });
 
-  test('a model is told with the end of a task', async () => {
+  test('the end of a task reports them to the model', async () => {
     const scene = makeScene(scenes.path, person);
     const options = {
       ...{ contract: 'session', cwd: scene.work, sandbox: 'workspace-write' },

@@ -13,7 +13,7 @@ describeForAll('%s', (person) => {
   test.each([
     ['modes', { command: 'echo out > ../outside/new; echo in > new', mode: 'background' }],
     ['session', { command: 'echo out > ../outside/new; echo in > new', run_in_background: true }],
-  ])('what a tool of %s starts in the background', async (contract, input) => {
+  ])('a background command of a %s tool', async (contract, input) => {
     const scene = makeScene(scenes.path, person);
     const options = {
       ...{ contract, cwd: scene.work, sandbox: 'workspace-write' },
@@ -28,7 +28,7 @@ describeForAll('%s', (person) => {
     expect(existsSync(`${scene.outside}/new`)).toBe(false);
   });
 
-  test('a model that knows files reads the output and stops the command by what it was told', async () => {
+  test('a model with file tools reads the output and stops the command as the answer says', async () => {
     const scene = makeScene(scenes.path, person);
     const options = { contract: 'modes', cwd: scene.work, sandbox: 'workspace-write' };
     const command = `echo first; exec ${longSleep(7508)}`;

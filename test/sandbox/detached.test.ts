@@ -55,7 +55,7 @@ function linkOf(path: string): string {
 }
 
 describeForAll('%s', (person) => {
-  test('a detached command is where the others are, and as confined as they', async () => {
+  test('a detached command is in the sandbox of the others, and as confined as they are', async () => {
     const scene = makeScene(scenes.path, person);
     const { told } = await startOutsider(scene, person);
     const { ask, end } = detachingHost(person, scene);
@@ -78,7 +78,7 @@ describeForAll('%s', (person) => {
     await end();
   });
 
-  test('commands of its host reach what it serves on their loopback', async () => {
+  test("its host's commands reach its server on their loopback", async () => {
     const scene = makeScene(scenes.path, person);
     const { ask, end } = detachingHost(person, scene);
     const options = optionsOf(scene);
@@ -93,7 +93,7 @@ describeForAll('%s', (person) => {
     await end();
   });
 
-  test('a host that is killed leaves it running and confined, and it leaves nothing', async () => {
+  test('a host that is killed leaves it running and confined, and it leaves no files', async () => {
     const scene = makeScene(scenes.path, person);
     const { host, ask } = detachingHost(person, scene);
     const options = optionsOf(scene);
@@ -125,7 +125,7 @@ describeForAll('%s', (person) => {
     await eventually(() => expect(keepers.filter((keeper) => !isGone(keeper))).toEqual([]));
   });
 
-  test('daemons and what ignores SIGTERM end with it', async () => {
+  test('daemons and processes that ignore SIGTERM end with it', async () => {
     const scene = makeScene(scenes.path, person);
     const { ask, end } = detachingHost(person, scene);
     const start = `trap '' TERM; ${daemon('/tmp/pid')}; setsid ${longSleep(7503)} & ${longSleep(7504)}`;
@@ -137,7 +137,7 @@ describeForAll('%s', (person) => {
     await end();
   });
 
-  test('its time ends it, also when its host is gone', async () => {
+  test('its time limit ends it, also when its host is gone', async () => {
     const scene = makeScene(scenes.path, person);
     const { ask, end } = detachingHost(person, scene);
     const options = { ...optionsOf(scene), timeoutMs: 1000 };
@@ -150,7 +150,7 @@ describeForAll('%s', (person) => {
     await other.end();
   });
 
-  test('what outlives it is told, and ended', async () => {
+  test('processes that outlive it are reported, and ended', async () => {
     const scene = makeScene(scenes.path, person);
     const { ask, end } = detachingHost(person, scene);
     const start = `echo first; (sleep 0.3; echo later; exec ${longSleep(7506)}) &`;
@@ -165,7 +165,7 @@ describeForAll('%s', (person) => {
     await end();
   });
 
-  test('whoever attaches writes to its input, and its output is kept within bounds', async () => {
+  test('attach() can write to its input, and its output is kept within bounds', async () => {
     const scene = makeScene(scenes.path, person);
     const { ask, end } = detachingHost(person, scene);
     const options = { ...optionsOf(scene), stdin: 'pipe', maxOutputBytes: 100_000 };
@@ -180,7 +180,7 @@ describeForAll('%s', (person) => {
     await end();
   });
 
-  test('what its disk has no room for is told to be missing', async () => {
+  test('output that the disk has no room for is reported as missing', async () => {
     const scene = makeScene(scenes.path, person);
     const mount = 'mount -t tmpfs -o size=256k none "$HOME"; exec "$@"';
     const small = ['unshare', '-Urm', 'sh', '-c', mount, 'sh'];
@@ -208,7 +208,7 @@ describeForAll('%s', (person) => {
     await eventually(() => expect(keepers.filter((one) => !isGone(one))).toEqual([]));
   });
 
-  test('what can not be had is an error, and nothing has run', async () => {
+  test('an option that is not supported is an error, and nothing has run', async () => {
     const scene = makeScene(scenes.path, person);
     const withoutProc = [
       'unshare',
@@ -251,7 +251,7 @@ describeForAll('%s', (person) => {
     await other.end();
   });
 
-  test('with what can be had without namespaces alone', async () => {
+  test('it works without namespaces', async () => {
     const scene = makeScene(scenes.path, person);
     const options = optionsOf(scene, { require: 'landlock' });
     const command = `echo out > ${scene.outside}/new; echo in > new; echo x > /dev/stderr`;

@@ -73,20 +73,20 @@ print(urllib.request.urlopen('${to}/f').read().decode(), end='')"`,
       () => `${CURL} -x "socks5://127.0.0.1:3128" http://127.0.0.1:${port}/`,
       '127.0.0.1',
     ],
-  ])('%s is denied, which is told', async (_, command, target) => {
+  ])('%s is denied, which is reported', async (_, command, target) => {
     const { text, result } = await ask(`${command()} || true`, { allowedDomains: ['localhost'] });
     expect(text).not.toContain('GET');
     const denial = { kind: 'connect', target, rule: 'allowedDomains', source: 'proxy' };
     expect(result.sandbox?.denials).toEqual([denial]);
   });
 
-  test('what does not ask the proxy reaches nobody', async () => {
+  test('a program that does not use the proxy reaches no host', async () => {
     const command = `${CURL} -x '' http://127.0.0.1:${port}/ || ${CURL} -x '' http://1.1.1.1/ || echo none`;
     const { text } = await ask(command, { allowedDomains: ['localhost', '127.0.0.1', '1.1.1.1'] });
     expect(text).toMatch(/none\n$/);
   });
 
-  test('denied goes before allowed', async () => {
+  test('deniedDomains overrides allowedDomains', async () => {
     const network = { allowedDomains: ['localhost'], deniedDomains: ['localhost'] };
     const { result } = await ask(`${CURL} http://localhost:${port}/ || true`, network);
     expect(result.sandbox?.denials).toEqual([
@@ -95,7 +95,7 @@ print(urllib.request.urlopen('${to}/f').read().decode(), end='')"`,
   });
 });
 
-test('what was denied is told, however late a busy host hears of the end', async () => {
+test('denials are reported, however late a busy host learns of the end', async () => {
   const { work: cwd } = makeScene(scenes.path, people[0]);
   const command = `${CURL} http://example.com/; echo asked; sleep 0.1`;
   const options = { cwd, sandbox: { network: { allowedDomains: ['localhost'] } } };
@@ -139,7 +139,7 @@ describe('names', () => {
     '127.0.0.1.',
     '[::ffff:127.0.0.1]',
     '::ffff:7f00:1',
-  ])('%s is 127.0.0.1, however it is written', async (written) => {
+  ])('%s is 127.0.0.1, in any notation', async (written) => {
     expect(canonicalHost(written)).toBe('127.0.0.1');
     expect(denyingRule(written, rules('example.com'))).toBe('allowedDomains');
     const some = { allowedDomains: ['127.0.0.1'], deniedDomains: [written] };
@@ -151,7 +151,7 @@ describe('names', () => {
     (text) => expect(canonicalHost(text)).toBeUndefined(),
   );
 
-  test('whatever is given as a host is one in one spelling, or none', () => {
+  test('any text is a host in one canonical spelling, or none', () => {
     const anything = fc.oneof(fc.string(), fc.domain(), fc.ipV4Extended(), fc.ipV6());
     fc.assert(
       fc.property(anything, (text) => {
@@ -209,7 +209,7 @@ describe('names', () => {
     });
   });
 
-  test('a name that nobody knows is not told to be denied', async () => {
+  test('a name that cannot be resolved is not reported as denied', async () => {
     const nobody = async () => Promise.reject(new Error('ENOTFOUND'));
     expect(await locate('example.com', rules('example.com'), nobody)).toEqual({ kind: 'unknown' });
   });

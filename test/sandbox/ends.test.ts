@@ -25,7 +25,7 @@ describeForAll('%s', (person) => {
   const hostOf = ({ home }: Scene) =>
     startHost('commands', { under: as(person), env: { HOME: home } });
 
-  test('what is left is named by the numbers of the host, and ends with it', async () => {
+  test("remaining processes are listed by the host's process ids, and end with it", async () => {
     const scene = makeScene(scenes.path, person);
     const nap = longSleep(7100);
     const host = hostOf(scene);
@@ -91,7 +91,7 @@ describeForAll('%s', (person) => {
     await host.ended;
   });
 
-  test('many at once, in several sandboxes', async () => {
+  test('many commands at once, in several sandboxes', async () => {
     const scene = makeScene(scenes.path, person);
     const host = hostOf(scene);
     const asked = Array.from({ length: 60 }, (_, index) => {

@@ -99,7 +99,7 @@ describeForAll('%s', (person) => {
 });
 
 test(
-  'root is in a user namespace, so that what it may is worth nothing outside',
+  'root is in a user namespace, so that its capabilities have no effect outside',
   where(ROOT),
   async () => {
     const scene = makeScene(scenes.path, 'root');

@@ -42,7 +42,7 @@ describe('the beginning of TLS', () => {
     .tuple(fc.constantFrom(0x0a0a, 0xfafa, 0xfe0d, 16, 43, 51), fc.uint8Array({ maxLength: 80 }))
     .map(([type, body]) => extension(type, Buffer.from(body)));
 
-  test('tells the name, wherever it is divided and whatever is beside it', () => {
+  test('has the name, wherever it is divided and whatever is beside it', () => {
     fc.assert(
       fc.property(
         names,
@@ -66,7 +66,7 @@ describe('the beginning of TLS', () => {
     );
   });
 
-  test('is more, other, broken or a hello, whatever comes', () => {
+  test('is judged as more, other, broken or hello, whatever the data is', () => {
     const begun = fc
       .uint8Array({ maxLength: 300 })
       .map((rest) => Buffer.from([0x16, 3, 1, 0, 90, 1, 0, 0, 86, ...rest]));
@@ -110,7 +110,7 @@ describe('the beginning of TLS', () => {
       Buffer.concat(Array.from({ length: 100 }, () => record(Buffer.alloc(0)))),
       { kind: 'broken' },
     ],
-  ])('with %s is what it is', (_, bytes, expected) => {
+  ])('with %s is read', (_, bytes, expected) => {
     expect(readFirstData(bytes)).toEqual(expected);
   });
 
@@ -197,14 +197,14 @@ describe.each(people.slice(-1))('%s', (person) => {
     ['by SOCKS', '-x "$ALL_PROXY"', only('localhost')],
     ['beside secrets', '', { ...only('localhost'), secrets }],
     ['in TLS 1.2', '--tls-max 1.2', only('localhost')],
-  ])('TLS that asks an allowed host for another one is denied, %s', async (_, more, policy) => {
+  ])('TLS that asks an allowed host for another name is denied, %s', async (_, more, policy) => {
     const { text, result } = await ask(fronted('other.example', more), policy);
     expect(text).toMatch(/unrecognized name/);
     expect(result.sandbox?.denials).toEqual(denial('other.example'));
     expect(asked).toEqual([]);
   });
 
-  test('what is denied below what is allowed is denied there, too', async () => {
+  test('a denied name below an allowed one is denied, too', async () => {
     const network = {
       allowedDomains: ['localhost', '*.example'],
       deniedDomains: ['other.example'],
@@ -216,7 +216,7 @@ describe.each(people.slice(-1))('%s', (person) => {
     expect(asked).toEqual(['one.example']);
   });
 
-  test('TLS with no name, or the host itself, passes', async () => {
+  test("TLS without a name, or with the host's, passes", async () => {
     const url = (host: string) => `curl -sSk --noproxy '' https://${host}:${port()}/`;
     const { text, result } = await ask(
       `${url('localhost')} && ${url('127.0.0.1')}`,
@@ -227,7 +227,7 @@ describe.each(people.slice(-1))('%s', (person) => {
     expect(asked).toEqual(['localhost', false]);
   });
 
-  test('a server that speaks first is heard, and answered', async () => {
+  test('data of a server that sends first arrives, and is answered', async () => {
     const greeter = createTcpServer((socket) => {
       socket.on('error', () => {}).write('who is it?\n');
       socket.pipe(socket);

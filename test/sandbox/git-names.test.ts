@@ -66,7 +66,7 @@ function isObeyed(person: Person, { work, outside }: Scene): string[] {
   return got;
 }
 
-test('S2: what is tried here is obeyed by git, where nothing keeps it', () => {
+test('S2: git obeys each of these files, where no sandbox protects them', () => {
   const scene = makeRepository(people[0]);
   const ways = byGitNames(scene);
   const of = (name: string) => ways.find((way) => way.name === name)?.command ?? '';
@@ -106,7 +106,7 @@ describeForAll('%s', (person) => {
     expect(isObeyed(person, scene)).toEqual([]);
   });
 
-  test("S2: a worktree's commands make nothing of the main repository's or a sibling's", async () => {
+  test("S2: a worktree's commands cannot write the main repository's files or a sibling's", async () => {
     const scene = makeRepository(person);
     const { work, outside } = scene;
     outsideAs(person, work, `git worktree add -q ${outside}/own`);
@@ -122,7 +122,7 @@ describeForAll('%s', (person) => {
     expect(isObeyed(person, scene)).toEqual([]);
   });
 
-  test('S3: its user configures git while a command runs, and what was kept stays so', async () => {
+  test('S3: the user configures git while a command runs, and the files stay protected', async () => {
     const scene = makeRepository(person);
     const { work, outside } = scene;
     const command = `touch begun; for i in $(seq 200); do printf '[core]\\n\\tfsmonitor = touch ${outside}/ran\\n' >> .git/config
@@ -142,7 +142,7 @@ describeForAll('%s', (person) => {
     expect(isObeyed(person, scene)).toEqual([]);
   });
 
-  test('S10: a repository that is made anew is kept like the first one', async () => {
+  test('S10: a repository that is made anew is protected like the first one', async () => {
     const scene = makeRepository(person);
     const { work } = scene;
     const options = { cwd: work, sandbox: 'workspace-write' };
@@ -157,7 +157,7 @@ describeForAll('%s', (person) => {
     expect(existsSync(`${work}/.git/hooks/x`)).toBe(false);
   });
 
-  test('S10: a workspace that is removed and made anew can be written to', async () => {
+  test('S10: a workspace that is removed and made anew is writable', async () => {
     const { work } = makeScene(scenes.path, person);
     const options = { cwd: work, sandbox: 'workspace-write' };
     const write = 'echo x > f && cat f';

@@ -35,7 +35,7 @@ describeForAll('%s', (person) => {
     ['one further above', 'a/b/.env', [], 'mv a a2', 'a2/b/.env'],
     ['one above a writable one', 'a/b/.env', ['a/b'], 'mv a a2', 'a2/b/.env'],
   ])(
-    'S6: %s of what is hidden in the workspace stays in its place',
+    'S6: %s of hidden files in the workspace stays in its place',
     async (_, hidden, allowWrite, move, moved) => {
       const scene = makeScene(scenes.path, person);
       const { work } = scene;

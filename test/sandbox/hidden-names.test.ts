@@ -92,7 +92,7 @@ async function readWhile(
 
 describeForAll('%s', (person) => {
   test.each(['home', "a home: with, odd\\ 'characters"])(
-    'S3: what the host puts in the place of a hidden name is hidden, too, in %s',
+    'S3: files that the host puts in the place of hidden names are hidden, too, in %s',
     async (name) => {
       const scene = makeHome(person, name);
       const options = { cwd: scene.work, sandbox: 'workspace-write' };
@@ -124,7 +124,7 @@ describeForAll('%s', (person) => {
     },
   );
 
-  test('S3: links on the way to what is hidden are held as it is', async () => {
+  test('S3: links on the way to a hidden file are protected like it', async () => {
     const scene = makeHome(person);
     const { home, outside } = scene;
     // As of those who keep their settings elsewhere, and of tokens that are rotated by a link.
@@ -212,7 +212,7 @@ describeForAll('%s', (person) => {
     expect(read).toBe('namespace');
   });
 
-  test('S3: what is shown below a hidden directory is seen, and what is written below the home', async () => {
+  test('S3: allowRead below a hidden directory is visible, and so are files written below the home', async () => {
     const scene = makeHome(person);
     const { home } = scene;
     mkdirSync(`${home}/.ssh/shown`);
@@ -235,7 +235,7 @@ describeForAll('%s', (person) => {
     expect(readFileSync(`${home}/other/deep/b`, 'utf8')).toBe('x\n');
   });
 
-  test('S3: where hidden files lie in what can be written to, they are hidden as they are', async () => {
+  test('S3: hidden files in a writable directory are hidden one by one', async () => {
     const { home, work } = makeHome(person);
     for (const cwd of [home, work]) {
       writeFileSync(`${work}/.env`, 'the secret key\n');
@@ -248,7 +248,7 @@ describeForAll('%s', (person) => {
     }
   });
 
-  test('S3: git finds a repository from below, also where a file in it is hidden', async () => {
+  test('S3: git finds a repository from a subdirectory, also where a file in it is hidden', async () => {
     const scene = makeHome(person);
     const { work } = scene;
     mkdirSync(`${work}/src`);

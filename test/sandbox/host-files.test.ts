@@ -39,7 +39,7 @@ const lookAt = ({ outside }: Scene) =>
 const untouched = [['file', 'before\n']];
 
 describe('S5: the file of a command’s output', () => {
-  test('S5: is not written through a link that a command has made, which is told', async () => {
+  test('S5: is not written through a link that a command has made, which is reported', async () => {
     const scene = await linkedScene();
     const { work: cwd, victim, outside } = scene;
     const path = join(cwd, 'out.log');
@@ -96,7 +96,7 @@ describe('S5: the file of a command’s output', () => {
     expect(again.spill?.error).toMatchObject({ code: 'ENXIO', message });
   });
 
-  test('S5: is told when the command puts a link in its place meanwhile', async () => {
+  test('S5: is reported when the command puts a link in its place meanwhile', async () => {
     const { work: cwd, victim } = await linkedScene();
     const spill = join(cwd, 'swapped');
     const result = await run(`echo on; sleep 0.1; ln -sf ${victim} swapped`, {
@@ -129,7 +129,7 @@ while not os.path.exists("over"):
     expect(lookAt(scene)).toEqual(untouched);
   });
 
-  test('S5: is not written by the second run, in a wider sandbox, through what the first has made', async () => {
+  test('S5: is not written by the second run, in a wider sandbox, through a link that the first has made', async () => {
     const scene = makeScene(scenes.path, people[0]);
     const { work: cwd, outside } = scene;
     const command = `mkdir -p d; rm -rf d; ln -s ${outside} d; echo x >${outside}/../new`;
@@ -143,7 +143,7 @@ while not os.path.exists("over"):
     expect(lookAt(scene)).toEqual(untouched);
   });
 
-  test('S5: may be what the kernel calls the host’s own', async () => {
+  test("S5: may be the kernel's name for a descriptor of the host", async () => {
     const { work: cwd } = makeScene(scenes.path, people[0]);
     const held = openSync(join(cwd, 'held'), 'w');
     onTestFinished(() => closeSync(held));
@@ -181,7 +181,7 @@ while not os.path.exists("over"):
     expect(lookAt(scene)).toEqual(untouched);
   });
 
-  test('S5: is not read through a link, for whoever looks at a task', async () => {
+  test('S5: is not read through a link, when a task is read', async () => {
     const { work: cwd, home } = makeScene(scenes.path, people[0]);
     const tasks = new TaskManager();
     onTestFinished(() => tasks.dispose());
@@ -199,7 +199,7 @@ describeForAll('S5: %s', (person) => {
     ['namespaces', {}],
     ['Landlock alone', { require: 'landlock' }],
     ['temporary files of the host', { filesystem: { tmp: 'shared' } }],
-  ])('S5: whoever runs it, the file is not written through a link (%s)', async (_, policy) => {
+  ])('S5: for any user, the file is not written through a link (%s)', async (_, policy) => {
     const scene = makeScene(scenes.path, person);
     const { work: cwd, outside } = scene;
     const options = { cwd, sandbox: policy };

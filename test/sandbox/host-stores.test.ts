@@ -40,7 +40,7 @@ describe('S5: artifacts in a workspace', () => {
     return { artifacts, tool };
   };
 
-  test('S5: are not written where a command has moved their directory from', async () => {
+  test('S5: are not written where a command has moved their directory away', async () => {
     const scene = makeScene(scenes.path, people[0]);
     const { artifacts, tool } = withStore(scene.work);
     await tool.execute({ command: long });
@@ -76,7 +76,7 @@ describe('S5: artifacts in a workspace', () => {
     expect(lookAt(scene)).toEqual(untouched);
   });
 
-  test('S5: nothing of others is swept away through a link', async () => {
+  test('S5: no files elsewhere are removed through a link', async () => {
     const scene = makeScene(scenes.path, people[0]);
     const { artifacts } = withStore(scene.work, 1000);
     await artifacts.save('bash', 'text');
@@ -111,7 +111,7 @@ describe('S5: logs in a workspace', () => {
     expect(lookAt(scene)).toEqual(untouched);
   });
 
-  test('S5: go on where their directory was made anew', async () => {
+  test('S5: go on after their directory was made anew', async () => {
     const { work: cwd } = makeScene(scenes.path, people[0]);
     const path = join(cwd, 'logs/log');
     mkdirSync(join(cwd, 'logs'));

@@ -56,7 +56,7 @@ describe.each(Object.keys(places))('%s', (place) => {
   // The first way is root's own; whoever is root in a container has no capability for namespaces.
   const [somebody = 'a user'] = people.slice(-1);
 
-  test('all of a sandbox is refused, by line and reason, and what to do', async () => {
+  test('`all` is refused, with the rule, the reason and the remedy', async () => {
     const scene = makeScene(scenes.path, somebody);
     const { result, error } = await runIn(place, somebody, scene, 'echo out > new', {});
     expect(result).toBeUndefined();
@@ -65,14 +65,14 @@ describe.each(Object.keys(places))('%s', (place) => {
     expect(existsSync(`${scene.work}/new`)).toBe(false);
   });
 
-  test('doctor says what that costs', () => {
+  test('doctor says what is not enforced', () => {
     const under = [...as(somebody), ...(places[place]?.() ?? [])];
     const [program = '', ...args] = [...under, process.execPath, cli, 'doctor'];
     const said = execFileSync(program, args, { encoding: 'utf8' });
     expect(said).toMatch(/^limited sandbox: .*user namespace.*\n {8}.*require: 'landlock'/m);
   });
 
-  test.each(['landlock', 'best-effort'])('%s keeps what it can, and says what', async (require) => {
+  test.each(['landlock', 'best-effort'])('%s enforces what it can and says so', async (require) => {
     const scene = makeScene(scenes.path, somebody);
     const answer = await runIn(place, somebody, scene, commands(scene), { require });
     const text = textOf(answer);
@@ -117,7 +117,7 @@ describe('without /proc', () => {
     return { answer, scene };
   };
 
-  test('nothing is claimed that can not be seen to: all of a sandbox is refused', async () => {
+  test('nothing is claimed that cannot be checked: `all` is refused', async () => {
     const { answer, scene } = await ask('all');
     expect(answer.error).toMatchObject({ name: 'LaunchError', step: 'sandbox' });
     expect(answer.error?.message).toMatch(/\b(?:write|unixSockets): .*\/proc/);
@@ -132,7 +132,7 @@ describe('without /proc', () => {
   });
 });
 
-test('root that may make no user namespace does without, and is still kept in', async () => {
+test('root without user namespaces is still confined', async () => {
   const [somebody = 'a user'] = people.slice(-1);
   const scene = makeScene(scenes.path, somebody);
   const under = [

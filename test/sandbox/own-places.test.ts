@@ -23,7 +23,7 @@ function report(by: 'namespace' | 'landlock' | 'none', writable: string[]): Sand
   };
 }
 
-test("S11: advice says that /tmp and the loopback are the sandbox's own, where they are", () => {
+test("S11: the advice says that /tmp and the loopback are the sandbox's own, where they are", () => {
   const [write, connect] = sandboxNotices(report('namespace', ['/w']));
   expect(write).toContain("Write to /w or /tmp (the sandbox's own) instead.");
   expect(connect).toContain("There is no network but the sandbox's own loopback: use");
@@ -37,7 +37,7 @@ test("S11: advice says that /tmp and the loopback are the sandbox's own, where t
 test.each([
   ['workspace-write', true],
   [{ network: 'full' }, false],
-])('S11: of a server that is left running is said who reaches it: %j', async (sandbox, isOwn) => {
+])('S11: for a server left running it says who reaches it: %j', async (sandbox, isOwn) => {
   const { home, work } = makeScene(scenes.path, me);
   const options = { contract: 'session', cwd: work, sandbox };
   const server = `/usr/bin/python3 -uc '
@@ -52,7 +52,7 @@ time.sleep(50)' >log &`;
   expect(answer?.text.includes(OWN)).toBe(isOwn);
 });
 
-test.each(people)('S11: what is on its own directories has one bound (%s)', async (person) => {
+test.each(people)('S11: its own directories share one limit (%s)', async (person) => {
   const scene = makeScene(scenes.path, person);
   const own = '/tmp /var/tmp /run /dev/shm';
   const command = `

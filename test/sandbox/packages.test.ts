@@ -140,7 +140,7 @@ describeForAll('%s', (person) => {
     expect(asked).toContain('/repository/info/refs?service=git-upload-pack');
   });
 
-  test('programs are told to look for no newer version of themselves, unless the caller says', async () => {
+  test('programs do not check for newer versions of themselves, unless the caller wants it', async () => {
     const { work } = makeScene(scenes.path, person);
     const names = ['npm_config_update_notifier', 'NO_UPDATE_NOTIFIER', 'GH_NO_UPDATE_NOTIFIER'];
     const command = `printenv ${names.join(' ')}`;
@@ -168,7 +168,7 @@ describeForAll('%s', (person) => {
     expect(asked).toContain('/answer-1.0.0-py3-none-any.whl');
   });
 
-  test('pytest shares its tests among processes, which share work among others', async (context) => {
+  test('pytest distributes its tests to processes, which use pools of processes', async (context) => {
     if (pytest === undefined) skipFor(context, 'PyPI is out of reach');
     const { text, result } = await ask(`cat >test_pool.py <<'END'
 import multiprocessing, os, pytest

@@ -33,7 +33,7 @@ test.each([
   [{ filesystem: { write: [] } }, 'sandbox.filesystem.write'],
   [{ allowUnixSockets: [5] }, 'sandbox.allowUnixSockets'],
   [{ modes: 'x' }, 'sandbox.modes'],
-])('a policy such as %j is refused by the name of what is wrong', async (sandbox, name) => {
+])('a policy such as %j is refused by the name of the invalid field', async (sandbox, name) => {
   const wrong = run('true', { sandbox: sandbox as 'read-only' });
   await expect(wrong).rejects.toThrow(InputError);
   await expect(wrong).rejects.toThrow(new RegExp(`^${name}\\b`));
@@ -85,7 +85,7 @@ print('loopback', c.getpeername()[0])"
   });
 
   test.each(['private', 'shared'])(
-    'a workspace among temporary files can be written to, and so can what is below it (tmp: %s)',
+    'a workspace among temporary files is writable, and so are directories below it (tmp: %s)',
     async (tmp) => {
       const { home } = scene();
       const work = mkdtempSync('/tmp/forkline-workspace-');
@@ -108,7 +108,7 @@ print('loopback', c.getpeername()[0])"
     },
   );
 
-  test('of two paths that both apply, the longer decides', async () => {
+  test('of two matching paths, the longer decides', async () => {
     const { home, work, outside } = scene();
     mkdirSync(`${outside}/deep/deeper`, { recursive: true });
     writeFileSync(`${outside}/deep/deeper/file`, 'shown\n');
@@ -131,7 +131,7 @@ print('loopback', c.getpeername()[0])"
     expect(readFileSync(`${outside}/file`, 'utf8')).toBe('before\n');
   });
 
-  test('of two rules for the same path the stricter counts', async () => {
+  test('of two rules for the same path, the stricter decides', async () => {
     const { home, work, outside } = scene();
     const filesystem = { allowWrite: [outside], denyWrite: [outside], denyRead: [], allowRead: [] };
     const command = `echo x > ${outside}/new; cat ${outside}/file`;
@@ -146,7 +146,7 @@ print('loopback', c.getpeername()[0])"
     expect(text).toBe('4\n0\n');
   });
 
-  test('shares what the policy says is shared', async () => {
+  test('shares with the host what the policy says', async () => {
     const place = scene();
     const sandbox = {
       network: 'full',
@@ -170,7 +170,7 @@ print('loopback', c.getpeername()[0])"
     });
   });
 
-  test('what is hidden later is hidden from the next command', async () => {
+  test('a file that appears later is hidden from the next command', async () => {
     const { work, home } = scene();
     const command = `cat ${home}/.netrc || true`;
     const { text } = await runAs(person, { home }, command, { cwd: work, sandbox: 'read-only' });
@@ -181,7 +181,7 @@ print('loopback', c.getpeername()[0])"
   });
 });
 
-describe('what a command has made opens nothing to the next one', () => {
+describe('files that a command has made give no rights to the next one', () => {
   test('a link where the policy allows a path in the workspace', async () => {
     const place = makeScene(scenes.path, somebody);
     const { work, outside } = place;
@@ -215,7 +215,7 @@ describe('what a command has made opens nothing to the next one', () => {
     }
   });
 
-  test('a worktree whose git directory is elsewhere is known by both sides', async () => {
+  test('a worktree counts if it and its git directory name each other', async () => {
     const place = makeScene(scenes.path, somebody);
     const { work, outside } = place;
     const git = (...args: string[]) =>

@@ -172,7 +172,7 @@ const recorded: readonly Line[] = [
   ["somebody's words", "the app doesn't start, it can't: Read-only file system", undefined],
 ];
 
-describe('U9: of what programs print, only paths are told', () => {
+describe("U9: of programs' output, only paths are reported", () => {
   const found = new Map<string, readonly string[] | undefined>();
   let real = (text: string) => text;
 

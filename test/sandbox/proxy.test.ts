@@ -81,7 +81,7 @@ describe.each(people.slice(-1))('%s', (person) => {
   const say = (bytes: string, more = '') =>
     python(`print(say(${JSON.stringify(bytes)}.encode('latin1')${more}))`);
 
-  test('a request asks the host of its URL, whatever its header says', async () => {
+  test('a request goes to the host of its URL, whatever its header says', async () => {
     const { text } = await ask(
       `curl -sS --noproxy '' -H 'Host: other.example' http://localhost:${portOf(server)}/fronted`,
     );
@@ -89,7 +89,7 @@ describe.each(people.slice(-1))('%s', (person) => {
     expect(asked).toContain(`GET /fronted localhost:${portOf(server)}`);
   });
 
-  test('headers that are for the proxy alone stay there, by their names and by Connection', async () => {
+  test('headers for the proxy only are not forwarded, by their names and by Connection', async () => {
     const { text } = await ask(
       `curl -sS --noproxy '' -H 'Connection: X-One' -H 'X-One: 1' -H 'X-Two: 2' ` +
         `-H 'Proxy-Authorization: Basic eA==' http://localhost:${portOf(server)}/`,
@@ -138,7 +138,7 @@ describe.each(people.slice(-1))('%s', (person) => {
     ['no URL', 'GET / HTTP/1.1\r\nHost: localhost:PORT\r\n\r\n'],
     ['another scheme', 'GET ftp://localhost:PORT/no HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['no HTTP at all', '\x04\x01 hello\r\n\r\n'],
-  ])('a request with %s is refused, and reaches nobody', async (_, bytes) => {
+  ])('a request with %s is refused, and reaches no server', async (_, bytes) => {
     const { text } = await say(bytes.replaceAll('PORT', String(portOf(server))));
     expect(text).toMatch(/^HTTP\/1\.1 400 /);
     expect(asked.filter((one) => one.includes('/no'))).toEqual([]);
@@ -174,14 +174,14 @@ describe.each(people.slice(-1))('%s', (person) => {
     expect(asked.filter((one) => one.includes('/own'))).toEqual([]);
   });
 
-  test('an allowed host where nobody listens is not told to be denied', async () => {
+  test('an allowed host without a server is not reported as denied', async () => {
     const { text, result } = await ask(`curl -sS --noproxy '' http://localhost:1/`);
     expect(text).toBe("localhost can't be reached\n");
     expect(result.sandbox?.denials).toEqual([]);
   });
 
   test.each(['reset', 'status', 'upgrade', 'words'])(
-    'a server that answers wrongly (%s) fails its request, and nothing else',
+    'a server with a wrong answer (%s) fails its request, and nothing else',
     async (how) => {
       const { text } = await ask(
         `curl -sS --noproxy '' -m 20 http://localhost:${portOf(rude)}/${how} 2>&1; ` +
@@ -192,14 +192,14 @@ describe.each(people.slice(-1))('%s', (person) => {
     },
   );
 
-  test('an answer that is cut is not made whole', async () => {
+  test('an answer that is cut off is not completed', async () => {
     const { text } = await ask(
       `curl -sS --noproxy '' http://localhost:${portOf(rude)}/cut 2>&1; echo "code $?"`,
     );
     expect(text).toMatch(/half.*code (18|56)\n$/s);
   });
 
-  test('clients that reset their connections at any moment harm nobody', async () => {
+  test('clients that reset their connections at any moment do no harm', async () => {
     const { text } = await python(
       `
 import struct
@@ -218,7 +218,7 @@ print(say(b'GET http://localhost:${portOf(server)}/ HTTP/1.1\\r\\nHost: a\\r\\nC
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('one that says that it sends no more is still answered', async () => {
+  test('a client that has half-closed its connection is still answered', async () => {
     const { text } = await python(
       `print(say(b'CONNECT localhost:${portOf(rude)} HTTP/1.1\\r\\n\\r\\n', shut=True))`,
     );
@@ -270,13 +270,13 @@ print(closed, say(b'GET http://localhost:${portOf(server)}/ HTTP/1.1\\r\\nHost: 
   });
 });
 
-test('a sandbox that has made room for another one is listened to no more', async () => {
+test('a sandbox that was replaced by another one is no longer served', async () => {
   const { work } = makeScene(scenes.path, people[0]);
   const [before, after] = await runHost<number[]>('many-sandboxes', { args: [work] });
   expect(after).toBe(before);
 });
 
-test('with hardly a descriptor left a sandbox is refused if it gets no proxy, and the host lives', async () => {
+test('with too few file descriptors a sandbox without a proxy is refused, and the host lives', async () => {
   const { work: cwd } = makeScene(scenes.path, people[0]);
   const sandbox = { network: { allowedDomains: ['one.example'] } };
   const ask = 'curl -sS -o /dev/null -w "%{http_code}" http://one.example/';

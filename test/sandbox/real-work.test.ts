@@ -218,7 +218,7 @@ describeForAll('%s', (person) => {
     ]);
   });
 
-  test('what is meant to break says why', async () => {
+  test('tools that cannot work in a sandbox say why', async () => {
     const { home, work } = makeScene(scenes.path, person);
     const command = `echo x > ~/file; unshare -Ur true; mkdir /opt/x; git config user.name x`;
     const options = { cwd: work, sandbox: 'workspace-write' };

@@ -158,7 +158,7 @@ async function overMcp(person: Person, { home, work }: Scene, commands: readonly
 
 describeForAll('%s', (person) => {
   test.each(roads)(
-    'S1, S2: by %s a command gains nothing by what it has written',
+    'S1, S2: by %s a command gains no right by a file that it has written',
     async (_, road) => {
       const count = triesIn({ home: '/h', work: '/w', outside: '/o' }).length;
       for (let index = 0; index < count; index += 1) {

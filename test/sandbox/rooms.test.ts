@@ -27,7 +27,7 @@ test.each([
   'a running command',
   'a detached command',
   'a shell',
-])('S11: a sandbox is not given up in which there is %s', async (left) => {
+])('S11: a sandbox with %s is kept', async (left) => {
   const looks = await lookAfter(34, left);
   for (const { text, renewed } of looks) {
     expect(text).toMatch(/^kept\n1\b/);
@@ -36,17 +36,17 @@ test.each([
   }
 });
 
-test('S11: one in which nothing runs stands while there are few', async () => {
+test('S11: an empty sandbox stays while there are few', async () => {
   const looks = await lookAfter(20, 'nothing');
   expect(looks).toEqual([{ text: 'kept\n0\n' }, { text: 'kept\n0\n' }]);
 });
 
-test('S11: of many, that another stands in its place is told to one command', async () => {
+test('S11: of many sandboxes, a replacement is reported to one command', async () => {
   const looks = await lookAfter(34, 'nothing');
   expect(looks).toEqual([{ text: '0\n', renewed: true }, { text: '0\n' }]);
 });
 
-test('S11: that files have made another sandbox of it is told by every tool, once', async () => {
+test('S11: a sandbox that differs because of files is reported by every tool, once', async () => {
   const { home, work } = makeScene(scenes.path, me);
   const host = startHost('commands', { env: { HOME: home } });
   const options = { cwd: work, sandbox: { mode: 'workspace-write' } };

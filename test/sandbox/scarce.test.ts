@@ -34,7 +34,7 @@ async function askWith(require: string): Promise<[Told, Told][]> {
   return told;
 }
 
-test('a sandbox whose proxy nobody can serve is refused, and the next command has one', async () => {
+test('a sandbox whose proxy cannot be served is refused, and the next command has one', async () => {
   const told = await askWith('all');
   const refused = { code: 'ECONNREFUSED', step: 'sandbox' };
   for (const [first, second] of told) {
@@ -47,7 +47,7 @@ test('a sandbox whose proxy nobody can serve is refused, and the next command ha
   expect(told.map(([first]) => first.step)).toContain('sandbox');
 });
 
-test('where the most that can be had is enough it says that there is none, until there is', async () => {
+test('with best-effort the result says that there is no sandbox, until there is one', async () => {
   const told = await askWith('best-effort');
   const without = { text: '000', network: 'namespace', unseen: [expect.stringMatching(/^nobody/)] };
   for (const [first, second] of told) {

@@ -13,7 +13,7 @@ describe('forkline run --secret', () => {
     delete process.env.SOME_SECRET;
   });
 
-  test('gives the command a stand-in for a variable of the own environment', async () => {
+  test('gives the command a stand-in for a variable of its own environment', async () => {
     const flags = ['--sandbox', 'read-only', '--secret', 'SOME_SECRET=example.com,*.example.org'];
     const { code, stdout } = await cli('run', ...flags, '--cwd', '/', 'echo "$SOME_SECRET"');
     expect(stdout.toString()).toMatch(/^npm_[A-Za-z\d]{36}\n$/);
@@ -36,7 +36,7 @@ describe('forkline run --secret', () => {
       'sandbox.secrets.SOME_SECRET.domains: expected an array of names',
     ],
     [['--sandbox', 'read-only', '--secret', 'SOME_SECRET'], 'Expected NAME=DOMAIN,DOMAIN.'],
-  ])('%j is refused, and says what would be right', async (flags, message) => {
+  ])('%j is refused, and the message says what would be right', async (flags, message) => {
     const { code, stderr } = await cli('run', ...flags, 'true');
     expect(code).not.toBe(0);
     expect(stderr).toContain(message);

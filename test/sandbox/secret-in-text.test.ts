@@ -9,7 +9,7 @@ const scenes = useScenes();
 const VALUE = 'ghp_0123456789abcdefABCDEF0123456789abcd';
 
 describeForAll('%s', (person) => {
-  test('a command with a value in its text is refused, by the name of the secret', async () => {
+  test("a command with a secret's value in its text is refused, by the name of the secret", async () => {
     const scene = makeScene(scenes.path, person);
     const sandbox = { secrets: { TOKEN: { value: VALUE, domains: ['localhost'] } } };
     const run = runAs(person, scene, `echo ${VALUE}`, { cwd: scene.work, sandbox });
@@ -19,7 +19,7 @@ describeForAll('%s', (person) => {
     expect(String(error)).not.toContain(VALUE);
   });
 
-  test('so is a call of a shell of many, and a command that is to outlive its host', async () => {
+  test('a call of a persistent shell is refused, and so is a detached command', async () => {
     const { home, work: cwd } = makeScene(scenes.path, person);
     const sandbox = { secrets: { TOKEN: { value: VALUE, domains: ['localhost'] } } };
     const told = (options: object, ...inputs: object[]) => {

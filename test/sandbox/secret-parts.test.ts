@@ -12,7 +12,7 @@ import { standInFor } from '../../src/sandbox/secrets/stand-in.js';
 const values = fc.stringMatching(/^[\x21-\x7e][\x20-\x7e]{6,80}[\x21-\x7e]$/);
 
 describe('a stand-in', () => {
-  test('is no part of its secret, as long, and the same in a URL', () => {
+  test('has no part of its secret, is as long, and the same in a URL', () => {
     fc.assert(
       fc.property(values, (value) => {
         const standIn = standInFor(value);
@@ -88,7 +88,7 @@ describe('replacing in a stream', () => {
     },
   );
 
-  test('passes on what is no beginning of a value at once', async () => {
+  test('passes on data that begins no value at once', async () => {
     const secret = {
       name: 'A',
       value: 'the value',
@@ -109,7 +109,7 @@ test.each([
   ['example.com', 'DNS:example.com'],
   ['127.0.0.1', 'IP Address:127.0.0.1'],
   ['fd12::1:2', 'IP Address:FD12:0:0:0:0:0:1:2'],
-])('a certificate for %s is one of it alone', (host, expected) => {
+])('a certificate for %s has only that name', (host, expected) => {
   const authority = new Authority();
   const root = new X509Certificate(authority.certificate);
   const certificate = new X509Certificate(authority.certify(host).cert);
@@ -121,7 +121,7 @@ test.each([
   expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
 });
 
-describe('secrets that are none', () => {
+describe('invalid secrets', () => {
   const value = 'the-value-itself';
   const domains = ['example.com'];
   test.each([
@@ -166,7 +166,7 @@ describe('secrets that are none', () => {
     expect(error.message).not.toContain(value);
   });
 
-  test.each(['full', 'none'] as const)('nor beside the network %s', async (network) => {
+  test.each(['full', 'none'] as const)('are refused with the network %s', async (network) => {
     const secrets = { A: { value, domains } };
     await expect(run('true', { sandbox: { network, secrets } })).rejects.toThrow(
       `sandbox.network: expected some hosts, or nothing, beside secrets: they are put in by a proxy, got '${network}'`,

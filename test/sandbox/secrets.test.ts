@@ -169,7 +169,7 @@ request({ port: 3128, method: 'CONNECT', path: url.host }).on('connect', (_, soc
 }).end()"`,
       { key: VALUE },
     ],
-  ])('a secret gets to its domain %s, and does not come back', async (_, program, expected) => {
+  ])('a secret reaches its domain %s, and is not in the answer', async (_, program, expected) => {
     const { text, result } = await ask(`${program} ${url('/echo')}`);
     expect(asked).toMatchObject([expected]);
     const echoed = text.match(/ghp_[A-Za-z\d]{36}|Basic [\w+/]+=*/g) ?? [];
@@ -178,14 +178,14 @@ request({ port: 3128, method: 'CONNECT', path: url.host }).on('connect', (_, soc
     expect(result.sandbox?.denials).toEqual([]);
   });
 
-  test('a secret gets into the query, written as a URL has it', async () => {
+  test('a secret is inserted into the query, encoded for a URL', async () => {
     await ask(`curl -sS "${url('/q')}?a=$TOKEN&b=$SHORT"`, {
       SHORT: { value: SHORT, domains: ['localhost'] },
     });
     expect(asked[0]?.url).toBe(`/q?a=${VALUE}&b=${encodeURIComponent(SHORT)}`);
   });
 
-  test('a secret gets into a body where that is asked for, and nowhere else', async () => {
+  test('a secret is inserted into a body only where its option says so', async () => {
     const SECRETS = {
       BODY: { value: SHORT, domains: ['localhost'], body: true },
     };
@@ -212,7 +212,7 @@ request({ port: 3128, method: 'CONNECT', path: url.host }).on('connect', (_, soc
     expect(text).toBe('the first\n');
   });
 
-  test('npm asks a registry by a secret', async () => {
+  test('npm uses a secret for a registry', async () => {
     // Without a package here npm would read the settings of one above.
     const { text } = await ask(
       `echo '{}' >package.json; echo '//localhost:${portOf(server)}/:_authToken=\${TOKEN}' >.npmrc; npm whoami --registry ${url('/')} 2>&1`,
@@ -221,7 +221,7 @@ request({ port: 3128, method: 'CONNECT', path: url.host }).on('connect', (_, soc
     expect(text).toMatch(/^Bearer ghp_/);
   });
 
-  test('a connection that becomes another protocol passes', async () => {
+  test('a connection that switches to another protocol passes', async () => {
     const { text } = await ask(
       `/usr/bin/python3 -c "
 import os, socket, ssl
@@ -238,7 +238,7 @@ print(s.recv(4096).decode())"`,
     expect(asked[0]?.authorization).toBe(VALUE);
   });
 
-  test('another domain gets the stand-in alone, and its TLS is its own', async () => {
+  test('another domain gets only the stand-in, and its TLS is not terminated', async () => {
     const other = { network: { allowedDomains: ['127.0.0.1'] } };
     const { text } = await ask(
       `curl -sSk -H "X-Key: $TOKEN" https://127.0.0.1:${portOf(server)}/other -w '%{ssl_verify_result}'; ` +
@@ -250,7 +250,7 @@ print(s.recv(4096).decode())"`,
     expect(asked).toMatchObject([{ url: '/other', key: standIn }]);
   });
 
-  test('without TLS a secret is not sent, which is told', async () => {
+  test('without TLS a secret is not sent, which is reported', async () => {
     const { text, result } = await ask(
       `curl -sS -H "X-Key: $TOKEN" http://localhost:${portOf(server)}/plain`,
     );
@@ -260,7 +260,7 @@ print(s.recv(4096).decode())"`,
     expect(asked).toEqual([]);
   });
 
-  test('a program with certificates of its own fails, which is told', async () => {
+  test('a program with certificates of its own fails, which is reported', async () => {
     const { text, result } = await ask(
       `curl -sS --cacert ${join(scenes.path, 'ca.pem')} -H "X-Key: $TOKEN" ${url('/pinned')} 2>&1`,
     );
@@ -269,7 +269,7 @@ print(s.recv(4096).decode())"`,
     expect(asked).toEqual([]);
   });
 
-  test('a server that shows no certificate of its name gets no secret', async () => {
+  test('a server without a certificate for its name gets no secret', async () => {
     const { text } = await ask(
       `curl -sSk -H "X-Key: $TOKEN" https://localhost:${portOf(stranger)}/stranger`,
     );
@@ -277,7 +277,7 @@ print(s.recv(4096).decode())"`,
     expect(asked).toEqual([]);
   });
 
-  test('without a place for its certificates there is no sandbox, which says why', async () => {
+  test('without a directory for certificates a sandbox is refused, with the reason', async () => {
     const scene = makeScene(scenes.path, person);
     const sandbox = { secrets: { TOKEN: { value: VALUE, domains: ['localhost'] } } };
     const nowhere = { TMPDIR: '/nowhere' };

@@ -66,7 +66,7 @@ describeForAll('%s', (person) => {
     },
   );
 
-  test('the snapshot of a sandbox is read there, and written to by nobody in it', async () => {
+  test('the snapshot of a sandbox is read there, and not writable in it', async () => {
     const scene = makeScene(scenes.path, person);
     writeFileSync(`${scene.home}/.bashrc`, RC);
     const write =
@@ -75,7 +75,7 @@ describeForAll('%s', (person) => {
     expect(answer?.text).toMatch(/snapshot: Read-only file system/);
   });
 
-  test('an rc file that a command has written gets no further than commands do', async () => {
+  test('an rc file that a command has written is as confined as commands', async () => {
     const scene = makeScene(scenes.path, person);
     const { work, outside, home } = scene;
     const rc = `echo out > ${outside}/file; cat ${home}/.ssh/id_rsa > ${work}/stolen; echo in > ${work}/read; own() { echo own; }`;
@@ -88,7 +88,7 @@ describeForAll('%s', (person) => {
   });
 });
 
-test("a client's terminal is refused beside a sandbox, which it would not be in", () => {
+test("a client's terminal is refused with a sandbox, since it would be outside", () => {
   const clientTerminal = { connection: { createTerminal: () => undefined }, sessionId: 'one' };
   const make = () =>
     createBashTool({

@@ -22,7 +22,7 @@ describeForAll('%s', (person) => {
     ]);
   });
 
-  test('S11: it is the terminal as any is, and that of a session', async () => {
+  test('S11: it works as any terminal, and so does that of a session', async () => {
     const scene = makeScene(scenes.path, person);
     const options = { cwd: scene.work, sandbox: 'workspace-write', pty: {} };
     const command = `/usr/bin/python3 -c '
@@ -33,7 +33,7 @@ open("/dev/tty", "w").write("by the way of all\\n")'`;
     expect(text.replaceAll('\r', '')).toBe('/dev/pts/0 True True\nby the way of all\n');
   });
 
-  test('S11: where there is only Landlock, it is one of the host', async () => {
+  test('S11: with Landlock only, the terminal is one of the host', async () => {
     const scene = makeScene(scenes.path, person);
     const sandbox = { require: 'landlock' };
     const options = { cwd: scene.work, sandbox, pty: {} };

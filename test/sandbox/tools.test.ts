@@ -43,7 +43,7 @@ describeForAll('%s', (person) => {
   });
 
   test.each([false, true])(
-    'a session goes where its commands go, but takes no rights along (persistent: %s)',
+    "a session follows its commands' directory, but gets no rights by it (persistent: %s)",
     async (persistent) => {
       const scene = makeScene(scenes.path, person);
       const { work: cwd, outside } = scene;
@@ -76,7 +76,7 @@ describeForAll('%s', (person) => {
     expect(answers.map(({ text }) => text.includes('Read-only'))).toEqual([true, true]);
   });
 
-  test('a file with a whole output is seen where the answer says that it is', async () => {
+  test('a file with a whole output is visible at the path in the answer', async () => {
     const scene = makeScene(scenes.path, person);
     const options = { contract: 'modes', cwd: scene.work, sandbox: 'workspace-write' };
     const command = `seq 100000 | tee /dev/stderr; echo here > /tmp/own`;

@@ -8,7 +8,7 @@ import { makeScene, people, useScenes } from '../support/sandbox.js';
 leavesNothingBehind();
 const scenes = useScenes();
 
-test('each thread serves its own sandboxes, whichever has run a command first, or has ended', async () => {
+test('each thread serves its own sandboxes, whichever thread was first, or has ended', async () => {
   const server = createServer((_, answer) => answer.end('reached'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {

@@ -75,13 +75,13 @@ describe.each(people.slice(-1))('of an answer, %s', (person) => {
       `HTTP/1.1 103 Early ${VALUE}\r\nLink: ${VALUE}\r\nX-${VALUE}: a\r\n\r\n`,
     ],
     ['another of these', `HTTP/1.1 100 ${VALUE}\r\nX-A: ${VALUE}\r\n\r\n`],
-  ])('S8: what comes in %s stays outside', async (_, first) => {
+  ])('S8: a value in %s does not reach the command', async (_, first) => {
     const text = await ask(`${first}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nin`);
     expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n.*in$/s);
     expect(text).not.toMatch(/ghp_/);
   });
 
-  test('S8: so does what is said of parts, and behind them', async () => {
+  test('S8: so do the headers of parts, and the text after them', async () => {
     const parts = `2;a=${VALUE}\r\nin\r\n0;b=${VALUE}\r\nX-A: ${VALUE}\r\nX-${VALUE}: a\r\n\r\n`;
     const head = 'HTTP/1.1 200 OK\r\nTrailer: X-A\r\nTransfer-Encoding: chunked\r\n\r\n';
     const text = await ask(`${head}${parts}`);
@@ -97,7 +97,7 @@ describe.each(people.slice(-1))('of an answer, %s', (person) => {
   });
 
   const UPGRADE = 'Connection: Upgrade\r\nUpgrade: websocket';
-  test('S8: an answer to who asks for another protocol is looked through', async () => {
+  test('S8: an answer to a request for another protocol is searched', async () => {
     const text = await ask(
       `HTTP/1.1 101 ${VALUE}\r\nConnection: Upgrade\r\nUpgrade: ${VALUE}\r\nX-A: ${VALUE}\r\nX-${VALUE}: a\r\n\r\n`,
       UPGRADE,
@@ -113,13 +113,13 @@ describe.each(people.slice(-1))('of an answer, %s', (person) => {
       1,
     ],
     ['packed', packed('gzip', gzipSync, '403 No'), 1],
-  ])('S8: so is one that refuses that, with a body, %s', async (_, answer, count) => {
+  ])('S8: so is a refusal of that, with a body, %s', async (_, answer, count) => {
     const text = await ask(answer, UPGRADE);
     expect(text).toMatch(/^HTTP\/1\.1 403 /);
     expect(text.match(new RegExp(standIn, 'g'))?.length).toBe(count);
   });
 
-  test('S8: a value in other writings is in none of them', async () => {
+  test('S8: a value in another encoding is in no answer', async () => {
     const texts = [
       urlOf(VALUE),
       Buffer.from(VALUE).toString('hex'),

@@ -106,7 +106,7 @@ describeForAll('%s', (person) => {
     expect(back).toBe(`${createHash('sha256').update(data).digest('hex')}  -\n`);
   });
 
-  test('npm says who that is', async () => {
+  test('npm whoami works', async () => {
     const { text } = await project('answer').ask(
       `npm whoami --registry https://${registry.host} 2>&1`,
     );

@@ -40,7 +40,7 @@ describe.each(people.slice(-1))('within TLS that the proxy ends, %s', (person) =
     ['https:///x', 'localhost', 'secrets'],
     ['https://[::1]/x', '::1', 'allowedDomains'],
     ['*', 'localhost', 'secrets'],
-  ])('S7: a request for %s does not leave, and is a denial', async (target, host, rule) => {
+  ])('S7: a request for %s is not forwarded, and is denied', async (target, host, rule) => {
     const network = {
       allowedDomains: ['*.example'],
       deniedDomains: ['denied.example'],
@@ -54,7 +54,7 @@ describe.each(people.slice(-1))('within TLS that the proxy ends, %s', (person) =
     expect(server.asked).toEqual([]);
   });
 
-  test.each(['other.example:443', 'HERE'])('S7: no tunnel in it, to %s', async (target) => {
+  test.each(['other.example:443', 'HERE'])('S7: no tunnel inside, to %s', async (target) => {
     const { text, result } = await say(`CONNECT ${target} HTTP/1.1\r\n${head}`);
     expect(text).toMatch(/^HTTP\/1\.1 403 /);
     const expected =
@@ -65,7 +65,7 @@ describe.each(people.slice(-1))('within TLS that the proxy ends, %s', (person) =
     expect(server.asked).toEqual([]);
   });
 
-  test('S7: nor does a change of protocol for another host', async () => {
+  test('S7: a change of protocol for another host is not forwarded', async () => {
     const bytes = `GET https://other.example/ HTTP/1.1\r\nUpgrade: a\r\n${head.replace('close', 'Upgrade')}`;
     const { text, result } = await say(bytes);
     expect(text).toMatch(/^HTTP\/1\.1 403 /);
@@ -104,7 +104,7 @@ describe.each(people.slice(-1))('within TLS that the proxy ends, %s', (person) =
     expect(server.asked.length).toBeLessThan(2);
   });
 
-  test('S7: what a server makes of other headers is its own affair', async () => {
+  test('S7: other headers with host names are forwarded', async () => {
     const names = ['X-Forwarded-Host', 'Forwarded', 'X-HTTP-Host-Override'];
     const lines = names.map((name) => `${name}: other.example\r\n`).join('');
     await say(`GET /x HTTP/1.1\r\n${lines}${head}`);
@@ -115,12 +115,12 @@ describe.each(people.slice(-1))('within TLS that the proxy ends, %s', (person) =
     ['a name of HTTP/2', 'GET /x HTTP/1.1\r\n:authority: other.example\r\nHost: HERE\r\n\r\n'],
     ['a blank behind its name', 'GET /x HTTP/1.1\r\nHost : other.example\r\nHost: HERE\r\n\r\n'],
     ['no path', 'GET other.example HTTP/1.1\r\nHost: HERE\r\n\r\n'],
-  ])('S7: what could be read in two ways does not leave: %s', async (_, bytes) => {
+  ])('S7: an ambiguous request is not forwarded: %s', async (_, bytes) => {
     await say(bytes);
     expect(server.asked).toEqual([]);
   });
 
-  test('S7: each of several requests at once is looked at, and no trailer goes on', async () => {
+  test('S7: each of several simultaneous requests is checked, and no trailer is forwarded', async () => {
     const body = '3\r\na=b\r\n0\r\nHost: other.example\r\nX-Key: $TOKEN\r\n\r\n';
     const first = `POST /one HTTP/1.1\r\nHost: HERE\r\nTransfer-Encoding: chunked\r\n\r\n${body}`;
     const { text, result } = await say(

@@ -21,7 +21,7 @@ const ends = fc.array(fc.nat(), { maxLength: 40 });
 const anyValue = fc.oneof(values, fc.constant(TOKEN));
 
 describe('what a domain answers', () => {
-  test('S8: shows a value in no writing, wherever it stands and the stream is divided', async () => {
+  test('S8: shows a value in no encoding, wherever it stands and the stream is divided', async () => {
     const text = fc.tuple(surroundings, surroundings, surroundings);
     await fc.assert(
       fc.asyncProperty(anyValue, writings, text, ends, async (value, write, around, divided) => {
@@ -39,7 +39,7 @@ describe('what a domain answers', () => {
     );
   });
 
-  test('S8: has the stand-in in its place, written alike', async () => {
+  test('S8: has the stand-in in its place, encoded alike', async () => {
     await fc.assert(
       fc.asyncProperty(values, escaping, async (value, write) => {
         const standIn = standInFor(value);
@@ -51,7 +51,7 @@ describe('what a domain answers', () => {
     );
   });
 
-  test('S8: passes byte for byte where no value is in it, but much that reminds of one', async () => {
+  test('S8: passes byte for byte where it has no value, but similar text', async () => {
     // In each part a character of the value is missing.
     const parts = fc.array(
       fc.oneof(
@@ -92,7 +92,7 @@ describe('what a domain answers', () => {
       'in base64 in lines of JSON',
       (text) => Buffer.from(text).toString('base64').replace(/.{9}/g, '$&\\n'),
     ],
-  ])('S8: has a stand-in as long and written alike, %s', (_, write) => {
+  ])('S8: has a stand-in of the same length and encoding, %s', (_, write) => {
     const standIn = standInFor(TOKEN);
     const written = (text: string) => Buffer.from(write(text)).toString('latin1');
     const patterns = withoutValues([secretOf(TOKEN, standIn)]);
@@ -104,7 +104,7 @@ describe('what a domain answers', () => {
 });
 
 describe('of several values', () => {
-  test('S8: the longer one counts of two that begin alike, wherever the stream is divided', async () => {
+  test('S8: of two that begin alike the longer one counts, wherever the stream is divided', async () => {
     const [short, long] = ['the-first-value', 'the-first-value-and-more'];
     const secrets = [secretOf(long, 'LONG'.repeat(6)), secretOf(short, 'SHORT'.repeat(4))];
     const text = Buffer.from(`${short}. ${long}. ${short}-and-mor`);
@@ -125,7 +125,7 @@ describe('of several values', () => {
   });
 });
 
-describe('what is kept back', () => {
+describe('data that is held back', () => {
   const KEPT = 64 * 1024;
   test.each([
     ['%', '%'],
@@ -154,7 +154,7 @@ describe('what is kept back', () => {
   });
 
   test.each(['a line\n', 'data: {"a":1}\n\n', 'the lag\n', 'Z\n', 'is it 6\r\n'])(
-    'S8: is nothing of %j, which may be all for a while',
+    'S8: is nothing of %j, which may be the last data for a while',
     (line) => {
       const stream = new Replacing(patternsFor(TOKEN));
       stream.write(line);
