@@ -50,7 +50,7 @@ test('H1: onOutput of run() is called in the context of its call', async () => {
   await asBoth((who) => run(SLOW, { onOutput: () => note(who) }));
 });
 
-test('H1: who reads the output of spawn() stays in its own context', async () => {
+test('H1: a reader of the output of spawn() stays in its own context', async () => {
   await asBoth(async (who) => {
     const live = await spawn(SLOW);
     note(who);
@@ -80,7 +80,7 @@ test('H1: a call that waits for its turn keeps its context', async () => {
   await before;
 });
 
-test('H1: background jobs tell their end in the context of their call', async () => {
+test('H1: background jobs report their end in the context of their call', async () => {
   const ended: unknown[] = [];
   const tasks = new TaskManager({ onEnd: () => ended.push(request.getStore()) });
   const tool = keep(createBashTool({ contract: 'workspace', cwd: '/', async: true, tasks }));
@@ -102,7 +102,7 @@ test('H1: background jobs tell their end in the context of their call', async ()
   });
 });
 
-test('H1: the screen of a console is told in the context of the call, whoever resizes it', async () => {
+test('H1: the screen of a console is reported in the context of the call, even after a resize from elsewhere', async () => {
   await asBoth(async (who) => {
     const ui = new FakeUi();
     const tool = keep(createBashTool({ contract: 'workspace', cwd: folder.path, ui }));
@@ -118,7 +118,7 @@ test('H1: the screen of a console is told in the context of the call, whoever re
   });
 });
 
-test("H1: what a client's terminal shows is told in the context of the call", async () => {
+test("H1: the output of a client's terminal is reported in the context of the call", async () => {
   await asBoth(async (who) => {
     const { connection } = acpClient();
     const clientTerminal = { connection, sessionId: who, pollMs: 20 };
@@ -127,7 +127,7 @@ test("H1: what a client's terminal shows is told in the context of the call", as
   });
 });
 
-test('H1: the context of a request is forgotten when it has been served, the first one too', async () => {
+test('H1: the context of a request is released after the request, also that of the first', async () => {
   const report = await runHost<{ served: number; remembered: string[] }>('contexts');
   expect(report).toEqual({ served: 7, remembered: [] });
 });

@@ -48,7 +48,7 @@ test.each([
   ['undefined', undefined],
   ['what is no text', nothing],
   ['a symbol', Symbol('as told')],
-])('H4: run() rejects with what a listener was rejected with: %s', async (_, reason) => {
+])('H4: run() rejects with the rejection of a listener: %s', async (_, reason) => {
   for (const onOutput of [
     listener(() => Promise.reject(reason)),
     listener(async () => {
@@ -91,7 +91,7 @@ test('H4: a listener whose promise never settles is not waited for', async () =>
   expect(await run('echo x', { onOutput })).toMatchObject({ outcome: exited(0) });
 });
 
-test('H4: a listener may return what it likes', async () => {
+test('H4: a listener may return any value', async () => {
   for (const value of [5, 'x', null, [1], {}, () => {}, Object.create(null), Promise.resolve(1)]) {
     expect(await run('echo x', { onOutput: listener(() => value) })).toMatchObject({
       outcome: exited(0),
@@ -107,7 +107,7 @@ const TOOLS: readonly (() => BashTool)[] = [
 ];
 
 test.each(TOOLS)(
-  'H4: a warning tells that a listener of a tool has failed, whatever with',
+  'H4: a warning reports that a listener of a tool has failed, with any value',
   async (make) => {
     const tool = keep(make());
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
@@ -133,7 +133,7 @@ test("H4: a task manager's onEnd may fail in any way", async () => {
   expect(String(warn.mock.calls[0]?.[0])).toBe('onEnd threw for task bg_1: an object');
 });
 
-test('H4: functions that must not be asynchronous, and are, fail as any other answer', async () => {
+test('H4: functions that must not be asynchronous, and are, fail like any wrong answer', async () => {
   const fails = () => Promise.reject(new Error('nobody asked')) as never;
   const told: string[] = [];
   const logger = { warn: (message: string) => void told.push(message) };

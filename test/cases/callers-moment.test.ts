@@ -50,7 +50,7 @@ test('H2: without cwd a command runs where the host was at the call', async () =
   for (const result of results) expect(outputOf(result).trim()).toBe(folder.file('a'));
 });
 
-test('H2: a host whose directory was removed still runs commands, there', async () => {
+test('H2: a host whose directory was removed still runs commands in it', async () => {
   mkdirSync(folder.file('gone'));
   process.chdir(folder.file('gone'));
   rmdirSync(folder.file('gone'));
@@ -89,7 +89,7 @@ test('H2: the modes contract asks for its directory at the call', async () => {
   expect(textOf(await answer)).toBe(`${folder.file('a')}\n`);
 });
 
-test('H2: relative paths of a tool, a store and a log are those of their making', async () => {
+test('H2: relative paths of a tool, a store and a log are resolved when these are created', async () => {
   const made = await calledIn(async () => ({
     tool: keep(createBashTool({ contract: 'workspace', cwd: 'sub' })),
     store: createArtifactStore({ directory: 'artifacts' }),
@@ -101,7 +101,7 @@ test('H2: relative paths of a tool, a store and a log are those of their making'
   await made.store.dispose();
 });
 
-test('H2: a console that opens late runs what was asked for, where and with what', async () => {
+test('H2: a console that opens late runs the command with the directory and options of the call', async () => {
   const ui = new FakeUi();
   const late = {
     async openConsole(...given: Parameters<FakeUi['openConsole']>) {
@@ -158,7 +158,7 @@ test.each(MAKE)(
   },
 );
 
-test('H2: a call that waits for its turn runs what it said, and its tool is what it was', async () => {
+test('H2: a call that waits for its turn runs with its input and its tool unchanged', async () => {
   const env: Record<string, string> = { OF_TOOL: 'made' };
   const tool = keep(createBashTool({ contract: 'workspace', cwd: '/', env }));
   const before = tool.execute({ command: 'sleep 0.1' });

@@ -22,13 +22,13 @@ async function stackOf(call: () => Promise<unknown>): Promise<string> {
 const nowhere = () => ({ cwd: folder.file('nowhere') });
 
 describe('H11: the stack names the caller', () => {
-  test('H11: of a command that cannot be launched', async () => {
+  test('H11: for a command that cannot be launched', async () => {
     expect(await stackOf(() => run('true', nowhere()))).toMatch(/^LaunchError: [\s\S]*whoCalled/);
     expect(await stackOf(() => spawn('true', nowhere()))).toMatch(/^LaunchError: [\s\S]*whoCalled/);
   });
 
   test.each(['workspace', 'modes', 'session'] as const)(
-    'H11: of a call of %s whose command cannot be launched',
+    'H11: for a call of %s whose command cannot be launched',
     async (contract) => {
       const tool = createBashTool({ contract, cwd: folder.path, shell: ['/no/bash'] });
       expect(await stackOf(() => tool.execute({ command: 'true' }))).toContain('whoCalled');
@@ -36,7 +36,7 @@ describe('H11: the stack names the caller', () => {
     },
   );
 
-  test('H11: of a call whose time was up, or that was cancelled', async () => {
+  test('H11: for a call whose time was up, or that was cancelled', async () => {
     const tool = toolOf({ timeout: { min: 0 }, graceMs: 100 });
     const input = { command: 'sleep 100', timeout: 0.1 };
     expect(await stackOf(() => tool.execute(input))).toContain('whoCalled');
@@ -45,7 +45,7 @@ describe('H11: the stack names the caller', () => {
     expect(await stackOf(call)).toContain('whoCalled');
   });
 
-  test('H11: but a listener’s own error is the one that it threw', async () => {
+  test('H11: a listener’s own error is unchanged', async () => {
     const own = new Error('mine');
     const call = run('echo x', {
       onOutput: () => {

@@ -25,7 +25,7 @@ test('H3: a variable that is set, changed or deleted is seen by the next command
   }
 });
 
-test('H3: what runs has the variables of the moment of the call', async () => {
+test('H3: a command has the variables of the moment of the call', async () => {
   process.env.CASE = 'before';
   const results = [run(SHOW), spawn(SHOW).then((live) => live.result)];
   process.env.CASE = 'after';
@@ -34,7 +34,7 @@ test('H3: what runs has the variables of the moment of the call', async () => {
   }
 });
 
-test('H3: a process.env that was replaced counts, and so does what it does not have', async () => {
+test('H3: a process.env that was replaced counts, and so do variables that it lacks', async () => {
   process.env = { PATH: own.PATH, CASE: 'replaced' };
   expect(await show(SHOW)).toBe('replaced\n');
   expect(await show('printenv HOME || echo none')).toBe('none\n');
@@ -42,7 +42,7 @@ test('H3: a process.env that was replaced counts, and so does what it does not h
   expect(await show(SHOW)).toBe('changed\n');
 });
 
-test('H3: values that are no text are what child_process makes of them', async () => {
+test('H3: values that are no text are converted as by child_process', async () => {
   const toText = { toString: () => 'text' };
   process.env = {
     PATH: own.PATH,
@@ -56,13 +56,13 @@ test('H3: values that are no text are what child_process makes of them', async (
   );
 });
 
-test('H3: what a replaced process.env inherits counts, and what all objects have does not', async () => {
+test('H3: inherited properties of a replaced process.env count, except those of all objects', async () => {
   process.env = Object.create({ PATH: own.PATH, CASE: 'inherited' });
   expect(await show(SHOW)).toBe('inherited\n');
   expect(await show('env | grep -c -i object; :')).toBe('0\n');
 });
 
-test('H3: no variable can bring another one, or be one that has no name', async () => {
+test('H3: no variable can add another one, or have no name', async () => {
   process.env = { PATH: own.PATH, A: 'x\0CASE=smuggled', 'B=C': '1', '': '2', 'D\0CASE': '3' };
   expect(await show(`${SHOW}; echo $A; env | grep -c '^B='; :`)).toBe('none\nx\n0\n');
 });
@@ -98,7 +98,7 @@ const withBytes = (...variables: readonly string[]): string[] => {
   return ['sh', '-c', `exec env ${arguments_.join(' ')} "$@"`, 'sh'];
 };
 
-test('H3: bytes that are not UTF-8 reach commands as they are, in a worker too', async () => {
+test('H3: bytes that are not UTF-8 reach commands unchanged, in a worker too', async () => {
   const under = withBytes('CASE=a\\377z', 'OTHER=\\200');
   expect(await runHost('variables', { under })).toEqual({
     first: 'CASE=61ff7a OTHER=80',
@@ -109,7 +109,7 @@ test('H3: bytes that are not UTF-8 reach commands as they are, in a worker too',
   });
 });
 
-test('H3: names that are not UTF-8 reach commands as they are', async () => {
+test('H3: names that are not UTF-8 reach commands unchanged', async () => {
   const command = `env | LC_ALL=C grep -a '^N.ME' | od -An -v -tx1 | tr -d ' \\n'`;
   const args = [JSON.stringify({ command })];
   const under = withBytes('N\\376ME=v', 'N\\377ME=w');

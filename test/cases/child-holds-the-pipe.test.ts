@@ -96,7 +96,7 @@ test('A6: a child can still write after the result, without SIGPIPE and without 
   await eventually(() => expect(readFileSync(done, 'utf8')).toBe('ok\n'));
 });
 
-test('A6: the same holds with a spill file, which has what came before the result', async () => {
+test('A6: the same is true with a spill file, which has the output before the result', async () => {
   const [done, spill] = [folder.file('y.done'), folder.file('y.out')];
   const command = `(sleep 1; head -c 300000 /dev/zero; echo ok >${done}) & echo hi`;
   const result = await run(command, { owner: newOwner(), spill });
@@ -125,7 +125,7 @@ test('A8: process substitutions deliver all they print, and diff its exit code',
   expect(printed(result)).toBe('1c1\n< a\n---\n> b\n');
 });
 
-test('A8: the end of the last holder is noticed at once, not only after the drain', async () => {
+test('A8: the end of the last process with the pipe is noticed at once, not only after the drain', async () => {
   const started = performance.now();
   for (let count = 0; count < 10; count += 1) await run('sleep 0.01 & diff <(:) <(:)');
   // Ten times 250 ms, if only time told.

@@ -17,7 +17,7 @@ const folder = useFolder();
 const newOwner = useOwners();
 const asUser = ROOT.isMet ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
 
-describe('what is left is named at every end', () => {
+describe('remaining processes are listed at every end', () => {
   test.each([
     ['A2: by the group that it has once it has left', `setsid nohup SLEEP >/dev/null 2>&1 &`],
     ['A3: although it has left the group and holds no pipe', `setsid SLEEP >/dev/null 2>&1 &`],
@@ -39,7 +39,7 @@ describe('what is left is named at every end', () => {
   test.each([
     [`nohup SLEEP >/dev/null 2>&1 &`, ['SLEEP']],
     [`( SLEEP; echo x ) >/dev/null &`, ['( SLEEP; echo x ) >/dev/null &', 'SLEEP']],
-  ])('A4: %s is named by what it is, never by our words', async (text, expected) => {
+  ])("A4: %s is listed by its own command line, never by forkline's", async (text, expected) => {
     const owner = newOwner();
     for (let count = 0; count < 10; count += 1) {
       const nap = longSleep(5300 + count);
@@ -51,7 +51,7 @@ describe('what is left is named at every end', () => {
   });
 });
 
-test('A5: who survives SIGKILL is named, although nothing else ties it', where(ROOT), async () => {
+test('A5: a process that survives SIGKILL is listed all the same', where(ROOT), async () => {
   const program = setUserIdSleep();
   const host = startHost('commands', { under: asUser });
   const command = `setsid ${program} 30 >/dev/null 2>&1 & sleep 30`;
@@ -113,7 +113,7 @@ describe('where /proc shows nothing', () => {
   );
 });
 
-test('A10: what a command in a command has started ends with it', async () => {
+test('A10: processes that a nested command has started end with the command', async () => {
   const script = fileURLToPath(new URL('../support/hosts/commands.mjs', import.meta.url));
   const inner = quote(JSON.stringify({ command: `setsid ${longSleep(550)} >/dev/null 2>&1 & :` }));
   const host = `${quote(process.execPath)} ${quote(script)}`;
@@ -136,7 +136,7 @@ test('A11: a chain of processes that fork and exit does not outrun its end', asy
   }
 });
 
-test('A12: what is in the foreground ends with a host that is killed, whatever it has left', async () => {
+test('A12: a foreground command ends with a killed host, whatever processes it has left', async () => {
   const host = startHost('commands');
   void host.run(`env -i setsid -w ${longSleep(560)}`).catch(() => {});
   await eventually(() => expect(sleeping(560)).toHaveLength(1));
@@ -145,7 +145,7 @@ test('A12: what is in the foreground ends with a host that is killed, whatever i
   await eventually(() => expect(sleeping(560)).toEqual([]));
 });
 
-test('A13: a host that is process 1 has no zombies', async () => {
+test('A13: a host with process id 1 has no zombies', async () => {
   const under = namespaces('--pid', '--fork', '--kill-child', '--mount-proc');
   const host = startHost('commands', { under });
   const command = 'setsid sleep 60 & sleep 60';
@@ -166,7 +166,7 @@ test('A14: a command that starts its own siblings leaves none to the host', asyn
   expect(childrenOf(process.pid)).toEqual(before);
 });
 
-test('A16: ending a command that has ended waits for nobody, and its owner ends what is left', async () => {
+test('A16: ending a finished command does not wait, and its owner ends the remaining processes', async () => {
   const owner = newOwner();
   const live = await spawn(`${longSleep(561)} & echo up`, { owner });
   // Until the host knows of its end, an end is one of everything.
@@ -177,10 +177,10 @@ test('A16: ending a command that has ended waits for nobody, and its owner ends 
   expect(sleeping(561)).toEqual([]);
 });
 
-describe('where numbers are few', () => {
+describe('where process ids are few', () => {
   const under = namespaces('-pf', '--mount-proc', '--kill-child');
 
-  test('A21: a stranger that gets the number of a group is neither named nor signalled', async () => {
+  test('A21: another process that gets the id of a group is neither listed nor signalled', async () => {
     const report = await runHost<{ named: number; ended: number; strangers: number }>('strangers', {
       under,
       args: ['dispose'],
@@ -189,20 +189,20 @@ describe('where numbers are few', () => {
     expect(report).toMatchObject({ named: 0, ended: 0 });
   }, 60_000);
 
-  test('A22: nor is it when the host was killed', async () => {
+  test('A22: it is not signalled when the host was killed', async () => {
     const report = await runHost<{ ended: number; reused: number }>('strangers-after', { under });
     expect(report.reused).toBeGreaterThan(0);
     expect(report.ended).toBe(0);
   }, 60_000);
 });
 
-test('A23: a detached child of the host with a command’s environment is left to the host', async () => {
+test('A23: a detached child of the host with a command’s environment is not touched', async () => {
   const under = namespaces('--pid', '--fork', '--kill-child', '--mount-proc');
   const report = await runHost<{ codes: number[] }>('copied-environment', { under });
   expect(report.codes).toEqual(Array.from({ length: 10 }, () => 9));
 });
 
-test('A24: an own child of the host is not a command’s, whatever its environment', async () => {
+test('A24: a child of the host is not a command’s, whatever its environment', async () => {
   const owner = newOwner();
   const environment = Object.fromEntries(
     printed(await run('env', { owner }))

@@ -58,7 +58,7 @@ test(
 );
 
 test(
-  'A9: ssh-agent, whose environment nobody may read, ends with its owner',
+  'A9: ssh-agent, whose environment cannot be read, ends with its owner',
   where(installed('ssh-agent')),
   async () => {
     await endsWithItsOwner(`${sshAgent} -a ${folder.file('agent')} >/dev/null`, /ssh-agent/);
@@ -72,7 +72,7 @@ test('A9: gpg-agent ends with its owner', where(installed('gpg-agent')), async (
 });
 
 test(
-  'A24: a tmux server that a command started is named, and ends with its owner',
+  'A24: a tmux server that a command started is listed, and ends with its owner',
   where(installed('tmux')),
   async () => {
     const start = `env -u TMUX ${tmux} -S ${folder.file('tmux')} new-session -d ${quote(longSleep(570))}`;

@@ -56,7 +56,7 @@ test.each(['EPERM', 'ENOSYS'])(
   },
 );
 
-test('A18: without /proc as well, nothing of the host reaches a command', async () => {
+test('A18: also without /proc, no file descriptor of the host reaches a command', async () => {
   const empty = namespaces('-m', 'sh', '-c', `mount --bind "$0" /proc && exec "$@"`, folder.path);
   const host = hostWithout('EPERM', NEWER, empty);
   const { result } = await host.run('echo hi; { true <&5; } 2>/dev/null || echo closed');
@@ -65,7 +65,7 @@ test('A18: without /proc as well, nothing of the host reaches a command', async 
   await host.ended;
 });
 
-test('A18: what cannot be done without is named with its reason', async () => {
+test('A18: a denied call that is needed is named with its reason', async () => {
   const host = hostWithout('EPERM', ['socketpair']);
   const { error } = await host.run('true');
   expect(error).toMatchObject({ name: 'LaunchError', code: 'EPERM', step: 'engine' });
@@ -76,7 +76,7 @@ test('A18: what cannot be done without is named with its reason', async () => {
   await host.ended;
 });
 
-test('A18: without files in memory, commands run', async () => {
+test('A18: without memory files, commands run', async () => {
   const host = hostWithout('EPERM', ['memfd_create']);
   const { result } = await host.run('echo hi');
   expect(result?.output).toMatchObject({ text: 'hi\n' });
@@ -87,7 +87,7 @@ test('A18: without files in memory, commands run', async () => {
 /** Longer than what goes beside a request, so that it needs a file in memory. */
 const longText = `: ${'x'.repeat(200_000)}; echo ran`;
 
-test('a text that needs a file in memory where there is none is refused by the name of the call (N10)', async () => {
+test('a text that needs a memory file where there is none is refused by the name of the call (N10)', async () => {
   const host = hostWithout('EPERM', ['memfd_create']);
   const { error } = await host.run(longText);
   expect(error).toMatchObject({ name: 'LaunchError', code: 'EPERM', step: 'descriptors' });
@@ -98,7 +98,7 @@ test('a text that needs a file in memory where there is none is refused by the n
 });
 
 test(
-  'files in memory that are not to be executed are made as such, where others are refused (N10)',
+  'memory files are created as not executable, where others are refused (N10)',
   where(ROOT),
   async () => {
     const forbid = 'echo 2 >/proc/sys/vm/memfd_noexec && exec "$@"';
@@ -113,7 +113,7 @@ test(
 );
 
 describe('where waitid is denied (N9)', () => {
-  test('commands run and end as ever, and the keeper ends with its host', async () => {
+  test('commands run and end as usual, and the keeper ends with its host', async () => {
     const host = hostWithout('EPERM', ['waitid']);
     expect((await host.run('echo hi; exit 7')).result?.outcome).toEqual(exited(7));
     expect((await host.run('kill -9 $$')).result?.outcome).toMatchObject({ signal: 'SIGKILL' });
@@ -133,7 +133,7 @@ describe('where waitid is denied (N9)', () => {
     await eventually(() => expect([...sleeping(372), ...crew.filter(lives)]).toEqual([]));
   });
 
-  test('and there is no /proc either, all is ended all the same', async () => {
+  test('and there is no /proc either, all processes are still ended', async () => {
     const empty = namespaces('-m', 'sh', '-c', `mount --bind "$0" /proc && exec "$@"`, folder.path);
     const host = hostWithout('EPERM', ['waitid'], empty);
     const stubborn = `trap '' TERM; setsid ${longSleep(373)} & ${longSleep(373)}`;
@@ -145,7 +145,7 @@ describe('where waitid is denied (N9)', () => {
     await host.ended;
   });
 
-  test('and nothing can take its place, that is told at once by its name', async () => {
+  test('and nothing can replace it, the error names it at once', async () => {
     const host = hostWithout('EPERM', ['waitid', 'wait4']);
     const { error } = await host.run('true');
     expect(error).toMatchObject({ name: 'LaunchError', code: 'EPERM', step: 'keeper' });
@@ -159,7 +159,7 @@ describe('where waitid is denied (N9)', () => {
   });
 });
 
-test('A18: a machine without /dev/null is told so by that name', async () => {
+test('A18: without /dev/null the error has that name', async () => {
   const bare = namespaces('-m', 'sh', '-c', 'mount -t tmpfs none /dev && exec "$@"', 'sh');
   const host = startHost('commands', { under: bare });
   const { error } = await host.run('true');
@@ -170,7 +170,7 @@ test('A18: a machine without /dev/null is told so by that name', async () => {
 });
 
 test.each([[['pidfd_send_signal']], [['pidfd_open']], [['pidfd_open', 'pidfd_send_signal']]])(
-  'A17: where %s is denied, who left the group and ignores SIGTERM is ended in time',
+  'A17: where %s is denied, a process that has left the group and ignores SIGTERM is ended in time',
   async (calls) => {
     const host = hostWithout('EPERM', calls);
     const stubborn = `perl -e '$SIG{TERM} = "IGNORE"; setpgrp; exec qw(${longSleep(371)})'`;
@@ -186,7 +186,7 @@ test.each([[['pidfd_send_signal']], [['pidfd_open']], [['pidfd_open', 'pidfd_sen
   },
 );
 
-test('A17: doctor says that handles of processes are denied', async () => {
+test('A17: doctor says that pidfds are denied', async () => {
   const args = ['EPERM', 'pidfd_open', '--', process.execPath, program, 'doctor', '--json'];
   const { stdout } = await endOf(spawn(folder.file('deny'), args));
   expect(JSON.parse(stdout.toString()).findings).toContainEqual(
@@ -194,7 +194,7 @@ test('A17: doctor says that handles of processes are denied', async () => {
   );
 });
 
-test('A19: a command that ended in time has ended, however long its host was stopped', async () => {
+test('A19: a command that ended in time has not timed out, however long its host was stopped', async () => {
   const host = startHost('commands');
   await host.run('true');
   const ending = host.run('sleep 0.5; echo done', { timeoutMs: 1500 });

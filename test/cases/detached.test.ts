@@ -79,7 +79,7 @@ test.each([
   await agent.ended;
 });
 
-test('there being no place for its output is told for what it is', async () => {
+test('the error for missing space for its output says so', async () => {
   const place = background.folder.file('read-only');
   mkdirSync(place);
   const mount = `mount -t tmpfs -o ro none ${place} && exec "$@"`;
@@ -93,7 +93,7 @@ test('there being no place for its output is told for what it is', async () => {
   await agent.ended;
 });
 
-test('the path of its output is absolute, whatever TMPDIR is', async () => {
+test('the path of its output is absolute, for any TMPDIR', async () => {
   const place = background.folder.file('temporary');
   mkdirSync(place);
   const agent = startAgent({}, { env: { TMPDIR: relative(process.cwd(), place) } });
@@ -104,7 +104,7 @@ test('the path of its output is absolute, whatever TMPDIR is', async () => {
   await agent.ended;
 });
 
-test('a relative directory of a host whose own was removed is told of', async () => {
+test("a relative directory is an error if the host's own was removed", async () => {
   const gone = background.folder.file('gone');
   const remove = `mkdir ${gone} && cd ${gone} && rmdir ${gone} && exec "$@"`;
   const tool = `createBashTool({ contract: 'modes', cwd: () => '.' })`;
@@ -171,7 +171,7 @@ test('B12: it goes on when the terminal of the agent hangs up', async () => {
   expect(await endingOf(started)).toBe('begin\nend\n\n\n[background process completed]\n');
 });
 
-test('a detached command does not keep the agent from ending, nor hold anything of its', async () => {
+test('a detached command neither keeps the agent from ending, nor holds any of its files', async () => {
   const agent = startAgent();
   const started = await startIn(agent, longSleep(341));
   const keeper = parentOf(started.pid);
@@ -182,7 +182,7 @@ test('a detached command does not keep the agent from ending, nor hold anything 
   expect(lives(started.pid)).toBe(true);
 });
 
-test('its limit is kept when the agent is no longer there', async () => {
+test('its time limit is enforced after the agent has ended', async () => {
   const agent = startAgent({ timeouts: { background: 2 }, graceMs: 500 });
   const pause = longSleep(342);
   const command = `trap '' TERM; setsid ${pause} & echo on; while :; do ${pause}; done`;
@@ -194,7 +194,7 @@ test('its limit is kept when the agent is no longer there', async () => {
   expect(isGone(started.pid)).toBe(true);
 });
 
-test('another agent can stop it as its answer said', async () => {
+test('another agent can stop it in the way that the answer says', async () => {
   const first = startAgent();
   const started = await startIn(first, longSleep(343));
   first.child.kill('SIGKILL');

@@ -16,7 +16,7 @@ const contracts = ['workspace', 'modes', 'session', 'plain'] as const;
 describe('H13: file: URLs as directories', () => {
   const url = () => pathToFileURL(`${folder.path}/`);
 
-  test('H13: run() and spawn() take one', async () => {
+  test('H13: run() and spawn() accept one', async () => {
     expect(printed(await run('pwd; echo $PWD', { cwd: url() }))).toBe(
       `${folder.path}\n${folder.path}\n`,
     );
@@ -24,7 +24,7 @@ describe('H13: file: URLs as directories', () => {
     expect(await live.result).toMatchObject({ output: { text: `${folder.path}\n` } });
   });
 
-  test.each(contracts)('H13: %s takes one', async (contract) => {
+  test.each(contracts)('H13: %s accepts one', async (contract) => {
     await using tool = createBashTool({ contract, cwd: url() });
     expect(textOf(await tool.execute({ command: 'pwd' }))).toContain(folder.path);
   });
@@ -67,7 +67,7 @@ test.each(contracts)('H13: %s says by `cause` why a call was aborted', async (co
   expect(late).toMatchObject({ name: 'ToolAbortError', cause: reason });
 });
 
-test('H13: a host need not stay for a live process', async () => {
+test('H13: a live process need not keep the host alive', async () => {
   const script = (more: string) => `
     import { spawn } from 'forkline';
     const live = await spawn(${JSON.stringify(longSleep(353))});

@@ -44,7 +44,7 @@ const filtered = () => [folder.file('deny'), 'EPERM', 'memfd_create', '--'];
 const withoutProc = () =>
   namespaces('-m', 'sh', '-c', 'mount --bind "$0" /proc && exec "$@"', folder.path);
 
-describe('rights that a host gives up, no command of its has any more', () => {
+describe('rights that a host gives up are lost for its commands, too', () => {
   test.each([
     ['users', 'id -u: 65534, id -g: 65534, id -G: 65534 7'],
     ['groups', 'id -u: 0, id -g: 0, id -G: 0 4711'],
@@ -54,12 +54,12 @@ describe('rights that a host gives up, no command of its has any more', () => {
     expect(after).toBe(expected);
   });
 
-  test('however much was asked for before, which is run as it was asked', where(ROOT), async () => {
+  test('even with many commands waiting, which run with the old rights', where(ROOT), async () => {
     const groups = await runHost('identity', { args: ['burst'], env: temporary() });
     expect(groups).toEqual({ burst: ['0'], after: '0 4711' });
   });
 
-  test('the user of one thread alone, and of none but this', where(ROOT), async () => {
+  test('the user of one thread, and of no other', where(ROOT), async () => {
     const users = await runHost<string[]>('identity', { args: ['worker'], env: temporary() });
     expect(users).toEqual(['0', '65534', '0', '65534', '0', '65534', '0']);
   });
@@ -87,7 +87,7 @@ describe('rights that a host gives up, no command of its has any more', () => {
   });
 });
 
-describe('what a host may no longer do, no command of its may', () => {
+describe("a host's restrictions also hold for its commands", () => {
   const denied = { before: 'may', after: 'may not' };
 
   test('by a filter', async () => {
@@ -103,7 +103,7 @@ describe('what a host may no longer do, no command of its may', () => {
   });
 
   test(
-    'by Landlock, which shows nowhere',
+    'by Landlock, which cannot be detected',
     where(need(hasLandlock(), 'no Landlock in this kernel')),
     async () => {
       const { before, after } = await tell('landlock', ['setpriv', '--no-new-privs']);
@@ -123,7 +123,7 @@ function hasLandlock(): boolean {
   }
 }
 
-describe('where a host has gone, its commands are', () => {
+describe("a host's namespaces are those of its commands", () => {
   test('another root', where(ROOT), async () => {
     expect(await tell('root')).toMatchObject({ before: 'outside', after: 'inside' });
   });
@@ -153,7 +153,7 @@ describe('where a host has gone, its commands are', () => {
   });
 });
 
-describe('what a host has set, its commands have', () => {
+describe("a host's settings are those of its commands", () => {
   test.each([
     ['attributes', '0022 0', '0077 7'],
     ['disk', 'none: prio 0', 'idle'],
@@ -170,7 +170,7 @@ describe('what a host has set, its commands have', () => {
     expect((await tell('processors')).after).toBe('1');
   });
 
-  test('the policy by which it is scheduled', async () => {
+  test('its scheduling policy', async () => {
     expect(await tell('policy')).toMatchObject({ before: 'SCHED_OTHER', after: 'SCHED_BATCH' });
   });
 });

@@ -22,8 +22,8 @@ async function killKeeper(): Promise<void> {
   await eventually(() => expect(isGone(keeper)).toBe(true));
 }
 
-describe('a process of ours that is killed', () => {
-  test('A15: a keeper is replaced, what runs goes on, and the host is told once', async () => {
+describe('a killed process of forkline', () => {
+  test('A15: a keeper is replaced, running commands go on, and one warning says so', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => warnings.push(warning);
     process.on('warning', note);
@@ -45,7 +45,7 @@ describe('a process of ours that is killed', () => {
   });
 
   test(
-    'A15: of three hundred commands that a keeper leaves each is run once',
+    'A15: three hundred commands of a killed keeper are run once each',
     where(descriptors(4096)),
     async () => {
       const file = folder.file('ran');
@@ -73,7 +73,7 @@ describe('a process of ours that is killed', () => {
     await eventually(() => expect(sleeping(501)).toEqual([]));
   });
 
-  test("a cradle's command is ended with all that it started, and its status is not made up", async () => {
+  test('the command of a killed cradle is ended with all processes that it started, and its status is unknown', async () => {
     const live = await spawn(`setsid ${longSleep(502)} & ${longSleep(502)}`);
     await eventually(() => expect(sleeping(502)).toHaveLength(2));
     process.kill(parentOf(live.pid), 'SIGKILL');
@@ -83,7 +83,7 @@ describe('a process of ours that is killed', () => {
     expect(result.background).toEqual([]);
   });
 
-  test('a cradle and the keeper together: the command ends, and is named, since nobody can look', async () => {
+  test('a cradle and the keeper together: the command ends, and is listed, since its processes are not known', async () => {
     const live = await spawn(longSleep(503));
     const keeper = keeperOf();
     process.kill(keeper, 'SIGSTOP');
@@ -97,7 +97,7 @@ describe('a process of ours that is killed', () => {
   });
 });
 
-test('a cradle or a keeper that is stopped goes on', async () => {
+test('a stopped cradle or keeper is continued', async () => {
   const live = await spawn('sleep 0.2; exit 5');
   process.kill(parentOf(live.pid), 'SIGSTOP');
   expect((await live.result).outcome).toEqual(exited(5));
@@ -106,7 +106,7 @@ test('a cradle or a keeper that is stopped goes on', async () => {
   for (const { outcome } of await Promise.all(all)) expect(outcome).toEqual(exited(0));
 });
 
-test('a keeper and a cradle that are stopped together end what is left, once its owner says so', async () => {
+test('a keeper and a cradle that were stopped together end remaining processes, once the owner is disposed of', async () => {
   const owner = newOwner();
   const { background } = await run(`setsid ${longSleep(507)} >/dev/null 2>&1 & :`, { owner });
   const cradle = parentOf(background[0]?.pid ?? 0);
@@ -116,7 +116,7 @@ test('a keeper and a cradle that are stopped together end what is left, once its
   expect(sleeping(507)).toEqual([]);
 });
 
-test('a cradle that was stopped, and whose keeper was killed, ends its command when it is to', async () => {
+test('a stopped cradle whose keeper was killed ends its command when asked', async () => {
   const live = await spawn(longSleep(508));
   process.kill(keeperOf(), 'SIGSTOP');
   process.kill(parentOf(live.pid), 'SIGSTOP');
@@ -125,7 +125,7 @@ test('a cradle that was stopped, and whose keeper was killed, ends its command w
   expect(sleeping(508)).toEqual([]);
 });
 
-test('what goes round to everybody does not end a keeper, nor what it runs', async () => {
+test('signals sent to all processes do not end a keeper, nor its commands', async () => {
   const live = await spawn('sleep 0.5; exit 6');
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) {
     process.kill(keeperOf(), signal);
@@ -134,7 +134,7 @@ test('what goes round to everybody does not end a keeper, nor what it runs', asy
   expect((await live.result).outcome).toEqual(exited(6));
 });
 
-test('cradles that a burst has left go once they are idle, and those that stay sleep', async () => {
+test('idle cradles of a burst end, and the remaining ones use no CPU time', async () => {
   await Promise.all(Array.from({ length: 64 }, () => run('sleep 0.2')));
   const keeper = keeperOf();
   expect(childrenOf(keeper).length).toBeGreaterThan(4);
@@ -156,7 +156,7 @@ describe('the program', () => {
     copy = publicCopy(folder.file('copy'));
   });
 
-  test('on a file system from which nothing is executed, it is run from memory', () =>
+  test('on a file system without execute permission, it is run from memory', () =>
     runsFromMemory(''));
 
   test.each([
@@ -221,7 +221,7 @@ describe('the program', () => {
   });
 });
 
-test('what an ended command has left lives on when its keeper is killed, and ends with its owner', async () => {
+test('processes left by a command live on when the keeper is killed, and end with the owner', async () => {
   const owner = newOwner();
   const result = await run(`setsid ${longSleep(504)} >/dev/null 2>&1 & :`, { owner });
   const [left] = result.background;
@@ -232,7 +232,7 @@ test('what an ended command has left lives on when its keeper is killed, and end
   expect(sleeping(504)).toEqual([]);
 });
 
-test('owners in one host are apart, however many', async () => {
+test('owners in one host are independent, however many', async () => {
   const [mine, other] = [createOwner(), newOwner()];
   await run(`setsid ${longSleep(505)} & :`, { owner: mine });
   await run(`setsid ${longSleep(506)} & :`, { owner: other });

@@ -52,7 +52,7 @@ test('B3: a daemon outlives its command, and is ended with its owner', async () 
   expect(isGone(pid)).toBe(true);
 });
 
-test('B4: a command that ignores SIGTERM is killed after its grace, and the result says so', async () => {
+test('B4: a command that ignores SIGTERM is killed after its grace period, and the result says so', async () => {
   const command = `trap '' TERM; ${longSleep(304)}`;
   const result = await run(command, { timeoutMs: 1000, graceMs: 1000 });
   expect(sleeping(304)).toEqual([]);
@@ -66,7 +66,7 @@ test('B4: a stopped command acts on SIGTERM', async () => {
   expect(result.outcome).toEqual(timedOut({ forced: false, ending: byTerm }));
 });
 
-test('B5: a command that cleans up on SIGTERM has timed out, with its last words', async () => {
+test('B5: a command that cleans up on SIGTERM has timed out, with its last output', async () => {
   const command = `trap 'echo bye; exit 3' TERM; ${longSleep(305)} & wait`;
   const result = await run(command, { timeoutMs: 1000 });
   expect(printed(result)).toBe('bye\n');
@@ -79,13 +79,13 @@ test('B5: a command that traps SIGTERM and exits with 0 is no success', async ()
   expect(result.outcome).toEqual(timedOut({ forced: false, ending: exited(0) }));
 });
 
-test('B6: a command that kills itself was killed, with what it printed before', async () => {
+test('B6: a command that kills itself was killed, with its output before', async () => {
   const result = await run('echo before; kill -9 $$');
   expect(printed(result)).toBe('before\n');
   expect(result.outcome).toEqual({ kind: 'signaled', signal: 'SIGKILL' });
 });
 
-test('B6: the workspace contract never takes it for success', async () => {
+test('B6: the workspace contract never reports it as success', async () => {
   const tool = createBashTool({ contract: 'workspace', cwd: folder.path });
   expect(await failureOf(tool.execute({ command: 'echo before; kill -9 $$' }))).toMatchObject({
     kind: 'noStatus',
@@ -104,7 +104,7 @@ test('B7: pkill -f does not find the shell by the text of its command', async ()
   expect(sleeping(3979)).toEqual([]);
 });
 
-test('B7: not even when the text is long, or has a single program', async () => {
+test('B7: pkill -f does not find it when the text is long, or has a single program', async () => {
   const filler = `: ${'x'.repeat(200_000)}\n`;
   for (const start of [filler, ':;']) {
     const result = await run(`${start} pgrep -f forkline-cannot-be-found''-here; echo rc=$?`);
@@ -119,7 +119,7 @@ test('B8: a deadline ends a child that has neither the session nor the environme
   expect(result.outcome).toMatchObject(timedOut({ ending: byTerm }));
 });
 
-test('B8: so does disposal, after the command itself has ended', async () => {
+test('B8: disposal ends it, after the command itself has ended', async () => {
   const owner = newOwner();
   await run(`env -i setsid ${longSleep(308)} & echo started`, { owner });
   expect(sleeping(308)).toHaveLength(1);
@@ -151,7 +151,7 @@ test('B10: a command cancelled before its launch never starts', async () => {
   expect(() => readFileSync(file)).toThrow('ENOENT');
 });
 
-test('B10: commands cancelled during their launch settle once, and none is left', async () => {
+test('B10: commands cancelled during their launch settle once, and leave no process', async () => {
   for (let delay = 0; delay < 20; delay += 1) {
     const controller = new AbortController();
     const call = run(longSleep(309), { signal: controller.signal });
@@ -199,14 +199,14 @@ test(
   },
 );
 
-test('B11: a child that forks while it is being ended does not get away', async () => {
+test('B11: a child that forks while it is being ended does not survive', async () => {
   const chain = `trap '(${longSleep(311)} &)' TERM; while :; do sleep 0.05; done`;
   const result = await run(chain, { timeoutMs: 1000, graceMs: 500 });
   expect(result.outcome).toMatchObject({ kind: 'timedOut', forced: true });
   expect(sleeping(311)).toEqual([]);
 });
 
-test('B14: a signal that exists is sent to the group, any other name is refused', async () => {
+test('B14: a known signal is sent to the group, any other name is refused', async () => {
   const live = await spawn(`${longSleep(312)} & ${longSleep(312)}`);
   await eventually(() => expect(sleeping(312)).toHaveLength(2));
   for (const name of ['0', '', 'SIGNOT', '-1', 'constructor']) {
@@ -218,7 +218,7 @@ test('B14: a signal that exists is sent to the group, any other name is refused'
   await eventually(() => expect(sleeping(312)).toEqual([]));
 });
 
-test('B14: once a command is over its group is signalled no more', async () => {
+test('B14: once a command has ended its group is no longer signalled', async () => {
   const live = await spawn('true');
   await live.result;
   expect(await live.signal('SIGKILL')).toBe(false);
@@ -226,7 +226,7 @@ test('B14: once a command is over its group is signalled no more', async () => {
   expect(outcome).toEqual(exited(0));
 });
 
-test('B2: those who are just leaving the group are asked to end as well, not only killed', async () => {
+test('B2: processes that are just leaving the group get SIGTERM as well, not only SIGKILL', async () => {
   const leaving = 'for i in $(seq 60); do setsid sleep 302 & done; wait';
   for (const delayMs of [5, 10, 15, 20, 25, 30, 35, 40, 45, 50]) {
     const live = await spawn(leaving);

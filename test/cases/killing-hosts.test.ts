@@ -27,7 +27,7 @@ test(
   },
 );
 
-test('B9: so does a host that has made itself a subreaper', where(descriptors(1024)), async () => {
+test('B9: a host that is a subreaper does so', where(descriptors(1024)), async () => {
   // PR_SET_CHILD_SUBREAPER, which stays through exec.
   const become =
     'import ctypes, os, sys; ctypes.CDLL(None).prctl(36, 1); os.execvp(sys.argv[1], sys.argv[1:])';
@@ -40,7 +40,7 @@ const polite = 'setsid sleep 300 & echo ready; sleep 300';
 const stubborn = `trap '' TERM; ${polite} & wait`;
 
 test.each(['SIGKILL', 'SIGTERM', 'SIGSEGV', 'SIGHUP'] as const)(
-  'B12: when %s kills the host, all that its commands started ends',
+  "B12: when %s kills the host, all its commands' processes end",
   async (signal) => {
     const host = startHost('ends', { args: [polite, stubborn] });
     await host.next();
@@ -55,7 +55,7 @@ test.each(['SIGKILL', 'SIGTERM', 'SIGSEGV', 'SIGHUP'] as const)(
 test.each([
   ['process.exit()', 'exit', 0],
   ['an exception', 'throw', 1],
-])('B12: a host that ends by %s takes its commands along', async (_, how, code) => {
+])('B12: a host that ends by %s ends its commands', async (_, how, code) => {
   const host = startHost('ends', { args: [polite, stubborn], stdio: ['pipe', 'pipe', 'ignore'] });
   await host.next();
   const pid = Number(host.child.pid);
@@ -103,7 +103,7 @@ interface WorkersReport {
 }
 
 test(
-  'several worker threads run commands at once, and one that is terminated takes its along',
+  'several worker threads run commands at once, and one that is terminated ends its own',
   where(descriptors(1024)),
   async () => {
     const host = startHost('workers');

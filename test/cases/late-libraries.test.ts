@@ -17,7 +17,7 @@ async function answersOf(kind: 'told' | 'untold' | 'unmade' | 'fleet') {
   return answers;
 }
 
-test('C5: a library that is needed when there are no descriptors is loaded when there are', async () => {
+test('C5: a library that is needed without free descriptors is loaded once there are some', async () => {
   const { starved, fed } = await answersOf('untold');
   expect(starved).toMatchObject({
     warm: { kind: 'launch', message: expect.stringContaining('EMFILE: ') },
@@ -35,7 +35,7 @@ test('C5: a library that is needed when there are no descriptors is loaded when 
   });
 });
 
-test('C5: what a tool will need is loaded when the tool is made', async () => {
+test('C5: libraries that a tool will need are loaded when it is created', async () => {
   const { starved, fed } = await answersOf('told');
   expect(starved).toMatchObject({ urls: { kind: 'launch' }, interceptor: { kind: 'blocked' } });
   expect(JSON.stringify(starved.urls)).not.toContain('parser');
@@ -45,7 +45,7 @@ test('C5: what a tool will need is loaded when the tool is made', async () => {
   });
 });
 
-test('C5: a tool that cannot be made for want of descriptors can be made when there are some', async () => {
+test('C5: a tool that cannot be created without free descriptors can be created once there are some', async () => {
   const { starved, fed } = await answersOf('unmade');
   for (const contract of CONTRACT_NAMES) {
     expect(starved[contract]).toMatchObject({

@@ -20,7 +20,7 @@ interface MemoryReport {
   readonly result: MergedResult;
 }
 
-test('D1: endless output takes no more memory than what is kept of it', async () => {
+test('D1: endless output takes no more memory than its kept part', async () => {
   const args = ['yes', '{"timeoutMs":3000}'];
   const { grownBy, result } = await runHost<MemoryReport>('memory', { args });
   expect(result.outcome).toMatchObject({ kind: 'timedOut', forced: false });
@@ -32,7 +32,7 @@ test('D1: endless output takes no more memory than what is kept of it', async ()
   expect(result.output.tail).toHaveLength(131_072);
 });
 
-test('D1: nor does endless output without a newline, nor with a listener', async () => {
+test('D1: endless output without a newline, or with a listener, takes no more memory either', async () => {
   const args = ['yes | tr -d "\\n"', '{"timeoutMs":1500,"streams":"separate"}'];
   const { grownBy } = await runHost<MemoryReport>('memory', { args });
   expect(grownBy).toBeLessThan(ENOUGH);
@@ -108,7 +108,7 @@ test('D5: five hundred commands leave no descriptor', async () => {
   expect(zombiesOf()).toEqual([]);
 });
 
-test('D5: nor do commands that cannot be started, time out, or leave a child', async () => {
+test('D5: commands that cannot be started, time out, or leave a child leave no descriptor', async () => {
   const before = openDescriptors();
   const options = { spill: folder.file('spill'), input: 'x' };
   for (let count = 0; count < 20; count += 1) {
@@ -148,7 +148,7 @@ test('D5: ten thousand commands leave no descriptor, thread or zombie', {
   expectNoMore(after, before);
 });
 
-test('D5: two thousand commands at once need no thread each, and leave nothing', {
+test('D5: two thousand commands at once need no thread each, and leave no descriptors', {
   ...where(descriptors(16_384)),
   tags: ['slow'],
   timeout: 300_000,
@@ -183,7 +183,7 @@ test('D6: without descriptors a launch fails with EMFILE, and the next ones work
   await host.ended;
 });
 
-test('D6: without descriptors a deadline still ends everything', async () => {
+test('D6: without descriptors a deadline still ends all processes', async () => {
   const under = ['sh', '-c', 'ulimit -n 80; exec "$@"', 'sh'];
   const host = startHost('descriptors', { under });
   const { killed } = await host.next<DescriptorReport>();

@@ -19,7 +19,7 @@ const CONTRACTS: readonly BashToolOptions[] = [
 ];
 
 test.each(CONTRACTS)(
-  'no answer begins with a warning of a locale that is not there: %j (Q7)',
+  'no answer begins with a warning about a missing locale: %j (Q7)',
   async (options) => {
     vi.stubEnv('LC_ALL', 'xx_NOWHERE');
     await using tool = createBashTool(options);
@@ -32,7 +32,7 @@ test.each(CONTRACTS)(
   },
 );
 
-test('the locale that a tool was made with, and one that is there, stay what they are (Q7)', async () => {
+test('a locale that exists, and one that the tool was created with, stay unchanged (Q7)', async () => {
   vi.stubEnv('LC_ALL', 'xx_NOWHERE');
   await using own = createBashTool({ contract: 'plain', cwd: '/', env: { LC_ALL: 'POSIX' } });
   expect((await own.answer({ command: COMMAND })).text).toContain('LC_ALL is POSIX');
@@ -41,7 +41,7 @@ test('the locale that a tool was made with, and one that is there, stay what the
   expect((await there.answer({ command: COMMAND })).text).toContain('LC_ALL is C.UTF-8');
 });
 
-test('the host is told once that it names a locale that is not there (Q7)', async () => {
+test('one warning says that the host names a missing locale (Q7)', async () => {
   const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
   vi.stubEnv('LC_ALL', 'xx_ELSEWHERE');
   for (let count = 0; count < 2; count += 1) {
@@ -57,7 +57,7 @@ test('the host is told once that it names a locale that is not there (Q7)', asyn
   warned.mockRestore();
 });
 
-test('run() changes nothing of its own accord: bash warns, as it does everywhere (Q7)', async () => {
+test('run() does not change the locale by itself: bash warns, as it does everywhere (Q7)', async () => {
   vi.stubEnv('LC_ALL', 'xx_NOWHERE');
   const { output } = await run('echo "LC_ALL is $LC_ALL"; :');
   expect(output).toMatchObject({

@@ -39,7 +39,7 @@ const wrong = { timeoutMs: -1 };
 const tasks = new TaskManager();
 afterAll(() => Promise.all([gone.dispose(), tasks.dispose()]));
 
-describe('a loop of calls that start nothing leaves others their turns (N11)', () => {
+describe('a loop of calls that start nothing does not block the event loop (N11)', () => {
   test.each<[string, () => Promise<unknown>]>([
     ['run() for an owner that was disposed of', () => run('true', { owner: gone })],
     ['run() with a signal that is aborted', () => run('true', { signal: aborted })],

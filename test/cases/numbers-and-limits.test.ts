@@ -43,7 +43,7 @@ test('G2: one that just fits is passed on', async () => {
   expect(printed(result)).toBe(`${value.length}\n`);
 });
 
-test('G2: the model is told which variable it was', async () => {
+test('G2: the answer names the variable to the model', async () => {
   const input = { command: 'true', env: { BIG_ONE: 'x'.repeat(131_072) } };
   expect(await failureOf(newTool().execute(input))).toMatchObject({
     kind: 'launch',

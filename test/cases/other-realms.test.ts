@@ -39,7 +39,7 @@ class OtherController {
   }
 }
 
-describe('H8: an AbortSignal of another make', () => {
+describe('H8: an AbortSignal of another implementation', () => {
   test('H8: ends a command', async () => {
     const cancel = new OtherController();
     const call = run('sleep 100', { signal: cancel.signal });
@@ -49,7 +49,7 @@ describe('H8: an AbortSignal of another make', () => {
     expect(cancel.listeners).toBe(0);
   });
 
-  test('H8: that was aborted before starts nothing, with a reason all the same', async () => {
+  test('H8: that was aborted before starts no command, and has a reason', async () => {
     const cancel = new OtherController();
     cancel.abort();
     const { signal } = cancel;
@@ -59,7 +59,7 @@ describe('H8: an AbortSignal of another make', () => {
     expect(await failureOf(call)).toMatchObject({ name: 'ToolAbortError' });
   });
 
-  test('H8: takes what waits out of a queue', async () => {
+  test('H8: takes waiting calls out of a queue', async () => {
     const queue = new ExclusiveQueue();
     const cancel = new OtherController();
     let finish = (): void => {};
@@ -71,7 +71,7 @@ describe('H8: an AbortSignal of another make', () => {
     await first;
   });
 
-  test.each([{}, { aborted: false }, 'x', 1, () => {}])('H8: %j is none', async (signal) => {
+  test.each([{}, { aborted: false }, 'x', 1, () => {}])('H8: %j is no signal', async (signal) => {
     const call = run('true', { signal: signal as unknown as AbortSignal });
     await expect(call).rejects.toThrow('signal: expected an AbortSignal, got ');
   });
@@ -92,11 +92,11 @@ test('H8: bytes of another realm are written, and kept', async () => {
   await expect(run('cat', { input: there('new Int8Array(1)') })).rejects.toThrow('input: expected');
 });
 
-test('H8: an expression of another realm is one', () => {
+test('H8: a RegExp of another realm works', () => {
   const noise = [{ what: 'x', pattern: there('/^x$/') as RegExp }];
   expect(createLineFilter({ name: 'x', programs: ['x'], noise })).toBeDefined();
 });
 
-test('H8: an error of another realm says what it says', () => {
+test('H8: an error of another realm keeps its message', () => {
   expect(messageOf(there('new TypeError("no")'))).toBe('no');
 });

@@ -17,7 +17,7 @@ async function streamed(command: string) {
   return { result, texts: chunks.map(({ text }) => text) };
 }
 
-test('C1: a character whose bytes come apart is whole in every chunk', async () => {
+test('C1: a character whose bytes come separately is whole in every chunk', async () => {
   const { result, texts } = await streamed("printf 'a\\xe2'; sleep .2; printf '\\x80\\x94b'");
   expect(texts).toEqual(['a', '—b']);
   expect(printed(result)).toBe('a—b');
@@ -71,7 +71,7 @@ test('C4: NUL is delivered as its symbol, which JSON and databases carry', async
   expect([...readFileSync(spill)]).toEqual([0x61, 0, 0x62]);
 });
 
-test('C5: one long line is bounded, and said to be part of a line so long', async () => {
+test('C5: one long line is cut, and a notice says how long it was', async () => {
   const tool = newTool();
   const command = "head -c 120000 /dev/zero | tr '\\0' x";
   const text = await answerTo(tool, { command });
@@ -82,12 +82,12 @@ test('C5: one long line is bounded, and said to be part of a line so long', asyn
   );
 });
 
-test('C6: carriage returns come through as they are from run()', async () => {
+test('C6: run() keeps carriage returns', async () => {
   const result = await run("printf 'start\\rone\\rtwo\\n'");
   expect(printed(result)).toBe('start\rone\rtwo\n');
 });
 
-test('C6: of a line that is drawn again the last frame is shown, and CRLF is a newline', async () => {
+test('C6: of a redrawn line the last frame is shown, and CRLF is a newline', async () => {
   const tool = newTool({ minimizer: true });
   expect(await answerTo(tool, { command: "printf 'start\\rone\\rtwo\\n'" })).toMatch(/^two\n\n/);
   const command = "for i in $(seq 1000); do printf '%d%%\\r' $i; done";
@@ -95,7 +95,7 @@ test('C6: of a line that is drawn again the last frame is shown, and CRLF is a n
   expect(await answerTo(tool, { command: "printf 'a\\r\\nb\\r\\n'" })).toMatch(/^a\nb\n\n/);
 });
 
-test('C7: escape sequences go, whole or in pieces, and no text with them', async () => {
+test('C7: escape sequences are removed, whole or in pieces, and no text with them', async () => {
   const tool = newTool({ minimizer: true });
   const split = "printf '\\033[3'; sleep .1; printf '1mred\\033[0m\\n'";
   expect(await answerTo(tool, { command: split })).toMatch(/^red\n\n/);
@@ -151,7 +151,7 @@ test('C11: nothing is added to output that has no final newline', async () => {
   expect(result.output.total).toEqual({ bytes: 5, characters: 5, lines: 1 });
 });
 
-test('C12: bytes pass through another locale as they are', async () => {
+test('C12: bytes pass unchanged through another locale', async () => {
   const spill = folder.file('locale');
   const result = await run("LC_ALL=C printf 'é'", { spill });
   expect(printed(result)).toBe('é');
@@ -159,7 +159,7 @@ test('C12: bytes pass through another locale as they are', async () => {
   expect([...readFileSync(spill)]).toEqual([0xc3, 0xa9]);
 });
 
-test('C12: and so they do in a host with no locale', async () => {
+test('C12: bytes pass unchanged in a host with no locale', async () => {
   const result = await run("printf 'é中😀' | cat", { inheritEnv: 'none' });
   expect(printed(result)).toBe('é中😀');
 });

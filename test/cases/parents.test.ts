@@ -21,7 +21,7 @@ const everySignal = (whom: string) =>
   `perl -e 'for $s (1..64) { kill $s, @ARGV unless $s == 9 || $s == 19 }' ${whom}`;
 const KEEPER = '$(cut -d" " -f4 /proc/$PPID/stat)';
 
-describe('every signal that can be caught, sent to whoever looks after it, changes nothing (N1)', () => {
+describe('any signal that can be caught, sent to keeper or cradle, changes nothing (N1)', () => {
   const roads: [string, string, object][] = [
     ['a command', KEEPER, {}],
     ['one on a terminal', KEEPER, { pty: true }],
@@ -89,7 +89,7 @@ async function allAreGone(pids: readonly number[], seconds: number): Promise<voi
   expect(sleeping(seconds)).toEqual([]);
 }
 
-describe('whoever is stopped when the host ends goes on, and ends its command (N6, N7)', () => {
+describe('a keeper or cradle that is stopped when the host ends is continued, and ends its command (N6, N7)', () => {
   test.each([
     ['keeper', 801],
     ['cradle', 802],
@@ -105,7 +105,7 @@ describe('whoever is stopped when the host ends goes on, and ends its command (N
     await allAreGone([leader, ...crew], seconds);
   });
 
-  test('a cradle that has lost its keeper before', async () => {
+  test('a cradle whose keeper was killed before', async () => {
     const { host, keeper, cradle, leader } = await hostWith(`${longSleep(804)}; :`, 804);
     process.kill(keeper, 'SIGKILL');
     await eventually(() => expect(parentOf(cradle)).not.toBe(keeper));
@@ -135,7 +135,7 @@ describe('a command that is stopped when keeper and cradle are killed ends (N7)'
     await host.ended;
   });
 
-  test('with its grace, where the keeper is there to end it', async () => {
+  test('with its grace period, where the keeper can end it', async () => {
     const file = tasks.folder.file('tidied');
     const tidying = `trap 'sleep 0.7; echo tidied >${file}; exit' TERM; ${longSleep(813)} & wait`;
     const live = await spawn(tidying);
@@ -160,7 +160,7 @@ function ticksOf(pid: number): number {
   return user + system;
 }
 
-describe('whoever may open nothing any more sleeps, and ends its command with the host (N5)', () => {
+describe('a keeper or cradle without descriptors uses no CPU time, and ends its command with the host (N5)', () => {
   const limit = (pid: number) => execFileSync('prlimit', ['--pid', `${pid}`, '--nofile=0:0']);
 
   test.each([
@@ -185,7 +185,7 @@ describe('whoever may open nothing any more sleeps, and ends its command with th
     await allAreGone([leader, ...crew], seconds);
   });
 
-  test('a detached command is kept, and its end told', async () => {
+  test('a detached command goes on, and its end is reported', async () => {
     const subject = await tasks.start(`prlimit --pid $PPID --nofile=0:0; sleep 1.5; exit 7`);
     await untilState(subject, 'ended');
     expect(subject.state).toMatchObject({ receipt: { outcome: exited(7) } });

@@ -48,28 +48,28 @@ test('D5: a hundred commands on terminals leave no descriptor', async () => {
   expect(openDescriptors().length).toBeLessThanOrEqual(before);
 });
 
-test('B1, B2: the deadline ends all, also what left the group', async () => {
+test('B1, B2: the deadline ends all processes, also those that left the group', async () => {
   const [one, two] = [longSleep(421), longSleep(422)];
   const result = await onTerminal(`setsid ${one} & bash -c '${two} & ${two}'`, { timeoutMs: 1000 });
   expect(result.outcome).toMatchObject({ kind: 'timedOut' });
   expect([...sleeping(421), ...sleeping(422)]).toEqual([]);
 });
 
-test('B4: what ignores SIGTERM is killed after the grace', async () => {
+test('B4: a command that ignores SIGTERM is killed after the grace period', async () => {
   const command = `trap '' TERM; echo up; ${longSleep(423)}`;
   const result = await onTerminal(command, { timeoutMs: 500, graceMs: 500 });
   expect(result.outcome).toMatchObject({ kind: 'timedOut', forced: true });
   expect(sleeping(423)).toEqual([]);
 });
 
-test('B5: what cleans up on SIGTERM may, and is heard', async () => {
+test('B5: a command can clean up on SIGTERM, and its output is kept', async () => {
   const command = `trap 'echo bye; exit 3' TERM; ${longSleep(424)} & wait`;
   const result = await onTerminal(command, { timeoutMs: 500 });
   expect(result.outcome).toMatchObject({ forced: false, ending: exited(3) });
   expect(printed(result)).toBe('bye\r\n');
 });
 
-test('A1: what is left behind goes when its terminal does, unless it said no to that', async () => {
+test('A1: remaining processes end with their terminal, unless they ignore SIGHUP', async () => {
   const owner = createOwner();
   const [hung, kept] = [longSleep(425), longSleep(426)];
   const result = await onTerminal(`${hung} & nohup ${kept} >/dev/null & sleep 0.3; echo done`, {

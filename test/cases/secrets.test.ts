@@ -20,13 +20,13 @@ test('J1: a secret of the host is not in the environment of a command', async ()
   expect(result.outcome).toEqual(exited(1));
 });
 
-test('J1: it is when asked for', async () => {
+test('J1: it is there when requested', async () => {
   vi.stubEnv('FOO_API_KEY', 'secret');
   expect(printed(await run(COUNT, { inheritEnv: 'all' }))).toBe('1\n');
   expect(printed(await run(COUNT, { env: { FOO_API_KEY: 'given' } }))).toBe('1\n');
 });
 
-test('J1: nothing of the host is, when nothing is to be inherited', async () => {
+test('J1: no variable of the host is, when none is to be inherited', async () => {
   vi.stubEnv('FOO', 'harmless');
   const result = await run('env -u FORKLINE_MARK | sort', { inheritEnv: 'none' });
   expect(printed(result)).toMatch(/^(PWD=.*\n)?(SHLVL=.*\n)?_=.*\n$/);
@@ -42,7 +42,7 @@ test('J1: the workspace contract hides secrets, and has a list of its own if wan
   expect(await answerTo(tool({ inheritEnv: 'none' }), { command })).toMatch(/^\[\|\]\n/);
 });
 
-test('J1: nor is a secret within reach through the processes of the engine', async () => {
+test('J1: a secret cannot be read through the processes of the engine', async () => {
   vi.stubEnv('FOO_API_KEY', 'secret');
   const search = 'cat /proc/$$/environ /proc/self/environ';
   expect(printed(await run(search))).not.toContain('secret');

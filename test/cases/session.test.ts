@@ -19,7 +19,7 @@ test('E1: set -e ends the command at the first failure', async () => {
   expect(answer).toMatchObject({ exit_code: 1, stdout: '', stderr: '' });
 });
 
-test('E2: a comment at the end swallows nothing', async () => {
+test('E2: a comment at the end hides no text after it', async () => {
   const tool = newSession();
   await data(tool, 'cd /usr # go');
   expect(await pwd(tool)).toBe('/usr\n');
@@ -31,7 +31,7 @@ test('E3: the exit code is the command’s, and the directory follows', async ()
   expect(await pwd(tool)).toBe('/usr\n');
 });
 
-test('E4: a here-document at the very end is taken exactly as it is', async () => {
+test('E4: a here-document at the very end is read exactly', async () => {
   const tool = newSession();
   expect(await data(tool, "cat > f <<'X'\nhello\nX")).toMatchObject({ exit_code: 0 });
   expect(readFileSync(folder.file('f'), 'utf8')).toBe('hello\n');
@@ -48,7 +48,7 @@ test.each(['rg "a ` b"', 'echo "abc'])(
   },
 );
 
-test('E6: a directory that has been removed is told clearly, and the session goes on', async () => {
+test('E6: a removed directory is reported, and the session goes on', async () => {
   const tool = newSession();
   expect(await data(tool, 'mkdir d; cd d; rmdir ../d')).toMatchObject({ exit_code: 0 });
   const failure = await failureOf(data(tool, 'echo hello'));
@@ -102,14 +102,14 @@ test('E11: of two calls at once that move, the last to end decides', async () =>
 });
 
 test.each(['__BORIS_CWD_a3f7c210__', '%s', '\\0', '$PWD', '\u0001'])(
-  'E13: %j is printed as it is',
+  'E13: %j is printed unchanged',
   async (text) => {
     const answer = await data(newSession(), `echo -E ${quote(text)}; echo /usr`);
     expect(answer).toMatchObject({ stdout: `${text}\n/usr\n`, cwd: folder.path });
   },
 );
 
-test('E14: what begins with a dash, and what is nothing but a comment', async () => {
+test('E14: a text that begins with a dash, and one of only a comment', async () => {
   const tool = newSession();
   const dash = await data(tool, '-e');
   expect(dash).toMatchObject({ exit_code: 127, stderr: 'bash: line 1: -e: command not found\n' });
@@ -117,7 +117,7 @@ test('E14: what begins with a dash, and what is nothing but a comment', async ()
   expect(await failureOf(data(tool, '\n\n'))).toMatchObject({ kind: 'input' });
 });
 
-test('A1: a child that holds the pipe delays nothing, and is named', async () => {
+test('A1: a child that holds the pipe delays nothing, and is listed', async () => {
   const begun = performance.now();
   const answer = await newSession().execute({ command: 'sleep 300 & echo done' });
   expect(performance.now() - begun).toBeLessThan(10_000);
@@ -135,7 +135,7 @@ test('B6: a shell that kills itself is no success', async () => {
   expect(textOf(answer)).toBe('before\n\nKilled by SIGKILL.');
 });
 
-test('C9: what is printed last to stderr is seen beside any amount of stdout', async () => {
+test('C9: the last output on stderr is visible beside any amount of stdout', async () => {
   const answer = await data(newSession(), 'seq 1 100000; echo FATAL >&2; exit 1');
   expect(answer).toMatchObject({ stderr: 'FATAL\n', exit_code: 1, stdout_characters: 588_895 });
 });
@@ -154,7 +154,7 @@ test.each([2 ** 31, 99_999_999_000])(
   },
 );
 
-test('I4: a finished task read late is still there, and read twice it is not', async () => {
+test('I4: a finished task can be read late, but not twice', async () => {
   const tool = newSession();
   const id = await startTask(tool, 'echo done; exit 3');
   await sleep(1500);
@@ -163,7 +163,7 @@ test('I4: a finished task read late is still there, and read twice it is not', a
   expect(await ask()).toMatchObject({ isError: true });
 });
 
-test('J1: secrets of the host stay with it', async () => {
+test('J1: secrets of the host do not reach commands', async () => {
   vi.stubEnv('FOO_API_KEY', 'secret');
   expect(await data(newSession(), 'env | grep -c FOO')).toMatchObject({ stdout: '0\n' });
   const all = newSession({ inheritEnv: 'all' });

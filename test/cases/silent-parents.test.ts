@@ -52,10 +52,10 @@ function mayTrace(): boolean {
   }
 }
 
-describe('a parent that its command kills as its first act', () => {
+describe('a cradle that its command kills as its first act', () => {
   const nap = longSleep(561);
 
-  test('what ran is not told not to have been started, and nothing of it is left (N2)', async () => {
+  test('a command that ran is not reported as not started, and no process of it is left (N2)', async () => {
     const file = folder.file('ran');
     for (let count = 0; count < 8; count += 1) {
       const text = `echo ran >>${file}; (setsid ${nap} &) ; kill -9 $PPID; ${nap}`;
@@ -67,7 +67,7 @@ describe('a parent that its command kills as its first act', () => {
     expect(readFileSync(file, 'utf8')).toBe('ran\n'.repeat(8));
   });
 
-  test('what it printed is there (N2)', async () => {
+  test('its output is kept (N2)', async () => {
     const result = await run('echo before; kill -9 $PPID');
     expect(result.outcome).toEqual({ kind: 'unknown' });
     expect(result).toMatchObject({ output: { text: 'before\n' } });
@@ -86,7 +86,7 @@ describe('a parent that its command kills as its first act', () => {
     },
   );
 
-  test('its keeper too: who may be left is named (N2)', async () => {
+  test('its keeper too: processes that may be left are listed (N2)', async () => {
     const keeper = 'read -r _ _ _ keeper _ </proc/$PPID/stat';
     const text = `${keeper}; trap '' TERM; kill -STOP $keeper; kill -9 $PPID $keeper; ${nap}; :`;
     const { outcome, background } = await run(text);
@@ -99,7 +99,7 @@ describe('a parent that its command kills as its first act', () => {
   });
 });
 
-describe('a parent that its command changes is not the next one', () => {
+describe('a cradle that its command has changed is not reused', () => {
   const probe = [
     'ulimit -a; ulimit -Ha; nice; cat /proc/self/oom_score_adj',
     'taskset -p $$ | sed "s/.*: //"; ionice; chrt -p $$ | sed "s/.*: //"',
@@ -137,7 +137,7 @@ describe('a parent that its command changes is not the next one', () => {
     expect(all.map(printed)).toEqual(Array.from({ length: 16 }, () => 'hi\n'));
   });
 
-  test('a keeper that can take nothing more, when more are asked for than wait (N3)', async () => {
+  test('a keeper with a full socket, when more cradles are requested than wait (N3)', async () => {
     await run(`${keeper}; prlimit --pid $keeper --nofile=0:0`);
     const started = performance.now();
     const all = await Promise.all(Array.from({ length: 12 }, () => run('sleep 0.2; echo hi')));
@@ -159,8 +159,8 @@ describe('a parent that its command changes is not the next one', () => {
   });
 });
 
-describe.skipIf(!mayTrace())('a parent that somebody traces', () => {
-  test('does not hold up a deadline, and nothing is left (N8)', async () => {
+describe.skipIf(!mayTrace())('a traced cradle', () => {
+  test('does not delay a deadline, and no process is left (N8)', async () => {
     const live = await spawn(longSleep(562), { timeoutMs: 1500, graceMs: 200 });
     await trace(parentOf(live.pid));
     const result = await live.result;
@@ -169,7 +169,7 @@ describe.skipIf(!mayTrace())('a parent that somebody traces', () => {
     expect(sleeping(562)).toEqual([]);
   }, 60_000);
 
-  test('does not hold up an abort, nor does its keeper: who may be left is named (N8)', {
+  test('does not delay an abort, nor does its keeper: processes that may be left are listed (N8)', {
     tags: ['slow'],
   }, async () => {
     const live = await spawn(`${longSleep(563)}; :`, { graceMs: 200 });
@@ -181,7 +181,7 @@ describe.skipIf(!mayTrace())('a parent that somebody traces', () => {
     await eventually(() => expect(sleeping(563)).toEqual([]));
   });
 
-  test('before it has read a request: another one runs that, once', {
+  test('before it has read a request: another cradle runs the command, once', {
     tags: ['slow'],
   }, async () => {
     await run('true');
@@ -189,7 +189,7 @@ describe.skipIf(!mayTrace())('a parent that somebody traces', () => {
     expect(printed(await run('echo hi', { timeoutMs: 1000 }))).toBe('hi\n');
   });
 
-  test('does not hold up the end of its owner, with what is left there', {
+  test('does not delay the disposal of its owner, with remaining processes', {
     tags: ['slow'],
   }, async () => {
     const owner = newOwner();
@@ -210,7 +210,7 @@ describe.skipIf(!mayTrace())('a parent that somebody traces', () => {
     expect(background).toEqual([]);
   });
 
-  test('a keeper: who asks for more gets another one', {
+  test('a keeper: further commands get another one', {
     tags: ['slow'],
   }, async () => {
     await run('true');
@@ -225,7 +225,7 @@ describe.skipIf(!mayTrace())('a parent that somebody traces', () => {
   });
 });
 
-describe('a parent that cannot send what it has to say', () => {
+describe('a cradle that cannot send its messages', () => {
   /** The number of the cradles' channels: the lowest of a socket, the same in all. */
   async function channelNumber(): Promise<string> {
     const host = startHost('commands');
@@ -261,7 +261,7 @@ describe('a parent that cannot send what it has to say', () => {
   );
 });
 
-describe('a keeper that never comes to work', () => {
+describe('a keeper that never starts to work', () => {
   function withKeeper(name: string, script: string): Host {
     const copy = publicCopy(folder.file(name));
     const keeper = join(copy, 'native/prebuilt/linux-x64-gnu/forkline-keeper');
@@ -274,7 +274,7 @@ describe('a keeper that never comes to work', () => {
   test.each([
     ['exits', 'echo "cannot find libsome.so" >&2; exit 3', 'exit code 3: cannot find libsome.so'],
     ['is killed', 'kill -SEGV $$', 'signal 11'],
-  ])('one that %s says how, and what it said (Q12)', async (name, script, told) => {
+  ])('for one that %s the error says why (Q12)', async (name, script, told) => {
     const host = withKeeper(name, script);
     const { error } = await host.run('true');
     host.child.stdin?.end();
@@ -283,7 +283,7 @@ describe('a keeper that never comes to work', () => {
     expect(error?.message).toContain(`forkline-keeper, which ended while it started (${told})`);
   });
 
-  test('one that says nothing is ended, and the call settles (Q12)', {
+  test('one that sends nothing is ended, and the call settles (Q12)', {
     tags: ['slow'],
     timeout: 120_000,
   }, async () => {

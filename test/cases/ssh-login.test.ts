@@ -41,7 +41,7 @@ describe('Z1: by a real ssh login', where(SSH_LOGIN), () => {
   const bySsh = async (command: string) =>
     (await promisify(execFile)('ssh', [...sshd.ssh, command], { encoding: 'utf8' })).stdout;
 
-  test('the host is one that bash takes for run by ssh', async () => {
+  test('bash takes the host for one run by ssh', async () => {
     expect(await bySsh('echo "$SSH_CLIENT"; type -t greet')).toMatch(
       /^127\.0\.0\.1 .*\nfunction\n$/,
     );

@@ -64,7 +64,7 @@ function byBash(text: string, env: Record<string, string>): string {
 
 describe.each(Object.entries(ENDINGS))('Z1: ~/.bashrc ends in %s', (_, rc) => {
   test.each(['SSH_CLIENT', 'SSH2_CLIENT'])(
-    'a host with %s: the file is not read, and each command runs, every way there is',
+    'a host with %s: the file is not read, and each command runs, in every way',
     async (name) => {
       writeFileSync(join(home, '.bashrc'), `echo READ\n${rc}\n`);
       vi.stubEnv(name, '127.0.0.1 40000 22');
@@ -79,7 +79,7 @@ describe.each(Object.entries(ENDINGS))('Z1: ~/.bashrc ends in %s', (_, rc) => {
 
 describe.each(Object.entries(ENDINGS))('Z2: BASH_ENV names a file that ends in %s', (_, rc) => {
   test.each(Object.entries(TEXTS))(
-    'a %s command runs after it as by bash itself, every way there is',
+    'a %s command runs after it as by bash itself, in every way',
     async (_length, text) => {
       const env = { BASH_ENV: folder.file('env file'), HOME: home };
       writeFileSync(env.BASH_ENV, `${rc}\n`);
@@ -112,7 +112,7 @@ test.each([
   await byEachWay(COMPOUND, env, 'one\ntwo\nthree\n');
 });
 
-test('Z2: options that trace show the command alone, as bash itself does', async () => {
+test('Z2: tracing options show only the command, as bash itself does', async () => {
   // No pipeline: its members would trace in any order.
   const text = 'echo one; X=$(echo two); if true; then echo "$X"; fi';
   for (const SHELLOPTS of ['xtrace', 'verbose']) {
@@ -128,7 +128,7 @@ test('Z2: options that trace show the command alone, as bash itself does', async
   }
 });
 
-test('Z2: exported functions of the caller reach the command and stand in for nothing of ours', async () => {
+test("Z2: exported functions of the caller reach the command and replace none of forkline's commands", async () => {
   const env = {
     'BASH_FUNC_eval%%': '() { echo HIJACKED; }',
     'BASH_FUNC_command%%': '() { echo HIJACKED; }',
@@ -148,7 +148,7 @@ test('Z2: exported functions of the caller reach the command and stand in for no
   expect(seen['workspace with a prefix']).toBe('one\ntwo\nthree\n');
 });
 
-test('Z2: what would have to go an unsafe way is refused, by name and length', async () => {
+test('Z2: a text that could not be passed safely is refused, by name and length', async () => {
   const text = `: ${'x'.repeat(200_000)}; echo one`;
   const env = { BASH_ENV: '/dev/null' };
   const error = await failureOf(run(text, { env }));
@@ -163,7 +163,7 @@ test('Z2: what would have to go an unsafe way is refused, by name and length', a
   expect(printed(await run(text, { env: { SHELLOPTS: 'pipefail' } }))).toBe('one\n');
 });
 
-test('Z2: beside BASH_ENV a followed shell still stays, and tells where it was', async () => {
+test('Z2: with BASH_ENV a followed shell still reports its directory', async () => {
   const env = { BASH_ENV: '/dev/null' };
   for (const text of ['sleep 0', 'cd /usr && sleep 0', 'cd /usr; cat <<E\nE']) {
     const { directory, outcome } = await run(text, { env, followDirectory: true, cwd: '/' });
@@ -180,7 +180,7 @@ test('a bash that is a script around bash runs the command, and so does one behi
   }
 });
 
-test('a long text runs by sh whatever `cat` the command would find, or says that it did not', async () => {
+test('a long text runs by sh whatever `cat` the command would find, or the error says that it did not', async () => {
   const text = `: ${'x'.repeat(200_000)}; echo one`;
   const bin = folder.file('bin');
   mkdirSync(bin);
@@ -230,7 +230,7 @@ test.each(OTHERS.filter(([shell]) => existsSync(shell)))(
   },
 );
 
-test('a model cannot put anything before its own command either', async () => {
+test('a model cannot run anything before its own command either', async () => {
   const tool = createBashTool({ contract: 'workspace', cwd: folder.path });
   const file = folder.file('of a model');
   writeFileSync(file, 'true x y\n');

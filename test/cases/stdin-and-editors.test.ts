@@ -27,7 +27,7 @@ const head = () =>
   execFileSync('git', ['rev-parse', 'HEAD'], { cwd: repository.path, encoding: 'utf8' });
 const newTool = useWorkspaceTools(repository);
 
-test('F1: reading stdin meets its end at once', async () => {
+test('F1: reading stdin gets EOF at once', async () => {
   const result = await run('cat; read x; echo rc=$?; python3 -c "input()" 2>&1 | tail -1');
   expect(printed(result)).toMatch(/^rc=1\nEOFError/);
 });
@@ -45,7 +45,7 @@ test('F1: input that is not read does not keep the command', async () => {
   expect(printed(result)).toBe('done\n');
 });
 
-test('F2: there is no controlling terminal to ask at', async () => {
+test('F2: there is no controlling terminal for a prompt', async () => {
   const result = await run('cat </dev/tty');
   expect(result.outcome).toEqual(exited(1));
   expect(printed(result)).toContain('/dev/tty: No such device or address');

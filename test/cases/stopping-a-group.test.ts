@@ -42,11 +42,11 @@ function signalled(program: string, args: readonly string[]): string[] {
 // A number that no group has: a stub that were not there would hit nobody.
 const GROUP = 4_194_305;
 
-test('A1: the stub stands in for the call itself', () => {
+test('A1: the stub replaces the call itself', () => {
   expect(signalled('kill', ['-0', String(GROUP)])).toEqual([`${GROUP} 0`]);
 });
 
-test('A1: what a model is told to run stops the groups and nobody else, by any kill', () => {
+test('A1: the command suggested to a model stops the groups and no other process, with any kill', () => {
   const [program = '', ...args] = stopCommand([GROUP, GROUP + 1]).split(' ');
   const expected = [`-${GROUP} 9`, `-${GROUP + 1} 9`];
   expect(signalled(program, args)).toEqual(expected);

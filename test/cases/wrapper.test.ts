@@ -20,7 +20,7 @@ test('E1: set -e ends the command at the first failure', async () => {
   expect(printed(result)).toBe('');
 });
 
-test('what a command sees of how it was handed over is in the list of differences (N13)', async () => {
+test('all visible effects of the wrapper on a command are in the list of differences (N13)', async () => {
   const text = 'printf "%s\\n" "$_" "$BASH_EXECUTION_STRING"; :';
   const [first, ...rest] = printed(await run(text)).split('\n');
   expect(first).toBe(`@:${text}`);
@@ -31,7 +31,7 @@ test('what a command sees of how it was handed over is in the list of difference
   );
 });
 
-test('E4: a here-document at the very end is taken exactly as it is', async () => {
+test('E4: a here-document at the very end is read exactly', async () => {
   const result = await run("cat > f <<'X'\nhello\nX", { cwd: folder.path });
   expect(result.outcome).toEqual(exited(0));
   expect(readFileSync(folder.file('f'), 'utf8')).toBe('hello\n');
@@ -87,7 +87,7 @@ test.each(['sleep 1 &', 'sleep 1 & ', 'sleep 1 &\n', 'true & # go'])(
 );
 
 test.each(['scrubbed', 'all'] as const)(
-  'E9: what steers a shell is not inherited from the host, %s',
+  'E9: variables that control a shell are not inherited from the host, %s',
   async (inheritEnv) => {
     const hijack = folder.file('hijack');
     writeFileSync(hijack, "alias cd='echo HIJACK'; echo HIJACK; cd() { echo HIJACK; }");
@@ -162,7 +162,7 @@ test.each([
   '$_',
   'FORKLINE_MARK=1-1.1.1.',
   '[exit 0]',
-])('E13: %j is printed as it is', async (text) => {
+])('E13: %j is printed unchanged', async (text) => {
   const result = await run(`echo '${text}'; echo '${text}' >&2`);
   expect(printed(result)).toBe(`${text}\n${text}\n`);
 });

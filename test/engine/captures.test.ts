@@ -83,7 +83,7 @@ function expectToAddUp(capture: Capture, bytes: Uint8Array) {
   expect(Buffer.byteLength(tail)).toBeGreaterThan(small.tailBytes - 4);
 }
 
-test('when bytes that are no text are cut, the bytes add up', async () => {
+test('when bytes that are no text are cut, the counts of bytes add up', async () => {
   await fc.assert(
     fc.asyncProperty(output, async (bytes) => {
       const { output: capture } = await run(printing(bytes), small);
@@ -118,7 +118,7 @@ test.each([
   });
 });
 
-test('output that just fits is not cut', async () => {
+test('output that exactly fits is not cut', async () => {
   const limits = { headBytes: 146, tailBytes: 146 };
   expect((await run('seq 1 100', limits)).output.kind).toBe('complete');
   const tooSmall = { headBytes: 146, tailBytes: 145 };

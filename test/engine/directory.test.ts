@@ -11,7 +11,7 @@ import { exited, failureOf, printed } from '../support/results.js';
 leavesNothingBehind();
 const folder = useFolder();
 
-test('the directory is told when it is asked for, however the streams are kept', async () => {
+test('the directory is reported when requested, however the streams are kept', async () => {
   const options = { cwd: folder.path, followDirectory: true } as const;
   expect(await run('cd /usr; exit 3', options)).toMatchObject({
     outcome: exited(3),
@@ -23,25 +23,25 @@ test('the directory is told when it is asked for, however the streams are kept',
   expect((await live.result).directory).toBe('/usr');
 });
 
-test('the directory is not told when nobody asks', async () => {
+test('the directory is not reported unless requested', async () => {
   expect(await run('cd /usr')).not.toHaveProperty('directory');
   expect(await run('cd /usr', { followDirectory: false })).not.toHaveProperty('directory');
 });
 
-test('the directory is told beside a spill file too', async () => {
+test('the directory is reported with a spill file too', async () => {
   const spill = folder.file('spill');
   const result = await run('cd /usr; echo kept', { followDirectory: true, spill });
   expect(result).toMatchObject({ directory: '/usr', spill: { path: spill, bytes: 5 } });
 });
 
-test('what is neither true nor false is refused', async () => {
+test('a value that is neither true nor false is refused', async () => {
   const options = { followDirectory: 'yes' as unknown as boolean };
   expect(String(await failureOf(run('true', options)))).toContain(
     'followDirectory: expected true or false, got "yes"',
   );
 });
 
-test('a hundred commands at once are told apart, and none leaves a thread', async () => {
+test('the directories of a hundred commands at once are kept apart, and none leaves a thread', async () => {
   const results = Array.from({ length: 100 }, async (_, index) => {
     const path = folder.file(`many-${index}`);
     mkdirSync(path);
@@ -83,7 +83,7 @@ test('programs with privileges of their own keep them', where(ROOT), async () =>
   }
 });
 
-test('a directory that may not be entered is not', where(ROOT), async () => {
+test('a directory that cannot be entered is not reported', where(ROOT), async () => {
   chmodSync(folder.path, 0o755);
   mkdirSync(folder.file('closed'), { mode: 0o700 });
   const { result } = await runAsNobody('cd closed; pwd', {

@@ -7,7 +7,7 @@ test('a part is loaded when it is first needed, and once', () => {
   expect(load()).toBe(load());
 });
 
-test('a part that cannot be loaded is asked for again', () => {
+test('a part that cannot be loaded is tried again', () => {
   const load = latePart('nothing', import.meta.url, './not-there.js');
   const error = expect.objectContaining({
     code: 'FORKLINE_BUNDLED',

@@ -67,24 +67,24 @@ describe.each(failures)('%s', (_, options, step, code, errno, subject) => {
     expect(error).toMatchObject(failure());
   });
 
-  test('is one of spawn(), and the next command works', async () => {
+  test('is a launch error of spawn(), and the next command works', async () => {
     const error = await failureOf(spawn('echo hi', { ...inFolder(options), stdin: 'pipe' }));
     expect(error).toMatchObject(failure());
     expect((await run('true')).outcome).toEqual(exited(0));
   });
 });
 
-test('shells are tried in order until one is there', async () => {
+test('shells are tried in order until one exists', async () => {
   const shell = [folder.file('none'), join(folder.file('plain'), 'x'), '/bin/sh'];
   expect((await run('exit 5', { shell })).outcome).toEqual(exited(5));
 });
 
-test('a shell that is there and cannot run is an error, not a reason to try the next', async () => {
+test('a shell that exists and cannot run is an error, not a reason to try the next', async () => {
   const shell = [folder.file('plain'), '/bin/sh'];
   expect(await failureOf(run('exit 5', { shell }))).toMatchObject({ code: 'EACCES' });
 });
 
-test('the message tells what failed, on what, and why', async () => {
+test('the message says what failed, on what, and why', async () => {
   const error = await failureOf(run('true', { cwd: '/no/such/place' }));
   expect(error).toHaveProperty(
     'message',

@@ -21,7 +21,7 @@ test('a named pipe is open for reading at once, and for its owner alone', () => 
   closeSync(fd);
 });
 
-test('it is told how much lies in a pipe that nobody has read', () => {
+test('the number of unread bytes in a pipe is known', () => {
   const path = folder.file('unread');
   const fd = makeNamedPipe(path, true);
   expect(bytesInPipe(fd)).toBe(0);
@@ -33,13 +33,13 @@ test('it is told how much lies in a pipe that nobody has read', () => {
   expect(bytesInPipe(fd)).toBeUndefined();
 });
 
-test('one that stays open has no end', () => {
+test('a pipe that stays open has no EOF', () => {
   const fd = makeNamedPipe(folder.file('open'), true);
   expect(() => readSync(fd, Buffer.alloc(8))).toThrow('EAGAIN');
   closeSync(fd);
 });
 
-test('one that cannot be made is an error with the name of the reason', () => {
+test('a pipe that cannot be created is an error with the name of the reason', () => {
   const path = folder.file('none/pipe');
   const make = () => makeNamedPipe(path, false);
   expect(make).toThrow(LaunchError);
@@ -47,7 +47,7 @@ test('one that cannot be made is an error with the name of the reason', () => {
   expect(existsSync(path)).toBe(false);
 });
 
-test('a capture keeps of bytes in pieces what the engine keeps of the same bytes of a command', async () => {
+test("a capture of bytes in pieces is the engine's capture of the same bytes", async () => {
   const bytes = fc.uint8Array({ maxLength: 40 });
   const limits = fc.record({
     headBytes: fc.integer({ min: 0, max: 30 }),
@@ -64,7 +64,7 @@ test('a capture keeps of bytes in pieces what the engine keeps of the same bytes
   );
 });
 
-test('a capture goes on after it has been asked', () => {
+test('a capture goes on after a snapshot', () => {
   const capture = new TextCapture({ headBytes: 10, tailBytes: 0 });
   capture.push(Buffer.from('a'));
   expect(capture.capture()).toMatchObject({ kind: 'complete', text: 'a' });

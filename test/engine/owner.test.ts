@@ -8,7 +8,7 @@ import { exited, failureOf } from '../support/results.js';
 
 leavesNothingBehind();
 
-test('disposal cancels what runs, ends what was left, and resolves when all is gone', async () => {
+test('disposal cancels running commands, ends remaining processes, and resolves when all are gone', async () => {
   const owner = createOwner();
   await run(`${longSleep(501)} & setsid ${longSleep(501)} &`, { owner });
   const running = run(longSleep(501), { owner });
@@ -63,7 +63,7 @@ test('commands that are being launched are ended too', async () => {
   for (const { outcome } of await Promise.all(calls)) expect(outcome.kind).toBe('cancelled');
 });
 
-test('what ignores SIGTERM is killed after the grace of the disposal', async () => {
+test('a process that ignores SIGTERM is killed after the grace period of the disposal', async () => {
   const owner = createOwner();
   const stubborn = `trap '' TERM; ${longSleep(504)}`;
   const left = `(${stubborn}) & sleep 0.1`;
@@ -75,7 +75,7 @@ test('what ignores SIGTERM is killed after the grace of the disposal', async () 
   expect((await running).outcome).toMatchObject({ kind: 'cancelled', forced: true });
 });
 
-test('an owner has nothing to do with the commands of others', async () => {
+test('an owner does not affect the commands of others', async () => {
   const [mine, other] = [createOwner(), createOwner()];
   const running = run('sleep 0.5; exit 3', { owner: other });
   await run('true', { owner: mine });

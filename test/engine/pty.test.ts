@@ -52,7 +52,7 @@ test('resize() changes the size and tells the command', async () => {
   live.resize(100, 51);
 });
 
-test('without a terminal, resize() is an input error, and end() with one', async () => {
+test('without a terminal resize() is an input error, and so is end() with one', async () => {
   const piped = await spawn('true');
   expect(() => piped.resize(80, 24)).toThrow('resize: expected a command with pty');
   const live = await spawn('cat', { pty: true });
@@ -61,7 +61,7 @@ test('without a terminal, resize() is an input error, and end() with one', async
   await Promise.all([piped.result, live.result]);
 });
 
-test('what is typed is echoed, unless the program asks for a password', async () => {
+test('input is echoed, unless the program asks for a password', async () => {
   const live = await spawn('read a; read -s -p "Password: " b; echo; echo "[$a|$b]"', {
     pty: true,
   });
@@ -106,7 +106,7 @@ test('kill() ends an interactive shell, which ignores SIGTERM, with its jobs', a
   expect(sleeping(412)).toEqual([]);
 });
 
-test('TERM is that of the terminal, whatever the host is on, unless the caller says otherwise', async () => {
+test("TERM is that of the command's terminal, not the host's, unless the caller sets it", async () => {
   vi.stubEnv('TERM', 'dumb');
   vi.stubEnv('COLUMNS', '7');
   vi.stubEnv('LINES', '7');
@@ -131,7 +131,7 @@ test('the capture has the same bounds and exact counts as that of a pipe', async
   });
 });
 
-test('a flood that nobody reads ends at its deadline, in bounded memory', async () => {
+test('a flood of unread output ends at its deadline, in bounded memory', async () => {
   const { outcome, output } = (await run('yes', { pty: true, timeoutMs: 500 })) as MergedResult;
   expect(outcome).toMatchObject({ kind: 'timedOut' });
   expect(output.kind).toBe('cut');

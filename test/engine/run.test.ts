@@ -10,7 +10,7 @@ import { exited, failureOf, printed } from '../support/results.js';
 leavesNothingBehind();
 const folder = useFolder();
 
-test('the result has the command, its pid, how long it took and what it used', async () => {
+test('the result has the command, its pid, its duration and its resource use', async () => {
   const result = await run('echo $$');
   expect(result).toEqual({
     command: 'echo $$',
@@ -119,7 +119,7 @@ test('AbortSignal.timeout() is a cancellation, timeoutMs a timeout', async () =>
   expect(timedOut.durationMs).toBeGreaterThanOrEqual(100);
 });
 
-test('a listener that throws ends the command, and the call rejects with what it threw', async () => {
+test('a listener that throws ends the command, and the call rejects with its error', async () => {
   const thrown = new Error('from the listener');
   let calls = 0;
   const onOutput = () => {
@@ -132,14 +132,14 @@ test('a listener that throws ends the command, and the call rejects with what it
   expect(sleeping(605)).toEqual([]);
 });
 
-test('a listener may throw what is no error, and at the very end', async () => {
+test('a listener may throw a value that is no Error, and at the very end', async () => {
   const throws = () => {
     throw undefined;
   };
   await expect(run('echo x', { onOutput: throws })).rejects.toBeUndefined();
 });
 
-test('a listener that blocks slows no command down, and is told what it missed', async () => {
+test('a listener that blocks does not delay a command, and gets the number of missed bytes', async () => {
   const chunks: OutputChunk[] = [];
   const onOutput = (chunk: OutputChunk) => {
     chunks.push(chunk);
@@ -154,7 +154,7 @@ test('a listener that blocks slows no command down, and is told what it missed',
   expect(text.endsWith('\n2000000\n')).toBe(true);
 });
 
-test('a listener has heard all when the call resolves', async () => {
+test('a listener has got all output when the call resolves', async () => {
   for (let count = 0; count < 50; count += 1) {
     let text = '';
     await run('echo a; echo b >&2; printf c', { onOutput: (chunk) => (text += chunk.text) });

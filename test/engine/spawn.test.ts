@@ -20,12 +20,12 @@ test('spawn() resolves once the command runs, with the pid of its group and sess
   expect(isGone(live.pid)).toBe(true);
 });
 
-test('the result settles although nobody reads the output', async () => {
+test('the result settles without a reader of the output', async () => {
   const live = await spawn('seq 1 1000000; exit 3');
   expect((await live.result).outcome).toEqual(exited(3));
 });
 
-test('what is written arrives, and end() ends the input', async () => {
+test('written data arrives, and end() ends the input', async () => {
   const live = await spawn('cat; echo "[end]"', { stdin: 'pipe' });
   await live.write('one\n');
   expect(await textUntil(live, 'one\n')).toBe('one\n');
@@ -58,7 +58,7 @@ test('writes keep their order, and end() comes after them', async () => {
   expect(await textUntil(live, '\n')).toBe(await textUntil(expected, '\n'));
 });
 
-test('writing after the end, or to what has closed its stdin, is EPIPE', async () => {
+test('writing after the end, or after the command has closed its stdin, is EPIPE', async () => {
   const live = await spawn('exec <&-; echo closed; sleep 300', { stdin: 'pipe' });
   await textUntil(live, 'closed');
   // The thread that has sent the command may be about to close the end that it has sent.
@@ -74,7 +74,7 @@ test('writing after the end, or to what has closed its stdin, is EPIPE', async (
   await ended.result;
 });
 
-test('a write that waits is EPIPE when the command ends', async () => {
+test('a waiting write fails with EPIPE when the command ends', async () => {
   const live = await spawn('sleep 0.2', { stdin: 'pipe' });
   expect(await failureOf(live.write('x'.repeat(1_000_000)))).toMatchObject({ code: 'EPIPE' });
   expect((await live.result).outcome).toEqual(exited(0));
@@ -99,7 +99,7 @@ test('signal() reaches the whole group, and the command may live on', async () =
   expect(outputOf(result)).toContain('got it\n');
 });
 
-test('kill() ends it with all that it started, and says how', async () => {
+test('kill() ends it with all processes that it started, and the result says how', async () => {
   const nap = longSleep(401);
   const live = await spawn(`setsid ${nap} & ${nap} & echo up; wait`);
   await textUntil(live, 'up');
@@ -114,7 +114,7 @@ test('kill() ends it with all that it started, and says how', async () => {
   expect(result).toBe(await live.result);
 });
 
-test("kill()'s grace goes before the command's own, also when a kill is under way", async () => {
+test("kill()'s grace period overrides the command's own, also during an earlier kill()", async () => {
   const live = await spawn("trap '' TERM; echo up; sleep 300 & wait; wait", { graceMs: 600_000 });
   await textUntil(live, 'up');
   const patient = live.kill();
@@ -125,7 +125,7 @@ test("kill()'s grace goes before the command's own, also when a kill is under wa
   expect(await patient).toBe(result);
 });
 
-test('kill() does not wait for the child of a command that has ended, and leaves it its owner', async () => {
+test('kill() does not wait for the child of a command that has ended, and leaves it to its owner', async () => {
   const owner = createOwner();
   const live = await spawn(`${longSleep(402)} & echo up`, { owner });
   // Until the host knows of its end, an end is one of everything.
@@ -143,7 +143,7 @@ test('leaving the scope of an await-using ends it', async () => {
   expect(sleeping(403)).toEqual([]);
 });
 
-test('a snapshot has what was printed so far, and there is none in the end', async () => {
+test('a snapshot has the output so far, and there is none after the end', async () => {
   const live = await spawn('echo one; read x; echo two', { stdin: 'pipe' });
   await textUntil(live, 'one');
   expect(outputOf(await live.snapshot())).toBe('one\n');
@@ -170,7 +170,7 @@ test('a snapshot keeps to the limits and to the streams of the result', async ()
   await live.kill();
 });
 
-test('a slow reader loses the middle, and is told how much', async () => {
+test('a slow reader loses the middle, and gets its size', async () => {
   const live = await spawn('seq 1 2000000');
   await live.result;
   let [text, dropped] = ['', 0];
@@ -213,7 +213,7 @@ test('a command that waits for its reader can be ended, by kill() and by its dea
   expect((await timed.result).outcome).toMatchObject({ kind: 'timedOut' });
 });
 
-test('kill() waits for no reader when the command has ended by itself, and nothing is lost', async () => {
+test('kill() does not wait for the reader when the command has ended by itself, and no output is lost', async () => {
   const command = 'head -c 180000 /dev/zero | tr "\\0" x; echo end';
   const live = await spawn(command, { overflow: 'pause' });
   // Until the host knows of its end, an end is one of everything.
@@ -226,7 +226,7 @@ test('kill() waits for no reader when the command has ended by itself, and nothi
   expect(text).toBe(outputOf(rest));
 });
 
-test('kill() loses nothing of what a command has printed that has just ended', async () => {
+test('kill() loses no output of a command that has just ended', async () => {
   for (let tries = 0; tries < 30; tries += 1) {
     const live = await spawn('head -c 60000 /dev/zero | tr "\\0" x; echo end');
     while (!isGone(live.pid)) await new Promise((resolve) => setImmediate(resolve));

@@ -9,14 +9,14 @@ const folder = useFolder();
 
 const xs = (count: number) => `head -c ${count} /dev/zero | tr '\\0' x`;
 
-test('a file that waits for long output is made only by long output', async () => {
+test('a file with afterBytes is created only by long output', async () => {
   const path = folder.file('short');
   const result = await run('echo hi', { spill: { path, afterBytes: 100 } });
   expect(result).not.toHaveProperty('spill');
   expect(existsSync(path)).toBe(false);
 });
 
-test('whatever is kept, the file has all of the output or is not there', async () => {
+test('for any limits, the file has all of the output or does not exist', async () => {
   let runs = 0;
   const size = fc.integer({ min: 0, max: 300 });
   await fc.assert(
@@ -49,7 +49,7 @@ test('a stream of many megabytes is in it from the first byte on, and goes on be
   expect(result.output).toMatchObject({ total: { bytes: 30_000_004 }, lastLineBytes: 30_000_003 });
 });
 
-test('chunks come in order across the moment at which the file is made', async () => {
+test('chunks come in order while the file is created', async () => {
   const path = folder.file('chunks');
   let heard = '';
   await run('for i in $(seq 1 40); do seq 1 $((i * 20)); sleep 0.01; done', {
@@ -61,7 +61,7 @@ test('chunks come in order across the moment at which the file is made', async (
   expect(heard).toBe(readFileSync(path, 'utf8'));
 });
 
-test('D6: a file that was removed meanwhile is told', async () => {
+test('D6: a file that was removed meanwhile is reported', async () => {
   const path = folder.file('removed');
   const result = await run(`echo on; sleep 0.1; rm ${path}; echo off`, { spill: path });
   expect(result.spill).toEqual({
@@ -72,7 +72,7 @@ test('D6: a file that was removed meanwhile is told', async () => {
   });
 });
 
-test('D6: a file that was truncated or written to meanwhile is told', async () => {
+test('D6: a file that was truncated or written to meanwhile is reported', async () => {
   const path = folder.file('changed');
   const truncated = await run(`echo on; sleep 0.1; : >${path}`, { spill: path });
   expect(truncated.spill?.error).toMatchObject({
@@ -83,7 +83,7 @@ test('D6: a file that was truncated or written to meanwhile is told', async () =
   expect(longer.spill?.error).toMatchObject({ code: 'EIO' });
 });
 
-test('D6: a file that two commands write at once is told to both', async () => {
+test('D6: a file that two commands write at once is reported to both', async () => {
   const path = folder.file('shared');
   const both = ['echo a; sleep 0.2', 'echo b; sleep 0.2'].map((text) => run(text, { spill: path }));
   for (const { spill } of await Promise.all(both)) {
@@ -92,7 +92,7 @@ test('D6: a file that two commands write at once is told to both', async () => {
   expect((await run('echo c', { spill: path })).spill).toEqual({ path, bytes: 2, dropped: 0 });
 });
 
-test('D6: a device keeps nothing, and may be anybody’s', async () => {
+test('D6: a device keeps nothing, and may belong to another user', async () => {
   const both = [run('echo a', { spill: '/dev/null' }), run('echo b', { spill: '/dev/null' })];
   for (const { spill } of await Promise.all(both)) expect(spill).not.toHaveProperty('error');
 });

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-test('G2: the floor of glibc is checked in the symbol tables, and is the one that is told', async () => {
+test('G2: the least glibc is checked in the symbol tables, and is the documented one', async () => {
   const script = readFileSync(`${root}scripts/glibc-floor.mjs`, 'utf8');
   const [, major, minor] = /FLOOR = \[(\d+), (\d+)\]/.exec(script) ?? [];
   const told = `glibc ${major}.${minor} or newer`;

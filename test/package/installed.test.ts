@@ -50,7 +50,7 @@ describe('both packages, installed offline where nothing can be compiled', () =>
     project = await projectWith('both', [tarballs.main, tarballs.platform]);
   });
 
-  test('there is indeed nothing to compile with', async () => {
+  test('there is no compiler', async () => {
     const tools = ['cargo', 'rustc', 'cc', 'c++', 'g++', 'clang', 'make', 'python3'];
     const { stdout } = await machine.run(project, ['sh', '-c', `command -v ${tools.join(' ')}`]);
     expect(stdout).toBe('');
@@ -84,7 +84,7 @@ describe('both packages, installed offline where nothing can be compiled', () =>
   });
 
   test.each(['README.md', 'docs/mcp.md'])(
-    'the command of %s serves an MCP client, with what comes with the package alone',
+    "the command of %s serves an MCP client, with the package's own code only",
     async (file) => {
       const page = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
       const [snippet = ''] = /\{ "mcpServers".*\}/.exec(page) ?? [];
@@ -126,7 +126,7 @@ describe('both packages, installed offline where nothing can be compiled', () =>
     }
   });
 
-  test('the keeper comes along and can be executed', () => {
+  test('the keeper is installed and can be executed', () => {
     const keeper = join(project, 'node_modules/@forkline/engine-linux-x64-gnu/forkline-keeper');
     expect(statSync(keeper).mode & 0o777).toBe(0o755);
   });
@@ -151,7 +151,7 @@ describe('both packages, installed offline where nothing can be compiled', () =>
     expect(bytes).toBeLessThan(4_000_000);
   });
 
-  test('FORKLINE_BINDING goes before what is installed', async () => {
+  test('FORKLINE_BINDING overrides the installed binary', async () => {
     const env = { FORKLINE_BINDING: 'nowhere.node' };
     const { stdout } = await machine.run(project, imported(failHi), env);
     expect(stdout).toBe(

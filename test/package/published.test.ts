@@ -62,14 +62,14 @@ test('types lead nowhere but to types that are published, Node, and optional pee
   }
 });
 
-test('tests, and types of what cannot be imported, stay behind', () => {
+test('tests, and types that cannot be imported, are not published', () => {
   const files = filesOf(tarballs.main);
   const needless = files.filter((path) => /(^|\/)tests?[./]|^dist\/cli(\/|\.d)/.test(path));
   expect(needless).toEqual([]);
   expect(files).toContain('dist/cli.js');
 });
 
-test('the main package asks for the platform package of its own version', () => {
+test('the main package depends on the platform package of its own version', () => {
   const main = manifestOf(tarballs.main);
   const platform = manifestOf(tarballs.platform);
   // Those of other machines too, whose binaries were built here.
@@ -78,7 +78,7 @@ test('the main package asks for the platform package of its own version', () => 
   expect(platform).toMatchObject({ version: main.version, os: ['linux'], libc: ['glibc'] });
 });
 
-test('the far side without Node is a program that any machine can install, and nothing asks for', (context) => {
+test('the far side without Node is a package that any machine can install, and no package depends on', (context) => {
   const { main, far } = tarballs;
   if (far === undefined) return skipFor(context, FAR_BUILT.otherwise);
   const manifest = manifestOf(far);
@@ -90,7 +90,7 @@ test('the far side without Node is a program that any machine can install, and n
   expect(listed).toMatch(/^-rwxr-xr-x .* package\/forkline-far$/m);
 });
 
-test('G1: what is published has nothing that runs or is compiled at an install', () => {
+test('G1: the published packages run and compile nothing at an install', () => {
   for (const tarball of [tarballs.main, tarballs.platform]) {
     const manifest = manifestOf(tarball);
     expect(manifest).not.toHaveProperty('scripts');
@@ -100,7 +100,7 @@ test('G1: what is published has nothing that runs or is compiled at an install',
   }
 });
 
-test('G8: links in what is published lead to what is published, and no address is made up', () => {
+test('G8: links in published files lead to published files, and no address is invented', () => {
   const files = filesOf(tarballs.main);
   const pages = files.filter((path) => path.endsWith('.md'));
   expect(pages).toContain('README.md');

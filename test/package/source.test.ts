@@ -44,7 +44,7 @@ const importAndRun = `import('forkline')
   .then((result) => console.log(result.output.text.trim()))
   .catch((error) => console.log(error.message))`;
 
-test('G1: a checkout that has not been built says how to', async () => {
+test('G1: the error in a checkout that has not been built says how to build it', async () => {
   const { stdout } = await machine.run(checkout, ['node', '-e', importAndRun]);
   expect(stdout).toBe(
     'forkline has no native binary for linux x64 with glibc: with Rust and a C++ compiler, ' +

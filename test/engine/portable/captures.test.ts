@@ -40,7 +40,7 @@ const piece = fc.oneof(
 const output = fc.array(piece, { maxLength: 60 }).map((pieces) => Buffer.concat(pieces));
 const size = fc.integer({ min: 0, max: 80 });
 
-test('both engines keep, cut and count the same of whatever is printed', async () => {
+test('both engines keep, cut and count any output alike', async () => {
   await fc.assert(
     fc.asyncProperty(output, size, size, async (bytes, headBytes, tailBytes) => {
       const command = printBytes(bytes);
@@ -54,7 +54,7 @@ test('both engines keep, cut and count the same of whatever is printed', async (
   );
 });
 
-test('pieces that come apart are counted and cut as the whole is', async () => {
+test('output in pieces is counted and cut as the whole is', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 8 }), size, size, async (pieces, head, tail) => {
       const limits = { headBytes: head, tailBytes: tail };

@@ -21,7 +21,7 @@ test.each([
   expect(choose(name, asked)).toBe(engine);
 });
 
-test('a value that names no engine is refused, and told which there are', () => {
+test('a value that names no engine is refused, and the error lists the engines', () => {
   const message = `FORKLINE_ENGINE: expected 'native' or 'portable', got "rust"`;
   expect(() => choose('linux', 'rust')).toThrow(
     expect.objectContaining({ name: 'InputError', message }),
@@ -68,7 +68,7 @@ test('no weaker engine takes the place of a native one that cannot be loaded', (
   );
 });
 
-test('P13: nothing of the portable engine is loaded unless it is chosen', () => {
+test('P13: no code of the portable engine is loaded unless it is chosen', () => {
   const script = `
     const { engine } = await forkline.run('true');
     const loaded = process.moduleLoadList.includes('NativeModule child_process');
@@ -77,7 +77,7 @@ test('P13: nothing of the portable engine is loaded unless it is chosen', () => 
   expect(evaluate(script, { FORKLINE_ENGINE: 'portable' })).toBe('portable true');
 });
 
-test('what only the native engine can do is refused, with what would be right', () => {
+test('options of the native engine only are refused, with what would be right', () => {
   const script = `
     const said = (error) => console.log(error.name, error.message);
     const tool = (options) => { try { forkline.createBashTool({ cwd: '/', ...options }); } catch (error) { said(error); } };
@@ -92,7 +92,7 @@ test('what only the native engine can do is refused, with what would be right', 
   ]);
 });
 
-test('a terminal is refused where node-pty is not installed, and told to install it', async () => {
+test('a terminal is refused where node-pty is not installed, and the error says to install it', async () => {
   const host = startHost('commands', {
     env: { FORKLINE_ENGINE: 'portable' },
     from: publicCopy(folder.file('copy')),
@@ -118,7 +118,7 @@ test('memory does not grow with a gigabyte of output', async () => {
 test.each([
   ['sandbox', `'read-only'`],
   ['limits', '{ memoryBytes: 2 ** 30 }'],
-])('what the portable engine cannot keep is refused before anything starts: %s', (name, value) => {
+])('what the portable engine cannot do is refused before anything starts: %s', (name, value) => {
   const options = `{ ${name}: ${value}, cwd: '/', contract: 'plain' }`;
   const script = `
     const { contract, ...forRun } = ${options};

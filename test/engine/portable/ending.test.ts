@@ -13,7 +13,7 @@ vi.stubEnv('FORKLINE_ENGINE', 'portable');
 leavesNothingBehind();
 const folder = useFolder();
 
-test('the portable engine says that it is it, and what it has not measured is not there', async () => {
+test('a result of the portable engine names it, and has no figures that it does not measure', async () => {
   const result = await run('echo $$');
   expect(result).toEqual({
     command: 'echo $$',
@@ -38,7 +38,7 @@ test('a command and all in its group end on abort and at the deadline', async ()
   expect(sleeping(701)).toEqual([]);
 });
 
-test('who has left the group ends with the command, as long as his parent is there', async () => {
+test('a process that has left the group ends with the command, as long as its parent runs', async () => {
   const live = await spawn(`setsid ${longSleep(702)} & echo up; wait`);
   await textUntil(live, 'up');
   await eventually(() => expect(sleeping(702)).toHaveLength(1));
@@ -46,7 +46,7 @@ test('who has left the group ends with the command, as long as his parent is the
   expect(sleeping(702)).toEqual([]);
 });
 
-test('what ignores SIGTERM is killed after the grace, in its group and outside', async () => {
+test('a process that ignores SIGTERM is killed after the grace period, in the group and outside', async () => {
   const deaf = `trap '' TERM; echo up; while :; do sleep 0.1; done`;
   const live = await spawn(`setsid bash -c "${deaf}" & ${deaf}`, { graceMs: 300 });
   let text = '';
@@ -57,7 +57,7 @@ test('what ignores SIGTERM is killed after the grace, in its group and outside',
   expect((await live.kill()).outcome).toMatchObject({ kind: 'cancelled', forced: true });
 });
 
-test('what a command leaves in its group is named, and ends with its owner', async () => {
+test('processes that a command leaves in its group are listed, and end with its owner', async () => {
   const owner = createOwner();
   const nap = longSleep(703);
   const { background, pid } = await run(`${nap} & echo hi`, { owner });
@@ -92,7 +92,7 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
   },
 );
 
-test('a host that is done exits by itself, whatever its commands have left', async () => {
+test('a host that is done exits by itself, whatever processes its commands have left', async () => {
   const host = startHost('commands', {
     env: { FORKLINE_ENGINE: 'portable' },
     args: [JSON.stringify({ command: `${longSleep(705)} & echo hi`, options: {} })],
@@ -102,7 +102,7 @@ test('a host that is done exits by itself, whatever its commands have left', asy
   await eventually(() => expect(sleeping(705)).toEqual([]));
 });
 
-test('many commands that end at once leave nobody', async () => {
+test('many commands that end at once leave no process', async () => {
   const calls = Array.from({ length: 60 }, (_, index) =>
     run(`${longSleep(706)} & sleep 0.0${index % 7}; kill $!`, { timeoutMs: 5000 }),
   );

@@ -19,7 +19,7 @@ const withoutDevices: HostOptions = {
 };
 
 test.each([['true'], [['true']]])(
-  'A18: a machine without /dev/null is told so by that name, by the portable engine, too: %j',
+  "A18: without /dev/null the portable engine's error has that name, too: %j",
   async (command) => {
     expect(await failureUnder(withoutDevices, command as string)).toEqual({
       name: 'LaunchError',
@@ -30,7 +30,7 @@ test.each([['true'], [['true']]])(
   },
 );
 
-test('A18: a machine without terminals is told so by the portable engine', async () => {
+test("A18: without terminals the portable engine's error says so", async () => {
   expect(await failureUnder(withoutDevices, 'true', { pty: true })).toEqual({
     name: 'LaunchError',
     code: 'ENOENT',
@@ -39,7 +39,7 @@ test('A18: a machine without terminals is told so by the portable engine', async
   });
 });
 
-test('C5: that no process may have the descriptor by which a directory is told, is told', async () => {
+test('C5: a file descriptor for the directory that no process may have is an error', async () => {
   const few: HostOptions = { under: ['bash', '-c', 'ulimit -n 64; exec "$@"', 'bash'] };
   expect(await failureUnder(few, 'cd /', { followDirectory: true })).toEqual({
     name: 'LaunchError',
