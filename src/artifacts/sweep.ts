@@ -21,7 +21,7 @@ interface SweepTerms {
 }
 
 /** The result of a sweep. */
-interface Swept {
+interface SweepResult {
   /** Bytes of all artifacts that remain. */
   readonly totalBytes: number;
   /** Paths of the removed files. */
@@ -36,7 +36,7 @@ export function sweep(
   directory: string,
   limits: SweepLimits,
   terms: SweepTerms = {},
-): Promise<Swept> {
+): Promise<SweepResult> {
   return inDirectory(directory, (place) => sweepIn(place, directory, limits, terms));
 }
 
@@ -45,7 +45,7 @@ async function sweepIn(
   directory: string,
   { maxTotalBytes, maxAgeMs }: SweepLimits,
   { spared, goesOn = () => true }: SweepTerms,
-): Promise<Swept> {
+): Promise<SweepResult> {
   const now = Date.now();
   const names = await readdir(place.at('.'));
   // Until there is a counter, claims say where ids go on.

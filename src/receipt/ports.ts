@@ -23,7 +23,7 @@ const MOST_TABLE_BYTES = 256 * 1024;
  * blocks the host's thread. A process that has ended meanwhile has no ports.
  */
 export async function listeningPorts(pids: readonly number[]): Promise<readonly ProcessPorts[]> {
-  const tables = new Map<string, Promise<Table>>();
+  const tables = new Map<string, Promise<ListeningTable>>();
   return inBatches(pids, async (pid) => {
     try {
       const sockets = await socketsOf(pid);
@@ -50,9 +50,9 @@ async function socketsOf(pid: number): Promise<string[]> {
 }
 
 /** Listening ports, by the inode of the socket. */
-type Table = ReadonlyMap<string, ListeningPort>;
+type ListeningTable = ReadonlyMap<string, ListeningPort>;
 
-async function readTable(pid: number): Promise<Table> {
+async function readTable(pid: number): Promise<ListeningTable> {
   const texts = await Promise.all([
     readStart(`/proc/${pid}/net/tcp`),
     // Without IPv6 there is no such table.

@@ -23,9 +23,9 @@ export function throwIfAborted(signal: AbortSignal): void {
 }
 
 /** Callbacks for each signal, behind one listener for each signal. */
-const waiting = new WeakMap<AbortSignal, Waiting>();
+const waiting = new WeakMap<AbortSignal, SignalCallbacks>();
 
-interface Waiting {
+interface SignalCallbacks {
   readonly calls: Set<() => void>;
   readonly listener: () => void;
 }
@@ -49,7 +49,7 @@ export function onAbort(signal: AbortSignal, then: () => void): () => void {
   };
 }
 
-function listenTo(signal: AbortSignal): Waiting {
+function listenTo(signal: AbortSignal): SignalCallbacks {
   const calls = new Set<() => void>();
   const listener = (): void => {
     waiting.delete(signal);

@@ -70,7 +70,7 @@ export function checkMethod(name: string, method: string, value: unknown): void 
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
 /** Details for the message about an unknown name. */
-interface Telling {
+interface NameErrorDetails {
   /** Text before an option's name, such as `timeout.`. */
   readonly within?: string;
   /** Names that people mistake for an option, and what to tell them. */
@@ -90,7 +90,7 @@ export function readOptions<Options extends object>(
   name: string,
   given: Options,
   known: OptionNames<Options>,
-  telling?: Telling,
+  details?: NameErrorDetails,
 ): Options {
   checkObject(name, given);
   let nulls = false;
@@ -98,7 +98,7 @@ export function readOptions<Options extends object>(
     const value: unknown = given[key];
     if (value === null) nulls = true;
     // An inherited name of every object, such as `constructor`, is not `true`.
-    else if (value !== undefined && known[key] !== true) refuseName(key, known, telling);
+    else if (value !== undefined && known[key] !== true) refuseName(key, known, details);
   }
   return nulls ? withoutNulls(given) : given;
 }
@@ -106,7 +106,7 @@ export function readOptions<Options extends object>(
 function refuseName(
   key: string,
   known: object,
-  { within = '', mistakes = {} }: Telling = {},
+  { within = '', mistakes = {} }: NameErrorDetails = {},
 ): never {
   const mistake = Object.hasOwn(mistakes, key) ? mistakes[key] : undefined;
   throw new InputError(

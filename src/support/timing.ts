@@ -5,21 +5,21 @@ import { abortReason, onAbort } from './abort.js';
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** Whether a timer keeps the process alive. */
-type Weight = 'keepsAlive' | 'letsGo';
+type HostHold = 'keepsAlive' | 'letsGo';
 
 /**
  * Calls `then` when the time is up, however long it is.
  *
  * @returns A function that cancels the timer.
  */
-export function startTimer(ms: number, then: () => void, weight: Weight = 'letsGo'): () => void {
+export function startTimer(ms: number, then: () => void, hold: HostHold = 'letsGo'): () => void {
   let left = ms;
   let timer: NodeJS.Timeout | undefined;
   const wait = (): void => {
     const step = Math.min(left, LONGEST_MS);
     left -= step;
     timer = setTimeout(left > 0 ? wait : then, step);
-    if (weight === 'letsGo') timer.unref();
+    if (hold === 'letsGo') timer.unref();
   };
   wait();
   return () => clearTimeout(timer);
@@ -44,7 +44,7 @@ const SHORT_MS = 80;
 export async function settlesWithin(
   work: unknown,
   ms: number,
-  weight: Weight = 'letsGo',
+  hold: HostHold = 'letsGo',
 ): Promise<boolean> {
   let stop = (): void => {};
   let left = ms < SHORT_MS ? 1 : STEPS;
@@ -56,7 +56,7 @@ export async function settlesWithin(
         return;
       }
       left -= 1;
-      stop = startTimer(stepMs, step, weight);
+      stop = startTimer(stepMs, step, hold);
     };
     step();
   });

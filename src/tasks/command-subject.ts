@@ -19,7 +19,7 @@ const GRACE_MS = 5000;
 const PATIENCE_MS = 5000;
 
 /** Facts about a command that are known before it is started. */
-interface Prospect {
+interface PlannedCommand {
   /** The file that long output is also written to, from its first byte on. */
   readonly outputFile?: string | undefined;
   /** Whether the command has a stdin to write to, or a terminal. */
@@ -40,7 +40,7 @@ export class CommandSubject implements TaskSubject, CommandFollower {
   #quietSince = Date.now();
   #outputFile: string | undefined;
 
-  constructor({ outputFile, takesInput, terminal }: Prospect) {
+  constructor({ outputFile, takesInput, terminal }: PlannedCommand) {
     this.terminal = terminal;
     this.#outputFile = outputFile;
     this.takesInput = takesInput;

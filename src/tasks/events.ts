@@ -30,7 +30,7 @@ const INTERVAL_MS = 200;
 const SHOWN_BYTES = 4096;
 
 /** The task that events are about. */
-interface Told {
+interface WatchedTask {
   readonly subject: TaskSubject;
   readonly status: () => TaskStatus;
   readonly conditions: LookoutConditions;
@@ -38,7 +38,7 @@ interface Told {
 
 /** Sends the events of one task to a runtime, until no process of it is left. */
 export class TaskEvents {
-  readonly #told: Told;
+  readonly #told: WatchedTask;
   readonly #listeners: Set<TaskListener>;
   readonly #lookout: Lookout;
   #stopWatching = (): void => {};
@@ -51,7 +51,7 @@ export class TaskEvents {
   #over = false;
 
   /** @param listeners May grow later; a listener that throws is removed. */
-  constructor(told: Told, listeners: Set<TaskListener>) {
+  constructor(told: WatchedTask, listeners: Set<TaskListener>) {
     this.#told = told;
     this.#listeners = listeners;
     this.#lookout = new Lookout(told.subject, told.conditions, 0);

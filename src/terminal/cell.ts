@@ -3,7 +3,7 @@ import { FLAGS, PLAIN } from './style.js';
 import type { TextColor, TextStyle } from './ui.js';
 
 /** The look of a cell as numbers, which are cheap to compare: a screen has up to 80,000 cells. */
-interface Look {
+interface CellLook {
   flags: number;
   /** Palette, RGB or default, with the terminal's numbers. */
   foregroundMode: number;
@@ -13,7 +13,7 @@ interface Look {
 }
 
 /** Copies a cell's look to `look`. Returns whether that changed it. */
-export function takeLook(cell: IBufferCell, look: Look): boolean {
+export function copyLook(cell: IBufferCell, look: CellLook): boolean {
   const flags =
     (cell.isBold() && 1) |
     (cell.isDim() && 2) |

@@ -1,7 +1,7 @@
 import type { IBuffer, IBufferCell, IBufferLine, Terminal } from '@xterm/headless';
 import { lateLibrary } from '../engine/late-library.js';
 import type { TerminalSize } from '../options/terminal.js';
-import { styleOf, takeLook } from './cell.js';
+import { copyLook, styleOf } from './cell.js';
 import { PacedWriter, type Written } from './paced-write.js';
 import { PLAIN } from './style.js';
 import type { ConsoleFrame, ConsoleRow, StyledText } from './ui.js';
@@ -139,7 +139,7 @@ function readRow(buffer: IBuffer, index: number, columns: number): ReadRow {
     cell = line?.getCell(column, cell);
     // The second half of a wide character has no width of its own.
     if (cell === undefined || cell.getWidth() === 0) continue;
-    if (takeLook(cell, look)) {
+    if (copyLook(cell, look)) {
       if (text !== '') row.push({ text, style });
       const { flags, foregroundMode, foreground, backgroundMode, background } = look;
       // NUL is in no cell, so it can separate.

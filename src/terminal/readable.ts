@@ -31,7 +31,7 @@ const MOST_ROWS = 1500;
 export async function readableText(raw: string, size: TerminalSize): Promise<string> {
   const terminal = await createTerminal(size, SCROLLBACK);
   try {
-    const scrolled = new Scrolled(terminal);
+    const scrolled = new ScrolledRows(terminal);
     const writer = new PacedWriter(terminal, MOST_ROWS);
     const { length, ranOut } = await writer.write(raw, MOST_WORK, () => scrolled.take());
     return scrolled.finish() + (ranOut ? await withoutDrawing(raw.slice(length)) : '');
@@ -57,7 +57,7 @@ export async function readableCapture(capture: Capture, size: TerminalSize): Pro
 }
 
 /** Collects rows as they scroll off the screen, so that memory does not grow with the output. */
-class Scrolled {
+class ScrolledRows {
   readonly #terminal: Terminal;
   readonly #taken: string[] = [];
   /** A marker at the first row that has not been collected. */

@@ -28,7 +28,7 @@ export type OnDenied = (
 ) => SandboxOption | undefined | Promise<SandboxOption | undefined>;
 
 /** The options of a command that matter here. */
-interface Terms {
+interface CommandTerms {
   readonly sandbox?: SandboxOption | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly spill?:
@@ -52,7 +52,7 @@ export function checkOnDenied(given: unknown): void {
 export async function orAgain<Result extends RunResult>(
   first: Result,
   onDenied: OnDenied,
-  { sandbox: option, signal, spill }: Terms,
+  { sandbox: option, signal, spill }: CommandTerms,
   again: (sandbox: SandboxOption) => Promise<Result>,
 ): Promise<Result> {
   const { sandbox: report, outcome, durationMs, background, command } = first;

@@ -17,7 +17,7 @@ export interface Identity {
 }
 
 /** A key pair, and its id. */
-interface Keys {
+interface KeyPair {
   readonly secret: KeyObject;
   readonly open: Buffer;
   readonly id: Buffer;
@@ -66,7 +66,7 @@ export class Authority {
   }
 }
 
-function makeKeys(): Keys {
+function makeKeys(): KeyPair {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const open = publicKey.export({ type: 'spki', format: 'der' });
   return { secret: privateKey, open, id: createHash('sha1').update(open).digest() };

@@ -24,7 +24,7 @@ export interface KeptSecrets {
   readonly certify: (host: string) => Identity;
 }
 
-type Given = Readonly<Record<string, SandboxSecret>>;
+type GivenSecrets = Readonly<Record<string, SandboxSecret>>;
 
 const known = new Map<string, KeptSecrets>();
 /** The most sets that are kept: secrets change, a token may live for an hour. */
@@ -36,7 +36,7 @@ const MOST_KNOWN = 64;
  *
  * @throws {LaunchError} The temporary directory is not writable.
  */
-export function keptSecrets(given: Given): KeptSecrets {
+export function keptSecrets(given: GivenSecrets): KeptSecrets {
   const key = JSON.stringify(
     Object.entries(given).sort(([one], [other]) => (one < other ? -1 : 1)),
   );
@@ -48,7 +48,7 @@ export function keptSecrets(given: Given): KeptSecrets {
   return last;
 }
 
-function make(given: Given): KeptSecrets {
+function make(given: GivenSecrets): KeptSecrets {
   const secrets = Object.entries(given).map(([name, { value, domains, body }]) => {
     const standIn = standInFor(value);
     return { name, value, standIn, domains: [...domains], body: body ?? false };

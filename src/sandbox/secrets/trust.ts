@@ -33,7 +33,7 @@ const BESIDES: readonly string[] = ['NODE_EXTRA_CA_CERTS', 'DENO_CERT'];
 const made = new Set<string>();
 
 /** The directory of certificates, and the variables by which programs find them. */
-interface Trust {
+interface TrustFiles {
   readonly directory: string;
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -44,7 +44,7 @@ interface Trust {
  *
  * @throws {LaunchError} The temporary directory is not writable.
  */
-export function trustIn(certificate: string): Trust {
+export function trustIn(certificate: string): TrustFiles {
   try {
     return write(certificate);
   } catch (error) {
@@ -55,7 +55,7 @@ export function trustIn(certificate: string): Trust {
   }
 }
 
-function write(certificate: string): Trust {
+function write(certificate: string): TrustFiles {
   const home = makeUserDirectorySync();
   const directory = mkdtempSync(join(home, `${PREFIX}${process.pid}-`));
   if (made.size === 0) process.once('exit', removeAll);

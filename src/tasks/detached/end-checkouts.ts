@@ -10,7 +10,7 @@ import { markCheckouts } from '../../sandbox/git/checkout/mark.js';
 import type { ResolvedSandbox } from '../../sandbox/resolve.js';
 
 /** Data about a detached command that this process started. */
-interface Begun {
+interface MarkedCommand {
   readonly environment: string;
   readonly sandbox: ResolvedSandbox;
   readonly marks: CheckoutMarks;
@@ -19,7 +19,7 @@ interface Begun {
 }
 
 const MOST_BEGUN = 64;
-const begun = new Map<string, Begun>();
+const begun = new Map<string, MarkedCommand>();
 
 /**
  * Compares git's working trees once a detached command has ended, if this process still runs then.
@@ -56,7 +56,7 @@ export async function withEndCheckouts(
 }
 
 async function lookAt(
-  { environment, sandbox, marks }: Begun,
+  { environment, sandbox, marks }: MarkedCommand,
   report: SandboxReport,
 ): Promise<SandboxReport> {
   const place = {

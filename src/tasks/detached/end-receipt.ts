@@ -8,7 +8,7 @@ import type { DetachedOrder } from './place/order.js';
 import type { TaskPlace } from './place/place.js';
 
 /** The parts of a detached command that its receipt is made of. */
-interface Subject {
+interface DetachedParts {
   readonly place: TaskPlace;
   readonly order: DetachedOrder;
   readonly state: KeeperState;
@@ -23,7 +23,7 @@ interface Subject {
  * @param trouble A fact that could not be looked up.
  */
 export async function endReceipt(
-  { place, order, state }: Subject,
+  { place, order, state }: DetachedParts,
   end: KeptEnd,
   left: readonly KeptMember[],
   trouble?: string,
