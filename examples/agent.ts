@@ -1,5 +1,5 @@
-// An agent's loop with forkline's shell as its tools. The model here is a script, so that it runs
-// anywhere: put a call to your model's API in the place of `Model`.
+// An agent's loop with forkline's shell as its tools. The model here is a script, so that the example runs
+// anywhere: replace `Model` by a call to your model's API.
 //
 //     npx tsc -p examples && node examples/build/agent.js
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -7,18 +7,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BashTool, createBashTool, ToolAbortError, ToolError } from 'forkline';
 
-/** What a model answers with: it wants a tool to be called, or it is done. */
+/** A model's answer: a call of a tool, or its final text. */
 type Turn =
   | { readonly kind: 'call'; readonly tool: string; readonly input: unknown }
   | { readonly kind: 'say'; readonly text: string };
 
-/** What a model gets to read of a call. */
+/** The result of a call, as the model reads it. */
 interface Answer {
   readonly text: string;
   readonly isError: boolean;
 }
 
-/** Stands for a model: gets the answer to its last call, and decides what comes next. */
+/** Replaces a model: gets the answer to its last call, and decides what comes next. */
 type Model = (last: Answer | undefined) => Turn;
 
 const call = (tool: string, input: object): Turn => ({ kind: 'call', tool, input });
@@ -33,7 +33,7 @@ strictEqual(sum(2, 3), 5);
 console.log('ok');
 `;
 
-/** It finds a bug, mends it, and looks after a job meanwhile. */
+/** Finds a bug and fixes it, while a job runs in the background. */
 function* script(): Generator<Turn, Turn, Answer | undefined> {
   yield bash(`cat > sum.mjs <<'END'\n${PROGRAM}END\ncat > test.mjs <<'END'\n${TEST}END`);
   const failed = yield bash('node test.mjs');
@@ -53,13 +53,13 @@ function scripted(): Model {
   return (last) => turns.next(last).value;
 }
 
-/** Calls a tool for the model. A call that fails is something that the model should read. */
+/** Calls a tool for the model, which also reads the error of a failed call. */
 async function answer(tool: BashTool, input: unknown, signal: AbortSignal): Promise<Answer> {
   try {
     const { content, isError = false } = await tool.execute(input, { signal });
     return { text: content.map(({ text }) => text).join(''), isError };
   } catch (error) {
-    // The agent was stopped: that is not the model's concern.
+    // The agent was stopped, which the model need not know.
     if (error instanceof ToolAbortError) throw error;
     if (error instanceof ToolError) return { text: error.message, isError: true };
     throw error;
@@ -68,7 +68,7 @@ async function answer(tool: BashTool, input: unknown, signal: AbortSignal): Prom
 
 const MOST_SHOWN = 6;
 
-/** The last lines of a text, indented. */
+/** Returns the last lines of a text, indented. */
 const shown = (text: string): string =>
   text
     .split('\n')

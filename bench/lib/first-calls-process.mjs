@@ -15,9 +15,9 @@ const EACH = 25;
 async function longestBlock(work) {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
   delay.enable();
-  await sleep(5); // it measures from its first tick on
+  await sleep(5); // the monitor measures from its first tick on
   await work();
-  await sleep(2); // for the tick that was held up
+  await sleep(2); // for the delayed tick
   delay.disable();
   return Math.max(0, delay.max / NS_PER_MS - RESOLUTION);
 }

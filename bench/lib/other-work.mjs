@@ -1,7 +1,7 @@
 // Measures how busy other programs keep the machine during a benchmark, which makes its figures doubtful.
 import { readFileSync } from 'node:fs';
 
-const TICKS_PER_SECOND = 100; // USER_HZ: what /proc counts in, whatever the kernel's own clock
+const TICKS_PER_SECOND = 100; // USER_HZ: the unit of /proc, whatever the kernel's own clock
 
 /** CPU seconds that all programs have used since boot. */
 function everybody() {

@@ -9,7 +9,7 @@ import { echoTask, FLOOR, floorEchoes, LAUNCH_FLOOR } from '../lib/tasks.mjs';
 import { childProcess, forkline } from '../peers/index.mjs';
 
 const WANTED = 10_000;
-const MARGIN = 200; // for what Node and the commands themselves need
+const MARGIN = 200; // descriptors that Node and the commands need themselves
 
 /** @type {Suite} */
 export const suite = {

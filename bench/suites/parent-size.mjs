@@ -41,9 +41,9 @@ async function longestBlock(peer) {
   const resolution = 1;
   const delay = monitorEventLoopDelay({ resolution });
   delay.enable();
-  await sleep(5); // it measures from its first tick on
+  await sleep(5); // the monitor measures from its first tick on
   await echo(peer);
-  await sleep(2); // for the tick that was held up
+  await sleep(2); // for the delayed tick
   delay.disable();
   return Math.max(0, delay.max / NS_PER_MS - resolution);
 }

@@ -97,7 +97,7 @@ export class KeyReader {
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what keys begin with.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: keys begin with ESC.
 const CURSOR_KEY = /\x1b([[O])([A-DHF])/g;
 
 /** Returns the length of the bytes at the end that may be Esc, or an unfinished sequence. */

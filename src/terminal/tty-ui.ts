@@ -147,7 +147,7 @@ class TtyOverlay implements ConsoleOverlay {
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they would be obeyed.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal would act upon them.
 const CONTROLS = /[\x00-\x1f\x7f-\x9f]+/g;
 
 /** Moves the cursor to a row and a column, counted from 0, below the title. */

@@ -160,7 +160,7 @@ int main(int count, char **words) {
   }
   sched_param priority = {};
   priority.sched_priority = 1;
-  sched_setscheduler(0, SCHED_FIFO, &priority);  // an ordinary program where it may not
+  sched_setscheduler(0, SCHED_FIFO, &priority);  // stays ordinary where not allowed
   Client client(static_cast<uint16_t>(atoi(words[1])), atof(words[2]));
   client.run();
   client.print();

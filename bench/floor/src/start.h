@@ -41,7 +41,7 @@ class Command {
 
 enum class Way {
   kSpawn,   // posix_spawn, stdout and stderr in a pipe each: the floor
-  kLaunch,  // forkline_launch, both in one pipe: the floor of what forkline itself does
+  kLaunch,  // forkline_launch, both in one pipe: forkline's own floor
   kCradle   // the same by another process, which is the command's parent: that of its shape
 };
 
@@ -49,7 +49,7 @@ struct Started {
   pid_t pid = -1;
   int pidfd = -1;           // kLaunch only
   Relay *relay = nullptr;   // kCradle only
-  int pipes[2] = {-1, -1};  // what to read from
+  int pipes[2] = {-1, -1};  // read ends
   int pipe_count = 0;
 };
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 
 /** Characters that are in no host name: some parsers would end the name at them, or begin it anew. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those, too.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are among them.
 const FOREIGN = /[\x00-\x20\x7f@/\\?#%<>^|]/;
 
 /**
