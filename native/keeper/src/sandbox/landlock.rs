@@ -1,128 +1,89 @@
-//! Landlock: a second wall round what can be written to, and what it alone can do: nobody looks into,
-//! or signals, who is outside, and nothing is mounted any more.
+//! Landlock: a second wall round what can be written to. It also does what nothing else here does:
+//! no process inside traces or signals one outside, and nothing can be mounted any more.
 
-use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+use landlock::{
+    ABI, Access, AccessFs, BitFlags, Errno, LandlockStatus, PathBeneath, PathFd, RestrictSelf,
+    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope, make_bitflags,
+};
 
 /// A ruleset that is being made.
 pub struct Ruleset {
-    descriptor: OwnedFd,
-    version: i32,
-    handled: u64,
+    created: RulesetCreated,
+    /// The version of Landlock that both this kernel and the library know.
+    version: ABI,
 }
 
-#[repr(C)]
-struct RulesetAttributes {
-    files: u64,
-    network: u64,
-    scoped: u64,
-}
-
-#[repr(C, packed)]
-struct PathBeneath {
-    allowed: u64,
-    parent: i32,
-}
-
-const WRITE_FILE: u64 = 1 << 1;
-const TRUNCATE: u64 = 1 << 14;
-const IOCTL_DEVICE: u64 = 1 << 15;
-/// Removing, making of every kind, linking elsewhere: all that changes directories.
-const CHANGE: u64 = 0b11_1111_1111 << 4;
-/// Making devices.
-const MAKE_DEVICE: u64 = 1 << 6 | 1 << 11;
-const ABSTRACT_SOCKETS: u64 = 1;
-const SIGNALS: u64 = 1 << 1;
-const PATH_BENEATH: i32 = 1;
+const FILES: BitFlags<AccessFs> = make_bitflags!(AccessFs::{WriteFile | Truncate | IoctlDev});
+const DEVICES: BitFlags<AccessFs> = make_bitflags!(AccessFs::{MakeChar | MakeBlock});
 
 impl Ruleset {
-    /// Of all that this kernel knows of writing. `keeps_signals`: nobody outside is signalled.
+    /// Makes a ruleset without rules. Of writing, and of signals to processes outside, it denies as much
+    /// as this kernel's Landlock can deny.
     pub fn new() -> io::Result<Ruleset> {
         let version = version()?;
-        let mut handled = WRITE_FILE | CHANGE;
-        if version < 2 {
-            handled &= !(1 << 13);
-        }
-        if version >= 3 {
-            handled |= TRUNCATE;
-        }
-        if version >= 5 {
-            handled |= IOCTL_DEVICE;
-        }
-        let scoped = if version >= 6 { ABSTRACT_SOCKETS | SIGNALS } else { 0 };
-        let attributes = RulesetAttributes { files: handled, network: 0, scoped };
-        // An older kernel takes as much of it as it knows.
-        let size = if version >= 6 { 24 } else { 8 };
-        // SAFETY: reads so many bytes of the structure.
-        let descriptor = unsafe {
-            libc::syscall(libc::SYS_landlock_create_ruleset, &raw const attributes, size, 0)
-        };
-        if descriptor < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: just made, and nobody else's.
-        let descriptor = unsafe { OwnedFd::from_raw_fd(descriptor as i32) };
-        Ok(Ruleset { descriptor, version, handled })
+        let created = landlock::Ruleset::default()
+            .handle_access(writing())
+            .and_then(|ruleset| ruleset.scope(Scope::from_all(ABI::V6)))
+            .and_then(|ruleset| ruleset.create())
+            .map_err(system_error)?;
+        Ok(Ruleset { created, version })
     }
 
-    /// Whether signals and abstract sockets are kept in.
+    /// Returns whether signals and connections to abstract sockets stay inside (Linux 6.12).
     pub fn has_scopes(&self) -> bool {
-        self.version >= 6
+        self.version >= ABI::V6
     }
 
-    /// Whether what is opened can be emptied only where it can be written to, and moved from one
-    /// directory to another.
+    /// Returns whether truncating a file needs the right to write to it, and files can be moved from one
+    /// directory to another (Linux 6.2).
     pub fn is_complete(&self) -> bool {
-        self.version >= 3
+        self.version >= ABI::V3
     }
 
-    /// Everything below this path can be changed, but no device can be made.
-    pub fn allow(&self, path: &Path) -> io::Result<()> {
-        let files = WRITE_FILE | TRUNCATE | IOCTL_DEVICE;
-        let allowed = if path.is_dir() { files | CHANGE & !MAKE_DEVICE } else { files };
-        self.add(path, allowed)
+    /// Allows every change below this path, except making devices.
+    pub fn allow(&mut self, path: &Path) -> io::Result<()> {
+        self.add(path, if path.is_dir() { writing() & !DEVICES } else { FILES })
     }
 
-    /// The files below this path can be written to, and none can be made or removed.
-    pub fn allow_files(&self, path: &Path) -> io::Result<()> {
-        self.add(path, WRITE_FILE | TRUNCATE | IOCTL_DEVICE)
+    /// Allows writing to the files below this path, but not making or removing any.
+    pub fn allow_files(&mut self, path: &Path) -> io::Result<()> {
+        self.add(path, FILES)
     }
 
-    fn add(&self, path: &Path, allowed: u64) -> io::Result<()> {
-        let path = CString::new(path.as_os_str().as_bytes())?;
-        // SAFETY: a path that ends with NUL.
-        let parent = unsafe { libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC) };
-        if parent < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: just opened, and nobody else's.
-        let parent = unsafe { OwnedFd::from_raw_fd(parent) };
-        let rule = PathBeneath { allowed: allowed & self.handled, parent: parent.as_raw_fd() };
-        let ruleset = self.descriptor.as_raw_fd();
-        // SAFETY: reads the structure.
-        let result = unsafe {
-            libc::syscall(libc::SYS_landlock_add_rule, ruleset, PATH_BENEATH, &raw const rule, 0)
-        };
-        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    fn add(&mut self, path: &Path, allowed: BitFlags<AccessFs>) -> io::Result<()> {
+        let parent = PathFd::new(path).map_err(system_error)?;
+        let rule = PathBeneath::new(parent, allowed);
+        (&mut self.created).add_rule(rule).map(|_| ()).map_err(system_error)
     }
 
-    /// The calling thread, and whatever it starts, is bound by it. There is no way back.
+    /// Binds the calling thread, and whatever it starts. There is no way back.
     pub fn enter(self) -> io::Result<()> {
-        let ruleset = self.descriptor.as_raw_fd();
-        // SAFETY: takes numbers only.
-        let result = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset, 0) };
-        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        let status = self.created.restrict_self().map_err(system_error)?;
+        match status.ruleset {
+            RulesetStatus::NotEnforced => Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)),
+            RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
+        }
     }
 }
 
-/// The version that this kernel speaks.
-fn version() -> io::Result<i32> {
-    const VERSION: libc::c_int = 1;
-    let none = std::ptr::null::<libc::c_void>();
-    // SAFETY: asks for a number, and makes nothing.
-    let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, none, 0, VERSION) };
-    if version > 0 { Ok(version as i32) } else { Err(io::Error::last_os_error()) }
+/// The rights to change files and directories, as of Linux 6.10. A newer library adds none to them.
+fn writing() -> BitFlags<AccessFs> {
+    AccessFs::from_write(ABI::V5)
+}
+
+/// Asks the kernel for its version of Landlock. Restricting nothing is how the library is asked for it.
+fn version() -> io::Result<ABI> {
+    let asked = RestrictSelf::default().no_new_privs(false).apply().map_err(system_error)?;
+    match asked.landlock {
+        LandlockStatus::Available { effective_abi, .. } => Ok(effective_abi),
+        LandlockStatus::NotEnabled => Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)),
+        LandlockStatus::NotImplemented => Err(io::Error::from_raw_os_error(libc::ENOSYS)),
+    }
+}
+
+fn system_error<E: std::error::Error>(error: E) -> io::Error {
+    io::Error::from_raw_os_error(*Errno::from(error))
 }

@@ -277,7 +277,7 @@ fn confine(
 }
 
 fn ruleset(plan: &Plan, has_namespaces: bool) -> Result<Ruleset, Refusal> {
-    let ruleset = Ruleset::new()
+    let mut ruleset = Ruleset::new()
         .map_err(Refusal::of(Line::Write, "making rules of Landlock (Linux 5.13)"))?;
     if !ruleset.is_complete() && !has_namespaces {
         let error = io::Error::from_raw_os_error(libc::EOPNOTSUPP);
