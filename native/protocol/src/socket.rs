@@ -1,70 +1,41 @@
 //! Messages over SEQPACKET sockets, and descriptors with them.
 
-use std::io;
+use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::cmsg_space;
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags,
+    SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg,
+    sendmsg, socketpair,
+};
 
 /// So many descriptors come with a message at most.
 const MOST: usize = 8;
 
-/// Room for the kernel's header and [`MOST`] descriptors, aligned as it wants it.
-#[repr(C, align(8))]
-struct Control([u8; 16 + MOST * 4]);
+/// Room for the kernel's header and [`MOST`] descriptors.
+const CONTROL: usize = cmsg_space!(ScmRights(MOST));
 
 /// A pair of connected sockets; both close-on-exec.
 pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    let mut sockets = [-1; 2];
-    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
-    // SAFETY: fills the array.
-    if unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, sockets.as_mut_ptr()) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: both have just been made, and are nobody else's.
-    Ok(sockets.map(|socket| unsafe { OwnedFd::from_raw_fd(socket) }).into())
+    Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }
 
 /// Sends a message; never blocks, and never raises SIGPIPE.
 pub fn send(socket: BorrowedFd, parts: [&[u8]; 2], descriptors: &[BorrowedFd]) -> io::Result<()> {
-    let parts = parts
-        .map(|part| libc::iovec { iov_base: part.as_ptr().cast_mut().cast(), iov_len: part.len() });
-    let mut control = Control([0; 16 + MOST * 4]);
-    let size = size_of_val(descriptors);
-    // SAFETY: valid as zeros.
-    let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
-    message.msg_iov = parts.as_ptr().cast_mut();
-    message.msg_iovlen = parts.len() as _;
-    if !descriptors.is_empty() {
-        if descriptors.len() > MOST {
-            return Err(io::Error::from_raw_os_error(libc::EINVAL));
-        }
-        message.msg_control = control.0.as_mut_ptr().cast();
-        // SAFETY: computes sizes alone.
-        message.msg_controllen = unsafe { libc::CMSG_SPACE(size as u32) } as _;
-        // SAFETY: the buffer is aligned and has room for one header and `MOST` descriptors; a
-        // borrowed descriptor is an int.
-        unsafe {
-            let header = libc::CMSG_FIRSTHDR(&message);
-            (*header).cmsg_level = libc::SOL_SOCKET;
-            (*header).cmsg_type = libc::SCM_RIGHTS;
-            (*header).cmsg_len = libc::CMSG_LEN(size as u32) as _;
-            std::ptr::copy_nonoverlapping(
-                descriptors.as_ptr().cast::<u8>(),
-                libc::CMSG_DATA(header),
-                size,
-            );
-        }
+    let parts = parts.map(IoSlice::new);
+    let mut space = [MaybeUninit::uninit(); CONTROL];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let rights = SendAncillaryMessage::ScmRights(descriptors);
+    let fits = descriptors.is_empty() || descriptors.len() <= MOST && control.push(rights);
+    if !fits {
+        return Err(Errno::INVAL.into());
     }
-    let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-    loop {
-        // SAFETY: the header points to memory that outlives the call, which only reads it.
-        if unsafe { libc::sendmsg(socket.as_raw_fd(), &message, flags) } >= 0 {
-            return Ok(());
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
+    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+    retry_on_intr(|| sendmsg(socket, &parts, &mut control, flags))?;
+    Ok(())
 }
 
 /// A message and what came with it.
@@ -80,12 +51,12 @@ pub struct Received {
 
 /// Waits for a message, or for a signal. What is longer than `buffer` is cut off.
 pub fn receive(socket: BorrowedFd, buffer: &mut [u8]) -> io::Result<Received> {
-    receive_with(socket, buffer, libc::MSG_CMSG_CLOEXEC)
+    receive_with(socket, buffer, RecvFlags::CMSG_CLOEXEC)
 }
 
 /// Takes a message if there is one, else the error is WouldBlock.
 pub fn receive_now(socket: BorrowedFd, buffer: &mut [u8]) -> io::Result<Received> {
-    receive_with(socket, buffer, libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT)
+    receive_with(socket, buffer, RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT)
 }
 
 /// Takes a message if there is one, else the error is WouldBlock; its length, 0 at the end of file.
@@ -94,42 +65,18 @@ pub fn take(socket: BorrowedFd, buffer: &mut [u8]) -> io::Result<usize> {
     receive_now(socket, buffer).map(|received| received.length)
 }
 
-fn receive_with(socket: BorrowedFd, buffer: &mut [u8], flags: i32) -> io::Result<Received> {
-    let part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    let mut control = Control([0; 16 + MOST * 4]);
-    // SAFETY: valid as zeros.
-    let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
-    message.msg_iov = (&raw const part).cast_mut();
-    message.msg_iovlen = 1;
-    message.msg_control = control.0.as_mut_ptr().cast();
-    message.msg_controllen = control.0.len() as _;
-    // SAFETY: the header points to buffers that outlive the call, with their true sizes.
-    let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &mut message, flags) };
-    let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
-    let truncated = message.msg_flags & (libc::MSG_TRUNC | libc::MSG_CTRUNC) != 0;
-    Ok(Received { length, descriptors: descriptors_in(&message), truncated })
-}
-
-fn descriptors_in(message: &libc::msghdr) -> Vec<OwnedFd> {
+fn receive_with(socket: BorrowedFd, buffer: &mut [u8], flags: RecvFlags) -> io::Result<Received> {
+    let mut space = [MaybeUninit::uninit(); CONTROL];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let message = recvmsg(socket, &mut [IoSliceMut::new(buffer)], &mut control, flags)?;
     let mut descriptors = Vec::new();
-    // SAFETY: the kernel has filled the control buffer, whose length the header has; SCM_RIGHTS
-    // carries ints, which are descriptors made for us and known to nobody else.
-    unsafe {
-        let mut header = libc::CMSG_FIRSTHDR(message);
-        while !header.is_null() {
-            let is_rights =
-                (*header).cmsg_level == libc::SOL_SOCKET && (*header).cmsg_type == libc::SCM_RIGHTS;
-            if is_rights {
-                let size = (*header).cmsg_len as usize - libc::CMSG_LEN(0) as usize;
-                let data = libc::CMSG_DATA(header).cast::<i32>();
-                for index in 0..size / size_of::<i32>() {
-                    descriptors.push(OwnedFd::from_raw_fd(data.add(index).read_unaligned()));
-                }
-            }
-            header = libc::CMSG_NXTHDR(message, header);
+    for part in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(rights) = part {
+            descriptors.extend(rights);
         }
     }
-    descriptors
+    let truncated = message.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC);
+    Ok(Received { length: message.bytes, descriptors, truncated })
 }
 
 #[cfg(test)]
