@@ -2,6 +2,7 @@
 //! somebody judges it, whom a socket is connected to.
 
 use std::io;
+use std::mem::offset_of;
 use std::os::fd::{FromRawFd, OwnedFd};
 
 use crate::sandbox::calls::{FOREIGN, IO_URING_SETUP, NATIVE, Naming, Numbers, OWN};
@@ -14,20 +15,23 @@ const AF_INET6: u32 = libc::AF_INET6 as u32;
 const AF_NETLINK: u32 = libc::AF_NETLINK as u32;
 
 /// Offsets of `struct seccomp_data`; of arguments the lower half, on machines that store it first.
-const NUMBER: u32 = 0;
-const ARCHITECTURE: u32 = 4;
-const FIRST: u32 = 16;
-const SECOND: u32 = 24;
-const THIRD: u32 = 32;
+const NUMBER: u32 = offset_of!(libc::seccomp_data, nr) as u32;
+const ARCHITECTURE: u32 = offset_of!(libc::seccomp_data, arch) as u32;
+const FIRST: u32 = offset_of!(libc::seccomp_data, args) as u32;
+const SECOND: u32 = FIRST + 8;
+const THIRD: u32 = FIRST + 16;
 
-const ALLOW: u32 = 0x7fff_0000;
-const ERRNO: u32 = 0x0005_0000;
-const KILL: u32 = 0x8000_0000;
+const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
+const ERRNO: u32 = libc::SECCOMP_RET_ERRNO;
+const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
 /// Whoever listens answers.
-const NOTIFY: u32 = 0x7fc0_0000;
-const NEW_LISTENER: libc::c_ulong = 1 << 3;
+const NOTIFY: u32 = libc::SECCOMP_RET_USER_NOTIF;
 /// Who waits for an answer is disturbed by nothing but its end (Linux 5.19).
-const WAIT_KILLABLE: libc::c_ulong = 1 << 5;
+const WAIT_KILLABLE: libc::c_ulong = libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+
+const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+const ANSWER: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+const MASK: u16 = (libc::BPF_ALU | libc::BPF_AND | libc::BPF_K) as u16;
 
 /// The kinds of sockets that send to any address without being connected.
 const DATAGRAMS: [u32; 2] = [libc::SOCK_DGRAM as u32, libc::SOCK_RAW as u32];
@@ -50,29 +54,30 @@ fn instruction(code: u16, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
 }
 
 fn load(offset: u32) -> libc::sock_filter {
-    instruction(0x20, 0, 0, offset)
+    instruction(LOAD, 0, 0, offset)
 }
 
 fn answer(action: u32) -> libc::sock_filter {
-    instruction(0x06, 0, 0, action)
+    instruction(ANSWER, 0, 0, action)
 }
 
 /// Goes through the block, which ends in an answer, if what is loaded is that.
 fn when(value: u32, block: Instructions) -> Instructions {
-    after_jump(0x15, value, block)
+    after_jump(libc::BPF_JEQ, value, block)
 }
 
 /// The same if it is greater.
 fn when_greater(value: u32, block: Instructions) -> Instructions {
-    after_jump(0x25, value, block)
+    after_jump(libc::BPF_JGT, value, block)
 }
 
 /// The same if it has one of these bits.
 fn when_any(bits: u32, block: Instructions) -> Instructions {
-    after_jump(0x45, bits, block)
+    after_jump(libc::BPF_JSET, bits, block)
 }
 
-fn after_jump(code: u16, value: u32, block: Instructions) -> Instructions {
+fn after_jump(test: u32, value: u32, block: Instructions) -> Instructions {
+    let code = (libc::BPF_JMP | test | libc::BPF_K) as u16;
     let jump = instruction(code, 0, block.len() as u8, value);
     std::iter::once(jump).chain(block).collect()
 }
@@ -137,7 +142,7 @@ fn named(naming: Naming) -> Instructions {
 /// Sockets of these families and Unix's, of which those for datagrams have an answer of their own.
 fn sockets(families: &[u32], datagrams: u32, refusal: u32) -> Instructions {
     const KIND: u32 = 0xf;
-    let mut unix = vec![load(SECOND), instruction(0x54, 0, 0, KIND)];
+    let mut unix = vec![load(SECOND), instruction(MASK, 0, 0, KIND)];
     for kind in DATAGRAMS {
         unix.extend(when(kind, vec![answer(datagrams)]));
     }
@@ -162,7 +167,8 @@ fn program(rules: Rules, refusal: u32) -> Instructions {
 /// about each socket that is denied, and what is to be judged; None: somebody listens already, and
 /// there can be one only. Then nothing can be judged, which is an error.
 pub fn enter(rules: Rules) -> io::Result<Option<OwnedFd>> {
-    let listened = [NEW_LISTENER | WAIT_KILLABLE, NEW_LISTENER];
+    let listening = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    let listened = [listening | WAIT_KILLABLE, listening];
     let mut tried = listened.iter().map(|flags| install(&mut program(rules, NOTIFY), *flags));
     if let Some(listener) = tried.find_map(Result::ok) {
         // SAFETY: just made, and nobody else's.
@@ -177,10 +183,10 @@ pub fn enter(rules: Rules) -> io::Result<Option<OwnedFd>> {
 
 fn install(program: &mut [libc::sock_filter], flags: libc::c_ulong) -> io::Result<i32> {
     let fprog = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-    const SET_MODE_FILTER: libc::c_uint = 1;
     // SAFETY: reads the program, which outlives the call.
-    let result =
-        unsafe { libc::syscall(libc::SYS_seccomp, SET_MODE_FILTER, flags, &raw const fprog) };
+    let result = unsafe {
+        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const fprog)
+    };
     if result >= 0 { Ok(result as i32) } else { Err(io::Error::last_os_error()) }
 }
 

@@ -4,30 +4,21 @@
 use std::ffi::{CStr, CString, OsString};
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::ptr::null;
+
+use rustix::fs::{CWD, FileType, Mode, StatVfsMountFlags, mknodat, statvfs};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
+    mount_bind_recursive, mount_change, move_mount, open_tree,
+};
 
 use crate::sandbox::place;
 
-const OPEN_TREE_CLONE: libc::c_int = 1;
-const MOVE_MOUNT_F_EMPTY_PATH: libc::c_int = 4;
-const MOVE_MOUNT_T_EMPTY_PATH: libc::c_int = 0x40;
 /// What is mounted below, too.
-const COPIED: libc::c_int = OPEN_TREE_CLONE | libc::AT_RECURSIVE;
-const MOUNT_ATTR_RDONLY: u64 = 1;
-const MOUNT_ATTR_NODEV: u64 = 4;
-
-#[repr(C)]
-#[derive(Default)]
-struct Attributes {
-    set: u64,
-    clear: u64,
-    propagation: u64,
-    user_namespace: u64,
-}
+const COPIED: OpenTreeFlags = OpenTreeFlags::OPEN_TREE_CLONE.union(OpenTreeFlags::AT_RECURSIVE);
 
 /// A copy of what is mounted at a path and below, which is nowhere yet.
 pub struct Tree {
@@ -37,30 +28,28 @@ pub struct Tree {
 
 impl Tree {
     pub fn copy(path: &Path) -> io::Result<Tree> {
-        Tree::open(libc::AT_FDCWD, &text(path)?, COPIED, path.is_dir())
+        Tree::open(CWD, path, COPIED, path.is_dir())
     }
 
     /// The same of what is open.
     pub fn copy_of(file: &OwnedFd) -> io::Result<Tree> {
         let kind = place::status(file)?.st_mode & libc::S_IFMT;
-        let flags = COPIED | libc::AT_EMPTY_PATH;
-        Tree::open(file.as_raw_fd(), c"", flags, kind == libc::S_IFDIR)
+        let flags = COPIED | OpenTreeFlags::AT_EMPTY_PATH;
+        Tree::open(file.as_fd(), Path::new(""), flags, kind == libc::S_IFDIR)
     }
 
     /// The mount at a path itself, and those below. It is moved when it is attached.
     pub fn at(path: &Path) -> io::Result<Tree> {
-        Tree::open(libc::AT_FDCWD, &text(path)?, 0, path.is_dir())
+        Tree::open(CWD, path, OpenTreeFlags::empty(), path.is_dir())
     }
 
-    fn open(at: i32, name: &CStr, flags: libc::c_int, is_directory: bool) -> io::Result<Tree> {
-        let flags = flags | libc::O_CLOEXEC;
-        // SAFETY: a path that ends with NUL, and numbers.
-        let tree = unsafe { libc::syscall(libc::SYS_open_tree, at, name.as_ptr(), flags) };
-        if tree < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: just opened, and nobody else's.
-        let descriptor = unsafe { OwnedFd::from_raw_fd(tree as i32) };
+    fn open(
+        at: BorrowedFd,
+        name: &Path,
+        flags: OpenTreeFlags,
+        is_directory: bool,
+    ) -> io::Result<Tree> {
+        let descriptor = open_tree(at, name, flags | OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
         Ok(Tree { descriptor, is_directory })
     }
 
@@ -71,14 +60,14 @@ impl Tree {
 
     /// Nothing in it is a device.
     pub fn without_devices(self) -> io::Result<Tree> {
-        let attributes = Attributes { set: MOUNT_ATTR_NODEV, ..Attributes::default() };
+        let attributes = setting(libc::MOUNT_ATTR_NODEV);
         set_attributes(self.descriptor.as_raw_fd(), c"", libc::AT_EMPTY_PATH, &attributes)?;
         Ok(self)
     }
 
     /// Nothing in it is written to.
     pub fn read_only(self) -> io::Result<Tree> {
-        let attributes = Attributes { set: MOUNT_ATTR_RDONLY, ..Attributes::default() };
+        let attributes = setting(libc::MOUNT_ATTR_RDONLY);
         let flags = libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
         set_attributes(self.descriptor.as_raw_fd(), c"", flags, &attributes)?;
         Ok(self)
@@ -86,39 +75,35 @@ impl Tree {
 
     /// Mounts it there.
     pub fn attach(self, path: &Path) -> io::Result<()> {
-        self.attach_at(libc::AT_FDCWD, &text(path)?, 0)
+        self.attach_at(CWD, path, MoveMountFlags::empty())
     }
 
     /// Mounts it over what is open.
     pub fn attach_over(self, file: &OwnedFd) -> io::Result<()> {
-        self.attach_at(file.as_raw_fd(), c"", MOVE_MOUNT_T_EMPTY_PATH)
+        self.attach_at(file.as_fd(), Path::new(""), MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH)
     }
 
-    fn attach_at(self, at: i32, name: &CStr, flags: libc::c_int) -> io::Result<()> {
-        let tree = self.descriptor.as_raw_fd();
-        let (none, name) = (c"".as_ptr(), name.as_ptr());
-        let flags = flags | MOVE_MOUNT_F_EMPTY_PATH;
-        // SAFETY: paths that end with NUL, and numbers.
-        let result = unsafe { libc::syscall(libc::SYS_move_mount, tree, none, at, name, flags) };
-        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    fn attach_at(self, at: BorrowedFd, name: &Path, flags: MoveMountFlags) -> io::Result<()> {
+        let flags = flags | MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        Ok(move_mount(&self.descriptor, c"", at, name, flags)?)
     }
 }
 
 /// Nothing is written below this path any more, as far as there are mounts now.
 pub fn make_read_only(path: &Path) -> io::Result<()> {
-    let attributes = Attributes { set: MOUNT_ATTR_RDONLY, ..Attributes::default() };
+    let attributes = setting(libc::MOUNT_ATTR_RDONLY);
     set_attributes(libc::AT_FDCWD, &text(path)?, libc::AT_RECURSIVE, &attributes)
 }
 
 /// The same for the mount at this path alone.
 pub fn make_read_only_alone(path: &Path) -> io::Result<()> {
-    let attributes = Attributes { set: MOUNT_ATTR_RDONLY, ..Attributes::default() };
+    let attributes = setting(libc::MOUNT_ATTR_RDONLY);
     set_attributes(libc::AT_FDCWD, &text(path)?, 0, &attributes)
 }
 
 /// The mount at this path, and it alone, can be written to again.
 pub fn make_writable(path: &Path) -> io::Result<()> {
-    let attributes = Attributes { clear: MOUNT_ATTR_RDONLY, ..Attributes::default() };
+    let attributes = libc::mount_attr { attr_clr: libc::MOUNT_ATTR_RDONLY, ..setting(0) };
     set_attributes(libc::AT_FDCWD, &text(path)?, 0, &attributes)
 }
 
@@ -146,31 +131,29 @@ pub fn make_place(path: &Path, is_directory: bool) -> io::Result<()> {
 
 /// What is mounted from now on is seen here alone, and what is mounted outside is not.
 pub fn part_from_outside() -> io::Result<()> {
-    mount(None, Path::new("/"), None, libc::MS_REC | libc::MS_PRIVATE, c"")
+    Ok(mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?)
 }
 
 /// Mounts a file system of this kind.
 pub fn mount_new(kind: &CStr, path: &Path, flags: u64, options: &CStr) -> io::Result<()> {
-    mount(Some(kind), path, Some(kind), flags | libc::MS_NOSUID, options)
+    let flags = MountFlags::from_bits_retain(flags as u32) | MountFlags::NOSUID;
+    Ok(rustix::mount::mount(kind, path, kind, flags, options)?)
 }
 
 /// What is mounted there is nowhere any more, but where copies of it are.
 pub fn unmount(path: &Path) -> io::Result<()> {
-    let name = text(path)?;
-    // SAFETY: a path that ends with NUL.
-    done(unsafe { libc::umount2(name.as_ptr(), libc::MNT_DETACH) })
+    Ok(rustix::mount::unmount(path, UnmountFlags::DETACH)?)
 }
 
 /// Mounts what is at a path, and below, at another one too.
 pub fn bind(source: &Path, path: &Path) -> io::Result<()> {
-    mount(Some(&text(source)?), path, None, libc::MS_BIND | libc::MS_REC, c"")
+    Ok(mount_bind_recursive(source, path)?)
 }
 
 /// Makes an entry that says, in a layer of an overlay, that there is no such file in those below.
 pub fn make_whiteout(path: &Path) -> io::Result<()> {
-    let name = text(path)?;
-    // SAFETY: a path that ends with NUL, and numbers. Anybody may make this device.
-    done(unsafe { libc::mknod(name.as_ptr(), libc::S_IFCHR, 0) })
+    // Anybody may make this device.
+    Ok(mknodat(CWD, path, FileType::CharacterDevice, Mode::empty(), 0)?)
 }
 
 /// Where every file system that is mounted here can be found.
@@ -182,13 +165,8 @@ pub fn all() -> Vec<PathBuf> {
 
 /// The flag of a mount from which nothing is run, if it is one.
 pub fn execution(path: &Path) -> io::Result<u64> {
-    let name = text(path)?;
-    // SAFETY: valid as zeros; fills the structure.
-    unsafe {
-        let mut status: libc::statvfs = std::mem::zeroed();
-        done(libc::statvfs(name.as_ptr(), &mut status))?;
-        Ok(status.f_flag & libc::MS_NOEXEC)
-    }
+    let flags = statvfs(path)?.f_flag;
+    Ok(if flags.contains(StatVfsMountFlags::NOEXEC) { libc::MS_NOEXEC } else { 0 })
 }
 
 /// The mode of a directory that gives all the rights that this user has in another.
@@ -221,33 +199,17 @@ fn unescaped(path: &[u8]) -> PathBuf {
     PathBuf::from(OsString::from_vec(bytes))
 }
 
-fn done(result: libc::c_int) -> io::Result<()> {
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-fn mount(
-    source: Option<&CStr>,
-    path: &Path,
-    kind: Option<&CStr>,
-    flags: u64,
-    options: &CStr,
-) -> io::Result<()> {
-    let pointer = |name: Option<&CStr>| name.map_or(null(), CStr::as_ptr);
-    let name = text(path)?;
-    // SAFETY: names that end with NUL, or none.
-    let result = unsafe {
-        libc::mount(pointer(source), name.as_ptr(), pointer(kind), flags, options.as_ptr().cast())
-    };
-    done(result)
+fn setting(attributes: u64) -> libc::mount_attr {
+    libc::mount_attr { attr_set: attributes, attr_clr: 0, propagation: 0, userns_fd: 0 }
 }
 
 fn set_attributes(
     directory: libc::c_int,
     path: &CStr,
     flags: libc::c_int,
-    attributes: &Attributes,
+    attributes: &libc::mount_attr,
 ) -> io::Result<()> {
-    let size = size_of::<Attributes>();
+    let size = size_of::<libc::mount_attr>();
     // SAFETY: a path that ends with NUL, and a structure of this size.
     let result = unsafe {
         libc::syscall(

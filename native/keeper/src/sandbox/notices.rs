@@ -7,45 +7,20 @@ use std::time::Duration;
 
 use crate::signals;
 
-/// A call that waits for its answer, as the kernel has it.
-#[repr(C)]
+/// A call that waits for its answer.
 pub struct Notice {
     pub id: u64,
     /// The thread that calls, by its number where the notice was received.
     pub pid: u32,
-    flags: u32,
     pub number: i32,
     pub architecture: u32,
-    instruction: u64,
     pub arguments: [u64; 6],
 }
 
-#[repr(C)]
-struct Reply {
-    id: u64,
-    value: i64,
-    error: i32,
-    flags: u32,
-}
-
-#[repr(C)]
-struct Gift {
-    id: u64,
-    flags: u32,
-    given: u32,
-    wanted: u32,
-    descriptor_flags: u32,
-}
-
-const RECEIVE: libc::c_ulong = 0xc050_2100;
-const SEND: libc::c_ulong = 0xc018_2101;
-const STANDS: libc::c_ulong = 0x4008_2102;
-const GIVE: libc::c_ulong = 0x4018_2103;
-const SET_FLAGS: libc::c_ulong = 0x4008_2104;
 /// Who is asked runs at once, on the processor of who asks, which waits for him anyhow.
 const SYNC_WAKE_UP: u64 = 1;
 /// Giving is the answer, too.
-const AND_SEND: u32 = 1 << 1;
+const AND_SEND: u32 = libc::SECCOMP_ADDFD_FLAG_SEND as u32;
 
 /// Where the kernel asks.
 pub struct Listener(OwnedFd);
@@ -54,7 +29,9 @@ impl Listener {
     pub fn new(descriptor: OwnedFd) -> Listener {
         // Not before Linux 6.6: an answer takes some 40 microseconds then.
         // SAFETY: takes a number in place of a structure.
-        unsafe { libc::ioctl(descriptor.as_raw_fd(), SET_FLAGS as _, SYNC_WAKE_UP) };
+        unsafe {
+            libc::ioctl(descriptor.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP)
+        };
         Listener(descriptor)
     }
 
@@ -65,9 +42,11 @@ impl Listener {
     /// Waits for the next one. An error may be that of a caller who is gone again.
     pub fn receive(&self) -> io::Result<Notice> {
         // SAFETY: valid as zeros, as the kernel wants it.
-        let mut notice: Notice = unsafe { MaybeUninit::zeroed().assume_init() };
-        self.control(RECEIVE, &raw mut notice)?;
-        Ok(notice)
+        let mut notice: libc::seccomp_notif = unsafe { MaybeUninit::zeroed().assume_init() };
+        self.control(libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut notice)?;
+        let libc::seccomp_notif { id, pid, data, .. } = notice;
+        let libc::seccomp_data { nr: number, arch: architecture, args: arguments, .. } = data;
+        Ok(Notice { id, pid, number, architecture, arguments })
     }
 
     /// Whether there is nobody left who could ask.
@@ -79,23 +58,29 @@ impl Listener {
     /// What the call comes to: nothing, or an errno. Who is gone needs no answer.
     pub fn answer(&self, notice: &Notice, result: Result<(), i32>) {
         let error = result.err().map_or(0, |errno| -errno);
-        let mut reply = Reply { id: notice.id, value: 0, error, flags: 0 };
-        let _ = self.control(SEND, &raw mut reply);
+        self.reply(notice, error, 0);
     }
 
     /// The call goes on, as the caller has it in his memory by then.
     pub fn go_on(&self, notice: &Notice) {
-        const CONTINUE: u32 = 1;
-        let mut reply = Reply { id: notice.id, value: 0, error: 0, flags: CONTINUE };
-        let _ = self.control(SEND, &raw mut reply);
+        self.reply(notice, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32);
+    }
+
+    fn reply(&self, notice: &Notice, error: i32, flags: u32) {
+        let mut reply = libc::seccomp_notif_resp { id: notice.id, val: 0, error, flags };
+        let _ = self.control(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut reply);
     }
 
     /// The call comes to a descriptor of the caller's own: a copy of this one.
     pub fn give(&self, notice: &Notice, given: BorrowedFd, is_closed_by_exec: bool) {
-        let descriptor_flags = if is_closed_by_exec { libc::O_CLOEXEC as u32 } else { 0 };
-        let given = given.as_raw_fd() as u32;
-        let mut gift = Gift { id: notice.id, flags: AND_SEND, given, wanted: 0, descriptor_flags };
-        if self.control(GIVE, &raw mut gift).is_err() {
+        let mut gift = libc::seccomp_notif_addfd {
+            id: notice.id,
+            flags: AND_SEND,
+            srcfd: given.as_raw_fd() as u32,
+            newfd: 0,
+            newfd_flags: if is_closed_by_exec { libc::O_CLOEXEC as u32 } else { 0 },
+        };
+        if self.control(libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw mut gift).is_err() {
             self.answer(notice, Err(libc::EMFILE));
         }
     }
@@ -103,12 +88,12 @@ impl Listener {
     /// Whether the caller waits still, so that its number is still its own.
     pub fn stands(&self, notice: &Notice) -> bool {
         let mut id = notice.id;
-        self.control(STANDS, &raw mut id).is_ok()
+        self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id).is_ok()
     }
 
-    fn control<T>(&self, request: libc::c_ulong, structure: *mut T) -> io::Result<()> {
+    fn control<T>(&self, request: libc::Ioctl, structure: *mut T) -> io::Result<()> {
         // SAFETY: each request is made with its structure, whose size is in the number.
-        let result = unsafe { libc::ioctl(self.0.as_raw_fd(), request as _, structure) };
+        let result = unsafe { libc::ioctl(self.0.as_raw_fd(), request, structure) };
         if result >= 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 }

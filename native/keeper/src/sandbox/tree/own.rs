@@ -63,11 +63,9 @@ pub fn make_dev<const N: usize>(devices: Copies<N>) -> io::Result<[Tree; 3]> {
     let options =
         [c"newinstance,ptmxmode=0666,mode=620,gid=5", c"newinstance,ptmxmode=0666,mode=620"];
     // The group of terminals may be none of ours.
-    let mut mounted =
-        options.iter().map(|options| mount_new(c"devpts", &terminals, libc::MS_NOEXEC, options));
-    if !mounted.any(|result| result.is_ok()) {
-        return Err(io::Error::last_os_error());
-    }
+    let [with_group, without] =
+        options.map(|options| || mount_new(c"devpts", &terminals, libc::MS_NOEXEC, options));
+    with_group().or_else(|_| without())?;
     let place = path.join("shm");
     fs::create_dir(&place)?;
     let Own { tmp, var_tmp, run, shared_memory } = memory::make(&place)?;
