@@ -1,0 +1,28 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const [, section = ''] =
+  /\n## Written by hand\n(.*?)\n## /s.exec(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')) ??
+  [];
+const rows = section
+  .split('\n')
+  .filter((line) => line.startsWith('| '))
+  .slice(2)
+  .map((line) => line.slice(2, -2).split(' | '));
+
+test('all that is written by hand is there, with what was looked at and a reason', () => {
+  expect(rows.length).toBeGreaterThan(10);
+  for (const [what = '', where = '', lookedAt = '', reason = '', ...more] of rows) {
+    const paths = [...where.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path);
+    expect(paths, what).not.toEqual([]);
+    expect(
+      paths.filter((path) => !existsSync(join(root, path))),
+      what,
+    ).toEqual([]);
+    expect([lookedAt, reason], what).not.toContain('');
+    expect(more, what).toEqual([]);
+  }
+});
