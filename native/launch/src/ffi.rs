@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use crate::Limit;
+use crate::attributes::Limit;
 
 #[repr(C)]
 pub struct Image {

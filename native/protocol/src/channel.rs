@@ -197,11 +197,7 @@ impl Answer {
             6 => Answer::Signalled(fields.number()? != 0),
             7 => {
                 let more = fields.number()? != 0;
-                let mut members = Vec::new();
-                while !fields.is_empty() {
-                    members.push(Member::decode(fields)?);
-                }
-                Answer::Left { members, more }
+                Answer::Left { members: Member::decode_all(fields)?, more }
             }
             9 => Answer::Stands(String::from_utf8_lossy(fields.bytes()?).into_owned()),
             8 => Answer::Over { forced: fields.number()? != 0, cleared: fields.number()? != 0 },
@@ -271,6 +267,15 @@ impl Member {
         let is_known = fields.number()? != 0;
         let command = fields.bytes()?.to_vec();
         Some(Member { pid, group, command: is_known.then_some(command) })
+    }
+
+    /// Decodes members until no field is left.
+    pub(crate) fn decode_all(fields: &mut Reader) -> Option<Vec<Member>> {
+        let mut members = Vec::new();
+        while !fields.is_empty() {
+            members.push(Member::decode(fields)?);
+        }
+        Some(members)
     }
 }
 

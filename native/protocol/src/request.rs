@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use forkline_launch::{Attributes, Image, Limit};
 
 use crate::fields::{Reader, Writer};
-use crate::memory_file;
+use crate::memory::memory_file;
 
 /// What a cradle is to launch. What it needs of the host comes as [`Descriptors`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -9,14 +9,10 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use state::{Cause, End, Process, Stage, State};
+pub use state::{Cause, End, Process, Stage, State, VERSION};
 
 use crate::channel::Member;
 use crate::fields::{Reader, Writer};
-
-/// Changes with what is said here, and with nothing else: such a command may outlive an update of the
-/// package that started it.
-pub const VERSION: u64 = 3;
 
 /// The most bytes of one [`Call::Write`].
 pub const LONGEST_WRITE: usize = 64 * 1024;
@@ -121,7 +117,7 @@ impl Answer {
             1 => Answer::State(State::decode(fields.bytes()?)?),
             2 => {
                 let total = fields.number()?;
-                Answer::Members { members: members_in(fields)?, total }
+                Answer::Members { members: Member::decode_all(fields)?, total }
             }
             3 => Answer::Written(fields.small()?),
             4 => Answer::Done,
@@ -131,15 +127,6 @@ impl Answer {
         };
         fields.is_empty().then_some((number, answer))
     }
-}
-
-/// All that follow.
-fn members_in(fields: &mut Reader) -> Option<Vec<Member>> {
-    let mut members = Vec::new();
-    while !fields.is_empty() {
-        members.push(Member::decode(fields)?);
-    }
-    Some(members)
 }
 
 fn framed(message: &[u8]) -> Vec<u8> {

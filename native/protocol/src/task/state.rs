@@ -1,8 +1,11 @@
 //! How a detached command stands.
 
-use super::{VERSION, members_in};
 use crate::channel::{Member, Status};
 use crate::fields::{Reader, Writer};
+
+/// Changes with what is said here and in the messages, and with nothing else: such a command may outlive
+/// an update of the package that started it.
+pub const VERSION: u64 = 3;
 
 /// A process as nobody else, past or present, is called.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -194,7 +197,7 @@ impl End {
             alone: fields.number()? != 0,
             share: fields.small()?,
             total_left: fields.number()?,
-            left: members_in(fields)?,
+            left: Member::decode_all(fields)?,
         })
     }
 }
