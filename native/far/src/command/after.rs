@@ -12,7 +12,7 @@ use forkline_engine::{Cause, Outcome, Status, names_own_descriptor};
 use parking_lot::Mutex;
 use serde::Serialize;
 
-use crate::command::told::{SpillError, Spilled};
+use crate::command::spilled::{SpillError, Spilled};
 
 /// What was found.
 #[derive(Default, Serialize)]

@@ -7,6 +7,7 @@ mod names;
 mod open;
 mod options;
 mod paths;
+mod spilled;
 mod told;
 
 use std::path::PathBuf;

@@ -1,13 +1,12 @@
 //! What is told of a command, in the words of `src/remote/wire/protocol.ts`.
 
 use forkline_engine::{
-    BackgroundProcess, Captured, Cause, Counts, LaunchError, Outcome, Parts, Snapshot, SpillReport,
-    Status, Text, errno_text,
+    BackgroundProcess, Captured, Cause, Counts, LaunchError, Outcome, Parts, Snapshot, Status, Text,
 };
 use serde::Serialize;
 
 use crate::command::after::Checked;
-use crate::command::names::errno_name;
+use crate::command::spilled::Spilled;
 use crate::refusal::Refusal;
 
 /// How a command's call ends.
@@ -90,29 +89,6 @@ pub struct Member {
     pid: i32,
     process_group: i32,
     command: String,
-}
-
-/// What became of the file for the whole output.
-#[derive(Debug, Clone, Serialize)]
-pub struct Spilled {
-    /// Where it is; not told by the engine itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
-    /// Bytes in it.
-    pub bytes: u64,
-    /// Bytes that are not.
-    pub dropped: u64,
-    /// Why.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<SpillError>,
-}
-
-/// Why a file is not what it should be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SpillError {
-    code: String,
-    errno: i32,
-    message: String,
 }
 
 /// What is said of a command while it runs.
@@ -220,21 +196,6 @@ impl From<Counts> for Sizes {
 impl From<BackgroundProcess> for Member {
     fn from(BackgroundProcess { pid, group, command }: BackgroundProcess) -> Member {
         Member { pid, process_group: group, command }
-    }
-}
-
-impl From<SpillReport> for Spilled {
-    fn from(SpillReport { written, dropped, error, why }: SpillReport) -> Spilled {
-        let message = |errno| why.unwrap_or_else(|| errno_text(errno));
-        let error = error.map(|errno| SpillError::new(errno, message(errno)));
-        Spilled { path: None, bytes: written, dropped, error }
-    }
-}
-
-impl SpillError {
-    /// The system's error.
-    pub fn new(errno: i32, message: String) -> SpillError {
-        SpillError { code: errno_name(errno), errno, message }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a program that has started the host put into its environment for the host alone, taken out.
 //! `src/command/launchers.ts` says why; what it has, this has.
 
-use crate::environment::is_blank;
+use crate::environment::blank::is_blank;
 use crate::environment::variables::Variables;
 
 /// Takes it out, as if the host had been started without.

@@ -1,6 +1,7 @@
 //! What a command has of environment variables. `src/command/environment.ts` is the same in TypeScript;
 //! one test compares both.
 
+mod blank;
 mod launchers;
 mod variables;
 
@@ -9,6 +10,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::environment::blank::is_blank;
 use crate::environment::launchers::remove_launchers;
 use crate::environment::variables::Variables;
 use crate::refusal::Refusal;
@@ -153,11 +155,6 @@ fn has_password(value: &[u8]) -> bool {
         let end = password.iter().position(ends).unwrap_or(0);
         letter.is_ascii_alphanumeric() && end > 0 && password.get(end) == Some(&b'@')
     })
-}
-
-/// What JavaScript takes for a blank, of one byte.
-fn is_blank(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || byte == 0x0b || byte == 0xa0
 }
 
 #[cfg(test)]
