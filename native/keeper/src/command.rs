@@ -6,12 +6,11 @@ use std::time::{Duration, Instant};
 use forkline_launch::{Image, Launched, Place, Request as Launch, Stack, Step, launch_and_tell};
 use forkline_protocol::{Answer, Descriptors, Exit, Order, Request, Start, members_in_parts, take};
 
-use crate::cradle::tell;
 use crate::ending::Ending;
-use crate::host::Ties;
+use crate::host::{Ties, tell};
 use crate::late::lowering::Lowering;
 use crate::late::victims;
-use crate::looking::{Looking, tell_at_once};
+use crate::looking::{Looking, launch_lines, tell_at_once};
 use crate::members::{Members, kill};
 use crate::outside;
 use crate::proc;
@@ -107,14 +106,6 @@ pub fn run(
     // A command may run for long.
     drop(request.environment);
     command.keep() && !request.follow
-}
-
-/// The arguments of each, as `/proc` tells them.
-pub fn launch_lines(images: &[Image]) -> Vec<Vec<u8>> {
-    let line = |image: &Image| {
-        image.argv.iter().map(|argument| argument.as_bytes_with_nul()).collect::<Vec<_>>().concat()
-    };
-    images.iter().map(line).collect()
 }
 
 impl Command<'_> {

@@ -3,13 +3,12 @@
 mod condition;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Duration;
 
-use forkline_launch::{Attributes, Limit, Stack, Step};
-use forkline_protocol::{Answer, Descriptors, Order, Received, Request, receive_now, send, take};
+use forkline_launch::{Attributes, Limit, Stack};
+use forkline_protocol::{Answer, Descriptors, Order, Received, Request, receive_now, take};
 
 use crate::command;
-use crate::host::{Ties, Waker};
+use crate::host::{Ties, Waker, tell};
 use crate::signals;
 pub use condition::Condition;
 use condition::Score;
@@ -155,50 +154,6 @@ fn is_unwanted(channel: BorrowedFd) -> bool {
     let taken = take(channel, &mut buffer).ok();
     let order = taken.and_then(|length| buffer.get(..length)).and_then(Order::decode);
     taken == Some(0) || matches!(order, Some(Order::End(_)))
-}
-
-/// The kernel may be short of memory for so long: these times a hundredth of a second.
-const TRIES: u32 = 100;
-const AGAIN: Duration = Duration::from_millis(10);
-
-/// Tells the host, in a cradle. A host that is gone need not be told anything; but one that waits for an
-/// answer must not wait for ever: a cradle that can't give it ends, and its keeper sees to what it has left
-/// and says so.
-pub fn tell(ties: Ties, answer: &Answer) {
-    let message = answer.encode();
-    for _ in 0..TRIES {
-        match said(ties, &message) {
-            Ok(()) => return,
-            Err(libc::ENOBUFS | libc::ENOMEM) => std::thread::sleep(AGAIN),
-            Err(_) => break,
-        }
-    }
-    // SAFETY: ends this process, which has nothing to write or to tidy.
-    unsafe { libc::_exit(1) }
-}
-
-/// Waits for a host that is stopped, or has much to read.
-fn said(ties: Ties, message: &[u8]) -> Result<(), i32> {
-    let parting = ties.parting.map(|parting| (parting, libc::POLLIN));
-    let mut gone = 0;
-    loop {
-        let Err(error) = send(ties.channel, [message, b""], &[]) else { return Ok(()) };
-        match error.raw_os_error() {
-            Some(libc::EAGAIN) if gone == 0 => {
-                [_, gone] = signals::wait([Some((ties.channel, libc::POLLOUT)), parting], None);
-            }
-            Some(libc::EAGAIN | libc::EPIPE | libc::ECONNRESET | libc::ENOTCONN) => return Ok(()),
-            errno => return Err(errno.unwrap_or(0)),
-        }
-    }
-}
-
-/// No cradle can be made: whoever waits for this one is told so.
-pub fn refuse(channel: &OwnedFd, errno: i32) {
-    // Else the host would take it for a request that nobody has seen.
-    let _ = take(channel.as_fd(), &mut [0; 16]);
-    let answer = Answer::Failed { step: Step::Clone, errno }.encode();
-    let _ = send(channel.as_fd(), [&answer, b""], &[]);
 }
 
 #[cfg(test)]

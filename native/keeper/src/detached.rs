@@ -4,6 +4,7 @@ mod client;
 mod clients;
 mod crew;
 mod denials;
+mod failure;
 mod input;
 mod output;
 mod record;
@@ -24,14 +25,14 @@ use crate::proc;
 use crate::signals;
 use crate::wait;
 use clients::Clients;
-use crew::{Children, Crew, Seated};
+use crew::Crew;
+use crew::children::Children;
+use crew::seated::Seated;
+use failure::{Failure, descriptors};
 use input::Input;
 use output::Output;
 use record::Record;
 use task::Task;
-
-/// Where it failed, why, and on what; a launch's subject is for the host to tell.
-type Failure = (Step, i32, String);
 
 /// The keeper's work: starts the command in `order`, tells stdout whether it runs, and keeps it to
 /// its end.
@@ -80,10 +81,6 @@ fn report(started: &Result<i32, Failure>) -> io::Result<()> {
     let mut stdout = io::stdout();
     stdout.write_all(&encode_report(started))?;
     stdout.flush()
-}
-
-fn descriptors(subject: &str) -> impl Fn(io::Error) -> Failure {
-    move |error| (Step::Descriptors, error.raw_os_error().unwrap_or(0), subject.to_owned())
 }
 
 fn open_null() -> Result<File, Failure> {

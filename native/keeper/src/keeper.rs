@@ -10,7 +10,7 @@ use forkline_launch::Stack;
 use forkline_protocol::{Call, News, Status, VERSION, receive_now, send};
 
 use crate::command::GRACE_WITHOUT_HOST;
-use crate::cradle::{Condition, Cradle, refuse};
+use crate::cradle::{Condition, Cradle};
 use crate::ending::Ending;
 use crate::host::{self, Parting};
 use crate::members::{Members, kill};
@@ -240,7 +240,7 @@ impl Keeper {
         // SAFETY: there is one thread, so the child has everything that its parent had.
         match unsafe { libc::fork() } {
             -1 => {
-                refuse(&channel, io::Error::last_os_error().raw_os_error().unwrap_or(0));
+                host::refuse(&channel, io::Error::last_os_error().raw_os_error().unwrap_or(0));
                 None
             }
             0 => {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use forkline_launch::Image;
 use forkline_protocol::Member as Told;
 
 use crate::members::{Member, Members};
@@ -72,6 +73,14 @@ impl Looking {
         self.interval = (self.interval * 2).min(LAST);
         None
     }
+}
+
+/// The arguments of each, as `/proc` tells them.
+pub fn launch_lines(images: &[Image]) -> Vec<Vec<u8>> {
+    let line = |image: &Image| {
+        image.argv.iter().map(|argument| argument.as_bytes_with_nul()).collect::<Vec<_>>().concat()
+    };
+    images.iter().map(line).collect()
 }
 
 /// Who is left now, without waiting.

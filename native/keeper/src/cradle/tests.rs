@@ -1,6 +1,6 @@
 use super::*;
 use forkline_launch::limits;
-use forkline_protocol::pair;
+use forkline_protocol::{pair, send};
 
 fn say(channel: &OwnedFd, order: Order) {
     send(channel.as_fd(), [&order.encode(), b""], &[]).unwrap();

@@ -1,8 +1,8 @@
 //! Those of a detached command: who starts them, counts them and ends them is this process, or, in a
 //! sandbox, a cradle.
 
-mod children;
-mod seated;
+pub mod children;
+pub mod seated;
 
 use std::time::{Duration, Instant};
 
@@ -10,8 +10,6 @@ use forkline_protocol::Member;
 
 use crate::detached::denials::Report;
 use crate::wait::Ended;
-pub use children::Children;
-pub use seated::Seated;
 
 /// What has happened to them.
 pub enum Event {

@@ -6,11 +6,10 @@ use forkline_launch::Launched;
 use forkline_protocol::Request;
 
 use super::{Crew, Event};
-use crate::command::launch_lines;
 use crate::detached::denials::Report;
 use crate::ending::Ending;
 use crate::late::lowering::Lowering;
-use crate::looking::Looking;
+use crate::looking::{Looking, launch_lines};
 use crate::members::{Members, kill};
 use crate::wait::{self, Change, Family};
 

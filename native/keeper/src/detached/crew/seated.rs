@@ -8,8 +8,8 @@ use forkline_launch::Step;
 use forkline_protocol::{Answer, Descriptors, Exit, Member, Order, Request, receive, send, take};
 
 use super::{Crew, Event};
-use crate::detached::Failure;
 use crate::detached::denials::{Denials, Report};
+use crate::detached::failure::Failure;
 use crate::signals;
 use crate::wait::Ended;
 
