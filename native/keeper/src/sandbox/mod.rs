@@ -40,14 +40,12 @@ use filter::Rules;
 use kept::Standing;
 use landlock::Ruleset;
 use namespaces::{Inside, Outside, Side};
-use plan::{Access, Plan, Require};
+use plan::{Access, OWN, Plan, Require};
 use report::{By, Enforced, Line, Refusal};
 use warden::Charge;
 use watchers::cover;
 use watchers::refresher::{self, Refresher};
 
-/// Directories that are the sandbox's own.
-const OWN: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/dev/shm"];
 /// Those of the host that anybody may write to; and devices.
 const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 const DEVICES: [&str; 8] = [

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 
 use crate::sandbox::place;
 
+/// Directories that are the sandbox's own, unless its plan shares the host's.
+pub const OWN: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/dev/shm"];
+
 /// How a sandbox is to be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
@@ -98,6 +101,11 @@ impl Plan {
             self.hidden_names.push(rule.path.clone());
         }
         self.rules.push(rule);
+    }
+
+    /// The directories that are the sandbox's own.
+    pub fn own_directories(&self) -> &'static [&'static str] {
+        if self.shared_tmp { &[] } else { &OWN }
     }
 
     /// The paths of a kind.

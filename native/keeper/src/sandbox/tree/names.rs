@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::sandbox::OWN;
 use crate::sandbox::plan::{Access, Plan, Rule};
 use crate::sandbox::tree::walk::{Placeholder, Walk};
 
@@ -81,13 +80,16 @@ struct Context<'a> {
 
 impl Context<'_> {
     fn new<'a>(plan: &'a Plan, mounts: &'a [PathBuf]) -> Context<'a> {
-        let own: &[&str] = if plan.shared_tmp { &[] } else { &OWN };
         let mounts = mounts.iter().map(PathBuf::as_path);
         Context {
             plan,
             mounts: mounts.filter(|path| path.parent().is_some() && !is_system(path)).collect(),
             home: plan.home.as_ref().and_then(|home| home.canonicalize().ok()),
-            own: own.iter().filter_map(|path| fs::canonicalize(path).ok()).collect(),
+            own: plan
+                .own_directories()
+                .iter()
+                .filter_map(|path| fs::canonicalize(path).ok())
+                .collect(),
         }
     }
 

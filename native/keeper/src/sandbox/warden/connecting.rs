@@ -3,13 +3,16 @@
 //! The address is copied, the socket is the caller's own, and a path is opened once: what is looked at
 //! is what is connected to, whatever the caller changes meanwhile.
 
+use std::fs;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use crate::sandbox::denied;
-use crate::sandbox::notices::Notice;
-use crate::sandbox::warden::Warden;
+use crate::sandbox::notices::{Listener, Notice};
+use crate::sandbox::plan::{Access, Plan};
 use crate::sandbox::warden::caller::{Caller, path_of};
 use crate::sandbox::warden::owners;
 
@@ -19,37 +22,116 @@ const FAMILY: usize = 2;
 /// The port of servers of names.
 const NAMES: u16 = 53;
 
-/// Connects the caller's socket as he asks, unless it is to a socket of others. An errno is for him.
-pub fn connect(warden: &Warden, notice: &Notice) -> Result<(), i32> {
-    let [socket, address, length, ..] = notice.arguments;
-    let caller = Caller::of(notice.pid as i32)?;
-    let address = caller.read(address, (length as u32 as usize).min(LONGEST))?;
-    let socket = caller.descriptor(socket as i32)?;
-    if !warden.listener.stands(notice) {
-        return Err(libc::EINTR);
-    }
-    let is_unix = option(&socket, libc::SO_DOMAIN)? == libc::AF_UNIX;
-    match address.split_at_checked(FAMILY) {
-        Some((family, name)) if is_unix && family == (libc::AF_UNIX as u16).to_ne_bytes() => {
-            connect_by_name(warden, &caller, &socket, name)
+/// Whom sockets may be connected to: the same for all who ask.
+pub struct Reach {
+    /// The file systems that the sandbox has to itself.
+    own_devices: Vec<u64>,
+    /// Sockets of others that may be connected to.
+    allowed: Vec<PathBuf>,
+    /// Whether abstract sockets are the sandbox's own.
+    has_own_network: bool,
+    /// Whether there is nothing but the loopback, by no way.
+    has_no_network: bool,
+}
+
+/// Tells that a process was denied something.
+type TellDenied<'a> = &'a dyn Fn(i32, String);
+
+impl Reach {
+    /// Of a resolved plan.
+    pub fn of(plan: &Plan) -> Reach {
+        Reach {
+            own_devices: own_devices(plan),
+            allowed: plan.paths(Access::Socket).map(Path::to_owned).collect(),
+            has_own_network: !plan.network,
+            has_no_network: !plan.network && plan.proxy.is_none(),
         }
-        _ => {
-            let result = caller.act(|| connect_to(&socket, &address));
-            if result == Err(libc::ENETUNREACH) && warden.has_no_network {
-                tell_unreachable(warden, &caller, &socket, &address);
+    }
+
+    /// Connects the caller's socket as he asks, unless it is to a socket of others. An errno is for him.
+    pub fn connect(
+        &self,
+        listener: &Listener,
+        notice: &Notice,
+        tell_denied: TellDenied,
+    ) -> Result<(), i32> {
+        let [socket, address, length, ..] = notice.arguments;
+        let caller = Caller::of(notice.pid as i32)?;
+        let address = caller.read(address, (length as u32 as usize).min(LONGEST))?;
+        let socket = caller.descriptor(socket as i32)?;
+        if !listener.stands(notice) {
+            return Err(libc::EINTR);
+        }
+        let is_unix = option(&socket, libc::SO_DOMAIN)? == libc::AF_UNIX;
+        match address.split_at_checked(FAMILY) {
+            Some((family, name)) if is_unix && family == (libc::AF_UNIX as u16).to_ne_bytes() => {
+                self.connect_by_name(&caller, &socket, name, tell_denied)
             }
-            result
+            _ => {
+                let result = caller.act(|| connect_to(&socket, &address));
+                if result == Err(libc::ENETUNREACH) && self.has_no_network {
+                    tell_unreachable(&caller, &socket, &address, tell_denied);
+                }
+                result
+            }
         }
     }
+
+    fn connect_by_name(
+        &self,
+        caller: &Caller,
+        socket: &OwnedFd,
+        name: &[u8],
+        tell_denied: TellDenied,
+    ) -> Result<(), i32> {
+        let path = name.split(|byte| *byte == 0).next().unwrap_or_default();
+        if path.is_empty() {
+            let is_own = self.has_own_network || owners::have_bound_name(name);
+            // As to one that nobody has.
+            return if is_own {
+                caller.act(|| connect_to(socket, &unix(name)))
+            } else {
+                Err(libc::ECONNREFUSED)
+            };
+        }
+        let place = caller.place(path)?;
+        let file = caller.act(|| place.open())?;
+        if !self.may_connect(&file)? {
+            let told = path_of(&file).unwrap_or_default();
+            tell_denied(caller.pid, denied::connection(&told.to_string_lossy()));
+            return Err(libc::EACCES);
+        }
+        let place = format!("self/fd/{}\0", file.as_raw_fd());
+        caller.act(|| connect_to(socket, &unix(place.as_bytes())))
+    }
+
+    fn may_connect(&self, file: &OwnedFd) -> Result<bool, i32> {
+        let status = owners::status(file).map_err(|error| errno(&error))?;
+        if status.st_mode & libc::S_IFMT != libc::S_IFSOCK {
+            return Err(libc::ECONNREFUSED);
+        }
+        Ok(self.own_devices.contains(&status.st_dev)
+            || path_of(file).is_ok_and(|path| self.allowed.contains(&path))
+            || owners::have_bound_file(&status))
+    }
+}
+
+/// Those of the temporary directories, unless something of the host's has been put in the place of one.
+fn own_devices(plan: &Plan) -> Vec<u64> {
+    let is_own = |path: &PathBuf| !plan.rules.iter().any(|rule| path.starts_with(&rule.path));
+    let paths =
+        plan.own_directories().iter().filter_map(|path| fs::canonicalize(path).ok()).filter(is_own);
+    let places = paths.filter_map(|path| fs::metadata(path).ok()).filter(fs::Metadata::is_dir);
+    places.map(|place| place.dev()).collect()
 }
 
 /// Whom there is no way to. Of those for datagrams only a server of names counts: by the others programs
 /// find out which address is theirs.
-fn tell_unreachable(warden: &Warden, caller: &Caller, socket: &OwnedFd, address: &[u8]) {
+fn tell_unreachable(caller: &Caller, socket: &OwnedFd, address: &[u8], tell_denied: TellDenied) {
     let is_stream = option(socket, libc::SO_TYPE) == Ok(libc::SOCK_STREAM);
     let target = internet(address).filter(|target| is_stream || target.port() == NAMES);
     if let Some(target) = target {
-        warden.tell_denied(caller.pid, denied::connection(&target.to_string()));
+        tell_denied(caller.pid, denied::connection(&target.to_string()));
     }
 }
 
@@ -75,43 +157,6 @@ pub fn muted(kind: i32, protocol: i32) -> Result<OwnedFd, i32> {
         done(libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR))?;
         Ok(socket)
     }
-}
-
-fn connect_by_name(
-    warden: &Warden,
-    caller: &Caller,
-    socket: &OwnedFd,
-    name: &[u8],
-) -> Result<(), i32> {
-    let path = name.split(|byte| *byte == 0).next().unwrap_or_default();
-    if path.is_empty() {
-        let is_own = warden.has_own_network || owners::have_bound_name(name);
-        // As to one that nobody has.
-        return if is_own {
-            caller.act(|| connect_to(socket, &unix(name)))
-        } else {
-            Err(libc::ECONNREFUSED)
-        };
-    }
-    let place = caller.place(path)?;
-    let file = caller.act(|| place.open())?;
-    if !may_connect(warden, &file)? {
-        let told = path_of(&file).unwrap_or_default();
-        warden.tell_denied(caller.pid, denied::connection(&told.to_string_lossy()));
-        return Err(libc::EACCES);
-    }
-    let place = format!("self/fd/{}\0", file.as_raw_fd());
-    caller.act(|| connect_to(socket, &unix(place.as_bytes())))
-}
-
-fn may_connect(warden: &Warden, file: &OwnedFd) -> Result<bool, i32> {
-    let status = owners::status(file).map_err(|error| errno(&error))?;
-    if status.st_mode & libc::S_IFMT != libc::S_IFSOCK {
-        return Err(libc::ECONNREFUSED);
-    }
-    Ok(warden.own_devices.contains(&status.st_dev)
-        || path_of(file).is_ok_and(|path| warden.allowed.contains(&path))
-        || owners::have_bound_file(&status))
 }
 
 fn unix(name: &[u8]) -> Vec<u8> {

@@ -11,11 +11,8 @@ mod lines;
 mod owners;
 mod person;
 
-use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 use std::process::exit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,13 +21,13 @@ use std::thread;
 use forkline_protocol::{News, send};
 
 use crate::outside;
-use crate::sandbox::OWN;
 use crate::sandbox::calls::Asked;
 use crate::sandbox::denied;
 use crate::sandbox::namespaces::Given;
 use crate::sandbox::notices::{Listener, Notice};
-use crate::sandbox::plan::{Access, Plan};
+use crate::sandbox::plan::Plan;
 use crate::sandbox::privileges;
+use connecting::Reach;
 use gate::Gate;
 use lines::Lines;
 
@@ -40,18 +37,11 @@ const MOST_IDLE: usize = 4;
 const MOST: usize = 512;
 
 /// What is the same for all who ask.
-pub struct Warden {
-    pub listener: Listener,
+struct Warden {
+    listener: Listener,
     /// By its number outside.
     keeper: i32,
-    /// The file systems that the sandbox has to itself.
-    pub own_devices: Vec<u64>,
-    /// Sockets of others that may be connected to.
-    pub allowed: Vec<PathBuf>,
-    /// Whether abstract sockets are the sandbox's own.
-    pub has_own_network: bool,
-    /// Whether there is nothing but the loopback, by no way.
-    pub has_no_network: bool,
+    reach: Reach,
     gate: Gate,
     lifeline: OwnedFd,
     /// To whom else something is told.
@@ -134,26 +124,13 @@ fn join(charge: &Charge) -> io::Result<()> {
     Ok(())
 }
 
-/// Those of the temporary directories, unless something of the host's has been put in the place of one.
-fn own_devices(plan: &Plan) -> Vec<u64> {
-    let own: &[&str] = if plan.shared_tmp { &[] } else { &OWN };
-    let is_own = |path: &PathBuf| !plan.rules.iter().any(|rule| path.starts_with(&rule.path));
-    let paths = own.iter().filter_map(|path| fs::canonicalize(path).ok()).filter(is_own);
-    let places = paths.filter_map(|path| fs::metadata(path).ok()).filter(fs::Metadata::is_dir);
-    places.map(|place| place.dev()).collect()
-}
-
 impl Warden {
     fn new(charge: &Charge, lifeline: OwnedFd, given: Given) -> Warden {
-        let plan = charge.plan.resolved();
         Warden {
             listener: Listener::new(given.listener),
             gate: Gate::new(given.git),
             keeper: charge.keeper,
-            own_devices: own_devices(&plan),
-            allowed: plan.paths(Access::Socket).map(Path::to_owned).collect(),
-            has_own_network: !plan.network,
-            has_no_network: !plan.network && plan.proxy.is_none(),
+            reach: Reach::of(&charge.plan.resolved()),
             lifeline,
             lines: Lines::new(given.lines),
             idle: AtomicUsize::new(0),
@@ -211,7 +188,8 @@ impl Warden {
         let [first, second, ..] = notice.arguments;
         match Asked::of(notice.architecture, notice.number) {
             Asked::Connect => {
-                let result = connecting::connect(self, notice);
+                let tell_denied = |pid, what| self.tell_denied(pid, what);
+                let result = self.reach.connect(&self.listener, notice, &tell_denied);
                 self.listener.answer(notice, result);
             }
             Asked::Name(naming) => self.gate.answer(&self.listener, notice, naming),
@@ -237,7 +215,7 @@ impl Warden {
     }
 
     /// Tells the host, or whoever it may leave the command of this process to, what that was denied.
-    pub fn tell_denied(&self, pid: i32, what: String) {
+    fn tell_denied(&self, pid: i32, what: String) {
         let Some(cradle) = outside::child_above(pid, self.keeper) else { return };
         if !self.lines.tell(cradle, &what) {
             let news = News::Denied(cradle, what);

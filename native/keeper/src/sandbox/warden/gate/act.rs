@@ -1,14 +1,15 @@
 //! What is done for a caller, with his rights, by the directory that has the name.
 
 use std::ffi::{CString, OsStr};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::sandbox::place;
 use crate::sandbox::warden::caller::Caller;
+use crate::sandbox::warden::gate::found::Found;
 use crate::sandbox::warden::gate::request::Deed;
-use crate::sandbox::warden::gate::{Found, last};
 
 /// Opens a file to be written to. What is no file is not opened: it could have its opener wait.
 pub fn open(caller: &Caller, found: &Found, flags: i32, mode: u32) -> Result<OwnedFd, i32> {
@@ -89,4 +90,8 @@ pub fn join(caller: &Caller, from: &Found, to: &Found, deed: &Deed) -> Result<()
 
 fn done(result: i64) -> Result<(), i32> {
     if result == 0 { Ok(()) } else { Err(last()) }
+}
+
+fn last() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(libc::EACCES)
 }

@@ -6,11 +6,11 @@
 //! more than he may do by himself.
 
 mod act;
+mod found;
 mod names;
 mod request;
 
 use std::ffi::{CString, OsStr};
-use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -19,29 +19,13 @@ use crate::sandbox::calls::Naming;
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::place;
 use crate::sandbox::warden::caller::{Caller, link_of, path_of};
+use found::{Found, Root};
 use names::{Names, Touch};
 use request::{Deed, Named, Request};
 
 /// What is done for those in the sandbox.
 pub struct Gate {
     roots: Vec<Root>,
-}
-
-/// A directory of git's.
-struct Root {
-    /// Where it is seen.
-    path: PathBuf,
-    /// Where it can be written to.
-    tree: OwnedFd,
-    names: Names,
-}
-
-/// Something in such a directory, by the directory that has it.
-struct Found<'a> {
-    root: &'a Root,
-    directory: OwnedFd,
-    name: CString,
-    touch: Touch,
 }
 
 /// What becomes of a call.
@@ -169,10 +153,6 @@ fn two(caller: &Caller, from: &Found, to: &Found, deed: &Deed) -> Result<(), i32
         return Err(libc::EROFS);
     }
     act::join(caller, from, to, deed)
-}
-
-fn last() -> i32 {
-    io::Error::last_os_error().raw_os_error().unwrap_or(libc::EACCES)
 }
 
 #[cfg(test)]
