@@ -1,9 +1,9 @@
 //! `forkline serve --stdio` without Node: the far side of a byte stream, in one file that needs nothing of
 //! the machine it runs on. It has `run()` and `spawn()`, and the keeper that those take.
 
+mod call_error;
 mod command;
 mod environment;
-mod refusal;
 mod serve;
 mod wire;
 

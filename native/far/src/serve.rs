@@ -18,10 +18,10 @@ use rustix::stdio::dup2_stdout;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::command::{Place, Wanted, begin};
-use crate::refusal::Refusal;
+use crate::call_error::CallError;
+use crate::command::{Session, Wanted, begin};
 use crate::wire::frames::{Fault, Parser};
-use crate::wire::{Line, Taken};
+use crate::wire::{Connection, Taken};
 
 /// What is said over a line; `src/remote/wire/protocol.ts` has the same number.
 const PROTOCOL: u64 = 1;
@@ -44,7 +44,7 @@ const GRACE: Duration = Duration::from_millis(5000);
 /// How a call is refused.
 #[derive(Serialize)]
 struct Refused {
-    error: Refusal,
+    error: CallError,
 }
 
 /// Serves the client until it goes, or this process is told to end.
@@ -65,12 +65,12 @@ fn start() -> io::Result<ExitCode> {
     let ending = ending::prepare()?;
     let engine = Engine::start(own_program(), Box::new(tell_of_keeper), Box::new(|_, _, _| {}));
     let engine = engine.map_err(io::Error::other)?;
-    let (line, owner) = (Line::new(MAX_BYTES), engine.owner());
-    let place = Arc::new(Place { line, engine, owner });
-    greet(&place.line)?;
-    let (writer, reader, gone) = (place.clone(), place.clone(), ending.clone());
+    let (connection, owner) = (Connection::new(MAX_BYTES), engine.owner());
+    let session = Arc::new(Session { connection, engine, owner });
+    greet(&session.connection)?;
+    let (writer, reader, gone) = (session.clone(), session.clone(), ending.clone());
     let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
-    thread("forkline-write").spawn(move || writer.line.run(write))?;
+    thread("forkline-write").spawn(move || writer.connection.run(write))?;
     thread("forkline-read").spawn(move || {
         if let Err(fault) = read(&reader) {
             eprintln!("forkline-far: the client can't be understood: {fault}");
@@ -78,13 +78,13 @@ fn start() -> io::Result<ExitCode> {
         gone.end(0);
     })?;
     let code = ending.wait();
-    end(&place);
+    end(&session);
     Ok(ExitCode::from(code))
 }
 
-fn greet(line: &Line) -> io::Result<()> {
+fn greet(connection: &Connection) -> io::Result<()> {
     write(PREAMBLE)?;
-    line.hello(&serde_json::json!({
+    connection.hello(&serde_json::json!({
         "protocol": PROTOCOL,
         "version": env!("CARGO_PKG_VERSION"),
         "maxBytes": MAX_BYTES,
@@ -94,15 +94,15 @@ fn greet(line: &Line) -> io::Result<()> {
 }
 
 /// Ends all that the client has started, and waits until nothing is left of it.
-fn end(place: &Place) {
+fn end(session: &Session) {
     // Nothing is told of what ends because of that: the client sees that the line is closed.
-    place.line.close();
+    session.connection.close();
     if let Ok(null) = File::options().write(true).open("/dev/null") {
         let _ = dup2_stdout(null);
     }
     let (done, over) = mpsc::channel();
     let told = Box::new(move || drop(done));
-    place.engine.dispose(&place.owner, GRACE, told);
+    session.engine.dispose(&session.owner, GRACE, told);
     // Said by leaving.
     let _: Result<(), _> = over.recv();
 }
@@ -142,7 +142,7 @@ fn wait(stream: BorrowedFd, until: PollFlags) {
 }
 
 /// Hears what the client says until it goes.
-fn read(place: &Arc<Place>) -> Result<(), Fault> {
+fn read(session: &Arc<Session>) -> Result<(), Fault> {
     let input = stdin();
     let mut buffer = vec![0; 64 * 1024];
     let mut parser = Parser::default();
@@ -159,12 +159,12 @@ fn read(place: &Arc<Place>) -> Result<(), Fault> {
         };
         parser.push(buffer.get(..count).unwrap_or_default());
         while let Some(frame) = parser.next()? {
-            act(place, place.line.take(frame)?)?;
+            act(session, session.connection.take(frame)?)?;
         }
     }
 }
 
-fn act(place: &Arc<Place>, taken: Taken) -> Result<(), Fault> {
+fn act(session: &Arc<Session>, taken: Taken) -> Result<(), Fault> {
     match taken {
         Taken::Nothing => {}
         Taken::Hello(body) => {
@@ -174,8 +174,8 @@ fn act(place: &Arc<Place>, taken: Taken) -> Result<(), Fault> {
             }
         }
         Taken::Opened(call, body) => {
-            if let Err(error) = open(place, call, body) {
-                place.line.finish(call, &Refused { error });
+            if let Err(error) = open(session, call, body) {
+                session.connection.finish(call, &Refused { error });
             }
         }
         Taken::Message(events, body) => events.message(body),
@@ -185,21 +185,21 @@ fn act(place: &Arc<Place>, taken: Taken) -> Result<(), Fault> {
     Ok(())
 }
 
-fn open(place: &Arc<Place>, call: u32, body: Option<Vec<u8>>) -> Result<(), Refusal> {
+fn open(session: &Arc<Session>, call: u32, body: Option<Vec<u8>>) -> Result<(), CallError> {
     let busy = "Too much is on its way here; nothing was started.";
-    let body = body.ok_or_else(|| Refusal::busy(busy))?;
-    if place.line.load() > MAX_CALLS {
+    let body = body.ok_or_else(|| CallError::busy(busy))?;
+    if session.connection.load() > MAX_CALLS {
         let busy = format!("{MAX_CALLS} calls are under way; nothing was started.");
-        return Err(Refusal::busy(busy));
+        return Err(CallError::busy(busy));
     }
     let wanted = serde_json::from_slice(&body).map_err(|error| {
         // Half of a character is the one thing that a client can say and that is no text here.
         let expected = if error.is_syntax() { "text without lone surrogates" } else { "a command" };
-        Refusal::input(format!("options: expected {expected}, got {error}"))
+        CallError::input(format!("options: expected {expected}, got {error}"))
     })?;
     match wanted {
-        Wanted::Command(open) => begin(place, call, &open),
-        Wanted::Tool => Err(Refusal::input(
+        Wanted::Command(open) => begin(session, call, &open),
+        Wanted::Tool => Err(CallError::input(
             "createBashTool: expected a far side with Node, got forkline-far, which has run() and spawn()",
         )),
     }

@@ -5,16 +5,16 @@ use std::time::Duration;
 use forkline_engine::{Signal, Size, Snapshot};
 use serde_json::Value;
 
-use crate::command::Command;
+use crate::command::ClientCommand;
 use crate::command::names::signal_number;
 use crate::command::options::milliseconds;
-use crate::command::told::{Answer, Said};
+use crate::command::told::{QueryResult, Said};
 use crate::wire::call::Events;
 
 /// The last of the output of a command that nobody listens to is told so often.
 const TAIL: Duration = Duration::from_secs(1);
 
-impl Events for Command {
+impl Events for ClientCommand {
     fn message(&self, body: Value) {
         let number = |name: &str| body.get(name).and_then(Value::as_u64).unwrap_or(0);
         if body.get("ask").is_some() {
@@ -66,22 +66,25 @@ impl Events for Command {
             self.say(&Said::Started { started: pid });
         }
         if !self.0.is_listened_to {
-            self.line().wake(self.0.call, TAIL);
+            self.connection().wake(self.0.call, TAIL);
         }
     }
 }
 
-impl Command {
+impl ClientCommand {
     fn question(&self, ask: u64, body: &Value) {
         let command = self.clone();
         let answer = move |value| command.say(&Said::Answer { answer: ask, value });
         let (engine, id) = (self.engine(), self.id());
         match body.get("what").and_then(Value::as_str) {
             Some("snapshot") => {
-                engine.snapshot(id, Box::new(move |captures| answer(Answer::captures(captures))));
+                engine.snapshot(
+                    id,
+                    Box::new(move |captures| answer(QueryResult::captures(captures))),
+                );
             }
             Some("members") => {
-                engine.members(id, Box::new(move |members| answer(Answer::members(members))));
+                engine.members(id, Box::new(move |members| answer(QueryResult::members(members))));
             }
             Some("signal") => {
                 let name = body.get("signal").and_then(Value::as_str).unwrap_or_default();
@@ -90,16 +93,16 @@ impl Command {
                         let signalled = self.clone();
                         self.0.state.lock().signals += 1;
                         let sent = move |sent| {
-                            answer(Answer::Sent(sent));
+                            answer(QueryResult::Sent(sent));
                             signalled.0.state.lock().signals -= 1;
                             signalled.conclude();
                         };
                         engine.signal(id, signal, Box::new(sent));
                     }
-                    None => answer(Answer::Sent(false)),
+                    None => answer(QueryResult::Sent(false)),
                 }
             }
-            _ => answer(Answer::Nothing),
+            _ => answer(QueryResult::Nothing),
         }
     }
 
@@ -111,10 +114,10 @@ impl Command {
             let Some(captures) = captures else { return };
             let total = captures.iter().map(|captured| captured.total.bytes).sum();
             let told = std::mem::replace(&mut command.0.state.lock().told_bytes, total);
-            if total > told && !command.line().has_waiting(command.0.call) {
+            if total > told && !command.connection().has_waiting(command.0.call) {
                 command.say(&Said::tail(&captures));
             }
-            command.line().wake(command.0.call, TAIL);
+            command.connection().wake(command.0.call, TAIL);
         };
         self.engine().snapshot(self.id(), Box::new(tell));
     }

@@ -19,23 +19,23 @@ use forkline_engine::{
 };
 use parking_lot::Mutex;
 
+use crate::call_error::CallError;
 use crate::command::after::{LimitsReport, SpillFile};
 use crate::command::chunks::pieces;
 use crate::command::names::errno_name;
 use crate::command::open::Open;
 pub use crate::command::open::Wanted;
 use crate::command::options::prepare;
-use crate::command::told::{End, Said};
-use crate::refusal::Refusal;
-use crate::wire::Line;
+use crate::command::told::{CommandEnd, Said};
+use crate::wire::Connection;
 
 /// A command that runs for so long is told to have started.
 const STARTED: Duration = Duration::from_millis(20);
 
 /// Where commands run, and whose they are.
-pub struct Place {
+pub struct Session {
     /// The line to the client.
-    pub line: Line,
+    pub connection: Connection,
     /// The engine of this process.
     pub engine: Engine,
     /// Of all that the client starts.
@@ -44,11 +44,11 @@ pub struct Place {
 
 /// A command under way.
 #[derive(Clone)]
-struct Command(Arc<Running>);
+struct ClientCommand(Arc<Running>);
 
 struct Running {
     call: u32,
-    place: Arc<Place>,
+    session: Arc<Session>,
     tells_start: bool,
     is_listened_to: bool,
     /// The file for the whole output.
@@ -57,11 +57,11 @@ struct Running {
     writer: Option<SpillFile>,
     /// By what its limits are kept, if it has some.
     limits: Option<LimitsReport>,
-    state: Mutex<State>,
+    state: Mutex<CommandState>,
 }
 
 #[derive(Default)]
-struct State {
+struct CommandState {
     handle: Option<Handle>,
     pid: i32,
     /// Whether it has started, or come to nothing: only then its input can be written.
@@ -80,12 +80,12 @@ struct State {
 }
 
 /// Starts a command for the client.
-pub fn begin(place: &Arc<Place>, call: u32, open: &Open) -> Result<(), Refusal> {
+pub fn begin(session: &Arc<Session>, call: u32, open: &Open) -> Result<(), CallError> {
     let prepared = prepare(open)?;
     let spill = prepared.spill.as_ref();
     let running = Running {
         call,
-        place: place.clone(),
+        session: session.clone(),
         tells_start: open.tells_start,
         is_listened_to: open.listen.is_some(),
         spill: spill.map(|spill| spill.path.clone()),
@@ -95,21 +95,21 @@ pub fn begin(place: &Arc<Place>, call: u32, open: &Open) -> Result<(), Refusal> 
         limits: prepared.cpu.map(|_| LimitsReport::CPU),
         state: Mutex::default(),
     };
-    let command = Command(Arc::new(running));
-    place.line.attend(call, Arc::new(command.clone()));
+    let command = ClientCommand(Arc::new(running));
+    session.connection.attend(call, Arc::new(command.clone()));
     // Whoever is told of it waits until it is known by what number.
     let mut state = command.0.state.lock();
-    state.handle = Some(place.engine.run(prepared, &place.owner, Arc::new(command.clone())));
+    state.handle = Some(session.engine.run(prepared, &session.owner, Arc::new(command.clone())));
     Ok(())
 }
 
-impl Command {
+impl ClientCommand {
     fn engine(&self) -> &Engine {
-        &self.0.place.engine
+        &self.0.session.engine
     }
 
-    fn line(&self) -> &Line {
-        &self.0.place.line
+    fn connection(&self) -> &Connection {
+        &self.0.session.connection
     }
 
     fn id(&self) -> u64 {
@@ -117,11 +117,11 @@ impl Command {
     }
 
     fn say(&self, said: &Said) {
-        self.line().say(self.0.call, said);
+        self.connection().say(self.0.call, said);
     }
 
-    fn finish(&self, end: &End) {
-        self.line().finish(self.0.call, end);
+    fn finish(&self, end: &CommandEnd) {
+        self.connection().finish(self.0.call, end);
     }
 
     /// Its input can be written, or never will be.
@@ -142,10 +142,10 @@ impl Command {
         let written = move |result: Result<(), Errno>| {
             let error = result.err().map(|errno| {
                 let errno = errno.raw_os_error();
-                Refusal::system(&errno_name(errno), errno, &errno_text(errno))
+                CallError::system(&errno_name(errno), errno, &errno_text(errno))
             });
             command.say(&Said::Wrote { wrote: error.is_none(), error });
-            command.line().consumed(command.0.call, size);
+            command.connection().consumed(command.0.call, size);
         };
         self.engine().write(self.id(), bytes, Box::new(written));
     }
@@ -161,20 +161,24 @@ impl Command {
         let is_own = self.0.writer.as_ref().is_none_or(SpillFile::close);
         let limits = self.0.limits;
         if outcome.spill.is_none() && !after::was_killed(&outcome) {
-            return self.finish(&End::ran(*outcome, after::unchecked(limits)));
+            return self.finish(&CommandEnd::ran(*outcome, after::unchecked(limits)));
         }
         let command = self.clone();
         let look = move || {
             let checked = after::check(&outcome, command.0.spill.as_deref(), is_own, limits);
-            command.finish(&End::ran(*outcome, checked));
+            command.finish(&CommandEnd::ran(*outcome, checked));
         };
         if let Err(error) = std::thread::Builder::new().spawn(look) {
-            self.finish(&End::Error(Refusal::system("EAGAIN", libc::EAGAIN, &error.to_string())));
+            self.finish(&CommandEnd::Error(CallError::system(
+                "EAGAIN",
+                libc::EAGAIN,
+                &error.to_string(),
+            )));
         }
     }
 }
 
-impl Sink for Command {
+impl Sink for ClientCommand {
     fn started(&self, pid: i32) {
         self.0.state.lock().pid = pid;
         self.open_input();
@@ -182,7 +186,7 @@ impl Sink for Command {
             self.say(&Said::Started { started: pid });
         }
         // Most commands are over before that is of use to anybody.
-        self.line().wake(self.0.call, STARTED);
+        self.connection().wake(self.0.call, STARTED);
     }
 
     fn output(&self, label: Label, chunks: Vec<Chunk>) {
@@ -193,7 +197,7 @@ impl Sink for Command {
                 Data::Bytes(bytes) => (bytes, false),
             };
             for piece in pieces(label, &bytes, is_text, dropped) {
-                self.line().send(self.0.call, piece);
+                self.connection().send(self.0.call, piece);
             }
         }
     }
@@ -208,8 +212,8 @@ impl Sink for Command {
                 self.0.state.lock().outcome = Some(outcome);
                 self.conclude();
             }
-            Ended::NeverStarted => self.finish(&End::NeverStarted(true)),
-            Ended::Failed(error) => self.finish(&End::failed(&error)),
+            Ended::NeverStarted => self.finish(&CommandEnd::NeverStarted(true)),
+            Ended::Failed(error) => self.finish(&CommandEnd::failed(&error)),
         }
     }
 }

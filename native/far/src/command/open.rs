@@ -27,7 +27,7 @@ pub struct Open {
     /// Bytes to read come over the line.
     pub has_input: bool,
     /// Whether and how its output is delivered while it runs.
-    pub listen: Option<Form>,
+    pub listen: Option<DeliveryForm>,
     /// Whether it waits for a slow listener.
     pub pause: bool,
 }
@@ -45,7 +45,7 @@ pub enum CommandLine {
 /// In which form output is delivered.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Form {
+pub enum DeliveryForm {
     /// Whole characters.
     Text,
     /// As it was written.

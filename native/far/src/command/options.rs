@@ -12,10 +12,10 @@ use forkline_engine::{
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
+use crate::call_error::CallError;
 use crate::command::open::{self, CommandLine, Open};
 use crate::command::paths::absolute;
 use crate::environment::{self, Policy};
-use crate::refusal::Refusal;
 
 type Options = Map<String, Value>;
 
@@ -46,7 +46,7 @@ const MOST_KEPT_BYTES: u64 = 256 * 1024 * 1024;
 const GRACE: Duration = Duration::from_millis(5000);
 
 /// The command, with all that it needs.
-pub fn prepare(open: &Open) -> Result<Command, Refusal> {
+pub fn prepare(open: &Open) -> Result<Command, CallError> {
     let options = known(&open.options)?;
     refuse(&options)?;
     let terminal = terminal(&options)?;
@@ -88,8 +88,8 @@ pub fn prepare(open: &Open) -> Result<Command, Refusal> {
         listen: open.listen.map(|form| Listen {
             overflow: if open.pause { Overflow::Pause } else { Overflow::DropMiddle },
             form: match form {
-                open::Form::Text => Form::Text,
-                open::Form::Bytes => Form::Bytes,
+                open::DeliveryForm::Text => Form::Text,
+                open::DeliveryForm::Bytes => Form::Bytes,
             },
         }),
         spill: options.get("spill").map(spill).transpose()?,
@@ -105,46 +105,46 @@ pub fn milliseconds(count: f64) -> Duration {
 }
 
 /// Without what is `null`, which is not given.
-fn known(given: &Options) -> Result<Options, Refusal> {
+fn known(given: &Options) -> Result<Options, CallError> {
     let given = given.iter().filter(|(_, value)| !value.is_null());
     let each = given.map(|(name, value)| {
         if NAMES.contains(&name.as_str()) {
             return Ok((name.clone(), value.clone()));
         }
         let known = NAMES.join(", ");
-        Err(Refusal::input(format!("{name}: not known at the far side, expected one of {known}")))
+        Err(CallError::input(format!("{name}: not known at the far side, expected one of {known}")))
     });
     each.collect()
 }
 
 /// What takes forkline itself.
-fn refuse(options: &Options) -> Result<(), Refusal> {
+fn refuse(options: &Options) -> Result<(), CallError> {
     const HERE: &str = "at a far side without Node";
     if let Some(sandbox) = options.get("sandbox").filter(|one| **one != "danger-full-access") {
         let expected = format!("'danger-full-access' or nothing {HERE}, which makes no sandbox");
-        return Err(Refusal::option("sandbox", &expected, sandbox));
+        return Err(CallError::option("sandbox", &expected, sandbox));
     }
     for name in ["memoryBytes", "processes"] {
         let given = options.get("limits").and_then(|limits| limits.get(name));
         if let Some(given) = given.filter(|given| !given.is_null()) {
             let expected = format!("nothing {HERE}, which makes no control groups");
-            return Err(Refusal::option(&format!("limits.{name}"), &expected, given));
+            return Err(CallError::option(&format!("limits.{name}"), &expected, given));
         }
     }
     let Some(encoding) = options.get("encoding") else { return Ok(()) };
     let label = encoding.as_str().map(|label| label.trim().to_ascii_lowercase());
     match label.as_deref() {
         Some("utf-8" | "utf8") => Ok(()),
-        _ => Err(Refusal::option("encoding", &format!("'utf-8' {HERE}"), encoding)),
+        _ => Err(CallError::option("encoding", &format!("'utf-8' {HERE}"), encoding)),
     }
 }
 
 /// Words are each ended by NUL, so that neither they nor a text may have one.
-fn text(line: &CommandLine) -> Result<Vec<u8>, Refusal> {
+fn text(line: &CommandLine) -> Result<Vec<u8>, CallError> {
     let check = |name: &str, text: &str, is_blank: bool| match text.find('\0') {
         None if !is_blank => Ok(()),
-        None => Err(Refusal::option(name, "a command", &text.into())),
-        Some(_) => Err(Refusal::option(name, "text without NUL", &text.into())),
+        None => Err(CallError::option(name, "a command", &text.into())),
+        Some(_) => Err(CallError::option(name, "text without NUL", &text.into())),
     };
     match line {
         CommandLine::Text(text) => {
@@ -156,7 +156,7 @@ fn text(line: &CommandLine) -> Result<Vec<u8>, Refusal> {
                 check(&format!("command[{at}]"), word, at == 0 && word.is_empty())?;
             }
             if words.is_empty() {
-                return Err(Refusal::input(
+                return Err(CallError::input(
                     "command: expected a program and its arguments, got []",
                 ));
             }
@@ -166,15 +166,15 @@ fn text(line: &CommandLine) -> Result<Vec<u8>, Refusal> {
 }
 
 /// The directory of this process, for a command that names none.
-fn own_directory() -> Result<Option<Directory>, Refusal> {
+fn own_directory() -> Result<Option<Directory>, CallError> {
     static OWN: Mutex<Option<HostDirectory>> = Mutex::new(None);
     let held = OWN.lock().get_or_insert_default().hold();
-    held.map_err(|error| Refusal::input(error.to_string()))
+    held.map_err(|error| CallError::input(error.to_string()))
 }
 
-fn shells(options: &Options) -> Result<Vec<CString>, Refusal> {
+fn shells(options: &Options) -> Result<Vec<CString>, CallError> {
     let Some(given) = options.get("shell") else { return Ok(Vec::new()) };
-    let fail = || Refusal::option("shell", "an array of at least one absolute path", given);
+    let fail = || CallError::option("shell", "an array of at least one absolute path", given);
     let paths = given.as_array().filter(|paths| !paths.is_empty()).ok_or_else(fail)?;
     let paths = paths.iter().map(|path| {
         let path = path.as_str().filter(|path| path.starts_with('/'))?;
@@ -183,7 +183,7 @@ fn shells(options: &Options) -> Result<Vec<CString>, Refusal> {
     paths.collect::<Option<_>>().ok_or_else(fail)
 }
 
-fn terminal(options: &Options) -> Result<Option<Size>, Refusal> {
+fn terminal(options: &Options) -> Result<Option<Size>, CallError> {
     let mut size = Size { columns: 120, rows: 40 };
     match options.get("pty") {
         None | Some(Value::Bool(false)) => return Ok(None),
@@ -195,33 +195,33 @@ fn terminal(options: &Options) -> Result<Option<Size>, Refusal> {
             size.columns = extent("columns", 20, 400)?.unwrap_or(size.columns);
             size.rows = extent("rows", 5, 200)?.unwrap_or(size.rows);
         }
-        Some(given) => return Err(Refusal::option("pty", "a boolean or a size", given)),
+        Some(given) => return Err(CallError::option("pty", "a boolean or a size", given)),
     }
     match options.get("streams") {
         Some(streams) if streams == "separate" => {
             let expected = "'merged' beside pty, since a terminal is one stream";
-            Err(Refusal::option("streams", expected, streams))
+            Err(CallError::option("streams", expected, streams))
         }
         _ => Ok(Some(size)),
     }
 }
 
-fn processor_time(options: &Options) -> Result<Option<u64>, Refusal> {
+fn processor_time(options: &Options) -> Result<Option<u64>, CallError> {
     match options.get("limits") {
         None => Ok(None),
         Some(Value::Object(limits)) => whole(limits, "cpuSeconds", 1, u64::MAX),
-        Some(given) => Err(Refusal::option("limits", "an object", given)),
+        Some(given) => Err(CallError::option("limits", "an object", given)),
     }
 }
 
-fn spill(given: &Value) -> Result<SpillTarget, Refusal> {
+fn spill(given: &Value) -> Result<SpillTarget, CallError> {
     let Value::Object(options) = given else {
         let path = absolute("spill", given)?;
         return Ok(SpillTarget { path, max_bytes: u64::MAX, opening: Opening::AtStart });
     };
     if let Some(name) = options.keys().find(|name| !SPILL_NAMES.contains(&name.as_str())) {
         let known = SPILL_NAMES.join(", ");
-        return Err(Refusal::input(format!(
+        return Err(CallError::input(format!(
             "spill.{name}: not known here, expected one of {known}"
         )));
     }
@@ -236,38 +236,38 @@ fn spill(given: &Value) -> Result<SpillTarget, Refusal> {
 const SPILL_NAMES: [&str; 3] = ["path", "maxBytes", "afterBytes"];
 
 /// Whether it is the second of two words, of which the first is the default.
-fn one_of(options: &Options, name: &str, words: [&str; 2]) -> Result<bool, Refusal> {
+fn one_of(options: &Options, name: &str, words: [&str; 2]) -> Result<bool, CallError> {
     let [first, second] = words;
     match options.get(name) {
         None => Ok(false),
         Some(given) if given == first => Ok(false),
         Some(given) if given == second => Ok(true),
-        Some(given) => Err(Refusal::option(name, &format!("'{first}' or '{second}'"), given)),
+        Some(given) => Err(CallError::option(name, &format!("'{first}' or '{second}'"), given)),
     }
 }
 
-fn switch(options: &Options, name: &str) -> Result<bool, Refusal> {
+fn switch(options: &Options, name: &str) -> Result<bool, CallError> {
     match options.get(name) {
         None => Ok(false),
         Some(Value::Bool(value)) => Ok(*value),
-        Some(given) => Err(Refusal::option(name, "true or false", given)),
+        Some(given) => Err(CallError::option(name, "true or false", given)),
     }
 }
 
-fn whole(options: &Options, name: &str, least: u64, most: u64) -> Result<Option<u64>, Refusal> {
+fn whole(options: &Options, name: &str, least: u64, most: u64) -> Result<Option<u64>, CallError> {
     let given = options.get(name).filter(|given| !given.is_null());
     given.map_or(Ok(None), |given| match given.as_u64() {
         Some(number) if (least..=most).contains(&number) => Ok(Some(number)),
-        _ => Err(Refusal::option(name, &format!("a whole number from {least} to {most}"), given)),
+        _ => Err(CallError::option(name, &format!("a whole number from {least} to {most}"), given)),
     })
 }
 
-fn time(options: &Options, name: &str, least: f64) -> Result<Option<Duration>, Refusal> {
+fn time(options: &Options, name: &str, least: f64) -> Result<Option<Duration>, CallError> {
     options.get(name).map_or(Ok(None), |given| match given.as_f64() {
         Some(count) if count >= least => Ok(Some(milliseconds(count))),
         _ => {
             let range = if least == 0.0 { "of 0 or more" } else { "above 0" };
-            Err(Refusal::option(name, &format!("a number of milliseconds {range}"), given))
+            Err(CallError::option(name, &format!("a number of milliseconds {range}"), given))
         }
     })
 }

@@ -6,19 +6,19 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::refusal::Refusal;
+use crate::call_error::CallError;
 
 /// A path, made absolute; without `.` and `..`, whatever is there, as Node makes it.
-pub fn absolute(name: &str, given: &Value) -> Result<PathBuf, Refusal> {
+pub fn absolute(name: &str, given: &Value) -> Result<PathBuf, CallError> {
     let expected = "a path: a string that is not empty and has no NUL";
     let path = given.as_str().filter(|path| !path.is_empty() && !path.contains('\0'));
-    let path = Path::new(path.ok_or_else(|| Refusal::option(name, expected, given))?);
+    let path = Path::new(path.ok_or_else(|| CallError::option(name, expected, given))?);
     if path.is_absolute() {
         return Ok(resolve(path));
     }
     let here = std::env::current_dir().map_err(|_| {
         let expected = "an absolute path, since the far side's own directory was removed";
-        Refusal::option(name, expected, given)
+        CallError::option(name, expected, given)
     })?;
     Ok(resolve(&here.join(path)))
 }

@@ -5,27 +5,27 @@ use forkline_engine::{
 };
 use serde::Serialize;
 
+use crate::call_error::CallError;
 use crate::command::after::Checked;
 use crate::command::spilled::Spilled;
-use crate::refusal::Refusal;
 
 /// How a command's call ends.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum End {
+pub enum CommandEnd {
     /// It was cancelled before it ran.
     NeverStarted(bool),
     /// It could not be started.
-    Failed(Failure),
+    Failed(LaunchFailure),
     /// It is not one that can be run here.
-    Error(Refusal),
+    Error(CallError),
     /// It ran.
     Ran(Box<Ran>),
 }
 
 /// Why a command could not be started.
 #[derive(Serialize)]
-pub struct Failure {
+pub struct LaunchFailure {
     kind: &'static str,
     step: &'static str,
     errno: i32,
@@ -47,8 +47,8 @@ pub struct Ran {
     user_ms: f64,
     system_ms: f64,
     peak_bytes: u64,
-    captures: Vec<Shown>,
-    background: Vec<Member>,
+    captures: Vec<ShownCapture>,
+    background: Vec<ShownMember>,
     #[serde(skip_serializing_if = "Option::is_none")]
     spill: Option<Spilled>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ pub struct Ran {
 /// What was kept of a stream.
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]
-pub enum Shown {
+pub enum ShownCapture {
     /// All of it.
     Complete { text: String, total: Sizes, lossy: bool },
     /// Both ends.
@@ -85,7 +85,7 @@ pub struct Sizes {
 /// A process of a command.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Member {
+pub struct ShownMember {
     pid: i32,
     process_group: i32,
     command: String,
@@ -103,30 +103,30 @@ pub enum Said {
     Wrote {
         wrote: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<Refusal>,
+        error: Option<CallError>,
     },
     /// What came of a question.
-    Answer { answer: u64, value: Answer },
+    Answer { answer: u64, value: QueryResult },
 }
 
 /// What can come of a question.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub enum Answer {
+pub enum QueryResult {
     /// It is over, or that could not be looked at.
     Nothing,
     /// Whether a signal was sent.
     Sent(bool),
     /// What it has printed.
-    Captures(Vec<Shown>),
+    Captures(Vec<ShownCapture>),
     /// Who of it runs.
-    Members(Vec<Member>),
+    Members(Vec<ShownMember>),
 }
 
-impl End {
+impl CommandEnd {
     /// It could not be started.
-    pub fn failed(error: &LaunchError) -> End {
-        End::Failed(Failure {
+    pub fn failed(error: &LaunchError) -> CommandEnd {
+        CommandEnd::Failed(LaunchFailure {
             kind: "failed",
             step: error.step.name(),
             errno: error.errno,
@@ -136,9 +136,9 @@ impl End {
     }
 
     /// It ran.
-    pub fn ran(outcome: Outcome, checked: Checked) -> End {
+    pub fn ran(outcome: Outcome, checked: Checked) -> CommandEnd {
         let milliseconds = |time: std::time::Duration| time.as_micros() as f64 / 1000.0;
-        End::Ran(Box::new(Ran {
+        CommandEnd::Ran(Box::new(Ran {
             kind: "ran",
             engine: "native",
             pid: outcome.pid,
@@ -158,8 +158,8 @@ impl End {
             user_ms: milliseconds(outcome.usage.user),
             system_ms: milliseconds(outcome.usage.system),
             peak_bytes: outcome.usage.peak,
-            captures: outcome.captures.into_iter().map(Shown::from).collect(),
-            background: outcome.background.into_iter().map(Member::from).collect(),
+            captures: outcome.captures.into_iter().map(ShownCapture::from).collect(),
+            background: outcome.background.into_iter().map(ShownMember::from).collect(),
             spill: outcome.spill.map(Spilled::from),
             // A name that is no text could not be given back as a command's directory.
             directory: outcome.directory.and_then(|path| path.into_os_string().into_string().ok()),
@@ -169,13 +169,13 @@ impl End {
     }
 }
 
-impl From<Captured<Text>> for Shown {
-    fn from(Captured { kept, total, last_line, lossy }: Captured<Text>) -> Shown {
+impl From<Captured<Text>> for ShownCapture {
+    fn from(Captured { kept, total, last_line, lossy }: Captured<Text>) -> ShownCapture {
         match kept {
             Parts::Complete(text) => {
-                Shown::Complete { text: text.to_string(), total: total.into(), lossy }
+                ShownCapture::Complete { text: text.to_string(), total: total.into(), lossy }
             }
-            Parts::Cut { head, tail, dropped } => Shown::Cut {
+            Parts::Cut { head, tail, dropped } => ShownCapture::Cut {
                 head: head.to_string(),
                 tail: tail.to_string(),
                 dropped: dropped.into(),
@@ -193,9 +193,9 @@ impl From<Counts> for Sizes {
     }
 }
 
-impl From<BackgroundProcess> for Member {
-    fn from(BackgroundProcess { pid, group, command }: BackgroundProcess) -> Member {
-        Member { pid, process_group: group, command }
+impl From<BackgroundProcess> for ShownMember {
+    fn from(BackgroundProcess { pid, group, command }: BackgroundProcess) -> ShownMember {
+        ShownMember { pid, process_group: group, command }
     }
 }
 
@@ -216,16 +216,16 @@ impl Said {
     }
 }
 
-impl Answer {
+impl QueryResult {
     /// What it has printed; None: it is over.
-    pub fn captures(captures: Snapshot) -> Answer {
-        let shown = captures.map(|all| all.into_iter().map(Shown::from).collect());
-        shown.map_or(Answer::Nothing, Answer::Captures)
+    pub fn captures(captures: Snapshot) -> QueryResult {
+        let shown = captures.map(|all| all.into_iter().map(ShownCapture::from).collect());
+        shown.map_or(QueryResult::Nothing, QueryResult::Captures)
     }
 
     /// Who of it runs; None: that could not be looked at.
-    pub fn members(members: Option<Vec<BackgroundProcess>>) -> Answer {
-        let told = members.map(|all| all.into_iter().map(Member::from).collect());
-        told.map_or(Answer::Nothing, Answer::Members)
+    pub fn members(members: Option<Vec<BackgroundProcess>>) -> QueryResult {
+        let told = members.map(|all| all.into_iter().map(ShownMember::from).collect());
+        told.map_or(QueryResult::Nothing, QueryResult::Members)
     }
 }

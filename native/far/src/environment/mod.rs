@@ -10,10 +10,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::call_error::CallError;
 use crate::environment::blank::is_blank;
 use crate::environment::launchers::remove_launchers;
 use crate::environment::variables::Variables;
-use crate::refusal::Refusal;
 
 /// What an environment is made of, lowest layer first.
 pub struct Policy<'a> {
@@ -37,7 +37,7 @@ const SECRETS: &str = include_str!("secrets.txt");
 const SHELL_VARIABLES: &str = include_str!("shell-variables.txt");
 
 /// Entries separated by NUL.
-pub fn resolve(policy: &Policy) -> Result<Vec<u8>, Refusal> {
+pub fn resolve(policy: &Policy) -> Result<Vec<u8>, CallError> {
     let mut variables = inherited(policy.inherit)?;
     if policy.is_on_terminal {
         variables.set(b"TERM", b"xterm-256color");
@@ -61,7 +61,7 @@ pub fn resolve(policy: &Policy) -> Result<Vec<u8>, Refusal> {
     Ok(variables.block())
 }
 
-fn inherited(inherit: Option<&Value>) -> Result<Variables, Refusal> {
+fn inherited(inherit: Option<&Value>) -> Result<Variables, CallError> {
     let is_scrubbed = match inherit {
         None => true,
         Some(given) => match given.as_str() {
@@ -70,7 +70,7 @@ fn inherited(inherit: Option<&Value>) -> Result<Variables, Refusal> {
             Some("none") => return Ok(Variables::default()),
             _ => {
                 let expected = "\"scrubbed\", \"all\" or \"none\"";
-                return Err(Refusal::option("inheritEnv", expected, given));
+                return Err(CallError::option("inheritEnv", expected, given));
             }
         },
     };
@@ -91,20 +91,20 @@ fn inherited(inherit: Option<&Value>) -> Result<Variables, Refusal> {
 }
 
 /// The value stays out of the messages: it may be what the caller wants to keep to itself.
-fn overrides(given: Option<&Value>) -> Result<Vec<(&str, Option<&str>)>, Refusal> {
+fn overrides(given: Option<&Value>) -> Result<Vec<(&str, Option<&str>)>, CallError> {
     let Some(given) = given else { return Ok(Vec::new()) };
     let Value::Object(given) = given else {
-        return Err(Refusal::option("env", "an object", given));
+        return Err(CallError::option("env", "an object", given));
     };
     let each = given.iter().map(|(name, value)| {
         if name.is_empty() || name.contains(['=', '\0']) {
             let expected = "a name without \"=\" and NUL";
-            return Err(Refusal::option("env", expected, &name.as_str().into()));
+            return Err(CallError::option("env", expected, &name.as_str().into()));
         }
         match value {
             Value::Null => Ok((name.as_str(), None)),
             Value::String(value) if !value.contains('\0') => Ok((name, Some(value.as_str()))),
-            _ => Err(Refusal::input(format!("env.{name}: expected a string without NUL"))),
+            _ => Err(CallError::input(format!("env.{name}: expected a string without NUL"))),
         }
     });
     each.collect()

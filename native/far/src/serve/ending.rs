@@ -9,13 +9,13 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 /// Where the reason of the end comes from: a byte, which is the exit code.
 #[derive(Clone)]
-pub struct Ending(Arc<OwnedFd>);
+pub struct Shutdown(Arc<OwnedFd>);
 
 /// Where it is put.
 static REASON: OnceLock<OwnedFd> = OnceLock::new();
 
 /// Has SIGHUP, SIGINT and SIGTERM end this process as its client does; a second one ends it at once.
-pub fn prepare() -> io::Result<Ending> {
+pub fn prepare() -> io::Result<Shutdown> {
     let (reading, writing) = pipe_with(PipeFlags::CLOEXEC)?;
     let _ = REASON.set(writing);
     for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
@@ -28,7 +28,7 @@ pub fn prepare() -> io::Result<Ending> {
             return Err(io::Error::last_os_error());
         }
     }
-    Ok(Ending(Arc::new(reading)))
+    Ok(Shutdown(Arc::new(reading)))
 }
 
 extern "C" fn on_signal(signal: libc::c_int) {
@@ -41,7 +41,7 @@ fn put(code: u8) {
     }
 }
 
-impl Ending {
+impl Shutdown {
     /// Ends it, with this exit code.
     pub fn end(&self, code: u8) {
         put(code);

@@ -12,7 +12,7 @@ use crate::wire::lane::{Lane, SENT_PAYLOAD};
 pub trait Events: Send + Sync {
     /// A message about it.
     fn message(&self, body: Value);
-    /// Bytes; [`Line::consumed`](crate::wire::Line::consumed) is to be called for them. None: the other
+    /// Bytes; [`Connection::consumed`](crate::wire::Connection::consumed) is to be called for them. None: the other
     /// side has no more.
     fn data(&self, bytes: Vec<u8>);
     /// All that was to be sent has been.
@@ -33,7 +33,7 @@ pub struct Partial {
 }
 
 /// A call of the client's.
-pub struct Call {
+pub struct ActiveCall {
     id: u32,
     /// Who is told; None: nobody yet, or it came to nothing.
     pub events: Option<Arc<dyn Events>>,
@@ -52,10 +52,10 @@ pub struct Call {
     is_over: bool,
 }
 
-impl Call {
+impl ActiveCall {
     /// One that has just begun.
     pub fn new(id: u32) -> Self {
-        Call {
+        ActiveCall {
             id,
             events: None,
             partial: None,

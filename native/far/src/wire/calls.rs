@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::wire::call::{Call, Events, Partial};
+use crate::wire::call::{ActiveCall, Events, Partial};
 use crate::wire::frames::{Fault, Frame, Kind, encode};
 
 /// Frames that go out in one piece, in bytes.
@@ -31,7 +31,7 @@ pub enum Taken {
 /// The calls under way.
 pub struct Calls {
     max_bytes: usize,
-    calls: HashMap<u32, Call>,
+    calls: HashMap<u32, ActiveCall>,
     /// Those with something to send, in the order of their turns.
     ready: VecDeque<u32>,
     /// Goes before what waits.
@@ -70,13 +70,13 @@ impl Calls {
     pub fn with<Answer>(
         &mut self,
         id: u32,
-        change: impl FnOnce(&mut Call) -> Answer,
+        change: impl FnOnce(&mut ActiveCall) -> Answer,
     ) -> Option<Answer> {
         self.calls.get_mut(&id).map(change)
     }
 
     /// The same, when it has not been answered; then it wants its turn.
-    pub fn send(&mut self, id: u32, put: impl FnOnce(&mut Call)) {
+    pub fn send(&mut self, id: u32, put: impl FnOnce(&mut ActiveCall)) {
         if let Some(call) = self.calls.get_mut(&id).filter(|call| !call.is_over()) {
             put(call);
             self.ready(id);
@@ -200,7 +200,7 @@ impl Calls {
             return Err(Fault(format!("call {id} has been there before")));
         }
         self.last_id = id;
-        self.calls.insert(id, Call::new(id));
+        self.calls.insert(id, ActiveCall::new(id));
         Ok(true)
     }
 

@@ -17,14 +17,14 @@ pub use crate::wire::calls::Taken;
 use crate::wire::frames::{Fault, Frame, Kind};
 
 /// The line, for all threads that have something to say.
-pub struct Line {
+pub struct Connection {
     calls: Mutex<Calls>,
     /// There is something to be sent, or another time to wait for.
     changed: Condvar,
 }
 
 /// What there is to be done at a time.
-struct Turn {
+struct DueWork {
     /// To be sent.
     bytes: Vec<u8>,
     /// Whose all has been sent with that.
@@ -33,10 +33,10 @@ struct Turn {
     rung: Vec<Arc<dyn Events>>,
 }
 
-impl Line {
+impl Connection {
     /// A line that takes so many bytes of messages that are not whole yet.
     pub fn new(max_bytes: usize) -> Self {
-        Line { calls: Mutex::new(Calls::new(max_bytes)), changed: Condvar::new() }
+        Connection { calls: Mutex::new(Calls::new(max_bytes)), changed: Condvar::new() }
     }
 
     /// Says something about the line itself.
@@ -105,7 +105,7 @@ impl Line {
     pub fn run<Error>(&self, write: impl Fn(&[u8]) -> Result<(), Error>) {
         let mut is_read = true;
         loop {
-            let Turn { bytes, roomy, rung } = self.turn();
+            let DueWork { bytes, roomy, rung } = self.turn();
             roomy.iter().for_each(|one| one.room());
             rung.iter().for_each(|one| one.alarm());
             is_read = is_read && write(&bytes).is_ok();
@@ -113,13 +113,13 @@ impl Line {
     }
 
     /// Waits until there is something to be sent, or to be told.
-    fn turn(&self) -> Turn {
+    fn turn(&self) -> DueWork {
         let mut calls = self.calls.lock();
         loop {
             let (bytes, roomy) = calls.batch();
             let (rung, next) = calls.alarms(Instant::now());
             if !bytes.is_empty() || !rung.is_empty() {
-                return Turn { bytes, roomy, rung };
+                return DueWork { bytes, roomy, rung };
             }
             match next {
                 None => self.changed.wait(&mut calls),

@@ -5,17 +5,17 @@ use serde_json::{Map, Value};
 
 /// An error, as `src/remote/wire/thrown.ts` describes it.
 #[derive(Debug, Serialize)]
-pub struct Refusal {
+pub struct CallError {
     name: &'static str,
     /// For people.
     pub message: String,
     fields: Map<String, Value>,
 }
 
-impl Refusal {
+impl CallError {
     /// What the client has sent is not valid; the message names it.
     pub fn input(message: impl Into<String>) -> Self {
-        Refusal { name: "InputError", message: message.into(), fields: Map::new() }
+        CallError { name: "InputError", message: message.into(), fields: Map::new() }
     }
 
     /// An option is not what is expected.
@@ -25,14 +25,14 @@ impl Refusal {
 
     /// There is as much to do as there may be.
     pub fn busy(message: impl Into<String>) -> Self {
-        Refusal { name: "BusyError", message: message.into(), fields: Map::new() }
+        CallError { name: "BusyError", message: message.into(), fields: Map::new() }
     }
 
     /// The system's error.
     pub fn system(code: &str, errno: i32, text: &str) -> Self {
         let fields = [("code", code.into()), ("errno", errno.into())];
         let fields = fields.map(|(name, value)| (name.to_owned(), value));
-        Refusal {
+        CallError {
             name: "Error",
             message: format!("{code}: {text}"),
             fields: fields.into_iter().collect(),
