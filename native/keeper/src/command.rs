@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use forkline_launch::{Image, Launched, Place, Request as Launch, Stack, Step, launch_and_tell};
+use forkline_launch::{Image, Launch, Launched, Place, Stack, Step, launch_and_tell};
 use forkline_protocol::{Answer, Descriptors, Exit, Order, Request, Start, members_in_parts, take};
 
 use crate::ending::Ending;
@@ -15,7 +15,7 @@ use crate::members::{Members, kill};
 use crate::outside;
 use crate::proc;
 use crate::signals;
-use crate::wait::{self, Change, Ended, Family};
+use crate::wait::{self, ChildChange, EndedChild, Family};
 
 /// From SIGTERM to SIGKILL, for what a dead host leaves behind.
 pub const GRACE_WITHOUT_HOST: Duration = Duration::from_secs(2);
@@ -23,7 +23,7 @@ pub const GRACE_WITHOUT_HOST: Duration = Duration::from_secs(2);
 /// A command that is shorter than this has its start and its end told at once.
 const SHORT: Duration = Duration::from_millis(4);
 
-struct Command<'cradle> {
+struct RunningCommand<'cradle> {
     /// None: the host is gone.
     host: Option<Ties<'cradle>>,
     start: Start,
@@ -91,7 +91,7 @@ pub fn run(
     if request.announce {
         tell(ties, &Answer::Started(start));
     }
-    let command = Command {
+    let command = RunningCommand {
         host: Some(ties),
         start,
         to_announce: (!request.announce).then(|| Instant::now() + SHORT),
@@ -108,7 +108,7 @@ pub fn run(
     command.keep() && !request.follow
 }
 
-impl Command<'_> {
+impl RunningCommand<'_> {
     /// Until nobody is left; whether the host still is.
     fn keep(mut self) -> bool {
         loop {
@@ -145,14 +145,14 @@ impl Command<'_> {
         let (mut exit, mut ended_one) = (None, false);
         let empty = loop {
             match wait::next() {
-                Family::Change(Change::Ended(ended)) => {
+                Family::Change(ChildChange::Ended(ended)) => {
                     if self.leader == Some(ended.pid) {
                         (self.leader, self.to_announce, self.lowering) = (None, None, None);
                         exit = Some(self.exit(&ended));
                     }
                     ended_one = true;
                 }
-                Family::Change(Change::Stopped(_)) => {}
+                Family::Change(ChildChange::Stopped(_)) => {}
                 Family::Lives => break false,
                 Family::Empty => break true,
             }
@@ -185,7 +185,7 @@ impl Command<'_> {
         }
     }
 
-    fn exit(&self, ended: &Ended) -> Exit {
+    fn exit(&self, ended: &EndedChild) -> Exit {
         Exit {
             start: self.start,
             status: ended.status,

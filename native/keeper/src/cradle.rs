@@ -14,7 +14,7 @@ pub use condition::Condition;
 use condition::Score;
 
 /// What a cradle has from its keeper.
-pub struct Cradle<'keeper> {
+pub struct CradleProcess<'keeper> {
     /// The way to the host.
     pub channel: OwnedFd,
     /// Readable once the host is gone, whoever may hold the other end of that. None: it may be left behind.
@@ -28,7 +28,7 @@ pub struct Cradle<'keeper> {
 /// The longest message; what is longer comes in a file.
 const LONGEST: usize = 256 * 1024;
 
-impl Cradle<'_> {
+impl CradleProcess<'_> {
     /// Runs commands for as long as the host may want it to.
     pub fn serve(mut self) {
         let waker = Waker::new().ok();

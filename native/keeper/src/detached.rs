@@ -17,7 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Instant;
 
-use forkline_launch::{Place, Request as Launch, Stack, Step, launch_and_tell};
+use forkline_launch::{Launch, Place, Stack, Step, launch_and_tell};
 use forkline_protocol::{Descriptors, Detached, Request, encode_report, memory_file};
 
 use crate::host;
@@ -28,9 +28,9 @@ use clients::Clients;
 use crew::Crew;
 use crew::children::Children;
 use crew::seated::Seated;
-use failure::{Failure, descriptors};
-use input::Input;
-use output::Output;
+use failure::{DetachedFailure, descriptors};
+use input::StdinPipe;
+use output::OutputFile;
 use record::Record;
 use task::Task;
 
@@ -77,18 +77,18 @@ fn last_errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
-fn report(started: &Result<i32, Failure>) -> io::Result<()> {
+fn report(started: &Result<i32, DetachedFailure>) -> io::Result<()> {
     let mut stdout = io::stdout();
     stdout.write_all(&encode_report(started))?;
     stdout.flush()
 }
 
-fn open_null() -> Result<File, Failure> {
+fn open_null() -> Result<File, DetachedFailure> {
     let null = OpenOptions::new().read(true).write(true).open("/dev/null");
     null.map_err(descriptors("/dev/null"))
 }
 
-fn start(mut order: File, host: Option<OwnedFd>, null: &File) -> Result<Task, Failure> {
+fn start(mut order: File, host: Option<OwnedFd>, null: &File) -> Result<Task, DetachedFailure> {
     let mut bytes = Vec::new();
     let read = order.read_to_end(&mut bytes).ok().and_then(|_| Detached::decode(&bytes));
     drop((order, bytes));
@@ -96,20 +96,20 @@ fn start(mut order: File, host: Option<OwnedFd>, null: &File) -> Result<Task, Fa
         return Err((Step::Keeper, libc::EBADMSG, "forkline-keeper".to_owned()));
     };
     let path = Path::new(std::ffi::OsStr::from_bytes(order.output.as_bytes()));
-    let create = if order.seated { Output::create_piped } else { Output::create };
+    let create = if order.seated { OutputFile::create_piped } else { OutputFile::create };
     let (output, theirs) =
         create(path, order.quota, order.line).map_err(descriptors("the output file"))?;
     let mut record = Record::beside(path).map_err(descriptors("its record"))?;
     // Where there can be no socket it can still be kept, and its record be read.
     let clients = Clients::listen(path);
-    let (input, stdin) = match order.input.then(Input::open).transpose() {
+    let (input, stdin) = match order.input.then(StdinPipe::open).transpose() {
         Ok(both) => both.unzip(),
         Err(error) => return Err(descriptors("the pipe to its stdin")(error)),
     };
     let script = order.script.as_deref().map(|text| memory_file(c"forkline-script", text));
     let script =
         script.transpose().map_err(descriptors("the script's file in memory (memfd_create)"))?;
-    let plumbing = Plumbing { null, stdin, output: theirs, script };
+    let plumbing = CommandFiles { null, stdin, output: theirs, script };
     let started = Instant::now();
     let crew: Box<dyn Crew> = match order.seated {
         true => Box::new(seat(&order.request, host, &plumbing)?),
@@ -121,15 +121,15 @@ fn start(mut order: File, host: Option<OwnedFd>, null: &File) -> Result<Task, Fa
 }
 
 /// What a command gets of us.
-struct Plumbing<'a> {
+struct CommandFiles<'a> {
     null: &'a File,
     stdin: Option<File>,
     output: File,
     script: Option<OwnedFd>,
 }
 
-fn launch_here(request: &Request, plumbing: &Plumbing) -> Result<Children, Failure> {
-    let Plumbing { null, stdin, output, script } = plumbing;
+fn launch_here(request: &Request, plumbing: &CommandFiles) -> Result<Children, DetachedFailure> {
+    let CommandFiles { null, stdin, output, script } = plumbing;
     let stdio = [stdin.as_ref().unwrap_or(null).as_fd(), output.as_fd(), output.as_fd()];
     let launch_request = Launch {
         environment: &request.environment,
@@ -147,7 +147,11 @@ fn launch_here(request: &Request, plumbing: &Plumbing) -> Result<Children, Failu
 }
 
 /// By the cradle at the other end of descriptor 0.
-fn seat(request: &Request, host: Option<OwnedFd>, plumbing: &Plumbing) -> Result<Seated, Failure> {
+fn seat(
+    request: &Request,
+    host: Option<OwnedFd>,
+    plumbing: &CommandFiles,
+) -> Result<Seated, DetachedFailure> {
     // SAFETY: the engine puts it there, and nothing else here uses it.
     let channel = unsafe { OwnedFd::from_raw_fd(0) };
     // Away from the numbers that others take for granted.

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use crate::members::{Member, Members, kill};
+use crate::members::{LiveMember, Members, kill};
 use crate::proc;
 
 /// A command that is being ended.
@@ -148,7 +148,7 @@ fn kill_all(children: &[i32]) {
     }
 }
 
-fn name(member: &Member) -> Name {
+fn name(member: &LiveMember) -> Name {
     (member.pid, member.started)
 }
 

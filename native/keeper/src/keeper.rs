@@ -10,7 +10,7 @@ use forkline_launch::Stack;
 use forkline_protocol::{Call, News, Status, VERSION, receive_now, send};
 
 use crate::command::GRACE_WITHOUT_HOST;
-use crate::cradle::{Condition, Cradle};
+use crate::cradle::{Condition, CradleProcess};
 use crate::ending::Ending;
 use crate::host::{self, Parting};
 use crate::members::{Members, kill};
@@ -18,9 +18,9 @@ use crate::outside;
 use crate::proc;
 use crate::sandbox::kept::Standing;
 use crate::signals;
-use crate::wait::{self, Change, Ended, Family};
+use crate::wait::{self, ChildChange, EndedChild, Family};
 
-struct Keeper {
+struct HostKeeper {
     /// And the numbers by which the host knows them.
     cradles: HashMap<i32, i32>,
     /// Those of them that the host may leave behind.
@@ -64,7 +64,7 @@ pub fn keep(is_same_version: bool) -> ExitCode {
 /// The same for a host whose end shows in one of these; `standing`: in a sandbox.
 pub fn keep_for(lifeline: OwnedFd, host: Option<OwnedFd>, standing: Option<Standing>) -> ExitCode {
     standing.iter().for_each(|standing| standing.hand_out_terminals(lifeline.as_fd()));
-    let mut keeper = match Keeper::new(&lifeline, host) {
+    let mut keeper = match HostKeeper::new(&lifeline, host) {
         Ok(keeper) => keeper,
         Err((errno, call)) => {
             let refused = News::Refused(errno, call.to_owned()).encode();
@@ -82,7 +82,7 @@ pub fn keep_for(lifeline: OwnedFd, host: Option<OwnedFd>, standing: Option<Stand
     ExitCode::SUCCESS
 }
 
-impl Keeper {
+impl HostKeeper {
     /// Else the errno, and the call that was denied.
     fn new(lifeline: &OwnedFd, host: Option<OwnedFd>) -> Result<Self, (i32, &'static str)> {
         signals::prepare();
@@ -96,7 +96,7 @@ impl Keeper {
         let failed = |call| move |error: io::Error| (error.raw_os_error().unwrap_or(0), call);
         let stdout = io::stdout();
         let null = stdout.as_fd().try_clone_to_owned().map_err(failed("fcntl"))?;
-        Ok(Keeper {
+        Ok(HostKeeper {
             cradles: HashMap::new(),
             kept: HashSet::new(),
             // Away from the numbers that commands have, and closed when one is executed.
@@ -186,12 +186,12 @@ impl Keeper {
     fn reap(&mut self) -> bool {
         loop {
             match wait::next_or_stopped() {
-                Family::Change(Change::Ended(ended)) => self.ended(&ended),
-                Family::Change(Change::Stopped(pid)) if self.cradles.contains_key(&pid) => {
+                Family::Change(ChildChange::Ended(ended)) => self.ended(&ended),
+                Family::Change(ChildChange::Stopped(pid)) if self.cradles.contains_key(&pid) => {
                     // It is to look after its command, whoever meant it to stop.
                     kill(pid, libc::SIGCONT);
                 }
-                Family::Change(Change::Stopped(_)) => {}
+                Family::Change(ChildChange::Stopped(_)) => {}
                 Family::Lives => return false,
                 Family::Empty => {
                     self.nobody_is_adopted();
@@ -201,7 +201,7 @@ impl Keeper {
         }
     }
 
-    fn ended(&mut self, ended: &Ended) {
+    fn ended(&mut self, ended: &EndedChild) {
         let now = Instant::now();
         if self.kept.remove(&ended.pid) {
             self.say(News::Left);
@@ -259,7 +259,7 @@ impl Keeper {
                 let null = self.null.as_fd();
                 let parting = (!is_kept).then(|| self.parting.descriptor());
                 let made = self.made.clone();
-                Cradle { channel, parting, null, stack: &mut self.stack, made }.serve();
+                CradleProcess { channel, parting, null, stack: &mut self.stack, made }.serve();
                 // SAFETY: ends this process, which has nothing to write or to tidy.
                 unsafe { libc::_exit(0) }
             }

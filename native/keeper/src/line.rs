@@ -8,7 +8,7 @@ use forkline_protocol::Status;
 
 /// How it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum Completion {
     /// By itself, or somebody killed it.
     Itself(Status),
     /// Its time, which was this, was up.
@@ -16,17 +16,17 @@ pub enum End {
 }
 
 /// The line, with the blank line that sets it off from the output, and one on the output before it.
-pub fn completion_line(end: End, output: Option<&str>) -> String {
+pub fn completion_line(end: Completion, output: Option<&str>) -> String {
     let what = match end {
-        End::Itself(Status::Exited(0)) => "completed".to_owned(),
-        End::Itself(Status::Exited(code)) => format!("failed: exit status: {code}"),
-        End::Itself(Status::Signaled(signal)) => match real_time_name(signal) {
+        Completion::Itself(Status::Exited(0)) => "completed".to_owned(),
+        Completion::Itself(Status::Exited(code)) => format!("failed: exit status: {code}"),
+        Completion::Itself(Status::Signaled(signal)) => match real_time_name(signal) {
             Some(name) => format!("failed: signal: {signal} ({name})"),
             // The standard library's words: `signal: 9 (SIGKILL)`.
             None => format!("failed: {}", ExitStatus::from_raw(signal)),
         },
-        End::Itself(Status::Unknown) => "error: its exit status is not known".to_owned(),
-        End::TimedOut(limit) => format!("timed out after {}", in_hours_or_seconds(limit)),
+        Completion::Itself(Status::Unknown) => "error: its exit status is not known".to_owned(),
+        Completion::TimedOut(limit) => format!("timed out after {}", in_hours_or_seconds(limit)),
     };
     let output = output.map(|line| format!("{line}\n")).unwrap_or_default();
     format!("\n\n{output}[background process {what}]\n")
@@ -57,22 +57,22 @@ fn in_hours_or_seconds(time: Duration) -> String {
 mod tests {
     use super::*;
 
-    fn line_of(end: End) -> String {
+    fn line_of(end: Completion) -> String {
         let line = completion_line(end, None);
         line.strip_prefix("\n\n[background process ").unwrap().strip_suffix("]\n").unwrap().into()
     }
 
     #[test]
     fn an_end_is_told_by_exit_status_or_signal() {
-        assert_eq!(line_of(End::Itself(Status::Exited(0))), "completed");
-        assert_eq!(line_of(End::Itself(Status::Exited(3))), "failed: exit status: 3");
-        assert_eq!(line_of(End::Itself(Status::Signaled(9))), "failed: signal: 9 (SIGKILL)");
-        assert_eq!(line_of(End::Itself(Status::Signaled(33))), "failed: signal: 33");
+        assert_eq!(line_of(Completion::Itself(Status::Exited(0))), "completed");
+        assert_eq!(line_of(Completion::Itself(Status::Exited(3))), "failed: exit status: 3");
+        assert_eq!(line_of(Completion::Itself(Status::Signaled(9))), "failed: signal: 9 (SIGKILL)");
+        assert_eq!(line_of(Completion::Itself(Status::Signaled(33))), "failed: signal: 33");
     }
 
     #[test]
     fn a_real_time_signal_has_the_name_that_shells_have_for_it() {
-        let shown = |signal| line_of(End::Itself(Status::Signaled(signal)));
+        let shown = |signal| line_of(Completion::Itself(Status::Signaled(signal)));
         assert_eq!(shown(34), "failed: signal: 34 (SIGRTMIN)");
         assert_eq!(shown(37), "failed: signal: 37 (SIGRTMIN+3)");
         assert_eq!(shown(49), "failed: signal: 49 (SIGRTMIN+15)");
@@ -82,7 +82,8 @@ mod tests {
 
     #[test]
     fn a_limit_is_told_in_whole_hours_or_in_seconds() {
-        let shown = |milliseconds| line_of(End::TimedOut(Duration::from_millis(milliseconds)));
+        let shown =
+            |milliseconds| line_of(Completion::TimedOut(Duration::from_millis(milliseconds)));
         assert_eq!(shown(86_400_000), "timed out after 24h");
         assert_eq!(shown(3_600_000), "timed out after 1h");
         assert_eq!(shown(5_400_000), "timed out after 5400s");

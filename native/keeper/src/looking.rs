@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use forkline_launch::Image;
-use forkline_protocol::Member as Told;
+use forkline_protocol::Member;
 
-use crate::members::{Member, Members};
+use crate::members::{LiveMember, Members};
 use crate::{outside, proc};
 
 /// A question for who is left that has not been answered yet.
@@ -57,7 +57,7 @@ impl Looking {
         members: &Members,
         launch_lines: &[Vec<u8>],
         now: Instant,
-    ) -> Option<Vec<Told>> {
+    ) -> Option<Vec<Member>> {
         let (all, seen) = see_all(members);
         if seen != self.seen {
             self.same_since = now;
@@ -84,31 +84,31 @@ pub fn launch_lines(images: &[Image]) -> Vec<Vec<u8>> {
 }
 
 /// Who is left now, without waiting.
-pub fn tell_at_once(members: &Members, launch_lines: &[Vec<u8>]) -> Vec<Told> {
+pub fn tell_at_once(members: &Members, launch_lines: &[Vec<u8>]) -> Vec<Member> {
     let (all, seen) = see_all(members);
     all.iter().zip(&seen).map(|both| tell(both, launch_lines)).collect()
 }
 
-fn see_all(members: &Members) -> (Vec<Member>, Vec<Seen>) {
+fn see_all(members: &Members) -> (Vec<LiveMember>, Vec<Seen>) {
     let mut all = members.all();
     all.sort_by_key(|member| member.pid);
     let seen = all.iter().map(see).collect();
     (all, seen)
 }
 
-fn see(member: &Member) -> Seen {
+fn see(member: &LiveMember) -> Seen {
     let arguments = if member.started == 0 { Vec::new() } else { proc::arguments(member.pid) };
     Seen { pid: member.pid, group: member.group, started: member.started, arguments }
 }
 
-fn tell((member, seen): (&Member, &Seen), launch_lines: &[Vec<u8>]) -> Told {
+fn tell((member, seen): (&LiveMember, &Seen), launch_lines: &[Vec<u8>]) -> Member {
     let command = if launch_lines.contains(&seen.arguments) { None } else { named(member, seen) };
     let (pid, group) = outside::of(member.pid, member.group);
-    Told { pid, group, command }
+    Member { pid, group, command }
 }
 
 /// Its arguments separated by blanks, or its name in brackets, as `ps` shows it.
-fn named(member: &Member, seen: &Seen) -> Option<Vec<u8>> {
+fn named(member: &LiveMember, seen: &Seen) -> Option<Vec<u8>> {
     if member.started == 0 {
         return None;
     }

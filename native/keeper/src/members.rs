@@ -7,7 +7,7 @@ use crate::{proc, wait};
 
 /// One of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
+pub struct LiveMember {
     pub pid: i32,
     /// 0: not known.
     pub group: i32,
@@ -92,7 +92,7 @@ impl Members {
     }
 
     /// All that live.
-    pub fn all(&self) -> Vec<Member> {
+    pub fn all(&self) -> Vec<LiveMember> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
         let mut table = None;
@@ -115,7 +115,7 @@ impl Members {
             }
             let children = children_of(&stat, &mut table);
             if stat.is_alive() {
-                found.push(Member {
+                found.push(LiveMember {
                     pid,
                     group: stat.group,
                     started: stat.started,
@@ -130,10 +130,10 @@ impl Members {
     }
 }
 
-fn unseen(pid: i32) -> Member {
+fn unseen(pid: i32) -> LiveMember {
     // SAFETY: takes a number.
     let group = unsafe { libc::getpgid(pid) }.max(0);
-    Member { pid, group, started: 0, own: true, busy: false, has_children: false }
+    LiveMember { pid, group, started: 0, own: true, busy: false, has_children: false }
 }
 
 /// `table`: children by parent, made when this kernel does not list those of a process.
@@ -157,7 +157,7 @@ fn children_of(stat: &proc::Stat, table: &mut Option<HashMap<i32, Vec<i32>>>) ->
     table.get(&stat.pid).cloned().unwrap_or_default()
 }
 
-impl Member {
+impl LiveMember {
     /// Signals it, and never somebody who has its number after it.
     pub fn signal(&self, signal: i32) {
         if self.own && wait::is_own(self.pid) {

@@ -10,11 +10,11 @@ const BYTES: libc::off_t = 4096;
 
 /// A block of the disk, in a file without a name: gone when nobody has it open any more, however we
 /// end.
-pub struct Room(File);
+pub struct DiskReserve(File);
 
-impl Room {
+impl DiskReserve {
     /// Takes it on the disk of `output`. None: there is none left, or that disk can't promise any.
-    pub fn beside(output: &Path) -> Option<Room> {
+    pub fn beside(output: &Path) -> Option<DiskReserve> {
         let name = output.with_extension("room");
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
@@ -22,7 +22,7 @@ impl Room {
         // SAFETY: takes numbers only.
         let error = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, BYTES) };
         remove_file(&name).ok()?;
-        (error == 0).then_some(Room(file))
+        (error == 0).then_some(DiskReserve(file))
     }
 
     /// Gives it back to the disk, for what is written next.

@@ -14,12 +14,12 @@ use forkline_protocol::Status;
 use crate::proc;
 
 thread_local! {
-    static REAPED: RefCell<VecDeque<Ended>> = const { RefCell::new(VecDeque::new()) };
+    static REAPED: RefCell<VecDeque<EndedChild>> = const { RefCell::new(VecDeque::new()) };
 }
 
 /// A child that has ended, and been reaped.
 #[derive(Debug, Clone, Copy)]
-pub struct Ended {
+pub struct EndedChild {
     pub pid: i32,
     pub status: Status,
     /// CPU time of it and of those it waited for, in microseconds: in user code, in the kernel.
@@ -30,8 +30,8 @@ pub struct Ended {
 
 /// What has happened to a child.
 #[derive(Debug, Clone, Copy)]
-pub enum Change {
-    Ended(Ended),
+pub enum ChildChange {
+    Ended(EndedChild),
     /// It was stopped, and this is told once.
     Stopped(i32),
 }
@@ -39,7 +39,7 @@ pub enum Change {
 /// What there is to be told of the children.
 #[derive(Debug, Clone, Copy)]
 pub enum Family {
-    Change(Change),
+    Change(ChildChange),
     /// All that are left live.
     Lives,
     /// There is none: nobody is left.
@@ -89,7 +89,7 @@ pub fn begin() {
 
 fn take(flags: i32) -> Family {
     match REAPED.with_borrow_mut(VecDeque::pop_front) {
-        Some(ended) => Family::Change(Change::Ended(ended)),
+        Some(ended) => Family::Change(ChildChange::Ended(ended)),
         None => wait(libc::P_ALL, 0, flags),
     }
 }
@@ -130,10 +130,10 @@ fn wait(kind: libc::idtype_t, pid: i32, flags: i32) -> Family {
     let status = match info.si_code {
         libc::CLD_EXITED => Status::Exited(value),
         libc::CLD_KILLED | libc::CLD_DUMPED => Status::Signaled(value),
-        libc::CLD_STOPPED | libc::CLD_TRAPPED => return Family::Change(Change::Stopped(pid)),
+        libc::CLD_STOPPED | libc::CLD_TRAPPED => return Family::Change(ChildChange::Stopped(pid)),
         _ => Status::Unknown,
     };
-    Family::Change(Change::Ended(ended(pid, status, &usage)))
+    Family::Change(ChildChange::Ended(ended(pid, status, &usage)))
 }
 
 /// By `wait4`. A child of which only was to be asked is looked up, as long as it is shown: who is reaped may
@@ -161,7 +161,7 @@ fn wait_without_looking(kind: libc::idtype_t, pid: i32, flags: i32) -> Family {
         return if none { Family::Empty } else { Family::Lives };
     }
     if libc::WIFSTOPPED(status) {
-        return Family::Change(Change::Stopped(found));
+        return Family::Change(ChildChange::Stopped(found));
     }
     let status = match libc::WIFEXITED(status) {
         true => Status::Exited(libc::WEXITSTATUS(status)),
@@ -173,14 +173,14 @@ fn wait_without_looking(kind: libc::idtype_t, pid: i32, flags: i32) -> Family {
     }
     match kind {
         libc::P_PID => Family::Empty,
-        _ => Family::Change(Change::Ended(ended)),
+        _ => Family::Change(ChildChange::Ended(ended)),
     }
 }
 
-fn ended(pid: i32, status: Status, usage: &libc::rusage) -> Ended {
+fn ended(pid: i32, status: Status, usage: &libc::rusage) -> EndedChild {
     let cpu = [microseconds(&usage.ru_utime), microseconds(&usage.ru_stime)];
     let peak = u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024;
-    Ended { pid, status, cpu, peak }
+    EndedChild { pid, status, cpu, peak }
 }
 
 fn microseconds(time: &libc::timeval) -> u64 {

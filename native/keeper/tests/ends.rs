@@ -8,12 +8,12 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use forkline_engine::{Cause, Signal, Status, Stdin};
-use support::{Live, command, dispose, engine, output, start, start_for};
+use support::{LiveRun, command, dispose, engine, output, start, start_for};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Who of a command runs, by their names.
-fn members(live: &Live) -> Vec<String> {
+fn members(live: &LiveRun) -> Vec<String> {
     let (told, names) = channel();
     let asked = move |members: Option<Vec<_>>| told.send(members.unwrap()).unwrap();
     engine().members(live.handle.id, Box::new(asked));
@@ -25,13 +25,13 @@ fn members(live: &Live) -> Vec<String> {
 }
 
 /// Whether a signal was sent to it.
-fn signal(live: &Live, signal: Signal) -> bool {
+fn signal(live: &LiveRun, signal: Signal) -> bool {
     let (told, sent) = channel();
     engine().signal(live.handle.id, signal, Box::new(move |answer| told.send(answer).unwrap()));
     sent.recv_timeout(PATIENCE).unwrap()
 }
 
-fn wait_for(live: &Live, text: &str) {
+fn wait_for(live: &LiveRun, text: &str) {
     for _ in 0..3000 {
         let (told, shown) = channel();
         engine().snapshot(live.handle.id, Box::new(move |shown| told.send(shown).unwrap()));

@@ -17,9 +17,9 @@ use std::time::Duration;
 
 use forkline_engine::Status;
 use forkline_protocol::task::{
-    Answer, Call, Cause, End, LONGEST_WRITE, Next, Stage, State, next_message,
+    EndCause, LONGEST_WRITE, Next, Stage, TaskAnswer, TaskCall, TaskEnd, TaskState, next_message,
 };
-use scenes::{Scene, eventually, is_gone, keeper_of, kill, scene, wait_until_gone};
+use scenes::{OutputScene, eventually, is_gone, keeper_of, kill, scene, wait_until_gone};
 
 struct Visitor {
     socket: UnixStream,
@@ -27,21 +27,21 @@ struct Visitor {
 }
 
 impl Visitor {
-    fn of(scene: &Scene) -> Visitor {
+    fn of(scene: &OutputScene) -> Visitor {
         let socket = UnixStream::connect(scene.folder.path().join("output.socket")).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         Visitor { socket, heard: Vec::new() }
     }
 
-    fn say(&mut self, number: u64, call: &Call) {
+    fn say(&mut self, number: u64, call: &TaskCall) {
         self.socket.write_all(&call.encode(number)).unwrap();
     }
 
     /// None: the keeper has hung up.
-    fn hear(&mut self) -> Option<(u64, Answer)> {
+    fn hear(&mut self) -> Option<(u64, TaskAnswer)> {
         loop {
             if let Next::Message(message, rest) = next_message(&self.heard, 1 << 20) {
-                let answer = Answer::decode(message).unwrap();
+                let answer = TaskAnswer::decode(message).unwrap();
                 self.heard = rest.to_vec();
                 return Some(answer);
             }
@@ -55,7 +55,7 @@ impl Visitor {
         }
     }
 
-    fn ask(&mut self, call: &Call) -> Answer {
+    fn ask(&mut self, call: &TaskCall) -> TaskAnswer {
         self.say(9, call);
         loop {
             let (number, answer) = self.hear().unwrap();
@@ -68,18 +68,18 @@ impl Visitor {
     /// The next state that it is told.
     fn stage(&mut self) -> Stage {
         loop {
-            if let (0, Answer::State(state)) = self.hear().unwrap() {
+            if let (0, TaskAnswer::State(state)) = self.hear().unwrap() {
                 return state.stage;
             }
         }
     }
 }
 
-fn record(scene: &Scene) -> State {
-    State::decode(&fs::read(scene.folder.path().join("output.state")).unwrap()).unwrap()
+fn record(scene: &OutputScene) -> TaskState {
+    TaskState::decode(&fs::read(scene.folder.path().join("output.state")).unwrap()).unwrap()
 }
 
-fn fed(text: &str) -> Scene {
+fn fed(text: &str) -> OutputScene {
     let mut scene = scene(text);
     (scene.command.input, scene.command.line) = (true, false);
     scene
@@ -97,12 +97,12 @@ fn one_that_is_found_again_is_seen_written_to_and_its_end_told() {
     assert_eq!(record(&scene).keeper.pid, keeper);
     let mut visitor = Visitor::of(&scene);
     assert_eq!(visitor.stage(), Stage::Running);
-    let Answer::Members { members, total: 1 } = visitor.ask(&Call::Who) else { panic!() };
+    let TaskAnswer::Members { members, total: 1 } = visitor.ask(&TaskCall::Who) else { panic!() };
     assert_eq!(members[0].pid, pid);
-    assert_eq!(visitor.ask(&Call::Write(b"one\ntwo\n".to_vec())), Answer::Written(0));
-    assert_eq!(visitor.ask(&Call::CloseInput), Answer::Done);
+    assert_eq!(visitor.ask(&TaskCall::Write(b"one\ntwo\n".to_vec())), TaskAnswer::Written(0));
+    assert_eq!(visitor.ask(&TaskCall::CloseInput), TaskAnswer::Done);
     let Stage::Ended { end, .. } = visitor.stage() else { panic!() };
-    assert_eq!((end.status, end.cause, end.output), (Status::Exited(3), Cause::Itself, 12));
+    assert_eq!((end.status, end.cause, end.output), (Status::Exited(3), EndCause::Itself, 12));
     assert!(visitor.hear().is_none());
     wait_until_gone(keeper);
     assert_eq!(scene.output(), "got one\ntwo\n");
@@ -131,8 +131,8 @@ fn one_that_leaves_a_process_is_left_and_then_ended() {
     assert_eq!(left.left[0].command.as_deref(), Some(&b"sleep 300"[..]));
     assert_eq!(record(&scene).stage, Stage::Left(left.clone()));
     assert_eq!(scene.output(), "out\n\n\n[background process failed: exit status: 4]\n");
-    assert_eq!(visitor.ask(&Call::Signal(libc::SIGTERM)), Answer::Signalled(false));
-    assert_eq!(visitor.ask(&Call::End(5000)), Answer::Over(true));
+    assert_eq!(visitor.ask(&TaskCall::Signal(libc::SIGTERM)), TaskAnswer::Signalled(false));
+    assert_eq!(visitor.ask(&TaskCall::End(5000)), TaskAnswer::Over(true));
     let Stage::Ended { end, .. } = record(&scene).stage else { panic!() };
     assert_eq!(end, left);
     assert!(is_gone(pid));
@@ -144,17 +144,18 @@ fn who_orders_its_end_is_told_when_it_is_over_and_that_it_took_force() {
     scene.start();
     eventually(|| (scene.output() == "on\n").then_some(()));
     let (mut first, mut second) = (Visitor::of(&scene), Visitor::of(&scene));
-    first.say(1, &Call::End(60_000));
-    second.say(2, &Call::End(100));
+    first.say(1, &TaskCall::End(60_000));
+    second.say(2, &TaskCall::End(100));
     let over = |visitor: &mut Visitor, number| {
-        eventually(|| (visitor.hear().unwrap() == (number, Answer::Over(true))).then_some(()));
+        eventually(|| (visitor.hear().unwrap() == (number, TaskAnswer::Over(true))).then_some(()));
     };
     over(&mut first, 1);
     over(&mut second, 2);
-    let Stage::Ended { end: End { status, cause, forced, .. }, .. } = record(&scene).stage else {
+    let Stage::Ended { end: TaskEnd { status, cause, forced, .. }, .. } = record(&scene).stage
+    else {
         panic!()
     };
-    assert_eq!((status, cause, forced), (Status::Signaled(9), Cause::Ended, true));
+    assert_eq!((status, cause, forced), (Status::Signaled(9), EndCause::Ended, true));
     assert!(scene.output().ends_with("[background process failed: signal: 9 (SIGKILL)]\n"));
 }
 
@@ -164,7 +165,7 @@ fn one_who_reads_nothing_or_talks_nonsense_keeps_nobody_else_waiting() {
     let pid = scene.start();
     let mut deaf = Visitor::of(&scene);
     deaf.socket.set_nonblocking(true).unwrap();
-    let call = Call::Who.encode(1).repeat(1000);
+    let call = TaskCall::Who.encode(1).repeat(1000);
     while deaf.socket.write(&call).is_ok() {}
     let mut mad = Visitor::of(&scene);
     mad.socket.write_all(&[0xff; 64]).unwrap();
@@ -183,7 +184,7 @@ fn one_who_reads_nothing_or_talks_nonsense_keeps_nobody_else_waiting() {
         let mut visitor = Visitor::of(&scene);
         visitor.hear().is_some().then_some(visitor)
     });
-    assert_eq!(visitor.ask(&Call::Signal(libc::SIGKILL)), Answer::Signalled(true));
+    assert_eq!(visitor.ask(&TaskCall::Signal(libc::SIGKILL)), TaskAnswer::Signalled(true));
     wait_until_gone(keeper);
 }
 
@@ -194,17 +195,17 @@ fn a_signal_gets_through_while_nobody_reads_what_was_written() {
     let mut visitor = Visitor::of(&scene);
     let mut other = Visitor::of(&scene);
     // As much as a pipe holds.
-    let much = Call::Write(vec![b'x'; LONGEST_WRITE]);
-    assert_eq!(visitor.ask(&much), Answer::Written(0));
+    let much = TaskCall::Write(vec![b'x'; LONGEST_WRITE]);
+    assert_eq!(visitor.ask(&much), TaskAnswer::Written(0));
     visitor.say(1, &much);
-    other.say(2, &Call::Write(b"y".to_vec()));
-    assert_eq!(visitor.ask(&Call::Who), {
-        let Answer::Members { members, total } = Visitor::of(&scene).ask(&Call::Who) else {
+    other.say(2, &TaskCall::Write(b"y".to_vec()));
+    assert_eq!(visitor.ask(&TaskCall::Who), {
+        let TaskAnswer::Members { members, total } = Visitor::of(&scene).ask(&TaskCall::Who) else {
             panic!()
         };
-        Answer::Members { members, total }
+        TaskAnswer::Members { members, total }
     });
-    assert_eq!(visitor.ask(&Call::Signal(libc::SIGKILL)), Answer::Signalled(true));
+    assert_eq!(visitor.ask(&TaskCall::Signal(libc::SIGKILL)), TaskAnswer::Signalled(true));
     let (mut heard, mut last) = (Vec::new(), None);
     while let Some(answer) = visitor.hear() {
         heard.push(answer);
@@ -212,8 +213,8 @@ fn a_signal_gets_through_while_nobody_reads_what_was_written() {
     while let Some(answer) = other.hear() {
         last = Some(answer).filter(|(number, _)| *number == 2).or(last);
     }
-    assert!(heard.contains(&(1, Answer::Written(libc::EPIPE))), "{heard:?}");
-    assert_eq!(last, Some((2, Answer::Written(libc::EPIPE))));
+    assert!(heard.contains(&(1, TaskAnswer::Written(libc::EPIPE))), "{heard:?}");
+    assert_eq!(last, Some((2, TaskAnswer::Written(libc::EPIPE))));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use forkline_engine::{
     Cause, Command, Errno, Form, Limits, Listen, Opening, Overflow, Size, SpillTarget, Status,
     Streams,
 };
-use support::{Live, command, dispose, engine, lives, output, start, streamed};
+use support::{LiveRun, command, dispose, engine, lives, output, start, streamed};
 
 const SIZE: Size = Size { columns: 120, rows: 40 };
 
@@ -19,7 +19,7 @@ fn on_terminal(text: &str) -> Command {
     Command { streams: Streams::Terminal(SIZE), ..command(text) }
 }
 
-fn listening(text: &str) -> Live {
+fn listening(text: &str) -> LiveRun {
     let listen = Some(Listen { overflow: Overflow::DropMiddle, form: Form::Bytes });
     let live = start(Command { listen, ..on_terminal(text) });
     live.pid();
@@ -31,14 +31,14 @@ fn run(text: &str) -> String {
 }
 
 /// Writes, and waits until the terminal has taken it.
-fn write(live: &Live, bytes: &[u8]) -> Result<(), Errno> {
+fn write(live: &LiveRun, bytes: &[u8]) -> Result<(), Errno> {
     let (done, written) = channel();
     let done = Box::new(move |result| done.send(result).unwrap());
     engine().write(live.handle.id, bytes.to_vec(), done);
     written.recv_timeout(Duration::from_secs(20)).unwrap()
 }
 
-fn wait_for(live: &Live, text: &str) {
+fn wait_for(live: &LiveRun, text: &str) {
     let until = Instant::now() + Duration::from_secs(20);
     while !streamed(&live.streamed.lock().unwrap()).contains(text) {
         assert!(Instant::now() < until, "{text:?} does not come");

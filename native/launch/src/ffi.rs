@@ -5,13 +5,13 @@ use std::ffi::{c_char, c_int, c_void};
 use crate::attributes::Limit;
 
 #[repr(C)]
-pub struct Image {
+pub struct RawImage {
     pub path: *const c_char,
     pub argv: *const *const c_char,
 }
 
 #[repr(C)]
-pub struct Attributes {
+pub struct RawAttributes {
     pub limits: *const Limit,
     pub limit_count: usize,
     pub mask: c_int,
@@ -28,8 +28,8 @@ pub struct Attributes {
 }
 
 #[repr(C)]
-pub struct Request {
-    pub images: *const Image,
+pub struct RawRequest {
+    pub images: *const RawImage,
     pub image_count: usize,
     pub envp: *const *const c_char,
     pub directory: *const c_char,
@@ -43,14 +43,14 @@ pub struct Request {
     pub watch: c_int,
     pub outside: c_int,
     pub reset: u64,
-    pub attributes: *const Attributes,
+    pub attributes: *const RawAttributes,
     pub stack: *mut c_void,
     pub stack_size: usize,
 }
 
 #[repr(C)]
 #[derive(Default)]
-pub struct Launched {
+pub struct RawLaunched {
     pub pid: i32,
     pub pidfd: c_int,
     pub step: c_int,
@@ -61,5 +61,5 @@ pub struct Launched {
 }
 
 unsafe extern "C" {
-    pub fn forkline_launch(request: *const Request, launched: *mut Launched) -> c_int;
+    pub fn forkline_launch(request: *const RawRequest, launched: *mut RawLaunched) -> c_int;
 }

@@ -34,7 +34,7 @@ pub enum Place<'a> {
 
 /// One launch, resolved to what the kernel takes.
 #[derive(Debug)]
-pub struct Request<'a> {
+pub struct Launch<'a> {
     /// Tried in order; the next one only when this one does not exist.
     pub images: &'a [Image],
     /// Entries each ended by NUL.
@@ -61,11 +61,11 @@ pub struct Request<'a> {
     pub reset: Signals,
 }
 
-impl<'a> Request<'a> {
+impl<'a> Launch<'a> {
     /// A program with these as its 0, 1 and 2, and nothing besides: no environment, where the caller is,
     /// and no signal with a meaning.
     pub fn plain(images: &'a [Image], stdio: [BorrowedFd<'a>; 3]) -> Self {
-        Request {
+        Launch {
             images,
             environment: &[],
             directory: None,
@@ -93,7 +93,7 @@ pub struct Failure {
 
 /// Starts a program; blocks this thread, and no other, until its exec. Returns its process id,
 /// which is also that of its group and session.
-pub fn launch(request: &Request, stack: &mut Stack) -> Result<i32, Failure> {
+pub fn launch(request: &Launch, stack: &mut Stack) -> Result<i32, Failure> {
     launch_and_tell(request, stack).map(|launched| launched.pid)
 }
 
@@ -102,7 +102,7 @@ pub fn launch(request: &Request, stack: &mut Stack) -> Result<i32, Failure> {
 pub struct Launched {
     /// Its process id.
     pub pid: i32,
-    /// What it is to whoever reads [`Request::outside`].
+    /// What it is to whoever reads [`Launch::outside`].
     pub outer: i32,
     /// The errno of why its session's nice value could not be set; 0: it was, or nobody wanted it.
     pub share: i32,
@@ -111,14 +111,14 @@ pub struct Launched {
 }
 
 /// As [`launch`], and tells what else came of it.
-pub fn launch_and_tell(request: &Request, stack: &mut Stack) -> Result<Launched, Failure> {
-    let ffi::Launched { pid, outer, share, oom_score, .. } = start(request, stack)?;
+pub fn launch_and_tell(request: &Launch, stack: &mut Stack) -> Result<Launched, Failure> {
+    let ffi::RawLaunched { pid, outer, share, oom_score, .. } = start(request, stack)?;
     Ok(Launched { pid, outer: if outer > 0 { outer } else { pid }, share, oom_score })
 }
 
-fn start(request: &Request, stack: &mut Stack) -> Result<ffi::Launched, Failure> {
+fn start(request: &Launch, stack: &mut Stack) -> Result<ffi::RawLaunched, Failure> {
     let argvs: Vec<Vec<*const c_char>> = request.images.iter().map(argv_pointers).collect();
-    let images: Vec<ffi::Image> = request.images.iter().zip(&argvs).map(raw_image).collect();
+    let images: Vec<ffi::RawImage> = request.images.iter().zip(&argvs).map(raw_image).collect();
     let envp = entry_pointers(request.environment);
     let (directory, directory_fd) = match request.directory {
         Some(Place::Path(path)) => (path.as_ptr(), -1),
@@ -126,7 +126,7 @@ fn start(request: &Request, stack: &mut Stack) -> Result<ffi::Launched, Failure>
         None => (null(), -1),
     };
     let attributes = request.attributes.map(raw_attributes);
-    let raw = ffi::Request {
+    let raw = ffi::RawRequest {
         images: images.as_ptr(),
         image_count: images.len(),
         envp: envp.as_ptr(),
@@ -145,7 +145,7 @@ fn start(request: &Request, stack: &mut Stack) -> Result<ffi::Launched, Failure>
         stack: stack.lowest(),
         stack_size: Stack::SIZE,
     };
-    let mut launched = ffi::Launched { pid: -1, pidfd: -1, ..Default::default() };
+    let mut launched = ffi::RawLaunched { pid: -1, pidfd: -1, ..Default::default() };
     // SAFETY: every pointer is to a NUL- or NULL-terminated array that outlives the call, which
     // returns only when the child has left this memory; `&mut stack` makes its stack ours alone.
     let failed = unsafe { ffi::forkline_launch(&raw, &mut launched) } != 0;
@@ -156,15 +156,15 @@ fn start(request: &Request, stack: &mut Stack) -> Result<ffi::Launched, Failure>
     Ok(launched)
 }
 
-fn raw_image((image, argv): (&Image, &Vec<*const c_char>)) -> ffi::Image {
+fn raw_image((image, argv): (&Image, &Vec<*const c_char>)) -> ffi::RawImage {
     let path = if image.path.is_empty() { null() } else { image.path.as_ptr() };
-    ffi::Image { path, argv: argv.as_ptr() }
+    ffi::RawImage { path, argv: argv.as_ptr() }
 }
 
 /// The result points into `attributes`.
-fn raw_attributes(attributes: &Attributes) -> ffi::Attributes {
+fn raw_attributes(attributes: &Attributes) -> ffi::RawAttributes {
     let affinity = &attributes.affinity;
-    ffi::Attributes {
+    ffi::RawAttributes {
         limits: attributes.limits.as_ptr(),
         limit_count: attributes.limits.len(),
         mask: attributes.mask.map_or(-1, |mask| mask as c_int),

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use forkline_launch::{
-    Attributes, Failure, Image, Limit, Request, Signals, Stack, Step, bounding_set, launch,
+    Attributes, Failure, Image, Launch, Limit, Signals, Stack, Step, bounding_set, launch,
     launch_and_tell, limits,
 };
 
@@ -26,8 +26,8 @@ fn null() -> BorrowedFd<'static> {
 }
 
 /// For the first of these programs that is there.
-fn request(images: &[Image]) -> Request<'_> {
-    Request::plain(images, [null(); 3])
+fn request(images: &[Image]) -> Launch<'_> {
+    Launch::plain(images, [null(); 3])
 }
 
 /// Waits for the end of a child; whether there was any.
@@ -37,9 +37,9 @@ fn reap(pid: i32) -> bool {
 }
 
 /// What a program prints.
-fn printed(request: Request) -> Result<String, Failure> {
+fn printed(request: Launch) -> Result<String, Failure> {
     let (mut reader, writer) = std::io::pipe().unwrap();
-    let request = Request { stdio: [null(), writer.as_fd(), writer.as_fd()], ..request };
+    let request = Launch { stdio: [null(), writer.as_fd(), writer.as_fd()], ..request };
     let pid = launch(&request, &mut Stack::new().unwrap())?;
     drop(writer);
     let mut text = String::new();
@@ -50,7 +50,7 @@ fn printed(request: Request) -> Result<String, Failure> {
 
 /// What a script prints that has these.
 fn printed_with(script: &str, attributes: &Attributes) -> String {
-    printed(Request { attributes: Some(attributes), ..request(&[shell(script)]) }).unwrap()
+    printed(Launch { attributes: Some(attributes), ..request(&[shell(script)]) }).unwrap()
 }
 
 /// A field of `/proc/self/status`, which is a number in hexadecimal digits.
@@ -86,7 +86,7 @@ fn only_those_signals_are_reset_that_are_named() {
     ignore(libc::SIGWINCH);
     let reset = Signals::of([libc::SIGUSR2]);
     let images = [shell("exec cat /proc/self/status")];
-    let status = printed(Request { reset, ..request(&images) }).unwrap();
+    let status = printed(Launch { reset, ..request(&images) }).unwrap();
     let ignored = field(&status, "SigIgn");
     assert_eq!(ignored >> (libc::SIGUSR2 - 1) & 1, 0, "{ignored:x}");
     assert_eq!(ignored >> (libc::SIGWINCH - 1) & 1, 1, "{ignored:x}");
@@ -102,7 +102,7 @@ fn a_bounding_set_that_was_narrowed_is_that_of_the_program() {
     let bounding = Some(all & !(1 | 1 << 10));
     let attributes = Attributes { bounding, ..Default::default() };
     let images = [shell("exec cat /proc/self/status")];
-    let told = printed(Request { attributes: Some(&attributes), ..request(&images) });
+    let told = printed(Launch { attributes: Some(&attributes), ..request(&images) });
     if is_root() {
         assert_eq!(field(&told.unwrap(), "CapBnd"), all & !(1 | 1 << 10));
     } else {
@@ -144,7 +144,7 @@ fn a_group_that_takes_nobody_is_a_failure_of_limits() {
     let full = File::options().write(true).open("/dev/full").unwrap();
     let images = [shell("echo never")];
     let groups = [Some(full.as_fd()), None];
-    let Failure { step, error } = printed(Request { groups, ..request(&images) }).unwrap_err();
+    let Failure { step, error } = printed(Launch { groups, ..request(&images) }).unwrap_err();
     assert_eq!((step, error.raw_os_error()), (Step::Limits, Some(libc::ENOSPC)));
 }
 
@@ -152,7 +152,7 @@ fn a_group_that_takes_nobody_is_a_failure_of_limits() {
 fn entries_of_an_environment_are_as_they_were() {
     let images = [shell("echo $A-$B")];
     let environment = b"A=1\0\0B=two words\0";
-    let told = printed(Request { environment, ..request(&images) });
+    let told = printed(Launch { environment, ..request(&images) });
     assert_eq!(told.unwrap(), "1-two words\n");
 }
 
@@ -160,7 +160,7 @@ fn entries_of_an_environment_are_as_they_were() {
 fn whoever_reads_another_proc_knows_the_program_by_a_number_of_that() {
     let proc = File::open("/proc").unwrap();
     let images = [shell("exit")];
-    let request = Request { outside: Some(proc.as_fd()), ..request(&images) };
+    let request = Launch { outside: Some(proc.as_fd()), ..request(&images) };
     let launched = launch_and_tell(&request, &mut Stack::new().unwrap()).unwrap();
     assert!(reap(launched.pid));
     assert_eq!((launched.outer, launched.share), (launched.pid, 0));
@@ -214,7 +214,7 @@ fn exchanging() {
         return;
     }
     let images = [shell("echo to stdout; echo to stderr >&2")];
-    let request = Request::plain(&images, [null(), standard(2), standard(1)]);
+    let request = Launch::plain(&images, [null(), standard(2), standard(1)]);
     // A number that is free is no place to keep one of them in.
     // SAFETY: nobody here reads it.
     assert_eq!(unsafe { libc::close(0) }, 0);
@@ -237,7 +237,7 @@ fn staying() {
     // SAFETY: takes numbers only.
     assert_eq!(unsafe { libc::fcntl(1, libc::F_SETFD, libc::FD_CLOEXEC) }, 0);
     let images = [shell("echo it is there")];
-    let request = Request::plain(&images, [null(), standard(1), standard(2)]);
+    let request = Launch::plain(&images, [null(), standard(1), standard(2)]);
     assert!(reap(launch(&request, &mut Stack::new().unwrap()).unwrap()));
 }
 

@@ -9,12 +9,12 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use state::{Cause, End, Process, Stage, State, VERSION};
+pub use state::{EndCause, ProcessIdentity, Stage, TaskEnd, TaskState, VERSION};
 
 use crate::channel::Member;
 use crate::fields::{Reader, Writer};
 
-/// The most bytes of one [`Call::Write`].
+/// The most bytes of one [`TaskCall::Write`].
 pub const LONGEST_WRITE: usize = 64 * 1024;
 
 /// The longest message to a keeper.
@@ -22,25 +22,25 @@ pub const LONGEST_CALL: usize = LONGEST_WRITE + 64;
 
 /// To the keeper.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Call {
-    /// Tell who is there now. Answered by [`Answer::Members`].
+pub enum TaskCall {
+    /// Tell who is there now. Answered by [`TaskAnswer::Members`].
     Who,
-    /// Write to its stdin. Answered by [`Answer::Written`] once the bytes are in the pipe; until then the
+    /// Write to its stdin. Answered by [`TaskAnswer::Written`] once the bytes are in the pipe; until then the
     /// next one of the same client is not read.
     Write(Vec<u8>),
-    /// Close its stdin. Answered by [`Answer::Done`].
+    /// Close its stdin. Answered by [`TaskAnswer::Done`].
     CloseInput,
-    /// Signal its group. Answered by [`Answer::Signalled`].
+    /// Signal its group. Answered by [`TaskAnswer::Signalled`].
     Signal(i32),
-    /// End all of it: SIGTERM, so many milliseconds, SIGKILL. Answered by [`Answer::Over`].
+    /// End all of it: SIGTERM, so many milliseconds, SIGKILL. Answered by [`TaskAnswer::Over`].
     End(u64),
 }
 
 /// From the keeper.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum TaskAnswer {
     /// How it stands. The answer to nothing: its number is 0.
-    State(State),
+    State(TaskState),
     /// Those who are there.
     Members {
         /// Some of them, if there are many.
@@ -58,71 +58,71 @@ pub enum Answer {
     Over(bool),
 }
 
-impl Call {
+impl TaskCall {
     /// As a message with the number that its answer is to have.
     pub fn encode(&self, number: u64) -> Vec<u8> {
         let mut fields = Writer::default();
         fields.number(number);
         match self {
-            Call::Who => fields.number(1),
-            Call::Write(bytes) => fields.number(2).bytes(bytes),
-            Call::CloseInput => fields.number(3),
-            Call::Signal(signal) => fields.number(4).number(*signal as u64),
-            Call::End(grace) => fields.number(5).number(*grace),
+            TaskCall::Who => fields.number(1),
+            TaskCall::Write(bytes) => fields.number(2).bytes(bytes),
+            TaskCall::CloseInput => fields.number(3),
+            TaskCall::Signal(signal) => fields.number(4).number(*signal as u64),
+            TaskCall::End(grace) => fields.number(5).number(*grace),
         };
         framed(&fields.finish())
     }
 
     /// Of a message without its length, the number and the call. None: it is no call.
-    pub fn decode(message: &[u8]) -> Option<(u64, Call)> {
+    pub fn decode(message: &[u8]) -> Option<(u64, TaskCall)> {
         let fields = &mut Reader(message);
         let number = fields.number()?;
         let call = match fields.number()? {
-            1 => Call::Who,
-            2 => Call::Write(fields.bytes()?.to_vec()),
-            3 => Call::CloseInput,
-            4 => Call::Signal(fields.small()?),
-            5 => Call::End(fields.number()?),
+            1 => TaskCall::Who,
+            2 => TaskCall::Write(fields.bytes()?.to_vec()),
+            3 => TaskCall::CloseInput,
+            4 => TaskCall::Signal(fields.small()?),
+            5 => TaskCall::End(fields.number()?),
             _ => return None,
         };
         fields.is_empty().then_some((number, call))
     }
 }
 
-impl Answer {
+impl TaskAnswer {
     /// As a message; `number` is that of the call.
     pub fn encode(&self, number: u64) -> Vec<u8> {
         let mut fields = Writer::default();
         fields.number(number);
         match self {
-            Answer::State(state) => fields.number(1).bytes(&state.encode()),
-            Answer::Members { members, total } => {
+            TaskAnswer::State(state) => fields.number(1).bytes(&state.encode()),
+            TaskAnswer::Members { members, total } => {
                 fields.number(2).number(*total);
                 members.iter().for_each(|member| member.encode(&mut fields));
                 &mut fields
             }
-            Answer::Written(errno) => fields.number(3).number(*errno as u64),
-            Answer::Done => fields.number(4),
-            Answer::Signalled(sent) => fields.number(5).number((*sent).into()),
-            Answer::Over(cleared) => fields.number(6).number((*cleared).into()),
+            TaskAnswer::Written(errno) => fields.number(3).number(*errno as u64),
+            TaskAnswer::Done => fields.number(4),
+            TaskAnswer::Signalled(sent) => fields.number(5).number((*sent).into()),
+            TaskAnswer::Over(cleared) => fields.number(6).number((*cleared).into()),
         };
         framed(&fields.finish())
     }
 
     /// Of a message without its length, the number and the answer. None: it is no answer.
-    pub fn decode(message: &[u8]) -> Option<(u64, Answer)> {
+    pub fn decode(message: &[u8]) -> Option<(u64, TaskAnswer)> {
         let fields = &mut Reader(message);
         let number = fields.number()?;
         let answer = match fields.number()? {
-            1 => Answer::State(State::decode(fields.bytes()?)?),
+            1 => TaskAnswer::State(TaskState::decode(fields.bytes()?)?),
             2 => {
                 let total = fields.number()?;
-                Answer::Members { members: Member::decode_all(fields)?, total }
+                TaskAnswer::Members { members: Member::decode_all(fields)?, total }
             }
-            3 => Answer::Written(fields.small()?),
-            4 => Answer::Done,
-            5 => Answer::Signalled(fields.number()? != 0),
-            6 => Answer::Over(fields.number()? != 0),
+            3 => TaskAnswer::Written(fields.small()?),
+            4 => TaskAnswer::Done,
+            5 => TaskAnswer::Signalled(fields.number()? != 0),
+            6 => TaskAnswer::Over(fields.number()? != 0),
             _ => return None,
         };
         fields.is_empty().then_some((number, answer))

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use forkline_launch::{Failure, Image, Place, Request, Stack, Step, launch};
+use forkline_launch::{Failure, Image, Launch, Place, Stack, Step, launch};
 use forkline_protocol::{VERSION, memory_program};
 use rustix::fs::{Mode, OFlags, open};
 
@@ -45,8 +45,8 @@ pub fn launch_keeper(
     let null = null().map_err(no_keeper)?;
     let launch = |path: CString, file: BorrowedFd<'_>, stack: &mut Stack| {
         let images = [Image { path, argv: argv.clone() }];
-        let plain = Request::plain(&images, [stdin, stdout, file]);
-        launch(&Request { directory, script: fourth, ..plain }, stack)
+        let plain = Launch::plain(&images, [stdin, stdout, file]);
+        launch(&Launch { directory, script: fourth, ..plain }, stack)
     };
     let stderr = stderr.unwrap_or(null.as_fd());
     match launch(text(path.as_os_str().as_bytes())?, stderr, stack) {

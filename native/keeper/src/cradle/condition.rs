@@ -137,12 +137,12 @@ mod tests {
         assert_eq!(condition.lost(&score), Some("its limit RLIMIT_NOFILE".to_owned()));
     }
 
-    type Change = fn(&mut Condition);
+    type Alteration = fn(&mut Condition);
 
     #[test]
     fn whatever_others_have_changed_of_a_process_is_named() {
         let score = Score::open();
-        let changes: [(Change, &str); 5] = [
+        let changes: [(Alteration, &str); 5] = [
             (|condition| condition.own.nice = Some(nice() + 1), "its nice value"),
             (|condition| condition.own.affinity.push(0), "its processors"),
             (|condition| condition.scheduling[0] ^= 1, "its scheduling policy"),

@@ -35,7 +35,8 @@ fn a_limit_of_processes_is_at_most_what_it_may_be_raised_to() {
     let (_host, channel) = pair().unwrap();
     let (null, mut stack) = (std::fs::File::open("/dev/null").unwrap(), Stack::new().unwrap());
     let made = Condition::now();
-    let mut cradle = Cradle { channel, parting: None, null: null.as_fd(), stack: &mut stack, made };
+    let mut cradle =
+        CradleProcess { channel, parting: None, null: null.as_fd(), stack: &mut stack, made };
     let wanted = Limit { resource: before.resource, soft: hard + 5, hard: hard + 5 };
     cradle.keep_to_processes(&[wanted]);
     assert_eq!((of_processes().soft, of_processes().hard), (hard, hard));

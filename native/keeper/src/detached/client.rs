@@ -5,9 +5,9 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 
-use forkline_protocol::task::{Answer, Call, LONGEST_CALL, Next, State, next_message};
+use forkline_protocol::task::{LONGEST_CALL, Next, TaskAnswer, TaskCall, TaskState, next_message};
 
-use super::input::{Input, Written};
+use super::input::{StdinPipe, Written};
 
 /// So many questions of a kind may be open at once.
 const MOST_OPEN: usize = 16;
@@ -86,13 +86,13 @@ impl Client {
     }
 
     /// The next call that is to be obeyed now, if there is one.
-    pub fn next_call(&mut self) -> Option<(u64, Call)> {
+    pub fn next_call(&mut self) -> Option<(u64, TaskCall)> {
         loop {
             if !self.outbox.is_empty() || self.gone {
                 return None;
             }
             let (message, rest) = match next_message(&self.inbox, LONGEST_CALL) {
-                Next::Message(message, rest) => (Call::decode(message), rest.len()),
+                Next::Message(message, rest) => (TaskCall::decode(message), rest.len()),
                 Next::Unfinished => return None,
                 Next::TooLong => (None, 0),
             };
@@ -100,13 +100,13 @@ impl Client {
                 self.gone = true;
                 return None;
             };
-            if self.writing.is_some() && matches!(call, Call::Write(_)) {
+            if self.writing.is_some() && matches!(call, TaskCall::Write(_)) {
                 return None;
             }
             self.inbox.drain(..self.inbox.len() - rest);
             match call {
-                Call::Who => self.note(number, |client| &mut client.who),
-                Call::Write(bytes) => self.writing = Some((number, bytes, 0)),
+                TaskCall::Who => self.note(number, |client| &mut client.who),
+                TaskCall::Write(bytes) => self.writing = Some((number, bytes, 0)),
                 call => return Some((number, call)),
             }
         }
@@ -126,7 +126,7 @@ impl Client {
     }
 
     /// Puts into the pipe what is there of a write, as far as it goes.
-    pub fn feed(&mut self, input: &mut Option<Input>) {
+    pub fn feed(&mut self, input: &mut Option<StdinPipe>) {
         while let Some((number, bytes, done)) = &mut self.writing {
             let left = bytes.get(*done..).unwrap_or_default();
             let written = match input {
@@ -140,17 +140,17 @@ impl Client {
                 Written::Never(errno) => {
                     let number = *number;
                     self.writing = None;
-                    self.answer(number, &Answer::Written(errno));
+                    self.answer(number, &TaskAnswer::Written(errno));
                 }
             }
         }
     }
 
-    pub fn answer(&mut self, number: u64, answer: &Answer) {
+    pub fn answer(&mut self, number: u64, answer: &TaskAnswer) {
         self.outbox.extend(answer.encode(number));
     }
 
-    pub fn tell_members(&mut self, answer: &Answer) {
+    pub fn tell_members(&mut self, answer: &TaskAnswer) {
         for number in std::mem::take(&mut self.who) {
             self.answer(number, answer);
         }
@@ -158,16 +158,16 @@ impl Client {
 
     pub fn tell_over(&mut self, cleared: bool) {
         for number in std::mem::take(&mut self.ending) {
-            self.answer(number, &Answer::Over(cleared));
+            self.answer(number, &TaskAnswer::Over(cleared));
         }
     }
 
     /// Says what there is to say, as far as it is taken; whether that was something, and all of it.
-    pub fn send(&mut self, state: &State) -> bool {
+    pub fn send(&mut self, state: &TaskState) -> bool {
         let mut sent = false;
         loop {
             if self.outbox.is_empty() && std::mem::take(&mut self.stale) {
-                self.answer(0, &Answer::State(state.clone()));
+                self.answer(0, &TaskAnswer::State(state.clone()));
             }
             if self.outbox.is_empty() || self.gone {
                 return sent;

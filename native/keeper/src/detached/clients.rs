@@ -7,10 +7,10 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use forkline_protocol::task::State;
+use forkline_protocol::task::TaskState;
 
 use super::client::Client;
-use super::input::Input;
+use super::input::StdinPipe;
 use crate::signals;
 
 /// Whoever comes when so many are there is sent away.
@@ -62,13 +62,13 @@ impl Clients {
     }
 
     /// Sends what there is to send; whether anybody has taken all of it, and may call again.
-    pub fn tell(&mut self, state: &State) -> bool {
+    pub fn tell(&mut self, state: &TaskState) -> bool {
         self.inside.iter_mut().fold(false, |any, client| client.send(state) | any)
     }
 
     /// Writes to the command's stdin, for one after the other: what one has begun is not torn by
     /// another. Whether anything of that is done.
-    pub fn feed(&mut self, input: &mut Option<Input>) -> bool {
+    pub fn feed(&mut self, input: &mut Option<StdinPipe>) -> bool {
         let waiting = |all: &[Client]| all.iter().filter(|client| client.is_writing()).count();
         let before = waiting(&self.inside);
         let first = self.inside.iter().position(Client::is_half_written).unwrap_or(0);

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use forkline_protocol::Member;
 
 use crate::detached::denials::Report;
-use crate::wait::Ended;
+use crate::wait::EndedChild;
 
 /// What has happened to them.
 pub enum Event {
     /// The command's own process has ended.
-    Ended(Ended),
+    Ended(EndedChild),
     /// These are there, as was asked.
     Seen(Vec<Member>),
     /// They could not all be ended.

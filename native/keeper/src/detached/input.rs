@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, PipeWriter, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-pub struct Input {
+pub struct StdinPipe {
     /// None: it has been closed, or nobody reads it any more.
     pipe: Option<PipeWriter>,
 }
@@ -19,15 +19,15 @@ pub enum Written {
     Never(i32),
 }
 
-impl Input {
+impl StdinPipe {
     /// The other one is what the command reads.
-    pub fn open() -> io::Result<(Input, File)> {
+    pub fn open() -> io::Result<(StdinPipe, File)> {
         let (reader, writer) = io::pipe()?;
         // SAFETY: takes numbers only. The flag is this end's alone.
         if unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } != 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok((Input { pipe: Some(writer) }, File::from(OwnedFd::from(reader))))
+        Ok((StdinPipe { pipe: Some(writer) }, File::from(OwnedFd::from(reader))))
     }
 
     pub fn write(&mut self, bytes: &[u8]) -> Written {

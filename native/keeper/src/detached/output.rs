@@ -7,27 +7,27 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::line::{End, completion_line};
+use crate::line::{Completion, completion_line};
 use crate::quota::Quota;
-use crate::room::Room;
+use crate::room::DiskReserve;
 
-pub struct Output {
+pub struct OutputFile {
     /// What the command prints, where it does not write to the file itself.
     pipe: Option<PipeReader>,
     /// Ours alone: what the command does to its own descriptor (flags, position) does not matter.
     file: File,
     quota: Quota,
     /// For the line, when the disk is full by then.
-    room: Option<Room>,
+    room: Option<DiskReserve>,
     /// The line is still to be written.
     owes_line: bool,
     /// How long it was.
     line_bytes: u64,
 }
 
-impl Output {
+impl OutputFile {
     /// Makes the file; the second one is for the command.
-    pub fn create(path: &Path, quota: u64, line: bool) -> io::Result<(Output, File)> {
+    pub fn create(path: &Path, quota: u64, line: bool) -> io::Result<(OutputFile, File)> {
         let append = || {
             let mut options = OpenOptions::new();
             options.append(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
@@ -35,21 +35,21 @@ impl Output {
         };
         let theirs = append().create_new(true).open(path)?;
         let file = append().open(path)?;
-        let room = if line { Room::beside(path) } else { None };
+        let room = if line { DiskReserve::beside(path) } else { None };
         let quota = Quota::new(quota);
-        Ok((Output { pipe: None, file, quota, room, owes_line: line, line_bytes: 0 }, theirs))
+        Ok((OutputFile { pipe: None, file, quota, room, owes_line: line, line_bytes: 0 }, theirs))
     }
 
     /// The same for a command that has nothing but a pipe: a file could not be opened by its name
     /// (`/dev/stdout`) in a sandbox that it does not belong to.
-    pub fn create_piped(path: &Path, quota: u64, line: bool) -> io::Result<(Output, File)> {
-        let (output, _) = Output::create(path, quota, line)?;
+    pub fn create_piped(path: &Path, quota: u64, line: bool) -> io::Result<(OutputFile, File)> {
+        let (output, _) = OutputFile::create(path, quota, line)?;
         let (reader, writer) = io::pipe()?;
         // SAFETY: takes numbers only. The flag is this end's alone.
         if unsafe { libc::fcntl(reader.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } != 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok((Output { pipe: Some(reader), ..output }, File::from(OwnedFd::from(writer))))
+        Ok((OutputFile { pipe: Some(reader), ..output }, File::from(OwnedFd::from(writer))))
     }
 
     /// Readable when there is something to hold.
@@ -103,7 +103,7 @@ impl Output {
     }
 
     /// Writes how it ended, unless that is done or nobody wants it.
-    pub fn write_line(&mut self, end: End) {
+    pub fn write_line(&mut self, end: Completion) {
         if !std::mem::take(&mut self.owes_line) {
             return;
         }

@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use forkline_protocol::task::{Process, Stage, State};
+use forkline_protocol::task::{ProcessIdentity, Stage, TaskState};
 
 use crate::proc;
 
@@ -18,7 +18,7 @@ const BYTES: usize = 4096;
 /// place of the one before: who reads it finds one or the other, and never a part.
 pub struct Record {
     path: PathBuf,
-    state: State,
+    state: TaskState,
     /// Files for the versions to come, the last one first; their room on the disk is there already.
     spare: Vec<Spare>,
 }
@@ -35,12 +35,12 @@ impl Record {
         let names = ["state.3", "state.2", "state.1"];
         let spare = names.map(|name| Spare::make(output.with_extension(name)));
         let spare = spare.into_iter().collect::<io::Result<_>>()?;
-        Ok(Record { path, state: State::default(), spare })
+        Ok(Record { path, state: TaskState::default(), spare })
     }
 
     /// The command runs.
     pub fn started(&mut self, leader: i32) {
-        self.state = State {
+        self.state = TaskState {
             boot: boot(),
             keeper: process(std::process::id() as i32),
             leader: process(leader),
@@ -56,7 +56,7 @@ impl Record {
         self.write();
     }
 
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &TaskState {
         &self.state
     }
 
@@ -87,9 +87,9 @@ impl Spare {
     }
 }
 
-fn process(pid: i32) -> Process {
+fn process(pid: i32) -> ProcessIdentity {
     let stat = if proc::is_ours() { proc::stat(pid) } else { None };
-    Process { pid, started: stat.map_or(0, |stat| stat.started) }
+    ProcessIdentity { pid, started: stat.map_or(0, |stat| stat.started) }
 }
 
 /// Which boot this is.

@@ -4,33 +4,33 @@ mod service;
 
 use std::time::{Duration, Instant};
 
-use forkline_protocol::task::{Answer, Cause, End, Stage};
+use forkline_protocol::task::{EndCause, Stage, TaskAnswer, TaskEnd};
 use forkline_protocol::{Detached, Member, Status};
 
 use super::client::Client;
 use super::clients::Clients;
 use super::crew::{Crew, Event};
 use super::denials::Report;
-use super::input::Input;
-use super::output::Output;
+use super::input::StdinPipe;
+use super::output::OutputFile;
 use super::record::{Record, now as epoch};
 use crate::line;
-use crate::wait::Ended;
+use crate::wait::EndedChild;
 
 /// So many members are told at once.
 const MOST_TOLD: usize = 256;
 
-const UNKNOWN: Ended = Ended { pid: 0, status: Status::Unknown, cpu: [0; 2], peak: 0 };
+const UNKNOWN: EndedChild = EndedChild { pid: 0, status: Status::Unknown, cpu: [0; 2], peak: 0 };
 
-fn end_of(ended: &Ended, started: Instant) -> End {
-    End {
+fn end_of(ended: &EndedChild, started: Instant) -> TaskEnd {
+    TaskEnd {
         status: ended.status,
         user: ended.cpu[0],
         system: ended.cpu[1],
         peak: ended.peak,
         wall: u64::try_from(started.elapsed().as_micros()).unwrap_or(0),
         at: epoch(),
-        ..End::default()
+        ..TaskEnd::default()
     }
 }
 
@@ -38,15 +38,15 @@ pub struct Task {
     started: Instant,
     timeout: Duration,
     grace: Duration,
-    output: Output,
-    input: Option<Input>,
+    output: OutputFile,
+    input: Option<StdinPipe>,
     record: Record,
     clients: Clients,
     crew: Box<dyn Crew>,
     /// How the leader ended, once it has been reaped.
-    end: Option<End>,
+    end: Option<TaskEnd>,
     /// Why it is ended, if it is.
-    cause: Cause,
+    cause: EndCause,
     is_ending: bool,
     /// Its time was up while it still ran.
     is_late: bool,
@@ -65,8 +65,8 @@ impl Task {
         order: &Detached,
         crew: Box<dyn Crew>,
         started: Instant,
-        output: Output,
-        input: Option<Input>,
+        output: OutputFile,
+        input: Option<StdinPipe>,
         record: Record,
         clients: Clients,
     ) -> Task {
@@ -80,7 +80,7 @@ impl Task {
             clients,
             crew,
             end: None,
-            cause: Cause::Itself,
+            cause: EndCause::Itself,
             is_ending: false,
             is_late: false,
         }
@@ -110,7 +110,7 @@ impl Task {
     /// Ends it: nobody knows of it.
     pub fn give_up(mut self) {
         self.output.waive_line();
-        self.begin_end(self.grace, Cause::Ended);
+        self.begin_end(self.grace, EndCause::Ended);
         self.keep();
     }
 
@@ -133,11 +133,11 @@ impl Task {
             return;
         }
         self.is_late = true;
-        self.begin_end(self.grace, Cause::TimedOut);
+        self.begin_end(self.grace, EndCause::TimedOut);
     }
 
     /// An end that is under way gets this grace, and keeps its cause.
-    fn begin_end(&mut self, grace: Duration, cause: Cause) {
+    fn begin_end(&mut self, grace: Duration, cause: EndCause) {
         if !std::mem::replace(&mut self.is_ending, true) && self.end.is_none() {
             self.cause = cause;
         }
@@ -172,35 +172,35 @@ impl Task {
         let total = seen.len() as u64;
         seen.truncate(MOST_TOLD);
         if self.has_ended_alone() {
-            let end = End { left: seen.clone(), total_left: total, ..self.settled_end() };
+            let end = TaskEnd { left: seen.clone(), total_left: total, ..self.settled_end() };
             self.set_stage(Stage::Left(end));
         }
-        let answer = Answer::Members { members: seen, total };
+        let answer = TaskAnswer::Members { members: seen, total };
         self.clients.each(|client| client.tell_members(&answer));
     }
 
     fn note_forced(&mut self) {
         let forced = self.crew.is_forced();
         if let Some(end) = &mut self.end {
-            end.forced |= forced && self.cause != Cause::Itself;
+            end.forced |= forced && self.cause != EndCause::Itself;
         }
     }
 
     /// With all that is known now.
-    fn settled_end(&mut self) -> End {
+    fn settled_end(&mut self) -> TaskEnd {
         let (output, cut) = self.output.sizes();
         let Report { text: sandbox, more: more_denied, is_unheard: unheard, is_alone: alone } =
             self.crew.sandbox();
         let end = self.end.clone().unwrap_or_default();
         let (cause, share) = (self.cause, self.crew.share());
-        End { output, cut, cause, sandbox, more_denied, unheard, alone, share, ..end }
+        TaskEnd { output, cut, cause, sandbox, more_denied, unheard, alone, share, ..end }
     }
 
     fn write_line(&mut self) {
         let end = self.settled_end();
         self.output.write_line(match end.cause {
-            Cause::TimedOut => line::End::TimedOut(self.timeout),
-            Cause::Itself | Cause::Ended => line::End::Itself(end.status),
+            EndCause::TimedOut => line::Completion::TimedOut(self.timeout),
+            EndCause::Itself | EndCause::Ended => line::Completion::Itself(end.status),
         });
     }
 
@@ -217,7 +217,7 @@ impl Task {
             _ => None,
         };
         let (left, total_left) = told.unwrap_or_default();
-        let end = End { left, total_left, ..self.settled_end() };
+        let end = TaskEnd { left, total_left, ..self.settled_end() };
         self.set_stage(Stage::Ended { end, gone: epoch() });
         self.clients.unlink();
         // Last: who has read it may remove everything.
@@ -225,7 +225,7 @@ impl Task {
         let state = self.record.state();
         self.clients.each(|client| {
             client.tell_over(true);
-            client.tell_members(&Answer::Members { members: Vec::new(), total: 0 });
+            client.tell_members(&TaskAnswer::Members { members: Vec::new(), total: 0 });
             client.feed(&mut None);
             // Who does not take it now finds it in the record.
             client.send(state);
@@ -242,7 +242,7 @@ impl Task {
             self.clients.due(now),
         ];
         let is_writing = self.clients.inside().iter().any(Client::is_writing);
-        let input = self.input.as_ref().filter(|_| is_writing).and_then(Input::descriptor);
+        let input = self.input.as_ref().filter(|_| is_writing).and_then(StdinPipe::descriptor);
         let [crew, denials] = self.crew.descriptors();
         let others = [
             (input, libc::POLLOUT),

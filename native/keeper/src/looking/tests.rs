@@ -1,7 +1,7 @@
 use super::*;
 
 fn named_by(arguments: &[u8]) -> String {
-    let own = Member {
+    let own = LiveMember {
         pid: std::process::id() as i32,
         group: 1,
         started: 1,

@@ -28,7 +28,7 @@ pub struct Standing {
 }
 
 /// The two ends of what tells the keeper of a command.
-pub struct Line {
+pub struct DenialLine {
     theirs: OwnedFd,
     ours: OwnedFd,
 }
@@ -57,13 +57,13 @@ impl Standing {
     }
 
     /// For the next cradle. None: there are no descriptors left, and its keeper will know.
-    pub fn line() -> Option<Line> {
-        pair().ok().map(|(theirs, ours)| Line { theirs, ours })
+    pub fn line() -> Option<DenialLine> {
+        pair().ok().map(|(theirs, ours)| DenialLine { theirs, ours })
     }
 
     /// In that cradle, before it runs anything: says so to the keeper of its command.
-    pub fn introduce(&self, channel: BorrowedFd, line: Option<Line>) {
-        let theirs = line.and_then(|Line { theirs, ours }| {
+    pub fn introduce(&self, channel: BorrowedFd, line: Option<DenialLine>) {
+        let theirs = line.and_then(|DenialLine { theirs, ours }| {
             let Some(warden) = &self.warden else { return Some(theirs) };
             let number = outside::own().to_le_bytes();
             patiently(|| send(warden.as_fd(), [&number, b""], &[ours.as_fd()])).then_some(theirs)
@@ -75,7 +75,7 @@ impl Standing {
     }
 
     /// In the keeper: this cradle has it.
-    pub fn made(&mut self, cradle: i32, line: Option<Line>) {
+    pub fn made(&mut self, cradle: i32, line: Option<DenialLine>) {
         if let (None, Some(line)) = (&self.warden, line) {
             self.lines.insert(cradle, line.ours);
         }

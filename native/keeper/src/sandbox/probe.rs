@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
-use forkline_launch::{Image, Place, Request, Stack, launch};
+use forkline_launch::{Image, Launch, Place, Stack, launch};
 
 use crate::sandbox::report::{Line, Refusal};
 
@@ -36,8 +36,8 @@ pub fn launching() -> Result<(), Refusal> {
     let refuse = || Refusal::of(Line::Write, "running `true` in it");
     let null = File::options().read(true).write(true).open("/dev/null").map_err(refuse())?;
     let images = PROGRAMS.map(|path| Image { path: path.into(), argv: vec![c"true".into()] });
-    let plain = Request::plain(&images, [null.as_fd(), null.as_fd(), null.as_fd()]);
-    let request = Request { directory: Some(Place::Path(c"/")), ..plain };
+    let plain = Launch::plain(&images, [null.as_fd(), null.as_fd(), null.as_fd()]);
+    let request = Launch { directory: Some(Place::Path(c"/")), ..plain };
     let mut stack = Stack::new().map_err(refuse())?;
     let pid = match launch(&request, &mut stack) {
         Ok(pid) => pid,

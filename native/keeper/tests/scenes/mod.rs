@@ -23,12 +23,12 @@ pub fn engine() -> &'static Engine {
 }
 
 /// A command and the folder that its output goes to.
-pub struct Scene {
+pub struct OutputScene {
     pub folder: TempDir,
     pub command: DetachedCommand,
 }
 
-pub fn scene(text: &str) -> Scene {
+pub fn scene(text: &str) -> OutputScene {
     let folder = tempfile::tempdir().unwrap();
     let path = |path: PathBuf| CString::new(path.to_str().unwrap()).unwrap();
     let command = DetachedCommand {
@@ -46,10 +46,10 @@ pub fn scene(text: &str) -> Scene {
         timeout: Duration::from_secs(60),
         grace: Duration::from_secs(5),
     };
-    Scene { folder, command }
+    OutputScene { folder, command }
 }
 
-impl Scene {
+impl OutputScene {
     pub fn start(&self) -> i32 {
         start_with(engine(), self.command.clone()).unwrap()
     }

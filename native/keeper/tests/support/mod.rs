@@ -48,7 +48,7 @@ pub fn command(text: &str) -> Command {
 }
 
 /// A command under way.
-pub struct Live {
+pub struct LiveRun {
     pub handle: Handle,
     pub owner: Arc<Owner>,
     pub streamed: Arc<Mutex<Vec<Chunk>>>,
@@ -74,11 +74,11 @@ impl Sink for Recorder {
     }
 }
 
-pub fn start(command: Command) -> Live {
+pub fn start(command: Command) -> LiveRun {
     start_for(command, &engine().owner())
 }
 
-pub fn start_for(command: Command, owner: &Arc<Owner>) -> Live {
+pub fn start_for(command: Command, owner: &Arc<Owner>) -> LiveRun {
     let (ended, events) = channel();
     let (started, pids) = channel();
     let streamed = Arc::new(Mutex::new(Vec::new()));
@@ -88,10 +88,10 @@ pub fn start_for(command: Command, owner: &Arc<Owner>) -> Live {
         started: Mutex::new(started),
     };
     let handle = engine().run(command, owner, Arc::new(recorder));
-    Live { handle, owner: owner.clone(), streamed, events, pids }
+    LiveRun { handle, owner: owner.clone(), streamed, events, pids }
 }
 
-impl Live {
+impl LiveRun {
     pub fn pid(&self) -> i32 {
         self.pids.recv_timeout(Duration::from_secs(30)).unwrap()
     }

@@ -9,7 +9,7 @@ pub const VERSION: u64 = 3;
 
 /// A process as nobody else, past or present, is called.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Process {
+pub struct ProcessIdentity {
     /// Its id.
     pub pid: i32,
     /// When it was started, in clock ticks since boot; 0: that is not shown.
@@ -18,13 +18,13 @@ pub struct Process {
 
 /// What a keeper knows of its command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct State {
+pub struct TaskState {
     /// Which boot of the machine this is of; empty: that is not shown.
     pub boot: Vec<u8>,
     /// Who keeps it.
-    pub keeper: Process,
+    pub keeper: ProcessIdentity,
     /// The command's own process, whose id is also its group's and session's.
-    pub leader: Process,
+    pub leader: ProcessIdentity,
     /// When it was started, in milliseconds since 1970.
     pub started: u64,
     /// How far it is.
@@ -38,11 +38,11 @@ pub enum Stage {
     #[default]
     Running,
     /// It has ended, and somebody of it is left.
-    Left(End),
+    Left(TaskEnd),
     /// Nobody of it is left.
     Ended {
         /// How it ended.
-        end: End,
+        end: TaskEnd,
         /// When the last one did, in milliseconds since 1970.
         gone: u64,
     },
@@ -50,7 +50,7 @@ pub enum Stage {
 
 /// What ended it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Cause {
+pub enum EndCause {
     /// It ended by itself, or somebody whom nobody knows has ended it.
     #[default]
     Itself,
@@ -62,11 +62,11 @@ pub enum Cause {
 
 /// How the command's own process ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct End {
+pub struct TaskEnd {
     /// Its status.
     pub status: Status,
     /// What ended it.
-    pub cause: Cause,
+    pub cause: EndCause,
     /// Whether SIGKILL was needed for that.
     pub forced: bool,
     /// CPU time in user code, of it and of those it waited for, in microseconds.
@@ -99,7 +99,7 @@ pub struct End {
     pub total_left: u64,
 }
 
-impl State {
+impl TaskState {
     /// As the contents of a record.
     pub fn encode(&self) -> Vec<u8> {
         let mut fields = Writer::default();
@@ -115,8 +115,8 @@ impl State {
         fields.finish()
     }
 
-    /// None: it was not written by [`State::encode`], or not to its end.
-    pub fn decode(record: &[u8]) -> Option<State> {
+    /// None: it was not written by [`TaskState::encode`], or not to its end.
+    pub fn decode(record: &[u8]) -> Option<TaskState> {
         let fields = &mut Reader(record);
         if fields.number()? != VERSION {
             return None;
@@ -125,14 +125,14 @@ impl State {
         let (keeper, leader) = (process_in(fields)?, process_in(fields)?);
         let stage = match fields.number()? {
             0 => Stage::Running,
-            1 => Stage::Left(End::decode(fields)?),
+            1 => Stage::Left(TaskEnd::decode(fields)?),
             2 => {
                 let gone = fields.number()?;
-                Stage::Ended { end: End::decode(fields)?, gone }
+                Stage::Ended { end: TaskEnd::decode(fields)?, gone }
             }
             _ => return None,
         };
-        fields.is_empty().then_some(State { boot, keeper, leader, started, stage })
+        fields.is_empty().then_some(TaskState { boot, keeper, leader, started, stage })
     }
 
     /// As the contents of a record that is no longer than this: of those who were left only the first
@@ -151,17 +151,17 @@ impl State {
     }
 }
 
-fn process_in(fields: &mut Reader) -> Option<Process> {
-    Some(Process { pid: fields.small()?, started: fields.number()? })
+fn process_in(fields: &mut Reader) -> Option<ProcessIdentity> {
+    Some(ProcessIdentity { pid: fields.small()?, started: fields.number()? })
 }
 
-impl End {
+impl TaskEnd {
     fn encode<'a>(&self, fields: &'a mut Writer) -> &'a mut Writer {
         self.status.encode(fields);
         fields.number(match self.cause {
-            Cause::Itself => 0,
-            Cause::TimedOut => 1,
-            Cause::Ended => 2,
+            EndCause::Itself => 0,
+            EndCause::TimedOut => 1,
+            EndCause::Ended => 2,
         });
         fields.number(self.forced.into()).number(self.user).number(self.system).number(self.peak);
         fields.number(self.wall).number(self.at).number(self.output).number(self.cut);
@@ -172,15 +172,15 @@ impl End {
         fields
     }
 
-    fn decode(fields: &mut Reader) -> Option<End> {
+    fn decode(fields: &mut Reader) -> Option<TaskEnd> {
         let status = Status::decode(fields)?;
         let cause = match fields.number()? {
-            0 => Cause::Itself,
-            1 => Cause::TimedOut,
-            2 => Cause::Ended,
+            0 => EndCause::Itself,
+            1 => EndCause::TimedOut,
+            2 => EndCause::Ended,
             _ => return None,
         };
-        Some(End {
+        Some(TaskEnd {
             status,
             cause,
             forced: fields.number()? != 0,

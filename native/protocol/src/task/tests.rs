@@ -7,10 +7,10 @@ fn member(pid: i32, command: Option<Vec<u8>>) -> Member {
     Member { pid, group: pid, command }
 }
 
-fn end(value: u64, commands: Vec<Option<Vec<u8>>>) -> End {
-    End {
+fn end(value: u64, commands: Vec<Option<Vec<u8>>>) -> TaskEnd {
+    TaskEnd {
         status: Status::Exited(3),
-        cause: Cause::TimedOut,
+        cause: EndCause::TimedOut,
         forced: value.is_multiple_of(2),
         user: value,
         system: 1,
@@ -29,9 +29,9 @@ fn end(value: u64, commands: Vec<Option<Vec<u8>>>) -> End {
     }
 }
 
-fn state(stage: Stage) -> State {
-    let process = Process { pid: 7, started: u64::MAX };
-    State { boot: b"a-b-c".to_vec(), keeper: process, leader: process, started: 8, stage }
+fn state(stage: Stage) -> TaskState {
+    let process = ProcessIdentity { pid: 7, started: u64::MAX };
+    TaskState { boot: b"a-b-c".to_vec(), keeper: process, leader: process, started: 8, stage }
 }
 
 proptest! {
@@ -40,7 +40,7 @@ proptest! {
         let end = end(value, commands);
         for stage in [Stage::Left(end.clone()), Stage::Ended { end, gone: value }, Stage::Running] {
             let state = state(stage);
-            prop_assert_eq!(State::decode(&state.encode()), Some(state));
+            prop_assert_eq!(TaskState::decode(&state.encode()), Some(state));
         }
     }
 
@@ -49,13 +49,13 @@ proptest! {
         let whole = state(Stage::Ended { end: end(value, commands), gone: 1 }).encode();
         let torn = &whole[..at.index(whole.len())];
         // What is cut between two members of those who were left reads as if these were all.
-        let is_none_or_shorter = State::decode(torn).is_none_or(|read| read.encode() == torn);
+        let is_none_or_shorter = TaskState::decode(torn).is_none_or(|read| read.encode() == torn);
         prop_assert!(is_none_or_shorter);
     }
 
     #[test]
     fn bytes_that_are_nothing_of_ours_do_no_harm(bytes: Vec<u8>, longest in 0_usize..100) {
-        let _ = (State::decode(&bytes), Call::decode(&bytes), Answer::decode(&bytes));
+        let _ = (TaskState::decode(&bytes), TaskCall::decode(&bytes), TaskAnswer::decode(&bytes));
         if let Next::Message(message, rest) = next_message(&bytes, longest) {
             prop_assert_eq!(message.len() + rest.len() + 4, bytes.len());
         }
@@ -64,18 +64,18 @@ proptest! {
     #[test]
     fn a_call_comes_out_of_a_stream_as_it_went_in(number: u64, bytes: Vec<u8>, signal: i32, rest: Vec<u8>) {
         let calls = [
-            Call::Who,
-            Call::Write(bytes),
-            Call::CloseInput,
-            Call::Signal(signal),
-            Call::End(u64::MAX),
+            TaskCall::Who,
+            TaskCall::Write(bytes),
+            TaskCall::CloseInput,
+            TaskCall::Signal(signal),
+            TaskCall::End(u64::MAX),
         ];
         for call in calls {
             let stream = [call.encode(number), rest.clone()].concat();
             let Next::Message(message, after) = next_message(&stream, LONGEST_CALL) else {
                 return Err(TestCaseError::fail("no message"));
             };
-            prop_assert_eq!(Call::decode(message), Some((number, call)));
+            prop_assert_eq!(TaskCall::decode(message), Some((number, call)));
             prop_assert_eq!(after, &rest[..]);
         }
     }
@@ -84,25 +84,25 @@ proptest! {
 #[test]
 fn an_answer_arrives_as_it_was_sent() {
     let answers = [
-        Answer::State(state(Stage::Running)),
-        Answer::Members {
+        TaskAnswer::State(state(Stage::Running)),
+        TaskAnswer::Members {
             members: vec![member(1, None), member(2, Some(b"x".to_vec()))],
             total: 3,
         },
-        Answer::Written(libc::EPIPE),
-        Answer::Done,
-        Answer::Signalled(true),
-        Answer::Over(false),
+        TaskAnswer::Written(libc::EPIPE),
+        TaskAnswer::Done,
+        TaskAnswer::Signalled(true),
+        TaskAnswer::Over(false),
     ];
     for answer in answers {
         let message = answer.encode(5);
-        assert_eq!(Answer::decode(&message[4..]), Some((5, answer)));
+        assert_eq!(TaskAnswer::decode(&message[4..]), Some((5, answer)));
     }
 }
 
 #[test]
 fn a_message_that_is_not_all_there_or_too_long_is_told_from_one_that_is() {
-    let stream = Call::Who.encode(1);
+    let stream = TaskCall::Who.encode(1);
     for length in 0..stream.len() {
         assert_eq!(next_message(&stream[..length], 100), Next::Unfinished);
     }
@@ -115,7 +115,7 @@ fn a_record_of_many_who_were_left_keeps_to_its_room() {
     let state = state(Stage::Left(end(1, many)));
     let record = state.encode_within(4096);
     assert!(record.len() <= 4096 && record.len() > 3000);
-    let Some(State { stage: Stage::Left(end), .. }) = State::decode(&record) else {
+    let Some(TaskState { stage: Stage::Left(end), .. }) = TaskState::decode(&record) else {
         panic!("no record");
     };
     assert!(end.left.len() < 100 && end.total_left == 100);
@@ -125,5 +125,5 @@ fn a_record_of_many_who_were_left_keeps_to_its_room() {
 fn a_record_of_another_version_is_none() {
     let mut record = state(Stage::Running).encode();
     record[0] += 1;
-    assert_eq!(State::decode(&record), None);
+    assert_eq!(TaskState::decode(&record), None);
 }

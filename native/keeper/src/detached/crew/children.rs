@@ -11,7 +11,7 @@ use crate::ending::Ending;
 use crate::late::lowering::Lowering;
 use crate::looking::{Looking, launch_lines};
 use crate::members::{Members, kill};
-use crate::wait::{self, Change, Family};
+use crate::wait::{self, ChildChange, Family};
 
 pub struct Children {
     leader: i32,
@@ -47,14 +47,14 @@ impl Children {
         let mut ended_one = false;
         loop {
             match wait::next() {
-                Family::Change(Change::Ended(ended)) => {
+                Family::Change(ChildChange::Ended(ended)) => {
                     if ended.pid == self.leader && !self.has_ended {
                         self.has_ended = true;
                         events.push(Event::Ended(ended));
                     }
                     ended_one = true;
                 }
-                Family::Change(Change::Stopped(_)) => {}
+                Family::Change(ChildChange::Stopped(_)) => {}
                 Family::Lives => break,
                 Family::Empty => return true,
             }

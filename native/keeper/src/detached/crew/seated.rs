@@ -9,9 +9,9 @@ use forkline_protocol::{Answer, Descriptors, Exit, Member, Order, Request, recei
 
 use super::{Crew, Event};
 use crate::detached::denials::{Denials, Report};
-use crate::detached::failure::Failure;
+use crate::detached::failure::DetachedFailure;
 use crate::signals;
-use crate::wait::Ended;
+use crate::wait::EndedChild;
 
 pub struct Seated {
     /// The way to the cradle, which ends them all when this is closed.
@@ -43,7 +43,7 @@ impl Seated {
         host: Option<OwnedFd>,
         request: &Request,
         descriptors: Descriptors<BorrowedFd>,
-    ) -> Result<Seated, Failure> {
+    ) -> Result<Seated, DetachedFailure> {
         let failed = |error: io::Error| {
             (Step::Keeper, error.raw_os_error().unwrap_or(0), "forkline-keeper".to_owned())
         };
@@ -125,7 +125,7 @@ impl Seated {
         match answer {
             Answer::Exit(Exit { start, status, user, system, peak, empty, .. }) => {
                 self.share = start.share;
-                let ended = Ended { pid: self.leader, status, cpu: [user, system], peak };
+                let ended = EndedChild { pid: self.leader, status, cpu: [user, system], peak };
                 self.events.push(Event::Ended(ended));
                 self.has_ended = true;
                 if empty {

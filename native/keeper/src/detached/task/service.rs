@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forkline_protocol::task::{Answer, Call, Cause};
+use forkline_protocol::task::{EndCause, TaskAnswer, TaskCall};
 
 use super::Task;
 
@@ -35,24 +35,24 @@ impl Task {
     }
 
     /// None: that takes its time.
-    fn obey(&mut self, call: Call) -> Option<Answer> {
+    fn obey(&mut self, call: TaskCall) -> Option<TaskAnswer> {
         match call {
-            Call::Signal(signal) => {
+            TaskCall::Signal(signal) => {
                 let runs = self.end.is_none();
-                Some(Answer::Signalled(runs && self.crew.signal(signal)))
+                Some(TaskAnswer::Signalled(runs && self.crew.signal(signal)))
             }
-            Call::End(grace) => {
-                self.begin_end(Duration::from_millis(grace), Cause::Ended);
+            TaskCall::End(grace) => {
+                self.begin_end(Duration::from_millis(grace), EndCause::Ended);
                 None
             }
-            Call::CloseInput => {
+            TaskCall::CloseInput => {
                 if let Some(input) = &mut self.input {
                     input.close();
                 }
-                Some(Answer::Done)
+                Some(TaskAnswer::Done)
             }
             // The client has noted these itself.
-            Call::Who | Call::Write(_) => Some(Answer::Done),
+            TaskCall::Who | TaskCall::Write(_) => Some(TaskAnswer::Done),
         }
     }
 }

@@ -20,11 +20,11 @@ use std::path::Path;
 use crate::sandbox::mounts::{self, Tree, make_read_only, mount_new, put};
 use crate::sandbox::plan::Plan;
 use crate::sandbox::report::{By, Line, Refusal};
-pub use names::{Base, names};
+pub use names::{OverlayBase, names};
 use overlay::overlays;
 use own::Hosts;
 pub use own::{close_proc, open_proc};
-use steps::{Step, What, steps};
+use steps::{Content, Placement, steps};
 pub use steps::{git_trees, refuse_replaced};
 
 /// Makes it. Returns by what hidden files are kept from being read.
@@ -42,18 +42,18 @@ pub fn make(plan: &Plan) -> Result<By, Refusal> {
         own::make_private(own, hosts.run).map_err(refuse(Line::Tmp, "mounting /tmp and /run"))?;
     }
     let mut hidden = Vec::new();
-    for Step { path, what } in steps {
+    for Placement { path, what } in steps {
         let action = format!("mounting '{}'", path.display());
         let result = match what {
-            What::Tree(tree, is_writable) => put(tree, &path, is_writable),
+            Content::Tree(tree, is_writable) => put(tree, &path, is_writable),
             // There is no place for it: what is above it is hidden already.
-            What::Nothing | What::NoDirectory if !path.exists() => Ok(()),
-            What::NoDirectory => {
+            Content::Nothing | Content::NoDirectory if !path.exists() => Ok(()),
+            Content::NoDirectory => {
                 hidden.push(path.clone());
                 // It can be passed through to what is shown again below it, and not be looked at.
                 mount_new(c"tmpfs", &path, libc::MS_NODEV, c"mode=711,size=64k")
             }
-            What::Nothing => nothing().and_then(|tree| tree.attach(&path)),
+            Content::Nothing => nothing().and_then(|tree| tree.attach(&path)),
         };
         result.map_err(refuse(Line::Write, &action))?;
     }
@@ -65,7 +65,7 @@ pub fn make(plan: &Plan) -> Result<By, Refusal> {
 }
 
 /// Has names hidden by overlays. Covers `/dev`. Returns by what hidden files are kept from being read.
-fn hide_names(plan: &Plan, steps: &mut Vec<Step>) -> By {
+fn hide_names(plan: &Plan, steps: &mut Vec<Placement>) -> By {
     let mounts = mounts::all();
     let (bases, are_all) = names(plan, &mounts);
     let count = bases.len();
@@ -78,14 +78,15 @@ fn hide_names(plan: &Plan, steps: &mut Vec<Step>) -> By {
     let is_above = |path: &Path| {
         plan.rules.iter().any(|rule| rule.path.starts_with(path) && rule.path != path)
     };
-    steps.retain(|Step { path, what }| match what {
-        What::Tree(_, false) => !merged.contains(&**path),
-        What::NoDirectory => !is_empty(path) || is_above(path),
+    steps.retain(|Placement { path, what }| match what {
+        Content::Tree(_, false) => !merged.contains(&**path),
+        Content::NoDirectory => !is_empty(path) || is_above(path),
         _ => true,
     });
-    let overlays = overlays
-        .into_iter()
-        .map(|overlay| Step { path: overlay.base.path, what: What::Tree(overlay.tree, false) });
+    let overlays = overlays.into_iter().map(|overlay| Placement {
+        path: overlay.base.path,
+        what: Content::Tree(overlay.tree, false),
+    });
     steps.splice(0..0, overlays);
     steps.sort_by_key(|step| step.path.components().count());
     by

@@ -16,12 +16,12 @@ const SYSTEM: [&str; 4] = ["/etc", "/proc", "/sys", "/dev"];
 
 /// A directory for an overlay, and the names below it that are hidden.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Base {
+pub struct OverlayBase {
     pub path: PathBuf,
     pub names: BTreeMap<PathBuf, Placeholder>,
 }
 
-impl Base {
+impl OverlayBase {
     /// Whether a directory has this name, in which there is nothing then.
     pub fn has_directory(&self, path: &Path) -> bool {
         self.names.get(path) == Some(&Placeholder::Directory)
@@ -38,7 +38,7 @@ impl Base {
 
 /// Sorts the hidden names of a resolved plan by the directories that overlays are to be mounted on.
 /// Returns whether these are all names.
-pub fn names(plan: &Plan, mounts: &[PathBuf]) -> (Vec<Base>, bool) {
+pub fn names(plan: &Plan, mounts: &[PathBuf]) -> (Vec<OverlayBase>, bool) {
     let context = Context::new(plan, mounts);
     let mut found = BTreeMap::new();
     let mut directories = BTreeSet::new();
@@ -48,11 +48,11 @@ pub fn names(plan: &Plan, mounts: &[PathBuf]) -> (Vec<Base>, bool) {
         let last = places.last().map(|(place, _)| place.clone());
         for place in own.into_iter().chain(last) {
             match context.way_to_hold(&place) {
-                Way::Overlay(directory) => {
+                Hiding::Overlay(directory) => {
                     directories.insert(directory);
                 }
-                Way::Unneeded => {}
-                Way::None => are_all = false,
+                Hiding::Unneeded => {}
+                Hiding::None => are_all = false,
             }
         }
         found.extend(places);
@@ -62,7 +62,7 @@ pub fn names(plan: &Plan, mounts: &[PathBuf]) -> (Vec<Base>, bool) {
 
 /// How a name can be held.
 #[derive(Debug, PartialEq, Eq)]
-enum Way {
+enum Hiding {
     Overlay(PathBuf),
     /// Commands see nothing of it, or nobody else can read it.
     Unneeded,
@@ -101,21 +101,21 @@ impl Context<'_> {
         }
     }
 
-    fn way_to_hold(&self, place: &Path) -> Way {
+    fn way_to_hold(&self, place: &Path) -> Hiding {
         if place.starts_with("/etc") || !self.is_visible(place) {
-            return Way::Unneeded;
+            return Hiding::Unneeded;
         }
         let mut shown = self.above(place, &[Access::Show, Access::Write]);
         if let Some(hidden) = self.above(place, &[Access::Hide]).next() {
             let is_shown = shown.any(|path| path.starts_with(hidden));
-            return if is_shown { Way::None } else { Way::Unneeded };
+            return if is_shown { Hiding::None } else { Hiding::Unneeded };
         }
         // There the host's own directory is seen.
         if self.above(place, &[Access::Write]).next().is_some() {
-            return Way::None;
+            return Hiding::None;
         }
         let directory = self.candidates(place).into_iter().find(|path| self.is_fit(path, place));
-        directory.map_or(Way::None, |path| Way::Overlay(path.to_owned()))
+        directory.map_or(Hiding::None, |path| Hiding::Overlay(path.to_owned()))
     }
 
     /// The paths of rules for directories that it lies in.
@@ -168,14 +168,15 @@ impl Context<'_> {
         &self,
         directories: BTreeSet<PathBuf>,
         found: &BTreeMap<PathBuf, Placeholder>,
-    ) -> Vec<Base> {
-        let mut bases: Vec<Base> = Vec::new();
+    ) -> Vec<OverlayBase> {
+        let mut bases: Vec<OverlayBase> = Vec::new();
         // Those above come first.
         for path in directories {
-            let is_in =
-                |base: &Base| path.starts_with(&base.path) && self.is_same_mount(&base.path, &path);
+            let is_in = |base: &OverlayBase| {
+                path.starts_with(&base.path) && self.is_same_mount(&base.path, &path)
+            };
             if !bases.iter().any(is_in) {
-                bases.push(Base { path, names: BTreeMap::new() });
+                bases.push(OverlayBase { path, names: BTreeMap::new() });
             }
         }
         for (place, placeholder) in found {
@@ -183,7 +184,7 @@ impl Context<'_> {
             if is_covered || self.above(place, &[Access::Write]).next().is_some() {
                 continue;
             }
-            let is_in = |base: &&mut Base| {
+            let is_in = |base: &&mut OverlayBase| {
                 place.starts_with(&base.path)
                     && *place != base.path
                     && self.is_same_mount(&base.path, place)

@@ -12,7 +12,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown, syml
 use std::path::{Path, PathBuf};
 
 use crate::sandbox::mounts::{self, Tree, mount_new};
-use crate::sandbox::tree::names::Base;
+use crate::sandbox::tree::names::OverlayBase;
 use crate::sandbox::tree::walk::Placeholder;
 
 /// Where the layers are made. It gets something else mounted on it in any case.
@@ -23,7 +23,7 @@ const MOST_LIVE: usize = 2000;
 
 /// An overlay that is nowhere yet.
 pub struct Overlay {
-    pub base: Base,
+    pub base: OverlayBase,
     pub tree: Tree,
 }
 
@@ -31,7 +31,7 @@ pub struct Overlay {
 /// too many others, or on directories in which something is mounted.
 ///
 /// `mounts`: where something is mounted.
-pub fn overlays(bases: Vec<Base>, mounts: &[PathBuf]) -> Vec<Overlay> {
+pub fn overlays(bases: Vec<OverlayBase>, mounts: &[PathBuf]) -> Vec<Overlay> {
     if bases.is_empty() {
         return Vec::new();
     }
@@ -42,7 +42,7 @@ pub fn overlays(bases: Vec<Base>, mounts: &[PathBuf]) -> Vec<Overlay> {
     if mount_new(c"tmpfs", Path::new(WORKSHOP), 0, c"mode=700").is_err() {
         return Vec::new();
     }
-    let make = |(index, base): (usize, Base)| {
+    let make = |(index, base): (usize, OverlayBase)| {
         let tree = make(&Path::new(WORKSHOP).join(index.to_string()), &base, mounts).ok()?;
         Some(Overlay { base, tree })
     };
@@ -53,7 +53,7 @@ pub fn overlays(bases: Vec<Base>, mounts: &[PathBuf]) -> Vec<Overlay> {
 }
 
 /// Makes the layers below a path, and mounts them.
-fn make(workshop: &Path, base: &Base, mounts: &[PathBuf]) -> io::Result<Tree> {
+fn make(workshop: &Path, base: &OverlayBase, mounts: &[PathBuf]) -> io::Result<Tree> {
     let [seen, without, whole] = ["seen", "without", "whole"].map(|name| workshop.join(name));
     fs::create_dir(workshop)?;
     fs::create_dir(&whole)?;
@@ -94,7 +94,7 @@ fn make(workshop: &Path, base: &Base, mounts: &[PathBuf]) -> io::Result<Tree> {
 /// Directories in those of the overlay in which nothing is hidden, and files that something is mounted on.
 /// They are mounted on the overlay: that goes on showing what the host has replaced by rename, and shows
 /// nothing that is mounted.
-fn live(base: &Base, mounts: &[PathBuf]) -> Vec<PathBuf> {
+fn live(base: &OverlayBase, mounts: &[PathBuf]) -> Vec<PathBuf> {
     let merged = base.merged();
     let entries = merged.iter().filter_map(|path| fs::read_dir(path).ok()).flatten().flatten();
     let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));

@@ -10,13 +10,13 @@ use crate::sandbox::plan::{Access, Plan, Rule};
 use crate::sandbox::report::{Line, Refusal};
 
 /// A step of the work: what is put where.
-pub struct Step {
+pub struct Placement {
     pub path: PathBuf,
-    pub what: What,
+    pub what: Content,
 }
 
 /// What is put in a place.
-pub enum What {
+pub enum Content {
     /// A copy, and whether it can be written to.
     Tree(Tree, bool),
     /// In place of a file.
@@ -26,7 +26,7 @@ pub enum What {
 }
 
 /// All steps of a plan. What is copied is copied now.
-pub fn steps(plan: &Plan) -> Result<Vec<Step>, Refusal> {
+pub fn steps(plan: &Plan) -> Result<Vec<Placement>, Refusal> {
     let mut steps = Vec::new();
     let mut held = HashSet::new();
     for rule in &plan.rules {
@@ -37,22 +37,22 @@ pub fn steps(plan: &Plan) -> Result<Vec<Step>, Refusal> {
             // What is mounted can't be renamed, and something else be put in its place.
             for above in movable_above(plan, &rule.path) {
                 if held.insert(above.to_owned()) {
-                    steps.push(Step {
+                    steps.push(Placement {
                         path: above.to_owned(),
-                        what: What::Tree(copy(above)?, true),
+                        what: Content::Tree(copy(above)?, true),
                     });
                 }
             }
         }
         let what = match rule.access {
             Access::Keep if writable_root(plan, &rule.path).is_none() => continue,
-            Access::Hide if rule.path.is_dir() => What::NoDirectory,
-            Access::Hide => What::Nothing,
-            Access::Write => What::Tree(pinned()?, true),
-            Access::Show | Access::Socket | Access::Git => What::Tree(pinned()?, false),
-            Access::Keep => What::Tree(copy(&rule.path)?, false),
+            Access::Hide if rule.path.is_dir() => Content::NoDirectory,
+            Access::Hide => Content::Nothing,
+            Access::Write => Content::Tree(pinned()?, true),
+            Access::Show | Access::Socket | Access::Git => Content::Tree(pinned()?, false),
+            Access::Keep => Content::Tree(copy(&rule.path)?, false),
         };
-        steps.push(Step { path: rule.path.clone(), what });
+        steps.push(Placement { path: rule.path.clone(), what });
     }
     Ok(steps)
 }

@@ -22,29 +22,29 @@ pub struct Caller {
 
 /// Where a path of his begins that is not absolute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Base {
+pub enum PathBase {
     /// In his directory.
     Directory,
     /// In what he has open at this number.
     Descriptor(i32),
 }
 
-impl Base {
-    pub fn of(number: i32) -> Base {
-        if number == libc::AT_FDCWD { Base::Directory } else { Base::Descriptor(number) }
+impl PathBase {
+    pub fn of(number: i32) -> PathBase {
+        if number == libc::AT_FDCWD { PathBase::Directory } else { PathBase::Descriptor(number) }
     }
 
     /// The link to it in `/proc`.
     pub fn link(self, pid: i32) -> String {
         match self {
-            Base::Directory => format!("{pid}/cwd"),
-            Base::Descriptor(number) => format!("{pid}/fd/{number}"),
+            PathBase::Directory => format!("{pid}/cwd"),
+            PathBase::Descriptor(number) => format!("{pid}/fd/{number}"),
         }
     }
 }
 
 /// A path of his, and where it begins.
-pub struct Place {
+pub struct CallerPath {
     directory: OwnedFd,
     path: CString,
 }
@@ -116,12 +116,12 @@ impl Caller {
     }
 
     /// Where a path of his begins.
-    pub fn place(&self, path: &[u8]) -> Result<Place, i32> {
-        self.place_at(Base::Directory, path)
+    pub fn place(&self, path: &[u8]) -> Result<CallerPath, i32> {
+        self.place_at(PathBase::Directory, path)
     }
 
     /// The same for a path that may begin elsewhere.
-    pub fn place_at(&self, base: Base, path: &[u8]) -> Result<Place, i32> {
+    pub fn place_at(&self, base: PathBase, path: &[u8]) -> Result<CallerPath, i32> {
         // `self` is whoever looks, and we are not to be seen in his `/proc`.
         let own = path.strip_prefix(b"/proc/self/");
         let (directory, path) = match own {
@@ -130,7 +130,7 @@ impl Caller {
             None => (CString::new(base.link(self.pid)).unwrap_or_default(), path.to_owned()),
         };
         let path = CString::new(path).map_err(|_| libc::EINVAL)?;
-        Ok(Place { directory: open_at(libc::AT_FDCWD, &directory, 0)?, path })
+        Ok(CallerPath { directory: open_at(libc::AT_FDCWD, &directory, 0)?, path })
     }
 
     /// Does something with his rights, and no others.
@@ -144,7 +144,7 @@ impl Caller {
     }
 }
 
-impl Place {
+impl CallerPath {
     /// Only to be looked at, and connected to.
     pub fn open(&self) -> Result<OwnedFd, i32> {
         open_at(self.directory.as_raw_fd(), &self.path, 0)

@@ -23,7 +23,7 @@ const FAMILY: usize = 2;
 const NAMES: u16 = 53;
 
 /// Whom sockets may be connected to: the same for all who ask.
-pub struct Reach {
+pub struct ConnectPolicy {
     /// The file systems that the sandbox has to itself.
     own_devices: Vec<u64>,
     /// Sockets of others that may be connected to.
@@ -37,10 +37,10 @@ pub struct Reach {
 /// Tells that a process was denied something.
 type TellDenied<'a> = &'a dyn Fn(i32, String);
 
-impl Reach {
+impl ConnectPolicy {
     /// Of a resolved plan.
-    pub fn of(plan: &Plan) -> Reach {
-        Reach {
+    pub fn of(plan: &Plan) -> ConnectPolicy {
+        ConnectPolicy {
             own_devices: own_devices(plan),
             allowed: plan.paths(Access::Socket).map(Path::to_owned).collect(),
             has_own_network: !plan.network,

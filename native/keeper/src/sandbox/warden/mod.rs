@@ -27,7 +27,7 @@ use crate::sandbox::namespaces::Given;
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::plan::Plan;
 use crate::sandbox::privileges;
-use connecting::Reach;
+use connecting::ConnectPolicy;
 use gate::Gate;
 use lines::Lines;
 
@@ -41,7 +41,7 @@ struct Warden {
     listener: Listener,
     /// By its number outside.
     keeper: i32,
-    reach: Reach,
+    reach: ConnectPolicy,
     gate: Gate,
     lifeline: OwnedFd,
     /// To whom else something is told.
@@ -130,7 +130,7 @@ impl Warden {
             listener: Listener::new(given.listener),
             gate: Gate::new(given.git),
             keeper: charge.keeper,
-            reach: Reach::of(&charge.plan.resolved()),
+            reach: ConnectPolicy::of(&charge.plan.resolved()),
             lifeline,
             lines: Lines::new(given.lines),
             idle: AtomicUsize::new(0),

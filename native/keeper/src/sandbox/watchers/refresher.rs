@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::sandbox::mounts;
-use crate::sandbox::tree::{Base, names};
+use crate::sandbox::tree::{OverlayBase, names};
 use crate::sandbox::warden::Charge;
 use crate::sandbox::watchers::{done, enter, listen};
 
@@ -37,18 +37,19 @@ pub struct Refresher {
 }
 
 /// A directory that may have an overlay in the sandbox, and its device without one.
-type Place = (PathBuf, u64);
+type OverlaySite = (PathBuf, u64);
 
 /// Starts it as a child of this process, while the files of the sandbox are being made. None: no name is
 /// hidden by an overlay, or changes can't be heard of.
 pub fn start(charge: &Charge) -> Option<Refresher> {
     let (bases, _) = names(&charge.plan.resolved(), &mounts::all());
-    let device = |base: &Base| Some((base.path.clone(), fs::metadata(&base.path).ok()?.dev()));
-    let places: Vec<Place> = bases.iter().filter_map(device).collect();
+    let device =
+        |base: &OverlayBase| Some((base.path.clone(), fs::metadata(&base.path).ok()?.dev()));
+    let places: Vec<OverlaySite> = bases.iter().filter_map(device).collect();
     if places.is_empty() {
         return None;
     }
-    let changes = listen(bases.iter().flat_map(Base::merged), CHANGES).ok()?;
+    let changes = listen(bases.iter().flat_map(OverlayBase::merged), CHANGES).ok()?;
     let (entered, mut tell) = io::pipe().ok()?;
     // SAFETY: takes nothing.
     let parent = unsafe { libc::getpid() };
@@ -74,7 +75,7 @@ impl Refresher {
 }
 
 /// Until it is ended.
-fn serve(mut changes: File, places: &[Place]) {
+fn serve(mut changes: File, places: &[OverlaySite]) {
     let mut events = [0; 4096];
     while changes.read(&mut events).is_ok() {
         places.iter().filter_map(overlay).for_each(|overlay| forget(&overlay));
@@ -83,7 +84,7 @@ fn serve(mut changes: File, places: &[Place]) {
 }
 
 /// The overlay at this path, if there is one: it is no directory of the device that the host has there.
-fn overlay((path, device): &Place) -> Option<OwnedFd> {
+fn overlay((path, device): &OverlaySite) -> Option<OwnedFd> {
     let flags = libc::O_PATH | libc::O_DIRECTORY;
     let directory = File::options().read(true).custom_flags(flags).open(path).ok()?;
     // SAFETY: valid as zeros; fills the structure.

@@ -17,7 +17,7 @@ fn names_are_held_by_the_home_or_else_by_their_directory() {
         own: vec!["/tmp".into()],
     };
     let way = |place| context.way_to_hold(Path::new(place));
-    let overlay = |path: &str| Way::Overlay(path.into());
+    let overlay = |path: &str| Hiding::Overlay(path.into());
     assert_eq!(way("/h/u/.netrc"), overlay("/h/u"));
     assert_eq!(way("/h/u/.config/gh"), overlay("/h/u"));
     assert_eq!(way("/h/u/mnt"), overlay("/h/u"));
@@ -25,10 +25,10 @@ fn names_are_held_by_the_home_or_else_by_their_directory() {
     assert_eq!(way("/h/u/mnt/a/b/x"), overlay("/h/u/mnt/a/b"));
     assert_eq!(way("/h/x"), overlay("/h"));
     assert_eq!(way("/tmp/shown/.env"), overlay("/tmp/shown"));
-    assert_eq!(way("/tmp/other/.env"), Way::Unneeded);
-    assert_eq!(way("/h/u/.ssh/id"), Way::Unneeded);
-    assert_eq!(way("/etc/shadow"), Way::Unneeded);
-    assert_eq!(way("/h/u/.ssh/shown/id"), Way::None);
-    assert_eq!(way("/h/u/w/.env"), Way::None);
-    assert_eq!(way("/x"), Way::None);
+    assert_eq!(way("/tmp/other/.env"), Hiding::Unneeded);
+    assert_eq!(way("/h/u/.ssh/id"), Hiding::Unneeded);
+    assert_eq!(way("/etc/shadow"), Hiding::Unneeded);
+    assert_eq!(way("/h/u/.ssh/shown/id"), Hiding::None);
+    assert_eq!(way("/h/u/w/.env"), Hiding::None);
+    assert_eq!(way("/x"), Hiding::None);
 }

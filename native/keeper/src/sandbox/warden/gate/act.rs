@@ -8,11 +8,11 @@ use std::path::Path;
 
 use crate::sandbox::place;
 use crate::sandbox::warden::caller::Caller;
-use crate::sandbox::warden::gate::found::Found;
+use crate::sandbox::warden::gate::found::GateEntry;
 use crate::sandbox::warden::gate::request::Deed;
 
 /// Opens a file to be written to. What is no file is not opened: it could have its opener wait.
-pub fn open(caller: &Caller, found: &Found, flags: i32, mode: u32) -> Result<OwnedFd, i32> {
+pub fn open(caller: &Caller, found: &GateEntry, flags: i32, mode: u32) -> Result<OwnedFd, i32> {
     // Of a file without a name, and of what is only looked at, nobody is asked.
     if flags & (libc::O_PATH | libc::O_TMPFILE & !libc::O_DIRECTORY) != 0 {
         return Err(libc::EROFS);
@@ -38,7 +38,7 @@ pub fn open(caller: &Caller, found: &Found, flags: i32, mode: u32) -> Result<Own
 }
 
 /// Does to one name what is no opening.
-pub fn change(caller: &Caller, found: &Found, deed: &Deed) -> Result<(), i32> {
+pub fn change(caller: &Caller, found: &GateEntry, deed: &Deed) -> Result<(), i32> {
     let (directory, name) = (found.directory.as_raw_fd(), found.name.as_ptr());
     let mask = if let Deed::MakeDirectory { .. } = deed { caller.mask()? } else { 0 };
     caller.act(|| {
@@ -60,7 +60,7 @@ pub fn change(caller: &Caller, found: &Found, deed: &Deed) -> Result<(), i32> {
 }
 
 /// By the file itself: a link would be followed.
-fn change_mode(found: &Found, mode: u32) -> Result<(), i32> {
+fn change_mode(found: &GateEntry, mode: u32) -> Result<(), i32> {
     let name = Path::new(OsStr::from_bytes(found.name.as_bytes()));
     let file = place::beneath(found.directory.as_fd(), name)
         .map_err(|error| error.raw_os_error().unwrap_or(libc::EACCES))?;
@@ -70,7 +70,7 @@ fn change_mode(found: &Found, mode: u32) -> Result<(), i32> {
 }
 
 /// Has the second name what the first one has, or both.
-pub fn join(caller: &Caller, from: &Found, to: &Found, deed: &Deed) -> Result<(), i32> {
+pub fn join(caller: &Caller, from: &GateEntry, to: &GateEntry, deed: &Deed) -> Result<(), i32> {
     let (old, new) = (from.directory.as_raw_fd(), to.directory.as_raw_fd());
     let (from, to) = (from.name.as_ptr(), to.name.as_ptr());
     caller.act(|| {

@@ -16,7 +16,7 @@ pub struct Root {
 }
 
 /// Something in such a directory, by the directory that has it.
-pub struct Found<'a> {
+pub struct GateEntry<'a> {
     pub root: &'a Root,
     pub directory: OwnedFd,
     pub name: CString,

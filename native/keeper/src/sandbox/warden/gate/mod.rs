@@ -19,9 +19,9 @@ use crate::sandbox::calls::Naming;
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::place;
 use crate::sandbox::warden::caller::{Caller, link_of, path_of};
-use found::{Found, Root};
+use found::{GateEntry, Root};
 use names::{Names, Touch};
-use request::{Deed, Named, Request};
+use request::{Deed, FileRequest, Named};
 
 /// What is done for those in the sandbox.
 pub struct Gate {
@@ -29,7 +29,7 @@ pub struct Gate {
 }
 
 /// What becomes of a call.
-enum Answer {
+enum Judgement {
     GoesOn,
     Is(Result<(), i32>),
     /// What was opened.
@@ -49,38 +49,38 @@ impl Gate {
     /// Answers a call.
     pub fn answer(&self, listener: &Listener, notice: &Notice, naming: Naming) {
         match self.judge(listener, notice, naming) {
-            Answer::GoesOn => listener.go_on(notice),
-            Answer::Is(result) => listener.answer(notice, result),
-            Answer::File(file, flags) => {
+            Judgement::GoesOn => listener.go_on(notice),
+            Judgement::Is(result) => listener.answer(notice, result),
+            Judgement::File(file, flags) => {
                 listener.give(notice, file.as_fd(), flags & libc::O_CLOEXEC != 0);
             }
         }
     }
 
-    fn judge(&self, listener: &Listener, notice: &Notice, naming: Naming) -> Answer {
+    fn judge(&self, listener: &Listener, notice: &Notice, naming: Naming) -> Judgement {
         let pid = notice.pid as i32;
-        let Some(request) = Request::read(&Caller::unknown(pid), notice, naming) else {
-            return Answer::GoesOn;
+        let Some(request) = FileRequest::read(&Caller::unknown(pid), notice, naming) else {
+            return Judgement::GoesOn;
         };
         if !request.names().any(|named| self.may_concern(pid, named)) {
-            return Answer::GoesOn;
+            return Judgement::GoesOn;
         }
-        let Ok(caller) = Caller::of(pid) else { return Answer::GoesOn };
+        let Ok(caller) = Caller::of(pid) else { return Judgement::GoesOn };
         let found = self.find(&caller, &request.what);
         let other = match &request.deed {
             Deed::Rename { to, .. } | Deed::Link { to } => Some(self.find(&caller, to)),
             _ => None,
         };
         if !listener.stands(notice) {
-            return Answer::Is(Err(libc::EINTR));
+            return Judgement::Is(Err(libc::EINTR));
         }
         match (found, other) {
             (Some(found), None) => one(&caller, &found, &request.deed),
             (Some(from), Some(Some(to))) if std::ptr::eq(from.root, to.root) => {
-                Answer::Is(two(&caller, &from, &to, &request.deed))
+                Judgement::Is(two(&caller, &from, &to, &request.deed))
             }
-            (None, None | Some(None)) => Answer::GoesOn,
-            _ => Answer::Is(Err(libc::EXDEV)),
+            (None, None | Some(None)) => Judgement::GoesOn,
+            _ => Judgement::Is(Err(libc::EXDEV)),
         }
     }
 
@@ -104,7 +104,7 @@ impl Gate {
     }
 
     /// None: it is nowhere here.
-    fn find(&self, caller: &Caller, Named { base, path }: &Named) -> Option<Found<'_>> {
+    fn find(&self, caller: &Caller, Named { base, path }: &Named) -> Option<GateEntry<'_>> {
         let (above, name) = split(path)?;
         let place = caller.place_at(*base, above).ok()?;
         let seen = caller.act(|| place.open_directory()).ok()?;
@@ -116,7 +116,7 @@ impl Gate {
             return None;
         }
         let touch = root.names.touch(&below.join(OsStr::from_bytes(name)));
-        Some(Found { root, directory, name: CString::new(name).ok()?, touch })
+        Some(GateEntry { root, directory, name: CString::new(name).ok()?, touch })
     }
 }
 
@@ -130,25 +130,25 @@ fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     (!matches!(name, b"." | b"..")).then_some((above, name))
 }
 
-fn one(caller: &Caller, found: &Found, deed: &Deed) -> Answer {
+fn one(caller: &Caller, found: &GateEntry, deed: &Deed) -> Judgement {
     // Git follows links when it writes what is its own.
     if matches!(deed, Deed::Symlink) {
-        return Answer::Is(Err(libc::EPERM));
+        return Judgement::Is(Err(libc::EPERM));
     }
     if found.touch == Touch::Kept {
-        return Answer::Is(Err(libc::EROFS));
+        return Judgement::Is(Err(libc::EROFS));
     }
     match deed {
         Deed::Open { flags, mode } => match act::open(caller, found, *flags, *mode) {
-            Ok(file) => Answer::File(file, *flags),
-            Err(errno) => Answer::Is(Err(errno)),
+            Ok(file) => Judgement::File(file, *flags),
+            Err(errno) => Judgement::Is(Err(errno)),
         },
-        deed => Answer::Is(act::change(caller, found, deed)),
+        deed => Judgement::Is(act::change(caller, found, deed)),
     }
 }
 
 /// From one name to another.
-fn two(caller: &Caller, from: &Found, to: &Found, deed: &Deed) -> Result<(), i32> {
+fn two(caller: &Caller, from: &GateEntry, to: &GateEntry, deed: &Deed) -> Result<(), i32> {
     if from.touch != Touch::Free || to.touch != Touch::Free {
         return Err(libc::EROFS);
     }

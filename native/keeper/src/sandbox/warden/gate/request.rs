@@ -2,12 +2,12 @@
 
 use crate::sandbox::calls::Naming;
 use crate::sandbox::notices::Notice;
-use crate::sandbox::warden::caller::{Base, Caller};
+use crate::sandbox::warden::caller::{Caller, PathBase};
 
 /// What a call names.
 #[derive(Debug)]
 pub struct Named {
-    pub base: Base,
+    pub base: PathBase,
     pub path: Vec<u8>,
 }
 
@@ -43,22 +43,22 @@ pub enum Deed {
 }
 
 #[derive(Debug)]
-pub struct Request {
+pub struct FileRequest {
     pub what: Named,
     pub deed: Deed,
 }
 
-impl Request {
+impl FileRequest {
     /// None: what it points to can't be read, or is none of ours.
-    pub fn read(caller: &Caller, notice: &Notice, naming: Naming) -> Option<Request> {
+    pub fn read(caller: &Caller, notice: &Notice, naming: Naming) -> Option<FileRequest> {
         let [a, b, c, d, e, _] = notice.arguments;
-        let here = |address| Some(Named { base: Base::Directory, path: caller.text(address)? });
+        let here = |address| Some(Named { base: PathBase::Directory, path: caller.text(address)? });
         let at = |number: u64, address| {
-            Some(Named { base: Base::of(number as i32), path: caller.text(address)? })
+            Some(Named { base: PathBase::of(number as i32), path: caller.text(address)? })
         };
         let open = |what, flags: u64, mode: u64| {
             let deed = Deed::Open { flags: flags as i32, mode: mode as u32 };
-            Some(Request { what, deed })
+            Some(FileRequest { what, deed })
         };
         let made = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
         let (what, deed) = match naming {
@@ -81,7 +81,7 @@ impl Request {
             Naming::ChangeModeAt => (at(a, b)?, Deed::ChangeMode { mode: c as u32 }),
             Naming::SetTimesAt => (at(a, b)?, Deed::SetTimes { times: times(caller, c)? }),
         };
-        Some(Request { what, deed })
+        Some(FileRequest { what, deed })
     }
 
     /// All that it names.
