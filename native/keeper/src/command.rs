@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use forkline_launch::{Image, Launch, Launched, Place, Stack, Step, launch_and_tell};
 use forkline_protocol::{Answer, Descriptors, Exit, Order, Request, Start, members_in_parts, take};
 
-use crate::ending::Ending;
+use crate::ending::{Effort, Ending};
 use crate::host::{Ties, tell};
 use crate::late::lowering::Lowering;
 use crate::late::victims;
@@ -15,7 +15,7 @@ use crate::members::{Members, kill};
 use crate::outside;
 use crate::proc;
 use crate::signals;
-use crate::wait::{self, ChildChange, EndedChild, Family};
+use crate::wait::{self, ChildChange, EndedChild, Family, Remaining};
 
 /// From SIGTERM to SIGKILL, for what a dead host leaves behind.
 pub const GRACE_WITHOUT_HOST: Duration = Duration::from_secs(2);
@@ -40,17 +40,27 @@ struct RunningCommand<'cradle> {
     lowering: Option<Lowering>,
 }
 
-/// Runs it; whether this process is as it was before.
+/// Whether a cradle that has run a command can run another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reuse {
+    Possible,
+    /// The cradle is not as it was before, or its host is gone.
+    Impossible,
+}
+
+/// Runs the command. Returns whether this cradle can be reused.
 pub fn run(
     request: Request,
     descriptors: Descriptors<OwnedFd>,
     ties: Ties,
     null: BorrowedFd,
     stack: &mut Stack,
-) -> bool {
+) -> Reuse {
+    // The cradle's directory follows that of such a command.
+    let unless_followed = if request.follow { Reuse::Impossible } else { Reuse::Possible };
     if let Err(errno) = victims::check(request.attributes.oom_score) {
         tell(ties, &Answer::Failed { step: Step::Limits, errno });
-        return true;
+        return Reuse::Possible;
     }
     let at = proc::monotonic();
     let launched = {
@@ -79,13 +89,13 @@ pub fn run(
         Err(failure) => {
             let errno = failure.error.raw_os_error().unwrap_or(0);
             tell(ties, &Answer::Failed { step: failure.step, errno });
-            return !request.follow;
+            return unless_followed;
         }
     };
     ties.waker.into_iter().for_each(|waker| waker.is_for(pid));
     if let Err(errno) = victims::mark(pid, oom_score, request.attributes.oom_score) {
         tell(ties, &Answer::Failed { step: Step::Limits, errno });
-        return !request.follow;
+        return unless_followed;
     }
     let start = Start { pid: outer, cradle: outside::own(), at, share };
     if request.announce {
@@ -105,20 +115,21 @@ pub fn run(
     };
     // A command may run for long.
     drop(request.environment);
-    command.keep() && !request.follow
+    command.keep()
 }
 
 impl RunningCommand<'_> {
-    /// Until nobody is left; whether the host still is.
-    fn keep(mut self) -> bool {
+    /// Runs until no member is left. Returns whether this cradle can be reused.
+    fn keep(mut self) -> Reuse {
         loop {
-            if self.reap() {
-                return self.host.is_some();
+            if self.reap() == Remaining::None {
+                let is_reusable = self.host.is_some() && !self.follow;
+                return if is_reusable { Reuse::Possible } else { Reuse::Impossible };
             }
             let now = Instant::now();
-            if self.act(now) && self.host.is_none() {
-                // Nobody is there to be told of those who can't be ended.
-                return false;
+            if self.act(now) == Effort::GivenUp && self.host.is_none() {
+                // No host is there to be told of the members that can't be ended.
+                return Reuse::Impossible;
             }
             let due = [
                 self.to_announce,
@@ -140,8 +151,8 @@ impl RunningCommand<'_> {
         }
     }
 
-    /// Reaps whoever has ended; whether nobody is left, which has been told.
-    fn reap(&mut self) -> bool {
+    /// Reaps the children that have ended, and tells the host. Returns whether any member is left.
+    fn reap(&mut self) -> Remaining {
         let (mut exit, mut ended_one) = (None, false);
         let empty = loop {
             match wait::next() {
@@ -173,7 +184,7 @@ impl RunningCommand<'_> {
             None if told => {}
             None => self.tell(&Answer::Empty),
         }
-        empty
+        if empty { Remaining::None } else { Remaining::Some }
     }
 
     fn somebody_ended(&mut self) {
@@ -198,8 +209,8 @@ impl RunningCommand<'_> {
         }
     }
 
-    /// Does what is due; whether there is nothing more to do about those who can't be ended.
-    fn act(&mut self, now: Instant) -> bool {
+    /// Does overdue work. Returns whether members that can't be ended were given up.
+    fn act(&mut self, now: Instant) -> Effort {
         if self.to_announce.is_some_and(|due| due <= now) {
             self.to_announce = None;
             self.tell(&Answer::Started(self.start));
@@ -208,18 +219,18 @@ impl RunningCommand<'_> {
         if let (Some(lowering), Some(leader)) = (lowering, self.leader) {
             (self.start.share, self.lowering) = lowering.again(leader, now);
         }
-        let given_up = match &mut self.ending {
+        let effort = match &mut self.ending {
             Some(ending) => ending.act(&self.members, self.leader, now),
-            None => false,
+            None => Effort::Continues,
         };
-        if given_up {
+        if effort == Effort::GivenUp {
             let left = tell_at_once(&self.members, &launch_lines(&self.images));
             members_in_parts(&left).iter().for_each(|part| self.tell(part));
             self.tell(&Answer::Over { forced: true, cleared: false });
             self.ending = None;
         }
         let due = self.looking.as_mut().filter(|looking| looking.due() <= now);
-        let Some(looking) = due else { return given_up };
+        let Some(looking) = due else { return effort };
         if let Some(left) = looking.look(&self.members, &launch_lines(&self.images), now) {
             // Somebody is there, shown or not: else we would not be here.
             self.looking = None;
@@ -228,7 +239,7 @@ impl RunningCommand<'_> {
             }
             members_in_parts(&left).iter().for_each(|part| self.tell(part));
         }
-        given_up
+        effort
     }
 
     fn read_orders(&mut self) {

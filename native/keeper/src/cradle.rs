@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use forkline_launch::{Attributes, Limit, Stack};
 use forkline_protocol::{Answer, Descriptors, Order, Received, Request, receive_now, take};
 
-use crate::command;
+use crate::command::{self, Reuse};
 use crate::host::{Ties, Waker, tell};
 use crate::signals;
 pub use condition::Condition;
@@ -48,34 +48,38 @@ impl CradleProcess<'_> {
                 _ => return,
             };
             let message = buffer.get(..received.length).unwrap_or_default();
-            // What is not was for a command that had just ended.
+            // Any other message was for a command that had just ended.
             let is_request = Descriptors::are_in(message);
-            if is_request && !self.answer(message, received, waker.as_ref(), &score) {
+            if is_request
+                && self.answer(message, received, waker.as_ref(), &score) == Reuse::Impossible
+            {
                 return;
             }
         }
     }
 
-    /// Whether the next one may be run here.
+    /// Answers a request. Returns whether the next one can be run here.
     fn answer(
         &mut self,
         message: &[u8],
         received: Received,
         waker: Option<&Waker>,
         score: &Score,
-    ) -> bool {
+    ) -> Reuse {
         let ties = self.ties(waker);
         if let Some(what) = self.made.lost(score) {
             let why = format!("was changed from outside ({what})");
-            return is_unfit(ties, libc::EAGAIN, why);
+            return report_unfit(ties, libc::EAGAIN, why);
         }
         let (descriptors, mut request) = match accept(message, received) {
             Ok(accepted) => accepted,
-            Err(errno) => return is_unfit(ties, errno, "could not take the request".to_owned()),
+            Err(errno) => {
+                return report_unfit(ties, errno, "could not take the request".to_owned());
+            }
         };
         if is_unwanted(self.channel.as_fd()) {
             tell(ties, &Answer::Unwanted);
-            return true;
+            return Reuse::Possible;
         }
         self.keep_to_processes(&request.attributes.limits);
         only_what_differs(&mut request.attributes, &self.made.own);
@@ -106,10 +110,10 @@ impl CradleProcess<'_> {
     }
 }
 
-/// Another one may be asked: nothing has been started here, and nothing will be.
-fn is_unfit(ties: Ties, errno: i32, why: String) -> bool {
+/// Tells the host to ask another cradle: nothing has been started here, and nothing will be.
+fn report_unfit(ties: Ties, errno: i32, why: String) -> Reuse {
     tell(ties, &Answer::Unfit { errno, why });
-    false
+    Reuse::Impossible
 }
 
 fn only_what_differs(wanted: &mut Attributes, own: &Attributes) {

@@ -29,6 +29,15 @@ pub struct Ending {
     interval: Duration,
 }
 
+/// What has come of an attempt to end all members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// The attempt continues at [`Ending::due`].
+    Continues,
+    /// Members have survived SIGKILL for too long; there will be no further attempt.
+    GivenUp,
+}
+
 type Name = (i32, u64);
 
 const FIRST: Duration = Duration::from_millis(1);
@@ -81,9 +90,9 @@ impl Ending {
     }
 
     /// Does what is due; whether to give up. `leader`: whose group is still its own.
-    pub fn act(&mut self, members: &Members, leader: Option<i32>, now: Instant) -> bool {
+    pub fn act(&mut self, members: &Members, leader: Option<i32>, now: Instant) -> Effort {
         if now < self.due() {
-            return false;
+            return Effort::Continues;
         }
         if self.forced.is_none() && now >= self.grace_over {
             self.forced = Some(now);
@@ -91,12 +100,12 @@ impl Ending {
         }
         match self.forced {
             None => self.ask(members, leader),
-            Some(since) if now.duration_since(since) >= UNKILLABLE => return true,
+            Some(since) if now.duration_since(since) >= UNKILLABLE => return Effort::GivenUp,
             Some(_) => self.force(members, leader),
         }
         self.next = later(Instant::now(), self.interval);
         self.interval = (self.interval * 2).min(LAST);
-        false
+        Effort::Continues
     }
 
     /// Each once: a second SIGTERM is a request of its own to many programs. A signal to a group misses

@@ -1,7 +1,10 @@
 //! The keeper of a host: makes cradles, and ends with the host, after its commands.
 
+mod adopted;
+
 use std::collections::{HashMap, HashSet};
 use std::io;
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -9,16 +12,15 @@ use std::time::{Duration, Instant};
 use forkline_launch::Stack;
 use forkline_protocol::{Call, News, Status, VERSION, receive_now, send};
 
-use crate::command::GRACE_WITHOUT_HOST;
 use crate::cradle::{Condition, CradleProcess};
-use crate::ending::Ending;
 use crate::host::{self, Parting};
-use crate::members::{Members, kill};
+use crate::members::kill;
 use crate::outside;
 use crate::proc;
 use crate::sandbox::kept::Standing;
 use crate::signals;
-use crate::wait::{self, ChildChange, EndedChild, Family};
+use crate::wait::{self, ChildChange, EndedChild, Family, Remaining};
+use adopted::{Adopted, Adoption};
 
 struct HostKeeper {
     /// And the numbers by which the host knows them.
@@ -43,18 +45,20 @@ struct HostKeeper {
     standing: Option<Standing>,
 }
 
-struct Adopted {
-    /// Those that were killed.
-    cradles: Vec<i32>,
-    members: Members,
-    ending: Ending,
+/// The process at the other end of a cradle's channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CradleUser {
+    /// The host, with which the cradle's command ends.
+    Host,
+    /// The keeper of a detached command, which the host may leave behind.
+    TaskKeeper,
 }
 
-/// The keeper's work, until the host is gone and its commands are.
-pub fn keep(is_same_version: bool) -> ExitCode {
+/// Does the keeper's work until the host and its commands are gone. `version`: the host's.
+pub fn keep(version: &str) -> ExitCode {
     // SAFETY: the engine puts it there, and nothing else here uses it.
     let lifeline = unsafe { OwnedFd::from_raw_fd(0) };
-    if !is_same_version {
+    if version != VERSION.to_string() {
         let _ = send(lifeline.as_fd(), [&News::Hello(VERSION).encode(), b""], &[]);
         return ExitCode::from(2);
     }
@@ -78,7 +82,7 @@ pub fn keep_for(lifeline: OwnedFd, host: Option<OwnedFd>, standing: Option<Stand
     keeper.say(News::Hello(VERSION));
     // SAFETY: takes numbers only. 1 is the null device: what is said from here on nobody reads.
     unsafe { libc::dup2(1, 2) };
-    while keeper.turn() {}
+    while keeper.turn().is_continue() {}
     ExitCode::SUCCESS
 }
 
@@ -112,10 +116,10 @@ impl HostKeeper {
         })
     }
 
-    /// One round; whether there is anything left to do.
-    fn turn(&mut self) -> bool {
-        if self.reap() && (self.retired || self.lifeline.is_none()) {
-            return false;
+    /// Does one round of the keeper's work; breaks when nothing is left to do.
+    fn turn(&mut self) -> ControlFlow<()> {
+        if self.reap() == Remaining::None && (self.retired || self.lifeline.is_none()) {
+            return ControlFlow::Break(());
         }
         let time = self.act();
         let denied = self.standing.as_ref().and_then(|standing| standing.denied.as_ref());
@@ -136,7 +140,7 @@ impl HostKeeper {
         if denied & libc::POLLIN != 0 {
             self.tell_denied();
         }
-        true
+        ControlFlow::Continue(())
     }
 
     fn hear_host(&mut self) {
@@ -147,7 +151,7 @@ impl HostKeeper {
                 Ok(received) => match buffer.get(..received.length).and_then(Call::decode) {
                     Some(Call::Make(number)) => {
                         for channel in received.descriptors {
-                            if let Some(pid) = self.make(channel, false) {
+                            if let Some(pid) = self.make(channel, CradleUser::Host) {
                                 let pid = self.cradles.get(&pid).copied().unwrap_or(pid);
                                 self.say(News::Made(number, pid));
                             }
@@ -155,7 +159,7 @@ impl HostKeeper {
                     }
                     Some(Call::Keep) => {
                         for channel in received.descriptors {
-                            match self.make(channel, true) {
+                            match self.make(channel, CradleUser::TaskKeeper) {
                                 Some(cradle) => drop(self.kept.insert(cradle)),
                                 None => self.say(News::Left),
                             }
@@ -182,8 +186,8 @@ impl HostKeeper {
         self.parting.tell();
     }
 
-    /// Reaps whoever has ended; whether nobody is left.
-    fn reap(&mut self) -> bool {
+    /// Reaps the children that have ended. Returns whether any is left.
+    fn reap(&mut self) -> Remaining {
         loop {
             match wait::next_or_stopped() {
                 Family::Change(ChildChange::Ended(ended)) => self.ended(&ended),
@@ -192,10 +196,10 @@ impl HostKeeper {
                     kill(pid, libc::SIGCONT);
                 }
                 Family::Change(ChildChange::Stopped(_)) => {}
-                Family::Lives => return false,
+                Family::Lives => return Remaining::Some,
                 Family::Empty => {
-                    self.nobody_is_adopted();
-                    return true;
+                    self.report_adopted(News::Cleared);
+                    return Remaining::None;
                 }
             }
         }
@@ -211,7 +215,7 @@ impl HostKeeper {
         }
         let Some(number) = self.cradles.remove(&ended.pid) else {
             if let Some(adopted) = &mut self.adopted {
-                adopted.ending.somebody_ended(&adopted.members, now);
+                adopted.member_ended(now);
             }
             return;
         };
@@ -219,23 +223,19 @@ impl HostKeeper {
             return;
         }
         // It was killed, and what it looked after is ours.
-        let adopted = self.adopted.get_or_insert_with(|| Adopted {
-            cradles: Vec::new(),
-            members: Members::new(2),
-            ending: Ending::new(GRACE_WITHOUT_HOST, now),
-        });
-        adopted.cradles.push(number);
+        self.adopted.get_or_insert_with(|| Adopted::new(now)).cradles.push(number);
     }
 
-    fn nobody_is_adopted(&mut self) {
+    /// Tells the host what has become of all that was adopted.
+    fn report_adopted(&mut self, news: impl Fn(i32) -> News) {
         for cradle in self.adopted.take().into_iter().flat_map(|adopted| adopted.cradles) {
-            self.say(News::Cleared(cradle));
+            self.say(news(cradle));
         }
     }
 
-    /// Makes a cradle with this way to the host, or, if that may leave it behind, to whoever has to do
-    /// with it.
-    fn make(&mut self, channel: OwnedFd, is_kept: bool) -> Option<i32> {
+    /// Makes a cradle whose channel leads to this user. Returns its process id.
+    fn make(&mut self, channel: OwnedFd, user: CradleUser) -> Option<i32> {
+        let is_kept = user == CradleUser::TaskKeeper;
         let line = if is_kept { Standing::line() } else { None };
         // SAFETY: there is one thread, so the child has everything that its parent had.
         match unsafe { libc::fork() } {
@@ -273,22 +273,15 @@ impl HostKeeper {
         }
     }
 
-    /// Does what is due; when to come again.
+    /// Does overdue work. Returns the time until the next deadline.
     fn act(&mut self) -> Option<Duration> {
-        let now = Instant::now();
         let adopted = self.adopted.as_mut()?;
-        adopted.members.set_apart(self.cradles.keys().copied());
-        if adopted.members.children().is_empty() {
-            self.nobody_is_adopted();
-            return None;
+        match adopted.act(self.cradles.keys().copied(), Instant::now()) {
+            Adoption::Continues(time) => return Some(time),
+            Adoption::Cleared => self.report_adopted(News::Cleared),
+            Adoption::GivenUp => self.report_adopted(News::GivenUp),
         }
-        if adopted.ending.act(&adopted.members, None, now) {
-            for cradle in self.adopted.take().into_iter().flat_map(|adopted| adopted.cradles) {
-                self.say(News::GivenUp(cradle));
-            }
-            return None;
-        }
-        Some(adopted.ending.due().saturating_duration_since(Instant::now()))
+        None
     }
 
     fn say(&self, news: News) {

@@ -36,9 +36,7 @@ use forkline_protocol::{VERSION, role};
 /// keeper.
 pub fn keep(arguments: &[String]) -> Option<ExitCode> {
     match arguments {
-        [_, role, version] if role == role::KEEP => {
-            Some(keeper::keep(*version == VERSION.to_string()))
-        }
+        [_, role, version] if role == role::KEEP => Some(keeper::keep(version)),
         [_, role, version] if role == role::DETACH && *version == VERSION.to_string() => {
             // SAFETY: the engine puts the order there, and nothing else here uses it.
             detached::keep(unsafe { File::from_raw_fd(3) });

@@ -46,6 +46,13 @@ pub enum Family {
     Empty,
 }
 
+/// Whether any child or adopted descendant is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remaining {
+    Some,
+    None,
+}
+
 /// Reaps one that has ended, if there is any.
 pub fn next() -> Family {
     take(libc::WEXITED)

@@ -34,20 +34,20 @@ fn pid(child: &Child) -> i32 {
     child.id() as i32
 }
 
-/// Does what is due, with this leader, until that is so or it is given up; whether it was.
+/// Does overdue work, with this leader, until `is_so` or the ending is given up.
 fn act_until(
     ending: &mut Ending,
     leader: Option<i32>,
     is_so: impl Fn(&Ending, Instant) -> bool,
-) -> bool {
+) -> Effort {
     let (members, begun) = (Members::new(2), Instant::now());
     while !is_so(ending, begun) {
-        if ending.act(&members, leader, Instant::now()) {
-            return true;
+        if ending.act(&members, leader, Instant::now()) == Effort::GivenUp {
+            return Effort::GivenUp;
         }
         sleep(Duration::from_millis(1));
     }
-    false
+    Effort::Continues
 }
 
 fn all_have_been_looked_for(ending: &Ending, _: Instant) -> bool {
@@ -157,7 +157,7 @@ fn hurrying() {
     }
     let stubborn = child("trap '' TERM", "while :; do sleep 60; done");
     let mut ending = Ending::new(LONG, Instant::now());
-    assert!(!act_until(&mut ending, None, all_have_been_looked_for));
+    assert_eq!(act_until(&mut ending, None, all_have_been_looked_for), Effort::Continues);
     assert!(!ending.is_forced());
     ending.set_grace(Duration::from_millis(20), Instant::now());
     // Nobody is given up who has only just been killed, and not been reaped.
@@ -166,7 +166,7 @@ fn hurrying() {
     let has_gone_on = |_: &Ending, begun: Instant| {
         begun.elapsed() > LONG / 2 || (is_dead() && begun.elapsed() > Duration::from_millis(400))
     };
-    assert!(!act_until(&mut ending, None, has_gone_on));
+    assert_eq!(act_until(&mut ending, None, has_gone_on), Effort::Continues);
     let was_killed = is_dead();
     kill(leader, libc::SIGKILL);
     assert!(ending.is_forced() && was_killed);

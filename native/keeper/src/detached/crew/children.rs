@@ -7,11 +7,11 @@ use forkline_protocol::Request;
 
 use super::{Crew, Event};
 use crate::detached::denials::Report;
-use crate::ending::Ending;
+use crate::ending::{Effort, Ending};
 use crate::late::lowering::Lowering;
 use crate::looking::{Looking, launch_lines};
 use crate::members::{Members, kill};
-use crate::wait::{self, ChildChange, Family};
+use crate::wait::{self, ChildChange, Family, Remaining};
 
 pub struct Children {
     leader: i32,
@@ -42,8 +42,8 @@ impl Children {
         }
     }
 
-    /// Takes everybody that has ended, adopted or not; whether nobody is left.
-    fn reap(&mut self, events: &mut Vec<Event>) -> bool {
+    /// Reaps the children that have ended, adopted or not. Returns whether any is left.
+    fn reap(&mut self, events: &mut Vec<Event>) -> Remaining {
         let mut ended_one = false;
         loop {
             match wait::next() {
@@ -56,7 +56,7 @@ impl Children {
                 }
                 Family::Change(ChildChange::Stopped(_)) => {}
                 Family::Lives => break,
-                Family::Empty => return true,
+                Family::Empty => return Remaining::None,
             }
         }
         if ended_one {
@@ -68,7 +68,7 @@ impl Children {
                 looking.somebody_ended(now);
             }
         }
-        false
+        Remaining::Some
     }
 }
 
@@ -79,7 +79,7 @@ impl Crew for Children {
 
     fn act(&mut self, now: Instant) -> Vec<Event> {
         let mut events = Vec::new();
-        if self.reap(&mut events) {
+        if self.reap(&mut events) == Remaining::None {
             events.push(Event::Nobody);
             return events;
         }
@@ -88,8 +88,8 @@ impl Crew for Children {
         if let (Some(lowering), Some(leader)) = (lowering, leader) {
             (self.share, self.lowering) = lowering.again(leader, now);
         }
-        let ending = self.ending.as_mut();
-        if ending.is_some_and(|ending| ending.act(&self.members, leader, now)) {
+        let effort = self.ending.as_mut().map(|ending| ending.act(&self.members, leader, now));
+        if effort == Some(Effort::GivenUp) {
             events.push(Event::GivenUp);
         }
         let due = self.looking.as_mut().filter(|looking| looking.due() <= now);
