@@ -94,10 +94,10 @@ fn give_to(socket: BorrowedFd, whom: i32) {
 
 /// That it tells, and by which signal.
 fn tell_by_going_on(socket: BorrowedFd) {
-    const SET_SIGNAL: libc::c_int = 10;
+    const F_SETSIG: libc::c_int = 10;
     // SAFETY: take numbers only. No call here relies on a socket's other flags, which are cleared.
     unsafe {
-        libc::fcntl(socket.as_raw_fd(), SET_SIGNAL, libc::SIGCONT);
+        libc::fcntl(socket.as_raw_fd(), F_SETSIG, libc::SIGCONT);
         libc::fcntl(socket.as_raw_fd(), libc::F_SETFL, libc::O_ASYNC);
     }
 }

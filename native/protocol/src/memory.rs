@@ -7,18 +7,18 @@ use std::os::fd::{FromRawFd, OwnedFd};
 
 /// Has no one execute the file, nor make it executable. Linux 6.3; where `vm.memfd_noexec` is 2, no
 /// file is made without it.
-const NOEXEC_SEAL: u32 = 8;
+const MFD_NOEXEC_SEAL: u32 = 8;
 /// The file is to be executed. Linux 6.3; where `vm.memfd_noexec` is 1, no other one can be.
-const EXEC: u32 = 16;
+const MFD_EXEC: u32 = 16;
 
 /// A file in memory, to be read from its start, never executed; close-on-exec. It may be sealed.
 pub fn memory_file(name: &CStr, contents: &[u8]) -> io::Result<OwnedFd> {
-    make(name, contents, NOEXEC_SEAL, libc::MFD_ALLOW_SEALING)
+    make(name, contents, MFD_NOEXEC_SEAL, libc::MFD_ALLOW_SEALING)
 }
 
 /// A program in memory, to be executed; close-on-exec.
 pub fn memory_program(name: &CStr, contents: &[u8]) -> io::Result<OwnedFd> {
-    make(name, contents, EXEC, 0)
+    make(name, contents, MFD_EXEC, 0)
 }
 
 /// `older`: for a kernel that knows neither kind, and makes files that can be executed.
@@ -61,7 +61,7 @@ mod tests {
             let mut text = String::new();
             file.read_to_string(&mut text).unwrap();
             assert_eq!(text, "text");
-            let knows_kinds = create(c"probe", NOEXEC_SEAL).is_ok();
+            let knows_kinds = create(c"probe", MFD_NOEXEC_SEAL).is_ok();
             let mode = file.metadata().unwrap().permissions().mode();
             assert_eq!(mode & 0o111 != 0, executable || !knows_kinds);
         }

@@ -43,16 +43,25 @@ pub fn unchecked(limits: Option<LimitsReport>) -> Checked {
     Checked { limits, ..Checked::default() }
 }
 
-/// Looks. `is_own`: no other command has written its file.
+/// Which commands have written a spill file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writers {
+    /// The command alone.
+    One,
+    /// The command, and others at the same time.
+    Several,
+}
+
+/// Looks.
 pub fn check(
     outcome: &Outcome,
     spill: Option<&Path>,
-    is_own: bool,
+    writers: Writers,
     limits: Option<LimitsReport>,
 ) -> Checked {
     let report = outcome.spill.clone().map(Spilled::from);
     let spill = report.zip(spill).map(|(report, path)| {
-        let error = report.error.clone().or_else(|| fault(path, report.bytes, is_own));
+        let error = report.error.clone().or_else(|| fault(path, report.bytes, writers));
         Spilled { path: Some(path.to_string_lossy().into_owned()), error, ..report }
     });
     Checked { out_of_memory: was_killed(outcome).then(|| judge(outcome.wall)), spill, limits }
@@ -113,7 +122,7 @@ fn files_of(line: &str) -> Vec<String> {
 const LOOK: Duration = Duration::from_secs(1);
 
 /// What is wrong with a file that should have so many bytes.
-fn fault(path: &Path, bytes: u64, is_own: bool) -> Option<SpillError> {
+fn fault(path: &Path, bytes: u64, writers: Writers) -> Option<SpillError> {
     let (tell, told) = mpsc::channel();
     let looked_at = path.to_owned();
     // Whoever hangs there is waited for by nobody.
@@ -125,7 +134,7 @@ fn fault(path: &Path, bytes: u64, is_own: bool) -> Option<SpillError> {
         }
         // A device or a pipe keeps nothing.
         Ok(found) if !found.is_file() => None,
-        Ok(_) if !is_own => {
+        Ok(_) if writers == Writers::Several => {
             let message = "another command wrote the same file meanwhile";
             Some(SpillError::new(libc::EBUSY, message.to_owned()))
         }
@@ -166,8 +175,8 @@ impl SpillFile {
         SpillFile { path, is_shared }
     }
 
-    /// It is written; whether by this command alone.
-    pub fn close(&self) -> bool {
+    /// Takes note that the file is written. Returns which commands have written it.
+    pub fn close(&self) -> Writers {
         let mut writers = WRITERS.lock();
         if let Some(all) = writers.get_mut(&self.path) {
             all.retain(|one| !Arc::ptr_eq(one, &self.is_shared));
@@ -175,7 +184,7 @@ impl SpillFile {
                 writers.remove(&self.path);
             }
         }
-        !self.is_shared.load(Ordering::Relaxed)
+        if self.is_shared.load(Ordering::Relaxed) { Writers::Several } else { Writers::One }
     }
 }
 

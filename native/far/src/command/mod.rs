@@ -20,7 +20,7 @@ use forkline_engine::{
 use parking_lot::Mutex;
 
 use crate::call_error::CallError;
-use crate::command::after::{LimitsReport, SpillFile};
+use crate::command::after::{LimitsReport, SpillFile, Writers};
 use crate::command::chunks::pieces;
 use crate::command::names::errno_name;
 use crate::command::open::Open;
@@ -158,14 +158,14 @@ impl ClientCommand {
             if state.signals == 0 { state.outcome.take() } else { None }
         };
         let Some(outcome) = outcome else { return };
-        let is_own = self.0.writer.as_ref().is_none_or(SpillFile::close);
+        let writers = self.0.writer.as_ref().map_or(Writers::One, SpillFile::close);
         let limits = self.0.limits;
         if outcome.spill.is_none() && !after::was_killed(&outcome) {
             return self.finish(&CommandEnd::ran(*outcome, after::unchecked(limits)));
         }
         let command = self.clone();
         let look = move || {
-            let checked = after::check(&outcome, command.0.spill.as_deref(), is_own, limits);
+            let checked = after::check(&outcome, command.0.spill.as_deref(), writers, limits);
             command.finish(&CommandEnd::ran(*outcome, checked));
         };
         if let Err(error) = std::thread::Builder::new().spawn(look) {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::wire::frames::{Frame, Kind};
-use crate::wire::lane::{Lane, SENT_PAYLOAD};
+use crate::wire::lane::{Lane, Pieces, SENT_PAYLOAD};
 
 /// Who is told what happens to a call, without a lock being held.
 pub trait Events: Send + Sync {
@@ -61,8 +61,8 @@ impl ActiveCall {
             partial: None,
             is_ready: false,
             alarm: None,
-            messages: Lane::new(true),
-            bytes: Lane::new(false),
+            messages: Lane::new(Pieces::Split),
+            bytes: Lane::new(Pieces::Whole),
             end: None,
             is_over: false,
         }

@@ -12,11 +12,20 @@ pub const SENT_PAYLOAD: usize = 64 * 1024;
 /// So much at a time is granted anew.
 const GRANTED: u64 = WINDOW / 4;
 
+/// Whether a lane's pieces may be split over several frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pieces {
+    /// A piece may be split; the receiver puts its parts together again.
+    Split,
+    /// A piece is sent in one frame, or waits.
+    Whole,
+}
+
 /// A lane, as this side of the line sees it.
 #[derive(Debug)]
 pub struct Lane {
-    /// Whether a piece may be sent in parts, to be put together again.
-    is_cut: bool,
+    /// Whether a piece may be split over several frames.
+    pieces: Pieces,
     queue: VecDeque<Vec<u8>>,
     /// Where the first goes on.
     at: usize,
@@ -30,10 +39,10 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// An empty one. `is_cut`: a piece may be sent in parts.
-    pub fn new(is_cut: bool) -> Self {
+    /// Makes an empty lane.
+    pub fn new(pieces: Pieces) -> Self {
         let queue = VecDeque::new();
-        Lane { is_cut, queue, at: 0, waiting: 0, credit: WINDOW, window: WINDOW, taken: 0 }
+        Lane { pieces, queue, at: 0, waiting: 0, credit: WINDOW, window: WINDOW, taken: 0 }
     }
 
     /// Bytes that wait to be sent.
@@ -44,7 +53,10 @@ impl Lane {
     /// Whether something waits that could be sent.
     pub fn can_send(&self) -> bool {
         self.queue.front().is_some_and(|first| {
-            let needed = if self.is_cut { first.len().min(1) } else { first.len() };
+            let needed = match self.pieces {
+                Pieces::Split => first.len().min(1),
+                Pieces::Whole => first.len(),
+            };
             self.credit >= needed as u64
         })
     }

@@ -119,9 +119,9 @@ fn scheduling() -> [u64; 4] {
 }
 
 fn disk() -> libc::c_long {
-    const PROCESS: libc::c_int = 1;
+    const IOPRIO_WHO_PROCESS: libc::c_int = 1;
     // SAFETY: takes numbers only.
-    unsafe { libc::syscall(libc::SYS_ioprio_get, PROCESS, 0) }
+    unsafe { libc::syscall(libc::SYS_ioprio_get, IOPRIO_WHO_PROCESS, 0) }
 }
 
 #[cfg(test)]

@@ -25,6 +25,13 @@ pub struct Denials {
     is_unheard: bool,
 }
 
+/// Whether a sandbox can tell of further denials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    Open,
+    Closed,
+}
+
 /// What is known of it.
 #[derive(Default)]
 pub struct Report {
@@ -44,8 +51,8 @@ impl Denials {
         Denials { enforced, line, host, known: Vec::new(), is_unheard }
     }
 
-    /// Hears all that has been told; false: nobody tells any more.
-    pub fn hear(&mut self) -> bool {
+    /// Reads all denials that have been told. Returns whether more can follow.
+    pub fn hear(&mut self) -> Source {
         let mut buffer = vec![0; LONGEST];
         while let Some(line) = &self.line {
             match take(line.as_fd(), &mut buffer) {
@@ -53,12 +60,14 @@ impl Denials {
                     let what = buffer.get(..length).unwrap_or_default();
                     self.note(&String::from_utf8_lossy(what));
                 }
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return true,
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                    return Source::Open;
+                }
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 _ => self.line = None,
             }
         }
-        false
+        Source::Closed
     }
 
     /// Not all may have been told.
@@ -114,7 +123,7 @@ mod tests {
         for what in told.iter().chain(&told) {
             send(theirs.as_fd(), [what.as_bytes(), b""], &[]).unwrap();
         }
-        assert!(denials.hear());
+        assert_eq!(denials.hear(), Source::Open);
         let Report { text, more, is_unheard, is_alone } = denials.report();
         assert_eq!(text, "write=namespace socket=40 connect=/a");
         assert_eq!((more, is_unheard, is_alone), (1, false, true));
@@ -122,7 +131,7 @@ mod tests {
         // A process that another test starts has a copy of it until it runs its program.
         let is_over = (0..500).any(|_| {
             std::thread::sleep(std::time::Duration::from_millis(2));
-            !denials.hear()
+            denials.hear() == Source::Closed
         });
         assert!(is_over);
     }

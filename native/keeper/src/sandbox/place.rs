@@ -32,21 +32,21 @@ pub fn beneath(directory: BorrowedFd, path: &Path) -> io::Result<OwnedFd> {
 /// In one call.
 fn at_once(directory: BorrowedFd, path: &Path) -> io::Result<OwnedFd> {
     #[repr(C)]
-    struct How {
+    struct OpenHow {
         flags: u64,
         mode: u64,
         resolve: u64,
     }
-    const NO_LINKS: u64 = 0x04;
-    const BENEATH: u64 = 0x08;
+    const RESOLVE_NO_SYMLINKS: u64 = 0x04;
+    const RESOLVE_BENEATH: u64 = 0x08;
     let flags = (libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC) as u64;
-    let how = How { flags, mode: 0, resolve: NO_LINKS | BENEATH };
+    let how = OpenHow { flags, mode: 0, resolve: RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH };
     let path = path.strip_prefix("/").unwrap_or(path);
     let name = match path.as_os_str().as_bytes() {
         b"" => c".".to_owned(),
         bytes => CString::new(bytes)?,
     };
-    let (at, size) = (directory.as_raw_fd(), size_of::<How>());
+    let (at, size) = (directory.as_raw_fd(), size_of::<OpenHow>());
     // SAFETY: a path that ends with NUL, and a structure of this size.
     let there =
         unsafe { libc::syscall(libc::SYS_openat2, at, name.as_ptr(), &raw const how, size) };

@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn a_message_is_cut_by_what_the_other_side_can_take() {
-    let mut lane = Lane::new(true);
+    let mut lane = Lane::new(Pieces::Split);
     lane.put(vec![1; 2 * WINDOW as usize]);
     let mut sent = 0;
     while let Some((bytes, more)) = lane.next() {
@@ -22,7 +22,7 @@ fn a_message_is_cut_by_what_the_other_side_can_take() {
 
 #[test]
 fn bytes_go_in_one_piece_or_wait() {
-    let mut lane = Lane::new(false);
+    let mut lane = Lane::new(Pieces::Whole);
     (0..17).for_each(|_| lane.put(vec![2; SENT_PAYLOAD]));
     assert_eq!(std::iter::from_fn(|| lane.next()).count(), 16);
     lane.credited(SENT_PAYLOAD as u64 - 1);
@@ -33,7 +33,7 @@ fn bytes_go_in_one_piece_or_wait() {
 
 #[test]
 fn what_was_not_granted_is_known() {
-    let mut lane = Lane::new(false);
+    let mut lane = Lane::new(Pieces::Whole);
     assert!(lane.received(WINDOW as usize));
     assert_eq!(lane.consumed(1), None);
     assert_eq!(lane.consumed(GRANTED as usize), Some(GRANTED + 1));

@@ -8,7 +8,7 @@ use forkline_launch::Step;
 use forkline_protocol::{Answer, Descriptors, Exit, Member, Order, Request, receive, send, take};
 
 use super::{Crew, Event};
-use crate::detached::denials::{Denials, Report};
+use crate::detached::denials::{Denials, Report, Source};
 use crate::detached::failure::DetachedFailure;
 use crate::signals;
 use crate::wait::EndedChild;
@@ -159,7 +159,7 @@ impl Seated {
 
     /// What was denied before the last that was heard of them has been told before that.
     fn hear_denials(&mut self) {
-        if self.denials.descriptor().is_none() || self.denials.hear() {
+        if self.denials.descriptor().is_none() || self.denials.hear() == Source::Open {
             return;
         }
         // Who tells ends after them.

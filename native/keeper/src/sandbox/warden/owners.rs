@@ -84,8 +84,10 @@ fn listening() -> Option<HashSet<String>> {
 
 /// Of a line such as `0000000000000000: 00000002 00000000 00010000 0001 01 12345 /run/some/socket`.
 fn listening_one(line: &str) -> Option<&str> {
+    /// The kernel's __SO_ACCEPTCON: the socket listens.
+    const ACCEPTS_CONNECTIONS: u64 = 1 << 16;
     let mut fields = line.split_ascii_whitespace();
-    let accepts = u64::from_str_radix(fields.nth(3)?, 16).ok()? & 0x1_0000 != 0;
+    let accepts = u64::from_str_radix(fields.nth(3)?, 16).ok()? & ACCEPTS_CONNECTIONS != 0;
     let inode = fields.nth(2)?;
     (accepts && fields.next().is_some()).then_some(inode)
 }

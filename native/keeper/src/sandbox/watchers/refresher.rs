@@ -28,7 +28,7 @@ const CHANGES: u32 = libc::IN_CREATE
 /// What changes meanwhile is looked at together.
 const PAUSE: Duration = Duration::from_millis(5);
 
-const OVERLAY: u64 = 0x794c_7630;
+const OVERLAYFS_SUPER_MAGIC: u64 = 0x794c_7630;
 
 /// That process, which is to be ended.
 pub struct Refresher {
@@ -94,23 +94,30 @@ fn overlay((path, device): &OverlaySite) -> Option<OwnedFd> {
         // Its type is another one with each C library.
         status.f_type as u64
     };
-    let is_overlay = kind == OVERLAY && directory.metadata().ok()?.dev() != *device;
+    let is_overlay = kind == OVERLAYFS_SUPER_MAGIC && directory.metadata().ok()?.dev() != *device;
     is_overlay.then(|| directory.into())
 }
 
 /// Has an overlay forget what was looked up in it: being configured anew does that, whatever comes of it.
 fn forget(overlay: &OwnedFd) {
-    const CLOSE: libc::c_int = 1;
-    const EMPTY_PATH: libc::c_int = 8;
-    const RECONFIGURE: libc::c_int = 7;
+    const FSPICK_CLOEXEC: libc::c_int = 1;
+    const FSPICK_EMPTY_PATH: libc::c_int = 8;
+    const FSCONFIG_CMD_RECONFIGURE: libc::c_int = 7;
     let none = std::ptr::null::<libc::c_char>();
     // SAFETY: an empty path, numbers, and nothing where there is no name or value; what is opened is closed.
     unsafe {
-        let flags = CLOSE | EMPTY_PATH;
+        let flags = FSPICK_CLOEXEC | FSPICK_EMPTY_PATH;
         let overlay = overlay.as_raw_fd();
         let configuration = libc::syscall(libc::SYS_fspick, overlay, c"".as_ptr(), flags) as i32;
         if configuration >= 0 {
-            libc::syscall(libc::SYS_fsconfig, configuration, RECONFIGURE, none, none, 0);
+            libc::syscall(
+                libc::SYS_fsconfig,
+                configuration,
+                FSCONFIG_CMD_RECONFIGURE,
+                none,
+                none,
+                0,
+            );
             libc::close(configuration);
         }
     }
