@@ -73,8 +73,8 @@ struct forkline_request {
   int parent_death;       // signal to the child when the calling thread ends; 0: none
   int terminal;           // 1: descriptor 0 is a terminal, to become the controlling one
   int share_directory;    // 1: caller and child have one working directory, umask and root
-  int watch;              // 1: a pidfd is wanted
-  int outside;            // a /proc by whose numbers somebody else knows processes; -1: none
+  int want_pidfd;         // 1: a pidfd is wanted
+  int outer_proc;         // a /proc by whose numbers somebody else knows processes; -1: none
   uint64_t reset;         // signals (number n: bit n - 1) whose disposition may not be the default
   const struct forkline_attributes *attributes;  // NULL: the caller's
   void *stack;                                   // lowest byte of the child's stack, page-aligned
@@ -82,11 +82,11 @@ struct forkline_request {
 };
 
 struct forkline_launched {
-  pid_t pid;    // also the process-group and session id
-  int pidfd;    // close-on-exec; the caller closes it; -1: none was wanted
-  int step;     // FORKLINE_STEP_NONE, or the step that failed (pid and pidfd are -1)
-  int error;    // errno of the failed step
-  pid_t outer;  // its number there; 0: there is none
+  pid_t pid;        // also the process-group and session id
+  int pidfd;        // close-on-exec; the caller closes it; -1: none was wanted
+  int step;         // FORKLINE_STEP_NONE, or the step that failed (pid and pidfd are -1)
+  int error;        // errno of the failed step
+  pid_t outer_pid;  // its number there; 0: there is none
   int share;  // errno of why its session's share of the processors could not be changed; 0: it was
   int oom_score;  // errno of why its oom_score_adj could not be changed; 0: it was
 };

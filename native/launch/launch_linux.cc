@@ -77,14 +77,14 @@ void reset_signals(uint64_t signals) {
 
 // A process in a PID namespace can't see the number that it has outside. The /proc of there tells
 // whoever asks: a link to himself.
-void tell_outer_number(const Child &child) {
-  if (child.request->outside < 0) return;
+void tell_outer_pid(const Child &child) {
+  if (child.request->outer_proc < 0) return;
   char link[16];
-  ssize_t length = readlinkat(child.request->outside, "self", link, sizeof link);
+  ssize_t length = readlinkat(child.request->outer_proc, "self", link, sizeof link);
   pid_t number = 0;
   for (ssize_t at = 0; at < length && link[at] >= '0' && link[at] <= '9'; at++)
     number = number * 10 + (link[at] - '0');
-  child.launched->outer = number;
+  child.launched->outer_pid = number;
 }
 
 // A control group takes whoever writes 0.
@@ -170,7 +170,7 @@ int set_session_nice(int nice) {
 }
 
 // The caller has its own nice value already, if it could have it.
-int fall_behind(const forkline_attributes &attributes) {
+int lower_priority(const forkline_attributes &attributes) {
   if (attributes.has_nice && getpriority(PRIO_PROCESS, 0) != attributes.nice) return EPERM;
   return set_session_nice(attributes.session_nice);
 }
@@ -202,7 +202,7 @@ void take_attributes(const forkline_attributes &attributes) {
 }
 
 // What the caller may not take from its child, the child must not have: it does not run.
-void narrow(const Child &child) {
+void drop_capabilities(const Child &child) {
   const forkline_attributes *attributes = child.request->attributes;
   if (attributes == nullptr || !attributes->has_bounding) return;
   for (int capability = 0; capability < 64; capability++) {
@@ -232,7 +232,7 @@ int run_child(void *argument) {
   // Own session: own process group to signal, no controlling terminal to read from.
   if (setsid() < 0) fail(child, FORKLINE_STEP_SESSION);
   follow_parent(child);
-  tell_outer_number(child);
+  tell_outer_pid(child);
   enter_groups(child);
   enter_directory(child);
   place_descriptors(child);
@@ -240,11 +240,11 @@ int run_child(void *argument) {
   if (request.attributes != nullptr) {
     take_attributes(*request.attributes);
     if (request.attributes->has_session_nice)
-      child.launched->share = fall_behind(*request.attributes);
+      child.launched->share = lower_priority(*request.attributes);
     if (request.attributes->has_oom_score)
       child.launched->oom_score = set_oom_score(request.attributes->oom_score);
   }
-  narrow(child);
+  drop_capabilities(child);
   reset_signals(request.reset);
   // Only now: a signal that arrives from here on kills the child, not the parent's handler.
   set_mask(KernelSignals{}, nullptr);
@@ -256,7 +256,7 @@ void start_child(Child &child) {
   const forkline_request &request = *child.request;
   forkline_launched &launched = *child.launched;
   int flags = CLONE_VM | CLONE_VFORK | SIGCHLD;
-  if (request.watch) flags |= CLONE_PIDFD;
+  if (request.want_pidfd) flags |= CLONE_PIDFD;
   if (request.share_directory) flags |= CLONE_FS;
   void *stack_top = static_cast<char *>(request.stack) + request.stack_size;
   int pidfd = -1;

@@ -80,7 +80,7 @@ bool run(char *request, const int descriptors[kDescriptors], void *stack) {
   launch.directory_fd = -1;
   launch.script = -1;
   launch.groups[0] = launch.groups[1] = -1;
-  launch.outside = -1;
+  launch.outer_proc = -1;
   launch.reset = ~UINT64_C(0);
   launch.stack = stack;
   launch.stack_size = FORKLINE_STACK_SIZE;

@@ -107,8 +107,8 @@ Started Starter::launch(const Command &command) {
   request.directory_fd = -1;
   request.script = -1;
   request.groups[0] = request.groups[1] = -1;
-  request.outside = -1;
-  request.watch = 1;
+  request.outer_proc = -1;
+  request.want_pidfd = 1;
   request.reset = ~UINT64_C(0);
   request.stack = stack_;
   request.stack_size = FORKLINE_STACK_SIZE;

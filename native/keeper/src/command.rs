@@ -8,8 +8,8 @@ use forkline_protocol::{Answer, Descriptors, Exit, Order, Request, Start, member
 
 use crate::ending::{Effort, Ending};
 use crate::host::{Ties, tell};
-use crate::late::lowering::Lowering;
-use crate::late::victims;
+use crate::late::oom_score;
+use crate::late::session_nice::NiceRetry;
 use crate::looking::{Looking, launch_lines, tell_at_once};
 use crate::members::{Members, kill};
 use crate::outside;
@@ -37,7 +37,7 @@ struct RunningCommand<'cradle> {
     members: Members,
     ending: Option<Ending>,
     looking: Option<Looking>,
-    lowering: Option<Lowering>,
+    nice_retry: Option<NiceRetry>,
 }
 
 /// Whether a cradle that has run a command can run another one.
@@ -58,7 +58,7 @@ pub fn run(
 ) -> Reuse {
     // The cradle's directory follows that of such a command.
     let unless_followed = if request.follow { Reuse::Impossible } else { Reuse::Possible };
-    if let Err(errno) = victims::check(request.attributes.oom_score) {
+    if let Err(errno) = oom_score::check(request.attributes.oom_score) {
         tell(ties, &Answer::Failed { step: Step::Limits, errno });
         return Reuse::Possible;
     }
@@ -77,14 +77,14 @@ pub fn run(
             terminal: request.terminal,
             share_directory: request.follow,
             attributes: Some(&request.attributes),
-            outside: outside::proc(),
+            outer_proc: outside::proc(),
             reset: signals::NOT_DEFAULT,
         };
         launch_and_tell(&launch_request, stack)
     };
     // The rest is closed: whoever reads the command's pipes waits for their end.
     drop(descriptors);
-    let Launched { pid, outer, share, oom_score } = match launched {
+    let Launched { pid, outer_pid, share, oom_score } = match launched {
         Ok(launched) => launched,
         Err(failure) => {
             let errno = failure.error.raw_os_error().unwrap_or(0);
@@ -92,12 +92,12 @@ pub fn run(
             return unless_followed;
         }
     };
-    ties.waker.into_iter().for_each(|waker| waker.is_for(pid));
-    if let Err(errno) = victims::mark(pid, oom_score, request.attributes.oom_score) {
+    ties.waker.into_iter().for_each(|waker| waker.wakes(pid));
+    if let Err(errno) = oom_score::mark(pid, oom_score, request.attributes.oom_score) {
         tell(ties, &Answer::Failed { step: Step::Limits, errno });
         return unless_followed;
     }
-    let start = Start { pid: outer, cradle: outside::own(), at, share };
+    let start = Start { pid: outer_pid, cradle: outside::own_pid(), at, share };
     if request.announce {
         tell(ties, &Answer::Started(start));
     }
@@ -111,7 +111,7 @@ pub fn run(
         members: Members::new(pid),
         ending: None,
         looking: None,
-        lowering: Lowering::after(share, request.attributes.session_nice),
+        nice_retry: NiceRetry::after(share, request.attributes.session_nice),
     };
     // A command may run for long.
     drop(request.environment);
@@ -135,13 +135,13 @@ impl RunningCommand<'_> {
                 self.to_announce,
                 self.ending.as_ref().map(Ending::due),
                 self.looking.as_ref().map(Looking::due),
-                self.lowering.as_ref().map(Lowering::due),
+                self.nice_retry.as_ref().map(NiceRetry::due),
             ];
             let time = due.into_iter().flatten().min();
             let time = time.map(|due| due.saturating_duration_since(Instant::now()));
             let channel = self.host.map(|host| (host.channel, libc::POLLIN));
-            let parting = self.host.and_then(|host| Some((host.parting?, libc::POLLIN)));
-            let [ready, gone] = signals::wait([channel, parting], time);
+            let host_gone = self.host.and_then(|host| Some((host.host_gone?, libc::POLLIN)));
+            let [ready, gone] = signals::wait([channel, host_gone], time);
             if ready != 0 {
                 self.read_orders();
             }
@@ -155,10 +155,10 @@ impl RunningCommand<'_> {
     fn reap(&mut self) -> Remaining {
         let (mut exit, mut ended_one) = (None, false);
         let empty = loop {
-            match wait::next() {
+            match wait::reap() {
                 Family::Change(ChildChange::Ended(ended)) => {
                     if self.leader == Some(ended.pid) {
-                        (self.leader, self.to_announce, self.lowering) = (None, None, None);
+                        (self.leader, self.to_announce, self.nice_retry) = (None, None, None);
                         exit = Some(self.exit(&ended));
                     }
                     ended_one = true;
@@ -169,7 +169,7 @@ impl RunningCommand<'_> {
             }
         };
         if ended_one && !empty {
-            self.somebody_ended();
+            self.member_ended();
         }
         let told = exit.is_some();
         if let Some(mut exit) = exit {
@@ -187,12 +187,12 @@ impl RunningCommand<'_> {
         if empty { Remaining::None } else { Remaining::Some }
     }
 
-    fn somebody_ended(&mut self) {
+    fn member_ended(&mut self) {
         if let Some(ending) = &mut self.ending {
-            ending.somebody_ended(&self.members, Instant::now());
+            ending.member_ended(&self.members, Instant::now());
         }
         if let Some(looking) = &mut self.looking {
-            looking.somebody_ended(Instant::now());
+            looking.member_ended(Instant::now());
         }
     }
 
@@ -215,9 +215,9 @@ impl RunningCommand<'_> {
             self.to_announce = None;
             self.tell(&Answer::Started(self.start));
         }
-        let lowering = self.lowering.take_if(|lowering| lowering.due() <= now);
-        if let (Some(lowering), Some(leader)) = (lowering, self.leader) {
-            (self.start.share, self.lowering) = lowering.again(leader, now);
+        let nice_retry = self.nice_retry.take_if(|nice_retry| nice_retry.due() <= now);
+        if let (Some(nice_retry), Some(leader)) = (nice_retry, self.leader) {
+            (self.start.share, self.nice_retry) = nice_retry.again(leader, now);
         }
         let effort = match &mut self.ending {
             Some(ending) => ending.act(&self.members, self.leader, now),

@@ -18,11 +18,11 @@ pub struct CradleProcess<'keeper> {
     /// The way to the host.
     pub channel: OwnedFd,
     /// Readable once the host is gone, whoever may hold the other end of that. None: it may be left behind.
-    pub parting: Option<BorrowedFd<'keeper>>,
+    pub host_gone: Option<BorrowedFd<'keeper>>,
     pub null: BorrowedFd<'keeper>,
     pub stack: &'keeper mut Stack,
     /// How it was made.
-    pub made: Condition,
+    pub initial: Condition,
 }
 
 /// The longest message; what is longer comes in a file.
@@ -36,8 +36,8 @@ impl CradleProcess<'_> {
         let score = Score::open();
         loop {
             let channel = (self.channel.as_fd(), libc::POLLIN);
-            let parting = self.parting.map(|parting| (parting, libc::POLLIN));
-            let [_, gone] = signals::wait([Some(channel), parting], None);
+            let host_gone = self.host_gone.map(|host_gone| (host_gone, libc::POLLIN));
+            let [_, gone] = signals::wait([Some(channel), host_gone], None);
             if gone != 0 {
                 return;
             }
@@ -67,11 +67,11 @@ impl CradleProcess<'_> {
         score: &Score,
     ) -> Reuse {
         let ties = self.ties(waker);
-        if let Some(what) = self.made.lost(score) {
+        if let Some(what) = self.initial.first_change(score) {
             let why = format!("was changed from outside ({what})");
             return report_unfit(ties, libc::EAGAIN, why);
         }
-        let (descriptors, mut request) = match accept(message, received) {
+        let (descriptors, mut request) = match decode_request(message, received) {
             Ok(accepted) => accepted,
             Err(errno) => {
                 return report_unfit(ties, errno, "could not take the request".to_owned());
@@ -81,21 +81,21 @@ impl CradleProcess<'_> {
             tell(ties, &Answer::Unwanted);
             return Reuse::Possible;
         }
-        self.keep_to_processes(&request.attributes.limits);
-        only_what_differs(&mut request.attributes, &self.made.own);
-        let ties = Ties { channel: self.channel.as_fd(), parting: self.parting, waker };
+        self.limit_processes(&request.attributes.limits);
+        drop_unchanged(&mut request.attributes, &self.initial.own);
+        let ties = Ties { channel: self.channel.as_fd(), host_gone: self.host_gone, waker };
         command::run(request, descriptors, ties, self.null, self.stack)
     }
 
     fn ties<'a>(&'a self, waker: Option<&'a Waker>) -> Ties<'a> {
-        Ties { channel: self.channel.as_fd(), parting: self.parting, waker }
+        Ties { channel: self.channel.as_fd(), host_gone: self.host_gone, waker }
     }
 
     /// This one counts for whoever clones, not for what is cloned.
-    fn keep_to_processes(&mut self, limits: &[Limit]) {
+    fn limit_processes(&mut self, limits: &[Limit]) {
         let of_processes = |limit: &&Limit| limit.resource == libc::RLIMIT_NPROC as i32;
         let Some(wanted) = limits.iter().find(of_processes) else { return };
-        let Some(own) = self.made.own.limits.iter_mut().find(|own| of_processes(&&**own)) else {
+        let Some(own) = self.initial.own.limits.iter_mut().find(|own| of_processes(&&**own)) else {
             return;
         };
         let soft = wanted.soft.min(own.hard);
@@ -116,7 +116,7 @@ fn report_unfit(ties: Ties, errno: i32, why: String) -> Reuse {
     Reuse::Impossible
 }
 
-fn only_what_differs(wanted: &mut Attributes, own: &Attributes) {
+fn drop_unchanged(wanted: &mut Attributes, own: &Attributes) {
     wanted.limits.retain(|limit| !own.limits.contains(limit));
     wanted.mask = wanted.mask.filter(|mask| Some(*mask) != own.mask);
     wanted.nice = wanted.nice.filter(|nice| Some(*nice) != own.nice);
@@ -127,7 +127,10 @@ fn only_what_differs(wanted: &mut Attributes, own: &Attributes) {
 }
 
 /// What was asked for, in order; or the errno of why it was not understood.
-fn accept(message: &[u8], received: Received) -> Result<(Descriptors<OwnedFd>, Request), i32> {
+fn decode_request(
+    message: &[u8],
+    received: Received,
+) -> Result<(Descriptors<OwnedFd>, Request), i32> {
     if received.truncated {
         // This process may have no more descriptors.
         return Err(libc::EMFILE);

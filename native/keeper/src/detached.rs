@@ -37,7 +37,7 @@ use task::Task;
 /// The keeper's work: starts the command in `order`, tells stdout whether it runs, and keeps it to
 /// its end.
 pub fn keep(order: File) {
-    let watched = host::watched();
+    let watched = host::parent_pidfd();
     // What the host has launched, and waits for, ends here; its child is nobody's. It stays in the
     // session made at the launch, which has no terminal and which it can't get one for.
     // SAFETY: there is one thread, so the child has everything that its parent had.
@@ -50,7 +50,7 @@ pub fn keep(order: File) {
         _ => return,
     }
     signals::prepare();
-    proc::beyond_all();
+    proc::pid_limit();
     // Its orphans fall to us, so that the command's descent is never lost to a double fork.
     let able = signals::check().and_then(|()| wait::check()).and_then(|()| wait::adopt_orphans());
     let denied = |(errno, call)| (Step::Keeper, errno, format!("forkline-keeper: {call}"));

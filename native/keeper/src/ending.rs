@@ -16,15 +16,15 @@ pub struct Ending {
     grace_over: Instant,
     forced: Option<Instant>,
     /// Asked by a signal of their own.
-    asked: HashSet<Name>,
+    terminated: HashSet<Name>,
     /// The leader's group, asked by one signal.
     group: Option<i32>,
     /// How often it was looked for somebody to ask.
-    looks: u32,
+    scans: u32,
     /// When that began, in clock ticks since boot.
-    since: u64,
+    first_scan: u64,
     /// Whether SIGKILL has been sent.
-    has_struck: bool,
+    kill_sent: bool,
     next: Instant,
     interval: Duration,
 }
@@ -43,7 +43,7 @@ type Name = (i32, u64);
 const FIRST: Duration = Duration::from_millis(1);
 const LAST: Duration = Duration::from_millis(50);
 /// So many looks take some hundred milliseconds: by then nobody is on his way from parent to parent.
-const LOOKS: u32 = 8;
+const MOST_SCANS: u32 = 8;
 /// What survives SIGKILL this long sleeps uninterruptibly or is another user's.
 const UNKILLABLE: Duration = Duration::from_secs(10);
 
@@ -53,11 +53,11 @@ impl Ending {
         Ending {
             grace_over: later(now, grace),
             forced: grace.is_zero().then_some(now),
-            asked: HashSet::new(),
+            terminated: HashSet::new(),
             group: None,
-            looks: 0,
-            since: 0,
-            has_struck: false,
+            scans: 0,
+            first_scan: 0,
+            kill_sent: false,
             next: now,
             interval: FIRST,
         }
@@ -80,7 +80,7 @@ impl Ending {
     }
 
     /// Somebody has ended, and may have handed children up to us.
-    pub fn somebody_ended(&mut self, members: &Members, now: Instant) {
+    pub fn member_ended(&mut self, members: &Members, now: Instant) {
         if self.forced.is_some() {
             // Before they can go on.
             kill_all(&members.children());
@@ -99,9 +99,9 @@ impl Ending {
             self.interval = FIRST;
         }
         match self.forced {
-            None => self.ask(members, leader),
+            None => self.send_sigterm(members, leader),
             Some(since) if now.duration_since(since) >= UNKILLABLE => return Effort::GivenUp,
-            Some(_) => self.force(members, leader),
+            Some(_) => self.send_sigkill(members, leader),
         }
         self.next = later(Instant::now(), self.interval);
         self.interval = (self.interval * 2).min(LAST);
@@ -112,24 +112,24 @@ impl Ending {
     /// who leaves it between the look and the signal, and a look misses who is just handed up because
     /// its parent dies: so there are more looks. Who is started later is started by somebody who is
     /// tidying up.
-    fn ask(&mut self, members: &Members, leader: Option<i32>) {
-        self.looks += 1;
-        if self.looks > LOOKS {
+    fn send_sigterm(&mut self, members: &Members, leader: Option<i32>) {
+        self.scans += 1;
+        if self.scans > MOST_SCANS {
             return;
         }
         let all = members.all();
-        if self.looks == 1 {
-            self.since = proc::ticks();
+        if self.scans == 1 {
+            self.first_scan = proc::ticks();
         }
-        if let (Some(leader), 1) = (leader, self.looks) {
+        if let (Some(leader), 1) = (leader, self.scans) {
             self.group = Some(leader);
             kill(-leader, libc::SIGTERM);
             // Who is stopped acts on it only once it goes on.
             kill(-leader, libc::SIGCONT);
         }
         for member in all.iter().filter(|member| self.group != Some(member.group)) {
-            let was_there = self.looks <= 2 || (1..=self.since).contains(&member.started);
-            if was_there && self.asked.insert(name(member)) {
+            let was_there = self.scans <= 2 || (1..=self.first_scan).contains(&member.started);
+            if was_there && self.terminated.insert(name(member)) {
                 member.signal(libc::SIGTERM);
                 member.signal(libc::SIGCONT);
             }
@@ -138,16 +138,16 @@ impl Ending {
 
     /// The leader's group and our own children at once, which is most often all there are: the others
     /// become our children as their parents die. Who is still there then is looked for.
-    fn force(&mut self, members: &Members, leader: Option<i32>) {
+    fn send_sigkill(&mut self, members: &Members, leader: Option<i32>) {
         if let Some(leader) = leader {
             kill(-leader, libc::SIGKILL);
         }
-        if self.has_struck {
+        if self.kill_sent {
             members.all().iter().for_each(|member| member.signal(libc::SIGKILL));
         } else {
             kill_all(&members.children());
         }
-        self.has_struck = true;
+        self.kill_sent = true;
     }
 }
 

@@ -10,7 +10,7 @@ use forkline_protocol::{Answer, pair, send, take};
 use crate::signals;
 
 /// Our parent, as long as it is the host; readable once it has ended.
-pub fn watched() -> Option<OwnedFd> {
+pub fn parent_pidfd() -> Option<OwnedFd> {
     // SAFETY: takes numbers; 0 is nobody.
     let host = unsafe { libc::syscall(libc::SYS_pidfd_open, libc::getppid(), 0) } as i32;
     // SAFETY: just opened, and nobody else's.
@@ -21,17 +21,17 @@ pub fn watched() -> Option<OwnedFd> {
 ///
 /// No signal does, since anybody may send one. This has no name and no second end: only who has inherited
 /// it can say so, and a keeper that is killed has not said it.
-pub struct Parting(OwnedFd);
+pub struct HostGone(OwnedFd);
 
-impl Parting {
-    pub fn new() -> io::Result<Parting> {
+impl HostGone {
+    pub fn new() -> io::Result<HostGone> {
         // SAFETY: takes numbers only.
         let event = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
         if event < 0 {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: just made, and nobody else's.
-        Ok(Parting(unsafe { OwnedFd::from_raw_fd(event) }))
+        Ok(HostGone(unsafe { OwnedFd::from_raw_fd(event) }))
     }
 
     /// For all of them, and those to come: nobody reads it, so it stays readable.
@@ -48,7 +48,7 @@ impl Parting {
 }
 
 /// From now on the calling process goes on, if somebody has stopped it, when its parent ends.
-pub fn outlive_parent_awake() {
+pub fn continue_at_parent_death() {
     // SAFETY: takes numbers only. To a process that is not stopped this signal is nothing; so it does not
     // matter that it comes with the end of a mere thread of the parent as well.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGCONT) };
@@ -56,11 +56,11 @@ pub fn outlive_parent_awake() {
 
 /// From now on the calling process goes on, if somebody has stopped it, whenever there is something to
 /// read here, the end among it.
-pub fn wake_by(socket: BorrowedFd) {
+pub fn continue_on_input(socket: BorrowedFd) {
     // SAFETY: takes nothing.
     let own = unsafe { libc::getpid() };
-    give_to(socket, own);
-    tell_by_going_on(socket);
+    set_owner(socket, own);
+    signal_by_sigcont(socket);
 }
 
 /// Has a command that is stopped go on when its cradle ends, however that ends: with the signal that asks
@@ -75,25 +75,25 @@ impl Waker {
     pub fn new() -> io::Result<Waker> {
         let (one, other) = pair()?;
         let ends = [one, other];
-        ends.iter().for_each(|end| tell_by_going_on(end.as_fd()));
+        ends.iter().for_each(|end| signal_by_sigcont(end.as_fd()));
         Ok(Waker(ends))
     }
 
     /// For the group of this leader, from now on.
-    pub fn is_for(&self, leader: i32) {
-        self.0.iter().for_each(|end| give_to(end.as_fd(), -leader));
+    pub fn wakes(&self, leader: i32) {
+        self.0.iter().for_each(|end| set_owner(end.as_fd(), -leader));
     }
 }
 
 /// Whom the kernel tells what happens here: a process, or, below 0, a group. It remembers who that is, and
 /// does not take who gets the number later for it.
-fn give_to(socket: BorrowedFd, whom: i32) {
+fn set_owner(socket: BorrowedFd, whom: i32) {
     // SAFETY: takes numbers only.
     unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_SETOWN, whom) };
 }
 
 /// That it tells, and by which signal.
-fn tell_by_going_on(socket: BorrowedFd) {
+fn signal_by_sigcont(socket: BorrowedFd) {
     const F_SETSIG: libc::c_int = 10;
     // SAFETY: take numbers only. No call here relies on a socket's other flags, which are cleared.
     unsafe {
@@ -108,7 +108,7 @@ pub struct Ties<'cradle> {
     /// The way to the host.
     pub channel: BorrowedFd<'cradle>,
     /// Readable once the host is gone. None: the host may leave it behind.
-    pub parting: Option<BorrowedFd<'cradle>>,
+    pub host_gone: Option<BorrowedFd<'cradle>>,
     /// None: there are no descriptors left.
     pub waker: Option<&'cradle Waker>,
 }
@@ -123,7 +123,7 @@ const AGAIN: Duration = Duration::from_millis(10);
 pub fn tell(ties: Ties, answer: &Answer) {
     let message = answer.encode();
     for _ in 0..TRIES {
-        match said(ties, &message) {
+        match deliver(ties, &message) {
             Ok(()) => return,
             Err(libc::ENOBUFS | libc::ENOMEM) => std::thread::sleep(AGAIN),
             Err(_) => break,
@@ -134,14 +134,14 @@ pub fn tell(ties: Ties, answer: &Answer) {
 }
 
 /// Waits for a host that is stopped, or has much to read.
-fn said(ties: Ties, message: &[u8]) -> Result<(), i32> {
-    let parting = ties.parting.map(|parting| (parting, libc::POLLIN));
+fn deliver(ties: Ties, message: &[u8]) -> Result<(), i32> {
+    let host_gone = ties.host_gone.map(|host_gone| (host_gone, libc::POLLIN));
     let mut gone = 0;
     loop {
         let Err(error) = send(ties.channel, [message, b""], &[]) else { return Ok(()) };
         match error.raw_os_error() {
             Some(libc::EAGAIN) if gone == 0 => {
-                [_, gone] = signals::wait([Some((ties.channel, libc::POLLOUT)), parting], None);
+                [_, gone] = signals::wait([Some((ties.channel, libc::POLLOUT)), host_gone], None);
             }
             Some(libc::EAGAIN | libc::EPIPE | libc::ECONNRESET | libc::ENOTCONN) => return Ok(()),
             errno => return Err(errno.unwrap_or(0)),
@@ -166,8 +166,8 @@ mod tests {
     use super::*;
 
     /// Whether somebody would be told, for as long as nobody reads it.
-    fn is_told(parting: &Parting) -> bool {
-        let fd = parting.descriptor().as_raw_fd();
+    fn is_told(host_gone: &HostGone) -> bool {
+        let fd = host_gone.descriptor().as_raw_fd();
         let mut watched = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         // SAFETY: one of them, which outlives the call; it does not wait.
         (unsafe { libc::poll(&mut watched, 1, 0) }) == 1
@@ -175,10 +175,10 @@ mod tests {
 
     #[test]
     fn that_the_host_is_gone_is_told_to_all_and_to_those_to_come() {
-        let parting = Parting::new().unwrap();
-        assert!(!is_told(&parting));
-        parting.tell();
-        assert_eq!([is_told(&parting), is_told(&parting)], [true, true]);
+        let host_gone = HostGone::new().unwrap();
+        assert!(!is_told(&host_gone));
+        host_gone.tell();
+        assert_eq!([is_told(&host_gone), is_told(&host_gone)], [true, true]);
     }
 
     fn sleeper(group: i32) -> Child {
@@ -206,7 +206,7 @@ mod tests {
         let leader = sleeper(0);
         let other = sleeper(leader.id() as i32);
         let waker = Waker::new().unwrap();
-        waker.is_for(leader.id() as i32);
+        waker.wakes(leader.id() as i32);
         // SAFETY: takes numbers; the leader has not been reaped.
         unsafe { libc::kill(-(leader.id() as i32), libc::SIGSTOP) };
         let all = [leader, other];

@@ -13,7 +13,7 @@ use forkline_launch::Stack;
 use forkline_protocol::{Call, News, Status, VERSION, receive_now, send};
 
 use crate::cradle::{Condition, CradleProcess};
-use crate::host::{self, Parting};
+use crate::host::{self, HostGone};
 use crate::members::kill;
 use crate::outside;
 use crate::proc;
@@ -32,13 +32,13 @@ struct HostKeeper {
     /// Readable once the host has ended: a fork of it may hold the lifeline open.
     host: Option<OwnedFd>,
     /// How cradles hear of that.
-    parting: Parting,
+    host_gone: HostGone,
     /// The host has another keeper.
     retired: bool,
     null: OwnedFd,
     stack: Stack,
     /// How it was when it was started.
-    made: Condition,
+    initial: Condition,
     /// What cradles that were killed have left to us.
     adopted: Option<Adopted>,
     /// The sandbox that it is in.
@@ -62,7 +62,7 @@ pub fn keep(version: &str) -> ExitCode {
         let _ = send(lifeline.as_fd(), [&News::Hello(VERSION).encode(), b""], &[]);
         return ExitCode::from(2);
     }
-    keep_for(lifeline, host::watched(), None)
+    keep_for(lifeline, host::parent_pidfd(), None)
 }
 
 /// The same for a host whose end shows in one of these; `standing`: in a sandbox.
@@ -90,13 +90,13 @@ impl HostKeeper {
     /// Else the errno, and the call that was denied.
     fn new(lifeline: &OwnedFd, host: Option<OwnedFd>) -> Result<Self, (i32, &'static str)> {
         signals::prepare();
-        host::outlive_parent_awake();
-        host::wake_by(lifeline.as_fd());
+        host::continue_at_parent_death();
+        host::continue_on_input(lifeline.as_fd());
         signals::check()?;
         wait::check()?;
         wait::adopt_orphans()?;
-        proc::beyond_all();
-        proc::name_own(c"forkline-keeper");
+        proc::pid_limit();
+        proc::set_own_name(c"forkline-keeper");
         let failed = |call| move |error: io::Error| (error.raw_os_error().unwrap_or(0), call);
         let stdout = io::stdout();
         let null = stdout.as_fd().try_clone_to_owned().map_err(failed("fcntl"))?;
@@ -106,11 +106,11 @@ impl HostKeeper {
             // Away from the numbers that commands have, and closed when one is executed.
             lifeline: Some(lifeline.try_clone().map_err(failed("fcntl"))?),
             host,
-            parting: Parting::new().map_err(failed("eventfd"))?,
+            host_gone: HostGone::new().map_err(failed("eventfd"))?,
             retired: false,
             null,
             stack: Stack::new().map_err(failed("mmap"))?,
-            made: Condition::now(),
+            initial: Condition::now(),
             adopted: None,
             standing: None,
         })
@@ -183,13 +183,13 @@ impl HostKeeper {
 
     fn host_is_gone(&mut self) {
         (self.lifeline, self.host) = (None, None);
-        self.parting.tell();
+        self.host_gone.tell();
     }
 
     /// Reaps the children that have ended. Returns whether any is left.
     fn reap(&mut self) -> Remaining {
         loop {
-            match wait::next_or_stopped() {
+            match wait::reap_or_stopped() {
                 Family::Change(ChildChange::Ended(ended)) => self.ended(&ended),
                 Family::Change(ChildChange::Stopped(pid)) if self.cradles.contains_key(&pid) => {
                     // It is to look after its command, whoever meant it to stop.
@@ -252,19 +252,19 @@ impl HostKeeper {
                 }
                 // What the keeper may do, its child may.
                 let _ = wait::adopt_orphans();
-                proc::name_own(c"forkline-cradle");
-                wait::begin();
-                host::outlive_parent_awake();
-                host::wake_by(channel.as_fd());
+                proc::set_own_name(c"forkline-cradle");
+                wait::forget_reaped();
+                host::continue_at_parent_death();
+                host::continue_on_input(channel.as_fd());
                 let null = self.null.as_fd();
-                let parting = (!is_kept).then(|| self.parting.descriptor());
-                let made = self.made.clone();
-                CradleProcess { channel, parting, null, stack: &mut self.stack, made }.serve();
+                let host_gone = (!is_kept).then(|| self.host_gone.descriptor());
+                let initial = self.initial.clone();
+                CradleProcess { channel, host_gone, null, stack: &mut self.stack, initial }.serve();
                 // SAFETY: ends this process, which has nothing to write or to tidy.
                 unsafe { libc::_exit(0) }
             }
             pid => {
-                self.cradles.insert(pid, outside::of(pid, 0).0);
+                self.cradles.insert(pid, outside::pid_and_group(pid, 0).0);
                 if let Some(standing) = &mut self.standing {
                     standing.made(pid, line);
                 }

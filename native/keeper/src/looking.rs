@@ -41,7 +41,7 @@ impl Looking {
     }
 
     /// Somebody has ended: what has been seen is no longer so.
-    pub fn somebody_ended(&mut self, now: Instant) {
+    pub fn member_ended(&mut self, now: Instant) {
         self.next = self.next.min(now + FIRST);
     }
 
@@ -103,7 +103,7 @@ fn see(member: &LiveMember) -> Seen {
 
 fn tell((member, seen): (&LiveMember, &Seen), launch_lines: &[Vec<u8>]) -> Member {
     let command = if launch_lines.contains(&seen.arguments) { None } else { named(member, seen) };
-    let (pid, group) = outside::of(member.pid, member.group);
+    let (pid, group) = outside::pid_and_group(member.pid, member.group);
     Member { pid, group, command }
 }
 

@@ -40,7 +40,7 @@ impl Members {
     }
 
     fn are_shown(&self) -> bool {
-        *self.shown.get_or_init(proc::is_ours)
+        *self.shown.get_or_init(proc::shows_own_pids)
     }
 
     /// These children, and what descends from them, are others'.
@@ -57,7 +57,7 @@ impl Members {
             all.map(|all| all.iter().filter(|stat| stat.parent == own).map(|s| s.pid).collect())
         };
         // What is hidden from us is not in the list of all, so that is no way to find who is left.
-        let complete = |found: &Vec<i32>| !found.is_empty() || wait::nobody_is_left();
+        let complete = |found: &Vec<i32>| !found.is_empty() || wait::has_no_child();
         let found = listed().or_else(shown).filter(complete);
         let mut found = found.unwrap_or_else(|| self.by_trial());
         found.retain(|pid| !self.apart.contains(pid));
@@ -66,7 +66,7 @@ impl Members {
 
     /// Asks of each number whether it is that of a child: a third of a microsecond each.
     fn by_trial(&self) -> Vec<i32> {
-        let most = proc::beyond_all();
+        let most = proc::pid_limit();
         // SAFETY: there is one thread, and the child does nothing but end.
         let last = match unsafe { libc::fork() } {
             // SAFETY: ends the child, whose memory is a copy.
@@ -84,7 +84,7 @@ impl Members {
             (self.first..most).chain(2..last)
         };
         let found: Vec<i32> = candidates.filter(|pid| wait::is_own(*pid)).collect();
-        if !found.is_empty() || wait::nobody_is_left() {
+        if !found.is_empty() || wait::has_no_child() {
             return found;
         }
         // Numbers have begun anew since the first one, and come past it again: any may be that of a child.

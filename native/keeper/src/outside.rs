@@ -12,7 +12,7 @@ use crate::proc::{LONGEST_DESCENT, group_in, parent_in};
 static PROC: OnceLock<OwnedFd> = OnceLock::new();
 
 /// Before the namespace is entered.
-pub fn remember() {
+pub fn open_proc() {
     // SAFETY: a path that ends with NUL.
     let proc = unsafe {
         libc::open(c"/proc".as_ptr(), libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC)
@@ -29,7 +29,7 @@ pub fn proc() -> Option<BorrowedFd<'static>> {
 }
 
 /// The calling process's.
-pub fn own() -> i32 {
+pub fn own_pid() -> i32 {
     let own = std::process::id() as i32;
     let Some(proc) = proc() else { return own };
     let mut link = [0; 16];
@@ -42,7 +42,7 @@ pub fn own() -> i32 {
 }
 
 /// Those of a process and of its group; our own ones where the host's can't be told.
-pub fn of(pid: i32, group: i32) -> (i32, i32) {
+pub fn pid_and_group(pid: i32, group: i32) -> (i32, i32) {
     let Some(proc) = proc() else { return (pid, group) };
     let Some(outside) = number(proc, pid) else { return (pid, group) };
     let stat = read(proc, &format!("{outside}/stat"));

@@ -47,12 +47,12 @@ pub fn ticks() -> u64 {
 
 /// Whether `/proc` shows the processes by the numbers that we know them by: it may be empty, or that of
 /// another PID namespace.
-pub fn is_ours() -> bool {
+pub fn shows_own_pids() -> bool {
     fs::read_link("/proc/self").is_ok_and(|own| own.as_os_str() == &*std::process::id().to_string())
 }
 
 /// No process has this number, nor one above it. To be asked first while files can be opened.
-pub fn beyond_all() -> i32 {
+pub fn pid_limit() -> i32 {
     static BEYOND: OnceLock<i32> = OnceLock::new();
     // What no kernel gives more of.
     const MOST: i32 = 4 * 1024 * 1024;
@@ -140,7 +140,7 @@ pub fn own_directory() -> Vec<u8> {
 }
 
 /// Gives the calling process the name by which people find it.
-pub fn name_own(name: &CStr) {
+pub fn set_own_name(name: &CStr) {
     // SAFETY: takes numbers, and a name that ends with NUL.
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
 }
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn this_process_is_seen_alive_with_its_children() {
         let own = std::process::id() as i32;
-        assert!(is_ours() && stat(own).is_some_and(|own| own.is_alive()));
+        assert!(shows_own_pids() && stat(own).is_some_and(|own| own.is_alive()));
         assert!(stat(own).is_some_and(|own| (1..=ticks()).contains(&own.started)));
         let mut child = std::process::Command::new("sleep").arg("10").spawn().unwrap();
         let seen = children(own, 2);

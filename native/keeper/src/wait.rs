@@ -54,12 +54,12 @@ pub enum Remaining {
 }
 
 /// Reaps one that has ended, if there is any.
-pub fn next() -> Family {
+pub fn reap() -> Family {
     take(libc::WEXITED)
 }
 
 /// The same, and tells of those that were stopped.
-pub fn next_or_stopped() -> Family {
+pub fn reap_or_stopped() -> Family {
     take(libc::WEXITED | libc::WSTOPPED)
 }
 
@@ -90,7 +90,7 @@ pub fn adopt_orphans() -> Result<(), (i32, &'static str)> {
 }
 
 /// In a child of a process that has children: its own are none of them.
-pub fn begin() {
+pub fn forget_reaped() {
     REAPED.with_borrow_mut(VecDeque::clear);
 }
 
@@ -102,7 +102,7 @@ fn take(flags: i32) -> Family {
 }
 
 /// Whether there is no child, living or not.
-pub fn nobody_is_left() -> bool {
+pub fn has_no_child() -> bool {
     matches!(wait(libc::P_ALL, 0, libc::WEXITED | libc::WNOWAIT), Family::Empty)
 }
 

@@ -56,7 +56,7 @@ pub struct Launch<'a> {
     /// What it has that is not its caller's.
     pub attributes: Option<&'a Attributes>,
     /// A `/proc` by whose numbers somebody else knows processes.
-    pub outside: Option<BorrowedFd<'a>>,
+    pub outer_proc: Option<BorrowedFd<'a>>,
     /// Signals to which the caller, or whoever runs in its process, may have given a meaning.
     pub reset: Signals,
 }
@@ -76,7 +76,7 @@ impl<'a> Launch<'a> {
             terminal: false,
             share_directory: false,
             attributes: None,
-            outside: None,
+            outer_proc: None,
             reset: Signals::ALL,
         }
     }
@@ -102,8 +102,8 @@ pub fn launch(request: &Launch, stack: &mut Stack) -> Result<i32, Failure> {
 pub struct Launched {
     /// Its process id.
     pub pid: i32,
-    /// What it is to whoever reads [`Launch::outside`].
-    pub outer: i32,
+    /// What it is to whoever reads [`Launch::outer_proc`].
+    pub outer_pid: i32,
     /// The errno of why its session's nice value could not be set; 0: it was, or nobody wanted it.
     pub share: i32,
     /// The errno of why its `oom_score_adj` could not be set; 0: it was, or nobody wanted it.
@@ -112,8 +112,8 @@ pub struct Launched {
 
 /// As [`launch`], and tells what else came of it.
 pub fn launch_and_tell(request: &Launch, stack: &mut Stack) -> Result<Launched, Failure> {
-    let ffi::RawLaunched { pid, outer, share, oom_score, .. } = start(request, stack)?;
-    Ok(Launched { pid, outer: if outer > 0 { outer } else { pid }, share, oom_score })
+    let ffi::RawLaunched { pid, outer_pid, share, oom_score, .. } = start(request, stack)?;
+    Ok(Launched { pid, outer_pid: if outer_pid > 0 { outer_pid } else { pid }, share, oom_score })
 }
 
 fn start(request: &Launch, stack: &mut Stack) -> Result<ffi::RawLaunched, Failure> {
@@ -138,8 +138,8 @@ fn start(request: &Launch, stack: &mut Stack) -> Result<ffi::RawLaunched, Failur
         parent_death: request.parent_death.unwrap_or(0),
         terminal: request.terminal.into(),
         share_directory: request.share_directory.into(),
-        watch: 0,
-        outside: request.outside.map_or(-1, |proc| proc.as_raw_fd()),
+        want_pidfd: 0,
+        outer_proc: request.outer_proc.map_or(-1, |proc| proc.as_raw_fd()),
         reset: request.reset.bits(),
         attributes: attributes.as_ref().map_or(null(), |attributes| &raw const *attributes),
         stack: stack.lowest(),

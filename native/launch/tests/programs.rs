@@ -160,10 +160,10 @@ fn entries_of_an_environment_are_as_they_were() {
 fn whoever_reads_another_proc_knows_the_program_by_a_number_of_that() {
     let proc = File::open("/proc").unwrap();
     let images = [shell("exit")];
-    let request = Launch { outside: Some(proc.as_fd()), ..request(&images) };
+    let request = Launch { outer_proc: Some(proc.as_fd()), ..request(&images) };
     let launched = launch_and_tell(&request, &mut Stack::new().unwrap()).unwrap();
     assert!(reap(launched.pid));
-    assert_eq!((launched.outer, launched.share), (launched.pid, 0));
+    assert_eq!((launched.outer_pid, launched.share), (launched.pid, 0));
 }
 
 /// Runs one of this file's tests in a process of its own, where nobody else has descriptors or children.

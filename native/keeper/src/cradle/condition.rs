@@ -61,7 +61,7 @@ impl Condition {
     }
 
     /// What of the calling process is no longer so, in words: a few microseconds.
-    pub fn lost(&self, score: &Score) -> Option<String> {
+    pub fn first_change(&self, score: &Score) -> Option<String> {
         let now = limits();
         if let Some(limit) = self.own.limits.iter().find(|limit| !now.contains(limit)) {
             return Some(format!("its limit {}", name(limit)));
@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn a_process_is_as_it_was_until_a_limit_of_its_is_another() {
         let (mut condition, score) = (Condition::now(), Score::open());
-        assert_eq!(condition.lost(&score), None);
+        assert_eq!(condition.first_change(&score), None);
         let files = |limit: &&mut Limit| limit.resource == libc::RLIMIT_NOFILE as i32;
         condition.own.limits.iter_mut().find(files).unwrap().soft += 1;
-        assert_eq!(condition.lost(&score), Some("its limit RLIMIT_NOFILE".to_owned()));
+        assert_eq!(condition.first_change(&score), Some("its limit RLIMIT_NOFILE".to_owned()));
     }
 
     type Alteration = fn(&mut Condition);
@@ -154,7 +154,7 @@ mod tests {
             change(&mut condition);
             // Where no score is shown, none can be another.
             let is_shown = what != "its oom_score_adj" || score.read().is_some();
-            assert_eq!(condition.lost(&score), is_shown.then(|| what.to_owned()));
+            assert_eq!(condition.first_change(&score), is_shown.then(|| what.to_owned()));
         }
     }
 }

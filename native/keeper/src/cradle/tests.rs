@@ -34,14 +34,14 @@ fn a_limit_of_processes_is_at_most_what_it_may_be_raised_to() {
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NPROC, &limit) }, 0);
     let (_host, channel) = pair().unwrap();
     let (null, mut stack) = (std::fs::File::open("/dev/null").unwrap(), Stack::new().unwrap());
-    let made = Condition::now();
+    let initial = Condition::now();
     let mut cradle =
-        CradleProcess { channel, parting: None, null: null.as_fd(), stack: &mut stack, made };
+        CradleProcess { channel, host_gone: None, null: null.as_fd(), stack: &mut stack, initial };
     let wanted = Limit { resource: before.resource, soft: hard + 5, hard: hard + 5 };
-    cradle.keep_to_processes(&[wanted]);
+    cradle.limit_processes(&[wanted]);
     assert_eq!((of_processes().soft, of_processes().hard), (hard, hard));
-    assert!(cradle.made.own.limits.contains(&of_processes()));
-    cradle.keep_to_processes(&[Limit { soft: hard - 2, ..wanted }]);
+    assert!(cradle.initial.own.limits.contains(&of_processes()));
+    cradle.limit_processes(&[Limit { soft: hard - 2, ..wanted }]);
     assert_eq!(of_processes().soft, hard - 2);
 }
 
@@ -57,7 +57,7 @@ fn what_a_cradle_has_already_is_not_asked_for_again() {
         ..Attributes::default()
     };
     let mut same = own.clone();
-    only_what_differs(&mut same, &own);
+    drop_unchanged(&mut same, &own);
     assert_eq!(same, Attributes::default());
     let other = Attributes {
         limits: vec![limit(2)],
@@ -68,6 +68,6 @@ fn what_a_cradle_has_already_is_not_asked_for_again() {
         ..Attributes::default()
     };
     let mut left = other.clone();
-    only_what_differs(&mut left, &own);
+    drop_unchanged(&mut left, &own);
     assert_eq!(left, other);
 }

@@ -20,11 +20,11 @@ const MOST: usize = 32;
 const PAUSE: Duration = Duration::from_millis(200);
 
 pub struct Clients {
-    door: Option<Door>,
-    inside: Vec<Client>,
+    acceptor: Option<Acceptor>,
+    connected: Vec<Client>,
 }
 
-struct Door {
+struct Acceptor {
     listener: UnixListener,
     path: PathBuf,
     closed_until: Option<Instant>,
@@ -34,59 +34,60 @@ impl Clients {
     /// Has a socket beside `output`, if that place can have one.
     pub fn listen(output: &Path) -> Clients {
         let path = output.with_extension("socket");
-        let door = bind(&path).ok().map(|listener| Door { listener, path, closed_until: None });
-        Clients { door, inside: Vec::new() }
+        let acceptor =
+            bind(&path).ok().map(|listener| Acceptor { listener, path, closed_until: None });
+        Clients { acceptor, connected: Vec::new() }
     }
 
     /// Nobody comes any more.
     pub fn unlink(&self) {
-        if let Some(door) = &self.door {
-            let _ = std::fs::remove_file(&door.path);
+        if let Some(acceptor) = &self.acceptor {
+            let _ = std::fs::remove_file(&acceptor.path);
         }
     }
 
-    pub fn inside(&self) -> &[Client] {
-        &self.inside
+    pub fn connected(&self) -> &[Client] {
+        &self.connected
     }
 
     pub fn get(&mut self, index: usize) -> Option<&mut Client> {
-        self.inside.get_mut(index)
+        self.connected.get_mut(index)
     }
 
     pub fn each(&mut self, act: impl FnMut(&mut Client)) {
-        self.inside.iter_mut().for_each(act);
+        self.connected.iter_mut().for_each(act);
     }
 
-    pub fn let_go(&mut self) {
-        self.inside.retain(|client| !client.is_gone());
+    pub fn drop_gone(&mut self) {
+        self.connected.retain(|client| !client.is_gone());
     }
 
     /// Sends what there is to send; whether anybody has taken all of it, and may call again.
-    pub fn tell(&mut self, state: &TaskState) -> bool {
-        self.inside.iter_mut().fold(false, |any, client| client.send(state) | any)
+    pub fn send_state(&mut self, state: &TaskState) -> bool {
+        self.connected.iter_mut().fold(false, |any, client| client.send(state) | any)
     }
 
     /// Writes to the command's stdin, for one after the other: what one has begun is not torn by
     /// another. Whether anything of that is done.
     pub fn feed(&mut self, input: &mut Option<StdinPipe>) -> bool {
         let waiting = |all: &[Client]| all.iter().filter(|client| client.is_writing()).count();
-        let before = waiting(&self.inside);
-        let first = self.inside.iter().position(Client::is_half_written).unwrap_or(0);
-        self.inside.rotate_left(first);
-        for client in &mut self.inside {
+        let before = waiting(&self.connected);
+        let first = self.connected.iter().position(Client::is_half_written).unwrap_or(0);
+        self.connected.rotate_left(first);
+        for client in &mut self.connected {
             client.feed(input);
             if client.is_writing() {
                 break;
             }
         }
-        waiting(&self.inside) < before
+        waiting(&self.connected) < before
     }
 
     /// When there is something to do.
     pub fn due(&mut self, now: Instant) -> Option<Instant> {
-        let door = self.door.as_mut()?;
-        door.closed_until = door.closed_until.filter(|until| *until > now);
-        door.closed_until
+        let acceptor = self.acceptor.as_mut()?;
+        acceptor.closed_until = acceptor.closed_until.filter(|until| *until > now);
+        acceptor.closed_until
     }
 
     /// Waits, for so long at most, until somebody comes or says something, one of these others is as it is
@@ -99,35 +100,35 @@ impl Clients {
         // Those below 0 are passed over.
         let watch =
             |fd: Option<i32>, events| libc::pollfd { fd: fd.unwrap_or(-1), events, revents: 0 };
-        let door = self.door.as_ref().filter(|door| door.closed_until.is_none());
-        let door = door.map(|door| door.listener.as_raw_fd());
-        let mut watched = vec![watch(door, libc::POLLIN)];
+        let acceptor = self.acceptor.as_ref().filter(|acceptor| acceptor.closed_until.is_none());
+        let acceptor = acceptor.map(|acceptor| acceptor.listener.as_raw_fd());
+        let mut watched = vec![watch(acceptor, libc::POLLIN)];
         watched.extend(others.map(|(fd, events)| watch(fd, events)));
-        watched.extend(self.inside.iter().map(Client::watched));
+        watched.extend(self.connected.iter().map(Client::watched));
         signals::wait_for(&mut watched, time);
-        for (client, seen) in self.inside.iter_mut().zip(watched.iter().skip(1 + N)) {
+        for (client, seen) in self.connected.iter_mut().zip(watched.iter().skip(1 + N)) {
             if seen.revents & !libc::POLLOUT != 0 {
                 client.receive();
             }
         }
-        if watched.first().is_some_and(|door| door.revents != 0) {
+        if watched.first().is_some_and(|acceptor| acceptor.revents != 0) {
             self.admit(Instant::now());
         }
     }
 
     /// Lets in whoever is at the door.
     fn admit(&mut self, now: Instant) {
-        let Some(door) = &mut self.door else { return };
+        let Some(acceptor) = &mut self.acceptor else { return };
         loop {
-            match door.listener.accept() {
-                Ok((socket, _)) if self.inside.len() < MOST && is_welcome(&socket) => {
-                    self.inside.push(Client::new(socket));
+            match acceptor.listener.accept() {
+                Ok((socket, _)) if self.connected.len() < MOST && is_welcome(&socket) => {
+                    self.connected.push(Client::new(socket));
                 }
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => {
-                    door.closed_until = Some(now + PAUSE);
+                    acceptor.closed_until = Some(now + PAUSE);
                     return;
                 }
             }

@@ -20,7 +20,7 @@ pub enum Event {
     /// They could not all be ended.
     GivenUp,
     /// Nobody is left.
-    Nobody,
+    Empty,
     /// Nobody can tell any more.
     Lost,
 }

@@ -20,7 +20,7 @@ pub struct OutputFile {
     /// For the line, when the disk is full by then.
     room: Option<DiskReserve>,
     /// The line is still to be written.
-    owes_line: bool,
+    line_pending: bool,
     /// How long it was.
     line_bytes: u64,
 }
@@ -37,7 +37,10 @@ impl OutputFile {
         let file = append().open(path)?;
         let room = if line { DiskReserve::beside(path) } else { None };
         let quota = Quota::new(quota);
-        Ok((OutputFile { pipe: None, file, quota, room, owes_line: line, line_bytes: 0 }, theirs))
+        Ok((
+            OutputFile { pipe: None, file, quota, room, line_pending: line, line_bytes: 0 },
+            theirs,
+        ))
     }
 
     /// The same for a command that has nothing but a pipe: a file could not be opened by its name
@@ -98,13 +101,13 @@ impl OutputFile {
     }
 
     /// Nobody wants the line.
-    pub fn waive_line(&mut self) {
-        self.owes_line = false;
+    pub fn skip_line(&mut self) {
+        self.line_pending = false;
     }
 
     /// Writes how it ended, unless that is done or nobody wants it.
     pub fn write_line(&mut self, end: Completion) {
-        if !std::mem::take(&mut self.owes_line) {
+        if !std::mem::take(&mut self.line_pending) {
             return;
         }
         self.hold();

@@ -88,7 +88,7 @@ impl Spare {
 }
 
 fn process(pid: i32) -> ProcessIdentity {
-    let stat = if proc::is_ours() { proc::stat(pid) } else { None };
+    let stat = if proc::shows_own_pids() { proc::stat(pid) } else { None };
     ProcessIdentity { pid, started: stat.map_or(0, |stat| stat.started) }
 }
 

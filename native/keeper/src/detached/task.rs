@@ -53,9 +53,9 @@ pub struct Task {
 }
 
 /// What there is to do with those of a command now.
-enum Left {
-    Somebody,
-    Nobody,
+enum CrewState {
+    Present,
+    Empty,
     /// Nobody can tell.
     Lost,
 }
@@ -93,42 +93,42 @@ impl Task {
     /// Until nobody is left. If nobody can tell, the record stays as it is.
     pub fn keep(mut self) {
         loop {
-            match self.hear_crew() {
-                Left::Somebody => {}
-                Left::Nobody => return self.nobody_is_left(),
-                Left::Lost => return,
+            match self.poll_crew() {
+                CrewState::Present => {}
+                CrewState::Empty => return self.finish(),
+                CrewState::Lost => return,
             }
             let now = Instant::now();
-            self.mind_the_time(now);
+            self.check_timeout(now);
             self.serve();
             self.tell_end(now);
-            self.clients.tell(self.record.state());
+            self.clients.send_state(self.record.state());
             self.wait();
         }
     }
 
     /// Ends it: nobody knows of it.
     pub fn give_up(mut self) {
-        self.output.waive_line();
+        self.output.skip_line();
         self.begin_end(self.grace, EndCause::Ended);
         self.keep();
     }
 
-    fn hear_crew(&mut self) -> Left {
+    fn poll_crew(&mut self) -> CrewState {
         for event in self.crew.act(Instant::now()) {
             match event {
                 Event::Ended(ended) => self.end = Some(end_of(&ended, self.started)),
-                Event::Seen(seen) => self.these_are_there(seen),
-                Event::GivenUp => self.has_given_up(),
-                Event::Nobody => return Left::Nobody,
-                Event::Lost => return Left::Lost,
+                Event::Seen(seen) => self.members_seen(seen),
+                Event::GivenUp => self.crew_given_up(),
+                Event::Empty => return CrewState::Empty,
+                Event::Lost => return CrewState::Lost,
             }
         }
-        Left::Somebody
+        CrewState::Present
     }
 
     /// The limit is the leader's: what has outlived it was let be.
-    fn mind_the_time(&mut self, now: Instant) {
+    fn check_timeout(&mut self, now: Instant) {
         if self.end.is_some() || self.is_late || now.duration_since(self.started) < self.timeout {
             return;
         }
@@ -144,7 +144,7 @@ impl Task {
         self.crew.end(grace, Instant::now());
     }
 
-    fn has_given_up(&mut self) {
+    fn crew_given_up(&mut self) {
         // Not even the command's own process, perhaps: its status will not be known.
         self.end.get_or_insert_with(|| end_of(&UNKNOWN, self.started));
         self.note_forced();
@@ -157,7 +157,7 @@ impl Task {
         if self.has_ended_alone() {
             self.write_line();
         }
-        if self.has_ended_alone() || self.clients.inside().iter().any(Client::asks_who) {
+        if self.has_ended_alone() || self.clients.connected().iter().any(Client::asks_who) {
             self.crew.look(now);
         }
     }
@@ -168,7 +168,7 @@ impl Task {
         self.end.is_some() && !self.is_ending && !is_told
     }
 
-    fn these_are_there(&mut self, mut seen: Vec<Member>) {
+    fn members_seen(&mut self, mut seen: Vec<Member>) {
         let total = seen.len() as u64;
         seen.truncate(MOST_TOLD);
         if self.has_ended_alone() {
@@ -209,7 +209,7 @@ impl Task {
         self.clients.each(Client::notice);
     }
 
-    fn nobody_is_left(&mut self) {
+    fn finish(&mut self) {
         self.end.get_or_insert_with(|| end_of(&UNKNOWN, self.started));
         self.note_forced();
         let told = match &self.record.state().stage {
@@ -241,7 +241,7 @@ impl Task {
             self.crew.due(),
             self.clients.due(now),
         ];
-        let is_writing = self.clients.inside().iter().any(Client::is_writing);
+        let is_writing = self.clients.connected().iter().any(Client::is_writing);
         let input = self.input.as_ref().filter(|_| is_writing).and_then(StdinPipe::descriptor);
         let [crew, denials] = self.crew.descriptors();
         let others = [

@@ -51,7 +51,7 @@ fn act_until(
 }
 
 fn all_have_been_looked_for(ending: &Ending, _: Instant) -> bool {
-    ending.looks > LOOKS
+    ending.scans > MOST_SCANS
 }
 
 const LONG: Duration = Duration::from_secs(60);
@@ -99,7 +99,7 @@ fn starting_later() {
     }
     let before = child("", "exec sleep 60");
     let mut ending = Ending::new(LONG, Instant::now());
-    act_until(&mut ending, None, |ending, _| ending.looks == 2);
+    act_until(&mut ending, None, |ending, _| ending.scans == 2);
     // Some ticks of the clock by which starts are told.
     sleep(Duration::from_millis(50));
     let mut later = child("", "exec sleep 60");

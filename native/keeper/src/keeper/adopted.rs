@@ -36,7 +36,7 @@ impl Adopted {
 
     /// Takes note that a member has ended.
     pub fn member_ended(&mut self, now: Instant) {
-        self.ending.somebody_ended(&self.members, now);
+        self.ending.member_ended(&self.members, now);
     }
 
     /// Does overdue work. `cradles`: children of the keeper that are not adopted.

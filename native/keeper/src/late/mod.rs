@@ -1,4 +1,4 @@
 //! What a command is to have, and could not get between its clone and its exec.
 
-pub mod lowering;
-pub mod victims;
+pub mod oom_score;
+pub mod session_nice;

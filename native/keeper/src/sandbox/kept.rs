@@ -65,7 +65,7 @@ impl Standing {
     pub fn introduce(&self, channel: BorrowedFd, line: Option<DenialLine>) {
         let theirs = line.and_then(|DenialLine { theirs, ours }| {
             let Some(warden) = &self.warden else { return Some(theirs) };
-            let number = outside::own().to_le_bytes();
+            let number = outside::own_pid().to_le_bytes();
             patiently(|| send(warden.as_fd(), [&number, b""], &[ours.as_fd()])).then_some(theirs)
         });
         let sent: Vec<_> = theirs.iter().map(AsFd::as_fd).collect();

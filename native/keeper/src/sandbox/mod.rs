@@ -81,12 +81,13 @@ struct Built {
 pub fn keep(order: File) -> ExitCode {
     // All of the crew, from before there is anybody who could send one.
     signals::prepare();
-    host::outlive_parent_awake();
+    host::continue_at_parent_death();
     // SAFETY: the engine puts it there, and nothing else here uses it.
     let lifeline = unsafe { OwnedFd::from_raw_fd(0) };
     let Some(plan) = read(order) else { return ExitCode::FAILURE };
-    let before = Before { host: host::watched(), rights: namespaces::rights_outside(), lifeline };
-    outside::remember();
+    let before =
+        Before { host: host::parent_pidfd(), rights: namespaces::rights_outside(), lifeline };
+    outside::open_proc();
     if plan.require == Require::Landlock {
         return landlocked(&plan, before);
     }

@@ -46,7 +46,7 @@ impl Children {
     fn reap(&mut self, events: &mut Vec<Event>) -> Remaining {
         let mut ended_one = false;
         loop {
-            match wait::next() {
+            match wait::reap() {
                 Family::Change(ChildChange::Ended(ended)) => {
                     if ended.pid == self.leader && !self.has_ended {
                         self.has_ended = true;
@@ -62,10 +62,10 @@ impl Children {
         if ended_one {
             let now = Instant::now();
             if let Some(ending) = &mut self.ending {
-                ending.somebody_ended(&self.members, now);
+                ending.member_ended(&self.members, now);
             }
             if let Some(looking) = &mut self.looking {
-                looking.somebody_ended(now);
+                looking.member_ended(now);
             }
         }
         Remaining::Some
@@ -80,7 +80,7 @@ impl Crew for Children {
     fn act(&mut self, now: Instant) -> Vec<Event> {
         let mut events = Vec::new();
         if self.reap(&mut events) == Remaining::None {
-            events.push(Event::Nobody);
+            events.push(Event::Empty);
             return events;
         }
         let leader = (!self.has_ended).then_some(self.leader);

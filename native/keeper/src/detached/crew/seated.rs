@@ -129,10 +129,10 @@ impl Seated {
                 self.events.push(Event::Ended(ended));
                 self.has_ended = true;
                 if empty {
-                    self.over(Event::Nobody);
+                    self.over(Event::Empty);
                 }
             }
-            Answer::Empty => self.over(Event::Nobody),
+            Answer::Empty => self.over(Event::Empty),
             Answer::Signalled(sent) => self.signalled = Some(sent),
             Answer::Left { members, more } => {
                 self.seen.extend(members);
@@ -144,7 +144,7 @@ impl Seated {
             Answer::Over { forced, cleared } => {
                 self.is_forced = forced;
                 if cleared {
-                    self.over(Event::Nobody);
+                    self.over(Event::Empty);
                 } else {
                     self.events.push(Event::GivenUp);
                 }

@@ -11,15 +11,15 @@ impl Task {
     pub(super) fn serve(&mut self) {
         while self.hear()
             | self.clients.feed(&mut self.input)
-            | self.clients.tell(self.record.state())
+            | self.clients.send_state(self.record.state())
         {}
-        self.clients.let_go();
+        self.clients.drop_gone();
     }
 
     /// Whether anybody had called.
     fn hear(&mut self) -> bool {
         let mut called = false;
-        for index in 0..self.clients.inside().len() {
+        for index in 0..self.clients.connected().len() {
             let next = |task: &mut Task| task.clients.get(index)?.next_call();
             while let Some((number, call)) = next(self) {
                 called = true;

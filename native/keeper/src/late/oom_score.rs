@@ -77,7 +77,7 @@ fn give_up(leader: i32) {
     const SOON: Duration = Duration::from_millis(1);
     let members = Members::new(leader);
     loop {
-        match wait::next() {
+        match wait::reap() {
             Family::Empty => return,
             Family::Change(_) => {}
             Family::Lives => {
