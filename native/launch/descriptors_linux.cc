@@ -1,6 +1,7 @@
-// Linux: close_range where there is one, else what /proc lists, else one by one.
+// Linux: close_range where it exists, otherwise the descriptors that /proc lists, otherwise one
+// by one.
 //
-// Called between clone and exec: plain system calls on memory of its own.
+// Called between clone and exec: only system calls, on memory of this code's own.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -14,7 +15,7 @@
 
 namespace {
 
-// What getdents64(2) fills a buffer with.
+// An entry of a buffer that getdents64(2) has filled.
 struct DirectoryEntry {
   uint64_t inode;
   int64_t next;
@@ -23,8 +24,8 @@ struct DirectoryEntry {
   char name[1];
 };
 
-// Closes those that /proc shows; false when it does not show any. A place in that
-// directory is a descriptor's number, so what is closed on the way shifts nothing.
+// Closes the descriptors that /proc lists; returns false when it lists none. A position in that
+// directory is a descriptor's number, so closing descriptors shifts no entry.
 bool close_listed(int first) {
   int directory =
       static_cast<int>(syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY));
@@ -53,7 +54,7 @@ bool forkline_close_from(int first) {
   if (syscall(SYS_close_range, first, ~0U, 0) == 0) return true;
   // Before Linux 5.9, or where a container's filter refuses what it does not know (EPERM).
   if (close_listed(first)) return true;
-  // One by one, up to the highest number that the kernel gives away unless told otherwise.
+  // One by one, up to the highest number that the kernel assigns by default.
   const rlim_t kMost = 1 << 20;
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;

@@ -26,13 +26,13 @@
 
 namespace {
 
-// The kernel's signal set: libc's own hides the two signals it keeps for itself,
-// and those must be blocked too while the child shares our memory.
+// The kernel's signal set: libc's own type hides the two signals that libc reserves, and those
+// must be blocked too while the child shares our memory.
 struct KernelSignals {
   unsigned long words[_NSIG / 8 / sizeof(unsigned long)];
 };
 
-// What sigaction(2) really takes; a zeroed one is 'default disposition'.
+// The structure that sigaction(2) takes in the kernel; zeros mean the default disposition.
 struct KernelSigaction {
   void (*handler)(int);
   unsigned long flags;
@@ -59,12 +59,12 @@ struct Child {
 [[noreturn]] void fail(const Child &child, forkline_step step) {
   child.launched->step = step;
   child.launched->error = errno;
-  // _exit is exit_group: right, since the child is a thread group of its own.
+  // _exit is exit_group, which is right here: the child is a thread group of its own.
   for (;;) syscall(SYS_exit_group, 127);
 }
 
-// Handlers are this process's code and memory, and ignored signals would stay
-// ignored through exec (`yes | head` would never see SIGPIPE). Both go.
+// Resets signals to their default dispositions. Handlers are this process's code and memory, and
+// ignored signals would stay ignored through exec (`yes | head` would never see SIGPIPE).
 void reset_signals(uint64_t signals) {
   KernelSigaction fresh;
   memset(&fresh, 0, sizeof fresh);
@@ -75,8 +75,8 @@ void reset_signals(uint64_t signals) {
   }
 }
 
-// A process in a PID namespace can't see the number that it has outside. The /proc of there tells
-// whoever asks: a link to himself.
+// Stores the process id that the child has outside its PID namespace, which it can't ask for by
+// itself: `self` in the outer /proc is a link to the reading process.
 void tell_outer_pid(const Child &child) {
   if (child.request->outer_proc < 0) return;
   char link[16];
@@ -87,19 +87,19 @@ void tell_outer_pid(const Child &child) {
   child.launched->outer_pid = number;
 }
 
-// A control group takes whoever writes 0.
+// Enters the control groups: writing 0 to `cgroup.procs` moves the writing process.
 void enter_groups(const Child &child) {
   for (int group : child.request->groups)
     if (group >= 0 && write(group, "0", 1) != 1) fail(child, FORKLINE_STEP_GROUP);
 }
 
-// Without a parent, nobody would end this child any more. The signal is tied to
-// the thread that clones, so that thread must live as long as the process.
+// Has the kernel signal the child when its parent dies, since no other process would end it then.
+// The signal is tied to the cloning thread, so that thread must live as long as the process.
 void follow_parent(const Child &child) {
   if (child.request->parent_death == 0) return;
   if (prctl(PR_SET_PDEATHSIG, child.request->parent_death) != 0)
     fail(child, FORKLINE_STEP_PARENT_DEATH);
-  // It may have died before the line above. (0: the parent is outside our pid namespace.)
+  // The parent may have died before the line above. (0: the parent is outside our PID namespace.)
   pid_t parent = getppid();
   if (parent != child.parent && parent != 0) {
     errno = ESRCH;
@@ -107,7 +107,8 @@ void follow_parent(const Child &child) {
   }
 }
 
-// A descriptor of a directory is that directory, wherever the host has gone meanwhile.
+// Enters the working directory. A descriptor names its directory even if the host has changed its
+// own directory meanwhile.
 void enter_directory(const Child &child) {
   const forkline_request &request = *child.request;
   int entered = 0;
@@ -118,8 +119,8 @@ void enter_directory(const Child &child) {
   if (entered != 0) fail(child, FORKLINE_STEP_DIRECTORY);
 }
 
-// Puts the four descriptors in their places. A source that stands where another
-// one must go is first moved above them all.
+// Puts the four descriptors in their places. A source whose number is the place of another one is
+// first moved above all four.
 void place_descriptors(const Child &child) {
   const forkline_request &request = *child.request;
   const int count = request.script >= 0 ? 4 : 3;
@@ -130,7 +131,7 @@ void place_descriptors(const Child &child) {
     if (sources[target] < 0) fail(child, FORKLINE_STEP_STDIO);
   }
   for (int target = 0; target < count; target++) {
-    // dup2 onto itself would leave close-on-exec set.
+    // dup2 of a descriptor onto itself would leave close-on-exec set.
     int placed =
         sources[target] == target ? fcntl(target, F_SETFD, 0) : dup2(sources[target], target);
     if (placed < 0) fail(child, FORKLINE_STEP_STDIO);
@@ -138,7 +139,7 @@ void place_descriptors(const Child &child) {
   if (!forkline_close_from(count)) fail(child, FORKLINE_STEP_CLOSE);
 }
 
-// Whether a nice value counts within a session only, as far as that is known.
+// Returns whether a nice value counts within its session only (autogroup), or that is unknown.
 bool processors_are_shared_by_session() {
   int file = open("/proc/sys/kernel/sched_autogroup_enabled", O_RDONLY | O_CLOEXEC);
   if (file < 0) return true;
@@ -158,10 +159,10 @@ size_t print(int number, char text[8]) {
   return length;
 }
 
-// Gives the session of the caller a nice value of its own. Returns 0, or why it could not.
+// Gives the caller's session a nice value of its own. Returns 0, or the errno.
 int set_session_nice(int nice) {
   int file = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
-  // A kernel without the file has no such shares.
+  // A kernel without the file does not group processes by session.
   if (file < 0) return errno == ENOENT && access("/proc/self", F_OK) == 0 ? 0 : errno;
   char text[8];
   int error = write(file, text, print(nice, text)) < 0 ? errno : 0;
@@ -169,13 +170,14 @@ int set_session_nice(int nice) {
   return error != 0 && processors_are_shared_by_session() ? error : 0;
 }
 
-// The caller has its own nice value already, if it could have it.
+// Lowers the priority of the caller's session. The caller itself has its nice value already,
+// unless that was denied. Returns 0, or the errno.
 int lower_priority(const forkline_attributes &attributes) {
   if (attributes.has_nice && getpriority(PRIO_PROCESS, 0) != attributes.nice) return EPERM;
   return set_session_nice(attributes.session_nice);
 }
 
-// Sets the caller's oom_score_adj, and that of all it starts. Returns 0, or why it could not.
+// Sets the caller's oom_score_adj, which all its children inherit. Returns 0, or the errno.
 int set_oom_score(int score) {
   int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (file < 0) return errno;
@@ -185,8 +187,8 @@ int set_oom_score(int score) {
   return error;
 }
 
-// What the caller may not give its child, the child does without: it could only be
-// more than the caller has itself.
+// Applies the attributes to the child. It goes without one that is denied: that could only be
+// more than the caller itself has.
 void take_attributes(const forkline_attributes &attributes) {
   for (size_t index = 0; index < attributes.limit_count; index++) {
     const forkline_limit &wanted = attributes.limits[index];
@@ -201,7 +203,8 @@ void take_attributes(const forkline_attributes &attributes) {
     syscall(SYS_sched_setaffinity, 0, attributes.affinity_size, attributes.affinity);
 }
 
-// What the caller may not take from its child, the child must not have: it does not run.
+// Drops the capabilities outside the bounding set. A child that can't drop one must not keep it,
+// so it does not run.
 void drop_capabilities(const Child &child) {
   const forkline_attributes *attributes = child.request->attributes;
   if (attributes == nullptr || !attributes->has_bounding) return;
@@ -229,7 +232,7 @@ void drop_capabilities(const Child &child) {
 int run_child(void *argument) {
   const Child &child = *static_cast<const Child *>(argument);
   const forkline_request &request = *child.request;
-  // Own session: own process group to signal, no controlling terminal to read from.
+  // A session of its own: its process group can be signalled, and it has no controlling terminal.
   if (setsid() < 0) fail(child, FORKLINE_STEP_SESSION);
   follow_parent(child);
   tell_outer_pid(child);
@@ -246,12 +249,12 @@ int run_child(void *argument) {
   }
   drop_capabilities(child);
   reset_signals(request.reset);
-  // Only now: a signal that arrives from here on kills the child, not the parent's handler.
+  // Only now: from here on a signal kills the child, and does not run the parent's handler.
   set_mask(KernelSignals{}, nullptr);
   exec_first(child);
 }
 
-// Clones the child, and returns when it has exec'ed, or failed and been reaped.
+// Clones the child. Returns when the child has exec'ed, or has failed and been reaped.
 void start_child(Child &child) {
   const forkline_request &request = *child.request;
   forkline_launched &launched = *child.launched;
@@ -266,7 +269,7 @@ void start_child(Child &child) {
     launched.step = FORKLINE_STEP_CLONE;
     launched.error = errno;
   } else if (launched.step != FORKLINE_STEP_NONE) {
-    // The child has exited by itself, and its number is its own until it is reaped here.
+    // The child has exited, and its process id is not reused before it is reaped here.
     while (waitpid(pid, nullptr, __WALL) < 0 && errno == EINTR) {
     }
     if (pidfd >= 0) close(pidfd);
@@ -281,8 +284,8 @@ void start_child(Child &child) {
 extern "C" int forkline_launch(const forkline_request *request, forkline_launched *launched) {
   *launched = forkline_launched{-1, -1, FORKLINE_STEP_NONE, 0, 0, 0, 0};
   Child child{request, launched, getpid()};
-  // The first thing saved is the last restored: between the two, no handler of
-  // the caller may run, in the parent on half-changed state or in the child at all.
+  // Blocked first and restored last: in between no handler of the caller may run, neither in the
+  // parent on half-changed state nor in the child at all.
   KernelSignals before;
   set_mask(all_signals(), &before);
   start_child(child);

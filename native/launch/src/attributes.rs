@@ -1,16 +1,16 @@
-//! What a program has of its own, and what it has of its caller.
+//! Attributes of programs that differ from their caller's.
 
 use std::ffi::c_int;
 
-/// Some signals.
+/// A set of signals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signals(u64);
 
 impl Signals {
-    /// All there are.
+    /// All signals.
     pub const ALL: Signals = Signals(u64::MAX);
 
-    /// These. Their numbers are from 1 to 64.
+    /// The signals of these numbers, which are from 1 to 64.
     pub const fn of<const N: usize>(numbers: [c_int; N]) -> Signals {
         let (mut bits, mut left) = (0, numbers.as_slice());
         while let [number, rest @ ..] = left {
@@ -20,47 +20,49 @@ impl Signals {
         Signals(bits)
     }
 
-    /// Number n is bit n - 1.
+    /// The set as bits: signal number n is bit n - 1.
     pub(crate) fn bits(self) -> u64 {
         self.0
     }
 }
 
-/// What a program is given in place of its caller's.
+/// Attributes that a program gets in place of its caller's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attributes {
-    /// Limits of its resources.
+    /// Limits of resources.
     pub limits: Vec<Limit>,
-    /// Permissions that new files do not get.
+    /// The umask: permissions that new files do not get.
     pub mask: Option<u32>,
-    /// Its nice value.
+    /// The nice value.
     pub nice: Option<i32>,
-    /// The nice value of its session, where the kernel shares out processors by session first.
+    /// The nice value of the session, for kernels that distribute processors by session first
+    /// (autogroup).
     pub session_nice: Option<i32>,
-    /// The processors it may run on, as a mask; empty: the caller's.
+    /// The processors that the program may run on, as a mask; empty: the caller's.
     pub affinity: Vec<u8>,
-    /// Its `oom_score_adj`, and that of all it starts: who has more is ended first when memory runs out.
+    /// The `oom_score_adj` of the program and of all it starts: the process with the highest one is ended
+    /// first when memory runs out.
     pub oom_score: Option<i32>,
-    /// The capabilities that a program can give it at most, by number, as bits. Those of its caller that
-    /// are not among them are taken from it, and it does not run if they can't be.
+    /// The bounding set: capabilities that a program can gain, as bits by number. The caller's
+    /// capabilities outside the set are dropped; a program that can't drop one does not run.
     pub bounding: Option<u64>,
 }
 
-/// A limit, as setrlimit(2) takes it.
+/// A resource limit, as setrlimit(2) takes it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// Of which resource.
+    /// The resource's number.
     pub resource: c_int,
-    /// In force.
+    /// The limit in force.
     pub soft: u64,
-    /// What it may be raised to.
+    /// The most that the limit in force may be raised to.
     pub hard: u64,
 }
 
-/// The calling process's limits.
+/// Returns the calling process's limits.
 pub fn limits() -> Vec<Limit> {
-    /// The kernel numbers resources from 0.
+    /// The number of resources; the kernel numbers them from 0.
     const RESOURCES: c_int = 16;
     let limit = |resource: c_int| {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -71,10 +73,10 @@ pub fn limits() -> Vec<Limit> {
     (0..RESOURCES).filter_map(limit).collect()
 }
 
-/// The processors that a thread may run on, as a mask; 0: the calling thread. Empty: not known.
+/// Returns the processors that a thread may run on, as a mask; 0: the calling thread. Empty: not known.
 pub fn processors(thread: c_int) -> Vec<u8> {
     let mut mask = vec![0; 128];
-    // SAFETY: fills as much of the buffer as it says.
+    // SAFETY: fills at most as many bytes as it is told that the buffer has.
     let length = unsafe {
         libc::syscall(libc::SYS_sched_getaffinity, thread, mask.len(), mask.as_mut_ptr())
     };
@@ -82,7 +84,7 @@ pub fn processors(thread: c_int) -> Vec<u8> {
     mask
 }
 
-/// The capabilities that a program can give the calling thread at most, asked for one by one: some
+/// Returns the calling thread's bounding set of capabilities. Asks for each capability, which takes some
 /// microseconds.
 pub fn bounding_set() -> u64 {
     // SAFETY: takes numbers only.

@@ -1,4 +1,4 @@
-//! `launch.h`, field by field.
+//! The structures of `launch.h`, field by field.
 
 use std::ffi::{c_char, c_int, c_void};
 

@@ -1,4 +1,4 @@
-//! The safe face of the C++ between clone and exec.
+//! The safe interface to the C++ code between clone and exec.
 
 mod attributes;
 mod ffi;
@@ -14,56 +14,56 @@ pub use attributes::{Attributes, Limit, Signals, bounding_set, limits, processor
 pub use stack::Stack;
 pub use step::Step;
 
-/// A program to try.
+/// A program that a launch tries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// Where it is; not searched for. Empty: it is the file that becomes descriptor 2.
+    /// The program's path, which is not searched for. Empty: the file that becomes descriptor 2.
     pub path: CString,
-    /// Its arguments, its name first.
+    /// The arguments, beginning with the program's name.
     pub argv: Vec<CString>,
 }
 
-/// Where a launch is to take place.
+/// A working directory.
 #[derive(Debug, Clone, Copy)]
 pub enum Place<'a> {
-    /// At this path.
+    /// The directory at this path.
     Path(&'a CStr),
-    /// In this open directory.
+    /// This open directory.
     Open(BorrowedFd<'a>),
 }
 
-/// One launch, resolved to what the kernel takes.
+/// A launch, with all that the kernel takes.
 #[derive(Debug)]
 pub struct Launch<'a> {
-    /// Tried in order; the next one only when this one does not exist.
+    /// The programs, tried in order: the next one only when this one does not exist.
     pub images: &'a [Image],
-    /// Entries each ended by NUL.
+    /// The environment: entries each ended by NUL.
     pub environment: &'a [u8],
-    /// None: the caller's.
+    /// The working directory. None: the caller's.
     pub directory: Option<Place<'a>>,
-    /// To become 0, 1 and 2.
+    /// The descriptors that become 0, 1 and 2.
     pub stdio: [BorrowedFd<'a>; 3],
-    /// To become 3.
+    /// The descriptor that becomes 3.
     pub script: Option<BorrowedFd<'a>>,
-    /// `cgroup.procs` of control groups that it is to enter.
+    /// `cgroup.procs` of the control groups that the program enters.
     pub groups: [Option<BorrowedFd<'a>>; 2],
-    /// Sent to the program when the calling thread ends.
+    /// The signal sent to the program when the calling thread ends.
     pub parent_death: Option<c_int>,
-    /// Whether descriptor 0 is a terminal, to become the controlling one.
+    /// Whether descriptor 0 is a terminal that becomes the controlling one.
     pub terminal: bool,
-    /// Whether the program and its caller are in one directory: each goes where the other does.
+    /// Whether program and caller share their working directory: when one changes it, the other follows.
     pub share_directory: bool,
-    /// What it has that is not its caller's.
+    /// The attributes in which the program differs from its caller.
     pub attributes: Option<&'a Attributes>,
-    /// A `/proc` by whose numbers somebody else knows processes.
+    /// The `/proc` of another PID namespace, in which the program's process id is looked up.
     pub outer_proc: Option<BorrowedFd<'a>>,
-    /// Signals to which the caller, or whoever runs in its process, may have given a meaning.
+    /// The signals whose disposition in the calling process may not be the default.
     pub reset: Signals,
 }
 
 impl<'a> Launch<'a> {
-    /// A program with these as its 0, 1 and 2, and nothing besides: no environment, where the caller is,
-    /// and no signal with a meaning.
+    /// Returns a launch with these descriptors 0, 1 and 2, an empty environment, the caller's directory,
+    /// and all signals reset.
     pub fn plain(images: &'a [Image], stdio: [BorrowedFd<'a>; 3]) -> Self {
         Launch {
             images,
@@ -82,17 +82,17 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// A step that failed.
+/// A failed step of a launch.
 #[derive(Debug)]
 pub struct Failure {
-    /// Which.
+    /// The step.
     pub step: Step,
-    /// Why.
+    /// The system's error.
     pub error: io::Error,
 }
 
-/// Starts a program; blocks this thread, and no other, until its exec. Returns its process id,
-/// which is also that of its group and session.
+/// Starts a program. Blocks this thread, and no other, until the exec. Returns the process id, which is
+/// also the id of its process group and session.
 pub fn launch(request: &Launch, stack: &mut Stack) -> Result<i32, Failure> {
     launch_and_tell(request, stack).map(|launched| launched.pid)
 }
@@ -100,17 +100,17 @@ pub fn launch(request: &Launch, stack: &mut Stack) -> Result<i32, Failure> {
 /// A program that was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launched {
-    /// Its process id.
+    /// The process id.
     pub pid: i32,
-    /// What it is to whoever reads [`Launch::outer_proc`].
+    /// The process id in [`Launch::outer_proc`].
     pub outer_pid: i32,
-    /// The errno of why its session's nice value could not be set; 0: it was, or nobody wanted it.
+    /// The errno of setting the session's nice value; 0: it was set, or was not to be.
     pub share: i32,
-    /// The errno of why its `oom_score_adj` could not be set; 0: it was, or nobody wanted it.
+    /// The errno of setting `oom_score_adj`; 0: it was set, or was not to be.
     pub oom_score: i32,
 }
 
-/// As [`launch`], and tells what else came of it.
+/// Starts a program as [`launch`] does. Returns more about it than the process id.
 pub fn launch_and_tell(request: &Launch, stack: &mut Stack) -> Result<Launched, Failure> {
     let ffi::RawLaunched { pid, outer_pid, share, oom_score, .. } = start(request, stack)?;
     Ok(Launched { pid, outer_pid: if outer_pid > 0 { outer_pid } else { pid }, share, oom_score })
@@ -146,8 +146,8 @@ fn start(request: &Launch, stack: &mut Stack) -> Result<ffi::RawLaunched, Failur
         stack_size: Stack::SIZE,
     };
     let mut launched = ffi::RawLaunched { pid: -1, pidfd: -1, ..Default::default() };
-    // SAFETY: every pointer is to a NUL- or NULL-terminated array that outlives the call, which
-    // returns only when the child has left this memory; `&mut stack` makes its stack ours alone.
+    // SAFETY: every pointer is to a NUL- or NULL-terminated array that outlives the call, which returns
+    // only when the child has left this memory; `&mut stack` makes the stack ours alone.
     let failed = unsafe { ffi::forkline_launch(&raw, &mut launched) } != 0;
     if failed {
         let error = io::Error::from_raw_os_error(launched.error);
@@ -161,7 +161,7 @@ fn raw_image((image, argv): (&Image, &Vec<*const c_char>)) -> ffi::RawImage {
     ffi::RawImage { path, argv: argv.as_ptr() }
 }
 
-/// The result points into `attributes`.
+/// Converts attributes; the result points into `attributes`.
 fn raw_attributes(attributes: &Attributes) -> ffi::RawAttributes {
     let affinity = &attributes.affinity;
     ffi::RawAttributes {
@@ -185,7 +185,7 @@ fn argv_pointers(image: &Image) -> Vec<*const c_char> {
     image.argv.iter().map(|argument| argument.as_ptr()).chain([null()]).collect()
 }
 
-/// A pointer to each NUL-ended entry, and NULL.
+/// Returns a pointer to each entry, which ends with NUL, and then NULL.
 fn entry_pointers(entries: &[u8]) -> Vec<*const c_char> {
     let mut start = 0;
     let found = memchr::memchr_iter(0, entries).filter_map(|end| {

@@ -1,4 +1,4 @@
-//! Where a child stands between clone and exec.
+//! The stack of a child between clone and exec.
 
 use std::ffi::c_void;
 use std::io;
@@ -7,20 +7,20 @@ use std::ptr::null_mut;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use rustix::param::page_size;
 
-/// The memory a child stands on between clone and exec; one for each launching thread.
+/// The stack of a child between clone and exec; one for each launching thread.
 #[derive(Debug)]
 pub struct Stack {
-    /// Where its guard page begins.
+    /// The lowest address of the guard page.
     base: *mut c_void,
     /// The page size, in bytes: 4 KiB with most kernels, 16 or 64 KiB with some on arm64.
     page: usize,
 }
 
-// SAFETY: it owns its mapping, which belongs to no thread in particular.
+// SAFETY: owns its mapping, which belongs to no thread in particular.
 unsafe impl Send for Stack {}
 
 impl Stack {
-    /// In bytes, the guard page not among them; a multiple of every page size.
+    /// The size in bytes, without the guard page; a multiple of every page size.
     pub(crate) const SIZE: usize = 64 * 1024;
 
     /// Maps a stack with a guard page below it, so that an overflow faults instead of corrupting.
@@ -36,12 +36,12 @@ impl Stack {
             )
         }?;
         let stack = Stack { base, page };
-        // SAFETY: the first page of the mapping just made, which nobody uses yet.
+        // SAFETY: the first page of the mapping just made, which is not in use yet.
         unsafe { mprotect(base, page, MprotectFlags::empty()) }?;
         Ok(stack)
     }
 
-    /// Its lowest byte.
+    /// Returns the address of the stack's lowest byte, above the guard page.
     pub(crate) fn lowest(&self) -> *mut c_void {
         self.base.wrapping_byte_add(self.page)
     }
@@ -58,13 +58,14 @@ impl Drop for Stack {
 mod tests {
     use super::*;
 
-    /// Reads a byte and writes it back, by the kernel: where nothing may be written it says so.
+    /// Returns whether a byte can be read and written. The kernel does both, and fails where that is not
+    /// allowed.
     fn takes_a_byte(at: *mut c_void) -> bool {
         let mut byte = 0_u8;
         let here = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
         let there = libc::iovec { iov_base: at, iov_len: 1 };
-        // SAFETY: takes a byte of this process, and gives the same one back, in memory that is nobody
-        // else's; what is not mapped so is an error.
+        // SAFETY: reads a byte of this process and writes the same byte back, in memory that no other
+        // thread uses; an address that is not mapped so is an error.
         unsafe {
             let own = libc::getpid();
             libc::process_vm_readv(own, &here, 1, &there, 1, 0) == 1
@@ -78,7 +79,7 @@ mod tests {
         let lowest = stack.lowest();
         let at = |offset: usize| lowest.wrapping_byte_add(offset);
         assert!(takes_a_byte(at(0)) && takes_a_byte(at(Stack::SIZE - 1)));
-        // The guard is a whole page of this kernel's, so that it can be one at all.
+        // The guard is a whole page of this kernel, since a smaller one could not be protected.
         assert_eq!(lowest.addr() - stack.base.addr(), page_size());
         assert!(!takes_a_byte(lowest.wrapping_byte_sub(1)) && !takes_a_byte(stack.base));
     }

@@ -3,15 +3,15 @@
 /// The step of a launch that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Starting the keeper, or a process of its for the command.
+    /// Starting the keeper, or a process that it makes for the command.
     Keeper,
     /// Making pipes, the script's descriptor, the output file, or opening `/dev/null`.
     Descriptors,
     /// Creating the process.
     Clone,
-    /// Getting a session of its own.
+    /// Creating a session.
     Session,
-    /// Asking to be told of the parent's death.
+    /// Asking the kernel for a signal at the parent's death.
     ParentDeath,
     /// Entering the working directory.
     Directory,
@@ -19,7 +19,7 @@ pub enum Step {
     Stdio,
     /// Closing the host's descriptors.
     Close,
-    /// Taking the terminal.
+    /// Making the terminal the controlling one.
     Terminal,
     /// Executing the shell.
     Exec,
@@ -27,7 +27,7 @@ pub enum Step {
     Sandbox,
     /// Entering the control groups of its limits.
     Limits,
-    /// Hearing whether it was started: it may have been.
+    /// Hearing whether the command was started: it may have been.
     Lost,
 }
 
@@ -48,12 +48,12 @@ impl Step {
         Step::Lost,
     ];
 
-    /// The step of this name, as another process of ours tells it.
+    /// Returns the step of this name, which another process of forkline has sent.
     pub fn named(name: &str) -> Option<Step> {
         Step::ALL.into_iter().find(|step| step.name() == name)
     }
 
-    /// Its name in errors.
+    /// Returns the step's name in errors.
     pub fn name(self) -> &'static str {
         match self {
             Step::Keeper => "keeper",
@@ -72,7 +72,7 @@ impl Step {
         }
     }
 
-    /// By its number in `launch.h`.
+    /// Returns the step by its number in `launch.h`.
     pub(crate) fn of_launch(number: i32) -> Step {
         match number {
             1 => Step::Clone,

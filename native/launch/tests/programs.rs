@@ -1,4 +1,4 @@
-//! Programs that are started, and tell what they have: of their own, and of who started them.
+//! Programs that are started, and print what they have of their own and of their caller.
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
@@ -14,7 +14,7 @@ use forkline_launch::{
     launch_and_tell, limits,
 };
 
-/// A shell with this script.
+/// Returns a shell that runs this script.
 fn shell(script: &str) -> Image {
     let argv = ["sh", "-c", script].map(|word| CString::new(word).unwrap());
     Image { path: c"/bin/sh".to_owned(), argv: argv.into() }
@@ -25,18 +25,18 @@ fn null() -> BorrowedFd<'static> {
     NULL.get_or_init(|| File::options().read(true).write(true).open("/dev/null").unwrap()).as_fd()
 }
 
-/// For the first of these programs that is there.
+/// Returns a launch of the first of these programs that exists.
 fn request(images: &[Image]) -> Launch<'_> {
     Launch::plain(images, [null(); 3])
 }
 
-/// Waits for the end of a child; whether there was any.
+/// Waits for the end of a child. Returns whether there was one.
 fn reap(pid: i32) -> bool {
-    // SAFETY: takes numbers; nobody wants to know how it ended.
+    // SAFETY: takes numbers; the status is not asked for.
     unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::__WALL) > 0 }
 }
 
-/// What a program prints.
+/// Returns the output of a program.
 fn printed(request: Launch) -> Result<String, Failure> {
     let (mut reader, writer) = std::io::pipe().unwrap();
     let request = Launch { stdio: [null(), writer.as_fd(), writer.as_fd()], ..request };
@@ -48,12 +48,12 @@ fn printed(request: Launch) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// What a script prints that has these.
+/// Returns the output of a script that runs with these attributes.
 fn printed_with(script: &str, attributes: &Attributes) -> String {
     printed(Launch { attributes: Some(attributes), ..request(&[shell(script)]) }).unwrap()
 }
 
-/// A field of `/proc/self/status`, which is a number in hexadecimal digits.
+/// Returns a field of `/proc/self/status` that is a hexadecimal number.
 fn field(status: &str, name: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     u64::from_str_radix(line.trim_start_matches(':').trim(), 16).unwrap()
@@ -69,7 +69,8 @@ fn is_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
-// Signals that the caller ignores mean to a program what they always do, the real-time ones too (Q14).
+// Signals that the caller ignores have their default dispositions in a program, the real-time ones too
+// (Q14).
 #[test]
 fn a_program_ignores_no_signal_that_its_caller_does() {
     for signal in [libc::SIGPIPE, libc::SIGRTMIN(), 50, libc::SIGRTMAX()] {
@@ -92,7 +93,7 @@ fn only_those_signals_are_reset_that_are_named() {
     assert_eq!(ignored >> (libc::SIGWINCH - 1) & 1, 1, "{ignored:x}");
 }
 
-// A program gets no capability that it was not to have, and does not run if it would (Q14).
+// A program gets no capability outside its bounding set, and does not run if it would (Q14).
 #[test]
 fn a_bounding_set_that_was_narrowed_is_that_of_the_program() {
     let all = bounding_set();
@@ -166,7 +167,7 @@ fn whoever_reads_another_proc_knows_the_program_by_a_number_of_that() {
     assert_eq!((launched.outer_pid, launched.share), (launched.pid, 0));
 }
 
-/// Runs one of this file's tests in a process of its own, where nobody else has descriptors or children.
+/// Runs one of this file's tests in a process of its own, without other tests' descriptors and children.
 fn alone(name: &str, out: &File, err: &File) {
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name, "--include-ignored", "--nocapture", "--test-threads=1"])
@@ -181,12 +182,12 @@ fn is_alone() -> bool {
     std::env::var_os("FORKLINE_ALONE").is_some()
 }
 
-/// A file without a name.
+/// Returns a file without a name.
 fn scratch(name: &CStr) -> File {
     // SAFETY: takes a name that ends with NUL.
     let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
     assert!(file >= 0);
-    // SAFETY: just made, and nobody else's.
+    // SAFETY: the descriptor was just made; nothing else owns it.
     File::from(unsafe { OwnedFd::from_raw_fd(file) })
 }
 
@@ -195,7 +196,7 @@ fn contents(file: &File) -> String {
 }
 
 fn standard(number: i32) -> BorrowedFd<'static> {
-    // SAFETY: nobody here closes those.
+    // SAFETY: no test closes these.
     unsafe { BorrowedFd::borrow_raw(number) }
 }
 
@@ -215,8 +216,7 @@ fn exchanging() {
     }
     let images = [shell("echo to stdout; echo to stderr >&2")];
     let request = Launch::plain(&images, [null(), standard(2), standard(1)]);
-    // A number that is free is no place to keep one of them in.
-    // SAFETY: nobody here reads it.
+    // A free number must not be taken for keeping one of the descriptors in. SAFETY: no test reads it.
     assert_eq!(unsafe { libc::close(0) }, 0);
     assert!(reap(launch(&request, &mut Stack::new().unwrap()).unwrap()));
 }
