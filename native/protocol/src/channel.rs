@@ -1,133 +1,135 @@
-//! What host and cradle say to each other about one command after another. A request begins it; what is
-//! said of it ends with the answer that nothing follows.
+//! The messages between host and cradle about one command after another. A request begins a command; the
+//! answer after which nothing follows ends it.
 //!
-//! A channel that ends before any answer tells what became of the request: an error (ECONNRESET) says
-//! that it was not read, so nobody has run the command; an end of file, that it was, so somebody may have.
+//! A channel that ends before any answer shows what became of the request. An error (ECONNRESET) means
+//! that the request was not read, so the command did not run. End of file means that it was read, so the
+//! command may have run.
 
 use forkline_launch::Step;
 
 use crate::fields::{Reader, Writer};
 
-/// From host to cradle. End of file means that the host is gone, and the command to be ended. What comes
-/// when the command has ended is passed over.
+/// A message from host to cradle. End of file means that the host is gone, and the command is to be
+/// ended. Messages that arrive after the command's end are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// Signal the command's group. Answered by [`Answer::Signalled`].
     Signal(i32),
-    /// End all that is left: SIGTERM, so many milliseconds, SIGKILL. Answered by [`Answer::Over`].
+    /// End all members: SIGTERM, this many milliseconds, SIGKILL. Answered by [`Answer::Over`].
     End(u64),
-    /// Tell who is left. Answered by [`Answer::Left`], or [`Answer::Empty`].
+    /// List the members. Answered by [`Answer::Left`], or [`Answer::Empty`].
     Who,
 }
 
-/// From cradle to host.
+/// A message from cradle to host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// It runs.
+    /// The command runs.
     Started(Start),
-    /// Before any other, to whoever the host may leave the command to: by what its sandbox is kept. On the
-    /// socket that comes along is told what the command is denied, in the words of
-    /// [`News::Denied`](crate::News); there is none: that can't be heard.
+    /// How the sandbox is enforced. The first answer to the keeper of a detached command. The socket that
+    /// comes along tells of each denial, in the format of [`News::Denied`](crate::News); without a
+    /// socket, denials can't be heard.
     Stands(String),
-    /// It does not run; nothing follows.
+    /// The command does not run; nothing follows.
     Failed {
         /// The step of the launch.
         step: Step,
-        /// Why.
+        /// The system's error.
         errno: i32,
     },
-    /// It was no longer wanted before anything was started; nothing follows.
+    /// The request was cancelled before anything was started; nothing follows.
     Unwanted,
-    /// Nothing was started, since this cradle is not as it was made, or can't take a request: it ends, and
-    /// another one may be asked.
+    /// Nothing was started, since this cradle was changed after it was made, or can't take a request. The
+    /// cradle ends, and another one may be asked.
     Unfit {
-        /// Why.
+        /// The system's error.
         errno: i32,
-        /// The same of the cradle, in words: `was changed from outside (its limits)`.
+        /// The reason in words: `was changed from outside (its limits)`.
         why: String,
     },
     /// The leader has ended.
     Exit(Exit),
-    /// Nobody is left; nothing follows.
+    /// No member is left; nothing follows.
     Empty,
-    /// Whether the group was signalled.
+    /// Whether the process group was signalled.
     Signalled(bool),
-    /// These are left. `more`: so are those in the next message.
+    /// Members that are left.
     Left {
-        /// Some of them.
+        /// Some of the members.
         members: Vec<Member>,
-        /// Whether these are not all.
+        /// Whether more members follow in the next message.
         more: bool,
     },
-    /// The end that was ordered is over.
+    /// An ordered end is over.
     Over {
         /// Whether SIGKILL was needed.
         forced: bool,
-        /// Whether nobody is left, in which case nothing follows. Else they are told before this.
+        /// Whether no member is left; then nothing follows. Otherwise the members are told before this
+        /// answer.
         cleared: bool,
     },
 }
 
-/// That it runs.
+/// The start of a command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Start {
-    /// Its process id, and its group's and session's.
+    /// The process id of its leader, which is also the id of the process group and session.
     pub pid: i32,
     /// The cradle's process id.
     pub cradle: i32,
-    /// When it was launched, by the monotonic clock, in nanoseconds.
+    /// The time of the launch by the monotonic clock, in nanoseconds.
     pub at: u64,
-    /// The errno of why it has no smaller share of the processors than it would have anyway; 0: it has,
-    /// or was to have none.
+    /// The errno of lowering the session's priority; 0: it was lowered, or was not to be.
     pub share: i32,
 }
 
-/// How the leader ended.
+/// The end of the leader.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exit {
-    /// Its start, which may not have been told before.
+    /// The start, which may not have been told before.
     pub start: Start,
-    /// Its status.
+    /// The exit status.
     pub status: Status,
-    /// CPU time in user code, of it and of those it waited for, in microseconds.
+    /// CPU time in user code, of the leader and the children it waited for, in microseconds.
     pub user: u64,
-    /// The same in the kernel.
+    /// CPU time in the kernel, likewise.
     pub system: u64,
-    /// The largest resident size of any one of them, in bytes.
+    /// The largest resident size of any one of these processes, in bytes.
     pub peak: u64,
-    /// When it was seen, by the monotonic clock, in nanoseconds.
+    /// The time of the end, as the cradle saw it, by the monotonic clock, in nanoseconds.
     pub at: u64,
-    /// Whether nobody else is left; then nothing follows.
+    /// Whether no other member is left; then nothing follows.
     pub empty: bool,
-    /// Where it was; empty: not asked for, or not known.
+    /// The working directory at the end; empty: not asked for, or not known.
     pub directory: Vec<u8>,
 }
 
 /// An exit status.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Status {
-    /// It exited with this code, 0 to 255.
+    /// The process exited with this code, 0 to 255.
     Exited(i32),
-    /// This signal killed it.
+    /// The process was killed by this signal.
     Signaled(i32),
-    /// Nobody knows.
+    /// Not known.
     #[default]
     Unknown,
 }
 
-/// Somebody who is left.
+/// A member that is left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// Its process id.
+    /// The process id.
     pub pid: i32,
-    /// Its group; 0: not known.
+    /// The process group; 0: not known.
     pub group: i32,
-    /// Its command line. None: it is still the command's shell, or a fork of it, or can't be seen.
+    /// The command line. None: the process is still the command's shell, or a fork of it, or can't be
+    /// seen.
     pub command: Option<Vec<u8>>,
 }
 
 impl Order {
-    /// As a message.
+    /// Encodes the order as a message.
     pub fn encode(self) -> Vec<u8> {
         let (kind, number) = match self {
             Order::Signal(signal) => (1, signal as u64),
@@ -137,7 +139,7 @@ impl Order {
         Writer::default().number(kind).number(number).finish()
     }
 
-    /// None: it is not an order; nor is a request.
+    /// Decodes an order. None: the message is not an order; it may be a request.
     pub fn decode(message: &[u8]) -> Option<Order> {
         let fields = &mut Reader(message);
         match (fields.number()?, fields.number()?) {
@@ -150,7 +152,7 @@ impl Order {
 }
 
 impl Answer {
-    /// As a message.
+    /// Encodes the answer as a message.
     pub fn encode(&self) -> Vec<u8> {
         let mut fields = Writer::default();
         match self {
@@ -178,7 +180,7 @@ impl Answer {
         fields.finish()
     }
 
-    /// None: it is not an answer.
+    /// Decodes an answer. None: the message is not an answer.
     pub fn decode(message: &[u8]) -> Option<Answer> {
         let fields = &mut Reader(message);
         Some(match fields.number()? {
@@ -279,7 +281,7 @@ impl Member {
     }
 }
 
-/// As many messages as it takes: each is far shorter than what a socket holds.
+/// Splits members over several answers, each far shorter than what a socket holds.
 pub fn members_in_parts(members: &[Member]) -> Vec<Answer> {
     const AT_ONCE: usize = 64;
     let parts: Vec<_> = members.chunks(AT_ONCE).collect();

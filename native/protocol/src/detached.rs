@@ -1,4 +1,4 @@
-//! A command that outlives its host: the order for its keeper, and the keeper's report.
+//! A command that outlives its host: the order to its keeper, and the keeper's report.
 
 use std::ffi::CString;
 use std::time::Duration;
@@ -8,31 +8,32 @@ use forkline_launch::Step;
 use crate::fields::{Reader, Writer};
 use crate::request::Request;
 
-/// What the keeper is to start and to keep.
+/// An order to start and keep a detached command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detached {
-    /// What to launch.
+    /// The command to launch.
     pub request: Request,
-    /// To be descriptor 3 of the command, as a file.
+    /// The script: contents of a file that becomes descriptor 3 of the command.
     pub script: Option<Vec<u8>>,
-    /// The file for its output; must not exist. Beside it the keeper has its record and its socket.
+    /// The path of the output file, which must not exist. The keeper's record and socket are beside it.
     pub output: CString,
-    /// Whether a cradle launches it, the way to which is descriptor 0 of the keeper: it is in a sandbox.
+    /// Whether a cradle in a sandbox launches the command. Descriptor 0 of the keeper is the channel to
+    /// that cradle.
     pub seated: bool,
-    /// Whether its stdin is a pipe that others can write to; else there is nothing to read.
+    /// Whether stdin is a pipe that clients can write to; otherwise it is empty.
     pub input: bool,
-    /// Whether how it ended is written under its output.
+    /// Whether a completion line is appended to the output.
     pub line: bool,
     /// The most bytes of output that are kept.
     pub quota: u64,
-    /// The time it may take from its start.
+    /// The time limit, from the start.
     pub timeout: Duration,
-    /// From SIGTERM to SIGKILL.
+    /// The time from SIGTERM to SIGKILL.
     pub grace: Duration,
 }
 
 impl Detached {
-    /// As the contents of a file.
+    /// Encodes the order as the contents of a file.
     pub fn encode(&self) -> Vec<u8> {
         let mut fields = Writer::default();
         fields.bytes(&self.request.encode()).bytes(self.output.as_bytes());
@@ -47,7 +48,7 @@ impl Detached {
         fields.finish()
     }
 
-    /// None: it was not written by [`Detached::encode`].
+    /// Decodes an order. None: it was not written by [`Detached::encode`].
     pub fn decode(order: &[u8]) -> Option<Detached> {
         let fields = &mut Reader(order);
         let request = Request::decode(fields.bytes()?)?;
@@ -68,8 +69,8 @@ impl Detached {
     }
 }
 
-/// Whether the command runs, under which process id; or the step, the errno and the subject of what
-/// failed. For [`decode_report`].
+/// Encodes a report for [`decode_report`]: the process id of the running command; or the step, the errno
+/// and the subject of the failure.
 pub fn encode_report(report: &Result<i32, (Step, i32, String)>) -> Vec<u8> {
     let mut fields = Writer::default();
     match report {
@@ -82,7 +83,7 @@ pub fn encode_report(report: &Result<i32, (Step, i32, String)>) -> Vec<u8> {
     fields.finish()
 }
 
-/// None: it was not written, or not to its end.
+/// Decodes a report. None: it was not written, or not to its end.
 pub fn decode_report(report: &[u8]) -> Option<Result<i32, (Step, i32, String)>> {
     let fields = &mut Reader(report);
     let first = fields.small()?;

@@ -1,11 +1,12 @@
-//! Fields one after the other: numbers of a fixed size, and bytes after their count.
+//! The encoding of messages: fields one after the other. A number has a fixed size; bytes follow their
+//! count.
 
 /// Writes fields.
 #[derive(Debug, Default)]
 pub struct Writer(Vec<u8>);
 
 impl Writer {
-    /// With room for so many bytes.
+    /// Makes a writer with this capacity in bytes.
     pub fn with_room(bytes: usize) -> Writer {
         Writer(Vec::with_capacity(bytes))
     }
@@ -16,37 +17,37 @@ impl Writer {
         self
     }
 
-    /// Appends bytes.
+    /// Appends bytes, after their count.
     pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         self.number(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
         self
     }
 
-    /// All of it.
+    /// Returns all fields, and empties the writer.
     pub fn finish(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.0)
     }
 }
 
-/// Reads fields; None: it is not what was expected.
+/// Reads fields. None: the message does not have the expected fields.
 #[derive(Debug)]
 pub struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// Takes a number.
+    /// Reads a number.
     pub fn number(&mut self) -> Option<u64> {
         let (number, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(u64::from_le_bytes(*number))
     }
 
-    /// Takes a number that is smaller than 2^32 in size.
+    /// Reads a number of an integer type that may be smaller or signed.
     pub fn small<Number: TryFrom<i64>>(&mut self) -> Option<Number> {
         Number::try_from(self.number()? as i64).ok()
     }
 
-    /// Takes bytes.
+    /// Reads bytes.
     pub fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.number()?).ok()?;
         let (bytes, rest) = self.0.split_at_checked(length)?;
@@ -54,7 +55,7 @@ impl<'a> Reader<'a> {
         Some(bytes)
     }
 
-    /// Whether nothing is left.
+    /// Returns whether no field is left.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

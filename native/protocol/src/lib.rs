@@ -1,8 +1,8 @@
-//! What a host and its keeper say to each other.
+//! The messages between a host and its keeper.
 //!
-//! A message is one datagram of a SEQPACKET socket, so it comes whole or not at all. There are two
-//! kinds of sockets: a keeper's lifeline, and a channel to each of its cradles. What the keeper of a
-//! detached command says to those who find it is in [`task`].
+//! A message is one datagram of a SEQPACKET socket, so it arrives whole or not at all. There are two
+//! kinds of sockets: a keeper's lifeline, and a channel to each of its cradles. The messages between the
+//! keeper of a detached command and its clients are in [`task`].
 
 mod channel;
 mod detached;
@@ -20,16 +20,18 @@ pub use memory::{memory_file, memory_program};
 pub use request::{Descriptors, Request};
 pub use socket::{Received, pair, receive, receive_now, send, take};
 
-/// Changes with every change of what is said. Both sides say theirs, and neither goes on with another
-/// one: the addon and the keeper are two files, of which somebody may have replaced one.
+/// The version of the protocol, which changes with every change of the messages. Host and keeper exchange
+/// their versions, and stop unless they are equal: the addon and the keeper are two files, and one of
+/// them may have been replaced.
 pub const VERSION: u32 = 11;
 
-/// The keeper's roles, as its first argument; the second one is the version.
+/// The roles of a keeper: its first argument. The second argument is the version.
 pub mod role {
-    /// Keeps the commands of a host. Its lifeline is descriptor 0.
+    /// Keeps the commands of a host. The lifeline is descriptor 0.
     pub const KEEP: &str = "keep";
-    /// The same in a sandbox, which is told in descriptor 3.
+    /// Keeps the commands of a host in the sandbox that descriptor 3 describes.
     pub const SANDBOX: &str = "sandbox";
-    /// Keeps one command that outlives its host: its order is descriptor 3, its report goes to 1.
+    /// Keeps one command that outlives its host. The order is descriptor 3; the report goes to descriptor
+    /// 1.
     pub const DETACH: &str = "detach";
 }

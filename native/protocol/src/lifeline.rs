@@ -1,22 +1,23 @@
-//! What a keeper and its host say to each other on the lifeline, whose end of file is the other's end.
+//! The messages between a keeper and its host on the lifeline. End of file means that the other side has
+//! ended.
 
 use crate::fields::{Reader, Writer};
 
-/// From host to keeper.
+/// A message from host to keeper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
-    /// Make a cradle for the channel that comes along, which the host knows by this number. Answered by
+    /// Make a cradle for the channel that comes along. The host knows it by this number. Answered by
     /// [`News::Made`].
     Make(u64),
-    /// The same for one that another process than the host has to do with, and which the host may leave
+    /// Make a cradle for a channel to the keeper of a detached command; the host may leave the cradle
     /// behind.
     Keep,
-    /// No more will be made: end when the last one has.
+    /// The host makes no further cradles: end after the last cradle.
     Retire,
 }
 
 impl Call {
-    /// As a message.
+    /// Encodes the call as a message.
     pub fn encode(self) -> Vec<u8> {
         let (kind, cradle) = match self {
             Call::Make(cradle) => (1, cradle),
@@ -26,7 +27,7 @@ impl Call {
         Writer::default().number(kind).number(cradle).finish()
     }
 
-    /// None: it is not a call.
+    /// Decodes a call. None: the message is not a call.
     pub fn decode(message: &[u8]) -> Option<Call> {
         let fields = &mut Reader(message);
         match (fields.number()?, fields.number()?) {
@@ -38,36 +39,36 @@ impl Call {
     }
 }
 
-/// From keeper to host.
+/// A message from keeper to host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum News {
-    /// It is there, and speaks this version.
+    /// The keeper runs, and speaks this version.
     Hello(u32),
-    /// The cradle that was asked for by this number is this process. Nothing else tells the host before
-    /// the cradle's first answer, which one that is killed does not give.
+    /// The cradle made for this number has this process id. Tells the host before the cradle's first
+    /// answer, which a killed cradle does not give.
     Made(u64, i32),
-    /// Of the command of this cradle, which was killed, nobody is left.
+    /// The cradle of this process id was killed, and no member of its command is left.
     Cleared(i32),
-    /// Somebody of the command of this cradle, which was killed, can't be ended.
+    /// The cradle of this process id was killed, and a member of its command can't be ended.
     GivenUp(i32),
-    /// The sandbox stands: each of its lines, and by what it is kept.
+    /// The sandbox is complete: each protection, and the mechanism that enforces it.
     Enforced(String),
-    /// Who is in the sandbox connects to the socket that comes along, to reach the network by the host,
-    /// which writes a byte to the pipe that comes with it once it serves it.
+    /// The sandbox's proxy port is open: the listening socket comes along, on which the host serves the
+    /// network to those inside. The host writes a byte to the pipe that comes along once it serves.
     Listens,
-    /// The command of this cradle was denied something: `socket=` and a family, or `connect=` and a path,
-    /// in which what is no letter is written as in a URL.
+    /// The command of this cradle was denied something: `socket=` and a family, or `connect=` and a path
+    /// in which all but letters, digits and `/._-` is percent-encoded.
     Denied(i32, String),
-    /// The directory of the sandbox's own terminals, where the host opens those of its commands.
+    /// The directory of the sandbox's own terminals, in which the host opens those of its commands.
     Terminals,
     /// A cradle that the host may leave behind has ended, or could not be made.
     Left,
-    /// The sandbox can't be had, or no keeper can be: the errno, and what could not be done.
+    /// The sandbox or the keeper can't be made: the errno, and the action that failed.
     Refused(i32, String),
 }
 
 impl News {
-    /// As a message.
+    /// Encodes the news as a message.
     pub fn encode(&self) -> Vec<u8> {
         let (kind, number, text) = match self {
             News::Made(cradle, pid) => {
@@ -86,7 +87,7 @@ impl News {
         Writer::default().number(kind).number(number).bytes(text.as_bytes()).finish()
     }
 
-    /// None: it is not news.
+    /// Decodes news. None: the message is not news.
     pub fn decode(message: &[u8]) -> Option<News> {
         let fields = &mut Reader(message);
         let (kind, number) = (fields.number()?, fields.number()?);

@@ -1,27 +1,28 @@
-//! Files in memory, for what is too long for a message.
+//! Files in memory, for contents that are too long for a message.
 
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// Has no one execute the file, nor make it executable. Linux 6.3; where `vm.memfd_noexec` is 2, no
-/// file is made without it.
+/// Seals the file against execution. Linux 6.3; where `vm.memfd_noexec` is 2, no file is made without
+/// this flag.
 const MFD_NOEXEC_SEAL: u32 = 8;
-/// The file is to be executed. Linux 6.3; where `vm.memfd_noexec` is 1, no other one can be.
+/// Makes the file executable. Linux 6.3; where `vm.memfd_noexec` is 1, files without this flag are not.
 const MFD_EXEC: u32 = 16;
 
-/// A file in memory, to be read from its start, never executed; close-on-exec. It may be sealed.
+/// Makes a file in memory, positioned at its start; close-on-exec, not executable, and sealable.
 pub fn memory_file(name: &CStr, contents: &[u8]) -> io::Result<OwnedFd> {
     make(name, contents, MFD_NOEXEC_SEAL, libc::MFD_ALLOW_SEALING)
 }
 
-/// A program in memory, to be executed; close-on-exec.
+/// Makes an executable file in memory; close-on-exec.
 pub fn memory_program(name: &CStr, contents: &[u8]) -> io::Result<OwnedFd> {
     make(name, contents, MFD_EXEC, 0)
 }
 
-/// `older`: for a kernel that knows neither kind, and makes files that can be executed.
+/// Makes a file in memory. `older`: flags for a kernel that knows neither `kind`, and makes executable
+/// files.
 fn make(name: &CStr, contents: &[u8], kind: u32, older: u32) -> io::Result<OwnedFd> {
     let file = match create(name, libc::MFD_CLOEXEC | kind) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
@@ -41,7 +42,7 @@ fn create(name: &CStr, flags: u32) -> io::Result<OwnedFd> {
     if file < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: just made, and nobody else's.
+    // SAFETY: the descriptor was just made; nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(file) })
 }
 

@@ -9,50 +9,51 @@ use forkline_launch::{Attributes, Image, Limit};
 use crate::fields::{Reader, Writer};
 use crate::memory::memory_file;
 
-/// What a cradle is to launch. What it needs of the host comes as [`Descriptors`].
+/// A request to a cradle to launch a command. The descriptors that it needs come as [`Descriptors`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
-    /// Tried in order; the next one only when this one does not exist.
+    /// The programs, tried in order: the next one only when this one does not exist.
     pub images: Vec<Image>,
-    /// Entries each ended by NUL.
+    /// The environment: entries each ended by NUL.
     pub environment: Vec<u8>,
-    /// None: the one among the descriptors, or else the cradle's.
+    /// The working directory. None: the one among the descriptors, or else the cradle's.
     pub directory: Option<CString>,
-    /// As the host has them.
+    /// The command's attributes, which are the host's unless it has asked for others.
     pub attributes: Attributes,
-    /// Whether descriptor 0 is a terminal, to become the controlling one.
+    /// Whether descriptor 0 is a terminal that becomes the controlling one.
     pub terminal: bool,
-    /// Whether the cradle is to tell where the command was at its end.
+    /// Whether the cradle tells the command's working directory at its end.
     pub follow: bool,
-    /// Whether anybody waits for the start. If not, it is told with the end of a command that is short.
+    /// Whether the host waits for the start. If not, the start of a short command is told with its end.
     pub announce: bool,
 }
 
-/// What a request brings along.
+/// The descriptors that a request brings along.
 #[derive(Debug)]
 pub struct Descriptors<Descriptor> {
-    /// To become 0; None: `/dev/null`.
+    /// Becomes 0. None: `/dev/null`.
     pub stdin: Option<Descriptor>,
-    /// To become 1.
+    /// Becomes 1.
     pub stdout: Descriptor,
-    /// To become 2; None: the same as 1.
+    /// Becomes 2. None: the same as 1.
     pub stderr: Option<Descriptor>,
-    /// Where the command starts.
+    /// The working directory.
     pub directory: Option<Descriptor>,
-    /// To become 3.
+    /// Becomes 3.
     pub script: Option<Descriptor>,
-    /// The request itself, when it is too long for a message.
+    /// The encoded request, when it is too long for a message.
     pub body: Option<Descriptor>,
-    /// `cgroup.procs` of a control group that it is to enter.
+    /// `cgroup.procs` of a control group that the command enters.
     pub group: Option<Descriptor>,
-    /// And of another one.
+    /// `cgroup.procs` of a second control group.
     pub other_group: Option<Descriptor>,
 }
 
-/// Begins a request, to be told from an order.
+/// The first field of a request, which no order begins with.
 const REQUEST: u64 = 16;
 
-/// More goes into a file: a message takes some 200 KB, and what waits in a socket is limited.
+/// The longest encoded request that is sent in a message, in bytes; a longer one goes into a file. A
+/// message takes some 200 KB, and the bytes that wait in a socket are limited.
 const LONGEST: usize = 48 * 1024;
 
 const STDIN: u64 = 1;
@@ -64,9 +65,9 @@ const GROUP: u64 = 32;
 const OTHER_GROUP: u64 = 64;
 
 impl Request {
-    /// What follows the head in a message, or is in a file.
+    /// Encodes the request, to follow the head in a message, or to be the contents of a file.
     pub fn encode(&self) -> Vec<u8> {
-        // Most of a request is its environment.
+        // The environment is the largest part of a request.
         let mut fields = Writer::with_room(self.environment.len() + 2048);
         let Attributes { limits, mask, nice, session_nice, affinity, oom_score, bounding } =
             &self.attributes;
@@ -92,7 +93,8 @@ impl Request {
         fields.finish()
     }
 
-    /// As a message takes it: what follows the head, and the file in which it is if it is too long for that.
+    /// Encodes the request for a message. Returns the bytes that follow the head, or the file that holds
+    /// them when they are too long for a message.
     pub fn packed(&self) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
         let body = self.encode();
         if body.len() <= LONGEST {
@@ -101,7 +103,7 @@ impl Request {
         Ok((Vec::new(), Some(memory_file(c"forkline-request", &body)?)))
     }
 
-    /// None: it was not written by [`Request::encode`].
+    /// Decodes a request. None: it was not written by [`Request::encode`].
     pub fn decode(body: &[u8]) -> Option<Request> {
         let fields = &mut Reader(body);
         let (terminal, follow) = (fields.number()? != 0, fields.number()? != 0);
@@ -139,7 +141,7 @@ fn image(fields: &mut Reader) -> Option<Image> {
 }
 
 impl<'a> Descriptors<BorrowedFd<'a>> {
-    /// The head of the message, and what is sent along with it.
+    /// Returns the head of the message, and the descriptors that are sent along with it.
     pub fn encode(&self) -> (Vec<u8>, Vec<BorrowedFd<'a>>) {
         let optional = [
             (STDIN, self.stdin),
@@ -159,13 +161,13 @@ impl<'a> Descriptors<BorrowedFd<'a>> {
 }
 
 impl Descriptors<OwnedFd> {
-    /// Whether the message is a request, be it whole or not.
+    /// Returns whether the message is a request, complete or not.
     pub fn are_in(message: &[u8]) -> bool {
         Reader(message).number() == Some(REQUEST)
     }
 
-    /// From a request and what came with it; also the rest of the message. None: it is not what it
-    /// should be.
+    /// Decodes the head of a request and takes the received descriptors. Also returns the rest of the
+    /// message. None: the message is no request, or has other descriptors than it says.
     pub fn decode(message: &[u8], received: Vec<OwnedFd>) -> Option<(Self, &[u8])> {
         let fields = &mut Reader(message);
         let (kind, flags) = (fields.number()?, fields.number()?);
@@ -188,12 +190,12 @@ impl Descriptors<OwnedFd> {
         Some((descriptors, fields.0))
     }
 
-    /// The control groups to be entered.
+    /// Returns the control groups that the command enters.
     pub fn groups(&self) -> [Option<BorrowedFd<'_>>; 2] {
         [&self.group, &self.other_group].map(|group| group.as_ref().map(AsFd::as_fd))
     }
 
-    /// What becomes 0, 1 and 2.
+    /// Returns the descriptors that become 0, 1 and 2.
     pub fn stdio<'a>(&'a self, null: BorrowedFd<'a>) -> [BorrowedFd<'a>; 3] {
         let stdout = self.stdout.as_fd();
         let stdin = self.stdin.as_ref().map_or(null, AsFd::as_fd);
@@ -202,7 +204,7 @@ impl Descriptors<OwnedFd> {
 }
 
 impl Request {
-    /// Its directory, if it is told by path.
+    /// Returns the working directory, if the request names it by path.
     pub fn path(&self) -> Option<&CStr> {
         self.directory.as_deref()
     }

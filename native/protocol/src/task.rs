@@ -1,9 +1,8 @@
-//! What the keeper of a detached command and those who have found it say to each other, and the record
-//! that the keeper leaves.
+//! The messages between the keeper of a detached command and its clients, and the keeper's record.
 //!
-//! They talk over a stream socket. A message is its length, four bytes little-endian, and so many bytes.
-//! The keeper begins with the state, and tells it again with each change. The record is a file with
-//! nothing but the state: whoever finds no keeper any more finds there what it would have said.
+//! They are sent over a stream socket. A message is its length (four bytes, little-endian) and that many
+//! bytes. The keeper begins with the state, and sends it again with each change. The record is a file
+//! that contains the state alone: a client that no longer finds a keeper reads the last state there.
 
 mod state;
 #[cfg(test)]
@@ -17,49 +16,49 @@ use crate::fields::{Reader, Writer};
 /// The most bytes of one [`TaskCall::Write`].
 pub const LONGEST_WRITE: usize = 64 * 1024;
 
-/// The longest message to a keeper.
+/// The most bytes of a message to a keeper.
 pub const LONGEST_CALL: usize = LONGEST_WRITE + 64;
 
-/// To the keeper.
+/// A message from client to keeper.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskCall {
-    /// Tell who is there now. Answered by [`TaskAnswer::Members`].
+    /// List the members. Answered by [`TaskAnswer::Members`].
     Who,
-    /// Write to its stdin. Answered by [`TaskAnswer::Written`] once the bytes are in the pipe; until then the
-    /// next one of the same client is not read.
+    /// Write to the command's stdin. Answered by [`TaskAnswer::Written`] once the bytes are in the pipe;
+    /// until then the same client's next write is not read.
     Write(Vec<u8>),
-    /// Close its stdin. Answered by [`TaskAnswer::Done`].
+    /// Close the command's stdin. Answered by [`TaskAnswer::Done`].
     CloseInput,
-    /// Signal its group. Answered by [`TaskAnswer::Signalled`].
+    /// Signal the command's process group. Answered by [`TaskAnswer::Signalled`].
     Signal(i32),
-    /// End all of it: SIGTERM, so many milliseconds, SIGKILL. Answered by [`TaskAnswer::Over`].
+    /// End all members: SIGTERM, this many milliseconds, SIGKILL. Answered by [`TaskAnswer::Over`].
     End(u64),
 }
 
-/// From the keeper.
+/// A message from keeper to client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskAnswer {
-    /// How it stands. The answer to nothing: its number is 0.
+    /// The state. Answers no call: its number is 0.
     State(TaskState),
-    /// Those who are there.
+    /// The members.
     Members {
-        /// Some of them, if there are many.
+        /// The members, or some of them if there are many.
         members: Vec<Member>,
-        /// How many there are.
+        /// The number of all members.
         total: u64,
     },
-    /// Why the bytes could not be written; 0: they were.
+    /// The errno of a write; 0: the bytes were written.
     Written(i32),
-    /// That is done.
+    /// The call was carried out.
     Done,
-    /// Whether it still ran, and so was signalled.
+    /// Whether the command still ran, and so was signalled.
     Signalled(bool),
-    /// The end that was ordered is over; whether nobody is left.
+    /// An ordered end is over. Says whether no member is left.
     Over(bool),
 }
 
 impl TaskCall {
-    /// As a message with the number that its answer is to have.
+    /// Encodes the call as a message; its answer has the same number.
     pub fn encode(&self, number: u64) -> Vec<u8> {
         let mut fields = Writer::default();
         fields.number(number);
@@ -73,7 +72,7 @@ impl TaskCall {
         framed(&fields.finish())
     }
 
-    /// Of a message without its length, the number and the call. None: it is no call.
+    /// Decodes a message without its length. Returns the number and the call. None: it is no call.
     pub fn decode(message: &[u8]) -> Option<(u64, TaskCall)> {
         let fields = &mut Reader(message);
         let number = fields.number()?;
@@ -90,7 +89,7 @@ impl TaskCall {
 }
 
 impl TaskAnswer {
-    /// As a message; `number` is that of the call.
+    /// Encodes the answer as a message; `number` is the call's.
     pub fn encode(&self, number: u64) -> Vec<u8> {
         let mut fields = Writer::default();
         fields.number(number);
@@ -109,7 +108,7 @@ impl TaskAnswer {
         framed(&fields.finish())
     }
 
-    /// Of a message without its length, the number and the answer. None: it is no answer.
+    /// Decodes a message without its length. Returns the number and the answer. None: it is no answer.
     pub fn decode(message: &[u8]) -> Option<(u64, TaskAnswer)> {
         let fields = &mut Reader(message);
         let number = fields.number()?;
@@ -134,18 +133,18 @@ fn framed(message: &[u8]) -> Vec<u8> {
     [&length.to_le_bytes(), message].concat()
 }
 
-/// What comes first in a stream of messages.
+/// The beginning of a stream of messages.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next<'a> {
-    /// A message without its length, and what follows it.
+    /// A message without its length, and the rest of the stream.
     Message(&'a [u8], &'a [u8]),
-    /// It has not all come yet.
+    /// The message is not complete yet.
     Unfinished,
-    /// It is longer than it may be.
+    /// The message is longer than allowed.
     TooLong,
 }
 
-/// Takes the first message off a stream.
+/// Splits the first message off a stream.
 pub fn next_message(stream: &[u8], longest: usize) -> Next<'_> {
     let Some((length, rest)) = stream.split_first_chunk() else { return Next::Unfinished };
     let length = u32::from_le_bytes(*length) as usize;

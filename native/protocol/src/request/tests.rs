@@ -72,6 +72,6 @@ fn a_request_is_told_from_an_order_and_from_a_broken_message() {
         assert!(!Descriptors::are_in(&order.encode()));
     }
     assert!(!Descriptors::are_in(b"x"));
-    // Its descriptors are not there.
+    // The descriptors are missing.
     assert!(Descriptors::decode(&head, Vec::new()).is_none());
 }

@@ -1,106 +1,106 @@
-//! How a detached command stands.
+//! The state of a detached command.
 
 use crate::channel::{Member, Status};
 use crate::fields::{Reader, Writer};
 
-/// Changes with what is said here and in the messages, and with nothing else: such a command may outlive
-/// an update of the package that started it.
+/// The version of the state and of the messages. Changes only with these: such a command may outlive an
+/// update of the package that started it.
 pub const VERSION: u64 = 3;
 
-/// A process as nobody else, past or present, is called.
+/// A process, identified among all past and present ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ProcessIdentity {
-    /// Its id.
+    /// The process id.
     pub pid: i32,
-    /// When it was started, in clock ticks since boot; 0: that is not shown.
+    /// The start time, in clock ticks since boot; 0: not shown.
     pub started: u64,
 }
 
-/// What a keeper knows of its command.
+/// The state of a command, as its keeper knows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskState {
-    /// Which boot of the machine this is of; empty: that is not shown.
+    /// The id of this boot of the machine; empty: not shown.
     pub boot: Vec<u8>,
-    /// Who keeps it.
+    /// The command's keeper.
     pub keeper: ProcessIdentity,
-    /// The command's own process, whose id is also its group's and session's.
+    /// The command's leader, whose process id is also the id of the process group and session.
     pub leader: ProcessIdentity,
-    /// When it was started, in milliseconds since 1970.
+    /// The start time, in milliseconds since 1970.
     pub started: u64,
-    /// How far it is.
+    /// The stage of the command.
     pub stage: Stage,
 }
 
-/// How far a command is.
+/// The stage of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Stage {
-    /// It runs.
+    /// The leader runs.
     #[default]
     Running,
-    /// It has ended, and somebody of it is left.
+    /// The leader has ended, and members are left.
     Left(TaskEnd),
-    /// Nobody of it is left.
+    /// No member is left.
     Ended {
-        /// How it ended.
+        /// How the leader ended.
         end: TaskEnd,
-        /// When the last one did, in milliseconds since 1970.
+        /// When the last member ended, in milliseconds since 1970.
         gone: u64,
     },
 }
 
-/// What ended it.
+/// What ended a command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum EndCause {
-    /// It ended by itself, or somebody whom nobody knows has ended it.
+    /// It ended by itself, or an unknown process ended it.
     #[default]
     Itself,
-    /// Its time was up.
+    /// Its time limit was over.
     TimedOut,
-    /// One who found it has ended it.
+    /// A client ended it.
     Ended,
 }
 
-/// How the command's own process ended.
+/// The end of the leader.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskEnd {
-    /// Its status.
+    /// The exit status.
     pub status: Status,
-    /// What ended it.
+    /// What ended the command.
     pub cause: EndCause,
-    /// Whether SIGKILL was needed for that.
+    /// Whether that took SIGKILL.
     pub forced: bool,
-    /// CPU time in user code, of it and of those it waited for, in microseconds.
+    /// CPU time in user code, of the leader and the children it waited for, in microseconds.
     pub user: u64,
-    /// The same in the kernel.
+    /// CPU time in the kernel, likewise.
     pub system: u64,
-    /// The largest resident size of any one of them, in bytes.
+    /// The largest resident size of any one of these processes, in bytes.
     pub peak: u64,
-    /// How long it took, in microseconds.
+    /// The time from start to end, in microseconds.
     pub wall: u64,
-    /// When it ended, in milliseconds since 1970.
+    /// When the leader ended, in milliseconds since 1970.
     pub at: u64,
-    /// Bytes of its output that are kept.
+    /// Bytes of output that are kept.
     pub output: u64,
-    /// Bytes of its output that were cut off, at least.
+    /// Bytes of output that were cut off, at least.
     pub cut: u64,
-    /// By what its sandbox was kept, and what that has denied it, as in a result; empty: it was in none.
+    /// How the sandbox was enforced, and what it denied, in the format of a result; empty: no sandbox.
     pub sandbox: String,
-    /// How many more denials there are.
+    /// The number of further denials.
     pub more_denied: u64,
-    /// What it was denied may not all have been heard.
+    /// Whether some denials may not have been heard.
     pub unheard: bool,
-    /// Its host, which has the proxy of its sandbox, has ended before it, or may have.
+    /// Whether the host, which serves the sandbox's proxy, ended before the command, or may have.
     pub alone: bool,
-    /// The errno of why it has no smaller share of the processors; 0: it has, or was to have none.
+    /// The errno that kept the command from a lower priority; 0: none, or none was asked for.
     pub share: i32,
-    /// Who was left then; some of them, if there were many.
+    /// Members that were left then, or some of them if there were many.
     pub left: Vec<Member>,
-    /// How many were left.
+    /// The number of members that were left.
     pub total_left: u64,
 }
 
 impl TaskState {
-    /// As the contents of a record.
+    /// Encodes the state as the contents of a record.
     pub fn encode(&self) -> Vec<u8> {
         let mut fields = Writer::default();
         fields.number(VERSION).bytes(&self.boot).number(self.started);
@@ -115,7 +115,7 @@ impl TaskState {
         fields.finish()
     }
 
-    /// None: it was not written by [`TaskState::encode`], or not to its end.
+    /// Decodes a record. None: it was not written by [`TaskState::encode`], or not to its end.
     pub fn decode(record: &[u8]) -> Option<TaskState> {
         let fields = &mut Reader(record);
         if fields.number()? != VERSION {
@@ -135,8 +135,8 @@ impl TaskState {
         fields.is_empty().then_some(TaskState { boot, keeper, leader, started, stage })
     }
 
-    /// As the contents of a record that is no longer than this: of those who were left only the first
-    /// are told.
+    /// Encodes the state in at most this many bytes. Leaves out members that were left, the last ones
+    /// first, to fit.
     pub fn encode_within(&self, most: usize) -> Vec<u8> {
         let mut record = self.encode();
         let mut shorter = self.clone();

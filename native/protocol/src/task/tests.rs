@@ -48,7 +48,7 @@ proptest! {
     fn a_state_that_is_torn_is_none(value: u64, commands: Vec<Option<Vec<u8>>>, at: prop::sample::Index) {
         let whole = state(Stage::Ended { end: end(value, commands), gone: 1 }).encode();
         let torn = &whole[..at.index(whole.len())];
-        // What is cut between two members of those who were left reads as if these were all.
+        // A record that is cut between two of the members that were left reads as if it were complete.
         let is_none_or_shorter = TaskState::decode(torn).is_none_or(|read| read.encode() == torn);
         prop_assert!(is_none_or_shorter);
     }
