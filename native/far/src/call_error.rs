@@ -1,4 +1,4 @@
-//! What a call is refused with: an error of the client's side, as plain data.
+//! The error with which a call is refused: an error of the client's side, as plain data.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -7,28 +7,28 @@ use serde_json::{Map, Value};
 #[derive(Debug, Serialize)]
 pub struct CallError {
     name: &'static str,
-    /// For people.
+    /// A text for people.
     pub message: String,
     fields: Map<String, Value>,
 }
 
 impl CallError {
-    /// What the client has sent is not valid; the message names it.
+    /// Makes an error about invalid input from the client; the message names the input.
     pub fn input(message: impl Into<String>) -> Self {
         CallError { name: "InputError", message: message.into(), fields: Map::new() }
     }
 
-    /// An option is not what is expected.
+    /// Makes an error about an option that is not as expected.
     pub fn option(name: &str, expected: &str, got: &Value) -> Self {
         Self::input(format!("{name}: expected {expected}, got {}", show(got)))
     }
 
-    /// There is as much to do as there may be.
+    /// Makes an error about too much work at once.
     pub fn busy(message: impl Into<String>) -> Self {
         CallError { name: "BusyError", message: message.into(), fields: Map::new() }
     }
 
-    /// The system's error.
+    /// Makes an error from one of the system.
     pub fn system(code: &str, errno: i32, text: &str) -> Self {
         let fields = [("code", code.into()), ("errno", errno.into())];
         let fields = fields.map(|(name, value)| (name.to_owned(), value));
@@ -42,7 +42,7 @@ impl CallError {
 
 const SHOWN_BYTES: usize = 80;
 
-/// A value as it stands in an error message: JSON, not too long.
+/// Returns a value as shown in an error message: JSON, shortened if it is long.
 fn show(value: &Value) -> String {
     let text = value.to_string();
     let end = (0..=SHOWN_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);

@@ -1,5 +1,5 @@
-//! `forkline serve --stdio` without Node: the far side of a byte stream, in one file that needs nothing of
-//! the machine it runs on. It has `run()` and `spawn()`, and the keeper that those take.
+//! `forkline serve --stdio` without Node: the far side of a byte stream, as one file without
+//! dependencies. It offers `run()` and `spawn()`, and contains the keeper that these need.
 
 mod call_error;
 mod command;
@@ -14,7 +14,7 @@ const USAGE: &str = "usage: forkline-far serve --stdio
 Runs commands for the client at standard input and output, which connect() of forkline/remote
 is. It has run() and spawn(); tools take forkline itself.";
 
-/// The arguments are wrong.
+/// The exit code for wrong arguments.
 const USAGE_ERROR: u8 = 2;
 
 fn main() -> ExitCode {
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
             println!("{USAGE}");
             ExitCode::SUCCESS
         }
-        // The keeper is this program, too.
+        // This program is also the keeper.
         _ => forkline_keeper::keep(&arguments).unwrap_or_else(|| {
             eprintln!("{USAGE}");
             ExitCode::from(USAGE_ERROR)

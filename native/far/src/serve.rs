@@ -1,5 +1,5 @@
-//! The client at standard input and output, from its first word to its last: all that it has started
-//! ends with it.
+//! Serves the client at standard input and output from its first message to its last one; all that the
+//! client has started ends with it.
 
 mod ending;
 
@@ -23,31 +23,32 @@ use crate::command::{Session, Wanted, begin};
 use crate::wire::frames::{Fault, Parser};
 use crate::wire::{Connection, Taken};
 
-/// What is said over a line; `src/remote/wire/protocol.ts` has the same number.
+/// The version of the protocol; `src/remote/wire/protocol.ts` has the same number.
 const PROTOCOL: u64 = 1;
 
-/// What comes before it, such as a login's greeting, is not ours.
+/// The bytes that precede the first frame. Anything before them, such as a login's greeting, is not
+/// forkline's.
 const PREAMBLE: &[u8] = b"\0forkline-serve\n";
 
-/// Bytes of messages that are not whole yet; also the longest message.
+/// The most bytes of incomplete messages; also the longest message.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// Calls that the client may have under way.
+/// The most calls of the client at once.
 const MAX_CALLS: usize = 256;
 
-/// The calls that it takes: clients know by this that it has no tools.
+/// The kinds of calls that are served: clients learn from them that there are no tools.
 const TAKES: &[&str] = &["command"];
 
-/// From SIGTERM to SIGKILL, when the client has gone.
+/// The time from SIGTERM to SIGKILL, when the client is gone.
 const GRACE: Duration = Duration::from_millis(5000);
 
-/// How a call is refused.
+/// The answer to a refused call.
 #[derive(Serialize)]
 struct Refused {
     error: CallError,
 }
 
-/// Serves the client until it goes, or this process is told to end.
+/// Serves the client until it is gone, or this process receives a signal to end.
 pub fn serve() -> ExitCode {
     if stdin().is_terminal() {
         eprintln!("forkline-far: waiting for a client on standard input");
@@ -93,9 +94,9 @@ fn greet(connection: &Connection) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends all that the client has started, and waits until nothing is left of it.
+/// Ends all that the client has started, and waits until nothing of it is left.
 fn end(session: &Session) {
-    // Nothing is told of what ends because of that: the client sees that the line is closed.
+    // The ends that this causes are not told: the client sees that the line is closed.
     session.connection.close();
     if let Ok(null) = File::options().write(true).open("/dev/null") {
         let _ = dup2_stdout(null);
@@ -103,16 +104,17 @@ fn end(session: &Session) {
     let (done, over) = mpsc::channel();
     let told = Box::new(move || drop(done));
     session.engine.dispose(&session.owner, GRACE, told);
-    // Said by leaving.
+    // The callback reports by dropping the sender.
     let _: Result<(), _> = over.recv();
 }
 
-/// This program, as which the keeper is started; it may have been replaced by another one meanwhile.
+/// Returns the path of this program, which is also the keeper; another file may have replaced it
+/// meanwhile.
 fn own_program() -> Option<PathBuf> {
     let own = Path::new("/proc/self/exe");
     let named = std::env::current_exe().ok().filter(|path| path.is_file());
     named.or_else(|| own.exists().then(|| own.to_owned())).or_else(|| {
-        // Without /proc, by what it was called.
+        // Without /proc: the name that the program was called by.
         let called = PathBuf::from(std::env::args_os().next()?);
         called.is_absolute().then_some(called)
     })
@@ -122,7 +124,7 @@ fn tell_of_keeper() {
     eprintln!("forkline-far: somebody has killed the keeper; its commands have ended");
 }
 
-/// Sends all of it to the client.
+/// Writes all bytes to the client.
 fn write(mut bytes: &[u8]) -> Result<(), Errno> {
     let output = stdout();
     while !bytes.is_empty() {
@@ -136,12 +138,12 @@ fn write(mut bytes: &[u8]) -> Result<(), Errno> {
     Ok(())
 }
 
-/// For a stream that whoever gave it to us has made so that it does not block.
+/// Waits for a stream that the parent process has made non-blocking.
 fn wait(stream: BorrowedFd, until: PollFlags) {
     let _ = poll(&mut [PollFd::from_borrowed_fd(stream, until)], None);
 }
 
-/// Hears what the client says until it goes.
+/// Reads the client's messages until the client is gone.
 fn read(session: &Arc<Session>) -> Result<(), Fault> {
     let input = stdin();
     let mut buffer = vec![0; 64 * 1024];
@@ -193,7 +195,7 @@ fn open(session: &Arc<Session>, call: u32, body: Option<Vec<u8>>) -> Result<(), 
         return Err(CallError::busy(busy));
     }
     let wanted = serde_json::from_slice(&body).map_err(|error| {
-        // Half of a character is the one thing that a client can say and that is no text here.
+        // A lone surrogate is the one thing that a client can send and that is not text here.
         let expected = if error.is_syntax() { "text without lone surrogates" } else { "a command" };
         CallError::input(format!("options: expected {expected}, got {error}"))
     })?;

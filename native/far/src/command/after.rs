@@ -1,4 +1,4 @@
-//! What only the system can tell of a command that has ended. `src/command/after` is the same in
+//! Checks after a command has ended, which only the system can answer. `src/command/after` is the same in
 //! TypeScript.
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::command::spilled::{SpillError, Spilled};
 
-/// What was found.
+/// The results of the checks.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Checked {
@@ -26,7 +26,7 @@ pub struct Checked {
     limits: Option<LimitsReport>,
 }
 
-/// By what its limits were kept.
+/// The mechanisms that enforced the limits.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LimitsReport {
@@ -34,11 +34,11 @@ pub struct LimitsReport {
 }
 
 impl LimitsReport {
-    /// Of a limit of processor time, the only one that is kept here.
+    /// A limit of processor time, the only one that this far side enforces.
     pub const CPU: LimitsReport = LimitsReport { cpu_seconds: "rlimit" };
 }
 
-/// What is known without looking.
+/// Returns the results for a command that needs no check.
 pub fn unchecked(limits: Option<LimitsReport>) -> Checked {
     Checked { limits, ..Checked::default() }
 }
@@ -52,7 +52,7 @@ pub enum Writers {
     Several,
 }
 
-/// Looks.
+/// Runs the checks.
 pub fn check(
     outcome: &Outcome,
     spill: Option<&Path>,
@@ -67,24 +67,24 @@ pub fn check(
     Checked { out_of_memory: was_killed(outcome).then(|| judge(outcome.wall)), spill, limits }
 }
 
-/// Whether it ended by a SIGKILL that nobody of us sent, or its last program did.
+/// Returns whether the command, or its last program, ended by a SIGKILL that forkline has not sent.
 pub fn was_killed(outcome: &Outcome) -> bool {
     let killed = [Status::Signaled(libc::SIGKILL), Status::Exited(128 + libc::SIGKILL)];
     outcome.cause == Cause::Itself && killed.contains(&outcome.status)
 }
 
-/// How often the kernel had ended a process for want of memory when somebody looked, oldest first.
+/// How many processes the kernel had ended for want of memory, at each earlier check; oldest first.
 static SEEN: Mutex<Vec<(Instant, u64)>> = Mutex::new(Vec::new());
 const MOST_SEEN: usize = 16;
 
-/// Whether that is why: has the control group counted such an end since the last look before the
-/// command began?
+/// Returns whether want of memory ended the command: whether the control group has counted such an end
+/// since the last check before the command began.
 fn judge(wall: Duration) -> &'static str {
     let now = Instant::now();
     let Some(kills) = count_kills() else { return "unknown" };
     let mut seen = SEEN.lock();
     let began = now.checked_sub(wall).unwrap_or(now);
-    // Nobody looked before: the group's own beginning counts.
+    // Without an earlier check, all that the group has counted counts.
     let before = seen.iter().rfind(|(at, _)| *at <= began).map_or(0, |(_, kills)| *kills);
     seen.push((now, kills));
     if seen.len() > MOST_SEEN {
@@ -93,7 +93,8 @@ fn judge(wall: Duration) -> &'static str {
     if kills > before { "likely" } else { "no" }
 }
 
-/// None: there is no control group that counts, or it cannot be read.
+/// Returns how many processes the kernel has ended in this process's control group for want of memory.
+/// None: no group counts them, or the count can't be read.
 fn count_kills() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     groups.lines().flat_map(files_of).find_map(|path| {
@@ -102,8 +103,8 @@ fn count_kills() -> Option<u64> {
     })
 }
 
-/// The files that may tell, by a line of `/proc/self/cgroup`. In a container the group's path may be
-/// that of the machine, while what is mounted begins with the container's own.
+/// Returns the files that may contain the count, for a line of `/proc/self/cgroup`. In a container the
+/// path may be the machine's, while the mounted tree begins at the container's own group.
 fn files_of(line: &str) -> Vec<String> {
     let mut fields = line.splitn(3, ':').skip(1);
     let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { return Vec::new() };
@@ -118,21 +119,21 @@ fn files_of(line: &str) -> Vec<String> {
     vec![format!("{root}{folder}/{file}"), format!("{root}/{file}")]
 }
 
-/// A disk that hangs holds no result up for longer.
+/// The longest time that a result waits for a disk that hangs.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What is wrong with a file that should have so many bytes.
+/// Returns what is wrong with a file that should have this many bytes.
 fn fault(path: &Path, bytes: u64, writers: Writers) -> Option<SpillError> {
     let (tell, told) = mpsc::channel();
     let looked_at = path.to_owned();
-    // Whoever hangs there is waited for by nobody.
+    // A thread that hangs there is not waited for.
     let look = move || drop(tell.send(look_at(&looked_at).map(Box::new)));
     std::thread::Builder::new().spawn(look).ok()?;
     match told.recv_timeout(LOOK).ok()? {
         Ok(found) if found.is_symlink() => {
             Some(SpillError::new(libc::EIO, "a link has replaced the file".to_owned()))
         }
-        // A device or a pipe keeps nothing.
+        // A device or a pipe does not keep what is written.
         Ok(found) if !found.is_file() => None,
         Ok(_) if writers == Writers::Several => {
             let message = "another command wrote the same file meanwhile";
@@ -146,24 +147,24 @@ fn fault(path: &Path, bytes: u64, writers: Writers) -> Option<SpillError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Some(SpillError::new(libc::ENOENT, "the file was removed meanwhile".to_owned()))
         }
-        // It may be there: who cannot look at it has nothing to say.
+        // The file may exist: an error without access says nothing.
         Err(_) => None,
     }
 }
 
-/// A command that writes its file from its start on.
+/// A spill file that is written from the command's start on.
 pub struct SpillFile {
     path: PathBuf,
-    /// Whether another command has written the same file meanwhile.
+    /// Whether another command has written the same file at the same time.
     is_shared: Arc<AtomicBool>,
 }
 
-/// Who writes spill files now: two that write one at once spoil it for each other.
+/// The commands that write spill files now: two that write the same file at once spoil it.
 static WRITERS: LazyLock<Mutex<HashMap<PathBuf, Vec<Arc<AtomicBool>>>>> =
     LazyLock::new(Mutex::default);
 
 impl SpillFile {
-    /// It is about to be written.
+    /// Registers a file that is about to be written.
     pub fn open(path: PathBuf) -> SpillFile {
         let is_shared = Arc::new(AtomicBool::new(false));
         let mut writers = WRITERS.lock();
@@ -175,7 +176,7 @@ impl SpillFile {
         SpillFile { path, is_shared }
     }
 
-    /// Takes note that the file is written. Returns which commands have written it.
+    /// Unregisters the file, which is written. Returns which commands have written it.
     pub fn close(&self) -> Writers {
         let mut writers = WRITERS.lock();
         if let Some(all) = writers.get_mut(&self.path) {
@@ -188,8 +189,8 @@ impl SpillFile {
     }
 }
 
-/// What is there. A link where the engine has opened a file was made since; but for the kernel's own
-/// names of devices and descriptors.
+/// Returns the metadata of a file. A symbolic link has replaced a file that the engine has opened, except
+/// for the kernel's own names of devices and descriptors.
 fn look_at(path: &Path) -> std::io::Result<fs::Metadata> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() && names_own_descriptor(path) => fs::metadata(path),

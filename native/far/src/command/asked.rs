@@ -1,4 +1,4 @@
-//! What the client asks of a command while it runs.
+//! Requests of the client about a command while it runs.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::command::options::milliseconds;
 use crate::command::told::{QueryResult, Said};
 use crate::wire::call::Events;
 
-/// The last of the output of a command that nobody listens to is told so often.
+/// How often the end of the output is told, for a command that has no listener.
 const TAIL: Duration = Duration::from_secs(1);
 
 impl Events for ClientCommand {
@@ -106,11 +106,11 @@ impl ClientCommand {
         }
     }
 
-    /// For a client that may lose it, and has heard nothing of its output.
+    /// Tells the end of the output, for a client that does not listen and may lose the command.
     fn tell_tail(&self) {
         let command = self.clone();
         let tell = move |captures: Snapshot| {
-            // It is over.
+            // The command is over.
             let Some(captures) = captures else { return };
             let total = captures.iter().map(|captured| captured.total.bytes).sum();
             let told = std::mem::replace(&mut command.0.state.lock().told_bytes, total);

@@ -1,13 +1,14 @@
-//! Output as it goes over the line.
+//! Output in the form in which it is sent.
 
 use forkline_engine::Label;
 
 use crate::wire::lane::SENT_PAYLOAD;
 
-/// The number of the stream, and the bytes lost before a piece.
+/// The length of a piece's header in bytes: the number of the stream, and the count of bytes lost before
+/// the piece.
 const HEADER: usize = 9;
 
-/// Output as pieces that fit into a frame each; text is not cut within a character.
+/// Splits output into pieces that fit into a frame each; text is not split within a character.
 pub fn pieces(label: Label, bytes: &[u8], is_text: bool, dropped: u64) -> Vec<Vec<u8>> {
     let stream = match label {
         Label::Merged => 0,

@@ -1,4 +1,4 @@
-//! One command of the client: what happens to it goes over the line, what is asked of it comes.
+//! A command of the client: its events are sent to the client, whose requests are carried out.
 
 mod after;
 mod asked;
@@ -29,20 +29,20 @@ use crate::command::options::prepare;
 use crate::command::told::{CommandEnd, Said};
 use crate::wire::Connection;
 
-/// A command that runs for so long is told to have started.
+/// A command that runs for this long is told to have started.
 const STARTED: Duration = Duration::from_millis(20);
 
-/// Where commands run, and whose they are.
+/// The client's session.
 pub struct Session {
-    /// The line to the client.
+    /// The connection to the client.
     pub connection: Connection,
     /// The engine of this process.
     pub engine: Engine,
-    /// Of all that the client starts.
+    /// The owner of all that the client starts.
     pub owner: Arc<Owner>,
 }
 
-/// A command under way.
+/// A command while it runs.
 #[derive(Clone)]
 struct ClientCommand(Arc<Running>);
 
@@ -53,9 +53,9 @@ struct Running {
     is_listened_to: bool,
     /// The file for the whole output.
     spill: Option<PathBuf>,
-    /// The same where it is written from the start on.
+    /// The same file, registered if it is written from the start on.
     writer: Option<SpillFile>,
-    /// By what its limits are kept, if it has some.
+    /// The mechanisms that enforce the limits, if the command has any.
     limits: Option<LimitsReport>,
     state: Mutex<CommandState>,
 }
@@ -64,18 +64,19 @@ struct Running {
 struct CommandState {
     handle: Option<Handle>,
     pid: i32,
-    /// Whether it has started, or come to nothing: only then its input can be written.
+    /// Whether the command has started, or never will: its input can be written only then.
     is_open: bool,
-    /// Input that has come before that; an empty piece is its end.
+    /// Input that arrived before; an empty piece is end of file.
     early: Vec<Vec<u8>>,
-    /// The engine waits until what it has delivered is on its way.
+    /// Whether the engine waits until the delivered output is sent.
     owes_resume: bool,
-    /// Whether there was time to tell that it runs, and how much output it had when that was told.
+    /// Whether the start has been told after [`STARTED`], and how many bytes of output there were when
+    /// the tail was last told.
     is_told: bool,
     told_bytes: u64,
-    /// Signals of which is not known yet whether it got them: that is told before its end.
+    /// Signals whose result is not known yet; the results are told before the end.
     signals: usize,
-    /// How it has ended, until that is told.
+    /// The outcome, until it is told.
     outcome: Option<Box<Outcome>>,
 }
 
@@ -97,7 +98,7 @@ pub fn begin(session: &Arc<Session>, call: u32, open: &Open) -> Result<(), CallE
     };
     let command = ClientCommand(Arc::new(running));
     session.connection.attend(call, Arc::new(command.clone()));
-    // Whoever is told of it waits until it is known by what number.
+    // Events wait for this lock until the command's handle is known.
     let mut state = command.0.state.lock();
     state.handle = Some(session.engine.run(prepared, &session.owner, Arc::new(command.clone())));
     Ok(())
@@ -124,7 +125,7 @@ impl ClientCommand {
         self.connection().finish(self.0.call, end);
     }
 
-    /// Its input can be written, or never will be.
+    /// Allows input to be written, once the command has started or never will.
     fn open_input(&self) {
         let early = {
             let mut state = self.0.state.lock();
@@ -150,8 +151,8 @@ impl ClientCommand {
         self.engine().write(self.id(), bytes, Box::new(written));
     }
 
-    /// Tells its end, once that is known and nothing is to be told before; and before that looks at what
-    /// only the system can tell of it, which may take its time.
+    /// Tells the end, once the outcome is known and no result of a signal is awaited. Runs the checks
+    /// before that, which may take some time.
     fn conclude(&self) {
         let outcome = {
             let mut state = self.0.state.lock();
@@ -185,7 +186,7 @@ impl Sink for ClientCommand {
         if self.0.tells_start {
             self.say(&Said::Started { started: pid });
         }
-        // Most commands are over before that is of use to anybody.
+        // Most commands end before their start is of interest.
         self.connection().wake(self.0.call, STARTED);
     }
 

@@ -1,6 +1,6 @@
-//! What the system's numbers are called.
+//! Names of the system's numbers.
 
-/// The number of a signal, by its name; None: there is no such signal that could be sent.
+/// Returns the number of a signal by its name. None: no such signal can be sent.
 pub fn signal_number(name: &str) -> Option<i32> {
     let place = SIGNALS.iter().position(|known| *known == name).map(|at| at as i32 + 1);
     place.or(match name {
@@ -10,7 +10,8 @@ pub fn signal_number(name: &str) -> Option<i32> {
     })
 }
 
-/// Real-time signals, and the two that the C library keeps for itself, as the client calls them.
+/// Returns the number of a real-time signal, or of one of the two that the C library reserves, by the
+/// client's names for them.
 fn real_time(name: &str) -> Option<i32> {
     match name {
         "SIG32" => return Some(32),
@@ -28,7 +29,7 @@ fn real_time(name: &str) -> Option<i32> {
     }
 }
 
-/// By their numbers, from 1 on.
+/// The names by number, from 1 on.
 const SIGNALS: [&str; 31] = [
     "SIGHUP",
     "SIGINT",
@@ -63,7 +64,7 @@ const SIGNALS: [&str; 31] = [
     "SIGSYS",
 ];
 
-/// The name of an errno that files and pipes have; another one's number in its place.
+/// Returns the name of an errno of files and pipes, or the number of any other errno.
 pub fn errno_name(errno: i32) -> String {
     let known = ERRNOS.iter().find(|(number, _)| *number == errno);
     known.map_or_else(|| format!("E{errno}"), |(_, name)| (*name).to_owned())

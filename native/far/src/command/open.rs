@@ -1,34 +1,35 @@
-//! How a call begins.
+//! The first message of a call.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// What a client may begin.
+/// The kinds of calls.
 #[derive(Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub enum Wanted {
     /// A command: `run()` and `spawn()`.
     Command(Open),
-    /// A tool, which is made of TypeScript, or what belongs to one.
+    /// A tool, which needs TypeScript, or something that belongs to a tool.
     #[serde(other)]
     Tool,
 }
 
-/// A command, as it comes.
+/// A call that runs a command.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Open {
-    /// What is to run.
+    /// The command.
     pub line: CommandLine,
-    /// What `run()` was given, without what stays at the client's side.
+    /// The options of `run()`, without those that stay on the client's side.
     pub options: Map<String, Value>,
-    /// Whoever waits for its start is told at once; else there is time.
+    /// Whether the client waits for the start and is told at once; otherwise only if the command runs for
+    /// a while.
     pub tells_start: bool,
-    /// Bytes to read come over the line.
+    /// Whether input comes from the client.
     pub has_input: bool,
-    /// Whether and how its output is delivered while it runs.
+    /// The form in which output is delivered while the command runs. None: it is not delivered.
     pub listen: Option<DeliveryForm>,
-    /// Whether it waits for a slow listener.
+    /// Whether the command waits for a slow listener.
     pub pause: bool,
 }
 
@@ -36,18 +37,18 @@ pub struct Open {
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub enum CommandLine {
-    /// For a shell.
+    /// Text for a shell.
     Text(String),
-    /// Without one.
+    /// A program and its arguments.
     Words(Vec<String>),
 }
 
-/// In which form output is delivered.
+/// The form in which output is delivered.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeliveryForm {
     /// Whole characters.
     Text,
-    /// As it was written.
+    /// Bytes as they were written.
     Bytes,
 }

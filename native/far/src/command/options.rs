@@ -1,5 +1,5 @@
-//! What a client has asked for, as a command that the engine takes. What can't be had here is refused
-//! by its name.
+//! The client's options, converted to a command of the engine. An option that this far side lacks is
+//! refused by name.
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStringExt;
@@ -19,7 +19,7 @@ use crate::environment::{self, Policy};
 
 type Options = Map<String, Value>;
 
-/// All that a command can be given.
+/// The names of all options of a command.
 const NAMES: [&str; 17] = [
     "cwd",
     "timeoutMs",
@@ -41,11 +41,11 @@ const NAMES: [&str; 17] = [
 ];
 
 const KEPT_BYTES: u64 = 128 * 1024;
-/// What a string can hold at the client's side.
+/// The most bytes that a string can hold on the client's side.
 const MOST_KEPT_BYTES: u64 = 256 * 1024 * 1024;
 const GRACE: Duration = Duration::from_millis(5000);
 
-/// The command, with all that it needs.
+/// Makes the command from the client's message.
 pub fn prepare(open: &Open) -> Result<Command, CallError> {
     let options = known(&open.options)?;
     refuse(&options)?;
@@ -98,13 +98,13 @@ pub fn prepare(open: &Open) -> Result<Command, CallError> {
     })
 }
 
-/// A duration of at most a year: nothing waits longer, and an Instant can still hold it.
+/// Converts milliseconds to a duration of at most a year, which an Instant can still hold.
 pub fn milliseconds(count: f64) -> Duration {
     const YEAR: u64 = 365 * 24 * 3600 * 1000;
     Duration::from_micros(((count * 1000.0) as u64).min(YEAR * 1000))
 }
 
-/// Without what is `null`, which is not given.
+/// Returns the options without those that are `null`, which means not given; refuses unknown names.
 fn known(given: &Options) -> Result<Options, CallError> {
     let given = given.iter().filter(|(_, value)| !value.is_null());
     let each = given.map(|(name, value)| {
@@ -117,7 +117,7 @@ fn known(given: &Options) -> Result<Options, CallError> {
     each.collect()
 }
 
-/// What takes forkline itself.
+/// Refuses options that need forkline itself.
 fn refuse(options: &Options) -> Result<(), CallError> {
     const HERE: &str = "at a far side without Node";
     if let Some(sandbox) = options.get("sandbox").filter(|one| **one != "danger-full-access") {
@@ -139,7 +139,8 @@ fn refuse(options: &Options) -> Result<(), CallError> {
     }
 }
 
-/// Words are each ended by NUL, so that neither they nor a text may have one.
+/// Returns the command as the engine takes it. Each word ends with NUL, so neither words nor text may
+/// contain one.
 fn text(line: &CommandLine) -> Result<Vec<u8>, CallError> {
     let check = |name: &str, text: &str, is_blank: bool| match text.find('\0') {
         None if !is_blank => Ok(()),
@@ -165,7 +166,7 @@ fn text(line: &CommandLine) -> Result<Vec<u8>, CallError> {
     }
 }
 
-/// The directory of this process, for a command that names none.
+/// Returns the directory of this process, for a command without `cwd`.
 fn own_directory() -> Result<Option<Directory>, CallError> {
     static OWN: Mutex<Option<HostDirectory>> = Mutex::new(None);
     let held = OWN.lock().get_or_insert_default().hold();
@@ -235,7 +236,7 @@ fn spill(given: &Value) -> Result<SpillTarget, CallError> {
 
 const SPILL_NAMES: [&str; 3] = ["path", "maxBytes", "afterBytes"];
 
-/// Whether it is the second of two words, of which the first is the default.
+/// Returns whether the option is the second of two words; the first one is the default.
 fn one_of(options: &Options, name: &str, words: [&str; 2]) -> Result<bool, CallError> {
     let [first, second] = words;
     match options.get(name) {

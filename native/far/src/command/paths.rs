@@ -1,4 +1,4 @@
-//! Paths that a client has given.
+//! Paths from the client.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::call_error::CallError;
 
-/// A path, made absolute; without `.` and `..`, whatever is there, as Node makes it.
+/// Returns an absolute path without `.` and `..`, resolved without looking at the disk, as Node does it.
 pub fn absolute(name: &str, given: &Value) -> Result<PathBuf, CallError> {
     let expected = "a path: a string that is not empty and has no NUL";
     let path = given.as_str().filter(|path| !path.is_empty() && !path.contains('\0'));

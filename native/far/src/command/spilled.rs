@@ -1,26 +1,26 @@
-//! The file for a command's whole output, as it is told to the client.
+//! The file for a command's whole output, as the client is told about it.
 
 use forkline_engine::{SpillReport, errno_text};
 use serde::Serialize;
 
 use crate::command::names::errno_name;
 
-/// What became of the file for the whole output.
+/// The state of the file for the whole output.
 #[derive(Debug, Clone, Serialize)]
 pub struct Spilled {
-    /// Where it is; not told by the engine itself.
+    /// The path, which the engine itself does not report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Bytes in it.
+    /// Bytes in the file.
     pub bytes: u64,
-    /// Bytes that are not.
+    /// Bytes that are missing in the file.
     pub dropped: u64,
-    /// Why.
+    /// The reason for a file that is not as it should be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<SpillError>,
 }
 
-/// Why a file is not what it should be.
+/// The reason for a spill file that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SpillError {
     code: String,
@@ -37,7 +37,7 @@ impl From<SpillReport> for Spilled {
 }
 
 impl SpillError {
-    /// The system's error.
+    /// Makes a reason from an error of the system.
     pub fn new(errno: i32, message: String) -> SpillError {
         SpillError { code: errno_name(errno), errno, message }
     }

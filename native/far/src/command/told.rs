@@ -1,4 +1,4 @@
-//! What is told of a command, in the words of `src/remote/wire/protocol.ts`.
+//! Messages about a command, as `src/remote/wire/protocol.ts` defines them.
 
 use forkline_engine::{
     BackgroundProcess, Captured, Cause, Counts, LaunchError, Outcome, Parts, Snapshot, Status, Text,
@@ -9,21 +9,21 @@ use crate::call_error::CallError;
 use crate::command::after::Checked;
 use crate::command::spilled::Spilled;
 
-/// How a command's call ends.
+/// The end of a command's call.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CommandEnd {
-    /// It was cancelled before it ran.
+    /// The command was cancelled before it ran.
     NeverStarted(bool),
-    /// It could not be started.
+    /// The command could not be started.
     Failed(LaunchFailure),
-    /// It is not one that can be run here.
+    /// The command can't be run here.
     Error(CallError),
-    /// It ran.
+    /// The command ran.
     Ran(Box<Ran>),
 }
 
-/// Why a command could not be started.
+/// The reason for a command that could not be started.
 #[derive(Serialize)]
 pub struct LaunchFailure {
     kind: &'static str,
@@ -33,7 +33,7 @@ pub struct LaunchFailure {
     message: String,
 }
 
-/// How a command that ran has ended.
+/// The result of a command that ran.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Ran {
@@ -57,13 +57,13 @@ pub struct Ran {
     checked: Checked,
 }
 
-/// What was kept of a stream.
+/// The kept part of a stream.
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub enum ShownCapture {
-    /// All of it.
+    /// The whole stream.
     Complete { text: String, total: Sizes, lossy: bool },
-    /// Both ends.
+    /// The beginning and the end of the stream.
     Cut {
         head: String,
         tail: String,
@@ -74,7 +74,7 @@ pub enum ShownCapture {
     },
 }
 
-/// Sizes of a stretch of output.
+/// The sizes of a part of the output.
 #[derive(Serialize)]
 pub struct Sizes {
     bytes: u64,
@@ -91,40 +91,40 @@ pub struct ShownMember {
     command: String,
 }
 
-/// What is said of a command while it runs.
+/// A message about a command while it runs.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum Said {
-    /// It runs.
+    /// The command runs.
     Started { started: i32 },
-    /// The last of its output, for a client that does not listen to it.
+    /// The end of its output, for a client that does not listen to it.
     Tail { tail: String },
-    /// A piece of input is in its pipe, or can't be.
+    /// A piece of input is in the command's pipe, or can't be written.
     Wrote {
         wrote: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<CallError>,
     },
-    /// What came of a question.
+    /// The result of a query.
     Answer { answer: u64, value: QueryResult },
 }
 
-/// What can come of a question.
+/// A result of a query.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum QueryResult {
-    /// It is over, or that could not be looked at.
+    /// The command is over, or the answer could not be found out.
     Nothing,
     /// Whether a signal was sent.
     Sent(bool),
-    /// What it has printed.
+    /// The output so far.
     Captures(Vec<ShownCapture>),
-    /// Who of it runs.
+    /// The members that run.
     Members(Vec<ShownMember>),
 }
 
 impl CommandEnd {
-    /// It could not be started.
+    /// Makes the end of a command that could not be started.
     pub fn failed(error: &LaunchError) -> CommandEnd {
         CommandEnd::Failed(LaunchFailure {
             kind: "failed",
@@ -135,7 +135,7 @@ impl CommandEnd {
         })
     }
 
-    /// It ran.
+    /// Makes the end of a command that ran.
     pub fn ran(outcome: Outcome, checked: Checked) -> CommandEnd {
         let milliseconds = |time: std::time::Duration| time.as_micros() as f64 / 1000.0;
         CommandEnd::Ran(Box::new(Ran {
@@ -147,7 +147,7 @@ impl CommandEnd {
                 Cause::TimedOut => "timedOut",
                 Cause::Cancelled => "cancelled",
             },
-            // A signal as a negative number; nothing is known: far out of the range of both.
+            // A signal is a negative number; an unknown status is far out of the range of both.
             status: match outcome.status {
                 Status::Exited(code) => code,
                 Status::Signaled(signal) => -signal,
@@ -161,7 +161,7 @@ impl CommandEnd {
             captures: outcome.captures.into_iter().map(ShownCapture::from).collect(),
             background: outcome.background.into_iter().map(ShownMember::from).collect(),
             spill: outcome.spill.map(Spilled::from),
-            // A name that is no text could not be given back as a command's directory.
+            // A path that is not UTF-8 could not be given back as a command's directory.
             directory: outcome.directory.and_then(|path| path.into_os_string().into_string().ok()),
             share: outcome.priority_errno,
             checked,
@@ -199,11 +199,11 @@ impl From<BackgroundProcess> for ShownMember {
     }
 }
 
-/// Of a tail, so much is told.
+/// The most bytes of a tail.
 const TAIL_BYTES: usize = 8 * 1024;
 
 impl Said {
-    /// The last of what a command has printed.
+    /// Makes a message of the end of the output.
     pub fn tail(captures: &[Captured<Text>]) -> Said {
         let ends = captures.iter().map(|captured| match &captured.kept {
             Parts::Complete(text) => text.to_string(),
@@ -217,13 +217,13 @@ impl Said {
 }
 
 impl QueryResult {
-    /// What it has printed; None: it is over.
+    /// Makes the result of a query for output. None: the command is over.
     pub fn captures(captures: Snapshot) -> QueryResult {
         let shown = captures.map(|all| all.into_iter().map(ShownCapture::from).collect());
         shown.map_or(QueryResult::Nothing, QueryResult::Captures)
     }
 
-    /// Who of it runs; None: that could not be looked at.
+    /// Makes the result of a query for members. None: they could not be found out.
     pub fn members(members: Option<Vec<BackgroundProcess>>) -> QueryResult {
         let told = members.map(|all| all.into_iter().map(ShownMember::from).collect());
         told.map_or(QueryResult::Nothing, QueryResult::Members)

@@ -1,6 +1,6 @@
-//! The blanks that words are separated by.
+//! The white space that separates words.
 
-/// What JavaScript takes for a blank, of one byte.
+/// Returns whether JavaScript takes this byte for white space.
 pub fn is_blank(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b || byte == 0xa0
 }

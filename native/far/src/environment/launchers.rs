@@ -1,10 +1,10 @@
-//! What a program that has started the host put into its environment for the host alone, taken out.
-//! `src/command/launchers.ts` says why; what it has, this has.
+//! Variables that a program which started the host has set for the host alone. They are removed.
+//! `src/command/launchers.ts` says why, and removes the same ones.
 
 use crate::environment::blank::is_blank;
 use crate::environment::variables::Variables;
 
-/// Takes it out, as if the host had been started without.
+/// Removes these variables, as if the host had been started without the program.
 pub fn remove_launchers(variables: &mut Variables) {
     if PACKAGE_MANAGER.iter().any(|name| variables.get(name.as_bytes()).is_some()) {
         remove_package_manager(variables);
@@ -14,7 +14,7 @@ pub fn remove_launchers(variables: &mut Variables) {
     rewrite(variables, b"NODE_OPTIONS", without_preloaded);
 }
 
-/// One of them is there when a package manager has started the host.
+/// Variables of which at least one is set when a package manager has started the host.
 const PACKAGE_MANAGER: [&str; 5] = [
     "npm_execpath",
     "npm_command",
@@ -41,7 +41,7 @@ fn remove_package_manager(variables: &mut Variables) {
     if node.is_some() && variables.get(b"NODE") == node {
         variables.remove(b"NODE");
     }
-    // What npm sets when nobody has set another, and what programs use anyhow.
+    // The value that npm sets when the user has set none, and the default of programs.
     if variables.get(b"EDITOR") == Some(b"vi") {
         variables.remove(b"EDITOR");
     }
@@ -54,14 +54,14 @@ fn remove_package_manager(variables: &mut Variables) {
     });
 }
 
-/// They stand before all others: what the user has there, further back, stays.
+/// Removes the folders of scripts that come before all others; the user's own ones further back stay.
 fn without_script_folders(path: &[u8]) -> Vec<u8> {
     let folders: Vec<&[u8]> = path.split(|byte| *byte == b':').collect();
     let first = folders.iter().position(|folder| !is_script_folder(folder));
     first.and_then(|first| folders.get(first..)).unwrap_or_default().join(&b':')
 }
 
-/// Whether programs in it stand for others while a script runs.
+/// Returns whether the folder's programs replace others while a script runs.
 fn is_script_folder(folder: &[u8]) -> bool {
     let folder = folder.strip_suffix(b"/").unwrap_or(folder);
     let mut names = folder.rsplit(|byte| *byte == b'/');
@@ -82,7 +82,8 @@ const EDITORS_OWN: [&str; 4] = [
     "APPLICATION_INSIGHTS_NO_DIAGNOSTIC_CHANNEL",
 ];
 
-/// But not what lets `git` ask the editor for a password, and `code` find its window.
+/// Returns whether an editor has set the variable. Keeps those by which `git` asks the editor for a
+/// password, and `code` finds its window.
 fn is_editors(name: &[u8]) -> bool {
     let is_kept = |rest: &[u8]| {
         rest.starts_with(b"GIT_")
@@ -114,7 +115,8 @@ fn remove_app_image(variables: &mut Variables) {
     );
 }
 
-/// Other options stay as they are, the blanks between them too.
+/// Removes the options that preload a module; other options stay as they are, with the white space
+/// between them.
 fn without_preloaded(options: &[u8]) -> Vec<u8> {
     let (mut kept, mut from, mut at) = (Vec::new(), 0, 0);
     while at < options.len() {
@@ -143,7 +145,7 @@ fn without_preloaded(options: &[u8]) -> Vec<u8> {
 
 const PRELOADING: [&str; 5] = ["--require", "-r", "--import", "--experimental-loader", "--loader"];
 
-/// The length of an option that names a module, with what stands before that.
+/// Returns the length of an option that names a module, with the white space or `=` after it.
 fn preloading(text: &[u8]) -> Option<usize> {
     PRELOADING.iter().find_map(|option| {
         let rest = text.strip_prefix(option.as_bytes())?;
@@ -153,7 +155,7 @@ fn preloading(text: &[u8]) -> Option<usize> {
     })
 }
 
-/// The word at the start, which may be in quotes, and its length with them.
+/// Returns the first word, without its quotes, and its length with them.
 fn word(text: &[u8]) -> (Vec<u8>, usize) {
     if let Some(quoted) = text.strip_prefix(b"\"") {
         let mut at = 0;
@@ -169,7 +171,7 @@ fn word(text: &[u8]) -> (Vec<u8>, usize) {
     (text.get(..length).unwrap_or_default().to_vec(), length)
 }
 
-/// A module of a package manager or of an editor's debugger.
+/// Returns whether the module is a package manager's or an editor's debugger's.
 fn is_preloaded(module: &[u8]) -> bool {
     let ends = ["/.pnp.js", "/.pnp.cjs", "/.pnp.loader.mjs", "/debugConnector.js"];
     let mut folders: Vec<&[u8]> = module.split(|byte| *byte == b'/').skip(1).collect();
@@ -190,7 +192,7 @@ fn rewrite(variables: &mut Variables, name: &[u8], change: impl Fn(&[u8]) -> Vec
     variables.rewrite(|known, _| known == name, change);
 }
 
-/// The entries of a list that stay.
+/// Returns the list without the entries that are to go.
 fn kept(list: &[u8], stays: impl Fn(&[u8]) -> bool) -> Vec<u8> {
     let entries = list.split(|byte| *byte == b':').filter(|entry| stays(entry));
     entries.collect::<Vec<_>>().join(&b':')

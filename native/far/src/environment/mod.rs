@@ -1,5 +1,5 @@
-//! What a command has of environment variables. `src/command/environment.ts` is the same in TypeScript;
-//! one test compares both.
+//! The environment variables of a command. `src/command/environment.ts` is the same in TypeScript; a test
+//! compares both.
 
 mod blank;
 mod launchers;
@@ -15,28 +15,28 @@ use crate::environment::blank::is_blank;
 use crate::environment::launchers::remove_launchers;
 use crate::environment::variables::Variables;
 
-/// What an environment is made of, lowest layer first.
+/// The layers of an environment, the lowest one first.
 pub struct Policy<'a> {
-    /// This process's own variables: `scrubbed` of secrets, `all`, or `none`.
+    /// How much of this process's environment is inherited: `scrubbed` of secrets, `all`, or `none`.
     pub inherit: Option<&'a Value>,
-    /// Laid over all else; `null` removes a name.
+    /// The variables that replace all others; `null` removes a name.
     pub overrides: Option<&'a Value>,
     /// The command's working directory, which becomes `PWD`.
     pub directory: Option<&'a Path>,
-    /// Whether the command has a terminal, of which it is told, and not of another one.
+    /// Whether the command has a terminal of its own. The environment describes that one then.
     pub is_on_terminal: bool,
 }
 
-/// The engine sets these itself, after everybody else.
+/// The variables that the engine sets itself, last of all.
 const ENGINE_VARIABLES: [&[u8]; 2] = [b"_", b"FORKLINE_MARK"];
 
-/// Names that look like secrets, one a line; `*` stands for any characters, case does not matter.
+/// Patterns for names of secrets, one a line; `*` stands for any characters, and case does not matter.
 const SECRETS: &str = include_str!("secrets.txt");
 
-/// Names by which a host's own shell would change what a command means, one a line.
+/// Names, one a line, of variables of the host's own shell that would change what a command means.
 const SHELL_VARIABLES: &str = include_str!("shell-variables.txt");
 
-/// Entries separated by NUL.
+/// Returns the environment as entries separated by NUL.
 pub fn resolve(policy: &Policy) -> Result<Vec<u8>, CallError> {
     let mut variables = inherited(policy.inherit)?;
     if policy.is_on_terminal {
@@ -90,7 +90,7 @@ fn inherited(inherit: Option<&Value>) -> Result<Variables, CallError> {
     Ok(variables)
 }
 
-/// The value stays out of the messages: it may be what the caller wants to keep to itself.
+/// Returns the overriding variables. Error messages do not contain values, which may be secret.
 fn overrides(given: Option<&Value>) -> Result<Vec<(&str, Option<&str>)>, CallError> {
     let Some(given) = given else { return Ok(Vec::new()) };
     let Value::Object(given) = given else {
@@ -118,7 +118,7 @@ fn is_secret(name: &[u8]) -> bool {
     SECRETS.lines().any(|pattern| matches(pattern, name))
 }
 
-/// Whether a name matches a pattern. Each piece between stars is taken where it comes first.
+/// Returns whether a name matches a pattern. Each piece between stars matches at its first occurrence.
 fn matches(pattern: &str, name: &[u8]) -> bool {
     let Some((begin, others)) = pattern.split_once('*') else {
         return name.eq_ignore_ascii_case(pattern.as_bytes());
@@ -136,13 +136,13 @@ fn matches(pattern: &str, name: &[u8]) -> bool {
     last.is_some_and(|last| last.eq_ignore_ascii_case(end.as_bytes()))
 }
 
-/// What follows this beginning.
+/// Returns the rest of the name after this beginning.
 fn without_start<'a>(name: &'a [u8], begin: &str) -> Option<&'a [u8]> {
     let (start, rest) = name.split_at_checked(begin.len())?;
     start.eq_ignore_ascii_case(begin.as_bytes()).then_some(rest)
 }
 
-/// Whether a value has a URL with a password in it: a secret, whatever its name.
+/// Returns whether a value contains a URL with a password: a secret, whatever the variable's name.
 fn has_password(value: &[u8]) -> bool {
     let ends = |byte: &u8| is_blank(*byte) || b"/?#@".contains(byte);
     value.windows(4).enumerate().any(|(at, window)| {

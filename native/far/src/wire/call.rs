@@ -1,4 +1,4 @@
-//! One call on a line: messages and bytes both ways, as fast as the slower side takes them.
+//! One call on a connection: messages and bytes in both directions, at the speed of the slower side.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,52 +8,53 @@ use serde_json::Value;
 use crate::wire::frames::{Frame, Kind};
 use crate::wire::lane::{Lane, Pieces, SENT_PAYLOAD};
 
-/// Who is told what happens to a call, without a lock being held.
+/// Callbacks for the events of a call; no lock is held meanwhile.
 pub trait Events: Send + Sync {
-    /// A message about it.
+    /// A message has arrived.
     fn message(&self, body: Value);
-    /// Bytes; [`Connection::consumed`](crate::wire::Connection::consumed) is to be called for them. None: the other
-    /// side has no more.
+    /// Bytes have arrived; [`Connection::consumed`](crate::wire::Connection::consumed) is to be called
+    /// once they are taken. Empty: end of file.
     fn data(&self, bytes: Vec<u8>);
-    /// All that was to be sent has been.
+    /// All waiting data has been sent.
     fn room(&self);
-    /// The client wants it to end.
+    /// The client wants the call to end.
     fn cancelled(&self, body: Value);
-    /// It is as late as was asked for.
+    /// The alarm set by [`Connection::wake`](crate::wire::Connection::wake) has fired.
     fn alarm(&self);
 }
 
-/// A message that is not whole yet.
+/// A message of which only a part has arrived.
 #[derive(Debug, Default)]
 pub struct Partial {
-    /// What has come of it.
+    /// The part that has arrived.
     pub bytes: Vec<u8>,
-    /// It is too much, and not kept.
+    /// Whether the message is too long, and is not kept.
     pub is_refused: bool,
 }
 
-/// A call of the client's.
+/// A call of the client.
 pub struct ActiveCall {
     id: u32,
-    /// Who is told; None: nobody yet, or it came to nothing.
+    /// The callbacks. None: not known yet, or the call was refused.
     pub events: Option<Arc<dyn Events>>,
-    /// What has come of a message.
+    /// The message that is arriving.
     pub partial: Option<Partial>,
-    /// Whether it waits for its turn.
+    /// Whether the call is in the queue for its turn.
     pub is_ready: bool,
-    /// When it wants to be told the time.
+    /// When the alarm is due.
     pub alarm: Option<Instant>,
-    /// Messages about it.
+    /// The lane for messages.
     pub messages: Lane,
-    /// Output and input.
+    /// The lane for output and input.
     pub bytes: Lane,
-    /// Its answer, which goes by no window: there is one. And how much of that has been sent.
+    /// The answer and how many bytes of it have been sent. It is not subject to flow control, since there
+    /// is only one.
     end: Option<(Vec<u8>, usize)>,
     is_over: bool,
 }
 
 impl ActiveCall {
-    /// One that has just begun.
+    /// Makes a call that has just begun.
     pub fn new(id: u32) -> Self {
         ActiveCall {
             id,
@@ -68,27 +69,27 @@ impl ActiveCall {
         }
     }
 
-    /// Whether it has been answered.
+    /// Returns whether the call has been answered.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Whether all of its answer has been sent.
+    /// Returns whether the whole answer has been sent.
     pub fn is_concluded(&self) -> bool {
         self.is_over && self.end.is_none()
     }
 
-    /// Bytes that wait to be sent.
+    /// Returns how many bytes wait to be sent.
     pub fn waiting(&self) -> usize {
         self.messages.waiting() + self.bytes.waiting()
     }
 
-    /// Whether something waits that could be sent.
+    /// Returns whether something that waits can be sent now.
     pub fn can_send(&self) -> bool {
         self.end.is_some() || self.messages.can_send() || self.bytes.can_send()
     }
 
-    /// Answers it, after all that waits; nothing can be sent after that.
+    /// Answers the call, after all that waits; nothing can be sent after that.
     pub fn finish(&mut self, body: Vec<u8>) {
         if self.is_over {
             return;
@@ -96,12 +97,13 @@ impl ActiveCall {
         self.end = Some((body, 0));
         self.is_over = true;
         self.alarm = None;
-        // What waits is bounded, and nobody may ever take it: the answer must not wait for that.
+        // The client may never take the waiting data, which is bounded: the answer must not wait for
+        // that.
         self.messages.credited(u64::MAX);
         self.bytes.credited(u64::MAX);
     }
 
-    /// The next frame that can be sent now, and what is granted because of it.
+    /// Returns the next frame that can be sent now, and the credit frame that becomes due by sending it.
     pub fn next(&mut self) -> Option<(Frame, Option<Frame>)> {
         for kind in [Kind::Message, Kind::Data] {
             let lane = self.lane(kind);
@@ -122,13 +124,13 @@ impl ActiveCall {
         Some((Frame { kind: Kind::End, more, call: self.id, payload }, None))
     }
 
-    /// Bytes that came by this lane have been taken; what is granted for them.
+    /// Takes note that bytes of this kind were taken. Returns the credit frame that becomes due.
     pub fn consumed(&mut self, kind: Kind, bytes: usize) -> Option<Frame> {
         let granted = self.lane(kind).consumed(bytes);
         granted.map(|bytes| self.credit(kind, bytes))
     }
 
-    /// The lane of this kind of frames.
+    /// Returns the lane for frames of this kind.
     pub fn lane(&mut self, kind: Kind) -> &mut Lane {
         if kind == Kind::Data { &mut self.bytes } else { &mut self.messages }
     }

@@ -1,4 +1,4 @@
-//! The calls of a line, and whose turn it is.
+//! The calls of a connection, which take turns.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -9,41 +9,41 @@ use serde_json::Value;
 use crate::wire::call::{ActiveCall, Events, Partial};
 use crate::wire::frames::{Fault, Frame, Kind, encode};
 
-/// Frames that go out in one piece, in bytes.
+/// The number of bytes after which a batch of frames is sent.
 const BATCH: usize = 128 * 1024;
 
-/// What is to be done about a frame, once the line can be used again.
+/// The work that a frame causes, to be done without the connection's lock.
 pub enum Taken {
-    /// Nothing more.
+    /// No work.
     Nothing,
-    /// The client has said who it is.
+    /// The client's first message.
     Hello(Value),
-    /// It has begun a call. None: there is too much under way for that.
+    /// The client has begun a call. None: too many bytes of messages are arriving for that.
     Opened(u32, Option<Vec<u8>>),
-    /// These are to be told of a message,
+    /// A message for these callbacks.
     Message(Arc<dyn Events>, Value),
-    /// of bytes,
+    /// Bytes for these callbacks.
     Data(Arc<dyn Events>, Vec<u8>),
-    /// of the client's wish that the call ends.
+    /// The client's wish that the call ends, for these callbacks.
     Cancelled(Arc<dyn Events>, Value),
 }
 
-/// The calls under way.
+/// The calls that are under way.
 pub struct Calls {
     max_bytes: usize,
     calls: HashMap<u32, ActiveCall>,
-    /// Those with something to send, in the order of their turns.
+    /// The calls with something to send, in the order of their turns.
     ready: VecDeque<u32>,
-    /// Goes before what waits.
+    /// Frames that are sent before all others.
     urgent: Vec<Frame>,
-    /// Of messages that are not whole yet.
+    /// Bytes of incomplete messages.
     partial_bytes: usize,
     last_id: u32,
     is_closed: bool,
 }
 
 impl Calls {
-    /// None yet.
+    /// Makes an empty list of calls. `max_bytes`: the most bytes of incomplete messages.
     pub fn new(max_bytes: usize) -> Self {
         Calls {
             max_bytes,
@@ -56,17 +56,17 @@ impl Calls {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of calls.
     pub fn load(&self) -> usize {
         self.calls.len()
     }
 
-    /// Sends a frame before what waits.
+    /// Queues a frame before all others.
     pub fn urgent(&mut self, frame: Frame) {
         self.urgent.push(frame);
     }
 
-    /// Does something with a call, if it is still there.
+    /// Changes a call, if it still exists.
     pub fn with<Answer>(
         &mut self,
         id: u32,
@@ -75,7 +75,7 @@ impl Calls {
         self.calls.get_mut(&id).map(change)
     }
 
-    /// The same, when it has not been answered; then it wants its turn.
+    /// Changes a call that has not been answered, and queues it for its turn.
     pub fn send(&mut self, id: u32, put: impl FnOnce(&mut ActiveCall)) {
         if let Some(call) = self.calls.get_mut(&id).filter(|call| !call.is_over()) {
             put(call);
@@ -89,20 +89,20 @@ impl Calls {
         self.ready(id);
     }
 
-    /// Bytes that came for a call have been taken.
+    /// Takes note that received bytes of a call were taken.
     pub fn consumed(&mut self, id: u32, bytes: usize) {
         let credit = self.with(id, |call| call.consumed(Kind::Data, bytes));
         self.urgent.extend(credit.flatten());
     }
 
-    /// Nothing more is sent.
+    /// Stops sending.
     pub fn close(&mut self) {
         self.is_closed = true;
         self.ready.clear();
         self.urgent.clear();
     }
 
-    /// What is to be told the time by now, and when the next one is.
+    /// Returns the callbacks whose alarms are due, and the time of the next alarm.
     pub fn alarms(&mut self, now: Instant) -> (Vec<Arc<dyn Events>>, Option<Instant>) {
         let due = self.calls.values_mut().filter(|call| call.alarm.is_some_and(|at| at <= now));
         let rung = due.filter_map(|call| {
@@ -113,7 +113,8 @@ impl Calls {
         (rung, self.calls.values().filter_map(|call| call.alarm).min())
     }
 
-    /// The next frames that can be sent, and whose all has been sent with them.
+    /// Returns the next frames that can be sent, and the callbacks of the calls of which nothing is left
+    /// to send.
     pub fn batch(&mut self) -> (Vec<u8>, Vec<Arc<dyn Events>>) {
         let (mut bytes, mut roomy) = (Vec::new(), Vec::new());
         if self.is_closed {
@@ -131,18 +132,18 @@ impl Calls {
                 self.forget_partial(id);
                 self.calls.remove(&id);
             } else if call.can_send() {
-                // It has its next turn after all others.
+                // Its next turn is after all others.
                 self.ready(id);
             } else if call.waiting() == 0 {
                 roomy.extend(call.events.clone());
             }
         }
-        // What was granted meanwhile.
+        // Credit that became due meanwhile.
         self.hurry(&mut bytes);
         (bytes, roomy)
     }
 
-    /// Takes a frame of the client's.
+    /// Takes a frame from the client. Returns the work that it causes.
     pub fn take(&mut self, frame: Frame) -> Result<Taken, Fault> {
         if frame.call == 0 {
             return match frame.kind {
@@ -159,7 +160,7 @@ impl Calls {
         match frame.kind {
             Kind::Credit => self.credited(id, &frame.payload),
             Kind::Cancel if call.events.is_none() && call.partial.is_some() => {
-                // It was cancelled before it was known what it is.
+                // The call was cancelled before its first message was complete.
                 self.forget_partial(id);
                 self.finish(id, br#"{"neverStarted":true}"#.to_vec());
                 Ok(Taken::Nothing)
@@ -188,7 +189,7 @@ impl Calls {
         }
     }
 
-    /// Whether there is a call of this number, now that it may have begun.
+    /// Returns whether a call of this number exists; a frame may begin it.
     fn begin(&mut self, id: u32, kind: Kind) -> Result<bool, Fault> {
         if self.calls.contains_key(&id) {
             return Ok(true);
@@ -218,7 +219,7 @@ impl Calls {
         Ok(Taken::Nothing)
     }
 
-    /// Takes a part of a message; what comes of it if that was its last.
+    /// Takes a part of a message. Returns the work that a complete message causes.
     fn assemble(&mut self, frame: Frame) -> Result<Taken, Fault> {
         let Some(call) = self.calls.get_mut(&frame.call) else { return Ok(Taken::Nothing) };
         let partial = call.partial.get_or_insert_default();
@@ -269,12 +270,12 @@ fn told(
     events.map_or(Ok(Taken::Nothing), tell)
 }
 
-/// What a payload says.
+/// Parses a payload as JSON.
 fn parse(payload: &[u8]) -> Result<Value, Fault> {
     serde_json::from_slice(payload).map_err(|error| Fault(error.to_string()))
 }
 
-/// A far side defends itself.
+/// The fault of a client that sends more than it was granted.
 fn flood() -> Fault {
     Fault("more was sent than was granted".to_owned())
 }

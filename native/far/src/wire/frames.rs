@@ -1,28 +1,28 @@
-//! Frames, as `src/remote/wire/frames.ts` has them: each a piece of one call.
+//! Frames, as `src/remote/wire/frames.ts` defines them: each is a piece of one call.
 //!
-//! Four bytes of the payload's length, one of its kind, one that tells whether the message goes on, four
-//! of the call's number, the payload. Numbers are big endian.
+//! A frame is the length of its payload (four bytes), its kind (one), whether the message goes on (one),
+//! the number of the call (four), and the payload. Numbers are big-endian.
 
 use std::fmt;
 
-/// What a frame does.
+/// The kinds of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Who speaks; the first in each direction.
+    /// The first frame in each direction: version and limits of the sender.
     Hello = 1,
     /// The client begins a call.
     Open = 2,
-    /// Something about a call, as JSON.
+    /// A message about a call, as JSON.
     Message = 3,
     /// Bytes of a call: output or input.
     Data = 4,
-    /// The receiver can take so many bytes more of a call.
+    /// The receiver can take this many more bytes of a call.
     Credit = 5,
     /// The client wants the call to end.
     Cancel = 6,
     /// The far side has answered the call; nothing follows.
     End = 7,
-    /// Something about the line itself, as JSON.
+    /// A message about the connection itself, as JSON.
     Notice = 8,
 }
 
@@ -40,20 +40,20 @@ const KINDS: [Kind; 8] = [
 /// A piece of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// What it does.
+    /// The kind.
     pub kind: Kind,
-    /// The message goes on in the next frame of its call.
+    /// Whether the message goes on in the next frame of its call.
     pub more: bool,
-    /// The number of the call; 0: the line itself.
+    /// The number of the call; 0: the connection itself.
     pub call: u32,
-    /// What it carries.
+    /// The payload.
     pub payload: Vec<u8>,
 }
 
-/// The most that a frame carries, in bytes; we send a quarter of it.
+/// The longest payload that is accepted, in bytes; a quarter of it is sent at most.
 const MOST_PAYLOAD: usize = 256 * 1024;
 
-/// What came is not what the other side of this protocol sends; nothing can be read after that.
+/// A violation of the protocol by the other side; nothing can be read after that.
 #[derive(Debug)]
 pub struct Fault(pub String);
 
@@ -63,7 +63,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Appends a frame as bytes.
+/// Appends a frame to bytes.
 pub fn encode(frame: &Frame, out: &mut Vec<u8>) {
     out.extend_from_slice(&(frame.payload.len() as u32).to_be_bytes());
     out.extend_from_slice(&[frame.kind as u8, frame.more.into()]);
@@ -71,7 +71,7 @@ pub fn encode(frame: &Frame, out: &mut Vec<u8>) {
     out.extend_from_slice(&frame.payload);
 }
 
-/// Puts frames together again from bytes that come in pieces of any size.
+/// Parses frames from bytes that arrive in pieces of any size.
 #[derive(Debug, Default)]
 pub struct Parser {
     bytes: Vec<u8>,
@@ -79,14 +79,14 @@ pub struct Parser {
 }
 
 impl Parser {
-    /// Takes what has come.
+    /// Takes bytes that have arrived.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes.drain(..self.at);
         self.at = 0;
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next frame that is whole by now.
+    /// Returns the next frame that is complete.
     pub fn next(&mut self) -> Result<Option<Frame>, Fault> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let Some((header, rest)) = rest.split_first_chunk::<10>() else { return Ok(None) };

@@ -1,15 +1,15 @@
-//! One of the two ways that a call has over a line, in both directions: for messages, and for bytes.
-//! What nobody takes on one holds up nothing on the other.
+//! A lane: one of the two channels of a call, in both directions. One is for messages, one for bytes.
+//! Data that is not taken on one does not block the other.
 
 use std::collections::VecDeque;
 
-/// Bytes of a lane that are on their way, or lie where nobody has taken them.
+/// The most bytes of a lane that are under way, or have not been taken by the receiver.
 pub const WINDOW: u64 = 1024 * 1024;
 
-/// A frame of ours carries so much, so that calls take turns on the line.
+/// The longest payload of a frame that is sent, in bytes; short enough for calls to take turns.
 pub const SENT_PAYLOAD: usize = 64 * 1024;
 
-/// So much at a time is granted anew.
+/// The number of taken bytes after which credit is granted.
 const GRANTED: u64 = WINDOW / 4;
 
 /// Whether a lane's pieces may be split over several frames.
@@ -21,20 +21,20 @@ pub enum Pieces {
     Whole,
 }
 
-/// A lane, as this side of the line sees it.
+/// A lane, as seen from this side of the connection.
 #[derive(Debug)]
 pub struct Lane {
     /// Whether a piece may be split over several frames.
     pieces: Pieces,
     queue: VecDeque<Vec<u8>>,
-    /// Where the first goes on.
+    /// The offset at which the first piece continues.
     at: usize,
     waiting: usize,
     /// Bytes that the other side can take.
     credit: u64,
-    /// Bytes that it may still send.
+    /// Bytes that the other side may still send.
     window: u64,
-    /// Bytes that were taken here, and not granted anew yet.
+    /// Bytes that were taken here, for which no credit has been granted yet.
     taken: u64,
 }
 
@@ -45,12 +45,12 @@ impl Lane {
         Lane { pieces, queue, at: 0, waiting: 0, credit: WINDOW, window: WINDOW, taken: 0 }
     }
 
-    /// Bytes that wait to be sent.
+    /// Returns how many bytes wait to be sent.
     pub fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// Whether something waits that could be sent.
+    /// Returns whether a piece that waits can be sent now.
     pub fn can_send(&self) -> bool {
         self.queue.front().is_some_and(|first| {
             let needed = match self.pieces {
@@ -61,13 +61,13 @@ impl Lane {
         })
     }
 
-    /// Queues a piece; one that is not cut must fit into a frame.
+    /// Queues a piece; one that may not be split must fit into a frame.
     pub fn put(&mut self, bytes: Vec<u8>) {
         self.waiting += bytes.len();
         self.queue.push_back(bytes);
     }
 
-    /// The next that can be sent, and whether more of the same piece follows.
+    /// Returns the next bytes that can be sent, and whether more of the same piece follows.
     pub fn next(&mut self) -> Option<(Vec<u8>, bool)> {
         if !self.can_send() {
             return None;
@@ -89,20 +89,21 @@ impl Lane {
         Some((bytes, more))
     }
 
-    /// The other side can take so much more.
+    /// Takes note that the other side can take more bytes.
     pub fn credited(&mut self, bytes: u64) {
         self.credit = self.credit.saturating_add(bytes);
     }
 
-    /// So much has come; false: more than was granted.
+    /// Takes note of received bytes. Returns whether they were within what was granted.
     pub fn received(&mut self, bytes: usize) -> bool {
         let rest = self.window.checked_sub(bytes as u64);
         self.window = rest.unwrap_or(0);
         rest.is_some()
     }
 
-    /// Bytes that came have been taken; how many are to be granted anew, if it is worth a frame. Not
-    /// while more waits for the other side than it should: who does not read gets no room.
+    /// Takes note that received bytes were taken. Returns how many to grant again, if that is worth a
+    /// frame. Grants nothing while too much waits for the other side: a side that does not read gets no
+    /// credit.
     pub fn consumed(&mut self, bytes: usize) -> Option<u64> {
         self.taken += bytes as u64;
         if self.taken < GRANTED || self.waiting as u64 > WINDOW {

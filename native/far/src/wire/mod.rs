@@ -1,4 +1,4 @@
-//! The line to the client: calls that take turns on it. `src/remote/wire` is its other side.
+//! The connection to the client, on which calls take turns. `src/remote/wire` is the other side.
 
 pub mod call;
 mod calls;
@@ -16,46 +16,46 @@ use crate::wire::calls::Calls;
 pub use crate::wire::calls::Taken;
 use crate::wire::frames::{Fault, Frame, Kind};
 
-/// The line, for all threads that have something to say.
+/// The connection, shared by all threads that send something.
 pub struct Connection {
     calls: Mutex<Calls>,
-    /// There is something to be sent, or another time to wait for.
+    /// Notified when something is to be sent, or an alarm has changed.
     changed: Condvar,
 }
 
-/// What there is to be done at a time.
+/// The work that is due.
 struct DueWork {
-    /// To be sent.
+    /// Bytes to send.
     bytes: Vec<u8>,
-    /// Whose all has been sent with that.
+    /// Callbacks of calls of which nothing is left to send after that.
     roomy: Vec<Arc<dyn Events>>,
-    /// Who wants to be told the time.
+    /// Callbacks whose alarms are due.
     rung: Vec<Arc<dyn Events>>,
 }
 
 impl Connection {
-    /// A line that takes so many bytes of messages that are not whole yet.
+    /// Makes a connection that accepts this many bytes of incomplete messages.
     pub fn new(max_bytes: usize) -> Self {
         Connection { calls: Mutex::new(Calls::new(max_bytes)), changed: Condvar::new() }
     }
 
-    /// Says something about the line itself.
+    /// Sends the first frame.
     pub fn hello(&self, body: &impl Serialize) {
         let frame = Frame { kind: Kind::Hello, more: false, call: 0, payload: json(body) };
         self.change(|calls| calls.urgent(frame));
     }
 
-    /// Takes a frame of the client's; what is to be done about it.
+    /// Takes a frame from the client. Returns the work that it causes.
     pub fn take(&self, frame: Frame) -> Result<Taken, Fault> {
         self.change(|calls| calls.take(frame))
     }
 
-    /// How many calls are under way.
+    /// Returns the number of calls under way.
     pub fn load(&self) -> usize {
         self.calls.lock().load()
     }
 
-    /// From now on these are told what happens to a call.
+    /// Sets the callbacks of a call.
     pub fn attend(&self, call: u32, events: Arc<dyn Events>) {
         self.change(|calls| calls.with(call, |call| call.events = Some(events)));
     }
@@ -76,12 +76,12 @@ impl Connection {
         self.change(|calls| calls.finish(call, body));
     }
 
-    /// Bytes that came for a call have been taken.
+    /// Takes note that received bytes of a call were taken.
     pub fn consumed(&self, call: u32, bytes: usize) {
         self.change(|calls| calls.consumed(call, bytes));
     }
 
-    /// Has a call's [`alarm`](Events::alarm) told then.
+    /// Sets the alarm of a call, to fire after this time: see [`alarm`](Events::alarm).
     pub fn wake(&self, call: u32, after: Duration) {
         let at = Instant::now() + after;
         self.change(|calls| {
@@ -89,19 +89,19 @@ impl Connection {
         });
     }
 
-    /// Whether something of a call waits to be sent.
+    /// Returns whether something of a call waits to be sent.
     pub fn has_waiting(&self, call: u32) -> bool {
         let waiting = self.calls.lock().with(call, |call| call.waiting());
         waiting.unwrap_or(0) > 0
     }
 
-    /// Nothing more is sent.
+    /// Stops sending.
     pub fn close(&self) {
         self.change(Calls::close);
     }
 
-    /// Sends what there is, for as long as the process lives. Once nobody reads it any more, it goes
-    /// nowhere: what the client still says is heard all the same.
+    /// Sends what is due, for as long as the process lives. Once the client no longer reads, the data is
+    /// dropped, and the client's messages are still served.
     pub fn run<Error>(&self, write: impl Fn(&[u8]) -> Result<(), Error>) {
         let mut is_read = true;
         loop {
@@ -112,7 +112,7 @@ impl Connection {
         }
     }
 
-    /// Waits until there is something to be sent, or to be told.
+    /// Waits until something is due.
     fn turn(&self) -> DueWork {
         let mut calls = self.calls.lock();
         loop {
@@ -136,6 +136,6 @@ impl Connection {
 }
 
 fn json(body: &impl Serialize) -> Vec<u8> {
-    // Fails only for keys that are no text, of which there are none.
+    // Fails only for keys that are not text, which do not occur.
     serde_json::to_vec(body).unwrap_or_else(|_| b"null".to_vec())
 }
