@@ -1,4 +1,4 @@
-//! One command, from its launch until nobody of it is left.
+//! A command, from its launch until no member of it is left.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -17,21 +17,21 @@ use crate::proc;
 use crate::signals;
 use crate::wait::{self, ChildChange, EndedChild, Family, Remaining};
 
-/// From SIGTERM to SIGKILL, for what a dead host leaves behind.
+/// The time from SIGTERM to SIGKILL for the commands of a host that is gone.
 pub const GRACE_WITHOUT_HOST: Duration = Duration::from_secs(2);
 
-/// A command that is shorter than this has its start and its end told at once.
+/// The start and the end of a command that is shorter than this are told together.
 const SHORT: Duration = Duration::from_millis(4);
 
 struct RunningCommand<'cradle> {
     /// None: the host is gone.
     host: Option<Ties<'cradle>>,
     start: Start,
-    /// When its start is to be told, if it is not by then with its end.
+    /// When to tell the start, unless the end is told with it before.
     to_announce: Option<Instant>,
-    /// Until it is reaped.
+    /// None: the leader has been reaped.
     leader: Option<i32>,
-    /// Our shells: by their arguments forks of them are known.
+    /// The shells that were launched: forks of them are recognized by their arguments.
     images: Vec<Image>,
     follow: bool,
     members: Members,
@@ -56,7 +56,7 @@ pub fn run(
     null: BorrowedFd,
     stack: &mut Stack,
 ) -> Reuse {
-    // The cradle's directory follows that of such a command.
+    // The cradle shares its directory with such a command.
     let unless_followed = if request.follow { Reuse::Impossible } else { Reuse::Possible };
     if let Err(errno) = oom_score::check(request.attributes.oom_score) {
         tell(ties, &Answer::Failed { step: Step::Limits, errno });
@@ -72,7 +72,7 @@ pub fn run(
             stdio: descriptors.stdio(null),
             script: descriptors.script.as_ref().map(AsFd::as_fd),
             groups: descriptors.groups(),
-            // Nobody else would end it if this process and the keeper were killed.
+            // No other process would end the command if this process and the keeper were killed.
             parent_death: Some(libc::SIGTERM),
             terminal: request.terminal,
             share_directory: request.follow,
@@ -82,7 +82,7 @@ pub fn run(
         };
         launch_and_tell(&launch_request, stack)
     };
-    // The rest is closed: whoever reads the command's pipes waits for their end.
+    // Closes the other descriptors: whoever reads the command's pipes waits for their end of file.
     drop(descriptors);
     let Launched { pid, outer_pid, share, oom_score } = match launched {
         Ok(launched) => launched,
@@ -113,7 +113,7 @@ pub fn run(
         looking: None,
         nice_retry: NiceRetry::after(share, request.attributes.session_nice),
     };
-    // A command may run for long.
+    // Frees memory: a command may run for a long time.
     drop(request.environment);
     command.keep()
 }
@@ -232,7 +232,7 @@ impl RunningCommand<'_> {
         let due = self.looking.as_mut().filter(|looking| looking.due() <= now);
         let Some(looking) = due else { return effort };
         if let Some(left) = looking.look(&self.members, &launch_lines(&self.images), now) {
-            // Somebody is there, shown or not: else we would not be here.
+            // A member is there, shown or not, since this process still has a child.
             self.looking = None;
             if left.is_empty() {
                 self.tell(&Answer::Left { members: Vec::new(), more: false });
@@ -253,7 +253,7 @@ impl RunningCommand<'_> {
                     }
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
-                // It has gone without reading what we had to say; the end of file follows.
+                // The host is gone without having read all messages; end of file follows.
                 Err(_) => {}
             }
         }

@@ -13,23 +13,24 @@ use crate::signals;
 pub use condition::Condition;
 use condition::Score;
 
-/// What a cradle has from its keeper.
+/// The resources that a cradle has from its keeper.
 pub struct CradleProcess<'keeper> {
-    /// The way to the host.
+    /// The channel to the host.
     pub channel: OwnedFd,
-    /// Readable once the host is gone, whoever may hold the other end of that. None: it may be left behind.
+    /// Readable once the host is gone, even if another process holds the other end of the channel. None:
+    /// the host may leave the cradle behind.
     pub host_gone: Option<BorrowedFd<'keeper>>,
     pub null: BorrowedFd<'keeper>,
     pub stack: &'keeper mut Stack,
-    /// How it was made.
+    /// The condition in which the cradle was made.
     pub initial: Condition,
 }
 
-/// The longest message; what is longer comes in a file.
+/// The longest message in bytes; longer requests come in a file.
 const LONGEST: usize = 256 * 1024;
 
 impl CradleProcess<'_> {
-    /// Runs commands for as long as the host may want it to.
+    /// Runs commands until the host is gone or no longer needs this cradle.
     pub fn serve(mut self) {
         let waker = Waker::new().ok();
         let mut buffer = vec![0; LONGEST];
@@ -44,7 +45,7 @@ impl CradleProcess<'_> {
             let received = match receive_now(self.channel.as_fd(), &mut buffer) {
                 Ok(received) if received.length > 0 => received,
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => continue,
-                // The host is gone, or has no more use for it.
+                // The host is gone, or no longer needs this cradle.
                 _ => return,
             };
             let message = buffer.get(..received.length).unwrap_or_default();
@@ -58,7 +59,7 @@ impl CradleProcess<'_> {
         }
     }
 
-    /// Answers a request. Returns whether the next one can be run here.
+    /// Answers a request. Returns whether this cradle can be reused.
     fn answer(
         &mut self,
         message: &[u8],
@@ -91,7 +92,8 @@ impl CradleProcess<'_> {
         Ties { channel: self.channel.as_fd(), host_gone: self.host_gone, waker }
     }
 
-    /// This one counts for whoever clones, not for what is cloned.
+    /// Sets the limit of processes for the cradle itself: the kernel applies it to the process that
+    /// clones, not to its child.
     fn limit_processes(&mut self, limits: &[Limit]) {
         let of_processes = |limit: &&Limit| limit.resource == libc::RLIMIT_NPROC as i32;
         let Some(wanted) = limits.iter().find(of_processes) else { return };
@@ -126,13 +128,13 @@ fn drop_unchanged(wanted: &mut Attributes, own: &Attributes) {
     }
 }
 
-/// What was asked for, in order; or the errno of why it was not understood.
+/// Decodes a request. Returns the errno of what prevents that.
 fn decode_request(
     message: &[u8],
     received: Received,
 ) -> Result<(Descriptors<OwnedFd>, Request), i32> {
     if received.truncated {
-        // This process may have no more descriptors.
+        // This process has probably reached its limit of descriptors.
         return Err(libc::EMFILE);
     }
     let broken = libc::EBADMSG;
@@ -154,8 +156,8 @@ fn read_all(file: &OwnedFd) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether its end has been ordered already, or the host has gone. Nothing else is said before the command
-/// has started.
+/// Returns whether the command's end has been ordered already, or the host is gone. No other order is
+/// sent before the start is told.
 fn is_unwanted(channel: BorrowedFd) -> bool {
     let mut buffer = [0; 64];
     let taken = take(channel, &mut buffer).ok();

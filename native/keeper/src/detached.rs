@@ -1,4 +1,4 @@
-//! The keeper of one detached command, in its own process: single-threaded and mostly asleep.
+//! The keeper of one detached command: a process of its own, single-threaded and mostly asleep.
 
 mod client;
 mod clients;
@@ -34,12 +34,12 @@ use output::OutputFile;
 use record::Record;
 use task::Task;
 
-/// The keeper's work: starts the command in `order`, tells stdout whether it runs, and keeps it to
-/// its end.
+/// Does the keeper's work: starts the command in `order`, reports to stdout whether it runs, and keeps it
+/// until its end.
 pub fn keep(order: File) {
     let watched = host::parent_pidfd();
-    // What the host has launched, and waits for, ends here; its child is nobody's. It stays in the
-    // session made at the launch, which has no terminal and which it can't get one for.
+    // The process that the host has launched ends here, and the host waits for it; the child is not the
+    // host's. It stays in the session made at the launch, which has no terminal and can't get one.
     // SAFETY: there is one thread, so the child has everything that its parent had.
     match unsafe { libc::fork() } {
         0 => {}
@@ -51,7 +51,7 @@ pub fn keep(order: File) {
     }
     signals::prepare();
     proc::pid_limit();
-    // Its orphans fall to us, so that the command's descent is never lost to a double fork.
+    // Orphans of the command become children of this process, so a double fork does not hide them.
     let able = signals::check().and_then(|()| wait::check()).and_then(|()| wait::adopt_orphans());
     let denied = |(errno, call)| (Step::Keeper, errno, format!("forkline-keeper: {call}"));
     let null = able.map_err(denied).and_then(|()| open_null());
@@ -66,7 +66,7 @@ pub fn keep(order: File) {
                 libc::dup2(null.as_raw_fd(), 2);
             }
             drop(null);
-            // Else the host has died meanwhile, so nobody has been told how to stop the command.
+            // Otherwise the host has died meanwhile, so no process has been told how to stop the command.
             if heard { task.keep() } else { task.give_up() }
         }
         Err(failure) => drop(report(&Err(failure))),
@@ -100,7 +100,7 @@ fn start(mut order: File, host: Option<OwnedFd>, null: &File) -> Result<Task, De
     let (output, theirs) =
         create(path, order.quota, order.line).map_err(descriptors("the output file"))?;
     let mut record = Record::beside(path).map_err(descriptors("its record"))?;
-    // Where there can be no socket it can still be kept, and its record be read.
+    // Without a socket the command can still be kept, and its record be read.
     let clients = Clients::listen(path);
     let (input, stdin) = match order.input.then(StdinPipe::open).transpose() {
         Ok(both) => both.unzip(),
@@ -120,7 +120,7 @@ fn start(mut order: File, host: Option<OwnedFd>, null: &File) -> Result<Task, De
     Ok(Task::new(&order, crew, started, output, input, record, clients))
 }
 
-/// What a command gets of us.
+/// The descriptors that a command gets.
 struct CommandFiles<'a> {
     null: &'a File,
     stdin: Option<File>,
@@ -146,7 +146,7 @@ fn launch_here(request: &Request, plumbing: &CommandFiles) -> Result<Children, D
     Ok(Children::new(launched, request))
 }
 
-/// By the cradle at the other end of descriptor 0.
+/// Has the cradle at the other end of descriptor 0 launch the command.
 fn seat(
     request: &Request,
     host: Option<OwnedFd>,
@@ -154,7 +154,7 @@ fn seat(
 ) -> Result<Seated, DetachedFailure> {
     // SAFETY: the engine puts it there, and nothing else here uses it.
     let channel = unsafe { OwnedFd::from_raw_fd(0) };
-    // Away from the numbers that others take for granted.
+    // Moves the channel away from the standard descriptors.
     let channel = channel.try_clone().map_err(descriptors("a channel"))?;
     let descriptors = Descriptors {
         stdin: plumbing.stdin.as_ref().map(AsFd::as_fd),

@@ -1,8 +1,8 @@
-//! Ending all members of a command: SIGTERM, grace, SIGKILL, until nobody lives.
+//! Ends all members of a command: SIGTERM, grace, SIGKILL, until no member is left.
 //!
-//! Own children are signalled by number, which can't be reused before they are reaped. Whoever dies
-//! hands his children up to us, so the tree peels; descendants are signalled as well so that all are
-//! asked at once, but nothing depends on it.
+//! Children of this process are signalled by process id, which is not reused before they are reaped.
+//! Children of a member that dies become children of this process. All descendants are signalled, so that
+//! they end at the same time, but nothing depends on that.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -10,18 +10,18 @@ use std::time::{Duration, Instant};
 use crate::members::{LiveMember, Members, kill};
 use crate::proc;
 
-/// A command that is being ended.
+/// The ending of a command.
 #[derive(Debug)]
 pub struct Ending {
     grace_over: Instant,
     forced: Option<Instant>,
-    /// Asked by a signal of their own.
+    /// Members that have been sent SIGTERM individually.
     terminated: HashSet<Name>,
-    /// The leader's group, asked by one signal.
+    /// The leader's process group, which was sent SIGTERM as a whole.
     group: Option<i32>,
-    /// How often it was looked for somebody to ask.
+    /// The number of scans for members to send SIGTERM to.
     scans: u32,
-    /// When that began, in clock ticks since boot.
+    /// The time of the first scan, in clock ticks since boot.
     first_scan: u64,
     /// Whether SIGKILL has been sent.
     kill_sent: bool,
@@ -29,7 +29,7 @@ pub struct Ending {
     interval: Duration,
 }
 
-/// What has come of an attempt to end all members.
+/// The result of an attempt to end all members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
     /// The attempt continues at [`Ending::due`].
@@ -42,9 +42,9 @@ type Name = (i32, u64);
 
 const FIRST: Duration = Duration::from_millis(1);
 const LAST: Duration = Duration::from_millis(50);
-/// So many looks take some hundred milliseconds: by then nobody is on his way from parent to parent.
+/// The number of scans, which take some hundred milliseconds: by then no member is between two parents.
 const MOST_SCANS: u32 = 8;
-/// What survives SIGKILL this long sleeps uninterruptibly or is another user's.
+/// A process that survives SIGKILL for this long sleeps uninterruptibly, or is another user's.
 const UNKILLABLE: Duration = Duration::from_secs(10);
 
 impl Ending {
@@ -63,33 +63,34 @@ impl Ending {
         }
     }
 
-    /// Another grace from now on, unless it is over.
+    /// Sets another grace from now on, unless the grace is over.
     pub fn set_grace(&mut self, grace: Duration, now: Instant) {
         self.grace_over = later(now, grace);
         self.next = self.next.min(self.grace_over).min(later(now, FIRST));
     }
 
-    /// Whether SIGKILL was needed.
+    /// Returns whether SIGKILL was needed.
     pub fn is_forced(&self) -> bool {
         self.forced.is_some()
     }
 
-    /// When there is something to do.
+    /// Returns when [`Ending::act`] is due.
     pub fn due(&self) -> Instant {
         if self.forced.is_some() { self.next } else { self.next.min(self.grace_over) }
     }
 
-    /// Somebody has ended, and may have handed children up to us.
+    /// Takes note that a member has ended, whose children may have become ours.
     pub fn member_ended(&mut self, members: &Members, now: Instant) {
         if self.forced.is_some() {
-            // Before they can go on.
+            // Before they can fork.
             kill_all(&members.children());
         } else {
             self.next = self.next.min(later(now, FIRST));
         }
     }
 
-    /// Does what is due; whether to give up. `leader`: whose group is still its own.
+    /// Does overdue work. Returns whether to give up. `leader`: the process id, while it has not been
+    /// reaped.
     pub fn act(&mut self, members: &Members, leader: Option<i32>, now: Instant) -> Effort {
         if now < self.due() {
             return Effort::Continues;
@@ -108,10 +109,10 @@ impl Ending {
         Effort::Continues
     }
 
-    /// Each once: a second SIGTERM is a request of its own to many programs. A signal to a group misses
-    /// who leaves it between the look and the signal, and a look misses who is just handed up because
-    /// its parent dies: so there are more looks. Who is started later is started by somebody who is
-    /// tidying up.
+    /// Sends SIGTERM to each member once: many programs take a second one for another request. A signal
+    /// to a group misses a process that leaves it between the scan and the signal, and a scan misses a
+    /// process that is just being handed up because its parent dies: so there are several scans. A
+    /// process that is started later is part of a member's cleanup, and is spared.
     fn send_sigterm(&mut self, members: &Members, leader: Option<i32>) {
         self.scans += 1;
         if self.scans > MOST_SCANS {
@@ -124,7 +125,7 @@ impl Ending {
         if let (Some(leader), 1) = (leader, self.scans) {
             self.group = Some(leader);
             kill(-leader, libc::SIGTERM);
-            // Who is stopped acts on it only once it goes on.
+            // A stopped process acts on SIGTERM only once it continues.
             kill(-leader, libc::SIGCONT);
         }
         for member in all.iter().filter(|member| self.group != Some(member.group)) {
@@ -136,8 +137,8 @@ impl Ending {
         }
     }
 
-    /// The leader's group and our own children at once, which is most often all there are: the others
-    /// become our children as their parents die. Who is still there then is looked for.
+    /// Sends SIGKILL to the leader's group and to the children of this process, which are usually all
+    /// members: the others become our children as their parents die. Later calls scan for all members.
     fn send_sigkill(&mut self, members: &Members, leader: Option<i32>) {
         if let Some(leader) = leader {
             kill(-leader, libc::SIGKILL);
@@ -161,7 +162,7 @@ fn name(member: &LiveMember) -> Name {
     (member.pid, member.started)
 }
 
-/// A grace without end is one.
+/// Adds a time, of at most a year, so that an unlimited grace does not overflow.
 fn later(now: Instant, time: Duration) -> Instant {
     const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
     now + time.min(YEAR)

@@ -1,4 +1,5 @@
-//! The host, as its crew knows it: what shows that it has ended, and what wakes whoever is stopped by then.
+//! The host, as the keeper and its cradles see it: how its end shows, and what continues stopped
+//! processes then.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -9,18 +10,18 @@ use forkline_protocol::{Answer, pair, send, take};
 
 use crate::signals;
 
-/// Our parent, as long as it is the host; readable once it has ended.
+/// Returns a pidfd of the parent process, which is the host. It is readable once the host has ended.
 pub fn parent_pidfd() -> Option<OwnedFd> {
-    // SAFETY: takes numbers; 0 is nobody.
+    // SAFETY: takes numbers; opening process 0 fails.
     let host = unsafe { libc::syscall(libc::SYS_pidfd_open, libc::getppid(), 0) } as i32;
-    // SAFETY: just opened, and nobody else's.
+    // SAFETY: the descriptor was just opened; nothing else owns it.
     (host >= 0).then(|| unsafe { OwnedFd::from_raw_fd(host) })
 }
 
-/// Tells the cradles of a keeper that the host is gone, whoever may still hold their channels.
+/// Tells the cradles of a keeper that the host is gone, even if other processes hold their channels open.
 ///
-/// No signal does, since anybody may send one. This has no name and no second end: only who has inherited
-/// it can say so, and a keeper that is killed has not said it.
+/// A signal would not do, since any process may send one. An eventfd has no name and no other end: only a
+/// process that has inherited it can write to it, and the death of the keeper does not write to it.
 pub struct HostGone(OwnedFd);
 
 impl HostGone {
@@ -30,32 +31,32 @@ impl HostGone {
         if event < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: just made, and nobody else's.
+        // SAFETY: the descriptor was just made; nothing else owns it.
         Ok(HostGone(unsafe { OwnedFd::from_raw_fd(event) }))
     }
 
-    /// For all of them, and those to come: nobody reads it, so it stays readable.
+    /// Tells all cradles, and those made later: the eventfd is never read, so it stays readable.
     pub fn tell(&self) {
         let one = 1_u64.to_ne_bytes();
-        // SAFETY: reads the bytes, of which it is told the length.
+        // SAFETY: reads as many bytes as it is told.
         unsafe { libc::write(self.0.as_raw_fd(), one.as_ptr().cast(), one.len()) };
     }
 
-    /// Readable once that is told.
+    /// Returns the eventfd, which is readable once `tell` was called.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
 
-/// From now on the calling process goes on, if somebody has stopped it, when its parent ends.
+/// Has SIGCONT continue the calling process, if it is stopped, when its parent ends.
 pub fn continue_at_parent_death() {
-    // SAFETY: takes numbers only. To a process that is not stopped this signal is nothing; so it does not
-    // matter that it comes with the end of a mere thread of the parent as well.
+    // SAFETY: takes numbers only. SIGCONT does nothing to a process that is not stopped, so it does not
+    // matter that the end of a thread of the parent sends it as well.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGCONT) };
 }
 
-/// From now on the calling process goes on, if somebody has stopped it, whenever there is something to
-/// read here, the end among it.
+/// Has SIGCONT continue the calling process, if it is stopped, whenever the socket is readable, end of
+/// file included.
 pub fn continue_on_input(socket: BorrowedFd) {
     // SAFETY: takes nothing.
     let own = unsafe { libc::getpid() };
@@ -63,12 +64,12 @@ pub fn continue_on_input(socket: BorrowedFd) {
     signal_by_sigcont(socket);
 }
 
-/// Has a command that is stopped go on when its cradle ends, however that ends: with the signal that asks
-/// it to end then (its parent's death is told by SIGTERM), it would stay stopped for ever, where the keeper
-/// is not there any more to see to it.
+/// Continues a stopped command when its cradle ends, in whatever way. The cradle's death sends SIGTERM to
+/// the command, which would stay stopped for ever where no keeper is left to continue it.
 ///
-/// The kernel tells of the end of the other end of a socket by a signal. A cradle has both ends of these,
-/// and tells each of the other's: whichever is closed first, in its last moments, wakes the command.
+/// The kernel signals the owner of a socket when the other end is closed. A cradle has both ends of a
+/// socket pair, each owned by the command's group: the end that is closed first, at the cradle's exit,
+/// makes the other one signal the group.
 pub struct Waker([OwnedFd; 2]);
 
 impl Waker {
@@ -79,47 +80,47 @@ impl Waker {
         Ok(Waker(ends))
     }
 
-    /// For the group of this leader, from now on.
+    /// Makes the process group of this leader the owner, from now on.
     pub fn wakes(&self, leader: i32) {
         self.0.iter().for_each(|end| set_owner(end.as_fd(), -leader));
     }
 }
 
-/// Whom the kernel tells what happens here: a process, or, below 0, a group. It remembers who that is, and
-/// does not take who gets the number later for it.
+/// Sets the process, or (if negative) the process group, that the kernel signals for this socket. The
+/// kernel refers to the process itself, not to its number, which may be reused.
 fn set_owner(socket: BorrowedFd, whom: i32) {
     // SAFETY: takes numbers only.
     unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_SETOWN, whom) };
 }
 
-/// That it tells, and by which signal.
+/// Has the kernel signal the owner of a socket, by SIGCONT.
 fn signal_by_sigcont(socket: BorrowedFd) {
     const F_SETSIG: libc::c_int = 10;
-    // SAFETY: take numbers only. No call here relies on a socket's other flags, which are cleared.
+    // SAFETY: take numbers only. The socket's other flags are cleared; no call here relies on them.
     unsafe {
         libc::fcntl(socket.as_raw_fd(), F_SETSIG, libc::SIGCONT);
         libc::fcntl(socket.as_raw_fd(), libc::F_SETFL, libc::O_ASYNC);
     }
 }
 
-/// What ties a cradle to its host, and its command to it.
+/// The connections of a cradle to its host, and of a command to its cradle.
 #[derive(Clone, Copy)]
 pub struct Ties<'cradle> {
-    /// The way to the host.
+    /// The channel to the host.
     pub channel: BorrowedFd<'cradle>,
-    /// Readable once the host is gone. None: the host may leave it behind.
+    /// Readable once the host is gone. None: the host may leave the cradle behind.
     pub host_gone: Option<BorrowedFd<'cradle>>,
-    /// None: there are no descriptors left.
+    /// None: the limit of descriptors has been reached.
     pub waker: Option<&'cradle Waker>,
 }
 
-/// The kernel may be short of memory for so long: these times a hundredth of a second.
+/// How often to try again while the kernel is short of memory, a hundredth of a second each time.
 const TRIES: u32 = 100;
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// Tells the host, in a cradle. A host that is gone need not be told anything; but one that waits for an
-/// answer must not wait for ever: a cradle that can't give it ends, and its keeper sees to what it has left
-/// and says so.
+/// Sends an answer to the host, in a cradle. A host that is gone needs no answer. A host that is alive
+/// must not wait for ever: if the answer can't be sent, this cradle ends, and its keeper ends the
+/// command's members and tells the host.
 pub fn tell(ties: Ties, answer: &Answer) {
     let message = answer.encode();
     for _ in 0..TRIES {
@@ -129,11 +130,11 @@ pub fn tell(ties: Ties, answer: &Answer) {
             Err(_) => break,
         }
     }
-    // SAFETY: ends this process, which has nothing to write or to tidy.
+    // SAFETY: ends this process, which has nothing to write or to clean up.
     unsafe { libc::_exit(1) }
 }
 
-/// Waits for a host that is stopped, or has much to read.
+/// Sends a message. Waits while the host is stopped, or has much to read.
 fn deliver(ties: Ties, message: &[u8]) -> Result<(), i32> {
     let host_gone = ties.host_gone.map(|host_gone| (host_gone, libc::POLLIN));
     let mut gone = 0;
@@ -149,9 +150,9 @@ fn deliver(ties: Ties, message: &[u8]) -> Result<(), i32> {
     }
 }
 
-/// No cradle can be made: whoever waits for this one is told so.
+/// Tells the host, in the keeper, that the cradle for this channel can't be made.
 pub fn refuse(channel: &OwnedFd, errno: i32) {
-    // Else the host would take it for a request that nobody has seen.
+    // Reads the request: otherwise the host would take it for one that no cradle has read.
     let _ = take(channel.as_fd(), &mut [0; 16]);
     let answer = Answer::Failed { step: Step::Clone, errno }.encode();
     let _ = send(channel.as_fd(), [&answer, b""], &[]);
@@ -165,11 +166,11 @@ mod tests {
 
     use super::*;
 
-    /// Whether somebody would be told, for as long as nobody reads it.
+    /// Returns whether the host's end has been told.
     fn is_told(host_gone: &HostGone) -> bool {
         let fd = host_gone.descriptor().as_raw_fd();
         let mut watched = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        // SAFETY: one of them, which outlives the call; it does not wait.
+        // SAFETY: one structure, which outlives the call; does not wait.
         (unsafe { libc::poll(&mut watched, 1, 0) }) == 1
     }
 
@@ -185,11 +186,11 @@ mod tests {
         Command::new("sleep").arg("60").process_group(group).spawn().unwrap()
     }
 
-    /// Waits until the child has stopped, or has gone on; whether it has.
+    /// Waits until the child has stopped, or has continued. Returns whether it has.
     fn has(child: &Child, change: libc::c_int) -> bool {
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(20) {
-            // SAFETY: takes numbers, and may put nothing anywhere; the child has not been reaped.
+            // SAFETY: takes numbers and a null pointer; the child has not been reaped.
             let changed = unsafe {
                 libc::waitpid(child.id() as i32, std::ptr::null_mut(), change | libc::WNOHANG)
             };

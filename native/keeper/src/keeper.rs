@@ -1,4 +1,4 @@
-//! The keeper of a host: makes cradles, and ends with the host, after its commands.
+//! The keeper of a host: makes cradles, and ends after the host and its commands.
 
 mod adopted;
 
@@ -23,25 +23,25 @@ use crate::wait::{self, ChildChange, EndedChild, Family, Remaining};
 use adopted::{Adopted, Adoption};
 
 struct HostKeeper {
-    /// And the numbers by which the host knows them.
+    /// The process ids of the cradles, and the host's numbers for them.
     cradles: HashMap<i32, i32>,
-    /// Those of them that the host may leave behind.
+    /// The cradles that the host may leave behind.
     kept: HashSet<i32>,
     /// None: the host is gone.
     lifeline: Option<OwnedFd>,
-    /// Readable once the host has ended: a fork of it may hold the lifeline open.
+    /// Readable once the host has ended; a fork of the host may hold the lifeline open.
     host: Option<OwnedFd>,
-    /// How cradles hear of that.
+    /// Tells cradles that the host is gone.
     host_gone: HostGone,
-    /// The host has another keeper.
+    /// Whether the host has another keeper.
     retired: bool,
     null: OwnedFd,
     stack: Stack,
-    /// How it was when it was started.
+    /// The condition in which the keeper was started.
     initial: Condition,
-    /// What cradles that were killed have left to us.
+    /// Members that killed cradles have left to this process.
     adopted: Option<Adopted>,
-    /// The sandbox that it is in.
+    /// The sandbox around this process.
     standing: Option<Standing>,
 }
 
@@ -65,7 +65,7 @@ pub fn keep(version: &str) -> ExitCode {
     keep_for(lifeline, host::parent_pidfd(), None)
 }
 
-/// The same for a host whose end shows in one of these; `standing`: in a sandbox.
+/// Does the work for a host whose end shows on one of these. `standing`: the sandbox around this process.
 pub fn keep_for(lifeline: OwnedFd, host: Option<OwnedFd>, standing: Option<Standing>) -> ExitCode {
     standing.iter().for_each(|standing| standing.hand_out_terminals(lifeline.as_fd()));
     let mut keeper = match HostKeeper::new(&lifeline, host) {
@@ -76,18 +76,18 @@ pub fn keep_for(lifeline: OwnedFd, host: Option<OwnedFd>, standing: Option<Stand
             return ExitCode::FAILURE;
         }
     };
-    // The keeper's own descriptor of it is another one.
+    // The keeper has a duplicate of this descriptor.
     drop(lifeline);
     keeper.standing = standing;
     keeper.say(News::Hello(VERSION));
-    // SAFETY: takes numbers only. 1 is the null device: what is said from here on nobody reads.
+    // SAFETY: takes numbers only. 1 is the null device: from here on nothing reads stderr.
     unsafe { libc::dup2(1, 2) };
     while keeper.turn().is_continue() {}
     ExitCode::SUCCESS
 }
 
 impl HostKeeper {
-    /// Else the errno, and the call that was denied.
+    /// Makes a keeper. The error is the errno, and the call that was denied.
     fn new(lifeline: &OwnedFd, host: Option<OwnedFd>) -> Result<Self, (i32, &'static str)> {
         signals::prepare();
         host::continue_at_parent_death();
@@ -103,7 +103,7 @@ impl HostKeeper {
         Ok(HostKeeper {
             cradles: HashMap::new(),
             kept: HashSet::new(),
-            // Away from the numbers that commands have, and closed when one is executed.
+            // A duplicate away from the standard descriptors, and close-on-exec.
             lifeline: Some(lifeline.try_clone().map_err(failed("fcntl"))?),
             host,
             host_gone: HostGone::new().map_err(failed("eventfd"))?,
@@ -169,7 +169,7 @@ impl HostKeeper {
                     None => {}
                 },
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                // It has gone without reading what we had to say; the end of file follows.
+                // The host is gone without having read all messages; end of file follows.
                 Err(_) => {}
             }
         }
@@ -192,7 +192,7 @@ impl HostKeeper {
             match wait::reap_or_stopped() {
                 Family::Change(ChildChange::Ended(ended)) => self.ended(&ended),
                 Family::Change(ChildChange::Stopped(pid)) if self.cradles.contains_key(&pid) => {
-                    // It is to look after its command, whoever meant it to stop.
+                    // The cradle looks after its command, so it must not stay stopped.
                     kill(pid, libc::SIGCONT);
                 }
                 Family::Change(ChildChange::Stopped(_)) => {}
@@ -222,7 +222,7 @@ impl HostKeeper {
         if matches!(ended.status, Status::Exited(0)) {
             return;
         }
-        // It was killed, and what it looked after is ours.
+        // The cradle was killed, and its command's members are now children of this process.
         self.adopted.get_or_insert_with(|| Adopted::new(now)).cradles.push(number);
     }
 
@@ -244,13 +244,13 @@ impl HostKeeper {
                 None
             }
             0 => {
-                // Their ends are to be the keeper's.
+                // The keeper alone keeps these open.
                 (self.lifeline, self.host) = (None, None);
                 let standing = self.standing.take();
                 if let Some(standing) = standing.filter(|_| is_kept) {
                     standing.introduce(channel.as_fd(), line);
                 }
-                // What the keeper may do, its child may.
+                // Can't fail: the keeper has done the same.
                 let _ = wait::adopt_orphans();
                 proc::set_own_name(c"forkline-cradle");
                 wait::forget_reaped();
@@ -260,7 +260,7 @@ impl HostKeeper {
                 let host_gone = (!is_kept).then(|| self.host_gone.descriptor());
                 let initial = self.initial.clone();
                 CradleProcess { channel, host_gone, null, stack: &mut self.stack, initial }.serve();
-                // SAFETY: ends this process, which has nothing to write or to tidy.
+                // SAFETY: ends this process, which has nothing to write or to clean up.
                 unsafe { libc::_exit(0) }
             }
             pid => {

@@ -1,12 +1,12 @@
-//! The keeper, a process that outlives a forkline host. Started by the engine, never by hand.
+//! The keeper: a process that outlives a forkline host. The engine starts it; users do not.
 //!
-//! `forkline-keeper keep VERSION`, with its lifeline as stdin, runs a host's commands.
+//! `forkline-keeper keep VERSION` runs a host's commands. The lifeline is stdin.
 //!
-//! `forkline-keeper sandbox VERSION` does so in the sandbox that descriptor 3 tells of.
+//! `forkline-keeper sandbox VERSION` does so in the sandbox that descriptor 3 describes.
 //!
-//! `forkline-keeper detach VERSION`, with the order as descriptor 3 and the way to tell the host
-//! whether it runs as stdout, keeps a command that outlives it. One in a sandbox is run by a cradle of
-//! that, the way to which is stdin.
+//! `forkline-keeper detach VERSION` keeps a command that outlives its host. The order is descriptor 3,
+//! and the report to the host goes to stdout. A command in a sandbox is run by a cradle of that sandbox;
+//! the channel to it is stdin.
 
 mod command;
 mod cradle;
@@ -32,7 +32,7 @@ use std::process::ExitCode;
 
 use forkline_protocol::{VERSION, role};
 
-/// Does what a program is started for with these arguments, its name first. None: that is no role of a
+/// Runs the role that these arguments name, the program's name first. None: they name no role of a
 /// keeper.
 pub fn keep(arguments: &[String]) -> Option<ExitCode> {
     match arguments {

@@ -1,4 +1,4 @@
-//! What is written under the output of a detached command once it has ended.
+//! The completion line below the output of a detached command that has ended.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -6,23 +6,24 @@ use std::time::Duration;
 
 use forkline_protocol::Status;
 
-/// How it ended.
+/// How the command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completion {
-    /// By itself, or somebody killed it.
+    /// By itself, or killed by another process.
     Itself(Status),
-    /// Its time, which was this, was up.
+    /// Its time limit, which was this long, was over.
     TimedOut(Duration),
 }
 
-/// The line, with the blank line that sets it off from the output, and one on the output before it.
+/// Returns the line, after a blank line that separates it from the output. `output`: a line about the
+/// output, to come before it.
 pub fn completion_line(end: Completion, output: Option<&str>) -> String {
     let what = match end {
         Completion::Itself(Status::Exited(0)) => "completed".to_owned(),
         Completion::Itself(Status::Exited(code)) => format!("failed: exit status: {code}"),
         Completion::Itself(Status::Signaled(signal)) => match real_time_name(signal) {
             Some(name) => format!("failed: signal: {signal} ({name})"),
-            // The standard library's words: `signal: 9 (SIGKILL)`.
+            // In the words of the standard library: `signal: 9 (SIGKILL)`.
             None => format!("failed: {}", ExitStatus::from_raw(signal)),
         },
         Completion::Itself(Status::Unknown) => "error: its exit status is not known".to_owned(),
@@ -32,7 +33,8 @@ pub fn completion_line(end: Completion, output: Option<&str>) -> String {
     format!("\n\n{output}[background process {what}]\n")
 }
 
-/// The name of a real-time signal as bash says it, and the host: counted from both ends, to the middle.
+/// Returns the name of a real-time signal, as bash and the host call it: counted from both ends to the
+/// middle.
 fn real_time_name(signal: i32) -> Option<String> {
     match signal {
         34 => Some("SIGRTMIN".to_owned()),
@@ -43,7 +45,7 @@ fn real_time_name(signal: i32) -> Option<String> {
     }
 }
 
-/// Whole hours as `24h`, all else in seconds: `90s`, `0.5s`.
+/// Formats whole hours as `24h`, any other time in seconds: `90s`, `0.5s`.
 fn in_hours_or_seconds(time: Duration) -> String {
     const HOUR: u128 = 3_600_000;
     let milliseconds = time.as_millis();

@@ -1,4 +1,4 @@
-//! Who is left, told by name: once those who are just becoming another program have become it.
+//! Names the members that are left, once those that are just executing another program have done so.
 
 use std::time::{Duration, Instant};
 
@@ -8,11 +8,11 @@ use forkline_protocol::Member;
 use crate::members::{LiveMember, Members};
 use crate::{outside, proc};
 
-/// A question for who is left that has not been answered yet.
+/// A question for the members that are left, not answered yet.
 #[derive(Debug)]
 pub struct Looking {
     since: Instant,
-    /// What was seen last, and since when it has been so.
+    /// The last scan.
     seen: Vec<Seen>,
     same_since: Instant,
     next: Instant,
@@ -29,9 +29,9 @@ struct Seen {
 
 const FIRST: Duration = Duration::from_millis(1);
 const LAST: Duration = Duration::from_millis(16);
-/// One that has been the same for this long although it is at work will stay so.
+/// A busy member whose name has been the same for this long is not waited for.
 const SAME: Duration = Duration::from_millis(100);
-/// Not to be waited for any longer.
+/// The longest time to wait for an answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 const LONGEST_NAME: usize = 200;
 
@@ -40,18 +40,19 @@ impl Looking {
         Looking { since: now, seen: Vec::new(), same_since: now, next: now, interval: FIRST }
     }
 
-    /// Somebody has ended: what has been seen is no longer so.
+    /// Takes note that a member has ended: the last scan is outdated.
     pub fn member_ended(&mut self, now: Instant) {
         self.next = self.next.min(now + FIRST);
     }
 
-    /// When to look.
+    /// Returns when to look.
     pub fn due(&self) -> Instant {
         self.next
     }
 
-    /// Looks, when it is due; None: not yet. `launch_lines`: arguments with which nothing has been run
-    /// but our shells. An empty answer proves nothing.
+    /// Scans for members. None: to be repeated when due. `launch_lines`: arguments of the launched
+    /// shells, whose forks have no name of their own. An empty answer does not prove that no member is
+    /// left.
     pub fn look(
         &mut self,
         members: &Members,
@@ -75,7 +76,7 @@ impl Looking {
     }
 }
 
-/// The arguments of each, as `/proc` tells them.
+/// Returns the arguments of each image, in the format of `/proc`.
 pub fn launch_lines(images: &[Image]) -> Vec<Vec<u8>> {
     let line = |image: &Image| {
         image.argv.iter().map(|argument| argument.as_bytes_with_nul()).collect::<Vec<_>>().concat()
@@ -83,7 +84,7 @@ pub fn launch_lines(images: &[Image]) -> Vec<Vec<u8>> {
     images.iter().map(line).collect()
 }
 
-/// Who is left now, without waiting.
+/// Returns the members that are left now, without waiting.
 pub fn tell_at_once(members: &Members, launch_lines: &[Vec<u8>]) -> Vec<Member> {
     let (all, seen) = see_all(members);
     all.iter().zip(&seen).map(|both| tell(both, launch_lines)).collect()
@@ -107,7 +108,7 @@ fn tell((member, seen): (&LiveMember, &Seen), launch_lines: &[Vec<u8>]) -> Membe
     Member { pid, group, command }
 }
 
-/// Its arguments separated by blanks, or its name in brackets, as `ps` shows it.
+/// Returns the arguments separated by blanks, or the name in brackets, as `ps` shows it.
 fn named(member: &LiveMember, seen: &Seen) -> Option<Vec<u8>> {
     if member.started == 0 {
         return None;

@@ -1,40 +1,41 @@
-//! Who belongs to a command: the children of this process, and their descendants.
+//! The members of a command: the children of this process, and their descendants.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use crate::{proc, wait};
 
-/// One of them.
+/// A member that lives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveMember {
     pub pid: i32,
     /// 0: not known.
     pub group: i32,
-    /// In clock ticks since boot; 0: it is not shown, and known by its number alone. That is one of our
-    /// own children's, which is no other's until we reap it.
+    /// The start time in clock ticks since boot. 0: the process is not shown, and known by its number
+    /// alone; then it is a child of this process, whose number is not reused before it is reaped.
     pub started: u64,
     /// Whether it is a child of this process.
     pub own: bool,
-    /// Whether it has something to do just now, such as becoming another program.
+    /// Whether it is running at the moment, for example executing another program.
     pub busy: bool,
     /// Whether it has children of its own.
     pub has_children: bool,
 }
 
-/// How to find children; what a kernel or a container does not show is found another way.
+/// A way to find members. Processes that a kernel or a container hides are found in other ways than
+/// through `/proc`.
 #[derive(Debug)]
 pub struct Members {
-    /// Whether `/proc` shows them at all; not known until somebody asks.
+    /// Whether `/proc` shows them at all; found out at the first use.
     shown: OnceCell<bool>,
-    /// No child of ours has a smaller number, unless the numbers have begun anew.
+    /// The smallest process id of a child, unless numbers have wrapped around.
     first: i32,
-    /// Children that do not count.
+    /// Children that are not members.
     apart: HashSet<i32>,
 }
 
 impl Members {
-    /// `first`: the oldest child.
+    /// `first`: the process id of the oldest child.
     pub fn new(first: i32) -> Self {
         Members { shown: OnceCell::new(), first, apart: HashSet::new() }
     }
@@ -43,12 +44,12 @@ impl Members {
         *self.shown.get_or_init(proc::shows_own_pids)
     }
 
-    /// These children, and what descends from them, are others'.
+    /// Excludes these children and their descendants.
     pub fn set_apart(&mut self, pids: impl Iterator<Item = i32>) {
         self.apart = pids.collect();
     }
 
-    /// The children of this process that have not been reaped.
+    /// Returns the children of this process that have not been reaped.
     pub fn children(&self) -> Vec<i32> {
         let own = std::process::id() as i32;
         let listed = || if self.are_shown() { proc::children(own, 1) } else { None };
@@ -56,7 +57,7 @@ impl Members {
             let all = if self.are_shown() { proc::all() } else { None };
             all.map(|all| all.iter().filter(|stat| stat.parent == own).map(|s| s.pid).collect())
         };
-        // What is hidden from us is not in the list of all, so that is no way to find who is left.
+        // The list of all processes lacks the hidden ones, so it can't prove that no child is left.
         let complete = |found: &Vec<i32>| !found.is_empty() || wait::has_no_child();
         let found = listed().or_else(shown).filter(complete);
         let mut found = found.unwrap_or_else(|| self.by_trial());
@@ -64,7 +65,7 @@ impl Members {
         found
     }
 
-    /// Asks of each number whether it is that of a child: a third of a microsecond each.
+    /// Tries each number whether it is a child's, which takes a third of a microsecond each.
     fn by_trial(&self) -> Vec<i32> {
         let most = proc::pid_limit();
         // SAFETY: there is one thread, and the child does nothing but end.
@@ -73,7 +74,7 @@ impl Members {
             0 => unsafe { libc::_exit(0) },
             -1 => most,
             newest => {
-                // SAFETY: nobody wants to know how it ended.
+                // SAFETY: takes numbers; the status is not asked for.
                 unsafe { libc::waitpid(newest, std::ptr::null_mut(), libc::__WALL) };
                 newest
             }
@@ -87,11 +88,12 @@ impl Members {
         if !found.is_empty() || wait::has_no_child() {
             return found;
         }
-        // Numbers have begun anew since the first one, and come past it again: any may be that of a child.
+        // Numbers have wrapped around since the first child, and passed it again: any number may be a
+        // child's.
         (2..most).filter(|pid| wait::is_own(*pid)).collect()
     }
 
-    /// All that live.
+    /// Returns all members that live.
     pub fn all(&self) -> Vec<LiveMember> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
@@ -104,7 +106,7 @@ impl Members {
             }
             let stat = if self.are_shown() { proc::stat(pid) } else { None };
             let Some(stat) = stat else {
-                // A child of ours whom others may not see; anybody else may be gone.
+                // A child of ours that is hidden from us; any other process may be gone.
                 if parent.is_none() && wait::is_own(pid) {
                     found.push(unseen(pid));
                 }
@@ -136,13 +138,14 @@ fn unseen(pid: i32) -> LiveMember {
     LiveMember { pid, group, started: 0, own: true, busy: false, has_children: false }
 }
 
-/// `table`: children by parent, made when this kernel does not list those of a process.
+/// Returns the children of a process. `table`: children by parent, filled where this kernel does not list
+/// the children of a process.
 fn children_of(stat: &proc::Stat, table: &mut Option<HashMap<i32, Vec<i32>>>) -> Vec<i32> {
     if table.is_none() {
         if let Some(children) = proc::children(stat.pid, stat.threads) {
             return children;
         }
-        // It is gone, or they are not listed at all.
+        // The process is gone, or this kernel lists no children at all.
         if proc::children(std::process::id() as i32, 1).is_some() {
             return Vec::new();
         }
@@ -158,7 +161,7 @@ fn children_of(stat: &proc::Stat, table: &mut Option<HashMap<i32, Vec<i32>>>) ->
 }
 
 impl LiveMember {
-    /// Signals it, and never somebody who has its number after it.
+    /// Signals the member, and never another process with a reused number.
     pub fn signal(&self, signal: i32) {
         if self.own && wait::is_own(self.pid) {
             kill(self.pid, signal);
@@ -172,32 +175,32 @@ impl LiveMember {
         // SAFETY: takes numbers only.
         let pidfd = unsafe { libc::syscall(libc::SYS_pidfd_open, self.pid, 0) } as i32;
         if pidfd < 0 {
-            // A filter that refuses the call is no reason to let it live; the window for reuse is
-            // microseconds.
+            // A filter that refuses pidfd_open is no reason to spare the process; its number could be
+            // reused within microseconds only.
             if is_same() {
                 kill(self.pid, signal);
             }
             return;
         }
-        // The descriptor pins the number, so what is true after opening it stays true.
+        // The pidfd refers to one process, so what is true after opening it stays true.
         if is_same() {
             let nothing = std::ptr::null::<libc::siginfo_t>();
-            // SAFETY: takes numbers, and no details of the signal.
+            // SAFETY: takes numbers and a null pointer.
             let sent =
                 unsafe { libc::syscall(libc::SYS_pidfd_send_signal, pidfd, signal, nothing, 0) };
             if sent != 0 {
-                // It may not be ours to signal, or the call is refused: the old call tells which.
+                // The call may be refused, or the process be another user's: the older call decides.
                 kill(self.pid, signal);
             }
         }
-        // SAFETY: opened above, and nobody else's.
+        // SAFETY: opened above; nothing else owns it.
         unsafe { libc::close(pidfd) };
     }
 }
 
-/// Whether it was sent; somebody who is gone is no error.
+/// Sends a signal. Returns whether it was sent; a process that is gone counts as signalled.
 pub fn kill(pid: i32, signal: i32) -> bool {
-    // What `kill` takes for somebody else, or for everybody.
+    // Numbers that `kill` takes for this process, another one, or all.
     if (-1..=1).contains(&pid) {
         return false;
     }
@@ -219,7 +222,7 @@ mod tests {
         let pid = child.id() as i32;
         let members = Members::new(pid + 1);
         let until = Instant::now() + Duration::from_secs(20);
-        // While the child of another test is found there is no reason to look any further.
+        // A child of another test that runs at the same time makes `by_trial` return early.
         let mut is_found = false;
         while !is_found && Instant::now() < until {
             is_found = members.by_trial().contains(&pid);

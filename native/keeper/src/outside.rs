@@ -1,6 +1,6 @@
-//! The numbers by which the host knows processes, for a keeper in a PID namespace of its own.
+//! Process ids as the host knows them, for a keeper in a PID namespace of its own.
 //!
-//! They are read in the host's own `/proc`, which was opened outside.
+//! They are read in the host's `/proc`, which was opened outside.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,29 +11,29 @@ use crate::proc::{LONGEST_DESCENT, group_in, parent_in};
 
 static PROC: OnceLock<OwnedFd> = OnceLock::new();
 
-/// Before the namespace is entered.
+/// Opens the host's `/proc`, before the namespace is entered.
 pub fn open_proc() {
     // SAFETY: a path that ends with NUL.
     let proc = unsafe {
         libc::open(c"/proc".as_ptr(), libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC)
     };
     if proc >= 0 {
-        // SAFETY: just opened, and nobody else's.
+        // SAFETY: the descriptor was just opened; nothing else owns it.
         let _ = PROC.set(unsafe { OwnedFd::from_raw_fd(proc) });
     }
 }
 
-/// The host's `/proc`, if it is another one than ours.
+/// Returns the host's `/proc`, if it is another one than this process's own.
 pub fn proc() -> Option<BorrowedFd<'static>> {
     PROC.get().map(AsFd::as_fd)
 }
 
-/// The calling process's.
+/// Returns the calling process's id.
 pub fn own_pid() -> i32 {
     let own = std::process::id() as i32;
     let Some(proc) = proc() else { return own };
     let mut link = [0; 16];
-    // SAFETY: fills the buffer, of which it is told the length.
+    // SAFETY: fills at most as many bytes as it is told.
     let length = unsafe {
         libc::readlinkat(proc.as_raw_fd(), c"self".as_ptr(), link.as_mut_ptr().cast(), link.len())
     };
@@ -41,7 +41,7 @@ pub fn own_pid() -> i32 {
     link.and_then(|link| std::str::from_utf8(link).ok()?.parse().ok()).unwrap_or(own)
 }
 
-/// Those of a process and of its group; our own ones where the host's can't be told.
+/// Returns the ids of a process and its group; the ids in this namespace if the host's are not known.
 pub fn pid_and_group(pid: i32, group: i32) -> (i32, i32) {
     let Some(proc) = proc() else { return (pid, group) };
     let Some(outside) = number(proc, pid) else { return (pid, group) };
@@ -49,26 +49,26 @@ pub fn pid_and_group(pid: i32, group: i32) -> (i32, i32) {
     (outside, stat.and_then(|stat| group_in(&stat)).unwrap_or(group))
 }
 
-/// Of the children of `parent` the one that a process descends from, or is; all by their numbers there.
+/// Returns the child of `parent` that a process descends from, or is. All ids are the host's.
 pub fn child_above(pid: i32, parent: i32) -> Option<i32> {
     let proc = proc()?;
     let parent_of = |pid: &i32| {
         let stat = read(proc, &format!("{pid}/stat"))?;
         parent_in(&stat).filter(|above| *above > 0)
     };
-    // A chain without an end would be of processes that come and go meanwhile.
+    // Limits a chain of processes that come and go meanwhile.
     let mut above = std::iter::successors(Some(pid), parent_of).take(LONGEST_DESCENT);
     above.find(|pid| parent_of(pid) == Some(parent))
 }
 
-/// As the host's `/proc` shows it of a descriptor of it.
+/// Returns the host's id of a process: the host's `/proc` shows it for a pidfd.
 fn number(proc: BorrowedFd, pid: i32) -> Option<i32> {
     // SAFETY: takes numbers only.
     let pidfd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as i32;
     if pidfd < 0 {
         return None;
     }
-    // SAFETY: just opened, and nobody else's.
+    // SAFETY: the descriptor was just opened; nothing else owns it.
     let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
     let info = read(proc, &format!("self/fdinfo/{}", pidfd.as_raw_fd()))?;
     let line = info.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Pid:"))?;
@@ -83,7 +83,7 @@ fn read(proc: BorrowedFd, path: &str) -> Option<Vec<u8>> {
     if file < 0 {
         return None;
     }
-    // SAFETY: just opened, and nobody else's.
+    // SAFETY: the descriptor was just opened; nothing else owns it.
     let mut file = unsafe { File::from_raw_fd(file) };
     let mut text = Vec::new();
     let read: io::Result<usize> = file.read_to_end(&mut text);

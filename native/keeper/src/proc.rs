@@ -1,4 +1,4 @@
-//! Processes as `/proc` shows them, for names and for whom to signal; what is proven is proven without.
+//! Processes as `/proc` shows them, for names and for signalling; nothing is proven by it.
 
 use std::ffi::CStr;
 use std::fs::{self, File};
@@ -6,7 +6,7 @@ use std::io::Read;
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
-/// A process at one moment. `(pid, started)` names it for ever; the pid alone may be reused.
+/// A process at one moment. `(pid, started)` identifies it for ever; the pid alone may be reused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stat {
     pub pid: i32,
@@ -14,27 +14,27 @@ pub struct Stat {
     pub group: i32,
     /// `R`, `S`, `Z`, ...
     pub state: u8,
-    /// Whether it has nothing left to do but to end; its arguments are gone already.
+    /// Whether the process is exiting; its arguments are gone already.
     pub exiting: bool,
     pub threads: u32,
-    /// When it was started, in clock ticks since boot.
+    /// The start time, in clock ticks since boot.
     pub started: u64,
 }
 
-/// Descents are shorter than this, or somebody makes one meanwhile.
+/// The longest chain of parents; one that seems longer is changing meanwhile.
 pub const LONGEST_DESCENT: usize = 1000;
 
-/// The kernel's flag for it, in the ninth field.
+/// The kernel's flag for an exiting process, in the ninth field.
 const PF_EXITING: u64 = 0x4;
 
 impl Stat {
-    /// Whether it still runs.
+    /// Returns whether the process still runs.
     pub fn is_alive(&self) -> bool {
         !matches!(self.state, b'Z' | b'X' | b'x') && !self.exiting
     }
 }
 
-/// The time, as [`Stat::started`] tells it.
+/// Returns the time in the unit of [`Stat::started`].
 pub fn ticks() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: fills the structure; the other takes a number.
@@ -45,40 +45,41 @@ pub fn ticks() -> u64 {
     time.tv_sec as u64 * a_second + time.tv_nsec as u64 * a_second / 1_000_000_000
 }
 
-/// Whether `/proc` shows the processes by the numbers that we know them by: it may be empty, or that of
-/// another PID namespace.
+/// Returns whether `/proc` shows processes by the ids of this PID namespace: it may be empty, or another
+/// namespace's.
 pub fn shows_own_pids() -> bool {
     fs::read_link("/proc/self").is_ok_and(|own| own.as_os_str() == &*std::process::id().to_string())
 }
 
-/// No process has this number, nor one above it. To be asked first while files can be opened.
+/// Returns a number above all process ids. First called while files can be opened.
 pub fn pid_limit() -> i32 {
     static BEYOND: OnceLock<i32> = OnceLock::new();
-    // What no kernel gives more of.
+    // The most that any kernel allows.
     const MOST: i32 = 4 * 1024 * 1024;
     let told = || fs::read_to_string("/proc/sys/kernel/pid_max").ok()?.trim().parse().ok();
     *BEYOND.get_or_init(|| told().unwrap_or(MOST))
 }
 
-/// One process; None when it is gone or not shown.
+/// Returns a process. None: it is gone or not shown.
 pub fn stat(pid: i32) -> Option<Stat> {
-    // The kernel hands out the whole line at once; it is some 300 bytes long.
+    // The kernel returns the whole line at once, which is some 300 bytes long.
     let mut line = [0; 2048];
     let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
     parse_stat(pid, line.get(..length)?)
 }
 
-/// The parent in such a line.
+/// Returns the parent in a line of `/proc/PID/stat`.
 pub fn parent_in(line: &[u8]) -> Option<i32> {
     parse_stat(0, line).map(|stat| stat.parent)
 }
 
-/// The group in such a line.
+/// Returns the process group in a line of `/proc/PID/stat`.
 pub fn group_in(line: &[u8]) -> Option<i32> {
     parse_stat(0, line).map(|stat| stat.group)
 }
 
-/// The second field is the name in parentheses, and may itself contain blanks and parentheses.
+/// Parses a line of `/proc/PID/stat`. The second field is the name in parentheses, which may itself
+/// contain blanks and parentheses.
 fn parse_stat(pid: i32, line: &[u8]) -> Option<Stat> {
     let name_end = line.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(line.get(name_end + 1..)?).ok()?;
@@ -94,7 +95,7 @@ fn parse_stat(pid: i32, line: &[u8]) -> Option<Stat> {
     Some(Stat { pid, parent, group, state, exiting, threads, started })
 }
 
-/// The children of a process with so many threads; None when this kernel does not list them.
+/// Returns the children of a process with this many threads. None: this kernel does not list them.
 pub fn children(pid: i32, threads: u32) -> Option<Vec<i32>> {
     if threads <= 1 {
         return children_of_thread(pid, pid);
@@ -112,40 +113,40 @@ fn children_of_thread(pid: i32, thread: i32) -> Option<Vec<i32>> {
     Some(list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())
 }
 
-/// Every process that is shown.
+/// Returns all processes that are shown.
 pub fn all() -> Option<Vec<Stat>> {
     let entries = fs::read_dir("/proc").ok()?.flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     Some(pids.filter_map(stat).collect())
 }
 
-/// Its arguments, each ended by NUL; empty when it has none left, or they are not shown.
+/// Returns the arguments, each ended by NUL; empty when there are none, or they are not shown.
 pub fn arguments(pid: i32) -> Vec<u8> {
     fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()
 }
 
-/// Its name, at most 15 characters.
+/// Returns the name, at most 15 characters.
 pub fn name(pid: i32) -> Option<Vec<u8>> {
     let mut name = fs::read(format!("/proc/{pid}/comm")).ok()?;
     name.pop_if(|last| *last == b'\n');
     Some(name)
 }
 
-/// That of this process, which is its command's too if it follows that. One that was removed has
-/// ` (deleted)` after its name. Empty: it can't be told.
+/// Returns the directory of this process, which is the command's too if both share it. A removed one has
+/// ` (deleted)` after its name. Empty: not known.
 pub fn own_directory() -> Vec<u8> {
     use std::os::unix::ffi::OsStringExt;
     let path = std::fs::read_link("/proc/self/cwd").or_else(|_| std::env::current_dir());
     path.map(|path| path.into_os_string().into_vec()).unwrap_or_default()
 }
 
-/// Gives the calling process the name by which people find it.
+/// Sets the name of the calling process that `ps` shows.
 pub fn set_own_name(name: &CStr) {
     // SAFETY: takes numbers, and a name that ends with NUL.
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
 }
 
-/// In nanoseconds: the clock that the host has too.
+/// Returns the time of the monotonic clock, which the host shares, in nanoseconds.
 pub fn monotonic() -> u64 {
     let mut time = MaybeUninit::<libc::timespec>::zeroed();
     // SAFETY: fills the structure, which is valid as zeros too.

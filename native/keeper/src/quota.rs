@@ -1,35 +1,35 @@
-//! The most that a command's output may take of the disk.
+//! The limit on a command's output on the disk.
 //!
-//! The command writes to the file itself, so that it needs nobody in order to go on; what is over the
-//! limit is cut off again and again.
+//! The command writes to the file itself, so that it does not depend on another process; bytes above the
+//! limit are cut off repeatedly.
 
 use std::fs::File;
 use std::time::Duration;
 
-/// From one look to the next at a file that grows, if the limit is near.
+/// The time between two checks of a growing file that is close to its limit.
 const SHORTEST: Duration = Duration::from_millis(100);
-/// At any other.
+/// The time between two checks of any other file.
 const LONGEST: Duration = Duration::from_secs(1);
-/// What a fast disk takes in a second.
+/// Bytes that a fast disk can take in a second.
 const RATE: u64 = 1 << 30;
 
-/// A limit on a file, and what it has cost.
+/// A limit on a file, and the bytes that it has cost.
 pub struct Quota {
     limit: u64,
-    /// The size at the last look; None: there was none.
+    /// The size at the last check; None: there was none.
     seen: Option<u64>,
     cut: u64,
-    /// What could not be written.
+    /// Bytes that could not be written.
     lost: u64,
 }
 
 impl Quota {
-    /// In bytes.
+    /// Makes a limit in bytes.
     pub fn new(limit: u64) -> Quota {
         Quota { limit, seen: None, cut: 0, lost: 0 }
     }
 
-    /// Cuts off what is over the limit; returns when to look again.
+    /// Cuts off bytes above the limit. Returns the time until the next check.
     pub fn hold(&mut self, file: &File) -> Duration {
         let Ok(size) = file.metadata().map(|metadata| metadata.len()) else { return LONGEST };
         let may_grow = self.seen.is_none_or(|seen| size > seen);
@@ -41,29 +41,29 @@ impl Quota {
         if may_grow { time_to_fill(self.limit.saturating_sub(size)) } else { LONGEST }
     }
 
-    /// So many bytes could not be written, since the disk is full for instance.
+    /// Adds bytes that could not be written, for example because the disk is full.
     pub fn lose(&mut self, bytes: u64) {
         self.lost += bytes;
     }
 
-    /// Bytes that were cut off or could not be written, at least.
+    /// Returns how many bytes were cut off or could not be written, at least.
     pub fn cut(&self) -> u64 {
         self.cut + self.lost
     }
 
-    /// So many more bytes, which are not the command's, may stay.
+    /// Raises the limit for bytes that are not the command's.
     pub fn allow(&mut self, bytes: u64) {
         self.limit = self.limit.saturating_add(bytes);
     }
 
-    /// What to tell of it; None: all that was written is there.
+    /// Returns a line about missing output. None: nothing is missing.
     pub fn line(&self) -> Option<String> {
         let Quota { limit, cut, lost, .. } = self;
         if *lost > 0 {
             let missing = self.cut();
             return Some(format!("[output not written, at least {missing} bytes are left out]"));
         }
-        // What comes between the look and the cut is not counted.
+        // Bytes written between the check and the cut are not counted.
         (*cut > 0).then(|| {
             format!("[output cut off after {limit} bytes, at least {cut} bytes are left out]")
         })

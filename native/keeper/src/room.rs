@@ -1,19 +1,18 @@
-//! Room on a disk that is kept free for the completion line.
+//! Space on a disk, reserved for the completion line.
 
 use std::fs::{File, OpenOptions, remove_file};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// A line that goes over the end of a block needs a part of another one.
+/// The size in bytes: a line that crosses the end of a block needs a part of another block.
 const BYTES: libc::off_t = 4096;
 
-/// A block of the disk, in a file without a name: gone when nobody has it open any more, however we
-/// end.
+/// A block of the disk, in a file without a name. It is freed when no process has the file open any more.
 pub struct DiskReserve(File);
 
 impl DiskReserve {
-    /// Takes it on the disk of `output`. None: there is none left, or that disk can't promise any.
+    /// Reserves space on the disk of `output`. None: the disk is full, or can't reserve space.
     pub fn beside(output: &Path) -> Option<DiskReserve> {
         let name = output.with_extension("room");
         let mut options = OpenOptions::new();
@@ -25,9 +24,9 @@ impl DiskReserve {
         (error == 0).then_some(DiskReserve(file))
     }
 
-    /// Gives it back to the disk, for what is written next.
+    /// Returns the space to the disk, for the next write.
     pub fn release(self) {
-        // At once: some file systems take their time over a file that is closed.
+        // Frees the space at once: some file systems delay that for a closed file.
         let _ = self.0.set_len(0);
     }
 }

@@ -1,5 +1,5 @@
-//! Signals: all are blocked, whoever sends them, but SIGCHLD while we wait, which says nothing but that it
-//! is time to look. And waiting, which comes to its end whatever limits somebody has set us.
+//! Signals and waiting. All signals are blocked, except SIGCHLD while waiting, which only interrupts the
+//! wait. Waiting works whatever limits another process has set.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -8,23 +8,24 @@ use std::time::Duration;
 
 use forkline_launch::Signals;
 
-/// Those that this process has given a meaning; it was started with none. (SIGPIPE: Rust does.)
+/// The signals whose disposition this process has changed; it was started with the default ones. (Rust
+/// changes SIGPIPE.)
 pub const NOT_DEFAULT: Signals = Signals::of([libc::SIGCHLD, libc::SIGPIPE]);
 
-/// When nothing can be waited for.
+/// How long to wait when the kernel's calls for waiting fail.
 const PAUSE: Duration = Duration::from_millis(10);
 
 extern "C" fn note(_: i32) {}
 
-/// Blocks all signals, and has SIGCHLD interrupt a wait. What goes round to everybody, as when a service
-/// is stopped, is for the commands to take their time over; and a command may send its parent anything.
+/// Blocks all signals, and has SIGCHLD interrupt a wait. A signal to all processes, as when a service is
+/// stopped, is for the commands, which may take their time; and a command may send its parent any signal.
 pub fn prepare() {
     // SAFETY: valid as zeros: no flags, so that calls are interrupted, and an empty mask.
     let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
     action.sa_sigaction = note as extern "C" fn(i32) as usize;
     let all = u64::MAX;
-    // The C library's own call leaves out the signals that it has for itself, each of which would end us.
-    // SAFETY: the handler does nothing; the kernel's set of signals has 64 bits.
+    // The C library's own function leaves out the signals that the library reserves, each of which would
+    // end this process. SAFETY: the handler does nothing; the kernel's signal set has 64 bits.
     unsafe {
         libc::sigaction(libc::SIGCHLD, &action, null_mut());
         let nothing = null_mut::<u64>();
@@ -33,7 +34,7 @@ pub fn prepare() {
     }
 }
 
-/// Whether this kernel lets us wait; else the errno, and what it denies.
+/// Checks whether this kernel allows waiting. The error is the errno, and the call that was denied.
 pub fn check() -> Result<(), (i32, &'static str)> {
     let mut none = Watched { all: &mut [], time: Some(Duration::ZERO) };
     if none.poll().is_err() {
@@ -42,14 +43,14 @@ pub fn check() -> Result<(), (i32, &'static str)> {
     Ok(())
 }
 
-/// Waits until one of these is readable or has ended, a child has ended, or the time is over. What is
-/// true of each comes back; all false: it was something else.
+/// Waits until a descriptor is ready, a child has ended, or the time is over. Returns the events of each
+/// descriptor; all 0 if it was something else.
 pub fn wait<const N: usize>(
     descriptors: [Option<(BorrowedFd, i16)>; N],
     time: Option<Duration>,
 ) -> [i16; N] {
     let mut watched = descriptors.map(|descriptor| libc::pollfd {
-        // Those below 0 are passed over.
+        // Numbers below 0 are ignored.
         fd: descriptor.map_or(-1, |(descriptor, _)| descriptor.as_raw_fd()),
         events: descriptor.map_or(0, |(_, events)| events),
         revents: 0,
@@ -58,11 +59,11 @@ pub fn wait<const N: usize>(
     watched.map(|descriptor| descriptor.revents)
 }
 
-/// The same for any number of them; what is true of each is put there.
+/// Waits for any number of descriptors; stores the events in them.
 pub fn wait_for(watched: &mut [libc::pollfd], time: Option<Duration>) {
     let mut watched = Watched { all: watched, time };
     let failed = match watched.poll() {
-        // More of them than this process may have open: a limit that somebody has set us.
+        // More descriptors than this process may have open: another process has set the limit.
         Err(errno) if errno != libc::EINTR => watched.select().err(),
         polled => polled.err(),
     };
@@ -70,12 +71,12 @@ pub fn wait_for(watched: &mut [libc::pollfd], time: Option<Duration>) {
         watched.all.iter_mut().for_each(|descriptor| descriptor.revents = 0);
     }
     if failed.is_some_and(|errno| errno != libc::EINTR) {
-        // For want of memory, which may pass: whoever waits comes again, but not at once.
+        // Want of memory, which may pass: the caller tries again, but not at once.
         std::thread::sleep(time.map_or(PAUSE, |time| time.min(PAUSE)));
     }
 }
 
-/// What is waited for.
+/// The descriptors to wait for, and the longest time.
 struct Watched<'a> {
     all: &'a mut [libc::pollfd],
     time: Option<Duration>,
@@ -89,7 +90,7 @@ impl Watched<'_> {
         })
     }
 
-    /// The errno, if it was no wait.
+    /// Waits by ppoll. The error is the errno.
     fn poll(&mut self) -> Result<(), i32> {
         let time = self.time();
         let time = time.as_ref().map_or(null(), |time| &raw const *time);
@@ -99,8 +100,8 @@ impl Watched<'_> {
         done(unsafe { libc::ppoll(self.all.as_mut_ptr(), count, time, &mask) })
     }
 
-    /// The same by a call that no limit of descriptors makes fail; of an end alone, without anything that is
-    /// to be read or written, it does not tell.
+    /// Waits by pselect, which no limit of descriptors makes fail. It does not report an error or hang-up
+    /// on a descriptor without wanted events.
     fn select(&mut self) -> Result<(), i32> {
         const BITS: usize = libc::c_ulong::BITS as usize;
         let place = |fd: i32| usize::try_from(fd).ok().map(|fd| (fd / BITS, 1 << (fd % BITS)));
@@ -130,7 +131,7 @@ impl Watched<'_> {
             };
             watched.revents = if is_in(&read) { libc::POLLIN } else { 0 };
             watched.revents |= if is_in(&write) { libc::POLLOUT } else { 0 };
-            // It may be among them twice.
+            // A descriptor may be listed twice.
             watched.revents &= watched.events;
         }
         Ok(())
@@ -145,8 +146,8 @@ fn done(result: libc::c_int) -> Result<(), i32> {
 }
 
 fn all_but_children() -> libc::sigset_t {
-    // SAFETY: a set of bits, all of which may be set; the C library would leave out those it has for
-    // itself. SIGCHLD is the number of a signal.
+    // SAFETY: a set of bits, all of which may be set; the C library's function would leave out the
+    // signals that it reserves. SIGCHLD is a valid signal number.
     unsafe {
         let mut signals = MaybeUninit::<libc::sigset_t>::uninit();
         signals.as_mut_ptr().write_bytes(0xff, 1);

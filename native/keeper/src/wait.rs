@@ -1,7 +1,7 @@
-//! Waiting for children. ECHILD is the only proof that nobody is left.
+//! Waiting for children. Only ECHILD proves that no child is left.
 //!
-//! Where `waitid` is denied, as by an old container's filter, it is done by `wait4`, which can't look at a
-//! child that has ended without reaping it: such a one is kept until it is asked for.
+//! Where `waitid` is denied, as by an old container's filter, `wait4` is used. It can't look at a child
+//! that has ended without reaping it, so the status is kept until it is asked for.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -17,32 +17,33 @@ thread_local! {
     static REAPED: RefCell<VecDeque<EndedChild>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// A child that has ended, and been reaped.
+/// A child that has ended, and has been reaped.
 #[derive(Debug, Clone, Copy)]
 pub struct EndedChild {
     pub pid: i32,
     pub status: Status,
-    /// CPU time of it and of those it waited for, in microseconds: in user code, in the kernel.
+    /// CPU time of the child and the children that it waited for, in microseconds: in user code, in the
+    /// kernel.
     pub cpu: [u64; 2],
-    /// In bytes.
+    /// The largest resident size, in bytes.
     pub peak: u64,
 }
 
-/// What has happened to a child.
+/// A change of a child's state.
 #[derive(Debug, Clone, Copy)]
 pub enum ChildChange {
     Ended(EndedChild),
-    /// It was stopped, and this is told once.
+    /// The child was stopped; told once.
     Stopped(i32),
 }
 
-/// What there is to be told of the children.
+/// The answer to a question for children.
 #[derive(Debug, Clone, Copy)]
 pub enum Family {
     Change(ChildChange),
-    /// All that are left live.
+    /// Children are left, and all of them live.
     Lives,
-    /// There is none: nobody is left.
+    /// No child is left.
     Empty,
 }
 
@@ -53,17 +54,18 @@ pub enum Remaining {
     None,
 }
 
-/// Reaps one that has ended, if there is any.
+/// Reaps a child that has ended, if there is one.
 pub fn reap() -> Family {
     take(libc::WEXITED)
 }
 
-/// The same, and tells of those that were stopped.
+/// Reaps a child that has ended, or tells of one that was stopped.
 pub fn reap_or_stopped() -> Family {
     take(libc::WEXITED | libc::WSTOPPED)
 }
 
-/// Whether this kernel lets us wait for children; else the errno, and what it denies.
+/// Checks whether this kernel allows waiting for children. The error is the errno, and the call that was
+/// denied.
 pub fn check() -> Result<(), (i32, &'static str)> {
     let errno = |result: libc::c_long| {
         let error = io::Error::last_os_error();
@@ -71,16 +73,17 @@ pub fn check() -> Result<(), (i32, &'static str)> {
     };
     let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
     let (nothing, no_usage) = (null_mut::<libc::siginfo_t>(), null_mut::<libc::rusage>());
-    // SAFETY: fills nothing, and reaps nobody.
+    // SAFETY: fills nothing, and reaps no child.
     let refused =
         errno(unsafe { libc::syscall(libc::SYS_waitid, libc::P_ALL, 0, nothing, flags, no_usage) });
     let Some(refused) = refused else { return Ok(()) };
-    // SAFETY: fills nothing; of whom we have not begun to ask, nobody is there.
+    // SAFETY: fills nothing; this process has no child yet.
     let other = errno(unsafe { libc::wait4(-1, null_mut(), libc::WNOHANG, no_usage) }.into());
     other.map_or(Ok(()), |_| Err((refused, "waitid")))
 }
 
-/// Orphans of whoever descends from this process fall to it; else the errno, and the call.
+/// Makes this process the child subreaper: orphans among its descendants become its children. The error
+/// is the errno, and the call.
 pub fn adopt_orphans() -> Result<(), (i32, &'static str)> {
     // SAFETY: takes numbers only.
     match unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) } {
@@ -89,7 +92,7 @@ pub fn adopt_orphans() -> Result<(), (i32, &'static str)> {
     }
 }
 
-/// In a child of a process that has children: its own are none of them.
+/// Forgets statuses of the parent's children, after a fork.
 pub fn forget_reaped() {
     REAPED.with_borrow_mut(VecDeque::clear);
 }
@@ -101,12 +104,12 @@ fn take(flags: i32) -> Family {
     }
 }
 
-/// Whether there is no child, living or not.
+/// Returns whether there is no child, alive or not.
 pub fn has_no_child() -> bool {
     matches!(wait(libc::P_ALL, 0, libc::WEXITED | libc::WNOWAIT), Family::Empty)
 }
 
-/// Whether this number is that of a child which has not been reaped. Then it can't be another's.
+/// Returns whether this number is that of a child which has not been reaped. Such a number is not reused.
 pub fn is_own(pid: i32) -> bool {
     pid > 1 && !matches!(wait(libc::P_PID, pid, libc::WEXITED | libc::WNOWAIT), Family::Empty)
 }
@@ -117,8 +120,8 @@ fn wait(kind: libc::idtype_t, pid: i32, flags: i32) -> Family {
     let keep = flags & libc::WNOWAIT != 0;
     let usage_of = if keep { null_mut() } else { usage.as_mut_ptr() };
     let flags = flags | libc::WNOHANG | libc::__WALL;
-    // SAFETY: waitid fills both structures, which are valid as zeros too. libc's wrapper lacks the
-    // fifth argument, so the call is made directly.
+    // SAFETY: waitid fills both structures, which are valid as zeros too. libc's wrapper lacks the fifth
+    // argument, so the system call is made directly.
     let result =
         unsafe { libc::syscall(libc::SYS_waitid, kind, pid, info.as_mut_ptr(), flags, usage_of) };
     if result != 0 {
@@ -129,7 +132,7 @@ fn wait(kind: libc::idtype_t, pid: i32, flags: i32) -> Family {
     }
     // SAFETY: zeroed, then filled by the kernel.
     let (info, usage) = unsafe { (info.assume_init(), usage.assume_init()) };
-    // SAFETY: for a child the kernel fills the fields of SIGCHLD; zeros when there is none.
+    // SAFETY: for a child the kernel fills the fields of SIGCHLD; they are zeros when there is none.
     let (pid, value) = unsafe { (info.si_pid(), info.si_status()) };
     if pid == 0 {
         return Family::Lives;
@@ -143,8 +146,8 @@ fn wait(kind: libc::idtype_t, pid: i32, flags: i32) -> Family {
     Family::Change(ChildChange::Ended(ended(pid, status, &usage)))
 }
 
-/// By `wait4`. A child of which only was to be asked is looked up, as long as it is shown: who is reaped may
-/// be signalled by nobody any more.
+/// Waits by `wait4`. If a child is only to be looked at, it is looked up in `/proc`, as long as it is
+/// shown: a child that is reaped can't be signalled any more.
 fn wait_without_looking(kind: libc::idtype_t, pid: i32, flags: i32) -> Family {
     let is_look = flags & libc::WNOWAIT != 0;
     let is_ours = |stat: proc::Stat| stat.parent == std::process::id() as i32;
@@ -164,7 +167,7 @@ fn wait_without_looking(kind: libc::idtype_t, pid: i32, flags: i32) -> Family {
     if found <= 0 {
         let error = io::Error::last_os_error();
         let none = found < 0 && error.raw_os_error() == Some(libc::ECHILD);
-        // Anything else is a call that the kernel would not take, and proves nothing.
+        // Any other error means that the kernel refuses the call, and proves nothing.
         return if none { Family::Empty } else { Family::Lives };
     }
     if libc::WIFSTOPPED(status) {

@@ -1,29 +1,29 @@
-//! What others can change of a process that is theirs: its limits, its share of the processors and of the
-//! disk, how soon it is ended where memory runs out. A command can do that to its own parent, and whatever
-//! runs there next would have it.
+//! Properties that other processes of the same user can change: limits, shares of processors and disk,
+//! and how early the process is ended when memory runs out. A command can change them for its own parent,
+//! and the next command there would inherit them.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use forkline_launch::{Attributes, Limit, bounding_set, limits, processors};
 
-/// How a process is, for it to be compared later.
+/// The condition of a process, to be compared later.
 #[derive(Debug, Clone)]
 pub struct Condition {
-    /// What its children get unless they are told otherwise.
+    /// The attributes that its children inherit.
     pub own: Attributes,
     scheduling: [u64; 4],
     disk: libc::c_long,
-    /// Its `oom_score_adj`; None: not shown.
+    /// The `oom_score_adj`; None: not shown.
     score: Option<Vec<u8>>,
 }
 
-/// Where the calling process finds its own score: kept open, since a path costs more than what is in it,
-/// and a process without descriptors could not look.
+/// The file with the calling process's `oom_score_adj`. It is kept open, since opening costs more than
+/// reading, and a process that has reached its limit of descriptors could not open it.
 pub struct Score(Option<File>);
 
 impl Score {
-    /// The calling process's.
+    /// Opens the file.
     pub fn open() -> Score {
         Score(File::open("/proc/self/oom_score_adj").ok())
     }
@@ -36,9 +36,9 @@ impl Score {
 }
 
 impl Condition {
-    /// The calling process's.
+    /// Returns the calling process's condition.
     pub fn now() -> Condition {
-        // SAFETY: takes numbers; there is one thread, so nobody makes a file in between.
+        // SAFETY: takes numbers; there is one thread, so no file is made in between.
         let mask = unsafe {
             let mask = libc::umask(0o077);
             libc::umask(mask);
@@ -60,7 +60,8 @@ impl Condition {
         }
     }
 
-    /// What of the calling process is no longer so, in words: a few microseconds.
+    /// Returns the first property of the calling process that has changed, in words. Takes a few
+    /// microseconds.
     pub fn first_change(&self, score: &Score) -> Option<String> {
         let now = limits();
         if let Some(limit) = self.own.limits.iter().find(|limit| !now.contains(limit)) {
@@ -106,13 +107,13 @@ fn nice() -> i32 {
     unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }
 }
 
-/// Policy, flags, priority and clamps. (Its nice value is known, and what else there is the kernel changes
-/// by itself.)
+/// Returns policy, flags, priority and clamps. (The nice value is compared elsewhere, and the kernel
+/// changes the other fields by itself.)
 fn scheduling() -> [u64; 4] {
-    // As the kernel lays it out: size and policy, flags, nice value and priority, three times, clamps.
+    // The kernel's layout: size and policy, flags, nice value and priority, three more numbers, clamps.
     let mut told = [0u64; 7];
     let size = size_of_val(&told);
-    // SAFETY: fills at most as much as it is told there is room for; any bytes are numbers.
+    // SAFETY: fills at most as many bytes as it is told; any bytes are numbers.
     unsafe { libc::syscall(libc::SYS_sched_getattr, 0, told.as_mut_ptr(), size, 0) };
     let [size_and_policy, flags, nice_and_priority, _, _, _, clamps] = told;
     [size_and_policy, flags, nice_and_priority, clamps]
@@ -152,7 +153,7 @@ mod tests {
         for (change, what) in changes {
             let mut condition = Condition::now();
             change(&mut condition);
-            // Where no score is shown, none can be another.
+            // A score that is not shown can't have changed.
             let is_shown = what != "its oom_score_adj" || score.read().is_some();
             assert_eq!(condition.first_change(&score), is_shown.then(|| what.to_owned()));
         }

@@ -6,14 +6,14 @@ fn say(channel: &OwnedFd, order: Order) {
     send(channel.as_fd(), [&order.encode(), b""], &[]).unwrap();
 }
 
-// Who is told that a command is to end, before it has begun, does not begin it (Q14).
+// A command whose end is ordered before its start is not started (Q14).
 #[test]
 fn a_command_is_unwanted_whose_end_is_ordered_already() {
     let (host, channel) = pair().unwrap();
     assert!(!is_unwanted(channel.as_fd()));
     say(&host, Order::End(5));
     assert!(is_unwanted(channel.as_fd()));
-    // It was taken.
+    // The order was taken.
     assert!(!is_unwanted(channel.as_fd()));
     say(&host, Order::Who);
     assert!(!is_unwanted(channel.as_fd()));
@@ -24,7 +24,7 @@ fn of_processes() -> Limit {
     limits().into_iter().find(|limit| limit.resource == number).unwrap()
 }
 
-// A limit in force that is above the highest is the highest: the system would refuse it (Q14).
+// A limit in force above the highest one is set to the highest one: the system would refuse it (Q14).
 #[test]
 fn a_limit_of_processes_is_at_most_what_it_may_be_raised_to() {
     let before = of_processes();

@@ -5,7 +5,7 @@ use std::thread::sleep;
 
 use super::*;
 
-/// Runs a test of this file in a process of its own, where nobody else has children.
+/// Runs a test of this file in a process of its own, without other tests' children.
 fn alone(name: &str) {
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("ending::tests::{name}"), "--include-ignored", "--nocapture"])
@@ -18,7 +18,7 @@ fn is_alone() -> bool {
     std::env::var_os("FORKLINE_ALONE").is_some()
 }
 
-/// A child that leads a group of its own, and has begun as this script says.
+/// Returns a child that leads a process group of its own, and has run the commands of `begins`.
 fn child(begins: &str, script: &str) -> Child {
     let mut command = Command::new("sh");
     command
@@ -56,7 +56,7 @@ fn all_have_been_looked_for(ending: &Ending, _: Instant) -> bool {
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// The signal that has ended it.
+/// Returns the signal that has ended the child.
 fn ended_by(mut child: Child) -> Option<i32> {
     child.wait().unwrap().signal()
 }
@@ -85,7 +85,7 @@ fn asking_once() {
     assert_eq!(ended_by(asked), Some(libc::SIGKILL));
 }
 
-// Whoever is started by somebody that tidies up is part of the tidying (Q14).
+// A process that is started by a member's cleanup is part of the cleanup (Q14).
 #[test]
 fn who_is_started_after_the_first_looks_is_not_asked() {
     alone("starting_later");
@@ -100,7 +100,7 @@ fn starting_later() {
     let before = child("", "exec sleep 60");
     let mut ending = Ending::new(LONG, Instant::now());
     act_until(&mut ending, None, |ending, _| ending.scans == 2);
-    // Some ticks of the clock by which starts are told.
+    // Some ticks of the clock by which start times are told.
     sleep(Duration::from_millis(50));
     let mut later = child("", "exec sleep 60");
     act_until(&mut ending, None, all_have_been_looked_for);
@@ -121,11 +121,12 @@ fn going_on() {
     if !is_alone() {
         return;
     }
-    // A leader has the signal by its group, and another one by itself.
+    // A leader gets the signal through its group, another process individually.
     for is_leader in [true, false] {
         let stopped = child("", "exec sleep 60");
         kill(pid(&stopped), libc::SIGSTOP);
-        // Before it has, it would end of a signal that came later: the lowest number comes first.
+        // Waits until it is stopped: otherwise a later signal with a lower number would be delivered
+        // first and end it.
         let begun = Instant::now();
         while proc::stat(pid(&stopped)).unwrap().state != b'T' {
             assert!(begun.elapsed() < LONG / 2, "it goes on");
@@ -133,7 +134,7 @@ fn going_on() {
         }
         let mut ending = Ending::new(LONG, Instant::now());
         act_until(&mut ending, is_leader.then(|| pid(&stopped)), all_have_been_looked_for);
-        // It ends, and only its parent has not asked how.
+        // Waits until it ends, without reaping it.
         let begun = Instant::now();
         while proc::stat(pid(&stopped)).unwrap().is_alive() {
             assert!(begun.elapsed() < LONG / 2, "it has stayed stopped");
@@ -160,7 +161,7 @@ fn hurrying() {
     assert_eq!(act_until(&mut ending, None, all_have_been_looked_for), Effort::Continues);
     assert!(!ending.is_forced());
     ending.set_grace(Duration::from_millis(20), Instant::now());
-    // Nobody is given up who has only just been killed, and not been reaped.
+    // A process that has just been killed, and not been reaped, is not given up.
     let leader = pid(&stubborn);
     let is_dead = || !proc::stat(leader).unwrap().is_alive();
     let has_gone_on = |_: &Ending, begun: Instant| {

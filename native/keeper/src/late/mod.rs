@@ -1,4 +1,4 @@
-//! What a command is to have, and could not get between its clone and its exec.
+//! Attributes of a command that it could not get between clone and exec.
 
 pub mod oom_score;
 pub mod session_nice;

@@ -1,5 +1,5 @@
-//! A command that is to be ended before anybody else where memory runs out, but could not say so itself:
-//! in a sandbox it shares, until its exec, a memory whose owner is root.
+//! The `oom_score_adj` of a command in a sandbox, by which it is ended first when memory runs out. The
+//! command can't set it: until its exec it shares memory that root owns.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -8,9 +8,9 @@ use std::time::Duration;
 use crate::members::Members;
 use crate::wait::{self, Family};
 
-/// That a command could be marked here; else the errno. Landlock may forbid to write to `/proc` at all.
+/// Returns the errno if no command could be marked here. Landlock may forbid to write to `/proc` at all.
 pub fn check(score: Option<i32>) -> Result<(), i32> {
-    // Anybody may open the second one, whoever its owner is.
+    // The second file can be opened whatever user owns it.
     const OWN: [&str; 2] = ["/proc/self/oom_score_adj", "/proc/self/timerslack_ns"];
     if score.is_none() {
         return Ok(());
@@ -20,9 +20,10 @@ pub fn check(score: Option<i32>) -> Result<(), i32> {
     opened.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
 }
 
-/// Marks a command that has just been launched, and whom it may have started meanwhile.
+/// Marks a command that has just been launched, and the processes that it may have started meanwhile.
 ///
-/// `errno`: why it has not done so itself; 0: it has. `Err`: it can't be had, and nobody of it is left.
+/// `errno`: the result of the command's own attempt; 0: it is marked. `Err`: it can't be marked, and no
+/// member of it is left.
 pub fn mark(leader: i32, errno: i32, score: Option<i32>) -> Result<(), i32> {
     let (Some(score), true) = (score, errno != 0) else { return Ok(()) };
     let marked = set(leader, score).and_then(|()| mark_others(leader, score));
@@ -31,7 +32,8 @@ pub fn mark(leader: i32, errno: i32, score: Option<i32>) -> Result<(), i32> {
     Err(error.raw_os_error().unwrap_or(errno))
 }
 
-/// Those started before their parent was marked. Whoever is started afterwards has its parent's.
+/// Marks the processes that were started before their parent was marked. Later ones inherit their
+/// parent's mark.
 fn mark_others(leader: i32, score: i32) -> io::Result<()> {
     const LOOKS: usize = 2;
     let members = Members::new(leader);
@@ -49,16 +51,17 @@ fn mark_others(leader: i32, score: i32) -> io::Result<()> {
 fn set(pid: i32, score: i32) -> io::Result<()> {
     let mut file = open(pid)?;
     match file.write_all(score.to_string().as_bytes()) {
-        // It has ended already.
+        // The process has ended already.
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
         written => written,
     }
 }
 
-/// An exec wakes who waits for it before the new memory belongs to the program's user.
+/// Opens the file. An exec returns to its waiting parent before the new memory belongs to the program's
+/// user.
 fn open(pid: i32) -> io::Result<File> {
     const SHORTEST: Duration = Duration::from_micros(100);
-    // 0.4 s in all.
+    // In total 0.4 seconds.
     const MOST_WAITS: u32 = 12;
     let path = format!("/proc/{pid}/oom_score_adj");
     for wait in 0..MOST_WAITS {
@@ -72,7 +75,7 @@ fn open(pid: i32) -> io::Result<File> {
     OpenOptions::new().write(true).open(&path)
 }
 
-/// Returns when they have been reaped.
+/// Kills all members. Returns when they have been reaped.
 fn give_up(leader: i32) {
     const SOON: Duration = Duration::from_millis(1);
     let members = Members::new(leader);

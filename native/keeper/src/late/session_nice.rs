@@ -1,5 +1,5 @@
-//! A command that is to come after its host, where the kernel shares out processors by session: an
-//! ordinary user may change ten sessions a second, all of his machine's together.
+//! The nice value of a command's session, for kernels that distribute processors by session (autogroup).
+//! An ordinary user may change ten sessions a second, counted over all processes of the machine.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 
 use crate::proc;
 
-/// When it may be somebody else's turn no longer. Several that wait spread out over as long again.
+/// The time to the next attempt. Processes that wait at the same time spread over twice this time.
 const AGAIN: Duration = Duration::from_millis(110);
 
-/// A session whose turn has not come.
+/// A session whose nice value is still to be set.
 pub struct NiceRetry {
     nice: i32,
     due: Instant,
 }
 
 impl NiceRetry {
-    /// Of a launch that ended with this `share`; None: there is nothing to be tried again.
+    /// Makes a retry for a launch that ended with this `share`. None: no retry is needed.
     pub fn after(share: i32, nice: Option<i32>) -> Option<NiceRetry> {
         if share != libc::EAGAIN {
             return None;
@@ -25,13 +25,13 @@ impl NiceRetry {
         Some(NiceRetry { nice: nice?, due: Instant::now() + AGAIN })
     }
 
-    /// When it is to be tried.
+    /// Returns when to try again.
     pub fn due(&self) -> Instant {
         self.due
     }
 
-    /// Tries again for the leader of the session. Returns the errno, 0 if it is done, and itself if it is
-    /// to be tried once more.
+    /// Tries again for the session of this leader. Returns the errno, 0 if it succeeded, and the next
+    /// retry if one is needed.
     pub fn again(self, leader: i32, now: Instant) -> (i32, Option<NiceRetry>) {
         if !proc::shows_own_pids() {
             return (libc::EAGAIN, None);

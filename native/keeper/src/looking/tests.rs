@@ -13,7 +13,7 @@ fn named_by(arguments: &[u8]) -> String {
     String::from_utf8(named(&own, &seen).unwrap()).unwrap()
 }
 
-// A name has 200 characters at most, of however many bytes (Q14).
+// A name has at most 200 characters, of however many bytes (Q14).
 #[test]
 fn a_name_is_cut_at_characters_and_not_at_bytes() {
     for character in ["a", "é", "€", "😀"] {
