@@ -61,7 +61,7 @@ fn signals_that_go_round_to_everybody_leave_the_keeper_to_its_work() {
     kill(pid, libc::SIGTERM);
     let ending = scene.ending();
     assert!(ending.ends_with("\n\n[background process failed: exit status: 3]\n"), "{ending}");
-    // What the keeper does not hear, the command's own programs do.
+    // Signals that the keeper blocks are delivered to the command's own programs.
     assert!(ending.contains("SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000"), "{ending}");
     kill(-pid, libc::SIGKILL);
     wait_until_gone(keeper);
@@ -77,7 +77,7 @@ fn a_command_that_moves_its_output_about_does_not_lose_the_line() {
 
 #[test]
 fn at_its_limit_it_ends_with_all_that_left_its_group_and_environment() {
-    // A daemon that shows in nothing but its descent, which a double fork would hide.
+    // A daemon that can be recognized only as a descendant, which a double fork would hide.
     let daemon = "(env -i setsid setsid sh -c 'echo $$ >daemon; exec sleep 300' >/dev/null 2>&1 &)";
     let mut scene =
         scene(&format!("{daemon}; setsid sleep 300 & echo $! >left; echo on; sleep 300"));
@@ -126,7 +126,7 @@ fn the_keeper_has_nothing_of_the_host() {
         .map(|entry| fs::read_link(entry.unwrap().path()).unwrap())
         .filter(|target| target != Path::new("/dev/null"))
         .collect();
-    // And room for its line and for what is still to be recorded, and where it can be found.
+    // And the reserved space for the line and the record, and the socket.
     let names = ["output", "output.room (deleted)", "output.state.3", "output.state.2"];
     let (files, sockets): (Vec<_>, Vec<_>) = open.into_iter().partition(|path| path.is_absolute());
     assert_eq!(files, names.map(|name| folder.join(name)));
@@ -200,7 +200,7 @@ fn without_a_keeper_there_is_no_detached_command() {
     assert_eq!((error.step, error.errno), (Step::Keeper, libc::ENOENT));
     assert_eq!(error.to_string(), "cannot start forkline-keeper: No such file or directory");
 
-    // A program that says nothing, and may have started something.
+    // A program that prints nothing, and may have started other processes.
     let mute =
         Engine::start(Some("/bin/true".into()), Box::new(|| {}), Box::new(|_, _, _| {})).unwrap();
     let error = start_with(&mute, scene("true").command).unwrap_err();
@@ -222,7 +222,7 @@ fn a_keeper_that_never_reports_has_an_end() {
     std::fs::remove_file(&folder).unwrap();
 }
 
-/// The host has died between the launch of the keeper and its report.
+/// The host dies between the launch of the keeper and its report.
 #[test]
 fn a_command_that_nobody_can_be_told_of_is_ended() {
     let scene = scene("sleep 300; true");
@@ -248,12 +248,11 @@ fn a_command_that_nobody_can_be_told_of_is_ended() {
     let mut order = tempfile::tempfile().unwrap();
     order.write_all(&detached.encode()).unwrap();
     order.rewind().unwrap();
-    // Where it stays open at the exec although it may have been number 3 already: a dup2 of a
-    // descriptor to itself changes nothing.
-    // SAFETY: numbers only.
+    // A number other than 3, so that dup2 makes a descriptor that stays open at the exec: dup2 to the
+    // same number changes nothing. SAFETY: numbers only.
     let elsewhere = unsafe { libc::fcntl(order.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 10) };
     assert!(elsewhere >= 10);
-    // SAFETY: it has just been made, and is nobody else's.
+    // SAFETY: the descriptor was just made; nothing else owns it.
     let order = unsafe { OwnedFd::from_raw_fd(elsewhere) };
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);

@@ -1,4 +1,4 @@
-//! Where a command was at its end, told by an engine that follows it.
+//! The directory of a command at its end, told by an engine that follows it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on fails")]
 
 mod support;
@@ -104,7 +104,7 @@ fn what_cannot_be_launched_fails_as_ever_and_keeps_no_thread() {
             .filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("comm")).ok());
         names.filter(|name| name == "forkline-hold\n").count()
     };
-    // Other tests of this file have theirs for as long as their commands run.
+    // Other tests of this file hold their directories for as long as their commands run.
     let deadline = std::time::Instant::now() + Duration::from_secs(20);
     while holders() > 0 {
         assert!(std::time::Instant::now() < deadline, "{} holders are left", holders());

@@ -1,4 +1,4 @@
-//! How commands end, and what is told of them on the way, by a real engine.
+//! Ends of commands, and what is told before them, by a real engine.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on fails")]
 
@@ -12,7 +12,7 @@ use support::{LiveRun, command, dispose, engine, output, start, start_for};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Who of a command runs, by their names.
+/// Returns the names of a command's members.
 fn members(live: &LiveRun) -> Vec<String> {
     let (told, names) = channel();
     let asked = move |members: Option<Vec<_>>| told.send(members.unwrap()).unwrap();
@@ -24,7 +24,7 @@ fn members(live: &LiveRun) -> Vec<String> {
     names
 }
 
-/// Whether a signal was sent to it.
+/// Returns whether a signal was sent to the command.
 fn signal(live: &LiveRun, signal: Signal) -> bool {
     let (told, sent) = channel();
     engine().signal(live.handle.id, signal, Box::new(move |answer| told.send(answer).unwrap()));
@@ -50,7 +50,7 @@ fn each_answer_names_those_of_now_once() {
     live.pid();
     wait_for(&live, "ready");
     let expected = ["sleep 311", "sleep 312"];
-    // It may be just becoming that program.
+    // The process may be about to execute that program.
     while members(&live) != expected {}
     assert_eq!(members(&live), expected);
     engine().cancel(&live.handle, None);
@@ -85,7 +85,7 @@ fn a_command_that_is_ending_takes_signals() {
 
 #[test]
 fn what_waits_to_be_written_is_told_when_the_command_is_over() {
-    // The other end of the pipe outlives the command, so that the write goes on waiting.
+    // The other end of the pipe outlives the command, so the write keeps waiting.
     let mut held = command("sleep 313 <&0 & read -n 1 x");
     held.stdin = Stdin::Pipe;
     let live = start(held);
@@ -103,7 +103,7 @@ fn what_waits_to_be_written_is_told_when_the_command_is_over() {
 fn after_the_result_a_holder_of_the_output_may_write_on() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lives");
-    // Longer than what comes after a command's end is waited for.
+    // Longer than the time that output after a command's end is waited for.
     let text = format!("(sleep 0.6; printf %200000s; echo alive >{}) & echo done", path.display());
     let live = start(command(&text));
     let owner = live.owner.clone();
@@ -121,7 +121,8 @@ fn after_the_result_a_holder_of_the_output_may_write_on() {
 fn the_end_of_one_gives_no_other_of_its_owner_more_time() {
     let folder = tempfile::tempdir().unwrap();
     let owner = engine().owner();
-    // Each tidies up for longer than the one before, in short steps; the second, for longer than the grace.
+    // Each one's cleanup takes longer than the one before, in short steps; the second one's is longer
+    // than the grace.
     for steps in [15, 35] {
         let [ready, over] =
             ["ready", "over"].map(|name| folder.path().join(format!("{name}{steps}")));

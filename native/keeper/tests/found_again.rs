@@ -1,4 +1,4 @@
-//! Detached commands that are found again, by their keeper's socket and by its record.
+//! Detached commands that are found again by their keeper's socket and by their record.
 
 #![allow(
     clippy::unwrap_used,
@@ -37,7 +37,7 @@ impl Visitor {
         self.socket.write_all(&call.encode(number)).unwrap();
     }
 
-    /// None: the keeper has hung up.
+    /// Returns the next answer. None: the keeper has closed the connection.
     fn hear(&mut self) -> Option<(u64, TaskAnswer)> {
         loop {
             if let Next::Message(message, rest) = next_message(&self.heard, 1 << 20) {
@@ -65,7 +65,7 @@ impl Visitor {
         }
     }
 
-    /// The next state that it is told.
+    /// Returns the next state that the keeper sends.
     fn stage(&mut self) -> Stage {
         loop {
             if let (0, TaskAnswer::State(state)) = self.hear().unwrap() {
@@ -112,7 +112,7 @@ fn one_that_is_found_again_is_seen_written_to_and_its_end_told() {
         .map(|entry| entry.unwrap().file_name())
         .collect();
     names.sort();
-    // The version for an end that leaves somebody was not needed.
+    // The version for an end that leaves members was not needed.
     assert_eq!(names, ["output", "output.state", "output.state.3"]);
 }
 

@@ -1,4 +1,5 @@
-//! The host's directory, held when a command is asked for. One test: all threads share it.
+//! The host's directory, held when a command is asked for. This is one test, since all threads share the
+//! directory.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on fails")]
 
 mod support;
@@ -37,12 +38,12 @@ fn h2_a_command_starts_where_the_host_was_when_it_was_asked_for() {
     std::fs::rename(&a, path.join("c")).unwrap();
     assert_eq!(pwd_in(first.clone()), format!("{}\n", path.join("c").display()));
     assert_eq!(pwd_in(third.clone()), format!("{}\n", b.display()));
-    // Many that are asked for in one directory take one descriptor.
+    // Several commands asked for in one directory share one descriptor.
     assert!(Arc::ptr_eq(&held(first), &held(second)));
     let third = held(third);
     assert!(Arc::ptr_eq(&third, &held(host.hold().unwrap())));
     drop(third);
-    // One that was removed is a directory all the same.
+    // A removed directory can be held as well.
     std::fs::remove_dir(&b).unwrap();
     let there = command("stat -c %h . 2>/dev/null");
     let live = start(Command { directory: host.hold().unwrap(), ..there });

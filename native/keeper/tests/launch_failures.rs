@@ -1,4 +1,4 @@
-//! Every step of a launch that can fail, made to fail for real: which step, and which errno.
+//! Every step of a launch that can fail, made to fail: the step, and the errno.
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
@@ -81,7 +81,7 @@ fn an_environment_that_is_too_long_in_all_is_told_by_its_size() {
     assert!(error.subject.contains("an environment of 8000"), "{}", error.subject);
 }
 
-/// Runs this very test program's test `name` with limits that bind root too: as another user.
+/// Runs test `name` of this program as another user, since limits do not bind root.
 fn rerun_limited(name: &str, limit: &str) -> bool {
     // The program must be readable by that user, wherever the checkout is.
     let folder = tempfile::tempdir().unwrap();
@@ -138,7 +138,7 @@ fn out_of_descriptors_is_the_failing_calls_error_and_the_next_call_works() {
     }
     let error = failure(command("true"));
     assert_eq!((error.step, error.errno), (Step::Descriptors, libc::EMFILE));
-    // Enough for a pipe and the directory: the cradle waits already.
+    // Enough for a pipe and the directory: the cradle exists already.
     hoard.truncate(hoard.len() - 3);
     assert_eq!(output(&run("echo enough")), "enough\n");
     drop(hoard);

@@ -30,7 +30,7 @@ fn run(text: &str) -> String {
     output(&start(on_terminal(text)).outcome())
 }
 
-/// Writes, and waits until the terminal has taken it.
+/// Writes, and waits until the terminal has taken the bytes.
 fn write(live: &LiveRun, bytes: &[u8]) -> Result<(), Errno> {
     let (done, written) = channel();
     let done = Box::new(move |result| done.send(result).unwrap());
@@ -126,7 +126,7 @@ fn input_that_waits_when_the_command_ends_is_epipe() {
 fn the_deadline_ends_an_interactive_shell_and_its_jobs() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().display();
-    // bash -i ignores SIGTERM, and puts its jobs into groups of their own.
+    // bash -i ignores SIGTERM, and puts its jobs into process groups of their own.
     let text = format!("bash --norc -i -c 'sleep 300 & echo $! >{path}; sleep 301'");
     let mut timed = on_terminal(&text);
     timed.timeout = Some(Duration::from_secs(2));
@@ -155,7 +155,8 @@ fn a_holder_of_the_terminal_does_not_delay_the_result_and_is_named() {
 fn one_that_only_the_terminal_gives_away_is_ended_too() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().display();
-    // No mark, no parent, no group and no session of ours: it has the terminal, and nothing else.
+    // A process with another mark, parent, group and session: only the terminal connects it to the
+    // command.
     let text = format!(
         "(env -i setsid bash -c 'trap \"\" HUP; echo $$ >{path}; exec /bin/sleep 303' &); sleep 304"
     );

@@ -1,5 +1,5 @@
-//! One of those who have found a detached command. What it says is taken in turns, what it is told waits
-//! in a bounded place until it reads, and it is never waited for.
+//! A client of a detached command's keeper. Clients take turns with their calls. Answers wait in a
+//! bounded buffer until the client reads them, and the keeper never waits for a client.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
@@ -9,22 +9,22 @@ use forkline_protocol::task::{LONGEST_CALL, Next, TaskAnswer, TaskCall, TaskStat
 
 use super::input::{StdinPipe, Written};
 
-/// So many questions of a kind may be open at once.
+/// The most unanswered calls of a kind.
 const MOST_OPEN: usize = 16;
 
 pub struct Client {
     socket: UnixStream,
     inbox: Vec<u8>,
     outbox: Vec<u8>,
-    /// The state has changed since it was told, and there was no room to say so.
+    /// Whether the state has changed since it was sent.
     stale: bool,
-    /// What is being written for it: the number of its call, the bytes, and how many are done.
+    /// The write under way: the number of its call, the bytes, and how many of them are written.
     writing: Option<(u64, Vec<u8>, usize)>,
-    /// The numbers of the calls that ask who is there.
+    /// The numbers of the calls that ask for members.
     who: Vec<u64>,
-    /// The numbers of those that have ordered the end.
+    /// The numbers of the calls that have ordered the end.
     ending: Vec<u64>,
-    /// It is to be let go.
+    /// Whether the client is to be dropped.
     gone: bool,
 }
 
@@ -46,7 +46,7 @@ impl Client {
         self.gone
     }
 
-    /// Whether something of it waits to go into the pipe; half of it may be there already.
+    /// Returns whether a write waits for the pipe; a part of it may be written already.
     pub fn is_writing(&self) -> bool {
         self.writing.is_some()
     }
@@ -55,7 +55,8 @@ impl Client {
         self.writing.as_ref().is_some_and(|(_, _, done)| *done > 0)
     }
 
-    /// What to wait for. Of one that reads nothing nothing is read.
+    /// Returns the descriptor and the events to wait for. Nothing is read from a client that does not
+    /// read.
     pub fn watched(&self) -> libc::pollfd {
         let events = if !self.outbox.is_empty() {
             libc::POLLOUT
@@ -67,12 +68,12 @@ impl Client {
         libc::pollfd { fd: self.socket.as_raw_fd(), events, revents: 0 }
     }
 
-    /// The state has changed.
+    /// Takes note that the state has changed.
     pub fn notice(&mut self) {
         self.stale = true;
     }
 
-    /// Takes what has come, a little of it.
+    /// Reads some of the bytes that have arrived.
     pub fn receive(&mut self) {
         let mut buffer = [0; 16 * 1024];
         match self.socket.read(&mut buffer) {
@@ -85,7 +86,7 @@ impl Client {
         }
     }
 
-    /// The next call that is to be obeyed now, if there is one.
+    /// Returns the next call that can be carried out now.
     pub fn next_call(&mut self) -> Option<(u64, TaskCall)> {
         loop {
             if !self.outbox.is_empty() || self.gone {
@@ -112,7 +113,7 @@ impl Client {
         }
     }
 
-    /// The end has been ordered: it is told when that is over.
+    /// Takes note of a call that has ordered the end, to be answered when that is over.
     pub fn awaits_end(&mut self, number: u64) {
         self.note(number, |client| &mut client.ending);
     }
@@ -125,7 +126,7 @@ impl Client {
         !self.who.is_empty()
     }
 
-    /// Puts into the pipe what is there of a write, as far as it goes.
+    /// Writes as much of the current write as the pipe takes.
     pub fn feed(&mut self, input: &mut Option<StdinPipe>) {
         while let Some((number, bytes, done)) = &mut self.writing {
             let left = bytes.get(*done..).unwrap_or_default();
@@ -162,7 +163,7 @@ impl Client {
         }
     }
 
-    /// Says what there is to say, as far as it is taken; whether that was something, and all of it.
+    /// Sends what is due. Returns whether there was something, and all of it was sent.
     pub fn send(&mut self, state: &TaskState) -> bool {
         let mut sent = false;
         loop {

@@ -1,4 +1,4 @@
-//! The socket of a detached command, and those who have come by it.
+//! The socket of a detached command, and the clients that have connected.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -13,10 +13,10 @@ use super::client::Client;
 use super::input::StdinPipe;
 use crate::signals;
 
-/// Whoever comes when so many are there is sent away.
+/// The most clients; further ones are disconnected.
 const MOST: usize = 32;
 
-/// When nobody can be let in, for want of descriptors for instance.
+/// How long to accept no client after an error, for example at the limit of descriptors.
 const PAUSE: Duration = Duration::from_millis(200);
 
 pub struct Clients {
@@ -31,7 +31,7 @@ struct Acceptor {
 }
 
 impl Clients {
-    /// Has a socket beside `output`, if that place can have one.
+    /// Makes a socket beside `output`, if the file system allows it.
     pub fn listen(output: &Path) -> Clients {
         let path = output.with_extension("socket");
         let acceptor =
@@ -39,7 +39,7 @@ impl Clients {
         Clients { acceptor, connected: Vec::new() }
     }
 
-    /// Nobody comes any more.
+    /// Removes the socket's file, so that no client can connect any more.
     pub fn unlink(&self) {
         if let Some(acceptor) = &self.acceptor {
             let _ = std::fs::remove_file(&acceptor.path);
@@ -62,13 +62,14 @@ impl Clients {
         self.connected.retain(|client| !client.is_gone());
     }
 
-    /// Sends what there is to send; whether anybody has taken all of it, and may call again.
+    /// Sends what is due to all clients. Returns whether any client was sent all of it, and so may call
+    /// again.
     pub fn send_state(&mut self, state: &TaskState) -> bool {
         self.connected.iter_mut().fold(false, |any, client| client.send(state) | any)
     }
 
-    /// Writes to the command's stdin, for one after the other: what one has begun is not torn by
-    /// another. Whether anything of that is done.
+    /// Writes to the command's stdin, one client's write after another, so that none is split by another
+    /// one. Returns whether a write was finished.
     pub fn feed(&mut self, input: &mut Option<StdinPipe>) -> bool {
         let waiting = |all: &[Client]| all.iter().filter(|client| client.is_writing()).count();
         let before = waiting(&self.connected);
@@ -83,21 +84,21 @@ impl Clients {
         waiting(&self.connected) < before
     }
 
-    /// When there is something to do.
+    /// Returns when to accept clients again.
     pub fn due(&mut self, now: Instant) -> Option<Instant> {
         let acceptor = self.acceptor.as_mut()?;
         acceptor.closed_until = acceptor.closed_until.filter(|until| *until > now);
         acceptor.closed_until
     }
 
-    /// Waits, for so long at most, until somebody comes or says something, one of these others is as it is
-    /// to be, or there is a signal; and takes what has come.
+    /// Waits until a client connects or sends something, another descriptor is ready, there is a signal,
+    /// or the time is over. Reads what has arrived.
     pub fn wait<const N: usize>(
         &mut self,
         others: [(Option<i32>, i16); N],
         time: Option<Duration>,
     ) {
-        // Those below 0 are passed over.
+        // Numbers below 0 are ignored.
         let watch =
             |fd: Option<i32>, events| libc::pollfd { fd: fd.unwrap_or(-1), events, revents: 0 };
         let acceptor = self.acceptor.as_ref().filter(|acceptor| acceptor.closed_until.is_none());
@@ -116,7 +117,7 @@ impl Clients {
         }
     }
 
-    /// Lets in whoever is at the door.
+    /// Accepts the clients that want to connect.
     fn admit(&mut self, now: Instant) {
         let Some(acceptor) = &mut self.acceptor else { return };
         loop {
@@ -136,27 +137,28 @@ impl Clients {
     }
 }
 
-/// A socket of mode 0600. Its name is bound in the directory itself, since paths of sockets are short.
+/// Makes a socket of mode 0600. It is bound by its name in its directory, since the kernel takes short
+/// paths only.
 fn bind(path: &Path) -> io::Result<UnixListener> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     std::env::set_current_dir(path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
     // SAFETY: takes a number, and there is one thread.
     let mask = unsafe { libc::umask(0o177) };
     let listener = UnixListener::bind(name);
-    // SAFETY: likewise.
+    // SAFETY: takes a number, and there is one thread.
     unsafe { libc::umask(mask) };
-    // Where nothing is held by us.
+    // A directory in which this process keeps nothing busy.
     std::env::set_current_dir("/")?;
     let listener = listener?;
     listener.set_nonblocking(true)?;
     Ok(listener)
 }
 
-/// Whether it is one of the same user, or root's; then it is set up.
+/// Returns whether the client is of the same user, or root's. Makes its socket non-blocking.
 fn is_welcome(socket: &UnixStream) -> bool {
     let mut peer = MaybeUninit::<libc::ucred>::zeroed();
     let mut size = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: fills the structure, which is as large as is said and valid as zeros.
+    // SAFETY: fills the structure, which has the given size and is valid as zeros.
     let (told, peer) = unsafe {
         let told = libc::getsockopt(
             socket.as_raw_fd(),

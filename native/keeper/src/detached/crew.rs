@@ -1,5 +1,5 @@
-//! Those of a detached command: who starts them, counts them and ends them is this process, or, in a
-//! sandbox, a cradle.
+//! The processes of a detached command. They are started, counted and ended by this process, or by a
+//! cradle in a sandbox.
 
 pub mod children;
 pub mod seated;
@@ -11,49 +11,50 @@ use forkline_protocol::Member;
 use crate::detached::denials::Report;
 use crate::wait::EndedChild;
 
-/// What has happened to them.
+/// An event of these processes.
 pub enum Event {
-    /// The command's own process has ended.
+    /// The leader has ended.
     Ended(EndedChild),
-    /// These are there, as was asked.
+    /// The members that are left, as was asked.
     Seen(Vec<Member>),
-    /// They could not all be ended.
+    /// Members are left that can't be ended.
     GivenUp,
-    /// Nobody is left.
+    /// No member is left.
     Empty,
-    /// Nobody can tell any more.
+    /// The cradle is lost, so the members are unknown from now on.
     Lost,
 }
 
-/// Them, as they are to be dealt with.
+/// The processes of a command, as its keeper controls them.
 pub trait Crew {
-    /// The command's own process, by the number that the host knows it by.
+    /// Returns the leader's process id, as the host knows it.
     fn leader(&self) -> i32;
 
-    /// Does what is due; what has happened. Nothing follows that nobody is left, or can tell.
+    /// Does overdue work. Returns what has happened. Nothing follows [`Event::Empty`] or [`Event::Lost`].
     fn act(&mut self, now: Instant) -> Vec<Event>;
 
-    /// Ends them; an end that is under way gets this grace.
+    /// Ends all members. If an end is under way, it gets this grace.
     fn end(&mut self, grace: Duration, now: Instant);
 
-    /// Whether SIGKILL was needed for that.
+    /// Returns whether SIGKILL was needed for that.
     fn is_forced(&self) -> bool;
 
-    /// The errno of why they have no smaller share of the processors; 0: they have, or were to have none.
+    /// Returns the errno that kept the command from a lower priority; 0: none, or none was asked for.
     fn share(&self) -> i32;
 
-    /// Asks who is there.
+    /// Asks for the members that are left.
     fn look(&mut self, now: Instant);
 
-    /// Signals the command's group; whether that was sent.
+    /// Signals the command's process group. Returns whether it was signalled.
     fn signal(&mut self, signal: i32) -> bool;
 
-    /// When there is something to do.
+    /// Returns when `act` is due.
     fn due(&self) -> Option<Instant>;
 
-    /// By what their sandbox is kept, and what it has denied them.
+    /// Returns how the sandbox is enforced, and what it has denied.
     fn sandbox(&mut self) -> Report;
 
-    /// Readable when something has happened, other than to a child of this process.
+    /// Returns descriptors that are readable when something has happened, other than to a child of this
+    /// process.
     fn descriptors(&self) -> [Option<i32>; 2];
 }

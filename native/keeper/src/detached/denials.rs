@@ -1,4 +1,4 @@
-//! What the sandbox of a command is kept by, and what it denies it, as is told from there.
+//! How the sandbox of a command is enforced, and what it denies, as told from inside.
 
 use std::fmt::Write;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -8,18 +8,18 @@ use forkline_protocol::take;
 
 use crate::signals;
 
-/// A command that tries everything is told of no more than this.
+/// The most denials that are told of a command.
 const MOST: usize = 256;
-/// A record has room for so many bytes of it.
+/// The most bytes of a record that denials take.
 const ROOM: usize = 2048;
-/// Longer than what is told at once.
+/// Longer than any message, in bytes.
 const LONGEST: usize = 16 * 1024;
 
 pub struct Denials {
     enforced: String,
-    /// Where it is told. None: nobody tells.
+    /// The socket on which denials arrive. None: no more will arrive.
     line: Option<OwnedFd>,
-    /// The host, which has the proxy: readable once it has ended. None: that can't be seen.
+    /// The host, which serves the proxy; readable once it has ended. None: its end can't be seen.
     host: Option<OwnedFd>,
     known: Vec<String>,
     is_unheard: bool,
@@ -32,16 +32,16 @@ pub enum Source {
     Closed,
 }
 
-/// What is known of it.
+/// What is known about a sandbox.
 #[derive(Default)]
 pub struct Report {
-    /// As in a result; empty: there is no sandbox.
+    /// Enforcement and denials in the format of a result; empty: there is no sandbox.
     pub text: String,
-    /// Denials that have no room there.
+    /// The number of denials that do not fit into `text`.
     pub more: u64,
-    /// There may be others.
+    /// Whether there may be other denials.
     pub is_unheard: bool,
-    /// The host is gone, or may be.
+    /// Whether the host is gone, or may be.
     pub is_alone: bool,
 }
 
@@ -70,12 +70,12 @@ impl Denials {
         Source::Closed
     }
 
-    /// Not all may have been told.
+    /// Takes note that some denials may not have been told.
     pub fn are_unheard(&mut self) {
         self.is_unheard = true;
     }
 
-    /// Readable when there is something to hear.
+    /// Returns a descriptor that is readable when denials have arrived.
     pub fn descriptor(&self) -> Option<i32> {
         self.line.as_ref().map(AsRawFd::as_raw_fd)
     }
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(text, "write=namespace socket=40 connect=/a");
         assert_eq!((more, is_unheard, is_alone), (1, false, true));
         drop(theirs);
-        // A process that another test starts has a copy of it until it runs its program.
+        // A process that another test starts has a copy of the socket until its exec.
         let is_over = (0..500).any(|_| {
             std::thread::sleep(std::time::Duration::from_millis(2));
             denials.hear() == Source::Closed

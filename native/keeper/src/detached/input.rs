@@ -1,26 +1,26 @@
-//! The stdin of a detached command, when it is a pipe. Whoever writes to it never waits here.
+//! The stdin of a detached command, when it is a pipe. Writing to it never blocks.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, PipeWriter, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 pub struct StdinPipe {
-    /// None: it has been closed, or nobody reads it any more.
+    /// None: it has been closed, or its reading end has.
     pipe: Option<PipeWriter>,
 }
 
-/// What became of an attempt to write.
+/// The result of an attempt to write.
 pub enum Written {
-    /// So many bytes.
+    /// This many bytes were written.
     Some(usize),
     /// The pipe is full.
     Full,
-    /// Nobody will ever read it: the errno.
+    /// The reading end is closed, or writing failed: the errno.
     Never(i32),
 }
 
 impl StdinPipe {
-    /// The other one is what the command reads.
+    /// Makes a pipe. The second value is the end that the command reads.
     pub fn open() -> io::Result<(StdinPipe, File)> {
         let (reader, writer) = io::pipe()?;
         // SAFETY: takes numbers only. The flag is this end's alone.
@@ -47,7 +47,7 @@ impl StdinPipe {
         self.pipe = None;
     }
 
-    /// To be waited for when it is full.
+    /// Returns the descriptor to wait for when the pipe is full.
     pub fn descriptor(&self) -> Option<i32> {
         self.pipe.as_ref().map(AsRawFd::as_raw_fd)
     }

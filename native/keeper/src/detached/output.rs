@@ -1,4 +1,4 @@
-//! The file that a detached command writes to: how much it may have, and the line at its end.
+//! The output file of a detached command: its limit, and the completion line.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, PipeReader, Read, Write};
@@ -12,21 +12,21 @@ use crate::quota::Quota;
 use crate::room::DiskReserve;
 
 pub struct OutputFile {
-    /// What the command prints, where it does not write to the file itself.
+    /// The pipe to which the command writes, if it does not write to the file itself.
     pipe: Option<PipeReader>,
-    /// Ours alone: what the command does to its own descriptor (flags, position) does not matter.
+    /// The keeper's own descriptor: flags and position of the command's descriptor do not affect it.
     file: File,
     quota: Quota,
-    /// For the line, when the disk is full by then.
+    /// Space for the line, in case the disk is full by then.
     room: Option<DiskReserve>,
-    /// The line is still to be written.
+    /// Whether the line is still to be written.
     line_pending: bool,
-    /// How long it was.
+    /// The length of the line.
     line_bytes: u64,
 }
 
 impl OutputFile {
-    /// Makes the file; the second one is for the command.
+    /// Makes the file. The second value is the command's descriptor.
     pub fn create(path: &Path, quota: u64, line: bool) -> io::Result<(OutputFile, File)> {
         let append = || {
             let mut options = OpenOptions::new();
@@ -43,8 +43,8 @@ impl OutputFile {
         ))
     }
 
-    /// The same for a command that has nothing but a pipe: a file could not be opened by its name
-    /// (`/dev/stdout`) in a sandbox that it does not belong to.
+    /// Makes the file for a command that writes to a pipe: a sandbox does not contain the file, so the
+    /// command could not open it by name (`/dev/stdout`).
     pub fn create_piped(path: &Path, quota: u64, line: bool) -> io::Result<(OutputFile, File)> {
         let (output, _) = OutputFile::create(path, quota, line)?;
         let (reader, writer) = io::pipe()?;
@@ -55,19 +55,19 @@ impl OutputFile {
         Ok((OutputFile { pipe: Some(reader), ..output }, File::from(OwnedFd::from(writer))))
     }
 
-    /// Readable when there is something to hold.
+    /// Returns the descriptor of the pipe, readable when output has arrived.
     pub fn descriptor(&self) -> Option<i32> {
         self.pipe.as_ref().map(AsRawFd::as_raw_fd)
     }
 
-    /// Takes what the command has printed, and cuts off what is over the limit; returns when to look
-    /// again.
+    /// Copies output from the pipe, and cuts off bytes above the limit. Returns the time until the next
+    /// check.
     pub fn hold(&mut self) -> Duration {
         self.take();
         self.quota.hold(&self.file)
     }
 
-    /// More than a pipe holds, and not all that somebody prints without an end.
+    /// Reads more than a pipe holds, but not without end from a command that never stops printing.
     fn take(&mut self) {
         const PIECES: usize = 64;
         let mut buffer = [0; 64 * 1024];
@@ -82,7 +82,7 @@ impl OutputFile {
         }
     }
 
-    /// As much of it as can be written.
+    /// Writes as much of the piece as the disk takes.
     fn put(&mut self, mut piece: &[u8]) {
         while !piece.is_empty() {
             match self.file.write(piece) {
@@ -93,31 +93,31 @@ impl OutputFile {
         }
     }
 
-    /// Bytes of the command's that are kept, and at least so many that were cut off.
+    /// Returns how many bytes of output are kept, and how many at least were cut off.
     pub fn sizes(&mut self) -> (u64, u64) {
         self.hold();
         let size = self.file.metadata().map_or(0, |metadata| metadata.len());
         (size.saturating_sub(self.line_bytes), self.quota.cut())
     }
 
-    /// Nobody wants the line.
+    /// Cancels the line.
     pub fn skip_line(&mut self) {
         self.line_pending = false;
     }
 
-    /// Writes how it ended, unless that is done or nobody wants it.
+    /// Writes the completion line, unless it is written already or cancelled.
     pub fn write_line(&mut self, end: Completion) {
         if !std::mem::take(&mut self.line_pending) {
             return;
         }
         self.hold();
         let line = completion_line(end, self.quota.line().as_deref());
-        // One write, so that nobody who still writes can come in between; so its room is there
-        // before it is known to be needed.
+        // Written at once, so that a process that still writes can't split it; the reserved space is
+        // freed before, whether it is needed or not.
         if let Some(room) = self.room.take() {
             room.release();
         }
-        // A file that is gone leaves nobody to tell.
+        // An error is ignored: a file that is gone has no reader.
         if self.file.write_all(line.as_bytes()).is_ok() {
             self.line_bytes = line.len() as u64;
             self.quota.allow(self.line_bytes);

@@ -1,4 +1,4 @@
-//! The record of a detached command, for whoever finds no keeper any more.
+//! The record of a detached command, for clients that no longer find its keeper.
 
 use std::fs::{File, OpenOptions, rename};
 use std::io::{self, Write};
@@ -11,15 +11,15 @@ use forkline_protocol::task::{ProcessIdentity, Stage, TaskState};
 
 use crate::proc;
 
-/// A record is no longer than what a disk hands out at once.
+/// The longest record in bytes: a disk transfers at least that much at once.
 const BYTES: usize = 4096;
 
-/// The state and its file. Each version is written to a file of another name, which then takes the
-/// place of the one before: who reads it finds one or the other, and never a part.
+/// The state and its file. Each version is written to a file of another name, which then replaces the one
+/// before: a reader sees one version or the other, and never a part.
 pub struct Record {
     path: PathBuf,
     state: TaskState,
-    /// Files for the versions to come, the last one first; their room on the disk is there already.
+    /// Files for later versions, the last one first; their space on the disk is reserved.
     spare: Vec<Spare>,
 }
 
@@ -29,7 +29,8 @@ struct Spare {
 }
 
 impl Record {
-    /// Makes room for it beside `output`: for the start, for the end, and for that of the last one.
+    /// Reserves space beside `output` for three versions: the start, the leader's end, and the last
+    /// member's end.
     pub fn beside(output: &Path) -> io::Result<Record> {
         let path = output.with_extension("state");
         let names = ["state.3", "state.2", "state.1"];
@@ -38,7 +39,7 @@ impl Record {
         Ok(Record { path, state: TaskState::default(), spare })
     }
 
-    /// The command runs.
+    /// Takes note that the command runs.
     pub fn started(&mut self, leader: i32) {
         self.state = TaskState {
             boot: boot(),
@@ -50,7 +51,7 @@ impl Record {
         self.write();
     }
 
-    /// It is as far as that.
+    /// Sets the stage.
     pub fn set_stage(&mut self, stage: Stage) {
         self.state.stage = stage;
         self.write();
@@ -60,7 +61,7 @@ impl Record {
         &self.state
     }
 
-    /// What can't be written is not there: then it is not known, and that is what readers say.
+    /// Writes the state. If that fails, the record stays as it was; readers see that the keeper is gone.
     fn write(&mut self) {
         let Some(mut spare) = self.spare.pop() else { return };
         let record = self.state.encode_within(BYTES);
@@ -73,7 +74,7 @@ impl Record {
 }
 
 impl Spare {
-    /// A disk that can't promise room gets no promise.
+    /// Makes a file. A disk that does not support reserving space reserves none.
     fn make(path: PathBuf) -> io::Result<Spare> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
@@ -92,14 +93,14 @@ fn process(pid: i32) -> ProcessIdentity {
     ProcessIdentity { pid, started: stat.map_or(0, |stat| stat.started) }
 }
 
-/// Which boot this is.
+/// Returns the id of this boot of the machine.
 fn boot() -> Vec<u8> {
     let mut id = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.pop_if(|last| *last == b'\n');
     id
 }
 
-/// In milliseconds since 1970.
+/// Returns the time in milliseconds since 1970.
 pub fn now() -> u64 {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(time.as_millis()).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! A detached command from its launch until nobody of it is left.
+//! A detached command, from its launch until no member of it is left.
 
 mod service;
 
@@ -17,7 +17,7 @@ use super::record::{Record, now as epoch};
 use crate::line;
 use crate::wait::EndedChild;
 
-/// So many members are told at once.
+/// The most members in one answer.
 const MOST_TOLD: usize = 256;
 
 const UNKNOWN: EndedChild = EndedChild { pid: 0, status: Status::Unknown, cpu: [0; 2], peak: 0 };
@@ -43,20 +43,20 @@ pub struct Task {
     record: Record,
     clients: Clients,
     crew: Box<dyn Crew>,
-    /// How the leader ended, once it has been reaped.
+    /// The end of the leader, once it has been reaped.
     end: Option<TaskEnd>,
-    /// Why it is ended, if it is.
+    /// What has ordered the end, if it was ordered.
     cause: EndCause,
     is_ending: bool,
-    /// Its time was up while it still ran.
+    /// Whether the time limit was over while the leader ran.
     is_late: bool,
 }
 
-/// What there is to do with those of a command now.
+/// Whether members of a command are left.
 enum CrewState {
     Present,
     Empty,
-    /// Nobody can tell.
+    /// Not known: the cradle is lost.
     Lost,
 }
 
@@ -90,7 +90,7 @@ impl Task {
         self.crew.leader()
     }
 
-    /// Until nobody is left. If nobody can tell, the record stays as it is.
+    /// Runs until no member is left. If the cradle is lost, the record stays as it is.
     pub fn keep(mut self) {
         loop {
             match self.poll_crew() {
@@ -107,7 +107,7 @@ impl Task {
         }
     }
 
-    /// Ends it: nobody knows of it.
+    /// Ends the command, of which no process has been told.
     pub fn give_up(mut self) {
         self.output.skip_line();
         self.begin_end(self.grace, EndCause::Ended);
@@ -127,7 +127,8 @@ impl Task {
         CrewState::Present
     }
 
-    /// The limit is the leader's: what has outlived it was let be.
+    /// Ends the command at its time limit. The limit applies to the leader: members that outlive it are
+    /// left alone.
     fn check_timeout(&mut self, now: Instant) {
         if self.end.is_some() || self.is_late || now.duration_since(self.started) < self.timeout {
             return;
@@ -136,7 +137,7 @@ impl Task {
         self.begin_end(self.grace, EndCause::TimedOut);
     }
 
-    /// An end that is under way gets this grace, and keeps its cause.
+    /// Orders the end. If an end is under way, it gets this grace and keeps its cause.
     fn begin_end(&mut self, grace: Duration, cause: EndCause) {
         if !std::mem::replace(&mut self.is_ending, true) && self.end.is_none() {
             self.cause = cause;
@@ -145,14 +146,15 @@ impl Task {
     }
 
     fn crew_given_up(&mut self) {
-        // Not even the command's own process, perhaps: its status will not be known.
+        // The leader may be among the members that can't be ended: its status stays unknown.
         self.end.get_or_insert_with(|| end_of(&UNKNOWN, self.started));
         self.note_forced();
         self.is_ending = false;
         self.clients.each(|client| client.tell_over(false));
     }
 
-    /// Tells how it has ended, as far as that is to be told now; asks who is left.
+    /// Writes the completion line if it is due. Asks for the members that are left if the leader has
+    /// ended, or a client wants to know.
     fn tell_end(&mut self, now: Instant) {
         if self.has_ended_alone() {
             self.write_line();
@@ -162,7 +164,7 @@ impl Task {
         }
     }
 
-    /// The leader has ended, nobody ends the rest, and that has not been told yet.
+    /// Returns whether the leader has ended, no end was ordered, and the stage has not been told yet.
     fn has_ended_alone(&self) -> bool {
         let is_told = self.record.state().stage != Stage::Running;
         self.end.is_some() && !self.is_ending && !is_told
@@ -186,7 +188,7 @@ impl Task {
         }
     }
 
-    /// With all that is known now.
+    /// Returns the end with all that is known now.
     fn settled_end(&mut self) -> TaskEnd {
         let (output, cut) = self.output.sizes();
         let Report { text: sandbox, more: more_denied, is_unheard: unheard, is_alone: alone } =
@@ -220,14 +222,14 @@ impl Task {
         let end = TaskEnd { left, total_left, ..self.settled_end() };
         self.set_stage(Stage::Ended { end, gone: epoch() });
         self.clients.unlink();
-        // Last: who has read it may remove everything.
+        // Last of all: a client that reads the line may remove all files.
         self.write_line();
         let state = self.record.state();
         self.clients.each(|client| {
             client.tell_over(true);
             client.tell_members(&TaskAnswer::Members { members: Vec::new(), total: 0 });
             client.feed(&mut None);
-            // Who does not take it now finds it in the record.
+            // A client that does not read it now finds it in the record.
             client.send(state);
         });
     }

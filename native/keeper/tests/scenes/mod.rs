@@ -1,4 +1,4 @@
-//! Starts detached commands through a real engine, and waits for what they do.
+//! Starts detached commands through a real engine, and waits for their results.
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
@@ -22,7 +22,7 @@ pub fn engine() -> &'static Engine {
     })
 }
 
-/// A command and the folder that its output goes to.
+/// A command and the folder of its output.
 pub struct OutputScene {
     pub folder: TempDir,
     pub command: DetachedCommand,
@@ -62,12 +62,12 @@ impl OutputScene {
         fs::read_to_string(self.folder.path().join("output")).unwrap_or_default()
     }
 
-    /// The output, once the line is under it.
+    /// Returns the output, once the completion line is there.
     pub fn ending(&self) -> String {
         eventually(|| Some(self.output()).filter(|text| text.contains("[background process ")))
     }
 
-    /// What a file of the command's own says, once it is there.
+    /// Returns the contents of a file that the command writes, once they are there.
     pub fn told(&self, name: &str) -> String {
         let path = self.folder.path().join(name);
         eventually(|| fs::read_to_string(&path).ok().filter(|text| text.ends_with('\n')))
@@ -93,7 +93,7 @@ pub fn eventually<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// State, parent, group and session, as the kernel tells them.
+/// Returns state, parent, group and session of a process, as the kernel shows them.
 pub fn stat(pid: i32) -> Option<[String; 4]> {
     let line = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut fields = line.rsplit(')').next()?.split_ascii_whitespace().map(str::to_owned);

@@ -22,7 +22,7 @@ pub fn start_engine(keeper: Option<std::path::PathBuf>) -> Engine {
     Engine::start(keeper, Box::new(|| {}), Box::new(|_, _, _| {})).unwrap()
 }
 
-/// A command with no deadline and generous limits.
+/// Returns a command with no deadline and generous limits.
 pub fn command(text: &str) -> Command {
     Command {
         text: text.into(),
@@ -47,7 +47,7 @@ pub fn command(text: &str) -> Command {
     }
 }
 
-/// A command under way.
+/// A running command.
 pub struct LiveRun {
     pub handle: Handle,
     pub owner: Arc<Owner>,
@@ -119,14 +119,14 @@ pub fn failure(command: Command) -> LaunchError {
     }
 }
 
-/// Ends whatever the owner's commands have left running, and waits until it is gone.
+/// Ends all that the owner's commands have left running, and waits until it is gone.
 pub fn dispose(owner: &Arc<Owner>) {
     let (done, disposed) = channel();
     engine().dispose(owner, Duration::from_secs(5), Box::new(move || done.send(()).unwrap()));
     disposed.recv_timeout(Duration::from_secs(10)).unwrap();
 }
 
-/// All that was captured; fails if anything was dropped.
+/// Returns the captured output; fails if anything was dropped.
 pub fn complete(captured: &Captured<Text>) -> String {
     match &captured.kept {
         Parts::Complete(text) => text.to_string(),
@@ -138,7 +138,7 @@ pub fn output(outcome: &Outcome) -> String {
     complete(outcome.captures.first().unwrap())
 }
 
-/// What was streamed, as one string.
+/// Returns the streamed output as one string.
 pub fn streamed(chunks: &[Chunk]) -> String {
     let text = |chunk: &Chunk| match &chunk.data {
         Data::Text(text) => text.to_string(),
@@ -147,7 +147,7 @@ pub fn streamed(chunks: &[Chunk]) -> String {
     chunks.iter().map(text).collect()
 }
 
-/// Whether a process with this id exists and is not a zombie.
+/// Returns whether a process with this id exists and is not a zombie.
 pub fn lives(pid: i32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
     let state = stat.rsplit(')').next().unwrap().trim_start().chars().next();

@@ -1,4 +1,4 @@
-//! Children of this process, and those who fall to it.
+//! A command whose members are descendants of this process.
 
 use std::time::{Duration, Instant};
 
@@ -15,10 +15,10 @@ use crate::wait::{self, ChildChange, Family, Remaining};
 
 pub struct Children {
     leader: i32,
-    /// It has been reaped.
+    /// Whether the leader has been reaped.
     has_ended: bool,
     members: Members,
-    /// By their arguments forks of our shells are known.
+    /// The arguments of the launched shells, by which their forks are recognized.
     launch_lines: Vec<Vec<u8>>,
     ending: Option<Ending>,
     looking: Option<Looking>,

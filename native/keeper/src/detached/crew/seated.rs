@@ -1,4 +1,5 @@
-//! Those of a cradle, which is where they are: in a sandbox that stands for as long as they do.
+//! A command whose members are descendants of a cradle in a sandbox. The sandbox stands for as long as
+//! they live.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -14,14 +15,14 @@ use crate::signals;
 use crate::wait::EndedChild;
 
 pub struct Seated {
-    /// The way to the cradle, which ends them all when this is closed.
+    /// The channel to the cradle, which ends all members when the channel is closed.
     channel: OwnedFd,
     leader: i32,
     has_ended: bool,
     denials: Denials,
-    /// What it has said and nobody has heard yet.
+    /// Events that `act` has not returned yet.
     events: Vec<Event>,
-    /// Some of those who are there; the others follow.
+    /// The members told so far; more follow.
     seen: Vec<Member>,
     is_asked: bool,
     signalled: Option<bool>,
@@ -30,14 +31,14 @@ pub struct Seated {
     is_over: bool,
 }
 
-/// Longer than any answer.
+/// Longer than any answer, in bytes.
 const LONGEST_ANSWER: usize = 96 * 1024;
-/// Nobody takes longer to signal somebody.
+/// The longest time that a cradle takes to signal a group.
 const PATIENCE: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(1);
 
 impl Seated {
-    /// Has a cradle launch a command. `host`: shows whether the host is there.
+    /// Has a cradle launch a command. `host`: shows when the host has ended.
     pub fn start(
         channel: OwnedFd,
         host: Option<OwnedFd>,
@@ -55,7 +56,7 @@ impl Seated {
         let (head, sent) = descriptors.encode();
         while let Err(error) = send(channel.as_fd(), [&head, &body], &sent) {
             match error.raw_os_error() {
-                // So many descriptors are on their way already, of all of this user's processes.
+                // The processes of this user have too many descriptors in flight.
                 Some(libc::ETOOMANYREFS | libc::ENOBUFS | libc::ENOMEM) => {
                     std::thread::sleep(AGAIN);
                 }
@@ -69,7 +70,7 @@ impl Seated {
         };
         let mut buffer = vec![0; LONGEST_ANSWER];
         let mut next = || {
-            // An error: the request was not read.
+            // An error means that the request was not read.
             let received = receive(channel.as_fd(), &mut buffer).map_err(|_| gone())?;
             let answer = buffer.get(..received.length).and_then(Answer::decode);
             Ok((answer, received.descriptors))
@@ -102,7 +103,7 @@ impl Seated {
         }
     }
 
-    /// Reads all that the cradle has said.
+    /// Reads all answers of the cradle.
     fn hear(&mut self) {
         let mut buffer = vec![0; LONGEST_ANSWER];
         while !self.is_over {
@@ -114,7 +115,7 @@ impl Seated {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // It has gone without reading what we had to say; the end of file follows.
+                // The cradle is gone without having read all orders; end of file follows.
                 Err(error) if error.raw_os_error() == Some(libc::ECONNRESET) => {}
                 _ => self.over(Event::Lost),
             }
@@ -157,12 +158,12 @@ impl Seated {
         }
     }
 
-    /// What was denied before the last that was heard of them has been told before that.
+    /// Reads the denials. All denials of a command are sent before the last answer about its members.
     fn hear_denials(&mut self) {
         if self.denials.descriptor().is_none() || self.denials.hear() == Source::Open {
             return;
         }
-        // Who tells ends after them.
+        // The process that sends denials ends after the members.
         self.hear();
         if !self.has_ended && !self.is_over {
             self.denials.are_unheard();
@@ -175,7 +176,7 @@ impl Seated {
     }
 
     fn tell(&self, order: Order) {
-        // Who is gone need not know.
+        // A cradle that is gone needs no orders.
         let _ = send(self.channel.as_fd(), [&order.encode(), b""], &[]);
     }
 }
@@ -225,7 +226,7 @@ impl Crew for Seated {
     }
 
     fn due(&self) -> Option<Instant> {
-        // What was heard while something else was waited for.
+        // Events that were read while the answer to another order was awaited.
         (!self.events.is_empty()).then(Instant::now)
     }
 

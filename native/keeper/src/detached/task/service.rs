@@ -1,4 +1,4 @@
-//! What those who have found a detached command want of it.
+//! The calls of clients.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use forkline_protocol::task::{EndCause, TaskAnswer, TaskCall};
 use super::Task;
 
 impl Task {
-    /// Hears those who have found it, until there is nothing more to do for them.
+    /// Serves clients until nothing more can be done for them now.
     pub(super) fn serve(&mut self) {
         while self.hear()
             | self.clients.feed(&mut self.input)
@@ -16,7 +16,7 @@ impl Task {
         self.clients.drop_gone();
     }
 
-    /// Whether anybody had called.
+    /// Carries out the calls that have arrived. Returns whether there were any.
     fn hear(&mut self) -> bool {
         let mut called = false;
         for index in 0..self.clients.connected().len() {
@@ -34,7 +34,7 @@ impl Task {
         called
     }
 
-    /// None: that takes its time.
+    /// Carries out a call. None: the answer follows later.
     fn obey(&mut self, call: TaskCall) -> Option<TaskAnswer> {
         match call {
             TaskCall::Signal(signal) => {
@@ -51,7 +51,7 @@ impl Task {
                 }
                 Some(TaskAnswer::Done)
             }
-            // The client has noted these itself.
+            // Already handled by the client's own queue.
             TaskCall::Who | TaskCall::Write(_) => Some(TaskAnswer::Done),
         }
     }
