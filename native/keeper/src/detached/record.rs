@@ -11,7 +11,7 @@ use forkline_protocol::task::{ProcessIdentity, Stage, TaskState};
 
 use crate::proc;
 
-/// The longest record in bytes: a disk transfers at least that much at once.
+/// The longest record in bytes: a read returns that many at once.
 const BYTES: usize = 4096;
 
 /// The state and its file. Each version is written to a file of another name, which then replaces the one
