@@ -41,7 +41,7 @@ use kept::Standing;
 use landlock::Ruleset;
 use namespaces::{Inside, Outside, Side};
 use plan::{Access, OWN, Plan, Require};
-use report::{By, Enforced, Line, Refusal};
+use report::{Enforced, Mechanism, Protection, SetupError};
 use warden::Charge;
 use watchers::cover;
 use watchers::refresher::{self, Refresher};
@@ -100,7 +100,7 @@ pub fn keep(order: File) -> ExitCode {
                 io::ErrorKind::NotFound => "settling users in a user namespace, by '/proc'",
                 _ => "making a user namespace and those below it",
             };
-            refuse(&before, &Refusal::of(Line::Write, action)(error))
+            refuse(&before, &SetupError::of(Protection::Write, action)(error))
         }
     }
 }
@@ -163,10 +163,11 @@ fn landlocked(plan: &Plan, before: Before) -> ExitCode {
 }
 
 /// The one beside hears of sockets from now on, which is tried.
-fn hand_out(inside: &Inside, built: Built) -> Result<Built, Refusal> {
-    let refuse = || Refusal::of(Line::UnixSockets, "having sockets connected from beside it");
+fn hand_out(inside: &Inside, built: Built) -> Result<Built, SetupError> {
+    let refuse =
+        || SetupError::of(Protection::UnixSockets, "having sockets connected from beside it");
     let held = "taking hold of processes (pidfd_open), to connect their sockets from beside it";
-    probe::holding().map_err(Refusal::of(Line::UnixSockets, held))?;
+    probe::holding().map_err(SetupError::of(Protection::UnixSockets, held))?;
     let (warden, lines) = pair().map_err(refuse())?;
     if let Some(listener) = built.listener {
         inside.hand_out(&listener, &lines, &built.git).map_err(refuse())?;
@@ -176,9 +177,9 @@ fn hand_out(inside: &Inside, built: Built) -> Result<Built, Refusal> {
 }
 
 /// Before anybody else is in it.
-fn probed(built: Built) -> Result<Built, Refusal> {
+fn probed(built: Built) -> Result<Built, SetupError> {
     privileges::close_to_others()
-        .map_err(Refusal::of(Line::Processes, "closing the keeper to others"))?;
+        .map_err(SetupError::of(Protection::Processes, "closing the keeper to others"))?;
     probe::launching().map(|()| built)
 }
 
@@ -190,7 +191,7 @@ fn go_on(before: Before, built: Built) -> ExitCode {
     keeper::keep_for(before.lifeline, before.host, Some(standing))
 }
 
-fn refuse(before: &Before, refusal: &Refusal) -> ExitCode {
+fn refuse(before: &Before, refusal: &SetupError) -> ExitCode {
     say(&before.lifeline, &News::Refused(refusal.errno(), refusal.text()));
     ExitCode::FAILURE
 }
@@ -200,57 +201,57 @@ fn say(lifeline: &OwnedFd, news: &News) {
 }
 
 /// All lines, in namespaces.
-fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, Refusal> {
+fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, SetupError> {
     tree::refuse_replaced(plan)?;
     let plan = &plan.resolved();
     let git = tree::git_trees(plan)?;
     let reading = tree::make(plan)?;
     if !plan.network {
-        network::start_loopback().map_err(Refusal::of(Line::Network, "starting the loopback"))?;
+        network::start_loopback()
+            .map_err(SetupError::of(Protection::Network, "starting the loopback"))?;
     }
     let network = network::serve(plan, before.lifeline.as_fd())?;
     tree::open_proc(!plan.host_processes)
-        .map_err(Refusal::of(Line::Processes, "mounting /proc"))?;
+        .map_err(SetupError::of(Protection::Processes, "mounting /proc"))?;
     // Else they would be the host's.
     if has_users {
         namespaces::allow_no_more()
-            .map_err(Refusal::of(Line::Privileges, "forbidding more user namespaces"))?;
+            .map_err(SetupError::of(Protection::Privileges, "forbidding more user namespaces"))?;
     }
-    tree::close_proc().map_err(Refusal::of(Line::Processes, "closing /proc"))?;
+    tree::close_proc().map_err(SetupError::of(Protection::Processes, "closing /proc"))?;
     let (_, listener) = confine(plan, before.rights, true)?;
     if !has_users && namespaces::can_make_more() {
         let error = io::Error::from_raw_os_error(libc::EOPNOTSUPP);
         let action = "user namespaces can be made in it";
-        return Err(Refusal::of(Line::Privileges, action)(error));
+        return Err(SetupError::of(Protection::Privileges, action)(error));
     }
     let mut enforced = Enforced::default();
-    let when = |is: bool, by: By| if is { by } else { By::None };
-    enforced.set(Line::Write, By::Namespace);
-    enforced.set(Line::Read, reading);
-    enforced.set(Line::Tmp, when(!plan.shared_tmp, By::Namespace));
-    enforced.set(Line::Network, when(!plan.network, network));
-    enforced.set(Line::UnixSockets, By::Seccomp);
-    enforced.set(Line::Processes, when(!plan.host_processes, By::Namespace));
-    enforced.set(Line::SocketFamilies, By::Seccomp);
-    enforced.set(Line::Privileges, By::Namespace);
+    enforced.set(Protection::Write, Mechanism::Namespace);
+    enforced.set(Protection::Read, reading);
+    enforced.set(Protection::Tmp, Mechanism::Namespace.when(!plan.shared_tmp));
+    enforced.set(Protection::Network, network.when(!plan.network));
+    enforced.set(Protection::UnixSockets, Mechanism::Seccomp);
+    enforced.set(Protection::Processes, Mechanism::Namespace.when(!plan.host_processes));
+    enforced.set(Protection::SocketFamilies, Mechanism::Seccomp);
+    enforced.set(Protection::Privileges, Mechanism::Namespace);
     Ok(Built { enforced, listener, git, warden: None })
 }
 
 /// What can be had without namespaces.
-fn confine_alone(plan: &Plan, rights: u64) -> Result<Built, Refusal> {
+fn confine_alone(plan: &Plan, rights: u64) -> Result<Built, SetupError> {
     tree::refuse_replaced(plan)?;
     let plan = &plan.resolved();
     let (has_scopes, listener) = confine(plan, rights, false)?;
     let mut enforced = Enforced::default();
-    let when = |is: bool, by: By| if is { by } else { By::None };
-    enforced.set(Line::Write, By::Landlock);
-    enforced.set(Line::Read, By::None);
-    enforced.set(Line::Tmp, By::None);
-    enforced.set(Line::Network, when(!plan.network, By::Seccomp));
-    enforced.set(Line::UnixSockets, By::None);
-    enforced.set(Line::Processes, when(has_scopes && !plan.host_processes, By::Landlock));
-    enforced.set(Line::SocketFamilies, By::Seccomp);
-    enforced.set(Line::Privileges, By::None);
+    enforced.set(Protection::Write, Mechanism::Landlock);
+    enforced.set(Protection::Read, Mechanism::None);
+    enforced.set(Protection::Tmp, Mechanism::None);
+    enforced.set(Protection::Network, Mechanism::Seccomp.when(!plan.network));
+    enforced.set(Protection::UnixSockets, Mechanism::None);
+    let is_scoped = has_scopes && !plan.host_processes;
+    enforced.set(Protection::Processes, Mechanism::Landlock.when(is_scoped));
+    enforced.set(Protection::SocketFamilies, Mechanism::Seccomp);
+    enforced.set(Protection::Privileges, Mechanism::None);
     Ok(Built { enforced, listener, git: Vec::new(), warden: None })
 }
 
@@ -260,40 +261,40 @@ fn confine(
     plan: &Plan,
     rights: u64,
     has_namespaces: bool,
-) -> Result<(bool, Option<OwnedFd>), Refusal> {
+) -> Result<(bool, Option<OwnedFd>), SetupError> {
     let ruleset = ruleset(plan, has_namespaces)?;
     let has_scopes = ruleset.has_scopes();
     privileges::leave_keyring();
     privileges::drop_to_kept(rights)
-        .map_err(Refusal::of(Line::Privileges, "giving up privileges"))?;
-    ruleset.enter().map_err(Refusal::of(Line::Write, "entering Landlock's rules"))?;
+        .map_err(SetupError::of(Protection::Privileges, "giving up privileges"))?;
+    ruleset.enter().map_err(SetupError::of(Protection::Write, "entering Landlock's rules"))?;
     // Where there is a network of its own, its loopback is for everybody in it.
     let gated = has_namespaces && plan.paths(Access::Git).next().is_some();
     let rules = Rules { network: plan.network || has_namespaces, judged: has_namespaces, gated };
     let listener = filter::enter(rules)
-        .map_err(Refusal::of(Line::SocketFamilies, "filtering system calls"))?;
+        .map_err(SetupError::of(Protection::SocketFamilies, "filtering system calls"))?;
     Ok((has_scopes, listener))
 }
 
-fn ruleset(plan: &Plan, has_namespaces: bool) -> Result<Ruleset, Refusal> {
+fn ruleset(plan: &Plan, has_namespaces: bool) -> Result<Ruleset, SetupError> {
     let mut ruleset = Ruleset::new()
-        .map_err(Refusal::of(Line::Write, "making rules of Landlock (Linux 5.13)"))?;
+        .map_err(SetupError::of(Protection::Write, "making rules of Landlock (Linux 5.13)"))?;
     if !ruleset.is_complete() && !has_namespaces {
         let error = io::Error::from_raw_os_error(libc::EOPNOTSUPP);
-        return Err(Refusal::of(Line::Write, "Landlock of Linux 6.2 or newer")(error));
+        return Err(SetupError::of(Protection::Write, "Landlock of Linux 6.2 or newer")(error));
     }
-    let refuse = |path: &Path| Refusal::of(Line::Write, format!("allowing '{}'", path.display()));
+    let allowing = |path: &Path| format!("allowing '{}'", path.display());
     // What is the host's own else.
     let own: &[&str] = if has_namespaces { &OWN } else { &SHARED };
     let own = own.iter().map(Path::new).filter(|path| path.is_dir());
     // Where nobody is beside it who would write there for it.
     let git = plan.paths(Access::Git).filter(|_| !has_namespaces);
     for path in plan.paths(Access::Write).chain(git).chain(own) {
-        ruleset.allow(path).map_err(refuse(path))?;
+        ruleset.allow(path).map_err(SetupError::of(Protection::Write, allowing(path)))?;
     }
     let files: &[&str] = if has_namespaces { &["/dev", "/proc"] } else { &DEVICES };
     for path in files.iter().map(Path::new).filter(|path| path.exists()) {
-        ruleset.allow_files(path).map_err(refuse(path))?;
+        ruleset.allow_files(path).map_err(SetupError::of(Protection::Write, allowing(path)))?;
     }
     Ok(ruleset)
 }

@@ -9,7 +9,7 @@ use forkline_protocol::{News, send};
 
 use crate::sandbox::kept::patiently;
 use crate::sandbox::plan::{Plan, Require};
-use crate::sandbox::report::{By, Line, Refusal};
+use crate::sandbox::report::{Mechanism, Protection, SetupError};
 
 /// The host may be busy with something else; it ends it all when it ends itself.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -21,7 +21,7 @@ pub fn start_loopback() -> io::Result<()> {
     if socket < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: just made, and nobody else's.
+    // SAFETY: the descriptor was just made; nothing else owns it.
     let socket = unsafe { OwnedFd::from_raw_fd(socket) };
     // SAFETY: valid as zeros.
     let mut request: libc::ifreq = unsafe { std::mem::MaybeUninit::zeroed().assume_init() };
@@ -36,14 +36,14 @@ pub fn start_loopback() -> io::Result<()> {
 }
 
 /// Has the host serve what is to reach the network. Returns what keeps that.
-pub fn serve(plan: &Plan, lifeline: BorrowedFd) -> Result<By, Refusal> {
-    let Some(port) = plan.proxy else { return Ok(By::Namespace) };
+pub fn serve(plan: &Plan, lifeline: BorrowedFd) -> Result<Mechanism, SetupError> {
+    let Some(port) = plan.proxy else { return Ok(Mechanism::Namespace) };
     match have_served(port, lifeline) {
-        Ok(()) => Ok(By::Proxy),
-        Err(_) if plan.require == Require::BestEffort => Ok(By::Namespace),
+        Ok(()) => Ok(Mechanism::Proxy),
+        Err(_) if plan.require == Require::BestEffort => Ok(Mechanism::Namespace),
         Err(error) => {
             let action = "having the host serve its proxy (it may have no descriptors left)";
-            Err(Refusal::of(Line::Network, action)(error))
+            Err(SetupError::of(Protection::Network, action)(error))
         }
     }
 }

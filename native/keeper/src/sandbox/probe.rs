@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 
 use forkline_launch::{Image, Launch, Place, Stack, launch};
 
-use crate::sandbox::report::{Line, Refusal};
+use crate::sandbox::report::{Protection, SetupError};
 
 /// Whether processes can be taken hold of, as whoever is beside it has to: an old container's filter
 /// refuses that.
@@ -30,10 +30,10 @@ pub fn connecting() -> io::Result<()> {
 }
 
 /// Runs `true`, as commands will be run.
-pub fn launching() -> Result<(), Refusal> {
+pub fn launching() -> Result<(), SetupError> {
     const PROGRAMS: [&CStr; 3] =
         [c"/bin/true", c"/usr/bin/true", c"/run/current-system/sw/bin/true"];
-    let refuse = || Refusal::of(Line::Write, "running `true` in it");
+    let refuse = || SetupError::of(Protection::Write, "running `true` in it");
     let null = File::options().read(true).write(true).open("/dev/null").map_err(refuse())?;
     let images = PROGRAMS.map(|path| Image { path: path.into(), argv: vec![c"true".into()] });
     let plain = Launch::plain(&images, [null.as_fd(), null.as_fd(), null.as_fd()]);

@@ -5,7 +5,7 @@ use std::io;
 
 /// What a sandbox keeps a command from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line {
+pub enum Protection {
     /// Writing anywhere else.
     Write,
     /// Reading what is hidden.
@@ -26,7 +26,7 @@ pub enum Line {
 
 /// What keeps it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum Mechanism {
     Namespace,
     /// Something that is mounted on files as they are: the host can put others in their places.
     Mount,
@@ -36,41 +36,52 @@ pub enum By {
     None,
 }
 
+impl Mechanism {
+    /// This mechanism if `is_wanted`, otherwise none.
+    pub fn when(self, is_wanted: bool) -> Mechanism {
+        if is_wanted { self } else { Mechanism::None }
+    }
+}
+
 /// Of all lines, by what each is kept.
 #[derive(Debug, Clone, Default)]
-pub struct Enforced(Vec<(Line, By)>);
+pub struct Enforced(Vec<(Protection, Mechanism)>);
 
 impl Enforced {
-    pub fn set(&mut self, line: Line, by: By) {
-        self.0.push((line, by));
+    pub fn set(&mut self, protection: Protection, mechanism: Mechanism) {
+        self.0.push((protection, mechanism));
     }
 
     /// `line=what keeps it`, separated by blanks.
     pub fn text(&self) -> String {
-        let pairs = self.0.iter().map(|(line, by)| format!("{line}={by}"));
+        let pairs =
+            self.0.iter().map(|(protection, mechanism)| format!("{protection}={mechanism}"));
         pairs.collect::<Vec<_>>().join(" ")
     }
 }
 
 /// A line that could not be drawn.
 #[derive(Debug)]
-pub struct Refusal {
-    pub line: Line,
+pub struct SetupError {
+    pub protection: Protection,
     /// What was being done.
     pub action: String,
     pub error: io::Error,
 }
 
-impl Refusal {
+impl SetupError {
     /// What makes one of an error while `action` was done.
-    pub fn of<E: Into<io::Error>>(line: Line, action: impl Into<String>) -> impl FnOnce(E) -> Self {
-        move |error| Refusal { line, action: action.into(), error: error.into() }
+    pub fn of<E: Into<io::Error>>(
+        protection: Protection,
+        action: impl Into<String>,
+    ) -> impl FnOnce(E) -> Self {
+        move |error| SetupError { protection, action: action.into(), error: error.into() }
     }
 
     /// The line and what could not be done; and, where it is known, what is to be done about it.
     pub fn text(&self) -> String {
-        let Refusal { line, action, .. } = self;
-        format!("{line}: {action}{}", self.advice().unwrap_or_default())
+        let SetupError { protection, action, .. } = self;
+        format!("{protection}: {action}{}", self.advice().unwrap_or_default())
     }
 
     pub fn errno(&self) -> i32 {
@@ -105,30 +116,30 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Line {
+impl fmt::Display for Protection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Line::Write => "write",
-            Line::Read => "read",
-            Line::Tmp => "tmp",
-            Line::Network => "network",
-            Line::UnixSockets => "unixSockets",
-            Line::Processes => "processes",
-            Line::SocketFamilies => "socketFamilies",
-            Line::Privileges => "privileges",
+            Protection::Write => "write",
+            Protection::Read => "read",
+            Protection::Tmp => "tmp",
+            Protection::Network => "network",
+            Protection::UnixSockets => "unixSockets",
+            Protection::Processes => "processes",
+            Protection::SocketFamilies => "socketFamilies",
+            Protection::Privileges => "privileges",
         })
     }
 }
 
-impl fmt::Display for By {
+impl fmt::Display for Mechanism {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            By::Namespace => "namespace",
-            By::Mount => "mount",
-            By::Landlock => "landlock",
-            By::Seccomp => "seccomp",
-            By::Proxy => "proxy",
-            By::None => "none",
+            Mechanism::Namespace => "namespace",
+            Mechanism::Mount => "mount",
+            Mechanism::Landlock => "landlock",
+            Mechanism::Seccomp => "seccomp",
+            Mechanism::Proxy => "proxy",
+            Mechanism::None => "none",
         })
     }
 }

@@ -19,7 +19,7 @@ use std::path::Path;
 
 use crate::sandbox::mounts::{self, Tree, make_read_only, mount_new, put};
 use crate::sandbox::plan::Plan;
-use crate::sandbox::report::{By, Line, Refusal};
+use crate::sandbox::report::{Mechanism, Protection, SetupError};
 pub use names::{OverlayBase, names};
 use overlay::overlays;
 use own::Hosts;
@@ -28,18 +28,21 @@ use steps::{Content, Placement, steps};
 pub use steps::{git_trees, refuse_replaced};
 
 /// Makes it. Returns by what hidden files are kept from being read.
-pub fn make(plan: &Plan) -> Result<By, Refusal> {
-    let refuse = |line, action: &str| Refusal::of::<io::Error>(line, action.to_owned());
-    mounts::part_from_outside().map_err(refuse(Line::Write, "parting from the host's mounts"))?;
+pub fn make(plan: &Plan) -> Result<Mechanism, SetupError> {
+    let refuse =
+        |protection, action: &str| SetupError::of::<io::Error>(protection, action.to_owned());
+    mounts::part_from_outside()
+        .map_err(refuse(Protection::Write, "parting from the host's mounts"))?;
     let nothing = || Tree::copy(Path::new("/dev/null")).and_then(Tree::without_devices);
     let hosts = Hosts::copy();
     let mut steps = steps(plan)?;
     let by = hide_names(plan, &mut steps);
     make_read_only(Path::new("/"))
-        .map_err(refuse(Line::Write, "making the files read-only (Linux 5.12 or newer)"))?;
-    let own = own::make_dev(hosts.devices).map_err(refuse(Line::Read, "mounting /dev"))?;
+        .map_err(refuse(Protection::Write, "making the files read-only (Linux 5.12 or newer)"))?;
+    let own = own::make_dev(hosts.devices).map_err(refuse(Protection::Read, "mounting /dev"))?;
     if !plan.shared_tmp {
-        own::make_private(own, hosts.run).map_err(refuse(Line::Tmp, "mounting /tmp and /run"))?;
+        own::make_private(own, hosts.run)
+            .map_err(refuse(Protection::Tmp, "mounting /tmp and /run"))?;
     }
     let mut hidden = Vec::new();
     for Placement { path, what } in steps {
@@ -55,22 +58,23 @@ pub fn make(plan: &Plan) -> Result<By, Refusal> {
             }
             Content::Nothing => nothing().and_then(|tree| tree.attach(&path)),
         };
-        result.map_err(refuse(Line::Write, &action))?;
+        result.map_err(refuse(Protection::Write, &action))?;
     }
     for path in hidden.iter().filter(|path| path.exists()) {
         make_read_only_alone(path)
-            .map_err(refuse(Line::Read, &format!("hiding '{}'", path.display())))?;
+            .map_err(refuse(Protection::Read, &format!("hiding '{}'", path.display())))?;
     }
     Ok(by)
 }
 
 /// Has names hidden by overlays. Covers `/dev`. Returns by what hidden files are kept from being read.
-fn hide_names(plan: &Plan, steps: &mut Vec<Placement>) -> By {
+fn hide_names(plan: &Plan, steps: &mut Vec<Placement>) -> Mechanism {
     let mounts = mounts::all();
     let (bases, are_all) = names(plan, &mounts);
     let count = bases.len();
     let overlays = overlays(bases, &mounts);
-    let by = if are_all && overlays.len() == count { By::Namespace } else { By::Mount };
+    let by =
+        if are_all && overlays.len() == count { Mechanism::Namespace } else { Mechanism::Mount };
     // There the overlay is what is shown, or has an empty directory by itself.
     let merged: HashSet<&Path> =
         overlays.iter().flat_map(|overlay| overlay.base.merged()).collect();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::sandbox::mounts::Tree;
 use crate::sandbox::plan::{Access, Plan, Rule};
-use crate::sandbox::report::{Line, Refusal};
+use crate::sandbox::report::{Protection, SetupError};
 
 /// A step of the work: what is put where.
 pub struct Placement {
@@ -26,7 +26,7 @@ pub enum Content {
 }
 
 /// All steps of a plan. What is copied is copied now.
-pub fn steps(plan: &Plan) -> Result<Vec<Placement>, Refusal> {
+pub fn steps(plan: &Plan) -> Result<Vec<Placement>, SetupError> {
     let mut steps = Vec::new();
     let mut held = HashSet::new();
     for rule in &plan.rules {
@@ -58,14 +58,14 @@ pub fn steps(plan: &Plan) -> Result<Vec<Placement>, Refusal> {
 }
 
 /// Rights are for what the host has found, and for nothing that has been put in its place since.
-pub fn refuse_replaced(plan: &Plan) -> Result<(), Refusal> {
+pub fn refuse_replaced(plan: &Plan) -> Result<(), SetupError> {
     let Some(path) = plan.replaced() else { return Ok(()) };
     let action = format!("'{}' is not what it was when the command was asked for", path.display());
-    Err(Refusal::of(Line::Write, action)(io::Error::from_raw_os_error(libc::ESTALE)))
+    Err(SetupError::of(Protection::Write, action)(io::Error::from_raw_os_error(libc::ESTALE)))
 }
 
 /// Git's directories as they can be written to: they are nowhere. Before anything is covered.
-pub fn git_trees(plan: &Plan) -> Result<Vec<(PathBuf, OwnedFd)>, Refusal> {
+pub fn git_trees(plan: &Plan) -> Result<Vec<(PathBuf, OwnedFd)>, SetupError> {
     let rules = plan.rules.iter().filter(|rule| rule.access == Access::Git);
     let trees = rules.map(|rule| {
         let tree = rule.open().and_then(|file| Tree::copy_of(&file)).map_err(refuse(rule))?;
@@ -74,8 +74,8 @@ pub fn git_trees(plan: &Plan) -> Result<Vec<(PathBuf, OwnedFd)>, Refusal> {
     trees.collect()
 }
 
-fn refuse(rule: &Rule) -> impl FnOnce(io::Error) -> Refusal + use<> {
-    Refusal::of(Line::Write, format!("opening '{}'", rule.path.display()))
+fn refuse(rule: &Rule) -> impl FnOnce(io::Error) -> SetupError + use<> {
+    SetupError::of(Protection::Write, format!("opening '{}'", rule.path.display()))
 }
 
 /// The directories above `path` that a command could rename: those below writable ones, of which one may
