@@ -1,21 +1,21 @@
-//! The numbers of the system calls that are looked at.
+//! The numbers of the system calls that the filter looks at.
 
-/// The numbers of calls on a kind of processor.
+/// The numbers of system calls on one architecture.
 pub struct Numbers {
     pub architecture: u32,
     pub socket: u32,
     pub pair: u32,
     pub connect: u32,
-    /// What makes sockets for everybody, whatever they are.
+    /// The call that makes sockets of any kind (`socketcall`).
     pub multiplexer: Option<u32>,
-    /// Those of keyrings, which are the user's wherever he is.
+    /// The calls of keyrings, which belong to the user in every namespace.
     pub keys: [u32; 3],
-    /// Those that make, change or remove something by its name. None of 32-bit programs are asked about:
-    /// what the others are asked for they can't do.
+    /// The calls that make, change or remove something by its name. Empty for 32-bit programs: these
+    /// can't do what the others have done by the warden.
     pub naming: &'static [(u32, Naming)],
 }
 
-/// A call that makes, changes or removes something by its name. `…At`: from a directory that is open.
+/// A call that makes, changes or removes something by its name. `…At`: relative to an open directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Naming {
     Open,
@@ -38,7 +38,7 @@ pub enum Naming {
     SetTimesAt,
 }
 
-/// The second of its kind, which the library does not have everywhere; the same number everywhere.
+/// The second fchmodat, which the libc crate lacks for some architectures; it has the same number on all.
 const FCHMODAT2: u32 = 452;
 
 #[cfg(target_arch = "x86_64")]
@@ -77,7 +77,7 @@ const NAMING: &[(u32, Naming)] = &[
     (libc::SYS_utimensat as u32, Naming::SetTimesAt),
 ];
 
-/// It has the same number everywhere.
+/// The same number on all architectures.
 pub const IO_URING_SETUP: u32 = 425;
 
 #[cfg(target_arch = "x86_64")]
@@ -93,7 +93,7 @@ pub const NATIVE: Numbers = Numbers {
     keys: [libc::SYS_add_key as u32, libc::SYS_request_key as u32, libc::SYS_keyctl as u32],
     naming: NAMING,
 };
-/// Of the 32-bit programs that the same processor runs.
+/// For the 32-bit programs that the same processor runs.
 #[cfg(target_arch = "x86_64")]
 pub const FOREIGN: Numbers = Numbers {
     architecture: 0x4000_0003,
@@ -115,14 +115,14 @@ pub const FOREIGN: Numbers = Numbers {
     naming: &[],
 };
 
-/// A call that somebody is asked about.
+/// A call that the kernel asks the supervisor about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
-    /// For a socket.
+    /// Makes a socket.
     Socket,
-    /// To connect one.
+    /// Connects a socket.
     Connect,
-    /// To make, change or remove something by its name.
+    /// Makes, changes or removes something by its name.
     Name(Naming),
 }
 

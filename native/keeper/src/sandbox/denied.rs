@@ -1,5 +1,5 @@
-//! Sockets that a filter denies: whoever asks for one waits until it has been told here. And the words
-//! for what was denied.
+//! Sockets that the filter denies, and the text for what was denied. A process that asks for such a
+//! socket waits until the denial has been told.
 
 use std::fmt::Write;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -7,7 +7,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use crate::proc::{self, LONGEST_DESCENT};
 use crate::sandbox::notices::Listener;
 
-/// Where the kernel tells of them.
+/// The source of the kernel's questions about denied sockets.
 pub struct Denied {
     listener: Listener,
 }
@@ -21,7 +21,8 @@ impl Denied {
         self.listener.descriptor()
     }
 
-    /// Takes the next one. `tell` is told who asked and for which family, before that one goes on.
+    /// Takes the next question. Calls `tell` with the process and the family of the socket, before that
+    /// process continues.
     pub fn take(&self, tell: impl FnOnce(i32, u32)) {
         let Ok(notice) = self.listener.receive() else { return };
         let [family, ..] = notice.arguments;
@@ -30,12 +31,12 @@ impl Denied {
     }
 }
 
-/// That a command was denied a socket of this family.
+/// Returns the text for a denied socket of this family.
 pub fn family(family: u32) -> String {
     format!("socket={family}")
 }
 
-/// That it was denied to connect to this: the path of a socket, or an address and a port.
+/// Returns the text for a denied connection: to the path of a socket, or to an address and a port.
 pub fn connection(target: &str) -> String {
     let mut what = String::from("connect=");
     for byte in target.bytes() {
@@ -48,7 +49,7 @@ pub fn connection(target: &str) -> String {
     what
 }
 
-/// Of these the one that a process descends from.
+/// Returns the first among a process and its ancestors for which `is_one` is true.
 pub fn ancestor_among(pid: i32, mut is_one: impl FnMut(i32) -> bool) -> Option<i32> {
     let parent = |pid: &i32| proc::stat(*pid).map(|stat| stat.parent).filter(|pid| *pid > 1);
     std::iter::successors(Some(pid), parent).take(LONGEST_DESCENT).find(|pid| is_one(*pid))

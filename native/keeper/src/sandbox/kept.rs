@@ -1,5 +1,5 @@
-//! Commands that the host may leave behind: the keeper of each is told by what their sandbox is kept,
-//! and what that denies them, as the host is of all others.
+//! Commands that the host may leave behind. Their keepers are told how the sandbox is enforced and what
+//! it denies, as the host is told for all other commands.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,22 +12,22 @@ use forkline_protocol::{Answer, News, pair, send};
 use crate::outside;
 use crate::sandbox::denied::{self, Denied, ancestor_among};
 
-/// So long a keeper may take no news.
+/// The longest time that a keeper may take no message.
 const PATIENCE: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// A sandbox, to the keeper in it.
+/// The sandbox, as the keeper inside it sees it.
 pub struct Standing {
     enforced: String,
-    /// Where the kernel asks of sockets, if not beside it.
+    /// The kernel's questions about sockets, if no warden answers them.
     pub denied: Option<Denied>,
-    /// The way to who stands beside it, and tells there what is denied.
+    /// The socket to the warden, which tells the keepers of commands about denials.
     warden: Option<OwnedFd>,
-    /// Where it is told here, by cradle.
+    /// The sockets to the keepers of commands, by cradle, if there is no warden.
     lines: HashMap<i32, OwnedFd>,
 }
 
-/// The two ends of what tells the keeper of a command.
+/// The two ends of the socket on which a command's keeper is told about denials.
 pub struct DenialLine {
     theirs: OwnedFd,
     ours: OwnedFd,
@@ -38,9 +38,10 @@ impl Standing {
         Standing { enforced, denied, warden, lines: HashMap::new() }
     }
 
-    /// Gives the host the directory of terminals: a command asks for the name of its own by it.
+    /// Gives the host the directory of the sandbox's terminals, so that a command finds the name of its
+    /// own terminal.
     pub fn hand_out_terminals(&self, lifeline: BorrowedFd) {
-        // Without, it is the host's own.
+        // Without a warden, the directory is the host's own.
         if self.warden.is_none() {
             return;
         }
@@ -48,20 +49,22 @@ impl Standing {
         // SAFETY: a path that ends with NUL.
         let directory = unsafe { libc::open(c"/dev/pts".as_ptr(), flags) };
         if directory >= 0 {
-            // SAFETY: just opened, and nobody else's.
+            // SAFETY: the descriptor was just opened; nothing else owns it.
             let directory = unsafe { OwnedFd::from_raw_fd(directory) };
             let message = News::Terminals.encode();
-            // Terminals are the host's for whoever does not hear this.
+            // If the host misses this, it uses its own terminals.
             let _ = send(lifeline, [&message, b""], &[directory.as_fd()]);
         }
     }
 
-    /// For the next cradle. None: there are no descriptors left, and its keeper will know.
+    /// Makes a socket for the next cradle. None: the limit of descriptors has been reached, and the
+    /// command's keeper is told.
     pub fn line() -> Option<DenialLine> {
         pair().ok().map(|(theirs, ours)| DenialLine { theirs, ours })
     }
 
-    /// In that cradle, before it runs anything: says so to the keeper of its command.
+    /// Called in a cradle before it runs a command: tells the command's keeper how the sandbox is
+    /// enforced.
     pub fn introduce(&self, channel: BorrowedFd, line: Option<DenialLine>) {
         let theirs = line.and_then(|DenialLine { theirs, ours }| {
             let Some(warden) = &self.warden else { return Some(theirs) };
@@ -70,24 +73,24 @@ impl Standing {
         });
         let sent: Vec<_> = theirs.iter().map(AsFd::as_fd).collect();
         let message = Answer::Stands(self.enforced.clone()).encode();
-        // Whoever does not hear this does not get the command either.
+        // A keeper that misses this does not get the command either.
         let _ = patiently(|| send(channel, [&message, b""], &sent));
     }
 
-    /// In the keeper: this cradle has it.
+    /// Called in the keeper: takes note of a new cradle's socket.
     pub fn made(&mut self, cradle: i32, line: Option<DenialLine>) {
         if let (None, Some(line)) = (&self.warden, line) {
             self.lines.insert(cradle, line.ours);
         }
     }
 
-    /// In the keeper: it has ended.
+    /// Called in the keeper: takes note that a cradle has ended.
     pub fn ended(&mut self, cradle: i32) {
         self.lines.remove(&cradle);
     }
 
-    /// In the keeper: takes what the kernel asks about next, and tells whoever has to do with the command;
-    /// the host by `say`. `cradles`: by which numbers that knows them.
+    /// Called in the keeper: takes the kernel's next question. Tells the keeper of the command, or the
+    /// host by `say`. `cradles`: process ids and the host's numbers for them.
     pub fn take_denied(&self, cradles: &HashMap<i32, i32>, say: impl FnOnce(News)) {
         let Some(denied) = &self.denied else { return };
         denied.take(|pid, family| {
@@ -106,8 +109,8 @@ impl Standing {
     }
 }
 
-/// Tells what was denied; false: nobody takes it. Then it is for the last time, and its end says there
-/// that not all was told.
+/// Tells a keeper what was denied. Returns whether that was sent. If not, the socket is closed, which
+/// tells the keeper that a denial is missing.
 pub fn tell(line: &OwnedFd, what: &str) -> bool {
     let is_told = patiently(|| send(line.as_fd(), [what.as_bytes(), b""], &[]));
     if !is_told {
@@ -117,7 +120,7 @@ pub fn tell(line: &OwnedFd, what: &str) -> bool {
     is_told
 }
 
-/// Sends, as soon as it is taken.
+/// Sends, and tries again while the receiver's buffer is full. Returns whether that was sent in time.
 pub fn patiently(mut sending: impl FnMut() -> io::Result<()>) -> bool {
     let until = Instant::now() + PATIENCE;
     loop {

@@ -1,9 +1,9 @@
-//! A sandbox: a keeper, and so its cradles and all that they launch, in namespaces, under Landlock and
-//! a filter. All of it is made once; a command is started in it as it is anywhere.
+//! A sandbox: a keeper, its cradles and all that they launch, in namespaces, under Landlock and a filter
+//! of system calls. It is made once; commands start in it as they do anywhere else.
 //!
-//! Up to five processes: one stays outside and does nothing but wait; one is the keeper, and the first
-//! process of the PID namespace, so that nobody outlives it; one stands beside it, connects sockets and
-//! writes to git's directories; one has overlays look again at what the host has changed; one covers names.
+//! Up to five processes: one outside, which only waits; the keeper, which is the first of the PID
+//! namespace, so that no process outlives it; the warden beside the sandbox, which connects sockets and
+//! writes to git's directories; one that refreshes overlays; and one that covers names.
 
 mod calls;
 pub mod denied;
@@ -46,7 +46,7 @@ use warden::Charge;
 use watchers::cover;
 use watchers::refresher::{self, Refresher};
 
-/// Those of the host that anybody may write to; and devices.
+/// Directories and devices of the host that any user may write to.
 const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 const DEVICES: [&str; 8] = [
     "/dev/null",
@@ -59,27 +59,27 @@ const DEVICES: [&str; 8] = [
     "/dev/pts",
 ];
 
-/// What is looked at before anything changes.
+/// What is found out before anything changes.
 struct Before {
     lifeline: OwnedFd,
     host: Option<OwnedFd>,
     rights: u64,
 }
 
-/// A sandbox that stands.
+/// A complete sandbox.
 struct Built {
     enforced: Enforced,
-    /// Where the kernel asks of sockets, and of what is made, changed or removed by its name.
+    /// The kernel's questions about sockets, and about what is made, changed or removed by its name.
     listener: Option<OwnedFd>,
-    /// Git's directories, by where they are seen.
+    /// Git's directories, with the paths at which they are seen.
     git: Vec<(PathBuf, OwnedFd)>,
-    /// The way to who stands beside it.
+    /// The socket to the warden.
     warden: Option<OwnedFd>,
 }
 
-/// Makes the sandbox that is told in `order`, and keeps it.
+/// Makes the sandbox that `order` describes, and does the keeper's work in it.
 pub fn keep(order: File) -> ExitCode {
-    // All of the crew, from before there is anybody who could send one.
+    // Before the first fork: signals are blocked in all processes of the sandbox.
     signals::prepare();
     host::continue_at_parent_death();
     // SAFETY: the engine puts it there, and nothing else here uses it.
@@ -111,7 +111,7 @@ fn read(mut order: File) -> Option<Plan> {
     Plan::decode(&bytes)
 }
 
-/// Waits for the one inside, with a warden for its sockets.
+/// Waits for the process inside, and starts the processes beside the sandbox.
 fn beside(plan: &Plan, before: Before, outside: &Outside) -> ExitCode {
     let charge = Charge {
         plan,
@@ -122,7 +122,7 @@ fn beside(plan: &Plan, before: Before, outside: &Outside) -> ExitCode {
     };
     let mut refresher = refresher::start(&charge);
     let mut beside: Vec<i32> = refresher.iter().map(|refresher| refresher.pid).collect();
-    // Later the one inside is closed to us.
+    // Processes must enter now: the process inside can't be entered later.
     let is_made = outside.is_made(|given| {
         refresher.iter_mut().for_each(Refresher::wait);
         beside.extend(cover::start(&charge).ok().flatten());
@@ -132,7 +132,7 @@ fn beside(plan: &Plan, before: Before, outside: &Outside) -> ExitCode {
         beside.into_iter().for_each(warden::end);
         return landlocked(plan, before);
     }
-    // Its end is to be seen by the host, and is the other's.
+    // The lifeline is the other process's now; its end must show to the host.
     drop(before);
     let status = outside.wait();
     beside.into_iter().for_each(warden::end);
@@ -149,7 +149,7 @@ fn in_namespaces(plan: &Plan, before: Before, mut inside: Inside) -> ExitCode {
             inside.tell_made();
             go_on(before, built)
         }
-        // The other does what can be done without.
+        // The process outside makes a sandbox without namespaces instead.
         Err(_) if plan.require == Require::BestEffort => ExitCode::FAILURE,
         Err(refusal) => refuse(&before, &refusal),
     }
@@ -162,7 +162,7 @@ fn landlocked(plan: &Plan, before: Before) -> ExitCode {
     }
 }
 
-/// The one beside hears of sockets from now on, which is tried.
+/// Hands the filter's questions to the warden, and checks that they are answered.
 fn hand_out(inside: &Inside, built: Built) -> Result<Built, SetupError> {
     let refuse =
         || SetupError::of(Protection::UnixSockets, "having sockets connected from beside it");
@@ -176,14 +176,14 @@ fn hand_out(inside: &Inside, built: Built) -> Result<Built, SetupError> {
     Ok(Built { listener: None, git: Vec::new(), warden: Some(warden), ..built })
 }
 
-/// Before anybody else is in it.
+/// Checks the sandbox before any command is in it.
 fn probed(built: Built) -> Result<Built, SetupError> {
     privileges::close_to_others()
         .map_err(SetupError::of(Protection::Processes, "closing the keeper to others"))?;
     probe::launching().map(|()| built)
 }
 
-/// Says what is enforced, and is the keeper.
+/// Tells the host what is enforced, and does the keeper's work.
 fn go_on(before: Before, built: Built) -> ExitCode {
     let enforced = built.enforced.text();
     say(&before.lifeline, &News::Enforced(enforced.clone()));
@@ -200,7 +200,7 @@ fn say(lifeline: &OwnedFd, news: &News) {
     let _ = send(lifeline.as_fd(), [&news.encode(), b""], &[]);
 }
 
-/// All lines, in namespaces.
+/// Makes all protections, in namespaces.
 fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, SetupError> {
     tree::refuse_replaced(plan)?;
     let plan = &plan.resolved();
@@ -213,7 +213,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, SetupEr
     let network = network::serve(plan, before.lifeline.as_fd())?;
     tree::open_proc(!plan.host_processes)
         .map_err(SetupError::of(Protection::Processes, "mounting /proc"))?;
-    // Else they would be the host's.
+    // Otherwise the limit would be the host's.
     if has_users {
         namespaces::allow_no_more()
             .map_err(SetupError::of(Protection::Privileges, "forbidding more user namespaces"))?;
@@ -237,7 +237,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, SetupEr
     Ok(Built { enforced, listener, git, warden: None })
 }
 
-/// What can be had without namespaces.
+/// Makes the protections that need no namespaces.
 fn confine_alone(plan: &Plan, rights: u64) -> Result<Built, SetupError> {
     tree::refuse_replaced(plan)?;
     let plan = &plan.resolved();
@@ -255,8 +255,8 @@ fn confine_alone(plan: &Plan, rights: u64) -> Result<Built, SetupError> {
     Ok(Built { enforced, listener, git: Vec::new(), warden: None })
 }
 
-/// Landlock, the filter, and no new rights; whether signals and abstract sockets are kept in, and where
-/// the filter tells of sockets.
+/// Applies Landlock and the filter, and gives up privileges. Returns whether Landlock isolates signals
+/// and abstract sockets, and the filter's questions.
 fn confine(
     plan: &Plan,
     rights: u64,
@@ -268,7 +268,7 @@ fn confine(
     privileges::drop_to_kept(rights)
         .map_err(SetupError::of(Protection::Privileges, "giving up privileges"))?;
     ruleset.enter().map_err(SetupError::of(Protection::Write, "entering Landlock's rules"))?;
-    // Where there is a network of its own, its loopback is for everybody in it.
+    // In a network of its own, all processes may use the loopback.
     let gated = has_namespaces && plan.paths(Access::Git).next().is_some();
     let rules = Rules { network: plan.network || has_namespaces, judged: has_namespaces, gated };
     let listener = filter::enter(rules)
@@ -284,10 +284,10 @@ fn ruleset(plan: &Plan, has_namespaces: bool) -> Result<Ruleset, SetupError> {
         return Err(SetupError::of(Protection::Write, "Landlock of Linux 6.2 or newer")(error));
     }
     let allowing = |path: &Path| format!("allowing '{}'", path.display());
-    // What is the host's own else.
+    // Without namespaces, these are the host's directories.
     let own: &[&str] = if has_namespaces { &OWN } else { &SHARED };
     let own = own.iter().map(Path::new).filter(|path| path.is_dir());
-    // Where nobody is beside it who would write there for it.
+    // Without a warden, commands write to git's directories themselves.
     let git = plan.paths(Access::Git).filter(|_| !has_namespaces);
     for path in plan.paths(Access::Write).chain(git).chain(own) {
         ruleset.allow(path).map_err(SetupError::of(Protection::Write, allowing(path)))?;

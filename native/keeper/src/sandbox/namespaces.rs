@@ -1,4 +1,4 @@
-//! A process in namespaces of its own, and who is left outside of them.
+//! A process in namespaces of its own, and its parent outside.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,48 +12,48 @@ use forkline_protocol::{pair, receive, send};
 
 use crate::sandbox::plan::Plan;
 
-/// Which of the two a process is from here on.
+/// The two processes after the split.
 pub enum Side {
-    /// In the namespaces; the numbers of users and groups are to be waited for.
+    /// The process in the namespaces, which has to wait for its user and group ids.
     Inside(Inside),
-    /// Still outside, and the parent of the other.
+    /// The process outside, which is the parent of the other.
     Outside(Outside),
 }
 
 pub struct Inside {
     mapped: PipeReader,
     outside: OwnedFd,
-    /// Whether users are its own too.
+    /// Whether the process has a user namespace of its own.
     pub has_user_namespace: bool,
 }
 
 pub struct Outside {
-    /// The one inside, by his number here.
+    /// The process id of the process inside, as seen outside.
     pub pid: i32,
     pub has_user_namespace: bool,
     inside: OwnedFd,
 }
 
-/// What is to be looked after beside the sandbox.
+/// What the sandbox hands to the warden.
 pub struct Given {
-    /// Where the kernel asks.
+    /// The kernel's questions.
     pub listener: OwnedFd,
-    /// Where those are told of whom the host may leave behind.
+    /// The socket on which cradles introduce the keepers of commands that the host may leave behind.
     pub lines: OwnedFd,
-    /// Git's directories: where each is seen, and where it can be written to.
+    /// Git's directories: the path at which each is seen, and a tree that can be written to.
     pub git: Vec<(PathBuf, OwnedFd)>,
 }
 
-/// So much is handed out at most, paths included.
+/// The most bytes handed over, paths included.
 const LONGEST_HANDED: usize = 128 * 1024;
 
 impl Inside {
-    /// Waits until who we are is settled; false: it could not be.
+    /// Waits until user and group ids are mapped. Returns whether that succeeded.
     pub fn is_mapped(&mut self) -> bool {
         matches!(self.mapped.read(&mut [0]), Ok(1))
     }
 
-    /// Gives the other what is to be looked after outside.
+    /// Hands the process outside what the warden needs.
     pub fn hand_out(
         &self,
         listener: &OwnedFd,
@@ -62,21 +62,21 @@ impl Inside {
     ) -> io::Result<()> {
         let trees = git.iter().map(|(_, tree)| tree.as_fd());
         let all: Vec<_> = [listener.as_fd(), lines.as_fd()].into_iter().chain(trees).collect();
-        // No path has a NUL in it.
+        // No path contains a NUL.
         let paths = git.iter().map(|(path, _)| path.as_os_str().as_bytes());
         let paths = paths.collect::<Vec<_>>().join(&0);
         send(self.outside.as_fd(), [b"1", &paths], &all)
     }
 
-    /// All has been made; the other need only wait.
+    /// Tells the process outside that the sandbox is complete.
     pub fn tell_made(self) {
         let _ = send(self.outside.as_fd(), [b"1", b""], &[]);
     }
 }
 
 impl Outside {
-    /// Waits until all has been made in there, and takes what is handed out meanwhile; false: it could
-    /// not be, and that one has ended.
+    /// Waits until the sandbox is complete, and passes on what is handed over meanwhile. Returns false if
+    /// it failed; then the process inside has ended.
     pub fn is_made(&self, mut take: impl FnMut(Given)) -> bool {
         let mut text = vec![0; LONGEST_HANDED];
         while let Ok(received) = receive(self.inside.as_fd(), &mut text) {
@@ -95,13 +95,14 @@ impl Outside {
         false
     }
 
-    /// Waits for the one inside; how it ended. If it is stopped, it goes on: it looks after commands.
+    /// Waits for the end of the process inside, and returns its exit code. If it is stopped, it is
+    /// continued, since it looks after commands.
     pub fn wait(&self) -> i32 {
         wait_for(self.pid)
     }
 }
 
-/// Splits this process. Only one thread may run.
+/// Splits this process in two. Only one thread may run.
 pub fn split(plan: &Plan) -> io::Result<Side> {
     let mut flags = libc::CLONE_NEWNS | libc::CLONE_NEWIPC;
     if !plan.network {
@@ -111,8 +112,8 @@ pub fn split(plan: &Plan) -> io::Result<Side> {
         flags |= libc::CLONE_NEWPID;
     }
     match split_with(flags | libc::CLONE_NEWUSER) {
-        // Root needs no user namespace for the others, where there is none to be had.
-        // SAFETY: takes nothing.
+        // Root can make the other namespaces without a user namespace, where none can be made. SAFETY:
+        // takes nothing.
         Err(error) if unsafe { libc::geteuid() } == 0 && !can_make_more() => {
             split_with(flags).map_err(|_| error)
         }
@@ -125,7 +126,7 @@ fn split_with(flags: libc::c_int) -> io::Result<Side> {
     let (inside, outside) = pair()?;
     let has_user_namespace = flags & libc::CLONE_NEWUSER != 0;
     let no_memory = std::ptr::null_mut::<libc::c_void>();
-    // SAFETY: as fork: there is one thread, so the child has everything that its parent had.
+    // SAFETY: like fork: there is one thread, so the child has everything that its parent had.
     let pid = unsafe {
         libc::syscall(
             libc::SYS_clone,
@@ -138,7 +139,7 @@ fn split_with(flags: libc::c_int) -> io::Result<Side> {
     } as i32;
     match pid {
         0 => {
-            // Their ends are to be the other's.
+            // These ends are the other process's.
             drop((settled, inside));
             Ok(Side::Inside(Inside { mapped, outside, has_user_namespace }))
         }
@@ -157,7 +158,8 @@ fn split_with(flags: libc::c_int) -> io::Result<Side> {
     }
 }
 
-/// Users and groups have the numbers that they have here; for an ordinary user, that is his own.
+/// Maps users and groups to the same ids as outside; for an ordinary user, only the user's own ids can be
+/// mapped.
 fn map(pid: i32) -> io::Result<()> {
     let all = |name: &str| all_of(&fs::read_to_string(format!("/proc/self/{name}"))?);
     let is_mapped_whole = write(pid, "uid_map", &all("uid_map")?).is_ok();
@@ -171,7 +173,8 @@ fn map(pid: i32) -> io::Result<()> {
     write(pid, "gid_map", &format!("{group} {group} 1"))
 }
 
-/// The same numbers inside as outside, for all that a map such as `0 100000 65536` knows.
+/// Returns a map with the same ids inside as outside, for all ids that a map such as `0 100000 65536`
+/// contains.
 fn all_of(map: &str) -> io::Result<String> {
     let lines = map.lines().map(|line| {
         let mut fields = line.split_ascii_whitespace();
@@ -181,7 +184,7 @@ fn all_of(map: &str) -> io::Result<String> {
     lines.collect::<Option<String>>().ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// In one call, as the kernel wants it.
+/// Writes a file in one call, as the kernel requires.
 fn write(pid: i32, name: &str, text: &str) -> io::Result<()> {
     fs::OpenOptions::new()
         .write(true)
@@ -189,16 +192,16 @@ fn write(pid: i32, name: &str, text: &str) -> io::Result<()> {
         .write_all(text.as_bytes())
 }
 
-/// Nobody in here makes user namespaces of his own, where all is allowed again.
+/// Forbids further user namespaces, in which everything would be allowed again.
 pub fn allow_no_more() -> io::Result<()> {
     fs::write("/proc/sys/user/max_user_namespaces", "0")
 }
 
-/// Whether a process that is started here could have one.
+/// Returns whether a process that is started here could make one.
 pub fn can_make_more() -> bool {
     let no_memory = std::ptr::null_mut::<libc::c_void>();
     let flags = libc::CLONE_NEWUSER | libc::SIGCHLD;
-    // SAFETY: as fork: there is one thread.
+    // SAFETY: like fork: there is one thread.
     let pid = unsafe {
         libc::syscall(libc::SYS_clone, flags, no_memory, no_memory, no_memory, no_memory)
     } as i32;
@@ -214,7 +217,7 @@ pub fn can_make_more() -> bool {
     }
 }
 
-/// What can be given to programs at most, before the namespaces: there it is everything again.
+/// Returns the bounding set before the split: a user namespace has all capabilities again.
 pub fn rights_outside() -> u64 {
     bounding_set()
 }
@@ -230,7 +233,7 @@ fn wait_for(pid: i32) -> i32 {
         if ended < 0 || !libc::WIFSTOPPED(status) {
             return if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { 1 };
         }
-        // SAFETY: takes numbers; it is our child, so the number is its own.
+        // SAFETY: takes numbers; it is our child, so the number is not reused.
         unsafe { libc::kill(pid, libc::SIGCONT) };
     }
 }

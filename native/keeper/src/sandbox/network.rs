@@ -1,4 +1,4 @@
-//! The network of a sandbox without one: a loopback of its own.
+//! The network of a sandbox without network access: a loopback interface of its own.
 
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, TcpListener};
@@ -11,10 +11,10 @@ use crate::sandbox::kept::patiently;
 use crate::sandbox::plan::{Plan, Require};
 use crate::sandbox::report::{Mechanism, Protection, SetupError};
 
-/// The host may be busy with something else; it ends it all when it ends itself.
+/// The longest time that the host may take; if it ends, it ends the sandbox as well.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Brings it up.
+/// Activates the loopback interface.
 pub fn start_loopback() -> io::Result<()> {
     // SAFETY: takes numbers only.
     let socket = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
@@ -35,7 +35,7 @@ pub fn start_loopback() -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Has the host serve what is to reach the network. Returns what keeps that.
+/// Has the host serve the proxy. Returns the mechanism that enforces the network's protection.
 pub fn serve(plan: &Plan, lifeline: BorrowedFd) -> Result<Mechanism, SetupError> {
     let Some(port) = plan.proxy else { return Ok(Mechanism::Namespace) };
     match have_served(port, lifeline) {
@@ -48,7 +48,7 @@ pub fn serve(plan: &Plan, lifeline: BorrowedFd) -> Result<Mechanism, SetupError>
     }
 }
 
-/// Has the host serve a port of the loopback; once that does, or says that it can't.
+/// Has the host serve a port of the loopback interface. Returns once the host has answered.
 fn have_served(port: u16, lifeline: BorrowedFd) -> io::Result<()> {
     let listening: OwnedFd = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?.into();
     let (mut answer, theirs) = io::pipe()?;

@@ -1,4 +1,5 @@
-//! Files and directories by ways without links: whoever can make one on the way leads nobody elsewhere.
+//! Opens files and directories by paths without symbolic links, so that a process that can make links
+//! can't redirect them.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -7,29 +8,29 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 
-/// Takes hold of what is at an absolute path. A link in it, or at its end, is an error (ELOOP).
+/// Opens an absolute path (O_PATH). A link in it, or at its end, is an error (ELOOP).
 pub fn open(path: &Path) -> io::Result<OwnedFd> {
     let root = step(None, c"/")?;
     beneath(root.as_fd(), path)
 }
 
-/// Takes hold of what is below a directory, without leaving it.
+/// Opens a path below a directory, without leaving it.
 pub fn beneath(directory: BorrowedFd, path: &Path) -> io::Result<OwnedFd> {
     let there = match at_once(directory, path) {
-        // Older kernels, and filters of containers, don't know it.
+        // Older kernels, and filters of containers, refuse openat2.
         Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM)) => {
             return by_steps(directory, path);
         }
         result => result?,
     };
-    // The last one of a path is not followed, and can be a link all the same.
+    // The last component is not followed, but may be a link.
     if status(&there)?.st_mode & libc::S_IFMT == libc::S_IFLNK {
         return Err(io::Error::from_raw_os_error(libc::ELOOP));
     }
     Ok(there)
 }
 
-/// In one call.
+/// Opens the path by openat2.
 fn at_once(directory: BorrowedFd, path: &Path) -> io::Result<OwnedFd> {
     #[repr(C)]
     struct OpenHow {
@@ -53,7 +54,7 @@ fn at_once(directory: BorrowedFd, path: &Path) -> io::Result<OwnedFd> {
     if there < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: just opened, and nobody else's.
+    // SAFETY: the descriptor was just opened; nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(there as i32) })
 }
 
@@ -73,16 +74,16 @@ fn by_steps(directory: BorrowedFd, path: &Path) -> io::Result<OwnedFd> {
     Ok(at)
 }
 
-/// Its device and inode.
+/// Returns device and inode.
 pub fn identity(file: &OwnedFd) -> io::Result<(u64, u64)> {
     let status = status(file)?;
     Ok((status.st_dev, status.st_ino))
 }
 
-/// What it is.
+/// Returns the file's status.
 pub fn status(file: &OwnedFd) -> io::Result<libc::stat> {
     let mut status = MaybeUninit::uninit();
-    // SAFETY: fills the structure, which is read only if that went well.
+    // SAFETY: fills the structure, which is read only after success.
     match unsafe { libc::fstat(file.as_raw_fd(), status.as_mut_ptr()) } {
         // SAFETY: just filled.
         0 => Ok(unsafe { status.assume_init() }),
@@ -98,7 +99,7 @@ fn step(at: Option<&OwnedFd>, name: &CStr) -> io::Result<OwnedFd> {
     if next < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: just opened, and nobody else's.
+    // SAFETY: the descriptor was just opened; nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(next) })
 }
 

@@ -1,5 +1,5 @@
-//! What a sandbox is to be, as the host has resolved it: pairs of a word and its value, each ended by
-//! NUL. Paths are absolute; those that do not exist are passed over.
+//! The plan of a sandbox, as the host has resolved it: pairs of a word and a value, each ended by NUL.
+//! Paths are absolute; those that do not exist are ignored.
 
 use std::ffi::OsStr;
 use std::io;
@@ -12,64 +12,64 @@ use crate::sandbox::place;
 /// Directories that are the sandbox's own, unless its plan shares the host's.
 pub const OWN: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/dev/shm"];
 
-/// How a sandbox is to be.
+/// The plan of a sandbox.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     pub require: Require,
-    /// Whether there is a network but for a loopback of its own.
+    /// Whether there is a network beyond a loopback interface of its own.
     pub network: bool,
-    /// A port of that loopback at which the host is to be reached.
+    /// The port of the loopback interface on which the host's proxy is reached.
     pub proxy: Option<u16>,
-    /// Whether commands see, and can signal, the processes of the host.
+    /// Whether commands can see and signal the host's processes.
     pub host_processes: bool,
-    /// Whether `/tmp` and its like are the host's.
+    /// Whether `/tmp` and similar directories are the host's.
     pub shared_tmp: bool,
     pub rules: Vec<Rule>,
-    /// The home directory of whoever the commands are run for.
+    /// The home directory of the user that commands run for.
     pub home: Option<PathBuf>,
-    /// What is hidden, by the names that the policy has for it, with links; and what is not there yet.
+    /// The hidden names, as the policy spells them: links are not resolved, and files may not exist yet.
     pub hidden_names: Vec<PathBuf>,
 }
 
-/// What is to hold for there to be a sandbox.
+/// The protections that a sandbox must have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Require {
-    /// Every line.
+    /// All of them.
     #[default]
     All,
-    /// What Landlock and seccomp can do; nothing else is tried.
+    /// Those of Landlock and seccomp; no others are tried.
     Landlock,
-    /// What can be had.
+    /// Those that can be made.
     BestEffort,
 }
 
-/// What may be done below a path; of several the longest path decides.
+/// The access below a path; of several rules the one with the longest path applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     pub access: Access,
     pub path: PathBuf,
-    /// Device and inode of what the host has found there; None: whatever is there is meant.
+    /// Device and inode that the host has found there; None: any file is meant.
     pub identity: Option<(u64, u64)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
-    /// It can be written to.
+    /// Reading and writing.
     Write,
-    /// A directory of git's: somebody beside the sandbox writes to it, but for what git obeys.
+    /// A directory of git's: the warden writes to it, except to the files that git obeys.
     Git,
-    /// It can be read, where it would be hidden.
+    /// Reading, where it would be hidden.
     Show,
-    /// It can't be written to, where it could be.
+    /// Reading only, where it could be written to.
     Keep,
-    /// It can't be read.
+    /// No access.
     Hide,
-    /// A socket that can be connected to.
+    /// Connecting to a socket.
     Socket,
 }
 
 impl Plan {
-    /// None: it is no plan.
+    /// Decodes a plan. None: the bytes are no plan.
     pub fn decode(bytes: &[u8]) -> Option<Plan> {
         let mut plan = Plan::default();
         let mut fields = bytes.split(|byte| *byte == 0);
@@ -83,7 +83,7 @@ impl Plan {
                 (b"proxy", port) => {
                     plan.proxy = Some(std::str::from_utf8(port).ok()?.parse().ok()?);
                 }
-                // They are the host's to know.
+                // For the host alone.
                 (b"server" | b"domain" | b"no-domain", _) => {}
                 (b"processes", b"host") => plan.host_processes = true,
                 (b"tmp", b"shared") => plan.shared_tmp = true,
@@ -103,18 +103,18 @@ impl Plan {
         self.rules.push(rule);
     }
 
-    /// The directories that are the sandbox's own.
+    /// Returns the directories that are the sandbox's own.
     pub fn own_directories(&self) -> &'static [&'static str] {
         if self.shared_tmp { &[] } else { &OWN }
     }
 
-    /// The paths of a kind.
+    /// Returns the paths with this access.
     pub fn paths(&self, access: Access) -> impl Iterator<Item = &Path> {
         self.rules.iter().filter(move |rule| rule.access == access).map(|rule| &*rule.path)
     }
 
-    /// With the names that the paths really have, without those that do not exist or are no longer what
-    /// they were; the shorter first.
+    /// Returns the plan with real paths, the shorter ones first; without paths that do not exist, or are
+    /// no longer what the host has found.
     pub fn resolved(&self) -> Plan {
         let mut rules: Vec<Rule> = self.rules.iter().filter_map(resolve).collect();
         rules.sort_by_key(|rule| (rule.path.components().count(), rule.access));
@@ -122,7 +122,7 @@ impl Plan {
         Plan { rules, ..self.clone() }
     }
 
-    /// What can be written to and is another one than the host has found. None: nothing is.
+    /// Returns a writable path that is no longer what the host has found. None: there is none.
     pub fn replaced(&self) -> Option<&Path> {
         let written = |rule: &&Rule| matches!(rule.access, Access::Write | Access::Git);
         let mut all = self.rules.iter().filter(written);
@@ -131,7 +131,7 @@ impl Plan {
 }
 
 impl Rule {
-    /// Takes hold of it, by a way without links. It is what the host has found there.
+    /// Opens the path, without following links. The error is ESTALE if it is not what the host has found.
     pub fn open(&self) -> io::Result<OwnedFd> {
         let found = place::open(&self.path)?;
         let is_same = |identity| place::identity(&found).is_ok_and(|it| it == identity);
@@ -160,13 +160,14 @@ fn absolute(value: &[u8]) -> Option<PathBuf> {
     path.is_absolute().then_some(path)
 }
 
-/// `device:inode:…`; None: the host has found nothing.
+/// Parses `device:inode:…`. None: the host has found no file.
 fn identity_in(text: &[u8]) -> Option<(u64, u64)> {
     let mut numbers = std::str::from_utf8(text).ok()?.split(':').map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
-/// A right is for what the host has found; what is kept or hidden is whatever is there.
+/// Resolves a rule. Access is given to the file that the host has found; what is kept or hidden is any
+/// file at the path.
 fn resolve(rule: &Rule) -> Option<Rule> {
     if matches!(rule.access, Access::Keep | Access::Hide) {
         let path = rule.path.canonicalize().ok()?;

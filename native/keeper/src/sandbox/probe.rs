@@ -1,4 +1,4 @@
-//! Whether a sandbox that has been made works, before anybody relies on it.
+//! Checks of a new sandbox, before it is used.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -10,18 +10,17 @@ use forkline_launch::{Image, Launch, Place, Stack, launch};
 
 use crate::sandbox::report::{Protection, SetupError};
 
-/// Whether processes can be taken hold of, as whoever is beside it has to: an old container's filter
-/// refuses that.
+/// Checks that pidfd_open works, which the warden needs: an old container's filter refuses it.
 pub fn holding() -> io::Result<()> {
-    // SAFETY: takes numbers only; what is opened is closed at once.
+    // SAFETY: takes numbers only; the descriptor is closed at once.
     unsafe {
         let own = libc::syscall(libc::SYS_pidfd_open, libc::getpid(), 0) as i32;
         if own < 0 || libc::close(own) < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 }
 
-/// Has somebody beside it try to connect a socket. What is no socket is found to be none only by who has
-/// looked at the whole way.
+/// Has the warden try to connect a socket to a file that is not a socket. The error shows that it has
+/// followed the whole path.
 pub fn connecting() -> io::Result<()> {
     match UnixStream::connect("/dev/null") {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
@@ -29,7 +28,7 @@ pub fn connecting() -> io::Result<()> {
     }
 }
 
-/// Runs `true`, as commands will be run.
+/// Runs `true` as commands will be run.
 pub fn launching() -> Result<(), SetupError> {
     const PROGRAMS: [&CStr; 3] =
         [c"/bin/true", c"/usr/bin/true", c"/run/current-system/sw/bin/true"];
@@ -41,7 +40,7 @@ pub fn launching() -> Result<(), SetupError> {
     let mut stack = Stack::new().map_err(refuse())?;
     let pid = match launch(&request, &mut stack) {
         Ok(pid) => pid,
-        // A machine without that program has others.
+        // A machine may lack that program, and have others.
         Err(failure) if failure.error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(failure) => return Err(refuse()(failure.error)),
     };

@@ -1,16 +1,17 @@
-//! What became of a sandbox: by what each of its lines is kept, or which could not be drawn.
+//! The state of a sandbox: which mechanism enforces each protection, or which protection could not be
+//! made.
 
 use std::fmt;
 use std::io;
 
-/// What a sandbox keeps a command from.
+/// A protection: what a sandbox keeps commands from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protection {
-    /// Writing anywhere else.
+    /// Writing to other places.
     Write,
-    /// Reading what is hidden.
+    /// Reading hidden files.
     Read,
-    /// Finding others' temporary files and sockets.
+    /// Finding other processes' temporary files and sockets.
     Tmp,
     /// Reaching the network.
     Network,
@@ -18,17 +19,17 @@ pub enum Protection {
     UnixSockets,
     /// Seeing and signalling other processes.
     Processes,
-    /// Kinds of sockets that are no network's, and what goes round the filter.
+    /// Making sockets of other families, and bypassing the filter.
     SocketFamilies,
-    /// Gaining rights by a program that gives them.
+    /// Gaining privileges by executing a program.
     Privileges,
 }
 
-/// What keeps it.
+/// The mechanism that enforces a protection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mechanism {
     Namespace,
-    /// Something that is mounted on files as they are: the host can put others in their places.
+    /// A mount on a file as it is: the host can replace the file.
     Mount,
     Landlock,
     Seccomp,
@@ -37,13 +38,13 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    /// This mechanism if `is_wanted`, otherwise none.
+    /// Returns this mechanism if `is_wanted`, otherwise none.
     pub fn when(self, is_wanted: bool) -> Mechanism {
         if is_wanted { self } else { Mechanism::None }
     }
 }
 
-/// Of all lines, by what each is kept.
+/// The mechanism of each protection.
 #[derive(Debug, Clone, Default)]
 pub struct Enforced(Vec<(Protection, Mechanism)>);
 
@@ -52,7 +53,7 @@ impl Enforced {
         self.0.push((protection, mechanism));
     }
 
-    /// `line=what keeps it`, separated by blanks.
+    /// Returns `protection=mechanism` pairs, separated by blanks.
     pub fn text(&self) -> String {
         let pairs =
             self.0.iter().map(|(protection, mechanism)| format!("{protection}={mechanism}"));
@@ -60,17 +61,17 @@ impl Enforced {
     }
 }
 
-/// A line that could not be drawn.
+/// A protection that could not be made.
 #[derive(Debug)]
 pub struct SetupError {
     pub protection: Protection,
-    /// What was being done.
+    /// The action that failed.
     pub action: String,
     pub error: io::Error,
 }
 
 impl SetupError {
-    /// What makes one of an error while `action` was done.
+    /// Returns a function that converts an error of `action`.
     pub fn of<E: Into<io::Error>>(
         protection: Protection,
         action: impl Into<String>,
@@ -78,7 +79,7 @@ impl SetupError {
         move |error| SetupError { protection, action: action.into(), error: error.into() }
     }
 
-    /// The line and what could not be done; and, where it is known, what is to be done about it.
+    /// Returns the protection, the action that failed, and advice where there is any.
     pub fn text(&self) -> String {
         let SetupError { protection, action, .. } = self;
         format!("{protection}: {action}{}", self.advice().unwrap_or_default())
@@ -93,7 +94,7 @@ impl SetupError {
             std::fs::read_to_string(path).is_ok_and(|text| text.trim() == value)
         };
         let denied = matches!(self.errno(), libc::EPERM | libc::EACCES);
-        // There one can be made, but has no rights: what comes next is denied.
+        // A user namespace can be made there, but has no capabilities: the next call is denied.
         let is_restricted =
             denied && is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1");
         let is_refused =

@@ -1,5 +1,5 @@
-//! Directories of the sandbox's own. All are in one file system in memory, so that one bound holds for what
-//! is in them together.
+//! Directories of the sandbox's own. All are in one file system in memory, so that one limit applies to
+//! all of them together.
 
 use std::ffi::CString;
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::sandbox::mounts::{Tree, mount_new, unmount};
 
-/// Each, nowhere yet.
+/// The directories, not mounted yet.
 pub struct Own {
     pub tmp: Tree,
     pub var_tmp: Tree,
@@ -18,10 +18,10 @@ pub struct Own {
     pub shared_memory: Tree,
 }
 
-/// So many bytes of a directory there are to one file in it, at least.
+/// Bytes of the file system for each file that it may contain.
 const BYTES_OF_FILE: u64 = 8 * 1024;
 
-/// Makes them; `place`: a directory where nothing is yet, and nothing is left.
+/// Makes the directories. `place`: a directory where nothing is mounted, before and after.
 pub fn make(place: &Path) -> io::Result<Own> {
     let bytes = bound();
     let options = format!("mode=755,size={bytes},nr_inodes={}", bytes / BYTES_OF_FILE);
@@ -42,7 +42,7 @@ pub fn make(place: &Path) -> io::Result<Own> {
     Ok(own)
 }
 
-/// Half of what there is: of the machine's memory, or of what the control group of the host may take.
+/// Returns half of the machine's memory, or of the limit of the host's control group.
 fn bound() -> u64 {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let read = |path: &Path| fs::read_to_string(path).ok();
@@ -59,8 +59,8 @@ fn physical() -> u64 {
     (info.totalram as u64).saturating_mul(info.mem_unit.into())
 }
 
-/// The limits of memory of these groups, lines of `/proc/self/cgroup`, and of those above them, as far as they
-/// can be seen: in a container, by paths from its own group on.
+/// Returns the memory limits of these groups (lines of `/proc/self/cgroup`) and of the groups above them,
+/// as far as they can be seen; in a container, paths begin at its own group.
 fn limits_in(groups: &str, read: impl Fn(&Path) -> Option<String>) -> impl Iterator<Item = u64> {
     groups.lines().flat_map(move |line| {
         let mut fields = line.splitn(3, ':').skip(1);

@@ -1,8 +1,8 @@
-//! The files as commands see them: the host's, read-only, with what can be written to, and without
-//! what is hidden.
+//! The files as commands see them: the host's files, read-only, except what can be written to and what is
+//! hidden.
 //!
-//! Everything that is to be seen is copied first, while nothing is covered yet. Then the whole is made
-//! read-only, and the copies are put in their places, the shorter paths first: so the longest decides.
+//! All that is to be seen is copied first, while nothing is covered. Then everything is made read-only,
+//! and the copies are mounted in their places, shorter paths first, so that the longest path decides.
 
 mod memory;
 mod names;
@@ -27,7 +27,7 @@ pub use own::{close_proc, open_proc};
 use steps::{Content, Placement, steps};
 pub use steps::{git_trees, refuse_replaced};
 
-/// Makes it. Returns by what hidden files are kept from being read.
+/// Makes the file tree. Returns the mechanism that protects hidden files.
 pub fn make(plan: &Plan) -> Result<Mechanism, SetupError> {
     let refuse =
         |protection, action: &str| SetupError::of::<io::Error>(protection, action.to_owned());
@@ -49,11 +49,11 @@ pub fn make(plan: &Plan) -> Result<Mechanism, SetupError> {
         let action = format!("mounting '{}'", path.display());
         let result = match what {
             Content::Tree(tree, is_writable) => put(tree, &path, is_writable),
-            // There is no place for it: what is above it is hidden already.
+            // No place for a mount: a directory above it is hidden already.
             Content::Nothing | Content::NoDirectory if !path.exists() => Ok(()),
             Content::NoDirectory => {
                 hidden.push(path.clone());
-                // It can be passed through to what is shown again below it, and not be looked at.
+                // Mode 711: paths to what is shown below it can pass, but its entries can't be listed.
                 mount_new(c"tmpfs", &path, libc::MS_NODEV, c"mode=711,size=64k")
             }
             Content::Nothing => nothing().and_then(|tree| tree.attach(&path)),
@@ -67,7 +67,7 @@ pub fn make(plan: &Plan) -> Result<Mechanism, SetupError> {
     Ok(by)
 }
 
-/// Has names hidden by overlays. Covers `/dev`. Returns by what hidden files are kept from being read.
+/// Hides names by overlays. Covers `/dev`. Returns the mechanism that protects hidden files.
 fn hide_names(plan: &Plan, steps: &mut Vec<Placement>) -> Mechanism {
     let mounts = mounts::all();
     let (bases, are_all) = names(plan, &mounts);
@@ -75,7 +75,7 @@ fn hide_names(plan: &Plan, steps: &mut Vec<Placement>) -> Mechanism {
     let overlays = overlays(bases, &mounts);
     let by =
         if are_all && overlays.len() == count { Mechanism::Namespace } else { Mechanism::Mount };
-    // There the overlay is what is shown, or has an empty directory by itself.
+    // The overlay shows these itself, or has an empty directory of its own.
     let merged: HashSet<&Path> =
         overlays.iter().flat_map(|overlay| overlay.base.merged()).collect();
     let is_empty = |path: &Path| overlays.iter().any(|overlay| overlay.base.has_directory(path));
@@ -96,7 +96,7 @@ fn hide_names(plan: &Plan, steps: &mut Vec<Placement>) -> Mechanism {
     by
 }
 
-/// The mount at this path, and not those below it.
+/// Makes the mount at this path read-only, and not those below it.
 fn make_read_only_alone(path: &Path) -> io::Result<()> {
     let mode = fs::Permissions::from_mode(0o111);
     fs::set_permissions(path, mode)?;

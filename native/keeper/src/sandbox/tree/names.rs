@@ -1,7 +1,7 @@
-//! Which names are to stay hidden, whatever the host puts there, and in which directories they lie.
+//! The names that stay hidden, whatever file the host puts there, and the directories that contain them.
 //!
-//! A mount hides the very file or directory that it is on: when the host replaces that by `rename()`, the
-//! kernel takes the mount away. What is mounted in an overlay is on an entry of the overlay, which stays.
+//! A mount hides one file or directory. When the host replaces that by `rename()`, the kernel removes the
+//! mount. A mount in an overlay is on the overlay's own entry, which stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use crate::sandbox::plan::{Access, Plan, Rule};
 use crate::sandbox::tree::walk::{Placeholder, Walk};
 
-/// Directories on which there are no overlays: of files that change by rename, and are to be seen as they
-/// are. What is hidden in `/etc` is root's, and readable for nobody else anyhow.
+/// Directories without overlays: their files change by rename, and must be seen as they are. Hidden files
+/// in `/etc` are root's, and no other user can read them anyway.
 const SYSTEM: [&str; 4] = ["/etc", "/proc", "/sys", "/dev"];
 
-/// A directory for an overlay, and the names below it that are hidden.
+/// A directory for an overlay, and the hidden names below it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct OverlayBase {
     pub path: PathBuf,
@@ -22,13 +22,13 @@ pub struct OverlayBase {
 }
 
 impl OverlayBase {
-    /// Whether a directory has this name, in which there is nothing then.
+    /// Returns whether this name is that of a directory, which is empty in the overlay.
     pub fn has_directory(&self, path: &Path) -> bool {
         self.names.get(path) == Some(&Placeholder::Directory)
     }
 
-    /// The directories that are seen through the overlay: it, and those on the way to names; those above
-    /// come first.
+    /// Returns the directories that are seen through the overlay: its own, and those on the way to hidden
+    /// names; shorter paths first.
     pub fn merged(&self) -> BTreeSet<&Path> {
         let above = |name: &'_ &PathBuf| name.components().count() > self.path.components().count();
         let ways = self.names.keys().filter(above).flat_map(|name| name.ancestors().skip(1));
@@ -36,8 +36,8 @@ impl OverlayBase {
     }
 }
 
-/// Sorts the hidden names of a resolved plan by the directories that overlays are to be mounted on.
-/// Returns whether these are all names.
+/// Sorts the hidden names of a resolved plan by the directories that need overlays. Returns whether
+/// overlays can hide all names.
 pub fn names(plan: &Plan, mounts: &[PathBuf]) -> (Vec<OverlayBase>, bool) {
     let context = Context::new(plan, mounts);
     let mut found = BTreeMap::new();
@@ -60,21 +60,21 @@ pub fn names(plan: &Plan, mounts: &[PathBuf]) -> (Vec<OverlayBase>, bool) {
     (context.bases(directories, &found), are_all)
 }
 
-/// How a name can be held.
+/// How a name can be hidden.
 #[derive(Debug, PartialEq, Eq)]
 enum Hiding {
     Overlay(PathBuf),
-    /// Commands see nothing of it, or nobody else can read it.
+    /// Commands can't see the name, or only its owner can read the file.
     Unneeded,
     None,
 }
 
 struct Context<'a> {
     plan: &'a Plan,
-    /// Where something is mounted that may be of interest.
+    /// Mount points that may matter.
     mounts: Vec<&'a Path>,
     home: Option<PathBuf>,
-    /// Directories that are the sandbox's own, where there is nothing but what the plan puts there.
+    /// Directories of the sandbox's own, which contain only what the plan puts there.
     own: Vec<PathBuf>,
 }
 
@@ -110,7 +110,7 @@ impl Context<'_> {
             let is_shown = shown.any(|path| path.starts_with(hidden));
             return if is_shown { Hiding::None } else { Hiding::Unneeded };
         }
-        // There the host's own directory is seen.
+        // Commands see the host's own directory there.
         if self.above(place, &[Access::Write]).next().is_some() {
             return Hiding::None;
         }
@@ -118,7 +118,7 @@ impl Context<'_> {
         directory.map_or(Hiding::None, |path| Hiding::Overlay(path.to_owned()))
     }
 
-    /// The paths of rules for directories that it lies in.
+    /// Returns the paths of rules for directories that contain `place`.
     fn above<'b>(
         &'b self,
         place: &'b Path,
@@ -140,7 +140,8 @@ impl Context<'_> {
         self.plan.rules.iter().any(is_shown)
     }
 
-    /// Nobody replaces a home, or what is mounted; others may be replaced with all that is in them.
+    /// Returns directories for an overlay, the best ones first. A home or a mount point is not replaced;
+    /// another directory may be replaced with everything in it.
     fn candidates<'b>(&'b self, place: &'b Path) -> Vec<&'b Path> {
         let above = |path: &&Path| place.starts_with(path) && *path != place;
         let home = self.home.as_deref().filter(above);
@@ -157,7 +158,8 @@ impl Context<'_> {
             && self.is_same_mount(directory, place)
     }
 
-    /// Whether nothing is mounted between a directory and a place in it: an overlay would not have it.
+    /// Returns whether no mount is between a directory and a place in it: an overlay would not contain
+    /// that mount.
     fn is_same_mount(&self, directory: &Path, place: &Path) -> bool {
         let is_above = |above: &Path, path: &Path| path.starts_with(above) && path != above;
         let is_between = |path: &&Path| is_above(directory, path) && is_above(path, place);
@@ -170,7 +172,7 @@ impl Context<'_> {
         found: &BTreeMap<PathBuf, Placeholder>,
     ) -> Vec<OverlayBase> {
         let mut bases: Vec<OverlayBase> = Vec::new();
-        // Those above come first.
+        // Shorter paths come first.
         for path in directories {
             let is_in = |base: &OverlayBase| {
                 path.starts_with(&base.path) && self.is_same_mount(&base.path, &path)

@@ -1,7 +1,7 @@
-//! Overlays in which hidden names have something else, for as long as the sandbox stands.
+//! Overlays in which hidden names show something else, for as long as the sandbox stands.
 //!
-//! An overlay has three layers, and can't be written to: what is seen of hidden names, entries that say
-//! that what is below by these names is not there, and the host's own directory.
+//! An overlay is read-only and has three layers: replacements for hidden names, whiteouts that hide the
+//! names in the layer below, and the host's own directory.
 
 use std::env;
 use std::ffi::CString;
@@ -15,22 +15,22 @@ use crate::sandbox::mounts::{self, Tree, mount_new};
 use crate::sandbox::tree::names::OverlayBase;
 use crate::sandbox::tree::walk::Placeholder;
 
-/// Where the layers are made. It gets something else mounted on it in any case.
+/// Where the layers are made; another mount covers this directory later.
 const WORKSHOP: &str = "/dev";
 
-/// More directories in those of an overlay are not mounted on it, but seen through it.
+/// The most directories that are bind-mounted on overlays; further ones are seen through the overlay.
 const MOST_LIVE: usize = 2000;
 
-/// An overlay that is nowhere yet.
+/// An overlay that is not mounted yet.
 pub struct Overlay {
     pub base: OverlayBase,
     pub tree: Tree,
 }
 
-/// Makes overlays, while nothing is covered yet. Those that can't be had are left out: of old kernels, over
-/// too many others, or on directories in which something is mounted.
+/// Makes overlays, while nothing is covered. Leaves out overlays that can't be made: on old kernels, on
+/// too many other overlays, or on directories that contain mounts.
 ///
-/// `mounts`: where something is mounted.
+/// `mounts`: the mount points.
 pub fn overlays(bases: Vec<OverlayBase>, mounts: &[PathBuf]) -> Vec<Overlay> {
     if bases.is_empty() {
         return Vec::new();
@@ -38,7 +38,7 @@ pub fn overlays(bases: Vec<OverlayBase>, mounts: &[PathBuf]) -> Vec<Overlay> {
     let Ok(directory) = fs::File::options().custom_flags(libc::O_PATH).read(true).open(".") else {
         return Vec::new();
     };
-    // It is not taken away again, which would take as long as all else.
+    // Not unmounted later, since that would take as long as all the rest.
     if mount_new(c"tmpfs", Path::new(WORKSHOP), 0, c"mode=700").is_err() {
         return Vec::new();
     }
@@ -76,24 +76,24 @@ fn make(workshop: &Path, base: &OverlayBase, mounts: &[PathBuf]) -> io::Result<T
         }
         mounts::make_whiteout(&without.join(below))?;
     }
-    // Its own path could have characters of which options are made.
+    // A relative path: the real one may contain characters that separate mount options.
     env::set_current_dir(&base.path)?;
     let layers = format!("lowerdir={}:{}:.", seen.display(), without.display());
     let flags = libc::MS_RDONLY | libc::MS_NODEV | mounts::execution(Path::new("."))?;
     let mount = |options: String| mount_new(c"overlay", &whole, flags, &CString::new(options)?);
-    // Without is quicker, and has nothing to do with attributes that a user sets.
+    // Without `userxattr` the mount is faster, and ignores attributes that a user sets.
     mount(layers.clone()).or_else(|_| mount(format!("userxattr,{layers}")))?;
     for path in live(base, mounts) {
         let below = path.strip_prefix(&base.path).unwrap_or(&path);
-        // Else it is seen through the overlay.
+        // If that fails, the directory is seen through the overlay.
         let _ = mounts::bind(below, &whole.join(below));
     }
     Tree::at(&whole)
 }
 
-/// Directories in those of the overlay in which nothing is hidden, and files that something is mounted on.
-/// They are mounted on the overlay: that goes on showing what the host has replaced by rename, and shows
-/// nothing that is mounted.
+/// Returns what is bind-mounted on an overlay: directories in which nothing is hidden, and files that are
+/// mount points. An overlay itself does not show mounts, and keeps showing files that the host has
+/// replaced by rename.
 fn live(base: &OverlayBase, mounts: &[PathBuf]) -> Vec<PathBuf> {
     let merged = base.merged();
     let entries = merged.iter().filter_map(|path| fs::read_dir(path).ok()).flatten().flatten();
@@ -105,13 +105,13 @@ fn live(base: &OverlayBase, mounts: &[PathBuf]) -> Vec<PathBuf> {
     paths.filter(is_seen).take(MOST_LIVE).collect()
 }
 
-/// Gives a directory the owner and mode of another, as far as that is possible. Where the owner is nobody
-/// here, the rights of whoever runs commands are those that he has there.
+/// Copies owner and mode of a directory to another one, as far as possible. Where the owner has no id in
+/// this namespace, the mode gives this user's own rights.
 fn imitate(real: &Path, path: &Path) -> io::Result<()> {
     let status = fs::metadata(real)?;
     let mode = match chown(path, Some(status.uid()), Some(status.gid())) {
         Ok(()) => status.mode() & 0o7777,
-        // Only the group is none of ours.
+        // Only the group has no id here.
         Err(_) if fs::metadata(path)?.uid() == status.uid() => status.mode() & 0o777,
         Err(_) => mounts::rights(real)?,
     };

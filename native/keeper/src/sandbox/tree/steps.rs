@@ -1,4 +1,4 @@
-//! What is put where, in which order.
+//! The mounts of the file tree, in their order.
 
 use std::collections::HashSet;
 use std::io;
@@ -9,32 +9,32 @@ use crate::sandbox::mounts::Tree;
 use crate::sandbox::plan::{Access, Plan, Rule};
 use crate::sandbox::report::{Protection, SetupError};
 
-/// A step of the work: what is put where.
+/// A mount: a path, and what is mounted there.
 pub struct Placement {
     pub path: PathBuf,
     pub what: Content,
 }
 
-/// What is put in a place.
+/// What is mounted at a path.
 pub enum Content {
-    /// A copy, and whether it can be written to.
+    /// A copy of a tree, and whether it can be written to.
     Tree(Tree, bool),
-    /// In place of a file.
+    /// A file that can't be opened.
     Nothing,
-    /// In place of a directory.
+    /// An empty directory that can't be listed.
     NoDirectory,
 }
 
-/// All steps of a plan. What is copied is copied now.
+/// Returns all mounts of a plan. Copies are made now.
 pub fn steps(plan: &Plan) -> Result<Vec<Placement>, SetupError> {
     let mut steps = Vec::new();
     let mut held = HashSet::new();
     for rule in &plan.rules {
         let copy = |path: &Path| Tree::copy(path).map_err(refuse(rule));
-        // What a right is for is what the host has found, whatever is there by now.
+        // Access is given to the file that the host has found, whatever is there by now.
         let pinned = || rule.open().and_then(|file| Tree::copy_of(&file)).map_err(refuse(rule));
         if matches!(rule.access, Access::Keep | Access::Hide | Access::Git) {
-            // What is mounted can't be renamed, and something else be put in its place.
+            // A mount point can't be renamed, so that no other directory can take its place.
             for above in movable_above(plan, &rule.path) {
                 if held.insert(above.to_owned()) {
                     steps.push(Placement {
@@ -57,14 +57,15 @@ pub fn steps(plan: &Plan) -> Result<Vec<Placement>, SetupError> {
     Ok(steps)
 }
 
-/// Rights are for what the host has found, and for nothing that has been put in its place since.
+/// Returns an error if a writable path is no longer what the host has found.
 pub fn refuse_replaced(plan: &Plan) -> Result<(), SetupError> {
     let Some(path) = plan.replaced() else { return Ok(()) };
     let action = format!("'{}' is not what it was when the command was asked for", path.display());
     Err(SetupError::of(Protection::Write, action)(io::Error::from_raw_os_error(libc::ESTALE)))
 }
 
-/// Git's directories as they can be written to: they are nowhere. Before anything is covered.
+/// Returns copies of git's directories that can be written to, not mounted anywhere. To be called while
+/// nothing is covered.
 pub fn git_trees(plan: &Plan) -> Result<Vec<(PathBuf, OwnedFd)>, SetupError> {
     let rules = plan.rules.iter().filter(|rule| rule.access == Access::Git);
     let trees = rules.map(|rule| {
@@ -78,8 +79,8 @@ fn refuse(rule: &Rule) -> impl FnOnce(io::Error) -> SetupError + use<> {
     SetupError::of(Protection::Write, format!("opening '{}'", rule.path.display()))
 }
 
-/// The directories above `path` that a command could rename: those below writable ones, of which one may
-/// lie in another.
+/// Returns the directories above `path` that a command could rename: those below writable directories,
+/// which may be nested.
 fn movable_above<'a>(plan: &'a Plan, path: &'a Path) -> Vec<&'a Path> {
     let mut movable = Vec::new();
     let (mut below, mut root) = (path, writable_root(plan, path));
@@ -91,16 +92,16 @@ fn movable_above<'a>(plan: &'a Plan, path: &'a Path) -> Vec<&'a Path> {
     movable
 }
 
-/// The nearest directory above that can be written to, if nothing nearer says otherwise.
+/// Returns the nearest writable directory above `path`, unless a nearer rule forbids writing.
 fn writable_root<'a>(plan: &'a Plan, path: &Path) -> Option<&'a Path> {
-    // Of the same path, the stricter rule counts.
+    // Of two rules for the same path, the stricter one applies.
     let is_above = |rule: &&Rule| path != rule.path || rule.access == Access::Write;
     let above = plan.rules.iter().filter(|rule| path.starts_with(&rule.path)).filter(is_above);
     let nearest = above.max_by_key(|rule| rule.path.components().count())?;
     (nearest.access == Access::Write).then_some(&*nearest.path)
 }
 
-/// Those above `path` and below `root`, the longest last.
+/// Returns the directories above `path` and below `root`, the longest path last.
 fn between<'a>(root: &Path, path: &'a Path) -> Vec<&'a Path> {
     let above =
         path.ancestors().skip(1).take_while(|above| above.starts_with(root) && *above != root);

@@ -1,38 +1,38 @@
-//! Where a path leads to: the links on its way, and what there is at its end.
+//! Follows a path: the links on it, and what is at its end.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// With more links a path leads nowhere for the kernel either.
+/// The kernel follows no more links in a path either.
 const MOST_LINKS: usize = 40;
 
-/// What is seen in place of a hidden name.
+/// What a hidden name shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Placeholder {
-    /// A directory that is empty until something else is mounted there.
+    /// A directory that is empty until something is mounted there.
     Directory,
-    /// A file likewise.
+    /// A file that can't be read until something is mounted there.
     File,
-    /// The link that is there: where it leads to is hidden too.
+    /// The symbolic link itself; its target is hidden too.
     Link(PathBuf),
-    /// Nothing, as there is nothing yet.
+    /// Nothing, since nothing is there yet.
     Missing,
 }
 
-/// What a path has led to.
+/// The result of following a path.
 #[derive(Debug, Default)]
 pub struct Walk {
     at: PathBuf,
     /// The place of the path's last name, which may be a link.
     pub own: Option<PathBuf>,
-    /// The links on the way, and where it ends.
+    /// The places of the links, and of the end.
     pub places: Vec<(PathBuf, Placeholder)>,
 }
 
 impl Walk {
-    /// Goes from a directory, as the kernel does.
+    /// Follows a path from a directory, as the kernel does.
     pub fn new(directory: &Path, path: &Path) -> Walk {
         let mut walk = Walk { at: directory.to_owned(), ..Walk::default() };
         let mut left = components(path);
@@ -53,7 +53,7 @@ impl Walk {
         walk
     }
 
-    /// Goes on by a name. Returns where a link leads to, or an empty path; none: it ends here.
+    /// Follows one name. Returns the target of a link, or an empty path; None: the path ends here.
     fn enter(&mut self, name: &OsStr, is_last: bool) -> Option<PathBuf> {
         let place = self.at.join(name);
         if is_last && self.own.is_none() {
@@ -79,7 +79,7 @@ impl Walk {
     }
 }
 
-/// The components of a path, the last one first.
+/// Returns the components of a path, the last one first.
 fn components(path: &Path) -> Vec<PathBuf> {
     path.components().rev().map(|component| PathBuf::from(component.as_os_str())).collect()
 }

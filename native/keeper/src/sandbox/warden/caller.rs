@@ -1,4 +1,5 @@
-//! Somebody in the sandbox whose call waits: what he names, and doing something with his rights.
+//! A process in the sandbox with a system call that waits: reads what the call names, and acts with the
+//! process's rights.
 
 use std::cell::OnceCell;
 use std::ffi::{CString, OsString};
@@ -11,21 +12,21 @@ use std::path::PathBuf;
 use crate::sandbox::privileges;
 use crate::sandbox::warden::person::{Person, act_as};
 
-/// By the number of his thread outside.
+/// The caller, by the thread's id outside.
 pub struct Caller {
     pub pid: i32,
-    /// None: he is who we are.
+    /// The caller's user and groups; None: the same as this process's.
     other: Option<Person>,
-    /// What the kernel says of him, where that has been read.
+    /// The caller's `/proc/PID/status`, once it has been read.
     status: OnceCell<String>,
 }
 
-/// Where a path of his begins that is not absolute.
+/// Where a relative path begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathBase {
-    /// In his directory.
+    /// The working directory.
     Directory,
-    /// In what he has open at this number.
+    /// The directory at this descriptor.
     Descriptor(i32),
 }
 
@@ -34,7 +35,7 @@ impl PathBase {
         if number == libc::AT_FDCWD { PathBase::Directory } else { PathBase::Descriptor(number) }
     }
 
-    /// The link to it in `/proc`.
+    /// Returns the link to it in `/proc`.
     pub fn link(self, pid: i32) -> String {
         match self {
             PathBase::Directory => format!("{pid}/cwd"),
@@ -43,7 +44,7 @@ impl PathBase {
     }
 }
 
-/// A path of his, and where it begins.
+/// A path of the caller, and the directory where it begins.
 pub struct CallerPath {
     directory: OwnedFd,
     path: CString,
@@ -52,7 +53,7 @@ pub struct CallerPath {
 impl Caller {
     pub fn of(pid: i32) -> Result<Caller, i32> {
         if !privileges::is_root() {
-            // Whoever is no other in here can become none.
+            // A sandbox of an ordinary user contains no other user.
             return Ok(Caller::unknown(pid));
         }
         let status = fs::read_to_string(format!("{pid}/status")).map_err(|error| errno(&error))?;
@@ -61,12 +62,12 @@ impl Caller {
         Ok(Caller { pid, other, status: OnceCell::from(status) })
     }
 
-    /// One of whom nothing but his memory is to be read.
+    /// Makes a caller of which only the memory is to be read.
     pub fn unknown(pid: i32) -> Caller {
         Caller { pid, other: None, status: OnceCell::new() }
     }
 
-    /// The bits of modes that files he makes don't get.
+    /// Returns the caller's umask.
     pub fn mask(&self) -> Result<u32, i32> {
         let read = || fs::read_to_string(format!("{}/status", self.pid)).unwrap_or_default();
         let status = self.status.get_or_init(read);
@@ -74,14 +75,14 @@ impl Caller {
         mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).ok_or(libc::EACCES)
     }
 
-    /// A path in his memory, without the NUL at its end. None: there is none.
+    /// Reads a path from the caller's memory, without the NUL at its end. None: it can't be read.
     pub fn text(&self, address: u64) -> Option<Vec<u8>> {
-        // At most a page of any kernel, and a part of one, whole, of every other.
+        // The smallest page size, of which every other one is a multiple.
         const PAGE: u64 = 4096;
         let mut text = Vec::new();
         while text.len() < libc::PATH_MAX as usize {
             let at = address.checked_add(text.len() as u64)?;
-            // The next page may not be his.
+            // The next page may not be mapped.
             let part = self.read(at, (PAGE - at % PAGE) as usize).ok()?;
             let end = part.iter().position(|byte| *byte == 0);
             text.extend(part.into_iter().take_while(|byte| *byte != 0));
@@ -92,12 +93,12 @@ impl Caller {
         None
     }
 
-    /// So much of his memory.
+    /// Reads this many bytes of the caller's memory.
     pub fn read(&self, address: u64, length: usize) -> Result<Vec<u8>, i32> {
         let mut bytes = vec![0; length];
         let here = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: length };
         let there = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: length };
-        // SAFETY: fills the buffer, of which the length is told; what is read is not ours.
+        // SAFETY: fills at most as many bytes as the buffer has; reads another process's memory.
         match unsafe { libc::process_vm_readv(self.pid, &here, 1, &there, 1, 0) } {
             -1 => Err(last()),
             read if read as usize == length => Ok(bytes),
@@ -105,24 +106,24 @@ impl Caller {
         }
     }
 
-    /// What he has at this number.
+    /// Returns a copy of the caller's descriptor.
     pub fn descriptor(&self, number: i32) -> Result<OwnedFd, i32> {
         let process = match open_process(self.pid, libc::O_EXCL) {
-            // Before Linux 6.9 there are none of threads.
+            // Before Linux 6.9 threads have no pidfds.
             Err(libc::EINVAL) => open_process(self.leader().ok_or(libc::EACCES)?, 0),
             opened => opened,
         }?;
         copy(&process, number)
     }
 
-    /// Where a path of his begins.
+    /// Opens the directory where a path of the caller begins.
     pub fn place(&self, path: &[u8]) -> Result<CallerPath, i32> {
         self.place_at(PathBase::Directory, path)
     }
 
-    /// The same for a path that may begin elsewhere.
+    /// Opens the directory where a path begins that may be relative to a descriptor.
     pub fn place_at(&self, base: PathBase, path: &[u8]) -> Result<CallerPath, i32> {
-        // `self` is whoever looks, and we are not to be seen in his `/proc`.
+        // `self` would be this process, whose `/proc` entries must not be reached.
         let own = path.strip_prefix(b"/proc/self/");
         let (directory, path) = match own {
             Some(rest) => (c".".into(), [format!("{}/", self.pid).as_bytes(), rest].concat()),
@@ -133,7 +134,7 @@ impl Caller {
         Ok(CallerPath { directory: open_at(libc::AT_FDCWD, &directory, 0)?, path })
     }
 
-    /// Does something with his rights, and no others.
+    /// Acts with the caller's rights.
     pub fn act<T>(&self, act: impl FnOnce() -> Result<T, i32>) -> Result<T, i32> {
         act_as(self.other.as_ref(), act).map_err(|error| errno(&error))?
     }
@@ -145,39 +146,39 @@ impl Caller {
 }
 
 impl CallerPath {
-    /// Only to be looked at, and connected to.
+    /// Opens the path (O_PATH), to be looked at and connected to.
     pub fn open(&self) -> Result<OwnedFd, i32> {
         open_at(self.directory.as_raw_fd(), &self.path, 0)
     }
 
-    /// The same for what is a directory.
+    /// Opens a directory (O_PATH).
     pub fn open_directory(&self) -> Result<OwnedFd, i32> {
         open_at(self.directory.as_raw_fd(), &self.path, libc::O_DIRECTORY)
     }
 }
 
-/// Where something that is open is, as those in the sandbox see it.
+/// Returns the path of an open file, as seen in the sandbox.
 pub fn path_of(file: &OwnedFd) -> Result<PathBuf, i32> {
     link_of(&format!("self/fd/{}", file.as_raw_fd()))
 }
 
-/// Where a link in `/proc` leads.
+/// Returns the target of a link in `/proc`.
 pub fn link_of(name: &str) -> Result<PathBuf, i32> {
     let name = CString::new(name).map_err(|_| libc::EINVAL)?;
     let mut path = vec![0; libc::PATH_MAX as usize];
-    // SAFETY: a path that ends with NUL, and a buffer of which the length is told.
+    // SAFETY: a path that ends with NUL, and a buffer of the given length.
     let length = unsafe { libc::readlink(name.as_ptr(), path.as_mut_ptr().cast(), path.len()) };
     path.truncate(usize::try_from(length).map_err(|_| last())?);
     Ok(PathBuf::from(OsString::from_vec(path)))
 }
 
-/// By a number outside.
+/// Returns a pidfd; `pid` is the id outside.
 pub fn open_process(pid: i32, flags: i32) -> Result<OwnedFd, i32> {
     // SAFETY: takes numbers only.
     opened(unsafe { libc::syscall(libc::SYS_pidfd_open, pid, flags) })
 }
 
-/// What a process has at this number.
+/// Returns a copy of a process's descriptor.
 pub fn copy(process: &OwnedFd, number: i32) -> Result<OwnedFd, i32> {
     // SAFETY: takes numbers only.
     opened(unsafe { libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), number, 0) })
@@ -190,11 +191,11 @@ fn open_at(directory: i32, path: &CString, flags: i32) -> Result<OwnedFd, i32> {
 }
 
 fn opened(result: i64) -> Result<OwnedFd, i32> {
-    // SAFETY: just opened, and nobody else's.
+    // SAFETY: the descriptor was just opened; nothing else owns it.
     if result < 0 { Err(last()) } else { Ok(unsafe { OwnedFd::from_raw_fd(result as i32) }) }
 }
 
-/// By whose rights files are opened.
+/// Returns the ids that the kernel uses for access to files.
 fn person(status: &str) -> Option<Person> {
     let last_of = |name: &str| numbers(status, name)?.last().copied();
     let groups = numbers(status, "Groups:")?;

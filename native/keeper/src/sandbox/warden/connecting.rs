@@ -1,7 +1,7 @@
-//! One socket of somebody in the sandbox, and whom it is connected to.
+//! Connects a socket of a caller in the sandbox.
 //!
-//! The address is copied, the socket is the caller's own, and a path is opened once: what is looked at
-//! is what is connected to, whatever the caller changes meanwhile.
+//! The address is copied, the socket is the caller's own, and a path is opened once: what is checked is
+//! what is connected to, whatever the caller changes meanwhile.
 
 use std::fs;
 use std::io;
@@ -16,29 +16,29 @@ use crate::sandbox::plan::{Access, Plan};
 use crate::sandbox::warden::caller::{Caller, path_of};
 use crate::sandbox::warden::owners;
 
-/// An address is no longer.
+/// The most bytes of an address.
 const LONGEST: usize = 128;
 const FAMILY: usize = 2;
-/// The port of servers of names.
+/// The port of DNS servers.
 const NAMES: u16 = 53;
 
-/// Whom sockets may be connected to: the same for all who ask.
+/// The rules for connections, which are the same for all callers.
 pub struct ConnectPolicy {
-    /// The file systems that the sandbox has to itself.
+    /// The devices of the sandbox's own file systems.
     own_devices: Vec<u64>,
-    /// Sockets of others that may be connected to.
+    /// Sockets outside that may be connected to.
     allowed: Vec<PathBuf>,
     /// Whether abstract sockets are the sandbox's own.
     has_own_network: bool,
-    /// Whether there is nothing but the loopback, by no way.
+    /// Whether nothing but the loopback interface is reachable, and there is no proxy.
     has_no_network: bool,
 }
 
-/// Tells that a process was denied something.
+/// A function that tells of a process's denial.
 type TellDenied<'a> = &'a dyn Fn(i32, String);
 
 impl ConnectPolicy {
-    /// Of a resolved plan.
+    /// Returns the rules of a resolved plan.
     pub fn of(plan: &Plan) -> ConnectPolicy {
         ConnectPolicy {
             own_devices: own_devices(plan),
@@ -48,7 +48,8 @@ impl ConnectPolicy {
         }
     }
 
-    /// Connects the caller's socket as he asks, unless it is to a socket of others. An errno is for him.
+    /// Connects the caller's socket as asked, unless it is to a socket outside. An error is the errno for
+    /// the caller.
     pub fn connect(
         &self,
         listener: &Listener,
@@ -87,7 +88,7 @@ impl ConnectPolicy {
         let path = name.split(|byte| *byte == 0).next().unwrap_or_default();
         if path.is_empty() {
             let is_own = self.has_own_network || owners::have_bound_name(name);
-            // As to one that nobody has.
+            // As for a name without a socket.
             return if is_own {
                 caller.act(|| connect_to(socket, &unix(name)))
             } else {
@@ -116,7 +117,8 @@ impl ConnectPolicy {
     }
 }
 
-/// Those of the temporary directories, unless something of the host's has been put in the place of one.
+/// Returns the devices of the sandbox's own directories, except those that the plan replaces by the
+/// host's.
 fn own_devices(plan: &Plan) -> Vec<u64> {
     let is_own = |path: &PathBuf| !plan.rules.iter().any(|rule| path.starts_with(&rule.path));
     let paths =
@@ -125,8 +127,8 @@ fn own_devices(plan: &Plan) -> Vec<u64> {
     places.map(|place| place.dev()).collect()
 }
 
-/// Whom there is no way to. Of those for datagrams only a server of names counts: by the others programs
-/// find out which address is theirs.
+/// Tells of a connection to an unreachable address. For datagram sockets only DNS servers count: programs
+/// connect others to find out which local address they would use.
 fn tell_unreachable(caller: &Caller, socket: &OwnedFd, address: &[u8], tell_denied: TellDenied) {
     let is_stream = option(socket, libc::SO_TYPE) == Ok(libc::SOCK_STREAM);
     let target = internet(address).filter(|target| is_stream || target.port() == NAMES);
@@ -135,22 +137,22 @@ fn tell_unreachable(caller: &Caller, socket: &OwnedFd, address: &[u8], tell_deni
     }
 }
 
-/// An address of the internet, as the kernel has it.
+/// Parses an internet address in the kernel's format.
 fn internet(address: &[u8]) -> Option<SocketAddr> {
     let (family, rest) = address.split_first_chunk::<FAMILY>()?;
     let (port, rest) = rest.split_first_chunk::<2>()?;
     let ip: IpAddr = match i32::from(u16::from_ne_bytes(*family)) {
         libc::AF_INET => (*rest.first_chunk::<4>()?).into(),
-        // After the flow.
+        // The address follows the flow label.
         libc::AF_INET6 => (*rest.get(4..)?.first_chunk::<16>()?).into(),
         _ => return None,
     };
     Some((ip, u16::from_be_bytes(*port)).into())
 }
 
-/// A socket for datagrams that can't send any.
+/// Makes a datagram socket that can't send.
 pub fn muted(kind: i32, protocol: i32) -> Result<OwnedFd, i32> {
-    // SAFETY: take numbers only; what is made is nobody else's.
+    // SAFETY: take numbers only; nothing else owns the socket.
     unsafe {
         let socket = done(libc::socket(libc::AF_UNIX, kind | libc::SOCK_CLOEXEC, protocol))?;
         let socket = OwnedFd::from_raw_fd(socket);
@@ -164,7 +166,7 @@ fn unix(name: &[u8]) -> Vec<u8> {
 }
 
 fn connect_to(socket: &OwnedFd, address: &[u8]) -> Result<(), i32> {
-    // SAFETY: reads so many bytes.
+    // SAFETY: reads as many bytes as it is told.
     let result = unsafe {
         libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), address.len() as libc::socklen_t)
     };
@@ -173,7 +175,7 @@ fn connect_to(socket: &OwnedFd, address: &[u8]) -> Result<(), i32> {
 
 fn option(socket: &OwnedFd, name: i32) -> Result<i32, i32> {
     let (mut value, mut size) = (0_i32, size_of::<i32>() as libc::socklen_t);
-    // SAFETY: fills the integer, of which the size is told.
+    // SAFETY: fills the integer, whose size it is told.
     let result = unsafe {
         let value = (&raw mut value).cast();
         libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, name, value, &mut size)

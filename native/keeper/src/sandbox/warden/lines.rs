@@ -1,4 +1,4 @@
-//! To the keepers of commands that the host may leave behind: what those are denied.
+//! The sockets to the keepers of commands that the host may leave behind, for telling denials.
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,9 +11,9 @@ use crate::sandbox::kept;
 use crate::signals;
 
 pub struct Lines {
-    /// Where their cradles say who they are, each before it runs anything.
+    /// Where cradles introduce their sockets, each before it runs a command.
     socket: OwnedFd,
-    /// By the number of the cradle outside.
+    /// The sockets by the cradle's process id outside.
     open: Mutex<HashMap<i32, OwnedFd>>,
 }
 
@@ -22,7 +22,7 @@ impl Lines {
         Lines { socket, open: Mutex::default() }
     }
 
-    /// Takes them as they come, until there are no more cradles.
+    /// Takes new sockets until no cradle is left.
     pub fn watch(&self) {
         while ready(&self.socket, libc::POLLIN, None) & libc::POLLIN != 0 {
             if !self.take(&mut self.open.lock().unwrap_or_else(PoisonError::into_inner)) {
@@ -31,15 +31,16 @@ impl Lines {
         }
     }
 
-    /// Whether there is one for the command of this cradle, which now knows.
+    /// Tells a denial to the keeper of this cradle's command. Returns whether there is one, and it was
+    /// told.
     pub fn tell(&self, cradle: i32, what: &str) -> bool {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        // Its cradle has said so before, but perhaps nobody has heard it yet.
+        // The cradle has introduced its socket, but it may not have been taken yet.
         self.take(&mut open);
         open.get(&cradle).is_some_and(|line| kept::tell(line, what))
     }
 
-    /// Those that have come; false: no more will.
+    /// Takes the new sockets. Returns whether there can be more.
     fn take(&self, open: &mut HashMap<i32, OwnedFd>) -> bool {
         let mut number = [0; 4];
         loop {
@@ -58,7 +59,7 @@ impl Lines {
     }
 }
 
-/// What of these has happened there.
+/// Waits for events on a socket, and returns them.
 fn ready(socket: &OwnedFd, events: i16, time: Option<Duration>) -> i16 {
     loop {
         let [ready] = signals::wait([Some((socket.as_fd(), events))], time);

@@ -1,8 +1,8 @@
-//! A process beside the sandbox that connects the sockets of those in it, so that it is sure whom they
-//! reach: an address that is only looked at could be another one by the time the kernel reads it.
+//! The warden: a process beside the sandbox that connects sockets for the processes inside. The sandbox
+//! can't only check addresses: a caller could replace one after the check, before the kernel reads it.
 //!
-//! It is in the namespaces of the sandbox but for that of processes, and under none of its rules. A
-//! socket may wait for long to be connected, so each caller has a thread to himself.
+//! The warden is in the sandbox's namespaces, except for the PID namespace, and not restricted by its
+//! rules. Connecting a socket may take long, so each caller gets a thread of its own.
 
 mod caller;
 mod connecting;
@@ -31,38 +31,38 @@ use connecting::ConnectPolicy;
 use gate::Gate;
 use lines::Lines;
 
-/// Threads that wait for the next one who asks; more end.
+/// The most threads that wait for the next caller; further ones end.
 const MOST_IDLE: usize = 4;
-/// Callers who wait at once.
+/// The most callers at once.
 const MOST: usize = 512;
 
-/// What is the same for all who ask.
+/// The state shared by all threads.
 struct Warden {
     listener: Listener,
-    /// By its number outside.
+    /// The process id outside.
     keeper: i32,
     reach: ConnectPolicy,
     gate: Gate,
     lifeline: OwnedFd,
-    /// To whom else something is told.
+    /// The sockets to the keepers of commands.
     lines: Lines,
     idle: AtomicUsize,
     all: AtomicUsize,
 }
 
-/// Whom it is for.
+/// The sandbox that a process beside it looks after.
 pub struct Charge<'a> {
     pub plan: &'a Plan,
-    /// The first in the sandbox.
+    /// The process id of the keeper, which is the first process inside.
     pub keeper: i32,
     pub has_user_namespace: bool,
-    /// What can be given to programs at most, outside.
+    /// The bounding set of capabilities outside.
     pub rights: u64,
     pub lifeline: BorrowedFd<'a>,
 }
 
 impl Charge<'_> {
-    /// The calling process is in these namespaces of the sandbox, and in that of its users.
+    /// Moves the calling process to these namespaces of the sandbox, and to its user namespace.
     pub fn enter(&self, namespaces: i32) -> io::Result<()> {
         let users = if self.has_user_namespace { libc::CLONE_NEWUSER } else { 0 };
         // SAFETY: takes numbers only.
@@ -70,7 +70,7 @@ impl Charge<'_> {
         if keeper < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: just opened, and nobody else's.
+        // SAFETY: the descriptor was just opened; nothing else owns it.
         let keeper = unsafe { OwnedFd::from_raw_fd(keeper) };
         // SAFETY: takes numbers only.
         match unsafe { libc::setns(keeper.as_raw_fd(), namespaces | users) } {
@@ -80,16 +80,16 @@ impl Charge<'_> {
     }
 }
 
-/// Starts it as a child of this process, and ends with it.
+/// Starts the warden as a child of this process, with which it ends.
 ///
-/// `given`: what the sandbox has handed out.
+/// `given`: what the sandbox has handed over.
 pub fn start(charge: &Charge, given: Given) -> io::Result<i32> {
     let lifeline = charge.lifeline.try_clone_to_owned()?;
     // SAFETY: there is one thread, so the child has everything that its parent had.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
-            // Who asks is told that there is nobody by the end of the listener.
+            // When the listener is closed, callers get an error.
             if join(charge).is_ok() {
                 Arc::new(Warden::new(charge, lifeline, given)).watch();
             }
@@ -99,17 +99,17 @@ pub fn start(charge: &Charge, given: Given) -> io::Result<i32> {
     }
 }
 
-/// Ends it, which is our child.
+/// Ends a process beside the sandbox, which is a child of this process.
 pub fn end(pid: i32) {
-    // SAFETY: takes numbers; it has not been waited for, so the number is its own.
+    // SAFETY: takes numbers; the child has not been waited for, so the number is not reused.
     unsafe {
         libc::kill(pid, libc::SIGKILL);
         libc::waitpid(pid, std::ptr::null_mut(), 0);
     }
 }
 
-/// Enters the namespaces, keeps what rights are needed there, and stands in the host's `/proc`, from
-/// where processes and our own descriptors are to be reached.
+/// Enters the namespaces, keeps the privileges that are needed there, and makes the host's `/proc` the
+/// working directory, through which processes and this process's descriptors are reached.
 fn join(charge: &Charge) -> io::Result<()> {
     let done = |result: i64| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) };
     let network = if charge.plan.network { 0 } else { libc::CLONE_NEWNET };
@@ -119,7 +119,7 @@ fn join(charge: &Charge) -> io::Result<()> {
     unsafe { done(libc::fchdir(proc.as_raw_fd()).into())? };
     privileges::drop_to_warden(charge.rights)?;
     privileges::close_to_others()?;
-    // SAFETY: takes numbers only. Rights that change would have undone it.
+    // SAFETY: takes numbers only. A change of privileges would have cleared the signal.
     unsafe { done(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL).into())? };
     Ok(())
 }
@@ -138,7 +138,7 @@ impl Warden {
         }
     }
 
-    /// Has others hear who asks, as many as it takes.
+    /// Starts threads that serve callers, as many as are needed.
     fn watch(self: Arc<Self>) {
         if self.start_another() {
             self.lines.watch();
@@ -148,7 +148,7 @@ impl Warden {
         }
     }
 
-    /// Hears who asks, until nobody needs this thread.
+    /// Serves callers until this thread is not needed.
     fn serve(self: Arc<Self>) {
         loop {
             let Ok(notice) = self.listener.receive() else {
@@ -169,7 +169,7 @@ impl Warden {
         }
     }
 
-    /// Whether there is one more; else who asks waits until somebody has time.
+    /// Starts another thread. Returns whether it runs; otherwise callers wait for a free thread.
     fn start_another(self: &Arc<Self>) -> bool {
         let another = Arc::clone(self);
         if self.all.fetch_add(1, Ordering::AcqRel) < MOST {
@@ -203,8 +203,8 @@ impl Warden {
         }
     }
 
-    /// A socket for datagrams could send them to any path, and by calls that name it in memory. So it
-    /// sends nothing; that it is there is enough for those who ask about networks by one.
+    /// Gives the caller a datagram socket that can't send: it could send to any path, by calls with
+    /// addresses in memory. Programs that only query network interfaces through the socket can do so.
     fn give_muted(&self, notice: &Notice, kind: i32) {
         match connecting::muted(kind, notice.arguments[2] as i32) {
             Ok(socket) => {
@@ -214,7 +214,7 @@ impl Warden {
         }
     }
 
-    /// Tells the host, or whoever it may leave the command of this process to, what that was denied.
+    /// Tells the host about a denial, or the keeper of a command that the host may leave behind.
     fn tell_denied(&self, pid: i32, what: String) {
         let Some(cradle) = outside::child_above(pid, self.keeper) else { return };
         if !self.lines.tell(cradle, &what) {

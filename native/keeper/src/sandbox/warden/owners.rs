@@ -1,5 +1,5 @@
-//! Whether a socket has been bound by somebody in the sandbox. Only what is proven is: whoever is in it
-//! holds the socket that listens, and the kernel says which file that has been bound to.
+//! Whether a socket was bound inside the sandbox. That is proven, not guessed: a process inside has the
+//! listening socket, and the kernel tells which file it was bound to.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,10 +10,10 @@ use std::os::unix::fs::MetadataExt;
 
 use crate::sandbox::warden::caller::{copy, open_process};
 
-/// Opens what a socket has been bound to (Linux 4.20).
+/// Opens the file that a socket was bound to (Linux 4.20).
 const SIOCUNIXFILE: libc::c_ulong = 0x89e0;
 
-/// Whether this file is the name of a socket that somebody in the sandbox listens at.
+/// Returns whether this file is the name of a socket on which a process in the sandbox listens.
 pub fn have_bound_file(file: &libc::stat) -> bool {
     any_listening(|socket| {
         // SAFETY: takes a number only.
@@ -21,19 +21,19 @@ pub fn have_bound_file(file: &libc::stat) -> bool {
         if bound < 0 {
             return false;
         }
-        // SAFETY: just opened, and nobody else's.
+        // SAFETY: the descriptor was just opened; nothing else owns it.
         let bound = unsafe { OwnedFd::from_raw_fd(bound) };
-        // Both are open, so neither number can have become another's.
+        // Both files are open, so their inode numbers can't be reused.
         status(&bound).is_ok_and(|bound| (bound.st_dev, bound.st_ino) == (file.st_dev, file.st_ino))
     })
 }
 
-/// Whether somebody in the sandbox listens by this name, which is no path.
+/// Returns whether a process in the sandbox listens on this abstract name.
 pub fn have_bound_name(name: &[u8]) -> bool {
     any_listening(|socket| {
         let mut address = [0_u8; size_of::<libc::sockaddr_un>()];
         let mut length = address.len() as libc::socklen_t;
-        // SAFETY: fills the array, of which the length is told.
+        // SAFETY: fills at most as many bytes as it is told.
         let result = unsafe {
             libc::getsockname(socket.as_raw_fd(), address.as_mut_ptr().cast(), &mut length)
         };
@@ -50,13 +50,13 @@ pub fn status(file: &OwnedFd) -> io::Result<libc::stat> {
     }
 }
 
-/// Of the sockets with a name that somebody in the sandbox listens at.
+/// Returns whether `is_it` is true of a named socket on which a process in the sandbox listens.
 fn any_listening(mut is_it: impl FnMut(&OwnedFd) -> bool) -> bool {
     let Some(listening) = listening() else { return false };
     let Ok(files) = fs::metadata("self/ns/mnt") else { return false };
     let Ok(entries) = fs::read_dir(".") else { return false };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    // Nobody leaves these files, and nobody else sees them.
+    // No process leaves this mount namespace, and no process outside is in it.
     let is_inside = |pid: &i32| {
         fs::metadata(format!("{pid}/ns/mnt")).is_ok_and(|other| other.ino() == files.ino())
     };
@@ -64,7 +64,7 @@ fn any_listening(mut is_it: impl FnMut(&OwnedFd) -> bool) -> bool {
     inside.any(|pid| sockets(pid, &listening).iter().any(&mut is_it))
 }
 
-/// Those of these that a process has.
+/// Returns copies of a process's sockets that are among these inodes.
 fn sockets(pid: i32, among: &HashSet<String>) -> Vec<OwnedFd> {
     let Ok(process) = open_process(pid, 0) else { return Vec::new() };
     let Ok(entries) = fs::read_dir(format!("{pid}/fd")) else { return Vec::new() };
@@ -76,13 +76,14 @@ fn sockets(pid: i32, among: &HashSet<String>) -> Vec<OwnedFd> {
     numbers.filter_map(|number| copy(&process, number).ok()).collect()
 }
 
-/// The numbers of those in the network of the sandbox.
+/// Returns the inodes of the listening sockets in the sandbox's network namespace.
 fn listening() -> Option<HashSet<String>> {
     let table = fs::read_to_string("self/net/unix").ok()?;
     Some(table.lines().skip(1).filter_map(listening_one).map(str::to_owned).collect())
 }
 
-/// Of a line such as `0000000000000000: 00000002 00000000 00010000 0001 01 12345 /run/some/socket`.
+/// Returns the inode in a line such as `0000000000000000: 00000002 00000000 00010000 0001 01 12345
+/// /run/some/socket`, if the socket listens and has a name.
 fn listening_one(line: &str) -> Option<&str> {
     /// The kernel's __SO_ACCEPTCON: the socket listens.
     const ACCEPTS_CONNECTIONS: u64 = 1 << 16;

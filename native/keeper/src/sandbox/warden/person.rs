@@ -1,10 +1,10 @@
-//! A thread that does something with the rights of somebody in the sandbox, and has its own back then.
+//! Runs code with the rights of a process in the sandbox, and restores the thread's own rights.
 
 use std::io;
 
 use crate::sandbox::privileges;
 
-/// Whoever opens files: his user and group, and his further groups.
+/// User, group and supplementary groups, as used for access to files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     pub user: u32,
@@ -13,12 +13,12 @@ pub struct Person {
 }
 
 impl Person {
-    /// Who this process is.
+    /// Returns those of this process.
     pub fn own() -> &'static Person {
         static OWN: std::sync::OnceLock<Person> = std::sync::OnceLock::new();
         OWN.get_or_init(|| {
             let mut groups = vec![0; 65536];
-            // SAFETY: fills the array, of which the length is told; the others take nothing.
+            // SAFETY: fills at most as many numbers as it is told; the other calls take nothing.
             unsafe {
                 let count = libc::getgroups(groups.len() as i32, groups.as_mut_ptr());
                 groups.truncate(usize::try_from(count).unwrap_or(0));
@@ -27,11 +27,12 @@ impl Person {
         })
     }
 
-    /// The calling thread is him. By the calls themselves: the library's are for all threads.
+    /// Gives the calling thread these ids. Makes the system calls directly: the C library's functions
+    /// change all threads.
     fn become_him(&self) -> io::Result<()> {
         let Person { user, group, groups } = self;
         const SAME: u32 = u32::MAX;
-        // SAFETY: take numbers, and an array of which the length is told.
+        // SAFETY: take numbers, and an array of the given length.
         unsafe {
             done(libc::syscall(libc::SYS_setgroups, groups.len(), groups.as_ptr()))?;
             done(libc::syscall(libc::SYS_setresgid, SAME, *group, SAME))?;
@@ -40,20 +41,20 @@ impl Person {
     }
 }
 
-/// Does it as `other`, or as who we are, with the rights that those in the sandbox have. An error: that
-/// could not be.
+/// Runs `act` as `other`, or as this process's user, with the capabilities that processes in the sandbox
+/// have. An error means that this was not possible.
 pub fn act_as<T>(other: Option<&Person>, act: impl FnOnce() -> T) -> io::Result<T> {
     let user = other.unwrap_or(Person::own()).user;
     let result = other.map_or(Ok(()), Person::become_him);
     let result = result.and_then(|()| privileges::lower(user)).map(|()| act());
     if other.is_some() {
-        // SAFETY: takes numbers. Root again first, who may be anybody.
+        // SAFETY: takes numbers. Becomes root first, since only root may take any ids.
         unsafe { libc::syscall(libc::SYS_setresuid, u32::MAX, 0, u32::MAX) };
     }
     let restored =
         privileges::raise().and_then(|()| other.map_or(Ok(()), |_| Person::own().become_him()));
     if restored.is_err() {
-        // Somebody else's rights are not to be those of the next one.
+        // The next caller must not get another caller's rights.
         std::process::abort();
     }
     result

@@ -1,6 +1,6 @@
-//! Names in what can be written to, of which what is there is kept or hidden. When somebody outside replaces one
-//! while commands run, the kernel takes away what was mounted over the old one. A process beside the sandbox
-//! hears of that, and mounts it over the new one, some microseconds later.
+//! Names in writable directories whose files are protected or hidden by mounts. When a process outside
+//! replaces such a file while commands run, the kernel removes the mount. A process beside the sandbox
+//! notices that, and mounts over the new file, some microseconds later.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -16,14 +16,14 @@ use crate::sandbox::plan::{Access, Plan};
 use crate::sandbox::warden::Charge;
 use crate::sandbox::watchers::{done, enter, listen};
 
-/// A name, and what is to be over it.
+/// A name, and how it is covered.
 struct Covered {
     path: PathBuf,
     is_hidden: bool,
 }
 
-/// Starts the process as a child of this one, with which it ends, and waits until it watches. None: there is
-/// no such name.
+/// Starts the process as a child of this one, with which it ends, and waits until it watches. None: there
+/// is no such name.
 pub fn start(charge: &Charge) -> io::Result<Option<i32>> {
     let names = names(&charge.plan.resolved());
     if names.is_empty() {
@@ -41,14 +41,15 @@ pub fn start(charge: &Charge) -> io::Result<Option<i32>> {
         }
         pid => {
             drop(told);
-            // None comes from one that has ended: what is replaced is covered for the next command then.
+            // Empty if the process has ended: then a replaced file is covered for the next command only.
             let _ = watching.read(&mut [0]);
             Ok(Some(pid))
         }
     }
 }
 
-/// Others can be replaced by nobody in the sandbox, and are hidden by their names.
+/// Returns the names to be covered. Other files can't be replaced from the sandbox, or are hidden by
+/// overlays.
 fn names(plan: &Plan) -> Vec<Covered> {
     let writable: Vec<&Path> = plan.paths(Access::Write).collect();
     let kinds = [Access::Keep, Access::Hide, Access::Git];
@@ -61,10 +62,10 @@ fn names(plan: &Plan) -> Vec<Covered> {
     covered.collect()
 }
 
-/// Nothing else that the parent has open is this process's to keep open.
+/// Closes all descriptors of the parent but one.
 fn close_all_but(kept: &File) -> io::Result<()> {
-    // SAFETY: take numbers only; nothing here uses what was open, and there is no way back. What is kept is not
-    // used by its old number any more.
+    // SAFETY: take numbers only; nothing uses the closed descriptors, which can't be opened again. What
+    // is kept is not used by its old number any more.
     unsafe {
         done(libc::dup2(kept.as_raw_fd(), 0))?;
         if libc::syscall(libc::SYS_close_range, 1, u32::MAX, 0) != 0 {
@@ -76,21 +77,21 @@ fn close_all_but(kept: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Covers what is bare, whenever something comes to be in one of the directories.
+/// Covers uncovered names, whenever an entry appears in one of the directories.
 fn watch(names: &[Covered], mut told: PipeWriter) -> io::Result<()> {
     const COMES: u32 = libc::IN_MOVED_TO | libc::IN_CREATE | libc::IN_ONLYDIR;
     let directories: HashSet<&Path> = names.iter().filter_map(|name| name.path.parent()).collect();
     let events = listen(directories.into_iter(), COMES)?;
     told.write_all(b"1")?;
     close_all_but(&events)?;
-    // It has that number now, and its old one is closed.
+    // The descriptor is number 0 now, and its old number is closed.
     std::mem::forget((events, told));
-    // SAFETY: just made by the call above, and nobody else's.
+    // SAFETY: the descriptor was just made by the call above; nothing else owns it.
     let mut events = unsafe { File::from_raw_fd(0) };
     let mut buffer = [0; 4096];
     loop {
         for name in names {
-            // What is gone again, or a link of somebody's, is nothing to cover.
+            // A file that is gone again, or a link, is not covered.
             let _ = name.cover();
         }
         if events.read(&mut buffer)? == 0 {
@@ -112,7 +113,7 @@ impl Covered {
             (true, false) => {
                 Tree::copy(Path::new("/dev/null"))?.without_devices()?.attach_over(&there)
             }
-            // What is put in its place by then is covered in its place.
+            // If another directory replaces it meanwhile, that one is covered.
             (true, true) => {
                 let options = c"mode=111,size=4k";
                 mount_new(c"tmpfs", &self.path, libc::MS_NODEV | libc::MS_RDONLY, options)
@@ -121,7 +122,7 @@ impl Covered {
     }
 }
 
-/// The number of the mount that a file was reached by.
+/// Returns the id of the mount through which a file was opened.
 fn mount_of(file: &OwnedFd) -> io::Result<u64> {
     let mut found = MaybeUninit::<libc::statx>::zeroed();
     let flags = libc::AT_EMPTY_PATH | libc::AT_SYMLINK_NOFOLLOW;

@@ -1,5 +1,5 @@
-//! Processes beside the sandbox that hear of what somebody outside changes in directories, and see to it that
-//! commands find what they are to find there. They end with the process that starts them.
+//! Processes beside the sandbox that watch directories for changes from outside, and keep the sandbox's
+//! mounts as commands must see them. They end with the process that starts them.
 
 pub mod cover;
 pub mod refresher;
@@ -14,25 +14,25 @@ use std::path::Path;
 use crate::sandbox::privileges;
 use crate::sandbox::warden::Charge;
 
-/// Enters the files of the sandbox, with the right to change mounts and no other. From then on the process
-/// ends with `parent`.
+/// Enters the sandbox's mount namespace, with no right but that to change mounts. From then on the
+/// process ends with `parent`.
 fn enter(charge: &Charge, parent: i32) -> io::Result<()> {
-    // Its end is to be seen by the host.
-    // SAFETY: takes a number only, of what is not used here.
+    // The end of the lifeline must show to the host. SAFETY: takes a number only; the descriptor is not
+    // used here.
     unsafe { libc::close(charge.lifeline.as_raw_fd()) };
     charge.enter(libc::CLONE_NEWNS)?;
     privileges::keep_mounting()?;
     privileges::close_to_others()?;
-    // SAFETY: take numbers only. Rights that change would have undone it.
+    // SAFETY: take numbers only. A change of privileges would have cleared the signal.
     unsafe {
         done(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
         if libc::getppid() != parent { Err(io::ErrorKind::NotFound.into()) } else { Ok(()) }
     }
 }
 
-/// Hears of these changes in directories. One that can't be read is not watched.
+/// Watches directories for these changes. A directory that can't be read is not watched.
 fn listen<'a>(directories: impl Iterator<Item = &'a Path>, changes: u32) -> io::Result<File> {
-    // SAFETY: takes a number; what is opened is nobody else's.
+    // SAFETY: takes a number; nothing else owns the descriptor.
     let events = unsafe {
         let events = done(libc::inotify_init1(libc::IN_CLOEXEC))?;
         File::from_raw_fd(events)

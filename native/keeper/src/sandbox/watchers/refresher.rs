@@ -1,7 +1,7 @@
-//! A process beside the sandbox that has overlays look again at what the host has changed. An overlay
-//! remembers each name that was looked up in it, and would show a replaced file for ever.
+//! The refresher: a process beside the sandbox that makes overlays notice what the host has changed. An
+//! overlay caches each name that was looked up, and would show a replaced file for ever.
 //!
-//! It hears of changes of the host's directories, and nothing from commands, which do not see it.
+//! It is notified of changes in the host's directories, and is out of reach of commands.
 
 use std::fs::{self, File};
 use std::io::{self, PipeReader, Read, Write};
@@ -17,7 +17,7 @@ use crate::sandbox::tree::{OverlayBase, names};
 use crate::sandbox::warden::Charge;
 use crate::sandbox::watchers::{done, enter, listen};
 
-/// Entries come and go, or are others by the same names, or have another mode.
+/// Entries are made, removed or replaced, or their mode changes.
 const CHANGES: u32 = libc::IN_CREATE
     | libc::IN_DELETE
     | libc::IN_MOVED_FROM
@@ -25,22 +25,22 @@ const CHANGES: u32 = libc::IN_CREATE
     | libc::IN_ATTRIB
     | libc::IN_ONLYDIR;
 
-/// What changes meanwhile is looked at together.
+/// How long to collect changes before the next refresh.
 const PAUSE: Duration = Duration::from_millis(5);
 
 const OVERLAYFS_SUPER_MAGIC: u64 = 0x794c_7630;
 
-/// That process, which is to be ended.
+/// The refresher's process.
 pub struct Refresher {
     pub pid: i32,
     entered: PipeReader,
 }
 
-/// A directory that may have an overlay in the sandbox, and its device without one.
+/// A directory that may have an overlay in the sandbox, and its device outside of the overlay.
 type OverlaySite = (PathBuf, u64);
 
-/// Starts it as a child of this process, while the files of the sandbox are being made. None: no name is
-/// hidden by an overlay, or changes can't be heard of.
+/// Starts the refresher as a child of this process, while the file tree of the sandbox is being made.
+/// None: no name is hidden by an overlay, or changes can't be watched.
 pub fn start(charge: &Charge) -> Option<Refresher> {
     let (bases, _) = names(&charge.plan.resolved(), &mounts::all());
     let device =
@@ -68,13 +68,13 @@ pub fn start(charge: &Charge) -> Option<Refresher> {
 }
 
 impl Refresher {
-    /// Waits until it is in the sandbox, or has ended: whoever is in there is closed to it later.
+    /// Waits until the refresher is in the sandbox, or has ended: the sandbox can't be entered later.
     pub fn wait(&mut self) {
         let _ = self.entered.read(&mut [0]);
     }
 }
 
-/// Until it is ended.
+/// Refreshes overlays until this process is killed.
 fn serve(mut changes: File, places: &[OverlaySite]) {
     let mut events = [0; 4096];
     while changes.read(&mut events).is_ok() {
@@ -83,7 +83,8 @@ fn serve(mut changes: File, places: &[OverlaySite]) {
     }
 }
 
-/// The overlay at this path, if there is one: it is no directory of the device that the host has there.
+/// Opens the overlay at this path. None: the directory is not an overlay, or is on the same device as the
+/// host's.
 fn overlay((path, device): &OverlaySite) -> Option<OwnedFd> {
     let flags = libc::O_PATH | libc::O_DIRECTORY;
     let directory = File::options().read(true).custom_flags(flags).open(path).ok()?;
@@ -91,20 +92,21 @@ fn overlay((path, device): &OverlaySite) -> Option<OwnedFd> {
     let kind = unsafe {
         let mut status: libc::statfs = std::mem::zeroed();
         done(libc::fstatfs(directory.as_raw_fd(), &mut status)).ok()?;
-        // Its type is another one with each C library.
+        // Its type differs between C libraries.
         status.f_type as u64
     };
     let is_overlay = kind == OVERLAYFS_SUPER_MAGIC && directory.metadata().ok()?.dev() != *device;
     is_overlay.then(|| directory.into())
 }
 
-/// Has an overlay forget what was looked up in it: being configured anew does that, whatever comes of it.
+/// Makes an overlay drop cached lookups: reconfiguring does that, whether it succeeds or not.
 fn forget(overlay: &OwnedFd) {
     const FSPICK_CLOEXEC: libc::c_int = 1;
     const FSPICK_EMPTY_PATH: libc::c_int = 8;
     const FSCONFIG_CMD_RECONFIGURE: libc::c_int = 7;
     let none = std::ptr::null::<libc::c_char>();
-    // SAFETY: an empty path, numbers, and nothing where there is no name or value; what is opened is closed.
+    // SAFETY: an empty path, numbers, and null pointers for names and values; the opened descriptor is
+    // closed.
     unsafe {
         let flags = FSPICK_CLOEXEC | FSPICK_EMPTY_PATH;
         let overlay = overlay.as_raw_fd();

@@ -1,4 +1,4 @@
-//! What is done for a caller, with his rights, by the directory that has the name.
+//! Actions for a caller, with its rights, on a name in an open directory.
 
 use std::ffi::{CString, OsStr};
 use std::io;
@@ -11,9 +11,9 @@ use crate::sandbox::warden::caller::Caller;
 use crate::sandbox::warden::gate::found::GateEntry;
 use crate::sandbox::warden::gate::request::Deed;
 
-/// Opens a file to be written to. What is no file is not opened: it could have its opener wait.
+/// Opens a file for writing. Refuses anything but a regular file, since opening it could block.
 pub fn open(caller: &Caller, found: &GateEntry, flags: i32, mode: u32) -> Result<OwnedFd, i32> {
-    // Of a file without a name, and of what is only looked at, nobody is asked.
+    // The filter asks about no file without a name, and none that is only looked at.
     if flags & (libc::O_PATH | libc::O_TMPFILE & !libc::O_DIRECTORY) != 0 {
         return Err(libc::EROFS);
     }
@@ -23,7 +23,7 @@ pub fn open(caller: &Caller, found: &GateEntry, flags: i32, mode: u32) -> Result
     let file = caller.act(|| {
         // SAFETY: a name that ends with NUL, and numbers.
         let file = unsafe { libc::openat(directory, found.name.as_ptr(), flags | ours, mode) };
-        // SAFETY: just opened, and nobody else's.
+        // SAFETY: the descriptor was just opened; nothing else owns it.
         if file < 0 { Err(last()) } else { Ok(unsafe { OwnedFd::from_raw_fd(file) }) }
     })?;
     let status = place::status(&file).map_err(|_| last())?;
@@ -37,7 +37,7 @@ pub fn open(caller: &Caller, found: &GateEntry, flags: i32, mode: u32) -> Result
     Ok(file)
 }
 
-/// Does to one name what is no opening.
+/// Changes or removes one name.
 pub fn change(caller: &Caller, found: &GateEntry, deed: &Deed) -> Result<(), i32> {
     let (directory, name) = (found.directory.as_raw_fd(), found.name.as_ptr());
     let mask = if let Deed::MakeDirectory { .. } = deed { caller.mask()? } else { 0 };
@@ -59,7 +59,7 @@ pub fn change(caller: &Caller, found: &GateEntry, deed: &Deed) -> Result<(), i32
     })
 }
 
-/// By the file itself: a link would be followed.
+/// Changes the mode through the opened file: by name a link would be followed.
 fn change_mode(found: &GateEntry, mode: u32) -> Result<(), i32> {
     let name = Path::new(OsStr::from_bytes(found.name.as_bytes()));
     let file = place::beneath(found.directory.as_fd(), name)
@@ -69,7 +69,7 @@ fn change_mode(found: &GateEntry, mode: u32) -> Result<(), i32> {
     done(unsafe { libc::chmod(path.as_ptr(), mode) }.into())
 }
 
-/// Has the second name what the first one has, or both.
+/// Renames or links one name to another.
 pub fn join(caller: &Caller, from: &GateEntry, to: &GateEntry, deed: &Deed) -> Result<(), i32> {
     let (old, new) = (from.directory.as_raw_fd(), to.directory.as_raw_fd());
     let (from, to) = (from.name.as_ptr(), to.name.as_ptr());

@@ -1,4 +1,4 @@
-//! Directories of git's, and what is found in them.
+//! Git's directories, and the entries found in them.
 
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
@@ -6,16 +6,16 @@ use std::path::PathBuf;
 
 use crate::sandbox::warden::gate::names::{Names, Touch};
 
-/// A directory of git's.
+/// One of git's directories.
 pub struct Root {
-    /// Where it is seen.
+    /// The path at which it is seen.
     pub path: PathBuf,
-    /// Where it can be written to.
+    /// The tree that can be written to.
     pub tree: OwnedFd,
     pub names: Names,
 }
 
-/// Something in such a directory, by the directory that has it.
+/// An entry in one of git's directories, by the directory that contains it.
 pub struct GateEntry<'a> {
     pub root: &'a Root,
     pub directory: OwnedFd,

@@ -1,9 +1,9 @@
-//! Directories of git's. Nobody in the sandbox can write to them: there they are mounted read-only. Who makes,
-//! changes or removes something by its name is asked about here, and what is to be in such a directory is
-//! done for him, in a mount that is nowhere, unless git would obey it.
+//! Git's directories, which are mounted read-only in the sandbox. The kernel asks the warden about calls
+//! that make, change or remove something by its name. If the name is in one of git's directories, the
+//! warden does it for the caller, in a tree that is not mounted anywhere, unless git would obey the file.
 //!
-//! All else goes on as it was asked for. Whatever the caller changes in his memory meanwhile, that is no
-//! more than he may do by himself.
+//! All other calls continue unchanged. If the caller changes its memory meanwhile, it gains nothing that
+//! it may not do by itself.
 
 mod act;
 mod found;
@@ -23,21 +23,22 @@ use found::{GateEntry, Root};
 use names::{Names, Touch};
 use request::{Deed, FileRequest, Named};
 
-/// What is done for those in the sandbox.
+/// Carries out calls for processes in the sandbox.
 pub struct Gate {
     roots: Vec<Root>,
 }
 
-/// What becomes of a call.
+/// The decision about a call.
 enum Judgement {
     GoesOn,
     Is(Result<(), i32>),
-    /// What was opened.
+    /// The opened file, and the flags of the call.
     File(OwnedFd, i32),
 }
 
 impl Gate {
-    /// `trees`: where each is seen, and where it can be written to. The calling process stands in `/proc`.
+    /// `trees`: the path at which each of git's directories is seen, and a tree that can be written to.
+    /// The working directory must be `/proc`.
     pub fn new(trees: Vec<(PathBuf, OwnedFd)>) -> Gate {
         let root = |(path, tree): (PathBuf, OwnedFd)| {
             let names = Names::of(Path::new(&format!("self/fd/{}", tree.as_raw_fd())));
@@ -84,7 +85,8 @@ impl Gate {
         }
     }
 
-    /// Whether a look is worth it: who is passed over here finds a read-only directory.
+    /// Returns whether a call may concern one of git's directories. A call that is passed over here meets
+    /// a read-only directory.
     fn may_concern(&self, pid: i32, Named { base, path }: &Named) -> bool {
         let mut parts = path.split(|byte| *byte == b'/');
         let is_named = |root: &Root| {
@@ -103,7 +105,7 @@ impl Gate {
         self.roots.iter().any(|root| start.starts_with(&root.path))
     }
 
-    /// None: it is nowhere here.
+    /// Finds a name in git's directories. None: it is in none of them.
     fn find(&self, caller: &Caller, Named { base, path }: &Named) -> Option<GateEntry<'_>> {
         let (above, name) = split(path)?;
         let place = caller.place_at(*base, above).ok()?;
@@ -120,7 +122,7 @@ impl Gate {
     }
 }
 
-/// A path's last name, and the way to the directory that has it. None: it has no name of its own.
+/// Splits a path into its directory and its last name. None: it ends in no name.
 fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = path.iter().rposition(|byte| *byte != b'/')? + 1;
     let (path, _) = path.split_at_checked(end)?;
@@ -131,7 +133,7 @@ fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 fn one(caller: &Caller, found: &GateEntry, deed: &Deed) -> Judgement {
-    // Git follows links when it writes what is its own.
+    // Git follows links when it writes its own files.
     if matches!(deed, Deed::Symlink) {
         return Judgement::Is(Err(libc::EPERM));
     }
@@ -147,7 +149,7 @@ fn one(caller: &Caller, found: &GateEntry, deed: &Deed) -> Judgement {
     }
 }
 
-/// From one name to another.
+/// Renames or links from one name to another.
 fn two(caller: &Caller, from: &GateEntry, to: &GateEntry, deed: &Deed) -> Result<(), i32> {
     if from.touch != Touch::Free || to.touch != Touch::Free {
         return Err(libc::EROFS);

@@ -1,12 +1,12 @@
-//! Which names in a directory of git's it obeys, whether they are there or not.
+//! The names in git's directories that git obeys, whether the files exist or not.
 
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// What git obeys in the directory of a repository, of a worktree, of a submodule: programs are started by
-/// it, or it leads elsewhere. The host has the same list: see src/sandbox/git/places.ts.
+/// The names that git obeys in the directory of a repository, a worktree or a submodule: they make it
+/// start programs or look elsewhere. src/sandbox/git/places.ts has the same list.
 const OBEYED: [&str; 7] = [
     "hooks",
     "config",
@@ -17,27 +17,27 @@ const OBEYED: [&str; 7] = [
     "objects/info/alternates",
 ];
 
-/// More directories of submodules are not looked for.
+/// The most directories that are searched for submodules.
 const MOST_LOOKED_AT: usize = 4096;
 
-/// The names that are kept, below one directory.
+/// The protected names below one directory.
 pub struct Names {
     kept: Vec<PathBuf>,
 }
 
-/// What a path is to what is kept.
+/// How a path relates to the protected names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Touch {
-    /// Nothing.
+    /// Not at all.
     Free,
-    /// It is kept, or lies in what is.
+    /// The path is protected, or below a protected name.
     Kept,
-    /// Something that is kept lies, or would lie, below it.
+    /// A protected name is, or would be, below the path.
     Above,
 }
 
 impl Names {
-    /// Those of a directory of git's, its worktrees and its submodules, as they are now.
+    /// Returns the names for one of git's directories, with its worktrees and submodules as they are now.
     pub fn of(directory: &Path) -> Names {
         let mut bases = vec![PathBuf::new()];
         bases.extend(entries(directory, Path::new("worktrees")));
@@ -50,7 +50,7 @@ impl Names {
         Names { kept: bases.iter().flat_map(names).collect() }
     }
 
-    /// `path`: from the directory.
+    /// Returns how a path relates to the names. `path`: relative to the directory.
     pub fn touch(&self, path: &Path) -> Touch {
         let path = folded(path);
         if self.kept.iter().any(|kept| path.starts_with(kept)) {
@@ -61,19 +61,19 @@ impl Names {
     }
 }
 
-/// A file system may take names of either case for the same.
+/// Folds case, since a file system may not distinguish it.
 fn folded(path: &Path) -> PathBuf {
     OsString::from_vec(path.as_os_str().as_bytes().to_ascii_lowercase()).into()
 }
 
-/// The directories in `place`, by their paths from the directory.
+/// Returns the directories in `place`, by their paths relative to the directory.
 fn entries(directory: &Path, place: &Path) -> Vec<PathBuf> {
     let Ok(found) = fs::read_dir(directory.join(place)) else { return Vec::new() };
     let directories = found.flatten().filter(|entry| entry.file_type().is_ok_and(|it| it.is_dir()));
     directories.map(|entry| place.join(entry.file_name())).collect()
 }
 
-/// Of submodules, whose names may have slashes, and of theirs.
+/// Returns the submodules, nested ones too; their names may contain slashes.
 fn submodules(directory: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     let mut ahead = entries(directory, Path::new("modules"));

@@ -1,17 +1,17 @@
-//! A call that makes, changes or removes something by its name, as it was copied from the caller.
+//! A call that makes, changes or removes something by its name, as copied from the caller.
 
 use crate::sandbox::calls::Naming;
 use crate::sandbox::notices::Notice;
 use crate::sandbox::warden::caller::{Caller, PathBase};
 
-/// What a call names.
+/// A name in a call.
 #[derive(Debug)]
 pub struct Named {
     pub base: PathBase,
     pub path: Vec<u8>,
 }
 
-/// What is to be done with it.
+/// The action of a call.
 #[derive(Debug)]
 pub enum Deed {
     Open {
@@ -31,12 +31,12 @@ pub enum Deed {
     Link {
         to: Named,
     },
-    /// A link by its content.
+    /// Makes a symbolic link.
     Symlink,
     ChangeMode {
         mode: u32,
     },
-    /// None: as of now.
+    /// None: the current time.
     SetTimes {
         times: Option<[libc::timespec; 2]>,
     },
@@ -49,7 +49,7 @@ pub struct FileRequest {
 }
 
 impl FileRequest {
-    /// None: what it points to can't be read, or is none of ours.
+    /// Reads a call. None: its pointers can't be read, or it is not handled here.
     pub fn read(caller: &Caller, notice: &Notice, naming: Naming) -> Option<FileRequest> {
         let [a, b, c, d, e, _] = notice.arguments;
         let here = |address| Some(Named { base: PathBase::Directory, path: caller.text(address)? });
@@ -84,7 +84,7 @@ impl FileRequest {
         Some(FileRequest { what, deed })
     }
 
-    /// All that it names.
+    /// Returns all names of the call.
     pub fn names(&self) -> impl Iterator<Item = &Named> {
         let other = match &self.deed {
             Deed::Rename { to, .. } | Deed::Link { to } => Some(to),
@@ -94,7 +94,7 @@ impl FileRequest {
     }
 }
 
-/// The outer None: they can't be read.
+/// Reads the times of a call. The outer None: they can't be read.
 fn times(caller: &Caller, address: u64) -> Option<Option<[libc::timespec; 2]>> {
     if address == 0 {
         return Some(None);
