@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn that_the_host_is_gone_is_told_to_all_and_to_those_to_come() {
+    fn the_end_of_the_host_is_told_to_present_and_later_cradles() {
         let host_gone = HostGone::new().unwrap();
         assert!(!is_told(&host_gone));
         host_gone.tell();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_a_group_that_is_stopped_go_on_when_its_cradle_is_gone() {
+    fn a_stopped_group_continues_when_its_cradle_is_gone() {
         let leader = sleeper(0);
         let other = sleeper(leader.id() as i32);
         let waker = Waker::new().unwrap();

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_is_found_by_trial_whose_number_is_from_before_they_began_anew() {
+    fn a_child_from_before_a_wrap_of_process_ids_is_found_by_trial() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id() as i32;
         let members = Members::new(pid + 1);

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearer_the_limit_the_sooner_is_the_next_look() {
+    fn a_file_near_its_limit_is_checked_sooner() {
         assert_eq!(time_to_fill(0), SHORTEST);
         assert_eq!(time_to_fill(RATE / 2).as_millis(), 500);
         assert_eq!(time_to_fill(u64::MAX), LONGEST);

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_true_of_each_is_told_by_either_call() {
+    fn poll_and_select_report_the_same_events() {
         let (ours, theirs) = pair().unwrap();
         send(ours.as_fd(), [b"word", b""], &[]).unwrap();
         let watch = |fd, events| libc::pollfd { fd, events, revents: 0 };
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn without_descriptors_the_time_is_waited_for_all_the_same() {
+    fn a_wait_without_descriptors_lasts_its_time() {
         let since = Instant::now();
         let time = Some(Duration::from_millis(30));
         Watched { all: &mut [], time }.select().unwrap();

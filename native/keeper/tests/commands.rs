@@ -42,7 +42,7 @@ fn a_child_that_holds_the_pipe_does_not_delay_the_result() {
 }
 
 #[test]
-fn the_deadline_ends_those_that_left_the_group_too() {
+fn the_deadline_ends_members_outside_the_group_too() {
     let daemon = "import os,time
 if os.fork(): os._exit(0)
 os.setsid()
@@ -86,7 +86,7 @@ fn a_command_that_ignores_sigterm_is_killed_after_its_grace() {
 }
 
 #[test]
-fn a_command_that_cleans_up_on_sigterm_is_left_to_it() {
+fn a_command_that_cleans_up_on_sigterm_is_not_killed() {
     let mut polite = command("trap 'echo bye; exit 3' TERM; sleep 305 & wait");
     polite.timeout = Some(Duration::from_millis(300));
     let outcome = start(polite).outcome();
@@ -125,7 +125,7 @@ fn standard_input_is_empty_or_what_was_written() {
 }
 
 #[test]
-fn texts_of_any_length_mean_the_same() {
+fn texts_of_any_length_run_alike() {
     for length in [10, 100_000, 131_072, 2_000_000] {
         let filler = ":".repeat(length);
         let outcome = run(&format!("{filler} 2>/dev/null; echo \"$0 $LINENO $#\"\nreturn 3"));

@@ -20,7 +20,7 @@ use forkline_protocol::{Detached, Request, VERSION, role};
 use scenes::{eventually, is_gone, keeper_of, kill, scene, start_with, stat, wait_until_gone};
 
 #[test]
-fn stdout_and_stderr_go_to_a_private_file_and_the_line_under_them() {
+fn stdout_stderr_and_the_line_go_to_a_private_file() {
     let scene = scene("echo out; echo err >&2; printf noeol");
     scene.start();
     assert_eq!(scene.ending(), "out\nerr\nnoeol\n\n[background process completed]\n");
@@ -47,7 +47,7 @@ fn a_group_that_is_killed_from_outside_gets_its_line() {
 }
 
 #[test]
-fn signals_that_go_round_to_everybody_leave_the_keeper_to_its_work() {
+fn signals_to_all_processes_do_not_end_the_keeper() {
     let mut scene = scene(
         "trap 'sleep 0.3; grep -E Sig...: /proc/self/status; exit 3' TERM; echo >on; sleep 300 & wait",
     );
@@ -68,7 +68,7 @@ fn signals_that_go_round_to_everybody_leave_the_keeper_to_its_work() {
 }
 
 #[test]
-fn a_command_that_moves_its_output_about_does_not_lose_the_line() {
+fn a_command_that_moves_its_output_file_gets_its_line() {
     let scene = scene("echo first; python3 -c 'import fcntl; fcntl.fcntl(1, 4, 0)'; mv output log");
     scene.start();
     let ending = "first\n\n\n[background process completed]\n";
@@ -76,7 +76,7 @@ fn a_command_that_moves_its_output_about_does_not_lose_the_line() {
 }
 
 #[test]
-fn at_its_limit_it_ends_with_all_that_left_its_group_and_environment() {
+fn the_time_limit_ends_members_outside_the_group_too() {
     // A daemon that can be recognized only as a descendant, which a double fork would hide.
     let daemon = "(env -i setsid setsid sh -c 'echo $$ >daemon; exec sleep 300' >/dev/null 2>&1 &)";
     let mut scene =
@@ -89,7 +89,7 @@ fn at_its_limit_it_ends_with_all_that_left_its_group_and_environment() {
 }
 
 #[test]
-fn one_that_ignores_sigterm_is_killed_after_the_grace() {
+fn a_detached_command_that_ignores_sigterm_is_killed() {
     let mut scene = scene("trap '' TERM; echo on; while :; do sleep 300; done");
     (scene.command.timeout, scene.command.grace) =
         (Duration::from_millis(500), Duration::from_millis(500));
@@ -99,7 +99,7 @@ fn one_that_ignores_sigterm_is_killed_after_the_grace() {
 }
 
 #[test]
-fn orphans_that_end_all_the_time_do_not_put_the_limit_off() {
+fn orphans_that_end_all_the_time_do_not_delay_the_limit() {
     let mut scene = scene("while :; do (sleep 0 &); done");
     scene.command.timeout = Duration::from_millis(700);
     let pid = scene.start();
@@ -108,7 +108,7 @@ fn orphans_that_end_all_the_time_do_not_put_the_limit_off() {
 }
 
 #[test]
-fn the_keeper_has_nothing_of_the_host() {
+fn the_keeper_inherits_nothing_from_the_host() {
     let scene = scene("sleep 300; true");
     let pid = scene.start();
     let keeper = keeper_of(pid);
@@ -136,7 +136,7 @@ fn the_keeper_has_nothing_of_the_host() {
 }
 
 #[test]
-fn the_text_is_in_nobodys_arguments_and_the_mark_names_no_host() {
+fn the_text_is_in_no_arguments_and_the_mark_names_no_host() {
     let scene = scene("echo 'some secret text' >/dev/null; sleep 300; true");
     let pid = scene.start();
     for process in [pid, keeper_of(pid)] {
@@ -153,7 +153,7 @@ fn the_text_is_in_nobodys_arguments_and_the_mark_names_no_host() {
 }
 
 #[test]
-fn it_is_a_session_leader_without_input() {
+fn a_detached_command_is_a_session_leader_without_input() {
     let scene = scene("cat; cat </dev/tty; echo $$ $(cut -d' ' -f5,6 /proc/$$/stat)");
     let pid = scene.start();
     let ending = scene.ending();
@@ -169,7 +169,7 @@ fn a_long_text_runs_too() {
 }
 
 #[test]
-fn what_cannot_be_started_is_told_by_its_step() {
+fn a_failed_start_names_its_step() {
     let mut nowhere = scene("true");
     nowhere.command.directory = Some(c"/no/such/place".into());
     let error = nowhere.failure();
@@ -208,7 +208,7 @@ fn without_a_keeper_there_is_no_detached_command() {
 }
 
 #[test]
-fn a_keeper_that_never_reports_has_an_end() {
+fn a_keeper_that_never_reports_is_ended() {
     let folder = std::env::temp_dir().join(format!("forkline-mute-{}", std::process::id()));
     std::fs::write(&folder, "#!/bin/sh\nexec sleep 567\n").unwrap();
     std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -224,7 +224,7 @@ fn a_keeper_that_never_reports_has_an_end() {
 
 /// The host dies between the launch of the keeper and its report.
 #[test]
-fn a_command_that_nobody_can_be_told_of_is_ended() {
+fn a_command_without_a_host_to_report_to_is_ended() {
     let scene = scene("sleep 300; true");
     let command = &scene.command;
     let argv = ["bash", "-c", "sleep 300; true"].map(|argument| CString::new(argument).unwrap());
@@ -284,7 +284,7 @@ fn a_command_that_nobody_can_be_told_of_is_ended() {
 }
 
 #[test]
-fn nobody_is_left_for_the_host_to_reap() {
+fn the_host_has_no_child_left_to_reap() {
     let scene = scene("true");
     scene.start();
     scene.ending();

@@ -72,7 +72,7 @@ fn a_command_that_is_ended_early_has_a_directory_too() {
 }
 
 #[test]
-fn followed_commands_side_by_side_leave_each_other_and_the_host_alone() {
+fn followed_commands_do_not_affect_each_other_or_the_host() {
     let (_folder, path) = folder();
     let here = std::env::current_dir().unwrap();
     let lives: Vec<_> = (0..20)
@@ -90,7 +90,7 @@ fn followed_commands_side_by_side_leave_each_other_and_the_host_alone() {
 }
 
 #[test]
-fn what_cannot_be_launched_fails_as_ever_and_keeps_no_thread() {
+fn a_followed_command_that_fails_to_launch_leaves_no_thread() {
     let (_folder, path) = folder();
     let error = failure(followed("true", &path.join("none")));
     assert_eq!(error.step, Step::Directory);

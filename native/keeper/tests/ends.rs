@@ -45,7 +45,7 @@ fn wait_for(live: &LiveRun, text: &str) {
 }
 
 #[test]
-fn each_answer_names_those_of_now_once() {
+fn each_answer_names_the_current_members_once() {
     let live = start(command("sleep 311 & echo ready; exec sleep 312"));
     live.pid();
     wait_for(&live, "ready");
@@ -58,7 +58,7 @@ fn each_answer_names_those_of_now_once() {
 }
 
 #[test]
-fn one_who_prints_for_ever_keeps_no_command_from_ending() {
+fn a_process_that_prints_for_ever_does_not_delay_the_end() {
     let live = start(command("while :; do echo more; sleep 0.02; done & echo done"));
     let owner = live.owner.clone();
     let outcome = live.outcome();
@@ -84,7 +84,7 @@ fn a_command_that_is_ending_takes_signals() {
 }
 
 #[test]
-fn what_waits_to_be_written_is_told_when_the_command_is_over() {
+fn a_waiting_write_is_answered_when_the_command_is_over() {
     // The other end of the pipe outlives the command, so the write keeps waiting.
     let mut held = command("sleep 313 <&0 & read -n 1 x");
     held.stdin = Stdin::Pipe;
@@ -100,7 +100,7 @@ fn what_waits_to_be_written_is_told_when_the_command_is_over() {
 }
 
 #[test]
-fn after_the_result_a_holder_of_the_output_may_write_on() {
+fn a_process_may_write_to_the_output_after_the_result() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lives");
     // Longer than the time that output after a command's end is waited for.
@@ -118,7 +118,7 @@ fn after_the_result_a_holder_of_the_output_may_write_on() {
 }
 
 #[test]
-fn the_end_of_one_gives_no_other_of_its_owner_more_time() {
+fn the_end_of_one_command_gives_no_other_more_time() {
     let folder = tempfile::tempdir().unwrap();
     let owner = engine().owner();
     // Each one's cleanup takes longer than the one before, in short steps; the second one's is longer

@@ -86,7 +86,7 @@ fn fed(text: &str) -> OutputScene {
 }
 
 #[test]
-fn one_that_is_found_again_is_seen_written_to_and_its_end_told() {
+fn a_client_reads_writes_and_is_told_the_end() {
     let scene = fed("read line; echo \"got $line\"; cat; exit 3");
     let pid = scene.start();
     let mode = |name: &str| fs::metadata(scene.folder.path().join(name)).unwrap().permissions();
@@ -117,7 +117,7 @@ fn one_that_is_found_again_is_seen_written_to_and_its_end_told() {
 }
 
 #[test]
-fn one_that_leaves_a_process_is_left_and_then_ended() {
+fn a_command_that_leaves_a_member_is_left_and_then_ended() {
     let scene = scene("echo out; sleep 300 & exit 4");
     let pid = scene.start();
     let mut visitor = Visitor::of(&scene);
@@ -139,7 +139,7 @@ fn one_that_leaves_a_process_is_left_and_then_ended() {
 }
 
 #[test]
-fn who_orders_its_end_is_told_when_it_is_over_and_that_it_took_force() {
+fn an_ordered_end_is_answered_when_it_is_over() {
     let scene = scene("trap '' TERM; echo on; while :; do sleep 300; done");
     scene.start();
     eventually(|| (scene.output() == "on\n").then_some(()));
@@ -160,7 +160,7 @@ fn who_orders_its_end_is_told_when_it_is_over_and_that_it_took_force() {
 }
 
 #[test]
-fn one_who_reads_nothing_or_talks_nonsense_keeps_nobody_else_waiting() {
+fn a_client_that_reads_nothing_or_sends_nonsense_delays_no_other() {
     let scene = scene("echo on; sleep 300; true");
     let pid = scene.start();
     let mut deaf = Visitor::of(&scene);
@@ -189,7 +189,7 @@ fn one_who_reads_nothing_or_talks_nonsense_keeps_nobody_else_waiting() {
 }
 
 #[test]
-fn a_signal_gets_through_while_nobody_reads_what_was_written() {
+fn a_signal_is_sent_while_a_write_waits() {
     let scene = fed("sleep 300; true");
     scene.start();
     let mut visitor = Visitor::of(&scene);
@@ -218,7 +218,7 @@ fn a_signal_gets_through_while_nobody_reads_what_was_written() {
 }
 
 #[test]
-fn of_one_whose_keeper_was_killed_the_record_says_what_was_so() {
+fn the_record_of_a_killed_keeper_has_the_last_state() {
     let scene = scene("sleep 300; true");
     let pid = scene.start();
     kill(keeper_of(pid), libc::SIGKILL);

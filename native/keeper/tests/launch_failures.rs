@@ -19,7 +19,7 @@ fn in_directory(path: &str) -> (Step, i32, String) {
 }
 
 #[test]
-fn a_directory_that_is_missing_or_is_a_file_is_told_from_a_missing_shell() {
+fn a_missing_directory_or_a_file_is_told_from_a_missing_shell() {
     let (step, errno, text) = in_directory("/no/such/place");
     assert_eq!((step, errno), (Step::Directory, libc::ENOENT));
     assert_eq!(text, "cannot enter directory '/no/such/place': No such file or directory");
@@ -40,7 +40,7 @@ fn shells_are_tried_in_order_and_all_are_named_when_none_exists() {
 }
 
 #[test]
-fn a_shell_that_is_not_executable_is_no_reason_to_try_the_next() {
+fn after_a_shell_that_is_not_executable_no_other_is_tried() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::set_permissions(file.path(), PermissionsExt::from_mode(0o644)).unwrap();
     let path = CString::new(file.path().to_str().unwrap()).unwrap();
@@ -111,8 +111,8 @@ fn is_limited(name: &str) -> bool {
 }
 
 #[test]
-fn out_of_processes_is_the_failing_calls_error_and_the_next_call_works() {
-    let name = "out_of_processes_is_the_failing_calls_error_and_the_next_call_works";
+fn without_processes_one_call_fails_and_the_next_works() {
+    let name = "without_processes_one_call_fails_and_the_next_works";
     if !is_limited(name) {
         return assert!(rerun_limited(name, "--nproc=4096"));
     }
@@ -126,8 +126,8 @@ fn out_of_processes_is_the_failing_calls_error_and_the_next_call_works() {
 }
 
 #[test]
-fn out_of_descriptors_is_the_failing_calls_error_and_the_next_call_works() {
-    let name = "out_of_descriptors_is_the_failing_calls_error_and_the_next_call_works";
+fn without_descriptors_one_call_fails_and_the_next_works() {
+    let name = "without_descriptors_one_call_fails_and_the_next_works";
     if !is_limited(name) {
         return assert!(rerun_limited(name, "--nofile=64"));
     }

@@ -69,7 +69,7 @@ fn the_end_of_the_output_is_not_lost() {
 }
 
 #[test]
-fn what_is_written_is_typed() {
+fn written_bytes_are_typed_at_the_terminal() {
     let live = listening("stty -echo; echo ready; read line; echo \"<$line>\"; cat; echo end");
     wait_for(&live, "ready");
     write(&live, "caf\u{e9}\x7fe\n".as_bytes()).unwrap();
@@ -152,7 +152,7 @@ fn a_holder_of_the_terminal_does_not_delay_the_result_and_is_named() {
 }
 
 #[test]
-fn one_that_only_the_terminal_gives_away_is_ended_too() {
+fn a_process_known_only_by_its_terminal_is_ended_too() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().display();
     // A process with another mark, parent, group and session: only the terminal connects it to the
@@ -184,7 +184,7 @@ fn the_bytes_are_spilled_as_they_came() {
 }
 
 #[test]
-fn a_command_that_lets_go_of_its_terminal_may_come_back_to_it() {
+fn a_command_that_closes_its_terminal_may_open_it_again() {
     let text = "echo one; exec </dev/null >/dev/null 2>&1; sleep .3; seq 1 20000 >/dev/tty";
     let mut command = on_terminal(text);
     command.limits = Limits { head: 10, tail: 10 };

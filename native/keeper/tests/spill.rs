@@ -55,7 +55,7 @@ fn a_late_file_has_the_output_from_its_first_byte_on() {
 }
 
 #[test]
-fn it_is_made_at_the_byte_that_is_asked_for() {
+fn a_late_file_is_made_at_the_given_byte() {
     let folder = tempfile::tempdir().unwrap();
     for (limit, text, bytes) in [
         (0, "printf x", 1),
@@ -85,7 +85,7 @@ fn two_streams_share_a_late_file() {
 }
 
 #[test]
-fn a_file_that_is_there_is_left_alone_and_the_command_goes_on() {
+fn an_existing_file_is_left_alone_and_the_command_continues() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out");
     fs::write(&path, "mine").unwrap();
@@ -96,7 +96,7 @@ fn a_file_that_is_there_is_left_alone_and_the_command_goes_on() {
 }
 
 #[test]
-fn a_quota_holds_for_what_was_kept_too() {
+fn a_quota_counts_captured_output_too() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out");
     let mut small = spilling("seq 1 1000", &path, Opening::After(u64::MAX));
@@ -110,7 +110,7 @@ fn a_quota_holds_for_what_was_kept_too() {
 }
 
 #[test]
-fn a_listener_hears_everything_once_whoever_drains() {
+fn a_listener_gets_all_output_once_whichever_thread_drains() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out");
     let text = "seq 1 200; sleep 0.1; seq 201 10000";
@@ -142,7 +142,7 @@ fn a_deadline_closes_the_file() {
 }
 
 #[test]
-fn after_the_result_a_holder_writes_on_and_the_file_does_not() {
+fn the_file_does_not_grow_after_the_result() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out");
     let text = "printf %2000s; (sleep 1; printf %200000s) &";
@@ -153,7 +153,7 @@ fn after_the_result_a_holder_writes_on_and_the_file_does_not() {
 }
 
 #[test]
-fn one_from_the_start_is_there_even_when_empty() {
+fn a_file_from_the_start_exists_even_when_empty() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out");
     let outcome = start(spilling("true", &path, Opening::AtStart)).outcome();
@@ -163,7 +163,7 @@ fn one_from_the_start_is_there_even_when_empty() {
 }
 
 #[test]
-fn one_from_the_start_takes_the_place_of_what_was_there() {
+fn a_file_from_the_start_replaces_an_existing_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out");
     fs::write(&path, "what was there, and is longer").unwrap();

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_a_stack_is_there_and_nothing_below_it_whatever_the_page_size() {
+    fn a_stack_is_usable_and_guarded_with_any_page_size() {
         let stack = Stack::new().unwrap();
         let lowest = stack.lowest();
         let at = |offset: usize| lowest.wrapping_byte_add(offset);

@@ -72,7 +72,7 @@ fn is_root() -> bool {
 // Signals that the caller ignores have their default dispositions in a program, the real-time ones too
 // (Q14).
 #[test]
-fn a_program_ignores_no_signal_that_its_caller_does() {
+fn a_program_does_not_ignore_the_signals_that_its_caller_ignores() {
     for signal in [libc::SIGPIPE, libc::SIGRTMIN(), 50, libc::SIGRTMAX()] {
         ignore(signal);
     }
@@ -82,7 +82,7 @@ fn a_program_ignores_no_signal_that_its_caller_does() {
 }
 
 #[test]
-fn only_those_signals_are_reset_that_are_named() {
+fn only_the_named_signals_are_reset() {
     ignore(libc::SIGUSR2);
     ignore(libc::SIGWINCH);
     let reset = Signals::of([libc::SIGUSR2]);
@@ -95,7 +95,7 @@ fn only_those_signals_are_reset_that_are_named() {
 
 // A program gets no capability outside its bounding set, and does not run if it would (Q14).
 #[test]
-fn a_bounding_set_that_was_narrowed_is_that_of_the_program() {
+fn a_program_gets_the_narrowed_bounding_set() {
     let all = bounding_set();
     let own = std::fs::read_to_string("/proc/self/status").unwrap();
     assert_eq!(all, field(&own, "CapBnd"));
@@ -112,7 +112,7 @@ fn a_bounding_set_that_was_narrowed_is_that_of_the_program() {
 }
 
 #[test]
-fn each_of_two_limits_is_where_it_belongs() {
+fn soft_and_hard_limit_are_not_mixed_up() {
     assert_eq!(limits().len(), 16);
     let limit = Limit { resource: libc::RLIMIT_NOFILE as i32, soft: 50, hard: 60 };
     let attributes = Attributes { limits: vec![limit], ..Default::default() };
@@ -120,7 +120,7 @@ fn each_of_two_limits_is_where_it_belongs() {
 }
 
 #[test]
-fn no_mask_at_all_is_one_too() {
+fn a_umask_of_zero_is_applied() {
     let attributes = Attributes { mask: Some(0), ..Default::default() };
     assert_eq!(printed_with("umask", &attributes), "0000\n");
 }
@@ -135,13 +135,13 @@ fn a_score_has_all_its_digits() {
 }
 
 #[test]
-fn a_path_through_a_file_is_no_reason_not_to_try_the_next_program() {
+fn after_a_path_through_a_file_the_next_program_is_tried() {
     let through = Image { path: c"/etc/passwd/sh".to_owned(), ..shell("") };
     assert_eq!(printed(request(&[through, shell("echo next")])).unwrap(), "next\n");
 }
 
 #[test]
-fn a_group_that_takes_nobody_is_a_failure_of_limits() {
+fn a_control_group_that_can_not_be_entered_is_a_failure_of_limits() {
     let full = File::options().write(true).open("/dev/full").unwrap();
     let images = [shell("echo never")];
     let groups = [Some(full.as_fd()), None];
@@ -150,7 +150,7 @@ fn a_group_that_takes_nobody_is_a_failure_of_limits() {
 }
 
 #[test]
-fn entries_of_an_environment_are_as_they_were() {
+fn entries_of_an_environment_are_passed_on() {
     let images = [shell("echo $A-$B")];
     let environment = b"A=1\0\0B=two words\0";
     let told = printed(Launch { environment, ..request(&images) });
@@ -158,7 +158,7 @@ fn entries_of_an_environment_are_as_they_were() {
 }
 
 #[test]
-fn whoever_reads_another_proc_knows_the_program_by_a_number_of_that() {
+fn a_program_has_a_process_id_in_another_proc() {
     let proc = File::open("/proc").unwrap();
     let images = [shell("exit")];
     let request = Launch { outer_proc: Some(proc.as_fd()), ..request(&images) };
@@ -201,7 +201,7 @@ fn standard(number: i32) -> BorrowedFd<'static> {
 }
 
 #[test]
-fn descriptors_that_stand_in_each_others_place_are_exchanged() {
+fn descriptors_in_each_others_place_are_exchanged() {
     let (out, err) = (scratch(c"out"), scratch(c"err"));
     alone("exchanging", &out, &err);
     assert!(contents(&out).contains("to stderr") && !contents(&out).contains("to stdout"));
@@ -242,7 +242,7 @@ fn staying() {
 }
 
 #[test]
-fn of_a_launch_that_has_failed_nobody_is_left() {
+fn a_failed_launch_leaves_no_child() {
     let (out, err) = (scratch(c"out"), scratch(c"err"));
     alone("failing", &out, &err);
 }

@@ -126,7 +126,7 @@ mod tests {
         }
 
         #[test]
-        fn bytes_that_are_nothing_of_ours_do_no_harm(bytes: Vec<u8>) {
+        fn other_bytes_do_no_harm(bytes: Vec<u8>) {
             let _ = Detached::decode(&bytes);
             let _ = decode_report(&bytes);
         }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_no_report() {
+    fn an_empty_report_is_none() {
         assert_eq!(decode_report(b""), None);
     }
 }

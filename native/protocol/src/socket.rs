@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn whether_the_last_message_was_taken_shows_in_how_the_channel_ends() {
+    fn the_end_of_a_channel_shows_whether_the_last_message_was_read() {
         for taken in [false, true] {
             let (ours, theirs) = pair().unwrap();
             send(ours.as_fd(), [b"request", b""], &[]).unwrap();

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_what_node_makes_of_it() {
+    fn a_path_is_resolved_as_by_node() {
         for (given, made) in [
             ("/", "/"),
             ("/a/./b//c/", "/a/b/c"),
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_named() {
+    fn an_invalid_path_is_refused_by_its_option() {
         for given in [Value::from(""), "a\0b".into(), 5.into()] {
             let refusal = absolute("cwd", &given).unwrap_err();
             assert!(refusal.message.starts_with("cwd: expected a path"), "{}", refusal.message);

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_as_it_was_until_a_limit_of_its_is_another() {
+    fn a_condition_is_unchanged_until_a_limit_changes() {
         let (mut condition, score) = (Condition::now(), Score::open());
         assert_eq!(condition.first_change(&score), None);
         let files = |limit: &&mut Limit| limit.resource == libc::RLIMIT_NOFILE as i32;
@@ -141,7 +141,7 @@ mod tests {
     type Alteration = fn(&mut Condition);
 
     #[test]
-    fn whatever_others_have_changed_of_a_process_is_named() {
+    fn each_change_of_a_condition_is_named() {
         let score = Score::open();
         let changes: [(Alteration, &str); 5] = [
             (|condition| condition.own.nice = Some(nice() + 1), "its nice value"),

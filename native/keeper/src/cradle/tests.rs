@@ -8,7 +8,7 @@ fn say(channel: &OwnedFd, order: Order) {
 
 // A command whose end is ordered before its start is not started (Q14).
 #[test]
-fn a_command_is_unwanted_whose_end_is_ordered_already() {
+fn a_command_is_unwanted_once_its_end_is_ordered() {
     let (host, channel) = pair().unwrap();
     assert!(!is_unwanted(channel.as_fd()));
     say(&host, Order::End(5));
@@ -26,7 +26,7 @@ fn of_processes() -> Limit {
 
 // A limit in force above the highest one is set to the highest one: the system would refuse it (Q14).
 #[test]
-fn a_limit_of_processes_is_at_most_what_it_may_be_raised_to() {
+fn a_limit_of_processes_is_at_most_the_hard_limit() {
     let before = of_processes();
     let hard = before.hard.min(1_000_000);
     let limit = libc::rlimit { rlim_cur: hard - 1, rlim_max: hard };
@@ -46,7 +46,7 @@ fn a_limit_of_processes_is_at_most_what_it_may_be_raised_to() {
 }
 
 #[test]
-fn what_a_cradle_has_already_is_not_asked_for_again() {
+fn attributes_that_a_cradle_has_already_are_dropped() {
     let limit = |soft| Limit { resource: 7, soft, hard: 9 };
     let own = Attributes {
         limits: vec![limit(1)],

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_room_is_counted_and_nothing_twice() {
+    fn denials_are_told_once_and_those_without_room_are_counted() {
         let (ours, theirs) = pair().unwrap();
         let mut denials = Denials::new("write=namespace".into(), Some(ours), None);
         let told = ["socket=40".to_owned(), "connect=/a".into(), format!("connect={:x>3000}", "")];

@@ -62,13 +62,13 @@ fn ended_by(mut child: Child) -> Option<i32> {
 }
 
 #[test]
-fn each_is_asked_once() {
-    alone("asking_once");
+fn each_member_gets_sigterm_once() {
+    alone("sigterm_once_alone");
 }
 
 #[test]
 #[ignore = "run by the test above"]
-fn asking_once() {
+fn sigterm_once_alone() {
     if !is_alone() {
         return;
     }
@@ -87,13 +87,13 @@ fn asking_once() {
 
 // A process that is started by a member's cleanup is part of the cleanup (Q14).
 #[test]
-fn who_is_started_after_the_first_looks_is_not_asked() {
-    alone("starting_later");
+fn a_process_started_after_the_first_scans_is_spared() {
+    alone("started_later_alone");
 }
 
 #[test]
 #[ignore = "run by the test above"]
-fn starting_later() {
+fn started_later_alone() {
     if !is_alone() {
         return;
     }
@@ -111,13 +111,13 @@ fn starting_later() {
 }
 
 #[test]
-fn who_is_stopped_goes_on_and_ends() {
-    alone("going_on");
+fn a_stopped_process_continues_and_ends() {
+    alone("stopped_alone");
 }
 
 #[test]
 #[ignore = "run by the test above"]
-fn going_on() {
+fn stopped_alone() {
     if !is_alone() {
         return;
     }
@@ -146,13 +146,13 @@ fn going_on() {
 }
 
 #[test]
-fn another_grace_goes_before_the_one_under_way() {
-    alone("hurrying");
+fn another_grace_replaces_the_current_one() {
+    alone("another_grace_alone");
 }
 
 #[test]
 #[ignore = "run by the test above"]
-fn hurrying() {
+fn another_grace_alone() {
     if !is_alone() {
         return;
     }

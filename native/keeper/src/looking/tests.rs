@@ -24,7 +24,7 @@ fn a_name_is_cut_at_characters_and_not_at_bytes() {
 }
 
 #[test]
-fn who_has_no_arguments_is_named_in_brackets() {
+fn a_process_without_arguments_is_named_in_brackets() {
     let name = named_by(b"");
     assert!(name.starts_with('[') && name.ends_with(']') && name.len() > 2, "{name}");
 }

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_is_told_in_one_word() {
+    fn a_target_is_encoded_as_one_word() {
         assert_eq!(connection("/a b/ä=%"), "connect=/a%20b/%C3%A4%3D%25");
     }
 }

@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_stay_what_they_are() {
+    fn ids_are_mapped_to_themselves() {
         let map = "         0     100000      65536\n     65536 1000 1\n";
         assert_eq!(all_of(map).unwrap(), "0 0 65536\n65536 65536 1\n");
         assert!(all_of("0 1").is_err());

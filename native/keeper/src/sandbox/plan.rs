@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_no_plan() {
+    fn an_unknown_word_is_no_plan() {
         for bytes in
             [&b"write\0a\0"[..], b"other\0/a\0", b"write", b"network\0some\0", b"is\x001:2\0"]
         {

@@ -41,14 +41,14 @@ proptest! {
     }
 
     #[test]
-    fn what_is_cut_off_is_no_request(request in any_request(), part in 0.0..1.0) {
+    fn a_request_that_is_cut_off_is_none(request in any_request(), part in 0.0..1.0) {
         let bytes = request.encode();
         let cut = bytes.split_at((bytes.len() as f64 * part) as usize).0;
         prop_assert_eq!(Request::decode(cut), None);
     }
 
     #[test]
-    fn bytes_that_are_nothing_of_ours_do_no_harm(bytes: Vec<u8>) {
+    fn other_bytes_do_no_harm(bytes: Vec<u8>) {
         let _ = Request::decode(&bytes);
         let _ = Descriptors::decode(&bytes, Vec::new()).is_some();
     }

@@ -54,7 +54,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_are_nothing_of_ours_do_no_harm(bytes: Vec<u8>, longest in 0_usize..100) {
+    fn other_bytes_do_no_harm(bytes: Vec<u8>, longest in 0_usize..100) {
         let _ = (TaskState::decode(&bytes), TaskCall::decode(&bytes), TaskAnswer::decode(&bytes));
         if let Next::Message(message, rest) = next_message(&bytes, longest) {
             prop_assert_eq!(message.len() + rest.len() + 4, bytes.len());
@@ -101,7 +101,7 @@ fn an_answer_arrives_as_it_was_sent() {
 }
 
 #[test]
-fn a_message_that_is_not_all_there_or_too_long_is_told_from_one_that_is() {
+fn unfinished_and_too_long_messages_are_told_from_others() {
     let stream = TaskCall::Who.encode(1);
     for length in 0..stream.len() {
         assert_eq!(next_message(&stream[..length], 100), Next::Unfinished);
@@ -110,7 +110,7 @@ fn a_message_that_is_not_all_there_or_too_long_is_told_from_one_that_is() {
 }
 
 #[test]
-fn a_record_of_many_who_were_left_keeps_to_its_room() {
+fn a_record_of_many_members_keeps_to_its_length() {
     let many = vec![Some(vec![b'x'; 200]); 100];
     let state = state(Stage::Left(end(1, many)));
     let record = state.encode_within(4096);

@@ -12,7 +12,7 @@ fn frames() -> Vec<Frame> {
 }
 
 #[test]
-fn frames_come_out_as_they_were_whatever_the_pieces_they_came_in() {
+fn frames_are_parsed_from_pieces_of_any_size() {
     let mut bytes = Vec::new();
     frames().iter().for_each(|frame| encode(frame, &mut bytes));
     for size in [1, 9, 10, 11, 4096, bytes.len()] {
@@ -29,7 +29,7 @@ fn frames_come_out_as_they_were_whatever_the_pieces_they_came_in() {
 }
 
 #[test]
-fn what_is_no_frame_is_refused() {
+fn invalid_frames_are_refused() {
     for bytes in [
         *b"\0\0\0\0\x09\0\0\0\0\0",
         *b"\0\0\0\0\0\0\0\0\0\0",

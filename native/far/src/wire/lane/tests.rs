@@ -32,7 +32,7 @@ fn bytes_go_in_one_piece_or_wait() {
 }
 
 #[test]
-fn what_was_not_granted_is_known() {
+fn bytes_beyond_the_granted_ones_are_noticed() {
     let mut lane = Lane::new(Pieces::Whole);
     assert!(lane.received(WINDOW as usize));
     assert_eq!(lane.consumed(1), None);

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_in_a_writable_directory_is_pinned_all_the_way() {
+    fn directories_above_a_protected_file_are_pinned() {
         let rule = |access, path: &str| Rule { access, path: path.into(), identity: None };
         let plan = Plan {
             rules: vec![rule(Access::Write, "/w"), rule(Access::Show, "/w/s")],
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_one_writable_directory_in_another_is_pinned_up_to_the_outer_one() {
+    fn directories_are_pinned_up_to_the_outer_writable_one() {
         let rule = |access, path: &str| Rule { access, path: path.into(), identity: None };
         let plan = Plan {
             rules: vec![

@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_somebody_is_is_told_by_his_status() {
+    fn a_status_file_tells_users_and_groups() {
         let status =
             "Name:\tUid: 1\nTgid:\t7\nUid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nGroups:\t9 10 \n";
         assert_eq!(person(status), Some(Person { user: 4, group: 8, groups: vec![9, 10] }));

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_listens_is_told_from_who_is_connected() {
+    fn a_listening_socket_is_told_from_a_connected_one() {
         let listens = "0000: 00000002 00000000 00010000 0001 01 12345 a b";
         assert_eq!(listening_one(listens), Some("12345"));
         assert_eq!(listening_one("0000: 00000002 00000000 00010000 0001 01 12 @name"), Some("12"));

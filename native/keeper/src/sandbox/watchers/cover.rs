@@ -141,7 +141,7 @@ mod tests {
     use crate::sandbox::plan::Rule;
 
     #[test]
-    fn only_names_in_what_can_be_written_to_are_watched() {
+    fn only_names_in_writable_directories_are_watched() {
         let rule = |access, path: &str| Rule { access, path: path.into(), identity: None };
         let rules = vec![
             rule(Access::Write, "/w"),

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn names_are_held_by_the_home_or_else_by_their_directory() {
+fn names_are_hidden_by_an_overlay_on_the_home_or_on_their_directory() {
     let rule = |access, path: &str| Rule { access, path: path.into(), identity: None };
     let rules = vec![
         rule(Access::Write, "/h/u/w"),

@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_ends_in_a_name() {
+    fn a_path_is_split_at_its_last_name() {
         let of = |path: &'static str| {
             split(path.as_bytes()).map(|(above, name)| [above, name].map(String::from_utf8_lossy))
         };

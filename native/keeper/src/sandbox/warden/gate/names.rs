@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_git_obeys_is_kept_at_any_place_that_is_its() {
+    fn names_that_git_obeys_are_protected_in_worktrees_and_submodules_too() {
         let names = Names::below(&["".into(), "worktrees/a".into(), "modules/x/y".into()]);
         let touch = |path: &str| names.touch(Path::new(path));
         let kept =
