@@ -10,7 +10,7 @@ use crate::ending::{Effort, Ending};
 use crate::host::{Ties, tell};
 use crate::late::oom_score;
 use crate::late::session_nice::NiceRetry;
-use crate::looking::{Looking, launch_lines, tell_at_once};
+use crate::member_query::{MemberQuery, launch_lines, members_now};
 use crate::members::{Members, kill};
 use crate::outside;
 use crate::proc;
@@ -36,7 +36,7 @@ struct RunningCommand<'cradle> {
     follow: bool,
     members: Members,
     ending: Option<Ending>,
-    looking: Option<Looking>,
+    member_query: Option<MemberQuery>,
     nice_retry: Option<NiceRetry>,
 }
 
@@ -110,7 +110,7 @@ pub fn run(
         follow: request.follow,
         members: Members::new(pid),
         ending: None,
-        looking: None,
+        member_query: None,
         nice_retry: NiceRetry::after(share, request.attributes.session_nice),
     };
     // Frees memory: a command may run for a long time.
@@ -134,7 +134,7 @@ impl RunningCommand<'_> {
             let due = [
                 self.to_announce,
                 self.ending.as_ref().map(Ending::due),
-                self.looking.as_ref().map(Looking::due),
+                self.member_query.as_ref().map(MemberQuery::due),
                 self.nice_retry.as_ref().map(NiceRetry::due),
             ];
             let time = due.into_iter().flatten().min();
@@ -191,8 +191,8 @@ impl RunningCommand<'_> {
         if let Some(ending) = &mut self.ending {
             ending.member_ended(&self.members, Instant::now());
         }
-        if let Some(looking) = &mut self.looking {
-            looking.member_ended(Instant::now());
+        if let Some(member_query) = &mut self.member_query {
+            member_query.member_ended(Instant::now());
         }
     }
 
@@ -224,16 +224,16 @@ impl RunningCommand<'_> {
             None => Effort::Continues,
         };
         if effort == Effort::GivenUp {
-            let left = tell_at_once(&self.members, &launch_lines(&self.images));
+            let left = members_now(&self.members, &launch_lines(&self.images));
             members_in_parts(&left).iter().for_each(|part| self.tell(part));
             self.tell(&Answer::Over { forced: true, cleared: false });
             self.ending = None;
         }
-        let due = self.looking.as_mut().filter(|looking| looking.due() <= now);
-        let Some(looking) = due else { return effort };
-        if let Some(left) = looking.look(&self.members, &launch_lines(&self.images), now) {
+        let due = self.member_query.as_mut().filter(|member_query| member_query.due() <= now);
+        let Some(member_query) = due else { return effort };
+        if let Some(left) = member_query.poll(&self.members, &launch_lines(&self.images), now) {
             // A member is there, shown or not, since this process still has a child.
-            self.looking = None;
+            self.member_query = None;
             if left.is_empty() {
                 self.tell(&Answer::Left { members: Vec::new(), more: false });
             }
@@ -267,7 +267,7 @@ impl RunningCommand<'_> {
                 self.tell(&Answer::Signalled(sent));
             }
             Order::End(grace) => self.end(Duration::from_millis(grace), now),
-            Order::Who => self.looking = Some(Looking::new(now)),
+            Order::Who => self.member_query = Some(MemberQuery::new(now)),
         }
     }
 
@@ -276,7 +276,7 @@ impl RunningCommand<'_> {
             Some(ending) => ending.set_grace(grace, now),
             None => self.ending = Some(Ending::new(grace, now)),
         }
-        self.looking = None;
+        self.member_query = None;
     }
 
     fn host_is_gone(&mut self) {

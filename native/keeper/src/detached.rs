@@ -26,8 +26,8 @@ use crate::signals;
 use crate::wait;
 use clients::Clients;
 use crew::Crew;
-use crew::children::Children;
-use crew::seated::Seated;
+use crew::children::ChildCrew;
+use crew::seated::CradleCrew;
 use failure::{DetachedFailure, descriptors};
 use input::StdinPipe;
 use output::OutputFile;
@@ -128,7 +128,7 @@ struct CommandFiles<'a> {
     script: Option<OwnedFd>,
 }
 
-fn launch_here(request: &Request, plumbing: &CommandFiles) -> Result<Children, DetachedFailure> {
+fn launch_here(request: &Request, plumbing: &CommandFiles) -> Result<ChildCrew, DetachedFailure> {
     let CommandFiles { null, stdin, output, script } = plumbing;
     let stdio = [stdin.as_ref().unwrap_or(null).as_fd(), output.as_fd(), output.as_fd()];
     let launch_request = Launch {
@@ -143,7 +143,7 @@ fn launch_here(request: &Request, plumbing: &CommandFiles) -> Result<Children, D
     let launched = launch_and_tell(&launch_request, &mut stack).map_err(|failure| {
         (failure.step, failure.error.raw_os_error().unwrap_or(0), String::new())
     })?;
-    Ok(Children::new(launched, request))
+    Ok(ChildCrew::new(launched, request))
 }
 
 /// Has the cradle at the other end of descriptor 0 launch the command.
@@ -151,7 +151,7 @@ fn seat(
     request: &Request,
     host: Option<OwnedFd>,
     plumbing: &CommandFiles,
-) -> Result<Seated, DetachedFailure> {
+) -> Result<CradleCrew, DetachedFailure> {
     // SAFETY: the engine puts it there, and nothing else here uses it.
     let channel = unsafe { OwnedFd::from_raw_fd(0) };
     // Moves the channel away from the standard descriptors.
@@ -166,5 +166,5 @@ fn seat(
         group: None,
         other_group: None,
     };
-    Seated::start(channel, host, request, descriptors)
+    CradleCrew::start(channel, host, request, descriptors)
 }

@@ -17,7 +17,7 @@ use crate::host::{self, HostGone};
 use crate::members::kill;
 use crate::outside;
 use crate::proc;
-use crate::sandbox::kept::Standing;
+use crate::sandbox::kept::SandboxHandle;
 use crate::signals;
 use crate::wait::{self, ChildChange, EndedChild, Family, Remaining};
 use adopted::{Adopted, Adoption};
@@ -26,7 +26,7 @@ struct HostKeeper {
     /// The process ids of the cradles, and the host's numbers for them.
     cradles: HashMap<i32, i32>,
     /// The cradles that the host may leave behind.
-    kept: HashSet<i32>,
+    task_cradles: HashSet<i32>,
     /// None: the host is gone.
     lifeline: Option<OwnedFd>,
     /// Readable once the host has ended; a fork of the host may hold the lifeline open.
@@ -42,7 +42,7 @@ struct HostKeeper {
     /// Members that killed cradles have left to this process.
     adopted: Option<Adopted>,
     /// The sandbox around this process.
-    standing: Option<Standing>,
+    sandbox: Option<SandboxHandle>,
 }
 
 /// The process at the other end of a cradle's channel.
@@ -65,9 +65,13 @@ pub fn keep(version: &str) -> ExitCode {
     keep_for(lifeline, host::parent_pidfd(), None)
 }
 
-/// Does the work for a host whose end shows on one of these. `standing`: the sandbox around this process.
-pub fn keep_for(lifeline: OwnedFd, host: Option<OwnedFd>, standing: Option<Standing>) -> ExitCode {
-    standing.iter().for_each(|standing| standing.hand_out_terminals(lifeline.as_fd()));
+/// Does the work for a host whose end shows on one of these. `sandbox`: the one around this process.
+pub fn keep_for(
+    lifeline: OwnedFd,
+    host: Option<OwnedFd>,
+    sandbox: Option<SandboxHandle>,
+) -> ExitCode {
+    sandbox.iter().for_each(|sandbox| sandbox.hand_out_terminals(lifeline.as_fd()));
     let mut keeper = match HostKeeper::new(&lifeline, host) {
         Ok(keeper) => keeper,
         Err((errno, call)) => {
@@ -78,7 +82,7 @@ pub fn keep_for(lifeline: OwnedFd, host: Option<OwnedFd>, standing: Option<Stand
     };
     // The keeper has a duplicate of this descriptor.
     drop(lifeline);
-    keeper.standing = standing;
+    keeper.sandbox = sandbox;
     keeper.say(News::Hello(VERSION));
     // SAFETY: takes numbers only. 1 is the null device: from here on nothing reads stderr.
     unsafe { libc::dup2(1, 2) };
@@ -102,7 +106,7 @@ impl HostKeeper {
         let null = stdout.as_fd().try_clone_to_owned().map_err(failed("fcntl"))?;
         Ok(HostKeeper {
             cradles: HashMap::new(),
-            kept: HashSet::new(),
+            task_cradles: HashSet::new(),
             // A duplicate away from the standard descriptors, and close-on-exec.
             lifeline: Some(lifeline.try_clone().map_err(failed("fcntl"))?),
             host,
@@ -112,7 +116,7 @@ impl HostKeeper {
             stack: Stack::new().map_err(failed("mmap"))?,
             initial: Condition::now(),
             adopted: None,
-            standing: None,
+            sandbox: None,
         })
     }
 
@@ -122,7 +126,7 @@ impl HostKeeper {
             return ControlFlow::Break(());
         }
         let time = self.act();
-        let denied = self.standing.as_ref().and_then(|standing| standing.denied.as_ref());
+        let denied = self.sandbox.as_ref().and_then(|sandbox| sandbox.denied.as_ref());
         let [lifeline, host, denied] = signals::wait(
             [
                 self.lifeline.as_ref().map(|lifeline| (lifeline.as_fd(), libc::POLLIN)),
@@ -132,7 +136,7 @@ impl HostKeeper {
             time,
         );
         if lifeline != 0 {
-            self.hear_host();
+            self.read_lifeline();
         }
         if host != 0 {
             self.host_is_gone();
@@ -143,7 +147,7 @@ impl HostKeeper {
         ControlFlow::Continue(())
     }
 
-    fn hear_host(&mut self) {
+    fn read_lifeline(&mut self) {
         let mut buffer = [0; 64];
         while let Some(lifeline) = &self.lifeline {
             match receive_now(lifeline.as_fd(), &mut buffer) {
@@ -160,7 +164,7 @@ impl HostKeeper {
                     Some(Call::Keep) => {
                         for channel in received.descriptors {
                             match self.make(channel, CradleUser::TaskKeeper) {
-                                Some(cradle) => drop(self.kept.insert(cradle)),
+                                Some(cradle) => drop(self.task_cradles.insert(cradle)),
                                 None => self.say(News::Left),
                             }
                         }
@@ -176,8 +180,8 @@ impl HostKeeper {
     }
 
     fn tell_denied(&self) {
-        if let Some(standing) = &self.standing {
-            standing.take_denied(&self.cradles, |news| self.say(news));
+        if let Some(sandbox) = &self.sandbox {
+            sandbox.take_denied(&self.cradles, |news| self.say(news));
         }
     }
 
@@ -207,11 +211,11 @@ impl HostKeeper {
 
     fn ended(&mut self, ended: &EndedChild) {
         let now = Instant::now();
-        if self.kept.remove(&ended.pid) {
+        if self.task_cradles.remove(&ended.pid) {
             self.say(News::Left);
         }
-        if let Some(standing) = &mut self.standing {
-            standing.ended(ended.pid);
+        if let Some(sandbox) = &mut self.sandbox {
+            sandbox.ended(ended.pid);
         }
         let Some(number) = self.cradles.remove(&ended.pid) else {
             if let Some(adopted) = &mut self.adopted {
@@ -236,7 +240,7 @@ impl HostKeeper {
     /// Makes a cradle whose channel leads to this user. Returns its process id.
     fn make(&mut self, channel: OwnedFd, user: CradleUser) -> Option<i32> {
         let is_kept = user == CradleUser::TaskKeeper;
-        let line = if is_kept { Standing::line() } else { None };
+        let line = if is_kept { SandboxHandle::line() } else { None };
         // SAFETY: there is one thread, so the child has everything that its parent had.
         match unsafe { libc::fork() } {
             -1 => {
@@ -246,9 +250,9 @@ impl HostKeeper {
             0 => {
                 // The keeper alone keeps these open.
                 (self.lifeline, self.host) = (None, None);
-                let standing = self.standing.take();
-                if let Some(standing) = standing.filter(|_| is_kept) {
-                    standing.introduce(channel.as_fd(), line);
+                let sandbox = self.sandbox.take();
+                if let Some(sandbox) = sandbox.filter(|_| is_kept) {
+                    sandbox.introduce(channel.as_fd(), line);
                 }
                 // Can't fail: the keeper has done the same.
                 let _ = wait::adopt_orphans();
@@ -265,8 +269,8 @@ impl HostKeeper {
             }
             pid => {
                 self.cradles.insert(pid, outside::pid_and_group(pid, 0).0);
-                if let Some(standing) = &mut self.standing {
-                    standing.made(pid, line);
+                if let Some(sandbox) = &mut self.sandbox {
+                    sandbox.made(pid, line);
                 }
                 Some(pid)
             }

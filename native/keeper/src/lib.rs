@@ -9,19 +9,19 @@
 //! the channel to it is stdin.
 
 mod command;
+mod completion_line;
 mod cradle;
 mod detached;
+mod disk_reserve;
 mod ending;
 mod host;
 mod keeper;
 mod late;
-mod line;
-mod looking;
+mod member_query;
 mod members;
 mod outside;
 mod proc;
 mod quota;
-mod room;
 mod sandbox;
 mod signals;
 mod wait;

@@ -23,8 +23,8 @@ use crate::call_error::CallError;
 use crate::command::after::{LimitsReport, SpillFile, Writers};
 use crate::command::chunks::pieces;
 use crate::command::names::errno_name;
-use crate::command::open::Open;
 pub use crate::command::open::Wanted;
+use crate::command::open::{DeliveryForm, Open};
 use crate::command::options::prepare;
 use crate::command::told::{CommandEnd, Said};
 use crate::wire::Connection;
@@ -193,11 +193,11 @@ impl Sink for ClientCommand {
     fn output(&self, label: Label, chunks: Vec<Chunk>) {
         self.0.state.lock().owes_resume = true;
         for Chunk { data, dropped } in chunks {
-            let (bytes, is_text) = match data {
-                Data::Text(text) => (text.to_string().into_bytes(), true),
-                Data::Bytes(bytes) => (bytes, false),
+            let (bytes, form) = match data {
+                Data::Text(text) => (text.to_string().into_bytes(), DeliveryForm::Text),
+                Data::Bytes(bytes) => (bytes, DeliveryForm::Bytes),
             };
-            for piece in pieces(label, &bytes, is_text, dropped) {
+            for piece in pieces(label, &bytes, form, dropped) {
                 self.connection().send(self.0.call, piece);
             }
         }

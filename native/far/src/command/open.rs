@@ -44,7 +44,7 @@ pub enum CommandLine {
 }
 
 /// The form in which output is delivered.
-#[derive(Clone, Copy, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeliveryForm {
     /// Whole characters.

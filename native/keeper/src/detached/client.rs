@@ -69,7 +69,7 @@ impl Client {
     }
 
     /// Takes note that the state has changed.
-    pub fn notice(&mut self) {
+    pub fn mark_stale(&mut self) {
         self.stale = true;
     }
 
@@ -127,7 +127,7 @@ impl Client {
     }
 
     /// Writes as much of the current write as the pipe takes.
-    pub fn feed(&mut self, input: &mut Option<StdinPipe>) {
+    pub fn write_input(&mut self, input: &mut Option<StdinPipe>) {
         while let Some((number, bytes, done)) = &mut self.writing {
             let left = bytes.get(*done..).unwrap_or_default();
             let written = match input {

@@ -70,13 +70,13 @@ impl Clients {
 
     /// Writes to the command's stdin, one client's write after another, so that none is split by another
     /// one. Returns whether a write was finished.
-    pub fn feed(&mut self, input: &mut Option<StdinPipe>) -> bool {
+    pub fn write_input(&mut self, input: &mut Option<StdinPipe>) -> bool {
         let waiting = |all: &[Client]| all.iter().filter(|client| client.is_writing()).count();
         let before = waiting(&self.connected);
         let first = self.connected.iter().position(Client::is_half_written).unwrap_or(0);
         self.connected.rotate_left(first);
         for client in &mut self.connected {
-            client.feed(input);
+            client.write_input(input);
             if client.is_writing() {
                 break;
             }

@@ -43,7 +43,7 @@ pub trait Crew {
     fn share(&self) -> i32;
 
     /// Asks for the members that are left.
-    fn look(&mut self, now: Instant);
+    fn ask_for_members(&mut self, now: Instant);
 
     /// Signals the command's process group. Returns whether it was signalled.
     fn signal(&mut self, signal: i32) -> bool;

@@ -27,7 +27,7 @@ pub struct Denials {
 
 /// Whether a sandbox can tell of further denials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum DenialSource {
     Open,
     Closed,
 }
@@ -52,7 +52,7 @@ impl Denials {
     }
 
     /// Reads all denials that have been told. Returns whether more can follow.
-    pub fn hear(&mut self) -> Source {
+    pub fn hear(&mut self) -> DenialSource {
         let mut buffer = vec![0; LONGEST];
         while let Some(line) = &self.line {
             match take(line.as_fd(), &mut buffer) {
@@ -61,13 +61,13 @@ impl Denials {
                     self.note(&String::from_utf8_lossy(what));
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
-                    return Source::Open;
+                    return DenialSource::Open;
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 _ => self.line = None,
             }
         }
-        Source::Closed
+        DenialSource::Closed
     }
 
     /// Takes note that some denials may not have been told.
@@ -123,7 +123,7 @@ mod tests {
         for what in told.iter().chain(&told) {
             send(theirs.as_fd(), [what.as_bytes(), b""], &[]).unwrap();
         }
-        assert_eq!(denials.hear(), Source::Open);
+        assert_eq!(denials.hear(), DenialSource::Open);
         let Report { text, more, is_unheard, is_alone } = denials.report();
         assert_eq!(text, "write=namespace socket=40 connect=/a");
         assert_eq!((more, is_unheard, is_alone), (1, false, true));
@@ -131,7 +131,7 @@ mod tests {
         // A process that another test starts has a copy of the socket until its exec.
         let is_over = (0..500).any(|_| {
             std::thread::sleep(std::time::Duration::from_millis(2));
-            denials.hear() == Source::Closed
+            denials.hear() == DenialSource::Closed
         });
         assert!(is_over);
     }

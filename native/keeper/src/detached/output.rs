@@ -7,9 +7,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::line::{Completion, completion_line};
+use crate::completion_line::{Completion, completion_line};
+use crate::disk_reserve::DiskReserve;
 use crate::quota::Quota;
-use crate::room::DiskReserve;
 
 pub struct OutputFile {
     /// The pipe to which the command writes, if it does not write to the file itself.
@@ -27,7 +27,7 @@ pub struct OutputFile {
 
 impl OutputFile {
     /// Makes the file. The second value is the command's descriptor.
-    pub fn create(path: &Path, quota: u64, line: bool) -> io::Result<(OutputFile, File)> {
+    pub fn create(path: &Path, quota: u64, with_line: bool) -> io::Result<(OutputFile, File)> {
         let append = || {
             let mut options = OpenOptions::new();
             options.append(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
@@ -35,18 +35,22 @@ impl OutputFile {
         };
         let theirs = append().create_new(true).open(path)?;
         let file = append().open(path)?;
-        let room = if line { DiskReserve::beside(path) } else { None };
+        let room = if with_line { DiskReserve::beside(path) } else { None };
         let quota = Quota::new(quota);
         Ok((
-            OutputFile { pipe: None, file, quota, room, line_pending: line, line_bytes: 0 },
+            OutputFile { pipe: None, file, quota, room, line_pending: with_line, line_bytes: 0 },
             theirs,
         ))
     }
 
     /// Makes the file for a command that writes to a pipe: a sandbox does not contain the file, so the
     /// command could not open it by name (`/dev/stdout`).
-    pub fn create_piped(path: &Path, quota: u64, line: bool) -> io::Result<(OutputFile, File)> {
-        let (output, _) = OutputFile::create(path, quota, line)?;
+    pub fn create_piped(
+        path: &Path,
+        quota: u64,
+        with_line: bool,
+    ) -> io::Result<(OutputFile, File)> {
+        let (output, _) = OutputFile::create(path, quota, with_line)?;
         let (reader, writer) = io::pipe()?;
         // SAFETY: takes numbers only. The flag is this end's alone.
         if unsafe { libc::fcntl(reader.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } != 0 {

@@ -14,7 +14,7 @@ use super::denials::Report;
 use super::input::StdinPipe;
 use super::output::OutputFile;
 use super::record::{Record, now as epoch};
-use crate::line;
+use crate::completion_line::Completion;
 use crate::wait::EndedChild;
 
 /// The most members in one answer.
@@ -160,7 +160,7 @@ impl Task {
             self.write_line();
         }
         if self.has_ended_alone() || self.clients.connected().iter().any(Client::asks_who) {
-            self.crew.look(now);
+            self.crew.ask_for_members(now);
         }
     }
 
@@ -201,14 +201,14 @@ impl Task {
     fn write_line(&mut self) {
         let end = self.settled_end();
         self.output.write_line(match end.cause {
-            EndCause::TimedOut => line::Completion::TimedOut(self.timeout),
-            EndCause::Itself | EndCause::Ended => line::Completion::Itself(end.status),
+            EndCause::TimedOut => Completion::TimedOut(self.timeout),
+            EndCause::Itself | EndCause::Ended => Completion::Itself(end.status),
         });
     }
 
     fn set_stage(&mut self, stage: Stage) {
         self.record.set_stage(stage);
-        self.clients.each(Client::notice);
+        self.clients.each(Client::mark_stale);
     }
 
     fn finish(&mut self) {
@@ -228,7 +228,7 @@ impl Task {
         self.clients.each(|client| {
             client.tell_over(true);
             client.tell_members(&TaskAnswer::Members { members: Vec::new(), total: 0 });
-            client.feed(&mut None);
+            client.write_input(&mut None);
             // A client that does not read it now finds it in the record.
             client.send(state);
         });

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(1);
 
 /// The sandbox, as the keeper inside it sees it.
-pub struct Standing {
+pub struct SandboxHandle {
     enforced: String,
     /// The kernel's questions about sockets, if no warden answers them.
     pub denied: Option<Denied>,
@@ -33,9 +33,9 @@ pub struct DenialLine {
     ours: OwnedFd,
 }
 
-impl Standing {
-    pub fn new(enforced: String, denied: Option<Denied>, warden: Option<OwnedFd>) -> Standing {
-        Standing { enforced, denied, warden, lines: HashMap::new() }
+impl SandboxHandle {
+    pub fn new(enforced: String, denied: Option<Denied>, warden: Option<OwnedFd>) -> SandboxHandle {
+        SandboxHandle { enforced, denied, warden, lines: HashMap::new() }
     }
 
     /// Gives the host the directory of the sandbox's terminals, so that a command finds the name of its

@@ -37,12 +37,12 @@ use crate::outside;
 use crate::signals;
 use denied::Denied;
 use filter::Rules;
-use kept::Standing;
+use kept::SandboxHandle;
 use landlock::Ruleset;
 use namespaces::{Inside, Outside, Side};
 use plan::{Access, OWN, Plan, Require};
 use report::{Enforced, Mechanism, Protection, SetupError};
-use warden::Charge;
+use warden::GuardedSandbox;
 use watchers::cover;
 use watchers::refresher::{self, Refresher};
 
@@ -113,20 +113,20 @@ fn read(mut order: File) -> Option<Plan> {
 
 /// Waits for the process inside, and starts the processes beside the sandbox.
 fn beside(plan: &Plan, before: Before, outside: &Outside) -> ExitCode {
-    let charge = Charge {
+    let guarded = GuardedSandbox {
         plan,
         keeper: outside.pid,
         has_user_namespace: outside.has_user_namespace,
         rights: before.rights,
         lifeline: before.lifeline.as_fd(),
     };
-    let mut refresher = refresher::start(&charge);
+    let mut refresher = refresher::start(&guarded);
     let mut beside: Vec<i32> = refresher.iter().map(|refresher| refresher.pid).collect();
     // Processes must enter now: the process inside can't be entered later.
-    let is_made = outside.is_made(|given| {
+    let is_made = outside.wait_until_made(|given| {
         refresher.iter_mut().for_each(Refresher::wait);
-        beside.extend(cover::start(&charge).ok().flatten());
-        beside.extend(warden::start(&charge, given).ok());
+        beside.extend(cover::start(&guarded).ok().flatten());
+        beside.extend(warden::start(&guarded, given).ok());
     });
     if !is_made && plan.require == Require::BestEffort {
         beside.into_iter().for_each(warden::end);
@@ -187,8 +187,8 @@ fn probed(built: Built) -> Result<Built, SetupError> {
 fn go_on(before: Before, built: Built) -> ExitCode {
     let enforced = built.enforced.text();
     say(&before.lifeline, &News::Enforced(enforced.clone()));
-    let standing = Standing::new(enforced, built.listener.map(Denied::new), built.warden);
-    keeper::keep_for(before.lifeline, before.host, Some(standing))
+    let handle = SandboxHandle::new(enforced, built.listener.map(Denied::new), built.warden);
+    keeper::keep_for(before.lifeline, before.host, Some(handle))
 }
 
 fn refuse(before: &Before, refusal: &SetupError) -> ExitCode {

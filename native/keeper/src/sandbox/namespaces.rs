@@ -35,7 +35,7 @@ pub struct Outside {
 }
 
 /// What the sandbox hands to the warden.
-pub struct Given {
+pub struct WardenInput {
     /// The kernel's questions.
     pub listener: OwnedFd,
     /// The socket on which cradles introduce the keepers of commands that the host may leave behind.
@@ -77,7 +77,7 @@ impl Inside {
 impl Outside {
     /// Waits until the sandbox is complete, and passes on what is handed over meanwhile. Returns false if
     /// it failed; then the process inside has ended.
-    pub fn is_made(&self, mut take: impl FnMut(Given)) -> bool {
+    pub fn wait_until_made(&self, mut take: impl FnMut(WardenInput)) -> bool {
         let mut text = vec![0; LONGEST_HANDED];
         while let Ok(received) = receive(self.inside.as_fd(), &mut text) {
             let mut given = received.descriptors.into_iter();
@@ -85,7 +85,7 @@ impl Outside {
                 (Some(listener), Some(lines), length @ 1..) => {
                     let paths = text.get(1..length).unwrap_or_default().split(|byte| *byte == 0);
                     let paths = paths.map(|path| PathBuf::from(OsStr::from_bytes(path)));
-                    take(Given { listener, lines, git: paths.zip(given).collect() });
+                    take(WardenInput { listener, lines, git: paths.zip(given).collect() });
                 }
                 (None, None, 1..) => return true,
                 _ => break,

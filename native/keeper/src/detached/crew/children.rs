@@ -8,12 +8,12 @@ use forkline_protocol::Request;
 use super::{Crew, Event};
 use crate::detached::denials::Report;
 use crate::ending::{Effort, Ending};
-use crate::late::lowering::Lowering;
-use crate::looking::{Looking, launch_lines};
+use crate::late::session_nice::NiceRetry;
+use crate::member_query::{MemberQuery, launch_lines};
 use crate::members::{Members, kill};
 use crate::wait::{self, ChildChange, Family, Remaining};
 
-pub struct Children {
+pub struct ChildCrew {
     leader: i32,
     /// Whether the leader has been reaped.
     has_ended: bool,
@@ -21,24 +21,24 @@ pub struct Children {
     /// The arguments of the launched shells, by which their forks are recognized.
     launch_lines: Vec<Vec<u8>>,
     ending: Option<Ending>,
-    looking: Option<Looking>,
-    /// The errno of why they have no smaller share of the processors, and the next try.
+    member_query: Option<MemberQuery>,
+    /// The errno that kept the command from a lower priority, and the next attempt at it.
     share: i32,
-    lowering: Option<Lowering>,
+    nice_retry: Option<NiceRetry>,
 }
 
-impl Children {
-    pub fn new(launched: Launched, request: &Request) -> Children {
+impl ChildCrew {
+    pub fn new(launched: Launched, request: &Request) -> ChildCrew {
         let Launched { pid: leader, share, .. } = launched;
-        Children {
+        ChildCrew {
             leader,
             has_ended: false,
             members: Members::new(leader),
             launch_lines: launch_lines(&request.images),
             ending: None,
-            looking: None,
+            member_query: None,
             share,
-            lowering: Lowering::after(share, request.attributes.session_nice),
+            nice_retry: NiceRetry::after(share, request.attributes.session_nice),
         }
     }
 
@@ -64,15 +64,15 @@ impl Children {
             if let Some(ending) = &mut self.ending {
                 ending.member_ended(&self.members, now);
             }
-            if let Some(looking) = &mut self.looking {
-                looking.member_ended(now);
+            if let Some(member_query) = &mut self.member_query {
+                member_query.member_ended(now);
             }
         }
         Remaining::Some
     }
 }
 
-impl Crew for Children {
+impl Crew for ChildCrew {
     fn leader(&self) -> i32 {
         self.leader
     }
@@ -84,18 +84,19 @@ impl Crew for Children {
             return events;
         }
         let leader = (!self.has_ended).then_some(self.leader);
-        let lowering = self.lowering.take_if(|lowering| lowering.due() <= now);
-        if let (Some(lowering), Some(leader)) = (lowering, leader) {
-            (self.share, self.lowering) = lowering.again(leader, now);
+        let nice_retry = self.nice_retry.take_if(|nice_retry| nice_retry.due() <= now);
+        if let (Some(nice_retry), Some(leader)) = (nice_retry, leader) {
+            (self.share, self.nice_retry) = nice_retry.again(leader, now);
         }
         let effort = self.ending.as_mut().map(|ending| ending.act(&self.members, leader, now));
         if effort == Some(Effort::GivenUp) {
             events.push(Event::GivenUp);
         }
-        let due = self.looking.as_mut().filter(|looking| looking.due() <= now);
-        let seen = due.and_then(|looking| looking.look(&self.members, &self.launch_lines, now));
+        let due = self.member_query.as_mut().filter(|member_query| member_query.due() <= now);
+        let seen =
+            due.and_then(|member_query| member_query.poll(&self.members, &self.launch_lines, now));
         if let Some(seen) = seen {
-            self.looking = None;
+            self.member_query = None;
             events.push(Event::Seen(seen));
         }
         events
@@ -116,8 +117,8 @@ impl Crew for Children {
         self.share
     }
 
-    fn look(&mut self, now: Instant) {
-        self.looking.get_or_insert_with(|| Looking::new(now));
+    fn ask_for_members(&mut self, now: Instant) {
+        self.member_query.get_or_insert_with(|| MemberQuery::new(now));
     }
 
     fn signal(&mut self, signal: i32) -> bool {
@@ -127,8 +128,8 @@ impl Crew for Children {
     fn due(&self) -> Option<Instant> {
         let due = [
             self.ending.as_ref().map(Ending::due),
-            self.looking.as_ref().map(Looking::due),
-            self.lowering.as_ref().map(Lowering::due),
+            self.member_query.as_ref().map(MemberQuery::due),
+            self.nice_retry.as_ref().map(NiceRetry::due),
         ];
         due.into_iter().flatten().min()
     }

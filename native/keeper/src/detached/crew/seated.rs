@@ -9,12 +9,12 @@ use forkline_launch::Step;
 use forkline_protocol::{Answer, Descriptors, Exit, Member, Order, Request, receive, send, take};
 
 use super::{Crew, Event};
-use crate::detached::denials::{Denials, Report, Source};
+use crate::detached::denials::{DenialSource, Denials, Report};
 use crate::detached::failure::DetachedFailure;
 use crate::signals;
 use crate::wait::EndedChild;
 
-pub struct Seated {
+pub struct CradleCrew {
     /// The channel to the cradle, which ends all members when the channel is closed.
     channel: OwnedFd,
     leader: i32,
@@ -37,14 +37,14 @@ const LONGEST_ANSWER: usize = 96 * 1024;
 const PATIENCE: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(1);
 
-impl Seated {
+impl CradleCrew {
     /// Has a cradle launch a command. `host`: shows when the host has ended.
     pub fn start(
         channel: OwnedFd,
         host: Option<OwnedFd>,
         request: &Request,
         descriptors: Descriptors<BorrowedFd>,
-    ) -> Result<Seated, DetachedFailure> {
+    ) -> Result<CradleCrew, DetachedFailure> {
         let failed = |error: io::Error| {
             (Step::Keeper, error.raw_os_error().unwrap_or(0), "forkline-keeper".to_owned())
         };
@@ -82,7 +82,7 @@ impl Seated {
         };
         let denials = Denials::new(enforced, line, host);
         match next()?.0 {
-            Some(Answer::Started(start)) => Ok(Seated {
+            Some(Answer::Started(start)) => Ok(CradleCrew {
                 channel,
                 leader: start.pid,
                 has_ended: false,
@@ -160,7 +160,7 @@ impl Seated {
 
     /// Reads the denials. All denials of a command are sent before the last answer about its members.
     fn hear_denials(&mut self) {
-        if self.denials.descriptor().is_none() || self.denials.hear() == Source::Open {
+        if self.denials.descriptor().is_none() || self.denials.hear() == DenialSource::Open {
             return;
         }
         // The process that sends denials ends after the members.
@@ -181,7 +181,7 @@ impl Seated {
     }
 }
 
-impl Crew for Seated {
+impl Crew for CradleCrew {
     fn leader(&self) -> i32 {
         self.leader
     }
@@ -204,7 +204,7 @@ impl Crew for Seated {
         self.share
     }
 
-    fn look(&mut self, _: Instant) {
+    fn ask_for_members(&mut self, _: Instant) {
         if !std::mem::replace(&mut self.is_asked, true) {
             self.tell(Order::Who);
         }

@@ -10,7 +10,7 @@ impl Task {
     /// Serves clients until nothing more can be done for them now.
     pub(super) fn serve(&mut self) {
         while self.hear()
-            | self.clients.feed(&mut self.input)
+            | self.clients.write_input(&mut self.input)
             | self.clients.send_state(self.record.state())
         {}
         self.clients.drop_gone();

@@ -48,7 +48,8 @@ pub fn make(plan: &Plan) -> Result<Mechanism, SetupError> {
     for Placement { path, what } in steps {
         let action = format!("mounting '{}'", path.display());
         let result = match what {
-            Content::Tree(tree, is_writable) => put(tree, &path, is_writable),
+            Content::Writable(tree) => put(tree, &path, true),
+            Content::ReadOnly(tree) => put(tree, &path, false),
             // No place for a mount: a directory above it is hidden already.
             Content::Nothing | Content::NoDirectory if !path.exists() => Ok(()),
             Content::NoDirectory => {
@@ -83,13 +84,13 @@ fn hide_names(plan: &Plan, steps: &mut Vec<Placement>) -> Mechanism {
         plan.rules.iter().any(|rule| rule.path.starts_with(path) && rule.path != path)
     };
     steps.retain(|Placement { path, what }| match what {
-        Content::Tree(_, false) => !merged.contains(&**path),
+        Content::ReadOnly(_) => !merged.contains(&**path),
         Content::NoDirectory => !is_empty(path) || is_above(path),
         _ => true,
     });
     let overlays = overlays.into_iter().map(|overlay| Placement {
         path: overlay.base.path,
-        what: Content::Tree(overlay.tree, false),
+        what: Content::ReadOnly(overlay.tree),
     });
     steps.splice(0..0, overlays);
     steps.sort_by_key(|step| step.path.components().count());

@@ -17,8 +17,10 @@ pub struct Placement {
 
 /// What is mounted at a path.
 pub enum Content {
-    /// A copy of a tree, and whether it can be written to.
-    Tree(Tree, bool),
+    /// A copy of a tree that can be written to.
+    Writable(Tree),
+    /// A copy of a tree that can't be written to.
+    ReadOnly(Tree),
     /// A file that can't be opened.
     Nothing,
     /// An empty directory that can't be listed.
@@ -39,7 +41,7 @@ pub fn steps(plan: &Plan) -> Result<Vec<Placement>, SetupError> {
                 if held.insert(above.to_owned()) {
                     steps.push(Placement {
                         path: above.to_owned(),
-                        what: Content::Tree(copy(above)?, true),
+                        what: Content::Writable(copy(above)?),
                     });
                 }
             }
@@ -48,9 +50,9 @@ pub fn steps(plan: &Plan) -> Result<Vec<Placement>, SetupError> {
             Access::Keep if writable_root(plan, &rule.path).is_none() => continue,
             Access::Hide if rule.path.is_dir() => Content::NoDirectory,
             Access::Hide => Content::Nothing,
-            Access::Write => Content::Tree(pinned()?, true),
-            Access::Show | Access::Socket | Access::Git => Content::Tree(pinned()?, false),
-            Access::Keep => Content::Tree(copy(&rule.path)?, false),
+            Access::Write => Content::Writable(pinned()?),
+            Access::Show | Access::Socket | Access::Git => Content::ReadOnly(pinned()?),
+            Access::Keep => Content::ReadOnly(copy(&rule.path)?),
         };
         steps.push(Placement { path: rule.path.clone(), what });
     }

@@ -100,7 +100,7 @@ impl Caller {
         let there = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: length };
         // SAFETY: fills at most as many bytes as the buffer has; reads another process's memory.
         match unsafe { libc::process_vm_readv(self.pid, &here, 1, &there, 1, 0) } {
-            -1 => Err(last()),
+            -1 => Err(last_errno()),
             read if read as usize == length => Ok(bytes),
             _ => Err(libc::EFAULT),
         }
@@ -168,7 +168,7 @@ pub fn link_of(name: &str) -> Result<PathBuf, i32> {
     let mut path = vec![0; libc::PATH_MAX as usize];
     // SAFETY: a path that ends with NUL, and a buffer of the given length.
     let length = unsafe { libc::readlink(name.as_ptr(), path.as_mut_ptr().cast(), path.len()) };
-    path.truncate(usize::try_from(length).map_err(|_| last())?);
+    path.truncate(usize::try_from(length).map_err(|_| last_errno())?);
     Ok(PathBuf::from(OsString::from_vec(path)))
 }
 
@@ -192,7 +192,7 @@ fn open_at(directory: i32, path: &CString, flags: i32) -> Result<OwnedFd, i32> {
 
 fn opened(result: i64) -> Result<OwnedFd, i32> {
     // SAFETY: the descriptor was just opened; nothing else owns it.
-    if result < 0 { Err(last()) } else { Ok(unsafe { OwnedFd::from_raw_fd(result as i32) }) }
+    if result < 0 { Err(last_errno()) } else { Ok(unsafe { OwnedFd::from_raw_fd(result as i32) }) }
 }
 
 /// Returns the ids that the kernel uses for access to files.
@@ -207,7 +207,7 @@ fn numbers(status: &str, name: &str) -> Option<Vec<u32>> {
     line.split_ascii_whitespace().map(|number| number.parse().ok()).collect()
 }
 
-fn last() -> i32 {
+fn last_errno() -> i32 {
     errno(&io::Error::last_os_error())
 }
 

@@ -10,16 +10,16 @@ use forkline_protocol::receive_now;
 use crate::sandbox::kept;
 use crate::signals;
 
-pub struct Lines {
+pub struct DenialSockets {
     /// Where cradles introduce their sockets, each before it runs a command.
     socket: OwnedFd,
     /// The sockets by the cradle's process id outside.
     open: Mutex<HashMap<i32, OwnedFd>>,
 }
 
-impl Lines {
-    pub fn new(socket: OwnedFd) -> Lines {
-        Lines { socket, open: Mutex::default() }
+impl DenialSockets {
+    pub fn new(socket: OwnedFd) -> DenialSockets {
+        DenialSockets { socket, open: Mutex::default() }
     }
 
     /// Takes new sockets until no cradle is left.

@@ -23,13 +23,13 @@ use forkline_protocol::{News, send};
 use crate::outside;
 use crate::sandbox::calls::Asked;
 use crate::sandbox::denied;
-use crate::sandbox::namespaces::Given;
+use crate::sandbox::namespaces::WardenInput;
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::plan::Plan;
 use crate::sandbox::privileges;
 use connecting::ConnectPolicy;
 use gate::Gate;
-use lines::Lines;
+use lines::DenialSockets;
 
 /// The most threads that wait for the next caller; further ones end.
 const MOST_IDLE: usize = 4;
@@ -45,13 +45,13 @@ struct Warden {
     gate: Gate,
     lifeline: OwnedFd,
     /// The sockets to the keepers of commands.
-    lines: Lines,
+    lines: DenialSockets,
     idle: AtomicUsize,
     all: AtomicUsize,
 }
 
 /// The sandbox that a process beside it looks after.
-pub struct Charge<'a> {
+pub struct GuardedSandbox<'a> {
     pub plan: &'a Plan,
     /// The process id of the keeper, which is the first process inside.
     pub keeper: i32,
@@ -61,7 +61,7 @@ pub struct Charge<'a> {
     pub lifeline: BorrowedFd<'a>,
 }
 
-impl Charge<'_> {
+impl GuardedSandbox<'_> {
     /// Moves the calling process to these namespaces of the sandbox, and to its user namespace.
     pub fn enter(&self, namespaces: i32) -> io::Result<()> {
         let users = if self.has_user_namespace { libc::CLONE_NEWUSER } else { 0 };
@@ -83,15 +83,15 @@ impl Charge<'_> {
 /// Starts the warden as a child of this process, with which it ends.
 ///
 /// `given`: what the sandbox has handed over.
-pub fn start(charge: &Charge, given: Given) -> io::Result<i32> {
-    let lifeline = charge.lifeline.try_clone_to_owned()?;
+pub fn start(guarded: &GuardedSandbox, given: WardenInput) -> io::Result<i32> {
+    let lifeline = guarded.lifeline.try_clone_to_owned()?;
     // SAFETY: there is one thread, so the child has everything that its parent had.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
             // When the listener is closed, callers get an error.
-            if join(charge).is_ok() {
-                Arc::new(Warden::new(charge, lifeline, given)).watch();
+            if join(guarded).is_ok() {
+                Arc::new(Warden::new(guarded, lifeline, given)).watch();
             }
             exit(1)
         }
@@ -110,14 +110,14 @@ pub fn end(pid: i32) {
 
 /// Enters the namespaces, keeps the privileges that are needed there, and makes the host's `/proc` the
 /// working directory, through which processes and this process's descriptors are reached.
-fn join(charge: &Charge) -> io::Result<()> {
+fn join(guarded: &GuardedSandbox) -> io::Result<()> {
     let done = |result: i64| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) };
-    let network = if charge.plan.network { 0 } else { libc::CLONE_NEWNET };
+    let network = if guarded.plan.network { 0 } else { libc::CLONE_NEWNET };
     let proc = outside::proc().ok_or(io::ErrorKind::NotFound)?;
-    charge.enter(libc::CLONE_NEWNS | network)?;
+    guarded.enter(libc::CLONE_NEWNS | network)?;
     // SAFETY: takes numbers only.
     unsafe { done(libc::fchdir(proc.as_raw_fd()).into())? };
-    privileges::drop_to_warden(charge.rights)?;
+    privileges::drop_to_warden(guarded.rights)?;
     privileges::close_to_others()?;
     // SAFETY: takes numbers only. A change of privileges would have cleared the signal.
     unsafe { done(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL).into())? };
@@ -125,14 +125,14 @@ fn join(charge: &Charge) -> io::Result<()> {
 }
 
 impl Warden {
-    fn new(charge: &Charge, lifeline: OwnedFd, given: Given) -> Warden {
+    fn new(guarded: &GuardedSandbox, lifeline: OwnedFd, given: WardenInput) -> Warden {
         Warden {
             listener: Listener::new(given.listener),
             gate: Gate::new(given.git),
-            keeper: charge.keeper,
-            reach: ConnectPolicy::of(&charge.plan.resolved()),
+            keeper: guarded.keeper,
+            reach: ConnectPolicy::of(&guarded.plan.resolved()),
             lifeline,
-            lines: Lines::new(given.lines),
+            lines: DenialSockets::new(given.lines),
             idle: AtomicUsize::new(0),
             all: AtomicUsize::new(0),
         }

@@ -13,7 +13,7 @@ use std::process::exit;
 use crate::sandbox::mounts::{Tree, mount_new};
 use crate::sandbox::place;
 use crate::sandbox::plan::{Access, Plan};
-use crate::sandbox::warden::Charge;
+use crate::sandbox::warden::GuardedSandbox;
 use crate::sandbox::watchers::{done, enter, listen};
 
 /// A name, and how it is covered.
@@ -24,8 +24,8 @@ struct Covered {
 
 /// Starts the process as a child of this one, with which it ends, and waits until it watches. None: there
 /// is no such name.
-pub fn start(charge: &Charge) -> io::Result<Option<i32>> {
-    let names = names(&charge.plan.resolved());
+pub fn start(guarded: &GuardedSandbox) -> io::Result<Option<i32>> {
+    let names = names(&guarded.plan.resolved());
     if names.is_empty() {
         return Ok(None);
     }
@@ -36,7 +36,7 @@ pub fn start(charge: &Charge) -> io::Result<Option<i32>> {
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
-            let _ = enter(charge, parent).and_then(|()| watch(&names, told));
+            let _ = enter(guarded, parent).and_then(|()| watch(&names, told));
             exit(1)
         }
         pid => {

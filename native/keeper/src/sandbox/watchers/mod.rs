@@ -12,15 +12,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::sandbox::privileges;
-use crate::sandbox::warden::Charge;
+use crate::sandbox::warden::GuardedSandbox;
 
 /// Enters the sandbox's mount namespace, with no right but that to change mounts. From then on the
 /// process ends with `parent`.
-fn enter(charge: &Charge, parent: i32) -> io::Result<()> {
+fn enter(guarded: &GuardedSandbox, parent: i32) -> io::Result<()> {
     // The end of the lifeline must show to the host. SAFETY: takes a number only; the descriptor is not
     // used here.
-    unsafe { libc::close(charge.lifeline.as_raw_fd()) };
-    charge.enter(libc::CLONE_NEWNS)?;
+    unsafe { libc::close(guarded.lifeline.as_raw_fd()) };
+    guarded.enter(libc::CLONE_NEWNS)?;
     privileges::keep_mounting()?;
     privileges::close_to_others()?;
     // SAFETY: take numbers only. A change of privileges would have cleared the signal.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use crate::sandbox::mounts;
 use crate::sandbox::tree::{OverlayBase, names};
-use crate::sandbox::warden::Charge;
+use crate::sandbox::warden::GuardedSandbox;
 use crate::sandbox::watchers::{done, enter, listen};
 
 /// Entries are made, removed or replaced, or their mode changes.
@@ -41,8 +41,8 @@ type OverlaySite = (PathBuf, u64);
 
 /// Starts the refresher as a child of this process, while the file tree of the sandbox is being made.
 /// None: no name is hidden by an overlay, or changes can't be watched.
-pub fn start(charge: &Charge) -> Option<Refresher> {
-    let (bases, _) = names(&charge.plan.resolved(), &mounts::all());
+pub fn start(guarded: &GuardedSandbox) -> Option<Refresher> {
+    let (bases, _) = names(&guarded.plan.resolved(), &mounts::all());
     let device =
         |base: &OverlayBase| Some((base.path.clone(), fs::metadata(&base.path).ok()?.dev()));
     let places: Vec<OverlaySite> = bases.iter().filter_map(device).collect();
@@ -57,7 +57,7 @@ pub fn start(charge: &Charge) -> Option<Refresher> {
     match unsafe { libc::fork() } {
         -1 => None,
         0 => {
-            if enter(charge, parent).and_then(|()| tell.write_all(&[1])).is_ok() {
+            if enter(guarded, parent).and_then(|()| tell.write_all(&[1])).is_ok() {
                 drop((entered, tell));
                 serve(changes, &places);
             }

@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::sandbox::place;
 use crate::sandbox::warden::caller::Caller;
 use crate::sandbox::warden::gate::found::GateEntry;
-use crate::sandbox::warden::gate::request::Deed;
+use crate::sandbox::warden::gate::request::Action;
 
 /// Opens a file for writing. Refuses anything but a regular file, since opening it could block.
 pub fn open(caller: &Caller, found: &GateEntry, flags: i32, mode: u32) -> Result<OwnedFd, i32> {
@@ -24,9 +24,9 @@ pub fn open(caller: &Caller, found: &GateEntry, flags: i32, mode: u32) -> Result
         // SAFETY: a name that ends with NUL, and numbers.
         let file = unsafe { libc::openat(directory, found.name.as_ptr(), flags | ours, mode) };
         // SAFETY: the descriptor was just opened; nothing else owns it.
-        if file < 0 { Err(last()) } else { Ok(unsafe { OwnedFd::from_raw_fd(file) }) }
+        if file < 0 { Err(last_errno()) } else { Ok(unsafe { OwnedFd::from_raw_fd(file) }) }
     })?;
-    let status = place::status(&file).map_err(|_| last())?;
+    let status = place::status(&file).map_err(|_| last_errno())?;
     if status.st_mode & libc::S_IFMT != libc::S_IFREG {
         return Err(libc::EACCES);
     }
@@ -38,17 +38,17 @@ pub fn open(caller: &Caller, found: &GateEntry, flags: i32, mode: u32) -> Result
 }
 
 /// Changes or removes one name.
-pub fn change(caller: &Caller, found: &GateEntry, deed: &Deed) -> Result<(), i32> {
+pub fn change(caller: &Caller, found: &GateEntry, action: &Action) -> Result<(), i32> {
     let (directory, name) = (found.directory.as_raw_fd(), found.name.as_ptr());
-    let mask = if let Deed::MakeDirectory { .. } = deed { caller.mask()? } else { 0 };
+    let mask = if let Action::MakeDirectory { .. } = action { caller.mask()? } else { 0 };
     caller.act(|| {
         // SAFETY: names that end with NUL, numbers, and an array that outlives the call.
         let result = unsafe {
-            match deed {
-                Deed::MakeDirectory { mode } => libc::mkdirat(directory, name, mode & !mask),
-                Deed::Remove { flags } => libc::unlinkat(directory, name, *flags),
-                Deed::ChangeMode { mode } => return change_mode(found, *mode),
-                Deed::SetTimes { times } => {
+            match action {
+                Action::MakeDirectory { mode } => libc::mkdirat(directory, name, mode & !mask),
+                Action::Remove { flags } => libc::unlinkat(directory, name, *flags),
+                Action::ChangeMode { mode } => return change_mode(found, *mode),
+                Action::SetTimes { times } => {
                     let times = times.as_ref().map_or(std::ptr::null(), |times| times.as_ptr());
                     libc::utimensat(directory, name, times, libc::AT_SYMLINK_NOFOLLOW)
                 }
@@ -70,17 +70,22 @@ fn change_mode(found: &GateEntry, mode: u32) -> Result<(), i32> {
 }
 
 /// Renames or links one name to another.
-pub fn join(caller: &Caller, from: &GateEntry, to: &GateEntry, deed: &Deed) -> Result<(), i32> {
+pub fn rename_or_link(
+    caller: &Caller,
+    from: &GateEntry,
+    to: &GateEntry,
+    action: &Action,
+) -> Result<(), i32> {
     let (old, new) = (from.directory.as_raw_fd(), to.directory.as_raw_fd());
     let (from, to) = (from.name.as_ptr(), to.name.as_ptr());
     caller.act(|| {
         // SAFETY: names that end with NUL, and numbers.
         let result = unsafe {
-            match deed {
-                Deed::Rename { flags, .. } if flags & libc::RENAME_WHITEOUT == 0 => {
+            match action {
+                Action::Rename { flags, .. } if flags & libc::RENAME_WHITEOUT == 0 => {
                     libc::syscall(libc::SYS_renameat2, old, from, new, to, *flags)
                 }
-                Deed::Link { .. } => libc::linkat(old, from, new, to, 0).into(),
+                Action::Link { .. } => libc::linkat(old, from, new, to, 0).into(),
                 _ => return Err(libc::EINVAL),
             }
         };
@@ -89,9 +94,9 @@ pub fn join(caller: &Caller, from: &GateEntry, to: &GateEntry, deed: &Deed) -> R
 }
 
 fn done(result: i64) -> Result<(), i32> {
-    if result == 0 { Ok(()) } else { Err(last()) }
+    if result == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
-fn last() -> i32 {
+fn last_errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(libc::EACCES)
 }

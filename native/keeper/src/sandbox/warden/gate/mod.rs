@@ -21,7 +21,7 @@ use crate::sandbox::place;
 use crate::sandbox::warden::caller::{Caller, link_of, path_of};
 use found::{GateEntry, Root};
 use names::{Names, Touch};
-use request::{Deed, FileRequest, Named};
+use request::{Action, FileRequest, Named};
 
 /// Carries out calls for processes in the sandbox.
 pub struct Gate {
@@ -30,8 +30,8 @@ pub struct Gate {
 
 /// The decision about a call.
 enum Judgement {
-    GoesOn,
-    Is(Result<(), i32>),
+    Continue,
+    Return(Result<(), i32>),
     /// The opened file, and the flags of the call.
     File(OwnedFd, i32),
 }
@@ -50,8 +50,8 @@ impl Gate {
     /// Answers a call.
     pub fn answer(&self, listener: &Listener, notice: &Notice, naming: Naming) {
         match self.judge(listener, notice, naming) {
-            Judgement::GoesOn => listener.go_on(notice),
-            Judgement::Is(result) => listener.answer(notice, result),
+            Judgement::Continue => listener.go_on(notice),
+            Judgement::Return(result) => listener.answer(notice, result),
             Judgement::File(file, flags) => {
                 listener.give(notice, file.as_fd(), flags & libc::O_CLOEXEC != 0);
             }
@@ -61,27 +61,27 @@ impl Gate {
     fn judge(&self, listener: &Listener, notice: &Notice, naming: Naming) -> Judgement {
         let pid = notice.pid as i32;
         let Some(request) = FileRequest::read(&Caller::unknown(pid), notice, naming) else {
-            return Judgement::GoesOn;
+            return Judgement::Continue;
         };
         if !request.names().any(|named| self.may_concern(pid, named)) {
-            return Judgement::GoesOn;
+            return Judgement::Continue;
         }
-        let Ok(caller) = Caller::of(pid) else { return Judgement::GoesOn };
+        let Ok(caller) = Caller::of(pid) else { return Judgement::Continue };
         let found = self.find(&caller, &request.what);
-        let other = match &request.deed {
-            Deed::Rename { to, .. } | Deed::Link { to } => Some(self.find(&caller, to)),
+        let other = match &request.action {
+            Action::Rename { to, .. } | Action::Link { to } => Some(self.find(&caller, to)),
             _ => None,
         };
         if !listener.stands(notice) {
-            return Judgement::Is(Err(libc::EINTR));
+            return Judgement::Return(Err(libc::EINTR));
         }
         match (found, other) {
-            (Some(found), None) => one(&caller, &found, &request.deed),
+            (Some(found), None) => act_on_one(&caller, &found, &request.action),
             (Some(from), Some(Some(to))) if std::ptr::eq(from.root, to.root) => {
-                Judgement::Is(two(&caller, &from, &to, &request.deed))
+                Judgement::Return(act_on_two(&caller, &from, &to, &request.action))
             }
-            (None, None | Some(None)) => Judgement::GoesOn,
-            _ => Judgement::Is(Err(libc::EXDEV)),
+            (None, None | Some(None)) => Judgement::Continue,
+            _ => Judgement::Return(Err(libc::EXDEV)),
         }
     }
 
@@ -132,29 +132,34 @@ fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     (!matches!(name, b"." | b"..")).then_some((above, name))
 }
 
-fn one(caller: &Caller, found: &GateEntry, deed: &Deed) -> Judgement {
+fn act_on_one(caller: &Caller, found: &GateEntry, action: &Action) -> Judgement {
     // Git follows links when it writes its own files.
-    if matches!(deed, Deed::Symlink) {
-        return Judgement::Is(Err(libc::EPERM));
+    if matches!(action, Action::Symlink) {
+        return Judgement::Return(Err(libc::EPERM));
     }
     if found.touch == Touch::Kept {
-        return Judgement::Is(Err(libc::EROFS));
+        return Judgement::Return(Err(libc::EROFS));
     }
-    match deed {
-        Deed::Open { flags, mode } => match act::open(caller, found, *flags, *mode) {
+    match action {
+        Action::Open { flags, mode } => match act::open(caller, found, *flags, *mode) {
             Ok(file) => Judgement::File(file, *flags),
-            Err(errno) => Judgement::Is(Err(errno)),
+            Err(errno) => Judgement::Return(Err(errno)),
         },
-        deed => Judgement::Is(act::change(caller, found, deed)),
+        action => Judgement::Return(act::change(caller, found, action)),
     }
 }
 
 /// Renames or links from one name to another.
-fn two(caller: &Caller, from: &GateEntry, to: &GateEntry, deed: &Deed) -> Result<(), i32> {
+fn act_on_two(
+    caller: &Caller,
+    from: &GateEntry,
+    to: &GateEntry,
+    action: &Action,
+) -> Result<(), i32> {
     if from.touch != Touch::Free || to.touch != Touch::Free {
         return Err(libc::EROFS);
     }
-    act::join(caller, from, to, deed)
+    act::rename_or_link(caller, from, to, action)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ pub struct Named {
 
 /// The action of a call.
 #[derive(Debug)]
-pub enum Deed {
+pub enum Action {
     Open {
         flags: i32,
         mode: u32,
@@ -45,7 +45,7 @@ pub enum Deed {
 #[derive(Debug)]
 pub struct FileRequest {
     pub what: Named,
-    pub deed: Deed,
+    pub action: Action,
 }
 
 impl FileRequest {
@@ -57,37 +57,37 @@ impl FileRequest {
             Some(Named { base: PathBase::of(number as i32), path: caller.text(address)? })
         };
         let open = |what, flags: u64, mode: u64| {
-            let deed = Deed::Open { flags: flags as i32, mode: mode as u32 };
-            Some(FileRequest { what, deed })
+            let action = Action::Open { flags: flags as i32, mode: mode as u32 };
+            Some(FileRequest { what, action })
         };
         let made = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
-        let (what, deed) = match naming {
+        let (what, action) = match naming {
             Naming::Open => return open(here(a)?, b, c),
             Naming::OpenAt => return open(at(a, b)?, c, d),
             Naming::Create => return open(here(a)?, made as u64, b),
-            Naming::MakeDirectory => (here(a)?, Deed::MakeDirectory { mode: b as u32 }),
-            Naming::MakeDirectoryAt => (at(a, b)?, Deed::MakeDirectory { mode: c as u32 }),
-            Naming::RemoveDirectory => (here(a)?, Deed::Remove { flags: libc::AT_REMOVEDIR }),
-            Naming::Unlink => (here(a)?, Deed::Remove { flags: 0 }),
-            Naming::UnlinkAt => (at(a, b)?, Deed::Remove { flags: c as i32 }),
-            Naming::Rename => (here(a)?, Deed::Rename { to: here(b)?, flags: 0 }),
-            Naming::RenameAt => (at(a, b)?, Deed::Rename { to: at(c, d)?, flags: 0 }),
-            Naming::RenameAt2 => (at(a, b)?, Deed::Rename { to: at(c, d)?, flags: e as u32 }),
-            Naming::Link => (here(a)?, Deed::Link { to: here(b)? }),
-            Naming::LinkAt => (at(a, b)?, Deed::Link { to: at(c, d)? }),
-            Naming::Symlink => (here(b)?, Deed::Symlink),
-            Naming::SymlinkAt => (at(b, c)?, Deed::Symlink),
-            Naming::ChangeMode => (here(a)?, Deed::ChangeMode { mode: b as u32 }),
-            Naming::ChangeModeAt => (at(a, b)?, Deed::ChangeMode { mode: c as u32 }),
-            Naming::SetTimesAt => (at(a, b)?, Deed::SetTimes { times: times(caller, c)? }),
+            Naming::MakeDirectory => (here(a)?, Action::MakeDirectory { mode: b as u32 }),
+            Naming::MakeDirectoryAt => (at(a, b)?, Action::MakeDirectory { mode: c as u32 }),
+            Naming::RemoveDirectory => (here(a)?, Action::Remove { flags: libc::AT_REMOVEDIR }),
+            Naming::Unlink => (here(a)?, Action::Remove { flags: 0 }),
+            Naming::UnlinkAt => (at(a, b)?, Action::Remove { flags: c as i32 }),
+            Naming::Rename => (here(a)?, Action::Rename { to: here(b)?, flags: 0 }),
+            Naming::RenameAt => (at(a, b)?, Action::Rename { to: at(c, d)?, flags: 0 }),
+            Naming::RenameAt2 => (at(a, b)?, Action::Rename { to: at(c, d)?, flags: e as u32 }),
+            Naming::Link => (here(a)?, Action::Link { to: here(b)? }),
+            Naming::LinkAt => (at(a, b)?, Action::Link { to: at(c, d)? }),
+            Naming::Symlink => (here(b)?, Action::Symlink),
+            Naming::SymlinkAt => (at(b, c)?, Action::Symlink),
+            Naming::ChangeMode => (here(a)?, Action::ChangeMode { mode: b as u32 }),
+            Naming::ChangeModeAt => (at(a, b)?, Action::ChangeMode { mode: c as u32 }),
+            Naming::SetTimesAt => (at(a, b)?, Action::SetTimes { times: times(caller, c)? }),
         };
-        Some(FileRequest { what, deed })
+        Some(FileRequest { what, action })
     }
 
     /// Returns all names of the call.
     pub fn names(&self) -> impl Iterator<Item = &Named> {
-        let other = match &self.deed {
-            Deed::Rename { to, .. } | Deed::Link { to } => Some(to),
+        let other = match &self.action {
+            Action::Rename { to, .. } | Action::Link { to } => Some(to),
             _ => None,
         };
         std::iter::once(&self.what).chain(other)

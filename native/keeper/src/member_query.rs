@@ -10,7 +10,7 @@ use crate::{outside, proc};
 
 /// A question for the members that are left, not answered yet.
 #[derive(Debug)]
-pub struct Looking {
+pub struct MemberQuery {
     since: Instant,
     /// The last scan.
     seen: Vec<Seen>,
@@ -35,9 +35,9 @@ const SAME: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_millis(500);
 const LONGEST_NAME: usize = 200;
 
-impl Looking {
+impl MemberQuery {
     pub fn new(now: Instant) -> Self {
-        Looking { since: now, seen: Vec::new(), same_since: now, next: now, interval: FIRST }
+        MemberQuery { since: now, seen: Vec::new(), same_since: now, next: now, interval: FIRST }
     }
 
     /// Takes note that a member has ended: the last scan is outdated.
@@ -53,7 +53,7 @@ impl Looking {
     /// Scans for members. None: to be repeated when due. `launch_lines`: arguments of the launched
     /// shells, whose forks have no name of their own. An empty answer does not prove that no member is
     /// left.
-    pub fn look(
+    pub fn poll(
         &mut self,
         members: &Members,
         launch_lines: &[Vec<u8>],
@@ -85,7 +85,7 @@ pub fn launch_lines(images: &[Image]) -> Vec<Vec<u8>> {
 }
 
 /// Returns the members that are left now, without waiting.
-pub fn tell_at_once(members: &Members, launch_lines: &[Vec<u8>]) -> Vec<Member> {
+pub fn members_now(members: &Members, launch_lines: &[Vec<u8>]) -> Vec<Member> {
     let (all, seen) = see_all(members);
     all.iter().zip(&seen).map(|both| tell(both, launch_lines)).collect()
 }
