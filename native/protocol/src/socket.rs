@@ -1,4 +1,4 @@
-//! Messages over SEQPACKET sockets, and descriptors with them.
+//! Messages over SEQPACKET sockets, with descriptors.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -12,13 +12,13 @@ use rustix::net::{
     sendmsg, socketpair,
 };
 
-/// So many descriptors come with a message at most.
+/// The most descriptors of a message.
 const MOST: usize = 8;
 
 /// Room for the kernel's header and [`MOST`] descriptors.
 const CONTROL: usize = cmsg_space!(ScmRights(MOST));
 
-/// A pair of connected sockets; both close-on-exec.
+/// Makes a pair of connected sockets; both are close-on-exec.
 pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }
@@ -38,29 +38,29 @@ pub fn send(socket: BorrowedFd, parts: [&[u8]; 2], descriptors: &[BorrowedFd]) -
     Ok(())
 }
 
-/// A message and what came with it.
+/// A received message.
 #[derive(Debug)]
 pub struct Received {
-    /// How long it is; 0: the other side is gone.
+    /// The length in bytes; 0: end of file.
     pub length: usize,
-    /// Close-on-exec.
+    /// The descriptors that came with the message; close-on-exec.
     pub descriptors: Vec<OwnedFd>,
-    /// Whether something did not fit, or could not be given to us.
+    /// Whether the message or its descriptors did not fit, or could not be received.
     pub truncated: bool,
 }
 
-/// Waits for a message, or for a signal. What is longer than `buffer` is cut off.
+/// Waits for a message, or for a signal. A message longer than `buffer` is cut off.
 pub fn receive(socket: BorrowedFd, buffer: &mut [u8]) -> io::Result<Received> {
     receive_with(socket, buffer, RecvFlags::CMSG_CLOEXEC)
 }
 
-/// Takes a message if there is one, else the error is WouldBlock.
+/// Receives a message. The error is WouldBlock if there is none.
 pub fn receive_now(socket: BorrowedFd, buffer: &mut [u8]) -> io::Result<Received> {
     receive_with(socket, buffer, RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT)
 }
 
-/// Takes a message if there is one, else the error is WouldBlock; its length, 0 at the end of file.
-/// Descriptors that come with it are closed.
+/// Receives a message, and closes its descriptors. Returns its length, 0 at the end of file; the error is
+/// WouldBlock if there is none.
 pub fn take(socket: BorrowedFd, buffer: &mut [u8]) -> io::Result<usize> {
     receive_now(socket, buffer).map(|received| received.length)
 }

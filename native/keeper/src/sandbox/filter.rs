@@ -1,5 +1,5 @@
-//! The filter of system calls: sockets by their family, what could go round that, keyrings, and, where
-//! somebody judges it, whom a socket is connected to.
+//! The filter of system calls. It decides on sockets by their family, denies keyrings and what would
+//! bypass the filter, and may leave connections and changes by name to the warden.
 
 use std::io;
 use std::mem::offset_of;
@@ -33,19 +33,19 @@ const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
 const ANSWER: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
 const MASK: u16 = (libc::BPF_ALU | libc::BPF_AND | libc::BPF_K) as u16;
 
-/// The kinds of sockets that send to any address without being connected.
+/// The types of sockets that can send to any address without being connected.
 const DATAGRAMS: [u32; 2] = [libc::SOCK_DGRAM as u32, libc::SOCK_RAW as u32];
-/// A socket address of a path is longer than the first, and not longer than the second.
+/// The address of a Unix socket with a path is longer than the first, and at most as long as the second.
 const ADDRESS: [u32; 2] = [2, size_of::<libc::sockaddr_un>() as u32];
 
-/// What the filter does.
+/// The rules of the filter.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// Whether sockets of the internet can be made at all.
+    /// Whether internet sockets can be made.
     pub network: bool,
-    /// Whether somebody is asked whom a socket is connected to.
+    /// Whether the warden is asked about connections.
     pub judged: bool,
-    /// Whether he is asked about what is made, changed or removed by its name, too.
+    /// Whether the warden is asked about calls that make, change or remove something by its name.
     pub gated: bool,
 }
 
@@ -61,17 +61,17 @@ fn answer(action: u32) -> libc::sock_filter {
     instruction(ANSWER, 0, 0, action)
 }
 
-/// Goes through the block, which ends in an answer, if what is loaded is that.
+/// Runs the block, which ends with an answer, if the loaded value equals `value`.
 fn when(value: u32, block: Instructions) -> Instructions {
     after_jump(libc::BPF_JEQ, value, block)
 }
 
-/// The same if it is greater.
+/// Runs the block if the loaded value is greater.
 fn when_greater(value: u32, block: Instructions) -> Instructions {
     after_jump(libc::BPF_JGT, value, block)
 }
 
-/// The same if it has one of these bits.
+/// Runs the block if the loaded value has one of these bits.
 fn when_any(bits: u32, block: Instructions) -> Instructions {
     after_jump(libc::BPF_JSET, bits, block)
 }
@@ -82,22 +82,22 @@ fn after_jump(test: u32, value: u32, block: Instructions) -> Instructions {
     std::iter::once(jump).chain(block).collect()
 }
 
-/// Of a call with these numbers; ends in an answer.
+/// Returns the instructions for calls of one architecture; they end with an answer.
 fn calls(numbers: &Numbers, rules: Rules, refusal: u32) -> Instructions {
     let mut all = vec![load(NUMBER)];
     for number in [Some(IO_URING_SETUP), numbers.multiplexer].into_iter().flatten() {
         all.extend(when(number, vec![answer(ERRNO | libc::EPERM as u32)]));
     }
     if numbers.architecture == OWN {
-        // x32 programs have numbers from here on, and a table of their own.
+        // The numbers of x32 programs, which have a table of their own.
         all.extend(when_greater(0x3fff_ffff, vec![answer(ERRNO | libc::ENOSYS as u32)]));
     }
-    // As a kernel that has none says.
+    // The answer of a kernel without keyrings.
     for number in numbers.keys {
         all.extend(when(number, vec![answer(ERRNO | libc::ENOSYS as u32)]));
     }
     let families: &[u32] = if rules.network { &[AF_INET, AF_INET6, AF_NETLINK] } else { &[] };
-    // Where none is judged, one is like the other.
+    // Without a warden, datagram sockets are like all others.
     let muted = if rules.judged { NOTIFY } else { ALLOW };
     let unpaired = if rules.judged { ERRNO | libc::ESOCKTNOSUPPORT as u32 } else { ALLOW };
     all.extend(when(numbers.socket, sockets(families, muted, refusal)));
@@ -119,7 +119,8 @@ fn calls(numbers: &Numbers, rules: Rules, refusal: u32) -> Instructions {
     all
 }
 
-/// Nobody is asked about an opening that changes nothing, nor about a change of what is open.
+/// Returns the instructions for a call with a name. Opening without a change, and changing an open file,
+/// are allowed without a question.
 fn named(naming: Naming) -> Instructions {
     const CHANGES: i32 = libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC;
     let flags = match naming {
@@ -139,7 +140,8 @@ fn named(naming: Naming) -> Instructions {
     all
 }
 
-/// Sockets of these families and Unix's, of which those for datagrams have an answer of their own.
+/// Returns the instructions for sockets: those of these families and Unix sockets are allowed, except
+/// that Unix datagram sockets have an answer of their own.
 fn sockets(families: &[u32], datagrams: u32, refusal: u32) -> Instructions {
     const KIND: u32 = 0xf;
     let mut unix = vec![load(SECOND), instruction(MASK, 0, 0, KIND)];
@@ -163,15 +165,15 @@ fn program(rules: Rules, refusal: u32) -> Instructions {
     all
 }
 
-/// Puts the filter on the calling thread, and whatever it starts. Who listens at the result is asked
-/// about each socket that is denied, and what is to be judged; None: somebody listens already, and
-/// there can be one only. Then nothing can be judged, which is an error.
+/// Applies the filter to the calling thread, and to all that it starts. Returns the listener, which is
+/// asked about denied sockets and about what the warden decides. None: there is a listener already, and
+/// only one is possible; that is an error if the warden is to decide.
 pub fn enter(rules: Rules) -> io::Result<Option<OwnedFd>> {
     let listening = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
     let listened = [listening | WAIT_KILLABLE, listening];
     let mut tried = listened.iter().map(|flags| install(&mut program(rules, NOTIFY), *flags));
     if let Some(listener) = tried.find_map(Result::ok) {
-        // SAFETY: just made, and nobody else's.
+        // SAFETY: the descriptor was just made; nothing else owns it.
         return Ok(Some(unsafe { OwnedFd::from_raw_fd(listener) }));
     }
     if rules.judged {
@@ -196,7 +198,7 @@ mod tests {
 
     const REFUSED: u32 = ERRNO | libc::EAFNOSUPPORT as u32;
 
-    /// What the kernel would answer.
+    /// Returns the answer that the kernel would give.
     fn run(rules: Rules, architecture: u32, number: u32, arguments: [u32; 3]) -> u32 {
         let program = program(rules, REFUSED);
         let (mut at, mut loaded) = (0, 0);
@@ -257,7 +259,7 @@ mod tests {
             for length in 3..=110 {
                 assert_eq!(call(numbers.connect, [7, 0, length]), asked);
             }
-            // No socket of a path takes such an address.
+            // No socket with a path has such an address.
             for length in [0, 1, 2, 111, 128, u32::MAX] {
                 assert_eq!(call(numbers.connect, [7, 0, length]), ALLOW);
             }

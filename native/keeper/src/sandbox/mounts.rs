@@ -1,5 +1,5 @@
-//! Mounts, by the calls that take trees as descriptors: a tree that is covered can still be put
-//! elsewhere.
+//! Mounts, by the system calls that take trees as descriptors: a tree can be mounted elsewhere even if it
+//! is covered.
 
 use std::ffi::{CStr, CString, OsString};
 use std::fs;
@@ -20,7 +20,7 @@ use crate::sandbox::place;
 /// What is mounted below, too.
 const COPIED: OpenTreeFlags = OpenTreeFlags::OPEN_TREE_CLONE.union(OpenTreeFlags::AT_RECURSIVE);
 
-/// A copy of what is mounted at a path and below, which is nowhere yet.
+/// A copy of the mounts at a path and below, not mounted yet.
 pub struct Tree {
     descriptor: OwnedFd,
     pub is_directory: bool,
@@ -31,14 +31,14 @@ impl Tree {
         Tree::open(CWD, path, COPIED, path.is_dir())
     }
 
-    /// The same of what is open.
+    /// Copies the mounts at an open file.
     pub fn copy_of(file: &OwnedFd) -> io::Result<Tree> {
         let kind = place::status(file)?.st_mode & libc::S_IFMT;
         let flags = COPIED | OpenTreeFlags::AT_EMPTY_PATH;
         Tree::open(file.as_fd(), Path::new(""), flags, kind == libc::S_IFDIR)
     }
 
-    /// The mount at a path itself, and those below. It is moved when it is attached.
+    /// Opens the mount at a path itself, with those below; attaching it moves it.
     pub fn at(path: &Path) -> io::Result<Tree> {
         Tree::open(CWD, path, OpenTreeFlags::empty(), path.is_dir())
     }
@@ -53,19 +53,19 @@ impl Tree {
         Ok(Tree { descriptor, is_directory })
     }
 
-    /// Where it can be reached while it is nowhere.
+    /// Returns the descriptor, through which the tree is reached while it is not mounted.
     pub fn into_descriptor(self) -> OwnedFd {
         self.descriptor
     }
 
-    /// Nothing in it is a device.
+    /// Forbids the use of devices in the tree.
     pub fn without_devices(self) -> io::Result<Tree> {
         let attributes = setting(libc::MOUNT_ATTR_NODEV);
         set_attributes(self.descriptor.as_raw_fd(), c"", libc::AT_EMPTY_PATH, &attributes)?;
         Ok(self)
     }
 
-    /// Nothing in it is written to.
+    /// Makes the tree read-only.
     pub fn read_only(self) -> io::Result<Tree> {
         let attributes = setting(libc::MOUNT_ATTR_RDONLY);
         let flags = libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
@@ -73,12 +73,12 @@ impl Tree {
         Ok(self)
     }
 
-    /// Mounts it there.
+    /// Mounts the tree at a path.
     pub fn attach(self, path: &Path) -> io::Result<()> {
         self.attach_at(CWD, path, MoveMountFlags::empty())
     }
 
-    /// Mounts it over what is open.
+    /// Mounts the tree over an open file.
     pub fn attach_over(self, file: &OwnedFd) -> io::Result<()> {
         self.attach_at(file.as_fd(), Path::new(""), MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH)
     }
@@ -89,25 +89,26 @@ impl Tree {
     }
 }
 
-/// Nothing is written below this path any more, as far as there are mounts now.
+/// Makes the present mounts at and below a path read-only.
 pub fn make_read_only(path: &Path) -> io::Result<()> {
     let attributes = setting(libc::MOUNT_ATTR_RDONLY);
     set_attributes(libc::AT_FDCWD, &text(path)?, libc::AT_RECURSIVE, &attributes)
 }
 
-/// The same for the mount at this path alone.
+/// Makes the mount at a path read-only, and not those below.
 pub fn make_read_only_alone(path: &Path) -> io::Result<()> {
     let attributes = setting(libc::MOUNT_ATTR_RDONLY);
     set_attributes(libc::AT_FDCWD, &text(path)?, 0, &attributes)
 }
 
-/// The mount at this path, and it alone, can be written to again.
+/// Makes the mount at a path writable again, and not those below.
 pub fn make_writable(path: &Path) -> io::Result<()> {
     let attributes = libc::mount_attr { attr_clr: libc::MOUNT_ATTR_RDONLY, ..setting(0) };
     set_attributes(libc::AT_FDCWD, &text(path)?, 0, &attributes)
 }
 
-/// Puts a copy in its place, which is made where that is in one of our own file systems.
+/// Mounts a copy at a path. The mount point is made if the path is in one of the sandbox's own file
+/// systems.
 pub fn put(tree: Tree, path: &Path, is_writable: bool) -> io::Result<()> {
     if !path.exists() {
         make_place(path, tree.is_directory)?;
@@ -116,7 +117,7 @@ pub fn put(tree: Tree, path: &Path, is_writable: bool) -> io::Result<()> {
     if is_writable { Ok(()) } else { make_read_only(path) }
 }
 
-/// Makes what something can be mounted on.
+/// Makes a mount point.
 pub fn make_place(path: &Path, is_directory: bool) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true).mode(0o755);
@@ -129,47 +130,47 @@ pub fn make_place(path: &Path, is_directory: bool) -> io::Result<()> {
     fs::File::create(path).map(drop)
 }
 
-/// What is mounted from now on is seen here alone, and what is mounted outside is not.
+/// Makes mounts private: later mounts do not propagate to or from the outside.
 pub fn part_from_outside() -> io::Result<()> {
     Ok(mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?)
 }
 
-/// Mounts a file system of this kind.
+/// Mounts a new file system of this type.
 pub fn mount_new(kind: &CStr, path: &Path, flags: u64, options: &CStr) -> io::Result<()> {
     let flags = MountFlags::from_bits_retain(flags as u32) | MountFlags::NOSUID;
     Ok(rustix::mount::mount(kind, path, kind, flags, options)?)
 }
 
-/// What is mounted there is nowhere any more, but where copies of it are.
+/// Unmounts the file system at a path; copies of its mount stay.
 pub fn unmount(path: &Path) -> io::Result<()> {
     Ok(rustix::mount::unmount(path, UnmountFlags::DETACH)?)
 }
 
-/// Mounts what is at a path, and below, at another one too.
+/// Mounts the tree at a path at another path too.
 pub fn bind(source: &Path, path: &Path) -> io::Result<()> {
     Ok(mount_bind_recursive(source, path)?)
 }
 
-/// Makes an entry that says, in a layer of an overlay, that there is no such file in those below.
+/// Makes a whiteout: an entry in a layer of an overlay that hides the file in the layers below.
 pub fn make_whiteout(path: &Path) -> io::Result<()> {
     // Anybody may make this device.
     Ok(mknodat(CWD, path, FileType::CharacterDevice, Mode::empty(), 0)?)
 }
 
-/// Where every file system that is mounted here can be found.
+/// Returns all mount points.
 pub fn all() -> Vec<PathBuf> {
     let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
     let places = table.split(|byte| *byte == b'\n');
     places.filter_map(|line| line.split(|byte| *byte == b' ').nth(4)).map(unescaped).collect()
 }
 
-/// The flag of a mount from which nothing is run, if it is one.
+/// Returns the flag that forbids execution, if the mount at this path has it.
 pub fn execution(path: &Path) -> io::Result<u64> {
     let flags = statvfs(path)?.f_flag;
     Ok(if flags.contains(StatVfsMountFlags::NOEXEC) { libc::MS_NOEXEC } else { 0 })
 }
 
-/// The mode of a directory that gives all the rights that this user has in another.
+/// Returns a mode that gives all users the rights that this user has to a directory.
 pub fn rights(path: &Path) -> io::Result<u32> {
     let name = text(path)?;
     let may = |mode| {
@@ -182,7 +183,7 @@ pub fn rights(path: &Path) -> io::Result<u32> {
     Ok(right(libc::R_OK, 0o444) | right(libc::X_OK, 0o111))
 }
 
-/// A path of the kernel's tables, in which blanks and their like are octal numbers.
+/// Decodes a path of the kernel's tables, in which blanks and similar characters are octal numbers.
 fn unescaped(path: &[u8]) -> PathBuf {
     let mut bytes = Vec::new();
     let mut left = path;

@@ -1,4 +1,4 @@
-//! What the kernel asks about system calls that the filter leaves to somebody's judgement, and the answers.
+//! Questions of the kernel about system calls that the filter does not decide on, and the answers.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -10,7 +10,7 @@ use crate::signals;
 /// A call that waits for its answer.
 pub struct Notice {
     pub id: u64,
-    /// The thread that calls, by its number where the notice was received.
+    /// The calling thread's id in the PID namespace of the receiver.
     pub pid: u32,
     pub number: i32,
     pub architecture: u32,
@@ -22,7 +22,7 @@ const SYNC_WAKE_UP: u64 = 1;
 /// Giving is the answer, too.
 const AND_SEND: u32 = libc::SECCOMP_ADDFD_FLAG_SEND as u32;
 
-/// Where the kernel asks.
+/// The descriptor on which the kernel asks.
 pub struct Listener(OwnedFd);
 
 impl Listener {
@@ -39,7 +39,7 @@ impl Listener {
         self.0.as_fd()
     }
 
-    /// Waits for the next one. An error may be that of a caller who is gone again.
+    /// Waits for the next question. An error may mean that the caller is gone again.
     pub fn receive(&self) -> io::Result<Notice> {
         // SAFETY: valid as zeros, as the kernel wants it.
         let mut notice: libc::seccomp_notif = unsafe { MaybeUninit::zeroed().assume_init() };
@@ -49,19 +49,19 @@ impl Listener {
         Ok(Notice { id, pid, number, architecture, arguments })
     }
 
-    /// Whether there is nobody left who could ask.
+    /// Returns whether no process is left that could ask.
     pub fn is_over(&self) -> bool {
         let [ready] = signals::wait([Some((self.0.as_fd(), 0))], Some(Duration::ZERO));
         ready & libc::POLLHUP != 0
     }
 
-    /// What the call comes to: nothing, or an errno. Who is gone needs no answer.
+    /// Ends the call with success or an errno. A caller that is gone needs no answer.
     pub fn answer(&self, notice: &Notice, result: Result<(), i32>) {
         let error = result.err().map_or(0, |errno| -errno);
         self.reply(notice, error, 0);
     }
 
-    /// The call goes on, as the caller has it in his memory by then.
+    /// Lets the call continue, with the arguments that are in the caller's memory by then.
     pub fn go_on(&self, notice: &Notice) {
         self.reply(notice, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32);
     }
@@ -71,7 +71,7 @@ impl Listener {
         let _ = self.control(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut reply);
     }
 
-    /// The call comes to a descriptor of the caller's own: a copy of this one.
+    /// Ends the call with a copy of this descriptor in the caller.
     pub fn give(&self, notice: &Notice, given: BorrowedFd, is_closed_by_exec: bool) {
         let mut gift = libc::seccomp_notif_addfd {
             id: notice.id,
@@ -85,7 +85,7 @@ impl Listener {
         }
     }
 
-    /// Whether the caller waits still, so that its number is still its own.
+    /// Returns whether the caller still waits, so that its thread id has not been reused.
     pub fn stands(&self, notice: &Notice) -> bool {
         let mut id = notice.id;
         self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id).is_ok()

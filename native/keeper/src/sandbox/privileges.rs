@@ -1,5 +1,5 @@
-//! What a process in the sandbox may at most: nothing by its user, and of what root may only what stays
-//! within its files and processes.
+//! The privileges of processes in the sandbox: none for an ordinary user; for root only those that affect
+//! its files and processes.
 
 use std::io;
 use std::sync::OnceLock;
@@ -33,7 +33,7 @@ const MOUNTING: CapabilitySet = CapabilitySet::SYS_ADMIN
 /// Of a process beside the sandbox: what its threads have, and of that what those inside have too.
 static BESIDE: OnceLock<(CapabilitySet, CapabilitySet)> = OnceLock::new();
 
-/// Takes the others from this process, and what it may start. `before`: what it could be given at most
+/// Drops all other capabilities of this process and all that it starts. `before`: the bounding set
 /// outside.
 pub fn drop_to_kept(before: u64) -> io::Result<()> {
     let kept = kept_of(before);
@@ -53,25 +53,25 @@ pub fn drop_to_kept(before: u64) -> io::Result<()> {
     Ok(set_no_new_privs(true)?)
 }
 
-/// Takes all from this process but what is needed beside the sandbox. `before`: as above.
+/// Drops all capabilities but those that the warden needs. `before`: the bounding set outside.
 pub fn drop_to_warden(before: u64) -> io::Result<()> {
     let inside = if is_root() { kept_of(before) } else { CapabilitySet::empty() };
     BESIDE.get_or_init(|| (inside | WARDEN, inside));
     raise()
 }
 
-/// Takes all from this process but the right to change mounts, where it is.
+/// Drops all capabilities but those for mounting.
 pub fn keep_mounting() -> io::Result<()> {
     set(MOUNTING, MOUNTING)
 }
 
-/// The calling thread has no more rights than those of this user in the sandbox.
+/// Limits the calling thread to the capabilities that this user has in the sandbox.
 pub fn lower(user: u32) -> io::Result<()> {
     let (all, inside) = beside();
     set(all, if user == 0 { inside } else { CapabilitySet::empty() })
 }
 
-/// It has all again that it may have.
+/// Restores the calling thread's capabilities.
 pub fn raise() -> io::Result<()> {
     let (all, _) = beside();
     set(all, all)
@@ -85,16 +85,17 @@ pub fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// Nobody in the sandbox looks into this process, or its copies.
+/// Forbids processes in the sandbox to inspect this process and its forks.
 pub fn close_to_others() -> io::Result<()> {
     Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
-/// What hangs on the host's session is not for the sandbox.
+/// Leaves the host's session keyring.
 pub fn leave_keyring() {
     const JOIN_SESSION: libc::c_int = 1;
     let unnamed = std::ptr::null::<libc::c_char>();
-    // SAFETY: a new one without a name. A kernel without keyrings has none to leave.
+    // SAFETY: joins a new keyring without a name. An error is ignored: a kernel without keyrings has none
+    // to leave.
     unsafe { libc::syscall(libc::SYS_keyctl, JOIN_SESSION, unnamed) };
 }
 

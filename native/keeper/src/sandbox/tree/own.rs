@@ -1,4 +1,4 @@
-//! Directories that are the sandbox's own: devices, temporary files, and `/proc`.
+//! Directories of the sandbox's own: devices, temporary files, and `/proc`.
 
 use std::fs;
 use std::io;
@@ -10,11 +10,11 @@ use crate::sandbox::mounts::{
 };
 use crate::sandbox::tree::memory::{self, Own};
 
-/// What every program may want of `/dev`.
+/// The devices that any program may need.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 
-/// Of what is hidden with `/run`, what programs read: who names are, and where an operating system of
-/// another kind has its programs.
+/// The parts of `/run`, which is hidden otherwise, that programs read: name resolution, and the programs
+/// of operating systems that have them there.
 const RUN: [&str; 6] = [
     "/run/systemd/resolve",
     "/run/resolvconf",
@@ -24,7 +24,7 @@ const RUN: [&str; 6] = [
     "/run/booted-system",
 ];
 
-/// What of the host's is to be seen in them.
+/// The parts of the host's directories that are seen in them.
 pub struct Hosts {
     pub devices: Copies<6>,
     pub run: Copies<6>,
@@ -33,7 +33,7 @@ pub struct Hosts {
 type Copies<const N: usize> = [(&'static str, Option<Tree>); N];
 
 impl Hosts {
-    /// Copies it while nothing is covered yet.
+    /// Copies them while nothing is covered.
     pub fn copy() -> Hosts {
         Hosts {
             devices: DEVICES.map(|name| (name, Tree::copy(&Path::new("/dev").join(name)).ok())),
@@ -42,7 +42,7 @@ impl Hosts {
     }
 }
 
-/// Makes `/dev`. Of the sandbox's own directories, those that belong elsewhere are nowhere yet.
+/// Makes `/dev`. Returns the sandbox's own directories that belong elsewhere, not mounted yet.
 pub fn make_dev<const N: usize>(devices: Copies<N>) -> io::Result<[Tree; 3]> {
     let path = Path::new("/dev");
     mount_new(c"tmpfs", path, 0, c"mode=755,size=64k")?;
@@ -74,7 +74,7 @@ pub fn make_dev<const N: usize>(devices: Copies<N>) -> io::Result<[Tree; 3]> {
     Ok([tmp, var_tmp, run])
 }
 
-/// Puts the temporary directories in their places.
+/// Mounts the temporary directories.
 pub fn make_private<const N: usize>(own: [Tree; 3], run: Copies<N>) -> io::Result<()> {
     for (path, tree) in ["/tmp", "/var/tmp", "/run"].iter().map(Path::new).zip(own) {
         if path.is_dir() {
@@ -89,7 +89,7 @@ pub fn make_private<const N: usize>(own: [Tree; 3], run: Copies<N>) -> io::Resul
     Ok(())
 }
 
-/// `/proc`, with our own processes alone or with all, to be written to.
+/// Mounts a `/proc` of the sandbox's own processes, or makes the host's writable.
 pub fn open_proc(is_own: bool) -> io::Result<()> {
     let path = Path::new("/proc");
     if is_own {
@@ -98,7 +98,7 @@ pub fn open_proc(is_own: bool) -> io::Result<()> {
     make_writable(path)
 }
 
-/// Nothing in it that is the machine's can be changed any more.
+/// Makes the parts of `/proc` that are not about processes read-only.
 pub fn close_proc() -> io::Result<()> {
     for entry in fs::read_dir("/proc")?.flatten() {
         let Ok(kind) = entry.file_type() else { continue };
@@ -107,7 +107,7 @@ pub fn close_proc() -> io::Result<()> {
             continue;
         }
         if entry.file_name() == "keys" {
-            // The user's, wherever he is.
+            // Keyrings belong to the user in every namespace.
             Tree::copy(Path::new("/dev/null"))?.without_devices()?.attach(&entry.path())?;
             continue;
         }
