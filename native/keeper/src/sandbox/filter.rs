@@ -119,8 +119,7 @@ fn calls(numbers: &Numbers, rules: Rules, refusal: u32) -> Instructions {
     all
 }
 
-/// Returns the instructions for a call with a name. Opening without a change, and changing an open file,
-/// are allowed without a question.
+/// Returns the instructions for named calls; opening unchanged and changing an open file are allowed.
 fn named(naming: Naming) -> Instructions {
     const CHANGES: i32 = libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC;
     let flags = match naming {
@@ -140,8 +139,7 @@ fn named(naming: Naming) -> Instructions {
     all
 }
 
-/// Returns the instructions for sockets: those of these families and Unix sockets are allowed, except
-/// that Unix datagram sockets have an answer of their own.
+/// Returns the instructions for sockets: allows these families and Unix; `datagrams`: for Unix datagrams.
 fn sockets(families: &[u32], datagrams: u32, refusal: u32) -> Instructions {
     const KIND: u32 = 0xf;
     let mut unix = vec![load(SECOND), instruction(MASK, 0, 0, KIND)];
