@@ -1,11 +1,7 @@
 import type { OutputChunk } from '../engine/outcome.js';
-import { isAbortSignal } from '../support/abort.js';
-import { checkFunction, checkObject, isMissing } from '../support/checks.js';
-import { InputError, showValue } from '../support/errors.js';
 import { Listener } from '../support/listener.js';
 import type { ToolCall, ToolResult } from './contract.js';
 import { TailUpdates } from './tail-updates.js';
-import { labelOf } from './validate.js';
 
 /** What an update shows. */
 export interface UpdateOptions {
@@ -88,65 +84,4 @@ export class CallListeners<Details> {
   #emit({ text, details }: LastUpdate<Details>): void {
     this.#onUpdate.tell({ content: [{ type: 'text', text }], details });
   }
-}
-
-/**
- * A call as it is now: what becomes of its object while it waits does not matter. A runtime may pass
- * along an object of its own, with more in it than is ours.
- *
- * @param input What the model gave: what it says of its command is in every update.
- * @throws {InputError} Names what is wrong with what a runtime passes along.
- */
-export function callOfNow<Details>(
-  given: ToolCall<Details> = {},
-  input?: unknown,
-): ToolCall<Details> {
-  // On every call's way, so that nothing else is entered for what is right.
-  if (typeof given !== 'object' || given === null) checkObject('call', given);
-  const signal = given.signal ?? undefined;
-  const onUpdate = given.onUpdate ?? undefined;
-  const onOutput = given.onOutput ?? undefined;
-  checkSignal(signal, given);
-  if (onUpdate !== undefined) checkFunction('onUpdate', onUpdate);
-  if (onOutput !== undefined) checkFunction('onOutput', onOutput);
-  const label = labelOf(input);
-  if (onUpdate === undefined || label === undefined) return { signal, onUpdate, onOutput };
-  return { signal, onUpdate: (update) => onUpdate({ ...update, label }), onOutput };
-}
-
-/** @throws {InputError} It is given and none, or has the name that AI SDKs give it. */
-function checkSignal(signal: unknown, call: object): void {
-  if (signal !== undefined) {
-    if (isAbortSignal(signal)) return;
-    throw new InputError(`signal: expected an AbortSignal, got ${showValue(signal)}`);
-  }
-  if ('abortSignal' in call && !isMissing(call.abortSignal)) {
-    throw new InputError('abortSignal: not known here, a call is cancelled by its signal');
-  }
-}
-
-/** Does work that prints: the call's listeners hear of it, and of nothing once it has settled. */
-export async function whileListened<Details, T>(
-  call: ToolCall<Details>,
-  work: (onOutput: ((chunk: OutputChunk) => void) | undefined) => Promise<T>,
-  options?: UpdateOptions,
-): Promise<T> {
-  const listeners = listenTo(call, options);
-  try {
-    return await work(listeners?.tell);
-  } finally {
-    listeners?.stop();
-  }
-}
-
-/**
- * The listeners of a call; undefined: there are none, so that nothing has to be delivered while the
- * command runs.
- */
-export function listenTo<Details>(
-  call: ToolCall<Details>,
-  options?: UpdateOptions,
-): CallListeners<Details> | undefined {
-  if (call.onUpdate === undefined && call.onOutput === undefined) return undefined;
-  return new CallListeners(call, options);
 }

@@ -1,6 +1,6 @@
+import { completeTool } from '../contracts/call.js';
 import type { BashTool, ToolCall, ToolResult } from '../contracts/contract.js';
 import { ToolAbortError, ToolError } from '../contracts/errors.js';
-import { completeTool } from '../contracts/ways/complete.js';
 import { NoWorkerError } from '../remote/errors.js';
 import { LastingTasks } from './lasting-tasks.js';
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { CallListeners, listenTo } from '../../src/contracts/call-listeners.js';
+import { performCommand } from '../../src/contracts/call.js';
+import { CallListeners } from '../../src/contracts/call-listeners.js';
 import type { OutputChunk, ToolResult } from '../../src/index.js';
 
 interface Details {
@@ -18,17 +19,21 @@ function heard() {
   return { call: { onUpdate, onOutput }, updates, output };
 }
 
-test('a call without listeners has none, so that nothing need be delivered', () => {
-  expect(listenTo({})).toBeUndefined();
+test('a call without listeners has none, so that nothing need be delivered', async () => {
+  const given = await performCommand({ call: {}, cwd: '/' }, async (onOutput) => ({ onOutput }));
+  expect(given.onOutput).toBeUndefined();
 });
 
 test('updates have the last output, and a listener to output gets all of it', () => {
   const { call, updates, output } = heard();
-  const listeners = listenTo<Details>(call, { maxBytes: 4, toShown: (text) => `<${text}>` });
-  listeners?.tell(chunk('abcdef'));
+  const listeners = new CallListeners<Details>(call, {
+    maxBytes: 4,
+    toShown: (text) => `<${text}>`,
+  });
+  listeners.tell(chunk('abcdef'));
   expect(updates).toEqual([['<cdef>', {}]]);
   expect(output).toEqual(['abcdef']);
-  listeners?.stop();
+  listeners.stop();
 });
 
 test('a call that has been answered gets updates that say whose they are, and an end', () => {

@@ -1,5 +1,5 @@
+import { completeTool } from '../../src/contracts/call.js';
 import { SHELL_HINTS } from '../../src/contracts/contract.js';
-import { completeTool } from '../../src/contracts/ways/complete.js';
 import type { BashTool, ToolCall, ToolResult } from '../../src/index.js';
 
 /** How a tool made for a test answers. */

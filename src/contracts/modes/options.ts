@@ -58,7 +58,7 @@ const TIMEOUT_NAMES: OptionNames<ModeTimeouts> = { default: true, slow: true, ba
 /** The options with everything decided. */
 export interface ModesSettings extends Omit<ShellSettings, 'cwd'> {
   /** The directory of now, absolute. */
-  readonly directory: () => string;
+  readonly directory: string | (() => string);
   readonly timeouts: ModeTimeouts;
   readonly maxOutputBytes: number;
   readonly snipBytes: number;
@@ -92,9 +92,7 @@ export function resolveModesOptions(given: ModesOptions): ModesSettings {
   );
   // What was a relative path at the start is one directory from there on.
   const directory =
-    typeof cwd === 'function'
-      ? () => absolutePath('cwd', currentDirectory(cwd))
-      : () => settings.cwd;
+    typeof cwd === 'function' ? () => absolutePath('cwd', currentDirectory(cwd)) : settings.cwd;
   return {
     ...settings,
     directory,

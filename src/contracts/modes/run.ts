@@ -7,7 +7,7 @@ import { makeReceipt, type Receipt } from '../../receipt/receipt.js';
 import { messageOf } from '../../support/errors.js';
 import { DetachedSubject } from '../../tasks/detached/detached-subject.js';
 import { prepareDetached, startInPlace } from '../../tasks/detached/start.js';
-import { whileListened } from '../call-listeners.js';
+import { keptFile, performCommand } from '../call.js';
 import { TOOL, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
 import type { PendingEntry } from '../log-entry.js';
@@ -56,16 +56,12 @@ export async function runForeground(
   const environment = shellEnvironment(cwd, settings, moment);
   const keeper = await OutputKeeper.open(settings.outputs, TOOL);
   const spill = keeper.spill(settings.maxOutputBytes);
-  const run = (onOutput: ExecuteOptions['onOutput']): Promise<MergedResult> => {
+  const updates = { maxBytes: settings.snipBytes };
+  const result = await performCommand({ call, cwd, updates, keeper }, (onOutput) => {
     const own = { cwd, timeoutMs, owner, signal, onOutput, spill };
     const shell = showingPaths(settings, placesOfOutput(spill));
-    const options = commandOptions(shell, limitsToSnip(settings), own);
-    return execute(command, environment, options).catch(async (error) => {
-      keeper.abandon();
-      throw await explainLaunch(error, cwd);
-    });
-  };
-  const result = await whileListened(call, run, { maxBytes: settings.snipBytes });
+    return execute(command, environment, commandOptions(shell, limitsToSnip(settings), own));
+  });
   const snipped = snipOutput(result.output, settings);
   const isWhole = snipped.totalBytes === undefined;
   const kept = await keep(result, keeper, isWhole, settings);
@@ -94,13 +90,9 @@ function modesReceipt(
   { isCut }: SnippedOutput,
   kept: KeptOutput,
 ): Receipt | Promise<Receipt> {
-  const context = { environment, cut: { output: isCut } };
-  if (kept.kind === 'kept') {
-    const { artifact, bytes, missing } = kept;
-    return makeReceipt(result, { ...context, kept: { path: artifact.path, bytes, missing } });
-  }
   const keptError = isCut && kept.kind === 'failed' ? kept.reason : undefined;
-  return makeReceipt(result, { ...context, kept: undefined, keptError });
+  const cut = { output: isCut };
+  return makeReceipt(result, { environment, cut, kept: keptFile(kept), keptError });
 }
 
 /**

@@ -31,7 +31,7 @@ export function modesSchema({ timeouts }: ModesSettings): ObjectSchema {
 
 /** What the model is told about the tool; it ends with the directory of now. */
 export function modesDescription(settings: ModesSettings): string {
-  const { timeouts, maxCommandBytes, maxOutputBytes, snipBytes } = settings;
+  const { timeouts, maxCommandBytes, maxOutputBytes, snipBytes, directory } = settings;
   const tokens = Math.floor(maxCommandBytes / 4000);
   return [
     'Runs a shell command by bash -c and returns what it printed, stdout and stderr combined.',
@@ -51,7 +51,7 @@ export function modesDescription(settings: ModesSettings): string {
     `IMPORTANT: Keep commands short. A command must be less than ${tokens}k tokens ` +
       `(${maxCommandBytes} bytes). Write a longer script to a file, then run the file.`,
     '',
-    `<pwd>${settings.directory()}</pwd>`,
+    `<pwd>${typeof directory === 'function' ? directory() : directory}</pwd>`,
   ].join('\n');
 }
 

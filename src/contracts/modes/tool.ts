@@ -1,17 +1,10 @@
 import { checkCommand } from '../../command/command-line.js';
 import { InputError } from '../../support/errors.js';
-import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
-import { Lifetime } from '../lifetime.js';
-import type { PendingEntry } from '../log-entry.js';
+import { createContractTool, Lifetime, noted } from '../call.js';
+import type { BashTool } from '../contract.js';
 import { momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
-import { completeTool } from '../ways/complete.js';
-import {
-  type Mode,
-  type ModesOptions,
-  type ModesSettings,
-  resolveModesOptions,
-} from './options.js';
+import { type ModesOptions, type ModesSettings, resolveModesOptions } from './options.js';
 import type { ModesDetails } from './result.js';
 import { type ModesMoment, runForeground, runInBackground } from './run.js';
 import { type ModesInput, modesDescription, modesSchema } from './schema.js';
@@ -28,60 +21,42 @@ export type ModesTool = BashTool<ModesDetails, ModesInput> & AsyncDisposable;
 export function createModesTool(options: ModesOptions): ModesTool {
   const settings = resolveModesOptions(options);
   const inputSchema = modesSchema(settings);
-  const validate = createValidator<ModesInput>(inputSchema);
   const life = new Lifetime();
-
-  async function answer(
-    input: unknown,
-    call: ToolCall<ModesDetails>,
-  ): Promise<ToolResult<ModesDetails>> {
-    // First of all, since waiting is what comes next.
-    const moment = { ...momentOf(settings), cwd: settings.directory() };
-    const { command, mode = 'default' } = await validate(input);
-    const entry = settings.log?.begin(command, call.signal);
-    const running = run(command, mode, call, moment, entry);
-    return entry?.ofCall(running) ?? running;
-  }
-
-  async function run(
-    command: string,
-    mode: Mode,
-    call: ToolCall<ModesDetails>,
-    moment: ModesMoment,
-    entry: PendingEntry | undefined,
-  ): Promise<ToolResult<ModesDetails>> {
-    checkCommand(command);
-    checkLength(command, settings);
-    life.checkStart(call.signal);
-    if (mode === 'background') {
-      checkBackground(settings);
-      return life.add(runInBackground(command, settings, moment, entry));
-    }
-    const running = runForeground(command, mode, call, life.owner, settings, moment);
-    return life.add(entry?.ofRun(running) ?? running);
-  }
-
-  return completeTool<ModesTool>({
-    name: 'bash',
-    get description() {
-      return modesDescription(settings);
+  const { directory } = settings;
+  return createContractTool<ModesTool, ModesInput, ModesDetails, ModesMoment>(
+    {
+      settings,
+      life,
+      momentOf: () => ({
+        ...momentOf(settings),
+        cwd: typeof directory === 'function' ? directory() : directory,
+      }),
+      validate: createValidator<ModesInput>(inputSchema),
+      check({ command }) {
+        checkCommand(command);
+        checkLength(command, settings);
+      },
+      run({ command, mode = 'default' }, { call, moment, entry }) {
+        if (mode !== 'background') {
+          return noted(entry, runForeground(command, mode, call, life.owner, settings, moment));
+        }
+        checkBackground(settings);
+        return runInBackground(command, settings, moment, entry);
+      },
+      async release() {
+        await settings.outputs.dispose();
+      },
     },
-    inputSchema,
-    strict: true,
-    concurrency: 'shared',
-    hints: SHELL_HINTS,
-    tasks: settings.tasks,
-    companions: [],
-    execute: (input, given) => life.call(input, given, answer),
-    [Symbol.asyncDispose]() {
-      return this.dispose();
+    {
+      get description() {
+        return modesDescription(settings);
+      },
+      inputSchema,
+      concurrency: 'shared',
+      tasks: settings.tasks,
+      companions: [],
     },
-    async dispose() {
-      await life.end(settings.graceMs);
-      await settings.outputs.dispose();
-      await settings.log?.flush();
-    },
-  });
+  );
 }
 
 /** @throws {InputError} Nobody would keep what outlives the host within its limits. */

@@ -11,7 +11,7 @@ export interface Diagnosis {
 }
 
 /** The exit codes with which shells say so. */
-const REASONS: Readonly<Record<number, Diagnosis['reason']>> = {
+export const DIAGNOSED: Readonly<Record<number, Diagnosis['reason']>> = {
   126: 'notExecutable',
   127: 'notFound',
 };
@@ -36,7 +36,7 @@ const OTHER_MEANING = /^wait: /;
  * @param stderr What was kept of the end of stderr.
  */
 export function findDiagnosis(exitCode: number, stderr: string): Diagnosis | undefined {
-  const reason = REASONS[exitCode];
+  const reason = DIAGNOSED[exitCode];
   if (reason === undefined || !stderr.endsWith('\n')) return undefined;
   const text = stderr.slice(stderr.lastIndexOf('\n', stderr.length - 2) + 1, -1);
   const { speaker = '', line = '', message = '' } = FORM.exec(text)?.groups ?? {};

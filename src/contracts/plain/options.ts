@@ -47,7 +47,7 @@ const MISTAKES = { ci: 'nonInteractive has it' };
 /** Those options with everything decided. */
 export interface PlainSettings extends Omit<ShellSettings, 'cwd'> {
   /** The directory for the command of a call that is made now; undefined: it is gone. */
-  readonly cwd: () => string | undefined;
+  readonly cwd: string | (() => string | undefined);
   readonly timeoutSeconds: number;
   readonly maxStdoutBytes: number;
   readonly maxStderrBytes: number;
@@ -71,7 +71,7 @@ export function resolvePlainOptions(given: PlainOptions): PlainSettings {
   const { timeout = DEFAULT_TIMEOUT_SECONDS, maxStdoutBytes, maxStderrBytes } = options;
   return {
     ...shell,
-    cwd: options.cwd === undefined ? hostDirectory : () => shell.cwd,
+    cwd: options.cwd === undefined ? hostDirectory : shell.cwd,
     // Without a directory of its own, that of the host at each call is the workspace.
     sandbox: options.cwd === undefined ? toolSandbox(options.sandbox, undefined) : shell.sandbox,
     defaults: options.nonInteractive ? nonInteractiveDefaults(true) : NO_DEFAULTS,

@@ -3,7 +3,7 @@ import { execute, startCommand } from '../../command/execute.js';
 import type { Owner } from '../../engine/owner.js';
 import type { ExecuteOptions } from '../../options/command-options.js';
 import { CommandSubject } from '../../tasks/command-subject.js';
-import { whileListened } from '../call-listeners.js';
+import { performCommand } from '../call.js';
 import { TOOL, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolAbortError, ToolError } from '../errors.js';
 import type { PendingEntry } from '../log-entry.js';
@@ -62,7 +62,7 @@ export async function runInSession(
   const timeout = timeoutFor(asked ?? settings.timeoutMs, settings);
   const from = await directory.here();
   const environment = shellEnvironment(from.path, settings, moment);
-  const result = await whileListened(call, (onOutput) => {
+  const result = await performCommand({ call, cwd: from.path }, (onOutput) => {
     const { signal } = call;
     const options = sessionOptions(session, from, timeout, { signal, onOutput });
     const start: StartInPlace = (own, follower) =>

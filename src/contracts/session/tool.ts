@@ -1,12 +1,10 @@
 import { checkCommand } from '../../command/command-line.js';
 import { InputError } from '../../support/errors.js';
 import type { Task } from '../../tasks/task.js';
-import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../contract.js';
-import { Lifetime } from '../lifetime.js';
-import type { PendingEntry } from '../log-entry.js';
+import { createContractTool, Lifetime, noted } from '../call.js';
+import type { BashTool } from '../contract.js';
 import { type CallMoment, momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
-import { completeTool } from '../ways/complete.js';
 import { SessionDirectory } from './directory.js';
 import { resolveSessionOptions, type SessionOptions, type SessionSettings } from './options.js';
 import { SharedShell } from './persistent/shared-shell.js';
@@ -50,7 +48,6 @@ export interface SessionTool extends BashTool<SessionDetails, SessionInput>, Asy
 export function createSessionTool(options: SessionOptions): SessionTool {
   const settings = resolveSessionOptions(options);
   const inputSchema = sessionSchema(settings);
-  const validate = createValidator<SessionInput>(inputSchema);
   const life = new Lifetime();
   const session: Session = {
     settings,
@@ -64,70 +61,49 @@ export function createSessionTool(options: SessionOptions): SessionTool {
   const killTask = createKillTaskTool(session.tasks, life);
   const listTasks = createListTasksTool(session.tasks, life);
 
-  async function answer(
-    input: unknown,
-    call: ToolCall<SessionDetails>,
-  ): Promise<ToolResult<SessionDetails>> {
-    // First of all, since waiting is what comes next. Only the directory is that of its turn.
-    const moment = momentOf(settings);
-    const fields = await validate(input);
-    const { command } = fields;
-    const entry = command === undefined ? undefined : settings.log?.begin(command, call.signal);
-    const running = run(fields, call, moment, entry);
-    return entry?.ofCall(running) ?? running;
-  }
-
-  async function run(
-    fields: SessionInput,
-    call: ToolCall<SessionDetails>,
-    moment: CallMoment,
-    entry: PendingEntry | undefined,
-  ): Promise<ToolResult<SessionDetails>> {
-    checkFields(fields);
-    life.checkStart(call.signal);
-    if (fields.run_in_background) {
-      const starting =
-        shared?.beside().then((beside) => startTask(beside, fields, moment, entry)) ??
-        startTask(session, fields, moment, entry);
-      return life.add(starting);
-    }
-    const running =
-      shared?.run(fields, call, moment, () => life.checkStart(call.signal)) ??
-      runInSession(session, fields, call, moment);
-    return life.add(entry?.ofRun(running) ?? running);
-  }
-
-  return completeTool<SessionTool>({
-    name: 'bash',
-    description: sessionDescription(settings),
-    inputSchema,
-    outputSchema: SESSION_OUTPUT_SCHEMA,
-    strict: true,
-    concurrency: settings.persistent ? 'exclusive' : 'shared',
-    hints: SHELL_HINTS,
-    taskOutput,
-    writeTask,
-    killTask,
-    listTasks,
-    tasks: settings.tasks,
-    companions: [taskOutput, writeTask, killTask, listTasks],
-    get cwd() {
-      return session.directory.path;
+  return createContractTool<SessionTool, SessionInput, SessionDetails, CallMoment>(
+    {
+      settings,
+      life,
+      // Only the directory is that of its turn.
+      momentOf: () => momentOf(settings),
+      validate: createValidator<SessionInput>(inputSchema),
+      check: checkFields,
+      async run(fields, { call, moment, entry }) {
+        if (fields.run_in_background) {
+          return startTask((await shared?.beside()) ?? session, fields, moment, entry);
+        }
+        const running =
+          shared?.run(fields, call, moment, () => life.checkStart(call.signal)) ??
+          runInSession(session, fields, call, moment);
+        return noted(entry, running);
+      },
+      async release() {
+        const tasks = session.tasks.list();
+        await Promise.all(
+          tasks.filter((task) => task.lifetime === 'tool').map(({ ended }) => ended),
+        );
+        if (settings.ownsTasks) settings.tasks.dispose();
+        await disposeOutputs(settings, tasks);
+        await shared?.settled();
+      },
     },
-    execute: (input, given) => life.call(input, given, answer),
-    [Symbol.asyncDispose]() {
-      return this.dispose();
+    {
+      description: sessionDescription(settings),
+      inputSchema,
+      outputSchema: SESSION_OUTPUT_SCHEMA,
+      concurrency: settings.persistent ? 'exclusive' : 'shared',
+      taskOutput,
+      writeTask,
+      killTask,
+      listTasks,
+      tasks: settings.tasks,
+      companions: [taskOutput, writeTask, killTask, listTasks],
+      get cwd() {
+        return session.directory.path;
+      },
     },
-    async dispose() {
-      await life.end(settings.graceMs);
-      const tasks = session.tasks.list();
-      await Promise.all(tasks.filter((task) => task.lifetime === 'tool').map(({ ended }) => ended));
-      if (settings.ownsTasks) settings.tasks.dispose();
-      await disposeOutputs(settings, tasks);
-      await shared?.settled();
-      await settings.log?.flush();
-    },
-  });
+  );
 }
 
 /** What goes on without the tool writes on: then they go when it has ended. */

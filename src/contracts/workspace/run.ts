@@ -1,8 +1,8 @@
 import { OutputKeeper } from '../../artifacts/keep-output.js';
 import { execute } from '../../command/execute.js';
 import type { MergedResult } from '../../engine/outcome.js';
+import { performCommand } from '../call.js';
 import { TOOL, type ToolResult } from '../contract.js';
-import { explainLaunch } from '../workdir.js';
 import { type PreparedCommand, workspaceOptions } from './input/prepare.js';
 import type { RunContext } from './options.js';
 import { type EndedOutput, endOutput } from './output/minimize.js';
@@ -50,17 +50,18 @@ export async function runPrepared(
   return workspaceResult(result, prepared.timeout, settings, answered, { notice });
 }
 
-async function executeWith(
+function executeWith(
   keeper: OutputKeeper,
   prepared: PreparedCommand,
   context: RunContext,
 ): Promise<MergedResult> {
   const { settings, onOutput, follower } = context;
+  const { cwd, text, environment } = prepared;
   const options = workspaceOptions(prepared, context, keeper, settings.captured, onOutput);
-  try {
-    return await execute(prepared.text, prepared.environment, options, follower);
-  } catch (error) {
-    keeper.abandon();
-    throw await explainLaunch(error, prepared.cwd);
-  }
+  return performCommand({ call: UNHEARD, cwd, keeper }, () =>
+    execute(text, environment, options, follower),
+  );
 }
+
+/** A call whose listeners, if it has any, are told by others. */
+const UNHEARD = {};

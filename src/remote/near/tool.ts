@@ -1,4 +1,4 @@
-import { callOfNow } from '../../contracts/call-listeners.js';
+import { callOfNow, completeTool } from '../../contracts/call.js';
 import type { BashTool, ToolCall, ToolResult } from '../../contracts/contract.js';
 import type {
   BashToolOf,
@@ -6,7 +6,6 @@ import type {
   ContractName,
 } from '../../contracts/create-bash-tool.js';
 import { ToolError, toToolError } from '../../contracts/errors.js';
-import { completeTool } from '../../contracts/ways/complete.js';
 import { InputError } from '../../support/errors.js';
 import { inLaterTurn } from '../../support/timing.js';
 import { WorkerLostError } from '../errors.js';

@@ -2,7 +2,7 @@ import type { RunResult } from '../../../engine/outcome.js';
 import { isWatched, traceCommand } from '../../../receipt/trace.js';
 import { throwIfAborted } from '../../../support/abort.js';
 import { ExclusiveQueue } from '../../../support/mutex.js';
-import { whileListened } from '../../call-listeners.js';
+import { performCommand } from '../../call.js';
 import type { ToolCall, ToolResult } from '../../contract.js';
 import { ToolAbortError, ToolError } from '../../errors.js';
 import { CANCELLED } from '../../notices.js';
@@ -93,7 +93,8 @@ export class SharedShell {
     const { signal } = call;
     const { encoding } = settings;
     const limits = streamLimits(settings.maxCharacters);
-    const ran = await whileListened(call, (onOutput) => {
+    const { path: cwd } = this.#session.directory;
+    const ran = await performCommand({ call, cwd }, (onOutput) => {
       const asked = { text, timeoutMs, signal, onOutput, limits, encoding };
       return this.#perform(asked, moment, notices);
     });

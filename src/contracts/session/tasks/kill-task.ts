@@ -1,7 +1,7 @@
+import type { Lifetime } from '../../call.js';
+import { completeTool } from '../../call.js';
 import type { BashTool, ToolResult } from '../../contract.js';
-import type { Lifetime } from '../../lifetime.js';
 import { createValidator } from '../../validate.js';
-import { completeTool } from '../../ways/complete.js';
 import { endedTask, unknownTask } from './answers.js';
 import type { TaskDetails } from './result.js';
 import {

@@ -1,9 +1,9 @@
 import type { TaskStatus } from '../../../tasks/status.js';
+import type { Lifetime } from '../../call.js';
+import { completeTool } from '../../call.js';
 import type { BashTool, ToolResult } from '../../contract.js';
-import type { Lifetime } from '../../lifetime.js';
 import { taskLine } from '../../tasks/task-text.js';
 import { createValidator } from '../../validate.js';
-import { completeTool } from '../../ways/complete.js';
 import type { TaskListDetails } from './result.js';
 import {
   LIST_TASKS_DESCRIPTION,

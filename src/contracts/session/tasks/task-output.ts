@@ -1,8 +1,8 @@
+import type { Lifetime } from '../../call.js';
+import { completeTool } from '../../call.js';
 import type { BashTool, ToolCall, ToolResult } from '../../contract.js';
-import type { Lifetime } from '../../lifetime.js';
 import { awaitedText, namesSomething, untilOf } from '../../tasks/until.js';
 import { createValidator } from '../../validate.js';
-import { completeTool } from '../../ways/complete.js';
 import { endedTask, newsOfTask, unknownTask } from './answers.js';
 import { runningTaskResult, type TaskDetails } from './result.js';
 import {

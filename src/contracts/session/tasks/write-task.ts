@@ -1,8 +1,8 @@
+import type { Lifetime } from '../../call.js';
+import { completeTool } from '../../call.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../../contract.js';
-import type { Lifetime } from '../../lifetime.js';
 import { WRITE_WAIT, writeTo } from '../../tasks/write-and-wait.js';
 import { createValidator } from '../../validate.js';
-import { completeTool } from '../../ways/complete.js';
 import { endedTask, newsOfTask, unknownTask } from './answers.js';
 import type { TaskDetails } from './result.js';
 import {

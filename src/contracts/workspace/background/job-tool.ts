@@ -5,7 +5,7 @@ import { waitForFirst } from '../../../tasks/first-of.js';
 import type { TaskManager } from '../../../tasks/manager.js';
 import type { TaskStatus } from '../../../tasks/status.js';
 import type { Task } from '../../../tasks/task.js';
-import { callOfNow } from '../../call-listeners.js';
+import { callOfNow, completeTool } from '../../call.js';
 import type { BashTool, ToolCall, ToolResult } from '../../contract.js';
 import { ToolAbortError, ToolError } from '../../errors.js';
 import { taskLine } from '../../tasks/task-text.js';
@@ -18,7 +18,6 @@ import {
 } from '../../tasks/until.js';
 import { WRITE_WAIT, writeTo } from '../../tasks/write-and-wait.js';
 import { createValidator, type ObjectSchema } from '../../validate.js';
-import { completeTool } from '../../ways/complete.js';
 import { jobNews, jobReport } from './job-text.js';
 
 /** Details of an answer of the `job` tool. */

@@ -23,7 +23,7 @@ import type { WorkspaceInput } from './schema.js';
 import { chooseTerminal } from './terminal-choice.js';
 
 /** The host at the moment of a call, and the switch that was on. */
-interface WorkspaceMoment extends CallMoment {
+export interface WorkspaceMoment extends CallMoment {
   readonly terminalsOff: string | undefined;
 }
 
