@@ -1,22 +1,8 @@
 import type { FirstRun } from '../engine/outcome.js';
 import type { Denial, SandboxReport } from '../engine/sandbox-report.js';
-import { incompleteNotice } from '../receipt/checkout-notice.js';
-import type { Receipt } from '../receipt/receipt.js';
 import { visibleText } from '../support/text.js';
 
 const SHOWN_DENIALS = 5;
-
-/** That nothing should be committed now, if that is so: one line, or none. */
-export function warningOf(receipt: Receipt | undefined): readonly string[] {
-  return [incompleteNotice(receipt?.sandbox) ?? []].flat();
-}
-
-/** An answer with what goes before all else: that nothing should be committed now. */
-export function afterWarning(receipt: Receipt | undefined, text: string): string {
-  const [warning] = warningOf(receipt);
-  if (warning === undefined) return text;
-  return text === '' ? warning : `${warning}\n\n${text}`;
-}
 
 /**
  * What a model or a user is to know of a command's sandbox, a line each: what was denied, why, and what can

@@ -1,7 +1,8 @@
 import type { KeptOutput } from '../artifacts/keep-output.js';
 import type { BackgroundProcess } from '../engine/outcome.js';
+import { incompleteNotice } from '../receipt/checkout-notice.js';
 import type { ListeningPort } from '../receipt/ports.js';
-import type { Receipt, RunningProcess } from '../receipt/receipt.js';
+import { isEventful, type Receipt, type RunningProcess } from '../receipt/receipt.js';
 import { hiddenPrograms } from '../shell/pipeline-code.js';
 import type { PipelineCode } from '../shell/reading.js';
 import { firstBytes, formatSize, visibleText } from '../support/text.js';
@@ -94,9 +95,22 @@ export function noticesOf(
   receipt: Receipt | undefined,
   spared?: number,
 ): readonly string[] {
-  const known = receipt === undefined ? [] : receiptNotices(receipt, spared);
+  const known = receipt !== undefined && isEventful(receipt) ? receiptNotices(receipt, spared) : [];
   const notices = [...output, ...call, ...known];
   return notices.filter((notice) => notice !== undefined);
+}
+
+/** The warning that nothing should be committed now, if that is so: one line, or none. */
+export function warningOf(receipt: Receipt | undefined): readonly string[] {
+  const warning = receipt?.sandbox && incompleteNotice(receipt.sandbox);
+  return warning === undefined ? [] : [warning];
+}
+
+/** Puts that warning before all else in an answer. */
+export function afterWarning(receipt: Receipt | undefined, text: string): string {
+  const [warning] = warningOf(receipt);
+  if (warning === undefined) return text;
+  return text === '' ? warning : `${warning}\n\n${text}`;
 }
 
 /**
@@ -105,13 +119,6 @@ export function noticesOf(
  */
 export function receiptNotices(receipt: Receipt, spared?: number): readonly string[] {
   const { outcome, exitCodeOf, outOfMemory, background, sandbox, firstRun } = receipt;
-  // On every call's way.
-  const isPlain =
-    exitCodeOf === undefined &&
-    outOfMemory === undefined &&
-    sandbox === undefined &&
-    firstRun === undefined;
-  if (isPlain && background.length === 0) return [];
   const exitCode = outcome.kind === 'exited' ? outcome.exitCode : undefined;
   return [
     exitCodeOf && exitCode !== undefined ? pipelineNotice(exitCodeOf, exitCode) : undefined,

@@ -130,8 +130,21 @@ export function makeReceipt(
 ): Receipt | Promise<Receipt> {
   const { background, outcome, command } = result;
   const { text = command } = context;
-  const isOpen = background.length > 0 || (outcome.kind === 'exited' && mayHavePipelineCode(text));
+  const mayBePiped = outcome.kind === 'exited' && text.includes('|') && mayHavePipelineCode(text);
+  const isOpen = background.length > 0 || mayBePiped;
   return isOpen ? lookAndMake(result, context) : receiptWith(result, context, NOTHING_FOUND);
+}
+
+/** Returns whether a receipt has something that a model must know, besides the output and how it ended. */
+export function isEventful(receipt: Receipt): boolean {
+  const { exitCodeOf, outOfMemory, background, sandbox, firstRun } = receipt;
+  return (
+    background.length > 0 ||
+    exitCodeOf !== undefined ||
+    outOfMemory !== undefined ||
+    sandbox !== undefined ||
+    firstRun !== undefined
+  );
 }
 
 /** Facts that had to be looked up. */
@@ -157,7 +170,7 @@ function receiptWith(result: ReceiptSource, context: ReceiptContext, found: Find
   const keptError = context.keptError ?? (spill?.error && describeSpillError(spill.error));
   const notKept = keptError === undefined ? [] : [`the output is not kept whole: ${keptError}`];
   const troubles = [...found.troubles, ...(context.troubles ?? []), ...notKept];
-  const incomplete = incompleteNotice(result.sandbox);
+  const incomplete = result.sandbox && incompleteNotice(result.sandbox);
   if (incomplete !== undefined) troubles.unshift(incomplete);
   if (notLowered !== undefined) troubles.push(describeNotLowered(notLowered));
   if (result.limits?.memoryBytes === 'oom-score') troubles.push(NOT_LIMITED);

@@ -5,7 +5,8 @@ import { taskLabel } from '../../tasks/label.js';
 import { readOutput } from '../../tasks/output.js';
 import { type TaskEnd, taskResult } from '../../tasks/status.js';
 import type { TaskWork } from '../../tasks/task.js';
-import { afterWarning, sandboxNotices } from '../denial-notices.js';
+import { sandboxNotices } from '../denial-notices.js';
+import { afterWarning } from '../notices.js';
 
 /** What of its output is given with its end, in bytes: the last. */
 const SHOWN_BYTES = 4096;

@@ -1,9 +1,8 @@
 import type { BackgroundProcess, MergedResult, Outcome } from '../../engine/outcome.js';
 import type { Receipt } from '../../receipt/receipt.js';
 import type { ToolResult } from '../contract.js';
-import { afterWarning } from '../denial-notices.js';
 import { ToolAbortError } from '../errors.js';
-import { formatSeconds, noticesOf, outputText, stopCommand } from '../notices.js';
+import { afterWarning, formatSeconds, noticesOf, outputText, stopCommand } from '../notices.js';
 import type { Mode, ModesSettings } from './options.js';
 import type { SnippedOutput } from './output.js';
 

@@ -1,12 +1,18 @@
 import type { BackgroundProcess, Capture, Outcome, SeparateResult } from '../../engine/outcome.js';
-import type { Receipt } from '../../receipt/receipt.js';
+import { isEventful, type Receipt } from '../../receipt/receipt.js';
 import { signalExitCode } from '../../support/signals.js';
 import { firstBytes } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
-import { warningOf } from '../denial-notices.js';
 import { ToolAbortError } from '../errors.js';
 import { readableOutput } from '../lossy.js';
-import { CANCELLED, NO_STATUS, noticesOf, signalNotice, timeoutNotice } from '../notices.js';
+import {
+  CANCELLED,
+  NO_STATUS,
+  noticesOf,
+  signalNotice,
+  timeoutNotice,
+  warningOf,
+} from '../notices.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { PlainSettings } from './options.js';
 import type { PlainOutput, PlainSuccess } from './schema.js';
@@ -109,9 +115,12 @@ export function plainResult(
   diagnosis: Diagnosis | undefined,
   { timeoutSeconds }: PlainSettings,
 ): ToolResult<PlainDetails> {
-  const warning = warningOf(receipt);
-  const notice = [...warning, ...noticesOf([stdout.notice, stderr.notice], [], receipt)].join('\n');
-  const output = { stdout: stdout.text, stderr: stderr.text, ...(notice && { notice }) };
+  const hasNotices = stdout.notice !== undefined || stderr.notice !== undefined;
+  const output = {
+    stdout: stdout.text,
+    stderr: stderr.text,
+    ...((hasNotices || isEventful(receipt)) && noticeOn(stdout, stderr, receipt)),
+  };
   const details: PlainDetails = {
     timeoutSeconds,
     wallTimeMs: result.durationMs,
@@ -129,6 +138,15 @@ export function plainResult(
     default:
       return unfinished(outcome, output, details);
   }
+}
+
+function noticeOn(
+  stdout: ShownText,
+  stderr: ShownText,
+  receipt: Receipt,
+): Pick<PlainSuccess, 'notice'> {
+  const all = [...warningOf(receipt), ...noticesOf([stdout.notice, stderr.notice], [], receipt)];
+  return all.length === 0 ? {} : { notice: all.join('\n') };
 }
 
 function exitedResult(
@@ -182,7 +200,8 @@ function asText(output: PlainOutput, receipt: Receipt | undefined): string {
 /** Cut at the end of a character. Text is never shorter than the bytes that it stands for. */
 function showText(name: string, capture: Capture, maxBytes: number): ShownText {
   const kept = capture.kind === 'complete' ? capture.text : capture.head;
-  const text = firstBytes(kept, maxBytes);
+  // No UTF-16 unit takes more than three bytes.
+  const text = kept.length * 3 <= maxBytes ? kept : firstBytes(kept, maxBytes);
   const truncated = capture.kind === 'cut' || text !== kept;
   const shown = truncated ? text + SUFFIX : text;
   if (!capture.lossy) return { text: shown, truncated };

@@ -7,9 +7,9 @@ import {
   type ReceiptSource,
 } from '../../receipt/receipt.js';
 import type { ToolResult } from '../contract.js';
-import { afterWarning, warningOf } from '../denial-notices.js';
 import { ToolAbortError } from '../errors.js';
 import {
+  afterWarning,
   CANCELLED,
   exitNotice,
   formatSeconds,
@@ -18,6 +18,7 @@ import {
   outputText,
   signalNotice,
   timeoutNotice,
+  warningOf,
 } from '../notices.js';
 import { NOTHING_SHOWN, type ShownStream, showStream } from './output.js';
 

@@ -4,8 +4,7 @@ import { showValue } from '../../../support/errors.js';
 import { newestOf } from '../../../support/text.js';
 import type { TaskStatus } from '../../../tasks/status.js';
 import type { ToolResult } from '../../contract.js';
-import { afterWarning, warningOf } from '../../denial-notices.js';
-import { noticesOf, outputText } from '../../notices.js';
+import { afterWarning, noticesOf, outputText, warningOf } from '../../notices.js';
 import {
   limitNotices,
   lossyNotices,

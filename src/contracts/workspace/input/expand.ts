@@ -6,7 +6,7 @@ import { quoteWord } from '../../../support/quote.js';
 import type { UrlRegistry } from '../../../urls/resolver.js';
 
 /** The texts of a call that may have internal URLs. */
-interface Expandable {
+export interface Expandable {
   readonly command: string;
   readonly env: Readonly<Record<string, string>> | undefined;
   readonly cwd: string | undefined;

@@ -16,7 +16,7 @@ import {
 } from '../../options.js';
 import { checkWorkingDirectory, resolveWorkingDirectory } from '../../workdir.js';
 import type { RunContext, TimeoutLimits, WorkspaceSettings } from '../options.js';
-import { expandUrls } from './expand.js';
+import { type Expandable, expandUrls } from './expand.js';
 import { blockedMessage, type Interceptor } from './intercept.js';
 import { takeLeadingCd } from './leading-cd.js';
 import type { WorkspaceInput } from './schema.js';
@@ -64,8 +64,8 @@ export async function prepare(
   checkNames(input.env);
   const given = layer(settings.env, input.env);
   const home = given?.HOME ?? moment.home;
-  const cd =
-    input.cwd === undefined ? takeLeadingCd(input.command, home, given?.CDPATH) : undefined;
+  const mayLead = input.cwd === undefined && input.command.trimStart().startsWith('cd');
+  const cd = mayLead ? takeLeadingCd(input.command, home, given?.CDPATH) : undefined;
   if (input.async) checkAsync(settings);
   else if (input.stdin) throw new InputError('stdin: expected to come with `async: true`');
   if (settings.intercept) await intercept(input.command, cd?.command, settings.intercept);
@@ -74,9 +74,12 @@ export async function prepare(
     env: input.env,
     cwd: input.cwd ?? cd?.directory,
   };
-  const expanded = await expandUrls(texts, settings.urls);
+  const expanded = mayHaveUrls(texts) ? await expandUrls(texts, settings.urls) : texts;
   const variables = layer(settings.env, expanded.env);
-  const cwd = resolveWorkingDirectory(expanded.cwd, settings.cwd, home);
+  const cwd =
+    expanded.cwd === undefined
+      ? settings.cwd
+      : resolveWorkingDirectory(expanded.cwd, settings.cwd, home);
   // Everybody else is told by the launch.
   if (input.async || input.pty || settings.clientTerminals) await checkWorkingDirectory(cwd);
   // It serves later calls too.
@@ -102,6 +105,12 @@ export async function prepare(
     return shellEnvironment(cwd, onTerminal, moment, overTerminal(overrides));
   });
   return { ...onPipes, ...terminal };
+}
+
+/** Returns whether a text may have a URL: nearly none has what each URL begins with. */
+function mayHaveUrls({ command, cwd, env }: Expandable): boolean {
+  if (command.includes(':/') || cwd?.includes(':/')) return true;
+  return env !== undefined && Object.values(env).some((value) => value.includes(':/'));
 }
 
 /**

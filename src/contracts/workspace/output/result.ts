@@ -3,10 +3,10 @@ import type { BackgroundProcess, MergedResult, Outcome } from '../../../engine/o
 import { type KeptReceipt, makeReceipt, type Receipt } from '../../../receipt/receipt.js';
 import type { TaskResult } from '../../../tasks/status.js';
 import type { ToolResult } from '../../contract.js';
-import { afterWarning } from '../../denial-notices.js';
 import { ToolAbortError, ToolError } from '../../errors.js';
 import { readableOutput } from '../../lossy.js';
 import {
+  afterWarning,
   CANCELLED,
   DISMISSED,
   exitNotice,
