@@ -1,6 +1,6 @@
 import type { KeptOutput, OutputKeeper } from '../artifacts/keep-output.js';
-import type { ExecuteOptions } from '../command/options.js';
 import { createOwner, type Owner } from '../engine/owner.js';
+import type { ExecuteOptions } from '../options/command-options.js';
 import type { KeptReceipt } from '../receipt/receipt.js';
 import { isAbortSignal, throwIfAborted } from '../support/abort.js';
 import { checkFunction, checkObject } from '../support/checks.js';

@@ -1,4 +1,5 @@
 import { LaunchError } from '../engine/launch-error.js';
+import { PipesError } from '../persistent-shell/pipes-error.js';
 import type { Receipt } from '../receipt/receipt.js';
 import { abortReason } from '../support/abort.js';
 import { InputError } from '../support/errors.js';
@@ -68,6 +69,10 @@ export function toToolError(error: unknown, signal: AbortSignal | undefined): un
   if (error instanceof InputError) return new ToolError('input', error.message, { cause: error });
   if (error instanceof TaskLimitError) {
     return new ToolError('jobLimit', error.message, { cause: error });
+  }
+  if (error instanceof PipesError) {
+    const message = `Command could not be started: ${error.message}`;
+    return new ToolError('launch', message, { cause: error.cause });
   }
   if (error instanceof LaunchError) {
     const what =

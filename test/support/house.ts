@@ -101,8 +101,9 @@ export const typescript: House = {
   imports: filesIn('src').flatMap(importsOf),
   order: [
     ...['support', 'engine', 'shell', 'receipt', 'sandbox', 'options', 'command'],
-    ...['urls', 'interaction-log', 'artifacts', 'minimizer', 'terminal', 'snapshot', 'tasks'],
-    ...['contracts', 'index', 'remote', 'fleet', 'adapters', 'mcp', 'cli'],
+    ...['urls', 'interaction-log', 'artifacts', 'minimizer', 'terminal', 'snapshot'],
+    ...['persistent-shell', 'tasks', 'contracts', 'index', 'remote', 'fleet'],
+    ...['adapters', 'mcp', 'cli'],
   ],
   roomOf: (file) => basename(relative('src', file).split('/')[0] ?? '', '.ts'),
   // A function with overloads is declared several times.

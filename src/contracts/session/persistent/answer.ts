@@ -1,5 +1,6 @@
 import { wasKilled, withMemoryChecked } from '../../../command/after/out-of-memory.js';
 import type { Ending, Outcome } from '../../../engine/outcome.js';
+import type { PersistentShell, ShellAnswer, ShellStop } from '../../../persistent-shell/shell.js';
 import type { ReceiptSource } from '../../../receipt/receipt.js';
 import type { ToolResult } from '../../contract.js';
 import type { Place } from '../directory.js';
@@ -13,7 +14,6 @@ import {
 } from '../result.js';
 import type { Session } from '../run.js';
 import { timeoutChange } from '../timeout.js';
-import type { PersistentShell, ShellAnswer, ShellStop } from './shell.js';
 import { lostNotice, UNSEEN } from './told.js';
 
 /** A call that a shell has run, and where the session was at its start. */

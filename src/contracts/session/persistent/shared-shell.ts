@@ -1,4 +1,10 @@
 import type { RunResult } from '../../../engine/outcome.js';
+import {
+  PersistentShell,
+  type ShellAnswer,
+  type ShellCall,
+} from '../../../persistent-shell/shell.js';
+import { SandboxPlace } from '../../../persistent-shell/shell-sandbox.js';
 import { isWatched, traceCommand } from '../../../receipt/trace.js';
 import { throwIfAborted } from '../../../support/abort.js';
 import { ExclusiveQueue } from '../../../support/mutex.js';
@@ -14,8 +20,6 @@ import { inPlace, type Session } from '../run.js';
 import type { SessionInput } from '../schema.js';
 import { timeoutFor } from '../timeout.js';
 import { answerOf, type RanCall, resultOf } from './answer.js';
-import { PersistentShell, type ShellAnswer, type ShellCall } from './shell.js';
-import { SandboxPlace } from './shell-sandbox.js';
 import {
   betweenNotice,
   cancelledNotice,

@@ -1,7 +1,7 @@
 import type { Outcome, RunResult } from '../../../engine/outcome.js';
+import type { ShellStop } from '../../../persistent-shell/shell.js';
 import type { ToolResult } from '../../contract.js';
 import type { SessionDetails } from '../result.js';
-import type { ShellStop } from './shell.js';
 
 /** What is gone with a shell, and what is not. */
 const LOST = 'variables and functions are gone';

@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { hasCode } from '../../../support/errors.js';
+import { hasCode } from '../support/errors.js';
 import { pipeSocket } from './pipe-socket.js';
 import type { NamedPipe } from './pipes.js';
 

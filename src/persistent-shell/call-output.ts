@@ -1,6 +1,6 @@
-import type { Capture, OutputChunk } from '../../../engine/outcome.js';
-import type { OutputLimits } from '../../../options/command-options.js';
-import { settlesWithin } from '../../../support/timing.js';
+import type { Capture, OutputChunk } from '../engine/outcome.js';
+import type { OutputLimits } from '../options/command-options.js';
+import { settlesWithin } from '../support/timing.js';
 import { PacedOutput } from './paced-output.js';
 import { PipeReader } from './pipe-reader.js';
 import type { NamedPipe, Pipes } from './pipes.js';
@@ -37,7 +37,7 @@ export class CallOutput {
     this.#paced = paced;
   }
 
-  /** @throws {ToolError | LaunchError} The pipes cannot be made. */
+  /** @throws {PipesError | LaunchError} The pipes cannot be made. */
   static async open(pipes: Pipes, number: number, options: OutputOptions): Promise<CallOutput> {
     const paced = options.onOutput && new PacedOutput(options.onOutput);
     const out = await pipes.make(`${number}.out`, false);

@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
-import type { BackgroundProcess } from '../../../engine/outcome.js';
-import { hasCode } from '../../../support/errors.js';
-import { pause } from '../../../support/timing.js';
+import type { BackgroundProcess } from '../engine/outcome.js';
+import { hasCode } from '../support/errors.js';
+import { pause } from '../support/timing.js';
 import type { NamedPipe } from './pipes.js';
 
 // What every call asks is asked here and now: the kernel answers from its memory, in less time than

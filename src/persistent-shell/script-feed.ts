@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { onBehalfOfNobody } from '../../../engine/caller.js';
-import { bytesInPipe } from '../../../engine/local-stream.js';
+import { onBehalfOfNobody } from '../engine/caller.js';
+import { bytesInPipe } from '../engine/local-stream.js';
 import { pipeSocket } from './pipe-socket.js';
 import type { NamedPipe } from './pipes.js';
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import {
   makeTemporaryDirectory,
   removeTemporaryDirectory,
-} from '../../../artifacts/temporary-directory.js';
-import { makeNamedPipe } from '../../../engine/local-stream.js';
-import { hasCode, messageOf } from '../../../support/errors.js';
-import { ToolError } from '../../errors.js';
+} from '../artifacts/temporary-directory.js';
+import { makeNamedPipe } from '../engine/local-stream.js';
+import { hasCode, messageOf } from '../support/errors.js';
+import { PipesError } from './pipes-error.js';
 
 /** A pipe that a shell opens by its path. */
 export interface NamedPipe {
@@ -29,15 +29,14 @@ const MAX_AGE_MS = 60 * 60 * 1000;
  * A private directory for pipes.
  *
  * @param home Below which it is to be; undefined: where the user's are.
- * @throws {ToolError} It can't be made.
+ * @throws {PipesError} It can't be made.
  */
 export async function makePipesDirectory(home?: string): Promise<string> {
   try {
     if (home !== undefined) return await mkdtemp(join(home, PREFIX));
     return await makeTemporaryDirectory(PREFIX, MAX_AGE_MS);
   } catch (error) {
-    const message = `Command could not be started: no place for its pipes: ${messageOf(error)}`;
-    throw new ToolError('launch', message, { cause: error });
+    throw new PipesError(`no place for its pipes: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -52,7 +51,7 @@ export class Pipes {
 
   /**
    * @param home As with {@link makePipesDirectory}.
-   * @throws {ToolError} No temporary directory can be made.
+   * @throws {PipesError} No temporary directory can be made.
    */
   static async open(home: string | undefined): Promise<Pipes> {
     return new Pipes(await makePipesDirectory(home));
@@ -68,7 +67,7 @@ export class Pipes {
    *
    * @param staysOpen It has no end.
    * @throws {LaunchError} It cannot be made.
-   * @throws {ToolError} Nor can its directory.
+   * @throws {PipesError} Nor can its directory.
    */
   async make(name: string, staysOpen: boolean): Promise<NamedPipe> {
     try {

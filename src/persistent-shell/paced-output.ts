@@ -1,5 +1,5 @@
-import type { OutputChunk } from '../../../engine/outcome.js';
-import { startTimer } from '../../../support/timing.js';
+import type { OutputChunk } from '../engine/outcome.js';
+import { startTimer } from '../support/timing.js';
 
 /** As the engine tells of output. */
 const INTERVAL_MS = 50;

@@ -1,4 +1,4 @@
-import { startTimer } from '../../../support/timing.js';
+import { startTimer } from '../support/timing.js';
 import { CallOutput, type OutputOptions } from './call-output.js';
 import { type NamedPipe, Pipes, pathByDescriptor } from './pipes.js';
 import { type Report, Reports } from './reports.js';
@@ -32,7 +32,7 @@ export class Wires {
 
   /**
    * @param home Where they are to be; undefined: in a directory of their own.
-   * @throws {ToolError | LaunchError} There is no place for them, or no descriptor.
+   * @throws {PipesError | LaunchError} There is no place for them, or no descriptor.
    */
   static async open(home: string | undefined): Promise<Wires> {
     const pipes = await Pipes.open(home);
@@ -69,7 +69,7 @@ export class Wires {
   /**
    * Has the shell run a text.
    *
-   * @throws {ToolError | LaunchError} There are no pipes for it. Nothing is run.
+   * @throws {PipesError | LaunchError} There are no pipes for it. Nothing is run.
    */
   async call(text: string, options: OutputOptions): Promise<WiredCall> {
     this.#calls += 1;

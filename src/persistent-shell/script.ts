@@ -1,4 +1,4 @@
-import { quoteWord } from '../../../support/quote.js';
+import { quoteWord } from '../support/quote.js';
 
 /**
  * The lines that a shell which lasts is fed, one for each call. What runs in them beside the call's

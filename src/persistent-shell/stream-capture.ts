@@ -1,8 +1,8 @@
 import { TextDecoder } from 'node:util';
-import { DecodedCapture } from '../../../command/encoding/decoded-capture.js';
-import { TextCapture } from '../../../engine/local-stream.js';
-import type { Capture } from '../../../engine/outcome.js';
-import type { OutputLimits } from '../../../options/command-options.js';
+import { DecodedCapture } from '../command/encoding/decoded-capture.js';
+import { TextCapture } from '../engine/local-stream.js';
+import type { Capture } from '../engine/outcome.js';
+import type { OutputLimits } from '../options/command-options.js';
 
 /** What is kept of a stream of a call. */
 export interface StreamCapture {

@@ -1,21 +1,21 @@
 import { existsSync } from 'node:fs';
-import { removeTemporaryDirectory } from '../../../artifacts/temporary-directory.js';
-import { runApart } from '../../../command/promise.js';
-import type { Capture } from '../../../engine/outcome.js';
-import type { Owner } from '../../../engine/owner.js';
-import type { SandboxReport } from '../../../engine/sandbox-report.js';
-import { withDenials } from '../../../sandbox/denials/denials.js';
-import { sandboxEnvironment } from '../../../sandbox/environment.js';
+import { removeTemporaryDirectory } from '../artifacts/temporary-directory.js';
+import { runApart } from '../command/promise.js';
+import type { Capture } from '../engine/outcome.js';
+import type { Owner } from '../engine/owner.js';
+import type { SandboxReport } from '../engine/sandbox-report.js';
+import { withDenials } from '../sandbox/denials/denials.js';
+import { sandboxEnvironment } from '../sandbox/environment.js';
 import {
   type CheckoutMarks,
   lookingCommand,
   withCheckoutsSince,
-} from '../../../sandbox/git/checkout/checkout.js';
-import { markCheckouts } from '../../../sandbox/git/checkout/mark.js';
-import { refuseSecrets, sandboxOfCommand } from '../../../sandbox/of-command.js';
-import { withPipes } from '../../../sandbox/pipes.js';
-import type { SandboxPolicy } from '../../../sandbox/policy.js';
-import type { ResolvedSandbox } from '../../../sandbox/resolve.js';
+} from '../sandbox/git/checkout/checkout.js';
+import { markCheckouts } from '../sandbox/git/checkout/mark.js';
+import { refuseSecrets, sandboxOfCommand } from '../sandbox/of-command.js';
+import { withPipes } from '../sandbox/pipes.js';
+import type { SandboxPolicy } from '../sandbox/policy.js';
+import type { ResolvedSandbox } from '../sandbox/resolve.js';
 import { makePipesDirectory } from './pipes.js';
 
 /** A call as far as it tells what it was denied. */
@@ -113,7 +113,7 @@ export class SandboxPlace {
     this.#policy = policy;
   }
 
-  /** @throws {ToolError} There is no place for the pipes. */
+  /** @throws {PipesError} There is no place for the pipes. */
   async find(): Promise<Found> {
     if (this.#policy === undefined) return { sandbox: undefined, pipes: undefined };
     this.#found ??= this.#make(this.#policy);

@@ -1,18 +1,13 @@
-import { startCommand } from '../../../command/execute.js';
-import { type LimitGroups, reportOf } from '../../../command/limits/groups.js';
-import type { StartedCommand } from '../../../command/promise.js';
-import type {
-  BackgroundProcess,
-  Capture,
-  LimitsReport,
-  RunResult,
-} from '../../../engine/outcome.js';
-import type { SandboxReport } from '../../../engine/sandbox-report.js';
-import type { ExecuteOptions } from '../../../options/command-options.js';
-import type { CarriedBy } from '../../../options/roads.js';
-import type { SandboxPolicy } from '../../../sandbox/policy.js';
-import { onAbort } from '../../../support/abort.js';
-import { settlesAtOnce, settlesWithin, startTimer } from '../../../support/timing.js';
+import { startCommand } from '../command/execute.js';
+import { type LimitGroups, reportOf } from '../command/limits/groups.js';
+import type { StartedCommand } from '../command/promise.js';
+import type { BackgroundProcess, Capture, LimitsReport, RunResult } from '../engine/outcome.js';
+import type { SandboxReport } from '../engine/sandbox-report.js';
+import type { ExecuteOptions } from '../options/command-options.js';
+import type { CarriedBy } from '../options/roads.js';
+import type { SandboxPolicy } from '../sandbox/policy.js';
+import { onAbort } from '../support/abort.js';
+import { settlesAtOnce, settlesWithin, startTimer } from '../support/timing.js';
 import type { OutputOptions } from './call-output.js';
 import { OutsideView } from './outside-view.js';
 import type { NamedPipe } from './pipes.js';
@@ -133,7 +128,7 @@ export class PersistentShell {
    * Starts one. It may still turn out that it does not get as far as its first command.
    *
    * @throws {LaunchError} It could not be started.
-   * @throws {ToolError} There is no place for its pipes.
+   * @throws {PipesError} There is no place for its pipes.
    */
   static async start(start: ShellStart): Promise<PersistentShell> {
     const wires = await Wires.open(start.pipes);
@@ -169,7 +164,7 @@ export class PersistentShell {
   /**
    * Has it run a text. Only one call at a time.
    *
-   * @throws {ToolError | LaunchError} The pipes cannot be made; nothing was run.
+   * @throws {PipesError | LaunchError} The pipes cannot be made; nothing was run.
    * @throws {InputError} The text has a secret of the sandbox in it.
    */
   async run({ text, timeoutMs, signal, ...options }: ShellCall): Promise<ShellAnswer> {

@@ -1,4 +1,4 @@
-import { onBehalfOfNobody } from '../../../engine/caller.js';
+import { onBehalfOfNobody } from '../engine/caller.js';
 import { PipeReader } from './pipe-reader.js';
 import { type NamedPipe, pathByDescriptor } from './pipes.js';
 import type { ReportWay } from './script.js';
