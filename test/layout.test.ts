@@ -156,6 +156,17 @@ describe('walls of TypeScript', () => {
     expect(hidden.map(show)).toEqual([]);
   });
 
+  test('the tasks of a session and its calls in one shell know neither each other nor the tool', () => {
+    const session = 'src/contracts/session/';
+    const upwards = imports.filter(({ from, to }) => {
+      const part = ['tasks', 'persistent'].find((name) => from.startsWith(`${session}${name}/`));
+      if (part === undefined || !to.startsWith(session)) return false;
+      const isOther = to.slice(session.length).includes('/') && !to.startsWith(session + part);
+      return isOther || [`${session}tool.ts`, `${session}run.ts`].includes(to);
+    });
+    expect(upwards.map(show)).toEqual([]);
+  });
+
   test('no contract knows another', () => {
     const contractOf = (file: string) =>
       CONTRACT_NAMES.find((name) => file.startsWith(`src/contracts/${name}/`));

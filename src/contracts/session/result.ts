@@ -20,6 +20,7 @@ import {
   timeoutNotice,
   warningOf,
 } from '../notices.js';
+import type { SessionSettings } from './options.js';
 import { NOTHING_SHOWN, type ShownStream, showStream } from './output.js';
 
 /** The timeout of a call, in milliseconds; undefined: it may take as long as it wants. */
@@ -27,6 +28,27 @@ export interface CallTimeout {
   readonly milliseconds: number | undefined;
   /** What was asked for; present only when it is not what applies. */
   readonly requested?: number;
+}
+
+/** The timeout of a call that asks for this one, if it does. */
+export function timeoutFor(
+  asked: number | undefined,
+  { maxTimeoutMs }: Pick<SessionSettings, 'maxTimeoutMs'>,
+): CallTimeout {
+  if (asked === undefined || asked <= maxTimeoutMs) return { milliseconds: asked };
+  return { milliseconds: maxTimeoutMs, requested: asked };
+}
+
+/** What is said of a timeout that is not the one that was asked for. */
+export function timeoutChange(
+  timeout: CallTimeout,
+  { maxTimeoutMs }: Pick<SessionSettings, 'maxTimeoutMs'>,
+): string | undefined {
+  if (timeout.requested === undefined) return undefined;
+  return (
+    `Timeout clamped to ${timeout.milliseconds} ms ` +
+    `(requested ${timeout.requested} ms; at most ${maxTimeoutMs} ms).`
+  );
 }
 
 /** Details of an answer of the `session` contract's `bash`. */
@@ -47,6 +69,38 @@ export interface SessionDetails {
   receipt?: Receipt;
   /** The task that a command in the background is. */
   task?: { readonly id: string; readonly status: 'running' | 'completed' };
+}
+
+/** What the details have of it. */
+export function detailsOfTimeout({
+  milliseconds,
+  requested,
+}: CallTimeout): Pick<SessionDetails, 'timeoutMs' | 'requestedTimeoutMs'> {
+  return {
+    ...(milliseconds !== undefined && { timeoutMs: milliseconds }),
+    ...(requested !== undefined && { requestedTimeoutMs: requested }),
+  };
+}
+
+/**
+ * What details say of a command that ended.
+ *
+ * @param cwd Where the next one will start.
+ */
+export function endDetails(
+  cwd: string,
+  timeout: CallTimeout,
+  { durationMs, outcome, background }: Pick<RunResult, 'durationMs' | 'outcome' | 'background'>,
+  receipt: Receipt,
+): SessionDetails & { readonly receipt: Receipt } {
+  return {
+    cwd,
+    ...detailsOfTimeout(timeout),
+    durationMs,
+    outcome,
+    ...(background.length > 0 && { background }),
+    receipt,
+  };
 }
 
 /** Both streams as they are shown. */

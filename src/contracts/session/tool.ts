@@ -9,20 +9,19 @@ import { SessionDirectory } from './directory.js';
 import { resolveSessionOptions, type SessionOptions, type SessionSettings } from './options.js';
 import { SharedShell } from './persistent/shared-shell.js';
 import type { SessionDetails } from './result.js';
-import { runInSession, type Session, startTask } from './run.js';
+import { runInSession } from './run.js';
 import {
   SESSION_OUTPUT_SCHEMA,
   type SessionInput,
   sessionDescription,
   sessionSchema,
 } from './schema.js';
-import { createKillTaskTool } from './tasks/kill-task.js';
-import { createListTasksTool } from './tasks/list-tasks.js';
+import type { Session } from './session.js';
 import type { TaskDetails, TaskListDetails } from './tasks/result.js';
 import type { ListTasksInput, TaskInput, TaskOutputInput, WriteTaskInput } from './tasks/schema.js';
 import { SessionTasks } from './tasks/session-tasks.js';
-import { createTaskOutputTool } from './tasks/task-output.js';
-import { createWriteTaskTool } from './tasks/write-task.js';
+import { startTask } from './tasks/start-task.js';
+import { createTaskTools } from './tasks/tools.js';
 
 /** A tool of the `session` contract. */
 export interface SessionTool extends BashTool<SessionDetails, SessionInput>, AsyncDisposable {
@@ -56,10 +55,7 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     tasks: new SessionTasks(settings.tasks),
   };
   const shared = settings.persistent ? new SharedShell(session) : undefined;
-  const taskOutput = createTaskOutputTool(session.tasks, life);
-  const writeTask = createWriteTaskTool(session.tasks, life);
-  const killTask = createKillTaskTool(session.tasks, life);
-  const listTasks = createListTasksTool(session.tasks, life);
+  const taskTools = createTaskTools(session.tasks, life);
 
   return createContractTool<SessionTool, SessionInput, SessionDetails, CallMoment>(
     {
@@ -93,12 +89,9 @@ export function createSessionTool(options: SessionOptions): SessionTool {
       inputSchema,
       outputSchema: SESSION_OUTPUT_SCHEMA,
       concurrency: settings.persistent ? 'exclusive' : 'shared',
-      taskOutput,
-      writeTask,
-      killTask,
-      listTasks,
+      ...taskTools,
       tasks: settings.tasks,
-      companions: [taskOutput, writeTask, killTask, listTasks],
+      companions: Object.values(taskTools),
       get cwd() {
         return session.directory.path;
       },

@@ -4,16 +4,16 @@ import type { PersistentShell, ShellAnswer, ShellStop } from '../../../persisten
 import type { ReceiptSource } from '../../../receipt/receipt.js';
 import type { ToolResult } from '../../contract.js';
 import type { Place } from '../directory.js';
-import { endDetails } from '../end-details.js';
 import {
   type CallTimeout,
+  endDetails,
   type SessionDetails,
   sessionReceipt,
   sessionResult,
   shownStreams,
+  timeoutChange,
 } from '../result.js';
-import type { Session } from '../run.js';
-import { timeoutChange } from '../timeout.js';
+import type { Session } from '../session.js';
 import { lostNotice, UNSEEN } from './told.js';
 
 /** A call that a shell has run, and where the session was at its start. */

@@ -16,9 +16,9 @@ import { type CallMoment, shellEnvironment } from '../../options.js';
 import type { Place } from '../directory.js';
 import { streamLimits } from '../output.js';
 import type { SessionDetails } from '../result.js';
-import { inPlace, type Session } from '../run.js';
+import { timeoutFor } from '../result.js';
 import type { SessionInput } from '../schema.js';
-import { timeoutFor } from '../timeout.js';
+import { inPlace, type Session } from '../session.js';
 import { answerOf, type RanCall, resultOf } from './answer.js';
 import {
   betweenNotice,

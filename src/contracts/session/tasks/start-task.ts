@@ -1,0 +1,87 @@
+import { OutputKeeper } from '../../../artifacts/keep-output.js';
+import { startCommand } from '../../../command/execute.js';
+import { CommandSubject } from '../../../tasks/command-subject.js';
+import { TOOL, type ToolResult } from '../../contract.js';
+import { ToolAbortError } from '../../errors.js';
+import type { PendingEntry } from '../../log-entry.js';
+import { CANCELLED } from '../../notices.js';
+import { type CallMoment, shellEnvironment } from '../../options.js';
+import type { Place } from '../directory.js';
+import {
+  type CallTimeout,
+  detailsOfTimeout,
+  type SessionDetails,
+  startedResult,
+  timeoutChange,
+  timeoutFor,
+} from '../result.js';
+import type { SessionInput } from '../schema.js';
+import { inPlace, type Session, sessionOptions } from '../session.js';
+import { commandTask } from './command-task.js';
+import { startDetachedTask } from './detached-task.js';
+import type { StartedTask } from './session-tasks.js';
+
+/** A command for the background. */
+interface TaskCommand {
+  readonly text: string;
+  /** Its environment block. */
+  readonly environment: string;
+  readonly takesInput: boolean;
+}
+
+/**
+ * Starts a command and leaves it to itself. It has no time limit unless it asks for one.
+ *
+ * @throws {ToolError} As many tasks run as may, or the session's directory cannot be used.
+ * @throws {LaunchError} It could not be started.
+ */
+export async function startTask(
+  session: Session,
+  { command: text = '', timeout: asked, stdin = false }: SessionInput,
+  moment: CallMoment,
+  entry: PendingEntry | undefined,
+): Promise<ToolResult<SessionDetails>> {
+  const { settings, directory, tasks } = session;
+  const timeout = timeoutFor(asked, settings);
+  const { task, ended, detachedPid } = await tasks.begin(async () => {
+    const from = await directory.here();
+    if (session.owner.isDisposed) throw new ToolAbortError(CANCELLED);
+    const environment = shellEnvironment(from.path, settings, moment);
+    const command = { text, environment, takesInput: stdin };
+    if (settings.taskLifetime !== 'detached') return startAttached(session, from, timeout, command);
+    const place = { cwd: from.path, timeoutMs: timeout.milliseconds };
+    return inPlace(session, from, () => startDetachedTask({ ...command, ...place }, settings));
+  });
+  if (detachedPid !== undefined) entry?.ofDetached(detachedPid);
+  else entry?.ofReceipt(ended.then(({ receipt }) => receipt));
+  const details: SessionDetails = {
+    cwd: directory.path,
+    ...detailsOfTimeout(timeout),
+    task: { id: task.id, status: 'running' },
+  };
+  return startedResult(task.id, details, timeoutChange(timeout, settings));
+}
+
+/** Starts a command that ends with the tool, or with the host. */
+async function startAttached(
+  session: Session,
+  from: Place,
+  timeout: CallTimeout,
+  { text, environment, takesInput }: TaskCommand,
+): Promise<StartedTask> {
+  const { settings } = session;
+  const lifetime = settings.taskLifetime === 'host' ? 'host' : 'tool';
+  const keeper = await OutputKeeper.open(settings.outputs, TOOL);
+  const spill = keeper.spill(0);
+  const owner = lifetime === 'host' ? undefined : session.owner;
+  const options = { ...sessionOptions(session, from, timeout), spill, owner };
+  const subject = new CommandSubject({ takesInput, outputFile: spill?.path });
+  try {
+    const start = () => startCommand(text, environment, options, subject);
+    const { handle, result } = await inPlace(session, from, start);
+    return commandTask({ text, environment, subject, handle, result, keeper }, settings, lifetime);
+  } catch (error) {
+    keeper.abandon();
+    throw error;
+  }
+}
