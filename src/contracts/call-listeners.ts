@@ -3,17 +3,17 @@ import { Listener } from '../support/listener.js';
 import type { ToolCall, ToolResult } from './contract.js';
 import { TailUpdates } from './tail-updates.js';
 
-/** What an update shows. */
+/** Options for updates. */
 export interface UpdateOptions {
-  /** UTF-8 bytes of output that an update carries at most. Default: 51,200. */
+  /** The most UTF-8 bytes of output in an update. Default: 51,200. */
   readonly maxBytes?: number | undefined;
-  /** Makes what is shown of the raw text. Default: it is shown as it is. */
+  /** Converts the raw text to what is shown. Default: the raw text. */
   readonly toShown?: ((text: string) => string) | undefined;
-  /** The last output is asked for although nobody gets updates. Default: false. */
+  /** Keeps the last output even if there is no listener to updates. Default: false. */
   readonly keepsTail?: boolean | undefined;
 }
 
-/** What a command that goes on after its call has been answered tells at its end. */
+/** The last update of a command that went on after its call was answered. */
 export interface LastUpdate<Details> {
   readonly text: string;
   readonly details: Partial<Details>;
@@ -22,7 +22,7 @@ export interface LastUpdate<Details> {
 const UPDATE_INTERVAL_MS = 50;
 const DEFAULT_MAX_BYTES = 50 * 1024;
 
-/** Those who listen to one call: to the last output so far, and to all of it as it comes. */
+/** The listeners of one call: `onUpdate`, to the last output so far, and `onOutput`, to all of it. */
 export class CallListeners<Details> {
   readonly #onUpdate: Listener<ToolResult<Partial<Details>>>;
   readonly #onOutput: Listener<OutputChunk>;
@@ -55,25 +55,25 @@ export class CallListeners<Details> {
     return this.#toShown(this.#tail.tail);
   }
 
-  /** Tells them what the command has printed. */
+  /** Tells both listeners of new output. */
   readonly tell = (chunk: OutputChunk): void => {
     if (this.#keepsTail || this.#onUpdate.isPresent) this.#tail.push(chunk);
     this.#onOutput.tell(chunk);
   };
 
-  /** Output that is no text to be shown: only who wants all of it is told. */
+  /** Tells `onOutput` of output that is not shown in updates. */
   readonly pass = (chunk: OutputChunk): void => this.#onOutput.tell(chunk);
 
-  /** This is what there is to see now. */
+  /** Replaces what updates show. */
   readonly show = (text: string): void => this.#tail.replace(text);
 
-  /** The call gets its answer now: from here on updates say by these details whose they are. */
+  /** Tells that the call is answered. Later updates carry these details, which say what they belong to. */
   answered(details: Partial<Details>): void {
     this.#details = details;
     this.#onOutput.stop();
   }
 
-  /** The command is over: they hear nothing more, but this. */
+  /** Ends the listening, after one last update if there is one. */
   stop(last?: LastUpdate<Details>): void {
     this.#tail.stop();
     if (last !== undefined) this.#emit(last);

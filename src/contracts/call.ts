@@ -18,10 +18,10 @@ import { standardSchema } from './ways/standard-schema.js';
 import { streamOf } from './ways/stream.js';
 import { explainLaunch } from './workdir.js';
 
-// The way of a call, which is the same for every contract: on every call's way, so nothing is entered in another
-// file for what a call does not use.
+// The way of a call, which is the same for every contract. A call that does not use a feature enters no other
+// file for it.
 
-/** What a contract's `run()` gets beside the input. */
+/** A call as a contract's `run()` gets it, beside the input. */
 export interface ContractCall<Details, Moment = CallMoment> {
   readonly call: ToolCall<Details>;
   /** The host as it was when the call was made. */
@@ -87,7 +87,7 @@ export function createContractTool<
     return contract.run(input, context);
   }
 
-  // Added to the contract's own object, some of whose fields are getters.
+  // The object stays the same, since some of the contract's fields are getters.
   const tool = Object.assign(own, {
     name: 'bash',
     strict: true,
@@ -116,7 +116,7 @@ export function noted<Answer extends ToolResult<object>>(
   return entry?.ofRun(running) ?? running;
 }
 
-/** What {@link performCommand} needs besides the command. */
+/** The surroundings of a command for {@link performCommand}. */
 interface RunSurroundings<Details> {
   readonly call: ToolCall<Details>;
   readonly cwd: string;
@@ -149,7 +149,7 @@ export async function performCommand<Details, Result>(
   }
 }
 
-/** What a receipt says of a kept output: the file, without an id, which models of most contracts cannot use. */
+/** Converts a kept output for a receipt, without its id, which most contracts do not tell their models. */
 export function keptFile(kept: KeptOutput): KeptReceipt | undefined {
   if (kept.kind !== 'kept') return undefined;
   return { path: kept.artifact.path, bytes: kept.bytes, missing: kept.missing };
@@ -163,9 +163,9 @@ type OwnPart<Tool> = Omit<Tool, CompletedPart>;
 /** Adds to a tool what follows from `execute()` and its input schema. The schema is made on first use. */
 export function completeTool<Tool extends BashTool>(own: OwnPart<Tool>): Tool {
   const { execute } = own;
-  // Added to the object itself and not to a copy, since some of its fields are getters.
+  // The object stays the same, since some of its fields are getters.
   const tool: Tool = Object.assign(own as Tool, {
-    // What goes wrong before anything has started must not be over at once.
+    // A call that fails before anything has started must not settle at once: see `inLaterTurn()`.
     execute: (...[input, call]: Parameters<Tool['execute']>) =>
       inLaterTurn(() => execute(input, call)),
     answer: (...[input, call]: Parameters<Tool['answer']>) => answerTo(tool, input, call),
@@ -208,7 +208,7 @@ export class Lifetime {
       return await answer(input, call);
     } catch (reason) {
       const error = toToolError(reason, call?.signal);
-      // What is wrong with the call itself is the runtime's fault, and no answer for a model.
+      // A fault of the call itself is the runtime's, and no answer for a model.
       const isAnswered = call !== undefined && error instanceof ToolError;
       const own = isAnswered ? answerTo?.(error) : undefined;
       if (own === undefined) throw error;

@@ -5,7 +5,7 @@ import { type Logger, warnTo } from '../support/logger.js';
 import { UnderWay } from '../support/timing.js';
 import { PendingEntry } from './log-entry.js';
 
-/** Notes commands in a log that may fail: it is reported once, and the commands do not notice. */
+/** Writes commands to a log. When the log fails, a warning says so once, and commands go on as usual. */
 export class CommandLog {
   readonly #log: InteractionLog;
   readonly #warn: (message: string) => void;
@@ -18,9 +18,9 @@ export class CommandLog {
   }
 
   /**
-   * A command is on its way.
+   * Begins the entry of a command.
    *
-   * @param signal Of its call.
+   * @param signal The signal of the call.
    */
   begin(command: string, signal: AbortSignal | undefined): PendingEntry {
     return new PendingEntry(command, signal, (entry) => {
@@ -30,7 +30,7 @@ export class CommandLog {
     });
   }
 
-  /** Settles when all commands that have ended are noted, as far as the log lets it. */
+  /** Settles when the entries of all commands that have ended are written, or have failed. */
   async flush(): Promise<void> {
     await this.#underWay.settled();
     await this.#guard(() => this.#log.flush?.());
@@ -48,10 +48,10 @@ export class CommandLog {
 }
 
 /**
- * The log of a tool.
+ * Opens the log of a tool.
  *
- * @param given A file's path, or a log; undefined: none.
- * @throws {InputError} It is neither.
+ * @param given The path of a file, or a log; undefined: there is no log.
+ * @throws {InputError} The value is neither a path nor a log.
  */
 export function resolveLog(
   given: string | InteractionLog | undefined,

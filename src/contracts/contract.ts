@@ -6,85 +6,85 @@ import type { ToolSchema } from './ways/standard-schema.js';
 /** Text for the model. */
 export interface TextContent {
   type: 'text';
-  /** The text itself; never empty. */
+  /** The text; never empty. */
   text: string;
 }
 
 /** The answer to a tool call. */
 export interface ToolResult<Details> {
-  /** What the model reads. */
+  /** The text that the model reads. */
   content: TextContent[];
-  /** What the runtime may want to know. */
+  /** Facts for the runtime. */
   details: Details;
   /** The same answer as data, as the tool's `outputSchema` describes it; only if it has one. */
   structured?: Readonly<Record<string, unknown>>;
-  /** Only in updates: what the model called its command, in a `description` beside it. */
+  /** The `description` that the model gave beside its command; only in updates. */
   label?: string;
   /** Set when the command ran and failed, and its contract counts that as an error. */
   isError?: true;
 }
 
-/** What a runtime may pass along with a call. */
+/** Options that a runtime may pass with a call. */
 export interface ToolCall<Details> {
-  /** Aborting it ends the command, or takes a call that still waits out of the queue. */
+  /** Aborting the signal ends the command, or removes a waiting call from the queue. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Receives the last output so far while the command runs, at most every 50 ms and never after
-   * the result. If it throws, a process warning tells so and no further updates come.
+   * Receives the last output so far while the command runs, at most every 50 ms and never after the result.
+   * If the function throws, a process warning says so and it is not called again.
    */
   readonly onUpdate?: ((update: ToolResult<Partial<Details>>) => void) | undefined;
   /**
-   * Receives what the command has printed since the last time, in order, at most every 50 ms and
-   * never after the result. If it throws, a process warning tells so and no more comes.
+   * Receives what the command has printed since the last time, in order, at most every 50 ms and never after
+   * the result. If the function throws, a process warning says so and it is not called again.
    */
   readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
 }
 
 /** The answer to a call that does not throw. */
 export interface ToolAnswer<Details> {
-  /** What the model reads; never empty. */
+  /** The text that the model reads; never empty. */
   readonly text: string;
-  /** The model should take it for an error. */
+  /** Whether the model should take the answer for an error. */
   readonly isError: boolean;
-  /** What the runtime may want to know; undefined: the call failed before anything was started. */
+  /** Facts for the runtime; undefined: the call failed before anything was started. */
   readonly details: Details | undefined;
   /** The same answer as data, as the tool's `outputSchema` describes it; only if it has one. */
   readonly structured?: Readonly<Record<string, unknown>>;
-  /** What `execute()` would have thrown: a `ToolError`, or whatever went wrong in the host. */
+  /** The error that `execute()` would have thrown: a `ToolError`, or one of the host. */
   readonly error?: unknown;
 }
 
 /** Output of a command that runs. */
 export interface ToolProgress {
-  /** What it has printed since the last event; may be empty. */
+  /** Output since the last event; may be empty. */
   readonly text: string;
-  /** Its last output so far, as `onUpdate` shows it: 50 KiB at most, made readable. */
+  /** The last output so far, as `onUpdate` shows it: 50 KiB at most, made readable. */
   readonly tail: string;
-  /** Bytes that are missing before `text`: of what nobody takes, 256 KiB wait. */
+  /** Bytes that are missing before `text`: at most 256 KiB wait until they are taken. */
   readonly droppedBytes: number;
 }
 
-/** What a call yields: output while its command runs, and its answer, which is the last. */
+/** An event of a call: output while the command runs, and at last the answer. */
 export type ToolEvent<Details> =
   | ({ readonly kind: 'output' } & ToolProgress)
   | { readonly kind: 'answer'; readonly answer: ToolAnswer<Details> };
 
-/** What every contract calls its tool: outputs are kept under this name. */
+/** The name of every contract's tool; outputs are kept under it. */
 export const TOOL = 'bash';
 
-/** What a client may assume of a tool's calls before it makes one. */
+/** Facts that a client may assume of a tool before it makes a call. */
 export interface ToolHints {
-  /** It changes nothing. */
+  /** Calls change nothing. */
   readonly readOnly: boolean;
-  /** It may destroy something. */
+  /** A call may destroy something. */
   readonly destructive: boolean;
-  /** The same call twice does no more than once. */
+  /** Repeating the same call has no further effect. */
   readonly idempotent: boolean;
-  /** It may reach things outside of the machine. */
+  /** A call may reach the world outside of the machine. */
   readonly openWorld: boolean;
 }
 
-/** A shell can do anything. */
+/** The hints of a tool that runs shell commands, which can do anything. */
 export const SHELL_HINTS: ToolHints = {
   readOnly: false,
   destructive: true,
@@ -92,57 +92,55 @@ export const SHELL_HINTS: ToolHints = {
   openWorld: true,
 };
 
-/** A shell tool: what a model API needs to know of it, and how it is called. */
+/** A shell tool: its description for a model API, and its calls. */
 export interface BashTool<Details = unknown, Input = unknown> {
-  /** What a call of the model names: `bash` and the like. */
+  /** The name by which the model calls the tool, such as `bash`. */
   readonly name: string;
-  /** What the model is told of it. */
+  /** The description for the model. */
   readonly description: string;
   /** JSON Schema of the input. */
   readonly inputSchema: ObjectSchema;
-  /** The same for frameworks that take Standard Schemas; with it they know the type, too. */
+  /** The same as a Standard Schema, from which frameworks know the type, too. */
   readonly schema: ToolSchema<Input>;
-  /** JSON Schema of a result's `structured`; absent: results have none. */
+  /** JSON Schema of a result's `structured`; absent: results have no such field. */
   readonly outputSchema?: ObjectSchema;
-  /** Input that the schema does not know is an error. */
+  /** Whether fields that the schema does not know are an error. */
   readonly strict: boolean;
-  /** `exclusive`: calls of one tool run one after the other, in the order in which they came. */
+  /** `exclusive`: the calls of the tool run one after another, in the order in which they were made. */
   readonly concurrency: 'exclusive' | 'shared';
-  /** What a client may know of it before a call: the annotations of MCP. */
+  /** Facts about calls, which become the annotations of MCP. */
   readonly hints: ToolHints;
-  /** Keeps the commands that outlive their calls, and tells of them; absent: there are none. */
+  /** Manages the commands that outlive their calls; absent: no command does. */
   readonly tasks?: TaskManager | undefined;
-  /** The tools that a model needs beside this one, such as that for background commands. */
+  /** Further tools that a model needs beside this one, such as those for background commands. */
   readonly companions: readonly BashTool[];
   /**
-   * Runs one call. A command that exits with a code other than 0 is a result; whether it has
+   * Runs one call. A command that exits with a code other than 0 is a result; whether the result has
    * `isError` is up to the contract.
    *
-   * @param input What the model gave; it is validated.
-   * @throws {ToolError} The input was wrong, the command could not be started, its time was up, or
-   *   it ended without an exit code. See its `kind`. A contract that has an answer of its own for
-   *   one of these gives that instead, with `isError`.
+   * @param input The model's input, which is validated.
+   * @throws {ToolError} The input was wrong, the command could not be started, its time was up, or it ended
+   *   without an exit code: see `kind`. For some of these a contract answers with `isError` instead.
    * @throws {ToolAbortError} The caller's signal was aborted, or the tool disposed meanwhile.
    */
   execute(input: unknown, call?: ToolCall<Details>): Promise<ToolResult<Details>>;
   /**
-   * Runs one call, and answers whatever comes of it: what {@link execute} throws is an answer for the
-   * model with `isError`.
+   * Runs one call. An error that {@link execute} would throw becomes an answer with `isError`.
    *
    * @throws {ToolAbortError} The caller's signal was aborted, or the tool disposed meanwhile.
    */
   answer(input: unknown, call?: ToolCall<Details>): Promise<ToolAnswer<Details>>;
   /**
-   * Runs one call, and yields its output as it comes, and its answer at the end. It begins with the
-   * first `next()`. `return()`, and so a loop that is left early, ends the command: once it settles,
-   * the command is gone.
+   * Runs one call, and yields its output as it comes, and its answer at the end. The call begins with the
+   * first `next()`. `return()`, and so a loop that is left early, ends the command; when it settles, the
+   * command has ended.
    *
-   * @throws {ToolAbortError} (while it is iterated) As {@link answer}.
+   * @throws {ToolAbortError} (during the iteration) As {@link answer}.
    */
   stream(
     input: unknown,
     call?: Pick<ToolCall<Details>, 'signal'>,
   ): AsyncGenerator<ToolEvent<Details>, void, void>;
-  /** Ends every process that the tool's commands started. Calls that wait are rejected. */
+  /** Ends all processes that the tool's commands have started. Calls that wait are rejected. */
   dispose(): Promise<void>;
 }

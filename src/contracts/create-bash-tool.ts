@@ -10,7 +10,7 @@ import { createSessionTool, type SessionTool } from './session/tool.js';
 import type { WorkspaceOptions } from './workspace/options.js';
 import { createWorkspaceTool, type WorkspaceTool } from './workspace/tool.js';
 
-/** The contracts: what each takes, and the tool that it makes. */
+/** The contracts, each with its options and its tool. */
 interface Contracts {
   workspace: { options: WorkspaceOptions; tool: WorkspaceTool };
   modes: { options: ModesOptions; tool: ModesTool };
@@ -25,10 +25,10 @@ type OptionsOf<Name extends ContractName> = {
   readonly contract: Name;
 } & Contracts[Name]['options'];
 
-/** Which contract a tool follows, and that contract's options. */
+/** The name of a contract, and that contract's options. */
 export type BashToolOptions = { [Name in ContractName]: OptionsOf<Name> }[ContractName];
 
-/** The tool that a contract makes. */
+/** The tool of a contract. */
 export type BashToolOf<Name extends ContractName> = Contracts[Name]['tool'];
 
 const makers: {
@@ -44,8 +44,8 @@ const makers: {
 export const CONTRACT_NAMES = Object.keys(makers) as readonly ContractName[];
 
 /**
- * Makes a shell tool for an agent. Each contract is one way in which such a tool is described to a
- * model and answers it; take the one that the model was taught.
+ * Makes a shell tool for an agent. A contract is one way to describe such a tool to a model and to answer
+ * the model; take the one that the model was trained on.
  *
  * @example
  * const bash = createBashTool({ contract: 'workspace', cwd: '/srv/project' });
@@ -54,8 +54,8 @@ export const CONTRACT_NAMES = Object.keys(makers) as readonly ContractName[];
  * The code of a contract is loaded with its first tool.
  *
  * @throws {InputError} The contract is not known, or an option is not valid.
- * @throws Error (`FORKLINE_UNSUPPORTED_PLATFORM`) No engine runs here, so no command of it ever could.
- * @throws {LaunchError} (`EMFILE`) There is no descriptor left to load it with; the next call tries again.
+ * @throws Error (`FORKLINE_UNSUPPORTED_PLATFORM`) No engine runs on this platform.
+ * @throws {LaunchError} (`EMFILE`) No descriptor is left to load the contract; the next call tries again.
  */
 export function createBashTool<Name extends ContractName>(
   options: OptionsOf<Name>,

@@ -5,8 +5,8 @@ import { visibleText } from '../support/text.js';
 const SHOWN_DENIALS = 5;
 
 /**
- * What a model or a user is to know of a command's sandbox, a line each: what was denied, why, and what can
- * be done instead. Empty: there is nothing to tell.
+ * Describes what a command's sandbox has denied, why, and what can be done instead, in one line each. Empty:
+ * there is nothing to tell.
  */
 export function sandboxNotices(report: SandboxReport): readonly string[] {
   const { denials, unseen, renewed } = report;
@@ -20,7 +20,7 @@ export function sandboxNotices(report: SandboxReport): readonly string[] {
   ];
 }
 
-/** Nothing, where all that commands leave behind is the host's. */
+/** Says what a new sandbox has lost; nothing, where all that commands leave behind is outside of it. */
 function renewedNotice({ enforced }: SandboxReport): string[] {
   const lost = [
     ...(enforced.tmp === 'namespace' ? ['its /tmp is empty'] : []),
@@ -29,7 +29,7 @@ function renewedNotice({ enforced }: SandboxReport): string[] {
   return lost.length === 0 ? [] : [`The sandbox was made anew: ${lost.join(', and ')}.`];
 }
 
-/** What is said of a command that was run again with more allowed. */
+/** Says that a command was run again with more rights, and what its first run has left. */
 export function firstRunNotice({ denials, background }: FirstRun): string {
   const shown = denials.slice(0, SHOWN_DENIALS);
   const what = shown.map(({ kind, target }) => `${kind} ${visibleText(target)}`).join(', ');
@@ -41,11 +41,11 @@ export function firstRunNotice({ denials, background }: FirstRun): string {
   );
 }
 
-/** Said where something listens in a sandbox whose loopback is its own. */
+/** The notice when a process listens in a sandbox with a loopback of its own. */
 export const OWN_LOOPBACK =
   "Its loopback is the sandbox's own: a server in it is reached only from inside.";
 
-/** Whether its loopback is another one than the host's. */
+/** Returns whether a sandbox has a loopback of its own. */
 export function hasOwnLoopback({ enforced }: SandboxReport): boolean {
   return enforced.network === 'namespace' || enforced.network === 'proxy';
 }
@@ -79,13 +79,13 @@ function describe({ kind, target, rule }: Denial, report: SandboxReport): string
 const NO_NETWORK = 'There is no network';
 const NO_NETWORK_OUTSIDE = "There is no network but the sandbox's own loopback";
 
-/** What can be written to, and whose the last one is. */
+/** The directories that can be written to; the last is `/tmp`, with a remark if it is the sandbox's own. */
 function placesOf({ writable, enforced }: SandboxReport): readonly string[] {
   const isOwn = enforced.tmp === 'namespace';
   return [...new Set([...writable, isOwn ? "/tmp (the sandbox's own)" : '/tmp'])];
 }
 
-/** Git may have been about to replace it: then what is there now is not to stay, nor to be committed. */
+/** Advice for a file that is kept. If git was to replace it, the old content must not be committed. */
 function keptAdvice(target: string, { incomplete = [] }: SandboxReport): string {
   const isLeft = incomplete.some(({ repository, path }) => {
     const kept = `${repository}/${path}`;

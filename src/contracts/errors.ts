@@ -22,26 +22,26 @@ export type ToolErrorKind =
   | 'noStatus'
   /** The user ended the command from its console. */
   | 'dismissed'
-  /** As many background jobs or tasks run as may; nothing was started. */
+  /** The limit of background jobs or tasks is reached; nothing was started. */
   | 'jobLimit'
   /** The tool was disposed before the call. */
   | 'disposed';
 
-/** What comes with a failed call besides its message. */
+/** Data of a failed call besides its message. */
 export interface ToolErrorOptions<Details> extends ErrorOptions {
-  /** What is known of the command. Default: none, when it was not started. */
+  /** The contract's details of the command. Default: none, when it was not started. */
   readonly details?: Details | undefined;
 }
 
-/** A tool call failed. The message is for the model, and has the output so far if there is any. */
+/** The error of a failed call. The message is for the model, and has the output so far, if any. */
 export class ToolError<Details = unknown> extends Error {
   override readonly name = 'ToolError';
-  /** What went wrong, in one word. */
+  /** The kind of failure. */
   readonly kind: ToolErrorKind;
-  /** What is known of the command when it was started: the contract's details. */
+  /** The contract's details of the command; undefined: it was not started. */
   readonly details: Details | undefined;
 
-  /** An error whose message is for the model. */
+  /** Makes an error whose message is for the model. */
   constructor(kind: ToolErrorKind, message: string, options: ToolErrorOptions<Details> = {}) {
     super(message, options);
     this.kind = kind;
@@ -49,20 +49,20 @@ export class ToolError<Details = unknown> extends Error {
   }
 }
 
-/** The caller cancelled the call. The message has the output so far if there is any. */
+/** The error of a call that the caller cancelled. The message has the output so far, if any. */
 export class ToolAbortError<Details = unknown> extends Error {
   override readonly name = 'ToolAbortError';
-  /** What is known of the command when it was started: the contract's details. */
+  /** The contract's details of the command; undefined: it was not started. */
   readonly details: Details | undefined;
 
-  /** An error whose message is for the model. */
+  /** Makes an error whose message is for the model. */
   constructor(message: string, options: ToolErrorOptions<Details> = {}) {
     super(message, options);
     this.details = options.details;
   }
 }
 
-/** What a call is rejected with for something that went wrong on its way. */
+/** Converts an error that occurred in a call to the one that the call is rejected with. */
 export function toToolError(error: unknown, signal: AbortSignal | undefined): unknown {
   if (error instanceof ToolError) return error;
   if (error instanceof ToolAbortError) return withReason(error, signal);
@@ -86,7 +86,7 @@ export function toToolError(error: unknown, signal: AbortSignal | undefined): un
   return error;
 }
 
-/** A command that was cancelled knows by whom, but not why. */
+/** Adds the reason of the abort as `cause`, which the command did not know. */
 function withReason(error: ToolAbortError, signal: AbortSignal | undefined): ToolAbortError {
   if (signal?.aborted && error.cause === undefined) {
     const value = abortReason(signal);
@@ -95,15 +95,15 @@ function withReason(error: ToolAbortError, signal: AbortSignal | undefined): Too
   return error;
 }
 
-/** The receipt of the command that an error is about, if it was started. */
+/** Returns the receipt of the command that an error is about, if it was started. */
 export function receiptOfError(error: unknown): Receipt | undefined {
   const isTool = error instanceof ToolError || error instanceof ToolAbortError;
   return isTool ? receiptIn(error.details) : undefined;
 }
 
-/** The receipt in a contract's details. */
+/** Returns the receipt in a contract's details. */
 export function receiptIn(details: unknown): Receipt | undefined {
   if (typeof details !== 'object' || details === null || !('receipt' in details)) return undefined;
-  // Contracts put nothing else there.
+  // In every contract, the field with this name is the receipt.
   return details.receipt as Receipt;
 }

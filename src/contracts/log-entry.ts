@@ -7,15 +7,15 @@ import type { ToolResult } from './contract.js';
 import { receiptIn, receiptOfError, ToolAbortError, toToolError } from './errors.js';
 import { CANCELLED, NO_STATUS, signalNotice, timedOut } from './notices.js';
 
-/** What is known of a command when its entry is written. */
+/** The facts about a command that its entry is made of. */
 type Known = {
   readonly [Name in 'receipt' | 'error' | 'detachedPid']?: InteractionEntry[Name] | undefined;
 };
 
-/** Takes an entry, at once or when it is there; the promise is never rejected. */
+/** Appends an entry, or a promise of one, which is never rejected. */
 type Append = (entry: InteractionEntry | Promise<InteractionEntry>) => void;
 
-/** A command on its way, to be noted once: when it has ended, or why it never began. */
+/** The entry of a command under way, written once: when the command has ended, or failed to start. */
 export class PendingEntry {
   readonly #command: string;
   readonly #signal: AbortSignal | undefined;
@@ -24,14 +24,14 @@ export class PendingEntry {
   readonly #startedAt = performance.now();
   #isNoted = false;
 
-  /** @param signal Of its call. */
+  /** @param signal The signal of the call. */
   constructor(command: string, signal: AbortSignal | undefined, append: Append) {
     this.#command = command;
     this.#signal = signal;
     this.#append = append;
   }
 
-  /** Notes the end of the command that this answer is about; gives it back. */
+  /** Writes the end of the command that this answer is about. Returns the answer. */
   async ofRun<Answer extends ToolResult<object>>(run: Promise<Answer>): Promise<Answer> {
     const answer = await this.ofCall(run);
     const { details, structured } = answer;
@@ -43,7 +43,7 @@ export class PendingEntry {
     return answer;
   }
 
-  /** Notes why the command has no answer, if that is so; gives the call back. */
+  /** Writes why the command has no answer, if the call is rejected. Settles as the call does. */
   async ofCall<Answer>(call: Promise<Answer>): Promise<Answer> {
     try {
       return await call;
@@ -53,18 +53,18 @@ export class PendingEntry {
     }
   }
 
-  /** Notes the end of a command that nobody waits for. */
+  /** Writes the end of a command for which no call waits. */
   ofReceipt(receipt: Promise<Receipt | undefined>): void {
     this.#isNoted = true;
     this.#append(receipt.then((known) => this.#entry({ receipt: known })));
   }
 
-  /** Notes that it runs: its end is nobody's here. */
+  /** Writes that a detached command runs. This process may not see its end. */
   ofDetached(detachedPid: number): void {
     this.#note({ detachedPid });
   }
 
-  /** The first counts. */
+  /** Writes the entry, unless one has been written. */
   #note(known: Known): void {
     if (this.#isNoted) return;
     this.#isNoted = true;
@@ -90,11 +90,11 @@ export class PendingEntry {
 function knownOf(error: unknown): Known {
   const receipt = receiptOfError(error);
   if (error instanceof ToolAbortError) return { receipt, error: CANCELLED };
-  // Its message has the output, which is not for the log; what the receipt says is.
+  // The error's message contains the output, which the log must not have. The receipt says enough.
   return receipt === undefined ? { error: messageOf(error) } : { receipt };
 }
 
-/** A signal has the exit code that shells give it. */
+/** Returns the exit code, or why there is none. For a signal it is the code that shells report. */
 function endOf(outcome: Outcome): { readonly exitCode?: number; readonly why?: string } {
   switch (outcome.kind) {
     case 'exited':

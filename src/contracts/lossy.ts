@@ -1,38 +1,38 @@
 import type { Capture } from '../engine/outcome.js';
 import { formatCount } from '../support/text.js';
 
-/** Output of which not all was text, as a model is given it. */
+/** Output that was not all text, as it is shown to a model. */
 interface ReadableOutput {
-  /** Without lines that nobody can read: one line stands for them and says where they are. */
+  /** The text, in which one line stands for lines that cannot be read, and says where they are. */
   readonly text: string;
-  /** One line on the characters that stand for bytes; undefined: `text` says it. */
+  /** One line about the characters that stand for bytes; undefined: `text` says it. */
   readonly notice?: string;
-  /** Lines are left out. */
+  /** Whether lines are left out. */
   readonly isCut: boolean;
-  /** No line can be read, so there is no part of the output that `text` shows. */
+  /** Whether no line can be read, so that `text` shows no part of the output. */
   readonly isBinary: boolean;
 }
 
-/** As many are shown as they are: of so little, nobody needs to be spared. */
+/** The number of unreadable characters up to which output is shown as it is. */
 const FEW = 64;
 
-/** Of all characters. Prose in Latin-1 has less, and so have paths with NUL between them. */
+/** The share of unreadable characters in binary output. Prose in Latin-1 and paths with NULs have less. */
 const BINARY_SHARE = 0.3;
 
-/** Of a line's. */
+/** The same share for one line. */
 const LINE_SHARE = 0.1;
 
-/** Shorter lines happen in binary data, too. */
+/** The length from which a readable line counts as text; shorter ones occur in binary data, too. */
 const SURE_LINE = 6;
 
 const MORE = '[… more of it …]';
 
 /**
- * The text for a model of a capture that is `lossy`.
+ * Makes a `lossy` capture readable for a model.
  *
- * @param shown What would be shown of it: all, or a part under lines of ours.
- * @param name What it is called, such as `stdout`.
- * @param place Where its exact bytes are; undefined: nowhere.
+ * @param shown The text that would be shown otherwise: all of it, or a part below lines of ours.
+ * @param name The name of the output, such as `stdout`.
+ * @param place The place of the exact bytes; undefined: they are not kept.
  */
 export function readableOutput(
   shown: string,
@@ -52,7 +52,7 @@ export function readableOutput(
   const line = `[binary output, ${formatCount(capture.total.bytes)} bytes${where}]`;
   const isBinary = withoutNoise(captured, line).trim() === line;
   const text = isBinary ? line : withoutNoise(shown, line);
-  // Many short runs among text are no longer than what would stand for them.
+  // Many short runs among text may be shorter than the lines that would stand for them.
   if (!isBinary && text.length >= shown.length) return asItIs(shown, name, place);
   return { text, isCut: true, isBinary };
 }
@@ -66,7 +66,7 @@ function asItIs(text: string, name: string, place: string | undefined): Readable
   return { text, notice, isCut: false, isBinary: false };
 }
 
-/** With one line for each run of lines that are none. */
+/** Replaces each run of unreadable lines by one line. */
 function withoutNoise(text: string, line: string): string {
   const kept: string[] = [];
   let runs = 0;
@@ -91,7 +91,7 @@ function kindOf(line: string): 'text' | 'noise' | 'either' {
   return line.length < SURE_LINE ? 'either' : 'text';
 }
 
-/** What stands for bytes that are not UTF-8, or for NUL, and what no text has. */
+/** Counts the characters that stand for invalid UTF-8 or NUL, and those that text does not have. */
 function countUnreadable(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -103,7 +103,7 @@ function countUnreadable(text: string): number {
   return count;
 }
 
-/** BEL, backspace, tab, newline, vertical tab, form feed, carriage return; escape. */
+/** Returns whether this is BEL, backspace, tab, LF, vertical tab, form feed, carriage return or escape. */
 function isLayout(code: number): boolean {
   return (code >= 0x07 && code <= 0x0d) || code === 0x1b;
 }

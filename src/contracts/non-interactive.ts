@@ -2,19 +2,19 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * An editor that fails, and says so. One that succeeds (`true`) would accept whatever text is
- * there: commit messages, and the plan of a rebase.
+ * An editor that fails with a message. One that succeeds (`true`) would accept the text as it is: a commit
+ * message, or the plan of a rebase.
  *
- * Programs append the file's name and hand the line to a shell; the last word takes the place of
- * `$0`, so that the name is an argument that nothing reads. A program that splits at blanks itself
- * gets a quote that does not end, which is a failure as well.
+ * Programs append the file's name and run the line in a shell. The last word becomes `$0`, so that the name
+ * is an argument without effect. A program that splits the line at blanks itself gets an unterminated quote,
+ * which fails as well.
  */
 const NO_EDITOR =
   'sh -c \'echo "No editor is available here: give the text as an argument or in a file' +
   ' (git: -m, -F, --no-edit)." >&2; exit 1\' no-editor';
 
 const DEFAULTS: Readonly<Record<string, string>> = {
-  // A pager waits for a key that nobody presses.
+  // A pager would wait for a key.
   PAGER: 'cat',
   GIT_PAGER: 'cat',
   MANPAGER: 'cat',
@@ -34,7 +34,7 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   NO_COLOR: '1',
   PYTHONUNBUFFERED: '1',
 
-  // Questions get no answer, so they must not be asked.
+  // A question would get no answer.
   GIT_EDITOR: NO_EDITOR,
   EDITOR: NO_EDITOR,
   VISUAL: NO_EDITOR,
@@ -60,14 +60,14 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   PIP_DISABLE_PIP_VERSION_CHECK: '1',
 };
 
-/** Made once for each setting: the environment is kept for as long as its parts are the same objects. */
+/** The variables for each value of `ci`. Environments are cached by the identity of such objects. */
 const made = new Map<boolean, Readonly<Record<string, string>>>();
 
 /**
- * Variables that keep programs from waiting for a person, for commands without a terminal. They lie
- * over the inherited variables and under the caller's.
+ * Returns variables that keep programs from waiting for a person, for commands without a terminal. They
+ * override the inherited variables, and the caller's override them.
  *
- * @param ci Also say `CI=true`, which many programs take for 'nobody is watching'.
+ * @param ci Adds `CI=true`, by which many programs know that no person is watching.
  */
 export function nonInteractiveDefaults(ci: boolean): Readonly<Record<string, string>> {
   let defaults = made.get(ci);
@@ -84,7 +84,7 @@ export function nonInteractiveDefaults(ci: boolean): Readonly<Record<string, str
   return defaults;
 }
 
-/** ssh wants a path, and not every system has `false` in the same place. */
+/** Finds the program `false`, since ssh needs a path, which differs between systems. */
 function findFalse(): string | undefined {
   const folders = ['/bin', '/usr/bin', ...(process.env.PATH ?? '').split(delimiter)];
   return folders.map((folder) => join(folder, 'false')).find(isExecutable);

@@ -8,15 +8,15 @@ import type { PipelineCode } from '../shell/reading.js';
 import { firstBytes, formatSize, visibleText } from '../support/text.js';
 import { firstRunNotice, hasOwnLoopback, OWN_LOOPBACK, sandboxNotices } from './denial-notices.js';
 
-/** Stands where a command printed nothing. */
+/** The text in place of the output of a command that printed nothing. */
 const NO_OUTPUT = '(no output)';
 
-/** The same of a command that still runs. */
+/** The same for a command that still runs. */
 const NO_OUTPUT_YET = '(no output yet)';
 
 /**
- * What a command printed, as a model may be sent it: some APIs refuse text that is empty or blank,
- * and with it the whole conversation.
+ * Returns the output, or a remark when it is blank: some model APIs refuse blank text, and with it the whole
+ * conversation.
  */
 export function outputText(text: string, state: 'ended' | 'running' = 'ended'): string {
   if (text.trim() !== '') return text;
@@ -24,9 +24,9 @@ export function outputText(text: string, state: 'ended' | 'running' = 'ended'): 
 }
 
 /**
- * Where an output is: `/tmp/x`, or `/tmp/x (only the first 256.0MB)`.
+ * Names the place of an output: `/tmp/x`, or `/tmp/x (only the first 256.0MB)`.
  *
- * @param place What a model calls it.
+ * @param place The path or URL, as the model uses it.
  */
 export function placeNotice(
   place: string,
@@ -35,59 +35,59 @@ export function placeNotice(
   return complete ? place : `${place} (only the first ${formatSize(bytes)})`;
 }
 
-/** How long the command took. */
+/** Says how long the command took. */
 export function wallTimeNotice(durationMs: number): string {
   return `Wall time: ${(durationMs / 1000).toFixed(2)} seconds`;
 }
 
-/** What is said of a command that ended with a code other than 0. */
+/** Says that a command ended with a code other than 0. */
 export function exitNotice(exitCode: number): string {
   return `Command exited with code ${exitCode}`;
 }
 
-/** What is said of a command that ended without an exit code. */
+/** The notice of a command that ended without an exit code. */
 export const NO_STATUS = 'Command failed: missing exit status';
 
-/** What is said of the signal by which it ended instead. */
+/** Names the signal that ended a command. */
 export function signalNotice(signal: NodeJS.Signals): string {
   return `Killed by ${signal}.`;
 }
 
-/** What is said of a command that the caller ended. */
+/** The notice of a command that the caller ended. */
 export const CANCELLED = 'Command cancelled';
 
-/** What is said of who ended it, when that was not the caller. */
+/** The notice of a command that a person ended from its console. */
 export const DISMISSED = 'The user ended it from the console.';
 
 /**
- * What is said of a command whose time was up.
+ * Says that a command's time was up.
  *
- * @param advice What to do about it, on a line of its own.
+ * @param advice Advice for the model, on a line of its own.
  */
 export function timeoutNotice(seconds: number, advice: string): string {
   return `${timedOut(seconds)}\n${advice}`;
 }
 
-/** The same, without what to do. */
+/** The same without advice. */
 export function timedOut(seconds: number): string {
   return `Command timed out after ${formatSeconds(seconds)}`;
 }
 
-/** `1 second`, `1.5 seconds`. */
+/** Formats a duration: `1 second`, `1.5 seconds`. */
 export function formatSeconds(seconds: number): string {
   return seconds === 1 ? '1 second' : `${seconds} seconds`;
 }
 
-/** Lines for a model; undefined: one that this answer does not need. */
+/** Lines for a model; undefined: a line that this answer does not need. */
 type Notices = readonly (string | undefined)[];
 
 /**
- * The lines of an answer besides the output and how the command ended, in the order of every
- * contract: on the output, on the call, on the command.
+ * Collects the lines of an answer besides the output and how the command ended, in the order of every
+ * contract: about the output, the call, the command.
  *
- * @param output What of it is left out or no text, and where it is.
- * @param call What was decided about it, and how it went.
- * @param spared A process group that is not to be ended with what still runs in it.
+ * @param output Lines about parts that are left out or are no text, and where they are.
+ * @param call Lines about what was decided for the call, and how it went.
+ * @param spared A process group that must not be ended together with what still runs in it.
  */
 export function noticesOf(
   output: Notices,
@@ -114,8 +114,8 @@ export function afterWarning(receipt: Receipt | undefined, text: string): string
 }
 
 /**
- * What a model must know of a command besides its output and how it ended, a line each: that the
- * exit code is a filter's, that memory ran out, and what still runs.
+ * Says what a model must know of a command besides its output and how it ended, in one line each: that the
+ * exit code is a filter's, that memory ran out, which processes still run.
  */
 export function receiptNotices(receipt: Receipt, spared?: number): readonly string[] {
   const { outcome, exitCodeOf, outOfMemory, background, sandbox, firstRun } = receipt;
@@ -133,17 +133,17 @@ export function receiptNotices(receipt: Receipt, spared?: number): readonly stri
   ].filter((line) => line !== undefined);
 }
 
-/** What is said of a program that the kernel seems to have ended for want of memory. */
+/** The notice when the kernel seems to have ended a program because memory ran out. */
 const PROBABLY_OUT_OF_MEMORY =
   'Out of memory, probably: the kernel has ended a process here for that. Do less at a time.';
 
-/** The same where its own control group has counted that. */
+/** The same when the command's own control group has counted such an end. */
 const OUT_OF_MEMORY =
   'Out of memory: the kernel has ended the command, or a part of it, for that. Do less at a time.';
 
 const SHOWN_PROGRAMS = 3;
 
-/** Nothing, where the programs before the filter only show what is there. */
+/** Says whose exit code it is; nothing, where the programs before the filter only read. */
 function pipelineNotice(code: PipelineCode, exitCode: number): string | undefined {
   const hidden = hiddenPrograms(code).slice(0, SHOWN_PROGRAMS);
   if (hidden.length === 0) return undefined;
@@ -157,7 +157,7 @@ function listens({ ports = [] }: RunningProcess): boolean {
   return ports.length > 0;
 }
 
-/** By the numbers that the next command knows it by. */
+/** The process with the numbers by which the next command knows it. */
 function asSeenInside({ inside, ...process }: RunningProcess): LeftProcess {
   return { ...process, ...inside };
 }
@@ -165,13 +165,13 @@ function asSeenInside({ inside, ...process }: RunningProcess): LeftProcess {
 const SHOWN_PROCESSES = 5;
 const SHOWN_COMMAND_BYTES = 80;
 
-/** A process that still runs, with the ports on which it listens if somebody has looked. */
+/** A process that still runs, with the ports on which it listens, if they are known. */
 type LeftProcess = BackgroundProcess & { readonly ports?: readonly ListeningPort[] };
 
 /**
- * What still runs and how to stop it, if anything does.
+ * Says which processes still run and how to stop them; undefined: none does.
  *
- * @param spared A process group that is not to be ended with what still runs in it.
+ * @param spared A process group that must not be ended together with what still runs in it.
  */
 export function backgroundNotice(
   processes: readonly LeftProcess[],
@@ -181,7 +181,7 @@ export function backgroundNotice(
   const shown = processes.slice(0, SHOWN_PROCESSES).map(describeProcess);
   const more = processes.length - shown.length;
   if (more > 0) shown.push(`${more} more`);
-  // Those that made a session of their own are in other groups than the command's.
+  // A process with a session of its own is in another group than the command's.
   const targets = processes.map(({ pid, processGroup }) =>
     processGroup === spared ? pid : -processGroup,
   );
@@ -190,20 +190,20 @@ export function backgroundNotice(
 }
 
 /**
- * What ends process groups. Without the `--`, some programs of the name `kill` read `-1234` as the
- * option `-1` and signal every process of the user; a shell's builtin is not all that is called so
- * (`sudo kill`, `xargs kill`).
+ * Makes the command that ends process groups. Without the `--`, some programs called `kill` (those of
+ * `sudo kill` and `xargs kill`, which use no shell's builtin) read `-1234` as the option `-1` and signal every
+ * process of the user.
  */
 export function stopCommand(groups: readonly number[]): string {
   return killCommand(groups.map((group) => -group));
 }
 
-/** Processes by their ids, and groups by theirs with a minus. */
+/** Makes a `kill` command for processes, and for groups, which are negative numbers. */
 function killCommand(targets: readonly number[]): string {
   return `kill -9 -- ${targets.join(' ')}`;
 }
 
-/** `4711 (node server.js) on port 3000`, on one line however the command was written. */
+/** Describes a process in one line: `4711 (node server.js) on port 3000`. */
 function describeProcess({ pid, command, ports = [] }: LeftProcess): string {
   const line = visibleText(command.replace(/\s+/g, ' ').trim());
   const shown = firstBytes(line, SHOWN_COMMAND_BYTES);
@@ -221,15 +221,15 @@ function describePorts(ports: readonly ListeningPort[]): string {
 }
 
 /**
- * The text of a result: output, one blank line, notices, one blank line, how it ended. The output's
- * own last newlines go, so that it is one blank line whatever the command printed.
+ * Makes the text of a result: output, one blank line, notices, one blank line, how the command ended. The
+ * output loses its last newlines, so that exactly one blank line follows.
  */
 export function joinSections(
   output: string,
   notices: readonly (string | undefined)[],
   ending?: string,
 ): string {
-  // By hand: this is on every call's way.
+  // Loops, since every call comes here and they are faster than arrays.
   let given = '';
   for (const notice of notices) {
     if (notice !== undefined) given = given === '' ? notice : `${given}\n${notice}`;
@@ -241,7 +241,7 @@ export function joinSections(
   return text;
 }
 
-// A loop, because /\n+$/ takes quadratic time on long runs of newlines.
+// A loop, since /\n+$/ takes quadratic time on long runs of newlines.
 function withoutFinalNewlines(text: string): string {
   let end = text.length;
   while (end > 0 && (text[end - 1] === '\n' || text[end - 1] === '\r')) end -= 1;

@@ -2,22 +2,22 @@ import type { OutputChunk } from '../engine/outcome.js';
 import { formatSize, lastBytes } from '../support/text.js';
 import { startTimer } from '../support/timing.js';
 
-/** How the tail of a running command is shown. */
+/** Options for showing the tail of a running command. */
 interface TailUpdateOptions {
   /** UTF-8 bytes of output that an update carries at most. */
   readonly maxBytes: number;
-  /** Least time between two updates, in milliseconds. */
+  /** Shortest time between two updates, in milliseconds. */
   readonly intervalMs: number;
   /** Receives the last output so far. Must not throw. */
   readonly emit: (tail: string) => void;
 }
 
-/** Turns the chunks of a running command into updates with its last output. */
+/** Makes updates with the last output of a running command. */
 export class TailUpdates {
   readonly #options: TailUpdateOptions;
   #tail = '';
   #lastEmit = Number.NEGATIVE_INFINITY;
-  /** Takes the next update back; undefined: none is to come. */
+  /** Cancels the pending update; undefined: none is pending. */
   #stopTimer: (() => void) | undefined;
   #stopped = false;
 
@@ -30,17 +30,17 @@ export class TailUpdates {
     return this.#tail;
   }
 
-  /** Takes new output; the update comes now or when the interval has passed. */
+  /** Adds new output. The update comes now, or when the interval has passed. */
   push(chunk: OutputChunk): void {
     if (this.#stopped) return;
     if (chunk.droppedBytes > 0) {
-      // What came before the gap does not belong to what comes after it.
+      // Text before a gap does not belong to the text after it.
       this.#tail = `[… ${formatSize(chunk.droppedBytes)} not shown …]\n`;
     }
     this.#take(this.#tail + chunk.text);
   }
 
-  /** Takes this in place of all before. */
+  /** Replaces all output so far. */
   replace(text: string): void {
     if (!this.#stopped) this.#take(text);
   }
@@ -52,7 +52,7 @@ export class TailUpdates {
     else this.#stopTimer ??= startTimer(wait, () => this.#emit());
   }
 
-  /** No update comes after this. */
+  /** Ends the updates. */
   stop(): void {
     this.#stopped = true;
     this.#stopTimer?.();

@@ -1,16 +1,16 @@
 import { setImmediate } from 'node:timers';
 import { onBehalfOfNobody } from '../engine/caller.js';
 
-/** So many calls begin in one turn of the event loop: a few milliseconds' work, when all is new. */
+/** Calls that may begin in one turn of the event loop: a few milliseconds of work for the first ones. */
 const AT_ONCE = 8;
 
-/** Of this turn, or of a later one in which nobody had to wait. */
+/** Calls that have begun since the count was reset, which happens only in a turn with waiting calls. */
 let begun = 0;
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves when a call may go on: at once, unless many begin together. What is done for a hundred
- * would hold up everybody else's timers and answers, and none of their commands starts the sooner.
+ * Resolves when a call may go on; undefined: at once, unless many begin together. A hundred calls in one turn
+ * would delay all timers and answers of the host, and none of their commands would start earlier.
  */
 export function itsTurn(): Promise<void> | undefined {
   if (begun < AT_ONCE && waiting.length === 0) {

@@ -6,13 +6,13 @@ import { firstBytes } from '../support/text.js';
 import { ToolError } from './errors.js';
 
 /**
- * Resolves a working directory. The path stays as it was given: symlinks in it are not resolved, so
- * that `pwd` shows what the caller wrote.
+ * Resolves a working directory. Symlinks are not resolved, so that `pwd` shows the path as the caller wrote
+ * it.
  *
  * @param cwd Absolute, relative to `base`, or beginning with `~/`. Default: `base`.
  * @param base Absolute.
- * @param home What `~` stands for.
- * @throws {InputError} It cannot be a path.
+ * @param home The directory that `~` stands for.
+ * @throws {InputError} The text cannot be a path.
  */
 export function resolveWorkingDirectory(
   cwd: string | undefined,
@@ -27,16 +27,16 @@ export function resolveWorkingDirectory(
 }
 
 /**
- * Makes sure that a path is a directory, for whoever must know it before the launch.
+ * Checks before a launch that a path is a directory.
  *
- * @throws {ToolError} It does not exist, is no directory, or cannot be looked at.
+ * @throws {ToolError} The path does not exist, is no directory, or cannot be examined.
  */
 export async function checkWorkingDirectory(path: string): Promise<void> {
   const fault = await faultOf(path);
   if (fault !== undefined) throw new ToolError('directory', fault);
 }
 
-/** What is wrong with it; undefined: nothing that can be seen. */
+/** Returns what is wrong with a directory; undefined: nothing that can be seen. */
 async function faultOf(path: string): Promise<string | undefined> {
   const found = await inspect(path);
   if (found instanceof Error) return explain(path, found);
@@ -44,37 +44,37 @@ async function faultOf(path: string): Promise<string | undefined> {
 }
 
 /**
- * What was wrong with the directory of a launch that failed there. Nearly every launch finds its
- * directory, so to look first would cost all of them more than all the rest of their preparation.
+ * Explains a launch that failed at its directory. Nearly every launch finds its directory, and a check before
+ * it would cost more than the rest of its preparation.
  *
- * @returns The error of the check; what was given when that is about something else.
+ * @returns An error about the directory; or the given error, if it is about something else.
  */
 export async function explainLaunch(error: unknown, path: string): Promise<unknown> {
   if (!(error instanceof LaunchError) || error.step !== 'directory') return error;
-  // It may be there, and not to be entered; or there again.
+  // The directory may exist and be closed to this user, or exist again.
   const message = (await faultOf(path)) ?? explain(path, error);
   return new ToolError('directory', message, { cause: error });
 }
 
-/** `~` and `~/…`; a path such as `~user` is left as it is. */
+/** Expands `~` and `~/…`; a path such as `~user` stays as it is. */
 function expandHome(path: string, home: string): string {
   return path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : path;
 }
 
-// The callback form: fs.promises.stat takes three times as long, which is more than all the rest
-// of a call's preparation.
+// The callback form, since fs.promises.stat takes three times as long: more than the rest of a call's
+// preparation.
 function inspect(path: string): Promise<Stats | NodeJS.ErrnoException> {
   return new Promise((settle) => {
     stat(path, (error, stats) => settle(error ?? stats));
   });
 }
 
-/** What all contracts say of a directory that is not there. */
+/** The message of all contracts about a directory that does not exist. */
 export function directoryMissing(which: string): string {
   return `Working directory does not exist: ${which}`;
 }
 
-/** As long as a path may be; a model may have given anything, and what it gave comes back to it. */
+/** The longest path that is shown whole, in bytes: a model may have sent any text. */
 const SHOWN_BYTES = 4096;
 
 function shown(path: string): string {
@@ -83,7 +83,7 @@ function shown(path: string): string {
 }
 
 function explain(path: string, error: Pick<NodeJS.ErrnoException, 'code' | 'message'>): string {
-  // ENOTDIR: something on the way to it is a file, so the directory itself is not there.
+  // ENOTDIR: a part of the path is a file, so the directory does not exist.
   if (error.code === 'ENOENT' || error.code === 'ENOTDIR') {
     return directoryMissing(shown(path));
   }

@@ -1,39 +1,39 @@
 import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/** A shell's own words on a program that it could not run. */
+/** A shell's own message about a program that it could not run. */
 export interface Diagnosis {
   /** The line that it printed. */
   readonly text: string;
   readonly reason: 'notFound' | 'notExecutable';
-  /** Who says so: the `$0` of the shell, or `environment` for bash inside a function. */
+  /** The name before the colon: the `$0` of the shell, or `environment` for bash inside a function. */
   readonly speaker: string;
 }
 
-/** The exit codes with which shells say so. */
+/** The exit codes with which a shell ends after such a message. */
 export const DIAGNOSED: Readonly<Record<number, Diagnosis['reason']>> = {
   126: 'notExecutable',
   127: 'notFound',
 };
 
 /**
- * `bash: line 3: `, with the word for 'line' in the language in force; `bash:3: ` with the option
+ * Matches `bash: line 3: `, with the word for 'line' in the language in force; `bash:3: ` with the option
  * `gnu_errfmt`; `sh: 3: ` is dash.
  */
 const FORM = /^(?<speaker>[^\s:]+):(?<line>\D{0,24}?)\d+\s?: (?<message>\S.*)$/;
 
-/** Where the line number is told in English, so is the rest, and it is one of these. */
+/** The words before a line number in English; the rest of such a message is in English, too. */
 const ENGLISH: ReadonlySet<string> = new Set([' line ', ' ', '']);
 const NOT_FOUND = /: (?:command not found|not found|No such file or directory)$/;
 
-/** `wait` exits with 127 when it is asked for what is not its child. */
+/** Matches a message of `wait`, which exits with 127 for a process that is not a child of its shell. */
 const OTHER_MEANING = /^wait: /;
 
 /**
- * Finds a shell's own diagnosis of a program that was not found or could not be executed. It is
- * the last thing the shell prints before it exits with 126 or 127, on a line of its own.
+ * Finds a shell's own message about a program that was not found or could not be executed. The shell
+ * prints it last before it exits with 126 or 127, on a line of its own.
  *
- * @param stderr What was kept of the end of stderr.
+ * @param stderr The end of stderr, as far as it was kept.
  */
 export function findDiagnosis(exitCode: number, stderr: string): Diagnosis | undefined {
   const reason = DIAGNOSED[exitCode];
@@ -45,7 +45,7 @@ export function findDiagnosis(exitCode: number, stderr: string): Diagnosis | und
   return { text, reason, speaker };
 }
 
-/** By hand for the last form: an expression would look for it from every colon on. */
+/** Checks the last form without an expression, which would search from every colon on. */
 function saysNotFound(message: string): boolean {
   if (NOT_FOUND.test(message)) return true;
   const colon = message.indexOf(': ');
@@ -53,8 +53,8 @@ function saysNotFound(message: string): boolean {
 }
 
 /**
- * Whether the command's own shell goes by that name: `sh: 1: x: not found` is the shell's word only
- * where there is no bash, and else that of a program.
+ * Returns whether the command's own shell has that name: `sh: 1: x: not found` is a message of the shell only
+ * where there is no bash, and otherwise one of a program.
  *
  * @param shells As in the option `shell`.
  * @param environment The command's environment block.
@@ -74,7 +74,7 @@ async function firstThatExists(paths: readonly string[]): Promise<string> {
       await access(path);
       return path;
     } catch {
-      // The next one.
+      // The next one may exist.
     }
   }
   return '';
@@ -83,7 +83,7 @@ async function firstThatExists(paths: readonly string[]): Promise<string> {
 /** The shells that the engine tries. */
 function usualShells(environment: string): string[] {
   const path = environment.split('\0').find((entry) => entry.startsWith('PATH=')) ?? '';
-  // The block is one character a byte.
+  // Each character of the block is one byte.
   const folders = Buffer.from(path.slice('PATH='.length), 'latin1').toString('utf8').split(':');
   const bashes = folders.filter((folder) => folder.startsWith('/')).map((each) => `${each}/bash`);
   return ['/bin/bash', ...bashes, '/bin/sh'];

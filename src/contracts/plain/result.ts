@@ -25,7 +25,7 @@ export type PlainFailureKind =
   | 'directory'
   /** The command could not be started: the fault is the machine's, not the command's. */
   | 'launch'
-  /** Its time was up. */
+  /** The command's time was up. */
   | 'timedOut'
   /** The shell did not find the program. */
   | 'notFound'
@@ -33,14 +33,14 @@ export type PlainFailureKind =
   | 'notExecutable'
   /** A signal ended it. */
   | 'signaled'
-  /** How it ended is not known. */
+  /** The command ended without a known status. */
   | 'noStatus';
 
 /** Sizes of one stream. */
 export interface StreamDetails {
-  /** Everything that was printed. */
+  /** Bytes that were printed. */
   readonly bytes: number;
-  /** Not all of it is in the answer. */
+  /** Whether a part of the stream is not in the answer. */
   readonly truncated: boolean;
 }
 
@@ -50,17 +50,17 @@ export interface PlainDetails {
   readonly timeoutSeconds: number;
   /** Present when the answer is an error. */
   readonly failure?: PlainFailureKind;
-  /** How long the command took, in milliseconds; this and what follows: when it was started. */
+  /** The command's duration in milliseconds. This and the next fields are absent if it was not started. */
   readonly wallTimeMs?: number;
-  /** How much came on stdout, and how much of it is shown. */
+  /** The size of stdout, and whether it was cut. */
   readonly stdout?: StreamDetails;
-  /** The same of stderr. */
+  /** The size of stderr, and whether it was cut. */
   readonly stderr?: StreamDetails;
-  /** What ended it. */
+  /** The signal that ended the command. */
   readonly signal?: NodeJS.Signals;
   /** Processes that still run; present when there are any. */
   readonly background?: readonly BackgroundProcess[];
-  /** All that is known of the command. */
+  /** The receipt of the command. */
   readonly receipt?: Receipt;
 }
 
@@ -69,12 +69,12 @@ const TIMEOUT_ADVICE =
 const SUFFIX = '... (truncated)';
 
 /**
- * What is kept of the end of a stream, beyond its limit: the shell's diagnosis is there, however
- * much was printed before it.
+ * Bytes kept of the end of a stream, beyond its limit: they contain the shell's diagnosis, however much was
+ * printed before.
  */
 export const KEPT_OF_END = 4096;
 
-/** The contract's answer to an error before the command could run. */
+/** Makes the answer about an error before the command could run. */
 export function failedResult(
   failure: PlainFailureKind,
   error: string,
@@ -87,14 +87,14 @@ export function failedResult(
 interface ShownText {
   readonly text: string;
   readonly truncated: boolean;
-  /** One line about what of it is no text; absent when all is. */
+  /** One line about bytes that are no text; absent when there are none. */
   readonly notice?: string;
 }
 
 /** Both streams as they are in the answer. */
 type ShownStreams = Readonly<Record<'stdout' | 'stderr', ShownText>>;
 
-/** What of the streams is in the answer. */
+/** Cuts the streams to their limits. */
 export function showStreams(result: SeparateResult, settings: PlainSettings): ShownStreams {
   return {
     stdout: showText('stdout', result.stdout, settings.maxStdoutBytes),
@@ -103,10 +103,10 @@ export function showStreams(result: SeparateResult, settings: PlainSettings): Sh
 }
 
 /**
- * The contract's answer to a command that ended.
+ * Makes the answer about a command that ended.
  *
- * @param diagnosis The shell's, if it gave one.
- * @throws {ToolAbortError} It was cancelled. The message has the output so far.
+ * @param diagnosis The shell's message, if it printed one.
+ * @throws {ToolAbortError} The call was cancelled. The message has the output so far.
  */
 export function plainResult(
   result: SeparateResult,
@@ -170,7 +170,7 @@ function unfinished(
     }
     case 'signaled': {
       const { signal } = outcome;
-      // As a shell tells it of a command of its own, whether or not one stood in between here.
+      // The code that a shell reports for a command of its own, even if there was no shell in between.
       const exitCode = signalExitCode(signal);
       const error = signalNotice(signal);
       return answer({ error, ...output, exitCode }, { ...details, failure: 'signaled', signal });
@@ -180,7 +180,7 @@ function unfinished(
   }
 }
 
-/** An answer in all its forms: for the model, as data, with details. */
+/** Makes an answer in all its forms: text for the model, data, details. */
 function answer(output: PlainOutput, details: PlainDetails): ToolResult<PlainDetails> {
   return {
     content: [{ type: 'text', text: asText(output, details.receipt) }],
@@ -190,14 +190,14 @@ function answer(output: PlainOutput, details: PlainDetails): ToolResult<PlainDet
   };
 }
 
-/** Who reads it as text is to read a warning first. */
+/** Writes an answer as JSON; a warning about an incomplete checkout comes first. */
 function asText(output: PlainOutput, receipt: Receipt | undefined): string {
   const { notice, ...rest } = output as PlainOutput & { readonly notice?: string };
   const isFirst = notice !== undefined && receipt?.sandbox?.incomplete !== undefined;
   return JSON.stringify(isFirst ? { notice, ...rest } : output);
 }
 
-/** Cut at the end of a character. Text is never shorter than the bytes that it stands for. */
+/** Cuts a stream at the end of a character. Text is never shorter than the bytes it was decoded from. */
 function showText(name: string, capture: Capture, maxBytes: number): ShownText {
   const kept = capture.kind === 'complete' ? capture.text : capture.head;
   // No UTF-16 unit takes more than three bytes.

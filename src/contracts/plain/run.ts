@@ -12,9 +12,9 @@ import { DIAGNOSED, type Diagnosis, findDiagnosis, speaksForShell } from './diag
 import type { PlainSettings } from './options.js';
 import { KEPT_OF_END, type PlainDetails, plainResult, showStreams } from './result.js';
 
-/** The host at the moment of a call, with the directory for the command. */
+/** The host at the moment of a call, and the directory for the command. */
 export interface PlainMoment extends CallMoment {
-  /** Undefined: it was the host's own and is gone. */
+  /** Undefined: it was to be the host's working directory, which has been removed. */
   readonly cwd: string | undefined;
 }
 
@@ -22,9 +22,9 @@ export interface PlainMoment extends CallMoment {
  * Runs a command to its end.
  *
  * @throws {InputError} The command is blank.
- * @throws {ToolError} Its directory is none.
- * @throws {LaunchError} It could not be started.
- * @throws {ToolAbortError} It was cancelled.
+ * @throws {ToolError} The working directory cannot be used.
+ * @throws {LaunchError} The command could not be started.
+ * @throws {ToolAbortError} The call was cancelled.
  */
 export async function runPlainCommand(
   command: string,
@@ -41,7 +41,7 @@ export async function runPlainCommand(
   const { timeoutSeconds, maxStdoutBytes, maxStderrBytes } = settings;
   const environment = shellEnvironment(cwd, settings, moment);
   const timeoutMs = Math.max(1, Math.round(timeoutSeconds * 1000));
-  // The streams have one limit in the engine; the smaller one is kept when they are shown.
+  // The engine has one limit for both streams; the smaller of the two is applied when they are shown.
   const limits = { headBytes: Math.max(maxStdoutBytes, maxStderrBytes), tailBytes: KEPT_OF_END };
   const result = await performCommand({ call, cwd }, (onOutput) => {
     const own = { cwd, timeoutMs, owner, signal, onOutput };

@@ -9,7 +9,7 @@ export interface PlainInput {
   readonly command: string;
 }
 
-/** What the model is told about the tool. */
+/** The description of the tool, for the model. */
 export function plainDescription(
   settings: Pick<PlainSettings, 'timeoutSeconds' | 'maxStdoutBytes' | 'maxStderrBytes'>,
 ): string {
@@ -31,28 +31,28 @@ export const PLAIN_SCHEMA: ObjectSchema = {
   additionalProperties: false,
 };
 
-/** The answer to a command that ran. */
+/** The answer about a command that ran. */
 export interface PlainSuccess {
-  /** What came on stdout, cut if it is long. */
+  /** Output on stdout, cut if it is long. */
   readonly stdout: string;
-  /** What came on stderr, cut if it is long. */
+  /** Output on stderr, cut if it is long. */
   readonly stderr: string;
   /** The command's exit code, 0 to 255. */
   readonly exitCode: number;
-  /** What still runs and how to stop it, and what else there is to know; a line each. */
+  /** Processes that still run and how to stop them, and other notices; a line each. */
   readonly notice?: string;
 }
 
-/** The answer when something went wrong; with the output and the exit code if there are any. */
+/** The answer when something went wrong, with the output and the exit code if there are any. */
 export interface PlainFailure extends Partial<PlainSuccess> {
-  /** What went wrong, for the model. */
+  /** The error, as a text for the model. */
   readonly error: string;
 }
 
-/** What the model gets. */
+/** The answer as data. */
 export type PlainOutput = PlainSuccess | PlainFailure;
 
-/** Both answers in one object: model APIs take no schema whose root is a choice. */
+/** The schema of both answers as one object, since model APIs take no schema whose root is a choice. */
 export const PLAIN_OUTPUT_SCHEMA: ObjectSchema = {
   type: 'object',
   properties: {

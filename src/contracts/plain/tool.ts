@@ -8,8 +8,8 @@ import { type PlainMoment, runPlainCommand } from './run.js';
 import { PLAIN_OUTPUT_SCHEMA, PLAIN_SCHEMA, type PlainInput, plainDescription } from './schema.js';
 
 /**
- * A tool of the `plain` contract. What goes wrong with a command is an answer with `error`, not an
- * exception; only a cancelled call is rejected, and one after the tool was disposed of.
+ * A tool of the `plain` contract. A command that fails is an answer with `error`, not an exception. A call
+ * is rejected only when it was cancelled, or made after the tool was disposed of.
  */
 export interface PlainTool extends BashTool<PlainDetails, PlainInput>, AsyncDisposable {
   /** JSON Schema of a result's `structured`. */
@@ -17,7 +17,7 @@ export interface PlainTool extends BashTool<PlainDetails, PlainInput>, AsyncDisp
 }
 
 /**
- * The `plain` contract: a command in, stdout, stderr and the exit code out.
+ * Makes a tool of the `plain` contract: a command in, stdout, stderr and the exit code out.
  *
  * @throws {InputError} An option is not valid.
  */
@@ -45,7 +45,7 @@ export function createPlainTool(options: PlainOptions): PlainTool {
       description: plainDescription(settings),
       inputSchema: PLAIN_SCHEMA,
       outputSchema: PLAIN_OUTPUT_SCHEMA,
-      // Nothing is carried over from one command to another.
+      // No command depends on the one before.
       concurrency: 'shared',
       companions: [],
     },

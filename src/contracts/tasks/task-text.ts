@@ -1,9 +1,10 @@
 import { formatSize } from '../../support/text.js';
 import type { Task } from '../../tasks/task.js';
 
-/** What is shown at a time of what a task has newly printed: UTF-8 bytes. */
+/** UTF-8 bytes of new output that are shown at a time. */
 const NEW_BYTES = 16 * 1024;
-/** One task for a list. */
+
+/** Describes a task in one line, for a list. */
 export function taskLine(task: Task): string {
   const { id, result = 'running', label, durationMs } = task.status();
   const time = `${(durationMs / 1000).toFixed(2)} seconds`;
@@ -12,7 +13,7 @@ export function taskLine(task: Task): string {
       return `${id} running for ${time}: ${label}`;
     case 'ended':
       return `${id} ${result} after ${time}: ${label}`;
-    // Whoever reads that it has completed would take it that nothing runs.
+    // 'completed' would say that nothing of it runs any more.
     case 'left':
       return `${id} ended after ${time}, and processes of it still run: ${label}`;
     case 'lost':
@@ -21,9 +22,9 @@ export function taskLine(task: Task): string {
 }
 
 /**
- * What a task has printed since a model has last looked, without the newlines at its end. Of more than
- * fits the rest is for the next look; of one whose command has ended there is none, and the end is
- * shown.
+ * Reads what a task has printed since the model looked last, without the newlines at the end. When there is
+ * more than fits, a running task keeps the rest for the next look; of one whose command has ended, the last
+ * part is shown.
  */
 export async function newOutput(task: Task): Promise<string> {
   const isRunning = task.end === undefined;
@@ -32,6 +33,6 @@ export async function newOutput(task: Task): Promise<string> {
   const gap = missedBytes > 0 ? `[… ${formatSize(missedBytes)} not shown …]\n` : '';
   const shown = `${gap}${text}`.trimEnd();
   const rest = total - cursor;
-  // A character may not be whole yet.
+  // Up to three bytes may be the beginning of a character.
   return rest < 4 ? shown : `${shown}\n[${formatSize(rest)} more: look again]`;
 }

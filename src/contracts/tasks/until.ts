@@ -1,13 +1,13 @@
 import type { Awaited, Until } from '../../tasks/wait.js';
 import { formatSeconds } from '../notices.js';
 
-/** What a model may wait for; whatever happens first. All of it is optional. Times in seconds. */
+/** Events that a model may wait for, all optional: the first ends the wait. Times in seconds. */
 export interface UntilInput {
-  /** A line of its output has this text in it. */
+  /** Text in a line of the output. */
   readonly line?: string;
-  /** It listens on this TCP port. */
+  /** TCP port on which the task listens. */
   readonly port?: number;
-  /** It has printed nothing for so many seconds. */
+  /** Seconds without output. */
   readonly silent?: number;
   /** The longest wait, in seconds. */
   readonly seconds?: number;
@@ -32,7 +32,7 @@ export const UNTIL_PROPERTIES = {
   },
 };
 
-/** What to wait for; its end always counts. */
+/** Converts a model's input to what is waited for; the end of the task always counts. */
 export function untilOf(
   { line, port, silent, seconds }: UntilInput,
   defaultSeconds: number,
@@ -47,12 +47,12 @@ export function untilOf(
   };
 }
 
-/** Whether something else than the end is waited for. */
+/** Returns whether something besides the end is waited for. */
 export function namesSomething({ line, port, silentMs }: Until): boolean {
   return line !== undefined || port !== undefined || silentMs !== undefined;
 }
 
-/** What ended a wait, on one line; undefined: its end, which tells itself. */
+/** Describes in one line what ended a wait; undefined: the end of the task, which is told elsewhere. */
 export function awaitedText(awaited: Awaited, until: Until): string | undefined {
   switch (awaited.kind) {
     case 'line':

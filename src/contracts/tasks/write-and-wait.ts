@@ -2,17 +2,17 @@ import { hasCode, InputError } from '../../support/errors.js';
 import type { Task } from '../../tasks/task.js';
 import { awaitedText, type UntilInput, untilOf } from './until.js';
 
-/** What is waited for after a text was written, unless something else is asked for. */
+/** The wait after a text was written, unless the model asks for another. */
 export const WRITE_WAIT: UntilInput = { silent: 0.5, seconds: 10 };
 
-/** What Ctrl-C sends: without a terminal, nobody would make a signal of it. */
+/** The character that Ctrl-C sends; without a terminal, no driver makes a signal of it. */
 const INTERRUPT = '\x03';
 
 /**
- * Writes a model's text to a task, or interrupts it, and waits for what comes of it.
+ * Writes a model's text to a task, or interrupts it, and waits for the reaction.
  *
- * @returns What has happened then, on one line; undefined: it has ended.
- * @throws {InputError} It takes no input, or no longer.
+ * @returns One line about what has happened; undefined: the task has ended.
+ * @throws {InputError} The task takes no input, or no longer.
  * @throws What the signal was aborted with.
  */
 export async function writeTo(
@@ -22,7 +22,7 @@ export async function writeTo(
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const until = untilOf(input, 10);
-  // Only what comes after it is an answer to it.
+  // Only output after this point can be a reaction.
   const { total: since } = await task.read({ since: task.seen, maxBytes: 4 });
   if (text === INTERRUPT) await task.signal('SIGINT');
   else await write(task, text);

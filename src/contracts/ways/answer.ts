@@ -2,13 +2,13 @@ import { messageOf } from '../../support/errors.js';
 import type { BashTool, ToolAnswer, ToolCall } from '../contract.js';
 import { ToolAbortError, ToolError } from '../errors.js';
 
-/** What stands where there is nothing to say: APIs refuse an answer without text. */
+/** The text of an answer without any: model APIs refuse an empty one. */
 const NOTHING = '(no output)';
 
 /**
  * Answers a call as `BashTool.answer` does.
  *
- * @throws {ToolAbortError} It was aborted.
+ * @throws {ToolAbortError} The call was aborted.
  */
 export async function answerTo<Details>(
   { execute }: Pick<BashTool<Details>, 'execute'>,
@@ -21,7 +21,7 @@ export async function answerTo<Details>(
     return { text, isError, details, ...(structured && { structured }) };
   } catch (error) {
     if (error instanceof ToolAbortError) throw error;
-    // A tool's errors have the details of its own contract.
+    // The details of a tool's errors are those of its own contract.
     const { details } = error instanceof ToolError ? (error as ToolError<Details>) : {};
     return { text: shown(messageOf(error)), isError: true, details, error };
   }

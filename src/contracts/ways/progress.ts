@@ -2,10 +2,10 @@ import type { OutputChunk } from '../../engine/outcome.js';
 import { lastBytes } from '../../support/text.js';
 import type { ToolProgress } from '../contract.js';
 
-/** Of output that nobody takes, no more than so many bytes wait. */
+/** The most output that is kept until it is taken, in bytes. */
 const MOST_WAITING = 256 * 1024;
 
-/** What a command has printed, until somebody takes it. */
+/** The output of a command until the reader of the stream takes it. */
 export class Progress {
   #text = '';
   #dropped = 0;
@@ -13,9 +13,9 @@ export class Progress {
   #shown = '';
   #wake: (() => void) | undefined;
 
-  /** New output. Of what waits, the newest is kept. */
+  /** Adds new output. When too much waits, the oldest is dropped. */
   add({ text, droppedBytes }: OutputChunk): void {
-    // What came before a gap would seem to belong to what comes after it.
+    // Text before a gap would seem to belong to the text after it.
     const before = droppedBytes > 0 ? '' : this.#text;
     const kept = lastBytes(before + text, MOST_WAITING);
     const waited = Buffer.byteLength(this.#text) + Buffer.byteLength(text);
@@ -24,13 +24,13 @@ export class Progress {
     this.#wake?.();
   }
 
-  /** The last output so far. */
+  /** Sets the last output so far. */
   show(tail: string): void {
     this.#tail = tail;
     this.#wake?.();
   }
 
-  /** What has not been taken yet; undefined: nothing. */
+  /** Takes the output that waits; undefined: there is none. */
   take(): ToolProgress | undefined {
     if (this.#text === '' && this.#tail === undefined) return undefined;
     this.#shown = this.#tail ?? this.#shown;
@@ -41,14 +41,14 @@ export class Progress {
     return taken;
   }
 
-  /** Resolves when there may be something. */
+  /** Resolves when there may be output to take. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
   }
 
-  /** Nothing more comes: who waits is told. */
+  /** Ends the output, and wakes the reader. */
   end(): void {
     this.#wake?.();
   }

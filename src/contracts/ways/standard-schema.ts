@@ -1,38 +1,38 @@
 import { InputError } from '../../support/errors.js';
 import { type ObjectSchema, readInput } from '../validate.js';
 
-/** What a schema makes of a value: a valid one, or what is wrong with it. */
+/** The result of a check: the valid value, or what is wrong with it. */
 export type SchemaResult<Value> =
   | { readonly value: Value; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string }[] };
 
 /**
- * A schema as the frameworks take it, whichever library they were made for: a Standard Schema,
- * version 1, which has its JSON Schema with it.
+ * A schema for frameworks of any validation library: a Standard Schema, version 1, together with its JSON
+ * Schema.
  */
 export interface ToolSchema<Value> {
-  /** All of it, under the key that the specification names. */
+  /** The schema, under the key that the specification names. */
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: 'forkline';
-    /** Only for the compiler. */
+    /** Present only for the compiler. */
     readonly types?: { readonly input: Value; readonly output: Value } | undefined;
-    /** Of a valid value what the tool takes: without nulls for what need not be there. */
+    /** Checks a value, and leaves out nulls of optional fields. */
     readonly validate: (value: unknown) => SchemaResult<Value>;
-    /** A new one each time, which may be changed. */
+    /** Returns a new object each time, which the caller may change. */
     readonly jsonSchema: {
-      /** That of the input. Throws an `InputError` for a target that it does not know. */
+      /** Returns the schema of the input. Throws an `InputError` for an unknown target. */
       readonly input: (options: { readonly target: string }) => Record<string, unknown>;
-      /** The same, since nothing is changed: what comes out is what went in. */
+      /** Returns the same schema, since a check changes no type. */
       readonly output: (options: { readonly target: string }) => Record<string, unknown>;
     };
   };
 }
 
-/** What our schemas use means the same in all of them. */
+/** Targets in which the keywords of our schemas mean the same. */
 const TARGETS: readonly string[] = ['draft-2020-12', 'draft-07', 'openapi-3.0'];
 
-/** A tool's schema for those who know no JSON Schema alone. */
+/** Makes a Standard Schema of a tool's JSON Schema. */
 export function standardSchema<Value>(schema: ObjectSchema): ToolSchema<Value> {
   const toJson = ({ target }: { readonly target: string }): Record<string, unknown> => {
     if (TARGETS.includes(target)) return structuredClone(schema);
@@ -51,7 +51,7 @@ export function standardSchema<Value>(schema: ObjectSchema): ToolSchema<Value> {
 
 function validated<Value>(value: unknown, schema: ObjectSchema): SchemaResult<Value> {
   try {
-    // What the schema does not accept is refused, so this is what it accepts.
+    // A value that the schema does not accept was refused, so the type is right.
     return { value: readInput(value, schema) as Value };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;

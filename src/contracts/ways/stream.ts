@@ -13,7 +13,7 @@ export function streamOf<Details>(
 ): Events<Details> {
   const leaving = new AbortController();
   const events = follow(tool, input, signal, leaving);
-  // A generator's own would wait for its next event, and a silent command has none.
+  // The generator's own `return()` would wait for the next event, and a silent command has none.
   const leave = <Left>(left: Promise<Left>): Promise<Left> => {
     leaving.abort();
     return left;
@@ -42,7 +42,7 @@ async function* follow<Details>(
   });
   let answered = false;
   const answering = answerTo(tool, input, {
-    // What is no signal is refused, and told.
+    // Something that is no signal is passed on, so that the call refuses it.
     signal: signal === undefined || isAbortSignal(signal) ? own.signal : signal,
     onOutput: (chunk) => progress.add(chunk),
     onUpdate: ({ content }) => progress.show(content.map(({ text }) => text).join('')),
@@ -50,7 +50,7 @@ async function* follow<Details>(
     answered = true;
     progress.end();
   });
-  // Awaited below; until then it must not count as one that nobody handles.
+  // Awaited below. Until then its rejection must not count as unhandled.
   answering.catch(() => {});
   try {
     while (!leaving.signal.aborted) {
