@@ -8,10 +8,10 @@ import type { TaskWork } from '../../tasks/task.js';
 import { sandboxNotices } from '../denial-notices.js';
 import { afterWarning } from '../notices.js';
 
-/** What of its output is given with its end, in bytes: the last. */
+/** Bytes of the end of the output that are told with the end of the command. */
 const SHOWN_BYTES = 4096;
 
-/** A command in the background as a task, for a runtime that is told of it. */
+/** Makes a task of a command in the background, for a runtime that follows tasks. */
 export function backgroundWork(
   command: string,
   subject: DetachedSubject,
@@ -23,7 +23,7 @@ export function backgroundWork(
     subject,
     ended: untilOver(subject).then(() => endOf(subject, encoding)),
     tail: () => '',
-    // What ends it ends the subject as well.
+    // Ending the task ends the subject, which is all there is to end.
     cancel: () => {},
     lifetime: 'detached',
   };

@@ -5,7 +5,7 @@ import { firstBytes, formatSize, formatSizeBeside, lastBytes } from '../../suppo
 import { readableOutput } from '../lossy.js';
 import { placeNotice } from '../notices.js';
 
-/** How much is returned, in bytes. */
+/** Limits of the output that is returned, in bytes. */
 interface SnipLimits {
   /** The longest output that is returned whole. */
   readonly maxOutputBytes: number;
@@ -13,46 +13,44 @@ interface SnipLimits {
   readonly snipBytes: number;
 }
 
-/**
- * What the engine must keep for {@link snipOutput}: all that may be returned whole, and no more.
- */
+/** The limits of a capture for {@link snipOutput}: all that may be returned whole, and no more. */
 export function limitsToSnip({ maxOutputBytes, snipBytes }: SnipLimits): OutputLimits {
   return { headBytes: snipBytes, tailBytes: maxOutputBytes - snipBytes };
 }
 
-/** Output with its middle left out, if it was too long. */
+/** Output, without its middle if it was too long. */
 interface SnippedText {
   readonly text: string;
-  /** How long it was; present when its middle is left out. */
+  /** Length of the whole output; present when the middle is left out. */
   readonly totalBytes?: number;
 }
 
 /**
- * The text to return for a capture made with {@link limitsToSnip}: all of it, or both ends of it,
- * cut between characters, under a line that says how long it was.
+ * Returns the text of a capture made with {@link limitsToSnip}: all of it, or both of its ends, cut between
+ * characters, below a line with the length.
  */
 export function snipOutput(capture: Capture, limits: SnipLimits): SnippedText {
   if (capture.kind === 'cut') {
     return snip(capture.head, capture.tail, capture.total.bytes, limits);
   }
   const { text } = capture;
-  // What is not UTF-8 is three bytes long as U+FFFD: it may fit as it was, and not as text.
+  // An invalid byte becomes U+FFFD, three bytes: the text may be too long although the output was not.
   const bytes = capture.lossy ? Buffer.byteLength(text) : capture.total.bytes;
   if (bytes <= limits.maxOutputBytes) return { text };
   return snip(text, text, bytes, limits);
 }
 
-/** Output as it is returned. */
+/** Output as it is shown. */
 export interface SnippedOutput extends SnippedText {
-  /** Where all of it is, if it was kept. */
+  /** The file with all of the output, if it was kept. */
   readonly path?: string;
-  /** Not all of it is in `text`. */
+  /** Whether a part of the output is not in `text`. */
   readonly isCut: boolean;
-  /** A line each on what is not in `text`, and on what of it is no text. */
+  /** One line about what is not in `text`, and one about bytes that are no text. */
   readonly notices: readonly (string | undefined)[];
 }
 
-/** What there is to show of an output, and to say of it. */
+/** Makes the shown output, with the lines that are said about it. */
 export function showOutput(
   snipped: SnippedText,
   { output, spill }: MergedResult,
@@ -64,11 +62,11 @@ export function showOutput(
   const whole = isSnipped && place !== undefined ? `whole output: ${place}` : undefined;
   const found = path === undefined ? snipped : { ...snipped, path };
   if (!output.lossy) return { ...found, isCut: isSnipped, notices: [whole] };
-  // Only a file of the engine's has the exact bytes.
+  // Only a file that the engine wrote has the exact bytes.
   const exact = spill && place;
   const readable = readableOutput(snipped.text, output, 'the output', exact);
   const { text, notice, isCut, isBinary } = readable;
-  // Of what is not text, the line that stands for it says where it is.
+  // The line that stands for binary output says where it is.
   const notices = [isBinary ? undefined : whole, notice];
   return { ...found, text, isCut: isSnipped || isCut, notices };
 }

@@ -8,32 +8,32 @@ import type { SnippedOutput } from './output.js';
 
 /** Details of a command that was waited for. */
 export interface ForegroundDetails {
-  /** The mode in which it ran. */
+  /** The mode of the command. */
   mode: Exclude<Mode, 'background'>;
   /** The timeout that applied, in seconds. */
   timeoutSeconds: number;
-  /** How long it took, in milliseconds. */
+  /** How long the command took, in milliseconds. */
   wallTimeMs: number;
-  /** How it ended. */
+  /** How the command ended. */
   outcome: Outcome;
   /** Processes that still run; present when there are any. */
   background?: readonly BackgroundProcess[];
-  /** How long the output was, in bytes; present when its middle is left out. */
+  /** Length of the output in bytes; present when its middle is left out. */
   totalBytes?: number;
-  /** The file with all of it, until the tool is disposed of; present when it could be kept. */
+  /** The file with all of the output, until the tool is disposed of; present when it could be kept. */
   wholeOutput?: string;
-  /** All that is known of the command. */
+  /** The receipt of the command. */
   receipt: Receipt;
 }
 
-/** Details of a command that goes on by itself. */
+/** Details of a command in the background. */
 export interface BackgroundDetails {
   mode: 'background';
-  /** The time after which it is ended, in seconds. */
+  /** The time after which the command is ended, in seconds. */
   timeoutSeconds: number;
-  /** Its process id; also that of its process group. */
+  /** Process id, which is also the id of the process group. */
   pid: number;
-  /** Where its output goes, and after it how it ended. */
+  /** The file for the output, and a last line about how the command ended. */
   outputFile: string;
 }
 
@@ -41,9 +41,9 @@ export interface BackgroundDetails {
 export type ModesDetails = ForegroundDetails | BackgroundDetails;
 
 /**
- * The contract's answer to a command that ended.
+ * Makes the answer about a command that ended.
  *
- * @throws {ToolAbortError} It was cancelled.
+ * @throws {ToolAbortError} The call was cancelled.
  */
 export function foregroundResult(
   result: MergedResult,
@@ -99,7 +99,7 @@ function foregroundDetails(
 
 type Failure = Exclude<Outcome, { kind: 'timedOut' | 'cancelled' }>;
 
-/** `3`; of a command that has no exit code `-1`, and by which signal it ended. */
+/** Describes a failure: `3`, or for a command without an exit code `-1` and its signal. */
 function describeFailure(outcome: Failure): string {
   switch (outcome.kind) {
     case 'exited':
@@ -111,7 +111,7 @@ function describeFailure(outcome: Failure): string {
   }
 }
 
-/** Output that is not there leaves no line of its own. */
+/** Puts output below a title; empty output takes no line. */
 function under(title: string, output: string): string {
   return output === '' ? title : `${title}\n${output}`;
 }
@@ -121,18 +121,18 @@ function advice(mode: ForegroundDetails['mode'], { timeouts }: ModesSettings): s
   return `[for more time: ${mode === 'slow' ? '' : slow}mode="background"]`;
 }
 
-/** On lines of their own, whatever the output ends with. */
+/** Puts notices below the output, on lines of their own. */
 function withLines(output: string, notices: readonly string[]): string {
   if (notices.length === 0) return output;
   return ended(output) + notices.map((notice) => `[${notice}]`).join('\n');
 }
 
-/** Its last line has ended. */
+/** Ends the last line. */
 function ended(output: string): string {
   return output === '' || output.endsWith('\n') ? output : `${output}\n`;
 }
 
-/** The contract's answer to a command that goes on by itself. */
+/** Makes the answer about a command in the background. */
 export function backgroundResult(
   pid: number,
   outputFile: string,

@@ -30,17 +30,17 @@ import {
 } from './result.js';
 import { windowOf } from './window.js';
 
-/** The host at the moment of a call, and where the conversation is. */
+/** The host at the moment of a call, and the directory of the conversation. */
 export interface ModesMoment extends CallMoment {
   readonly cwd: string;
 }
 
 /**
- * Runs a command to its end, or to that of its time.
+ * Runs a command until it ends or its time is up.
  *
- * @throws {ToolError} Its directory is none.
- * @throws {ToolAbortError} It was cancelled.
- * @throws {LaunchError} It could not be started.
+ * @throws {ToolError} The working directory cannot be used.
+ * @throws {ToolAbortError} The call was cancelled.
+ * @throws {LaunchError} The command could not be started.
  */
 export async function runForeground(
   command: string,
@@ -70,7 +70,7 @@ export async function runForeground(
   return foregroundResult(result, shown, receipt, mode, settings);
 }
 
-/** Keeps an output that is not in the answer as it was printed. */
+/** Keeps an output that the answer does not show as it was printed. */
 async function keep(
   { output: capture, spill }: MergedResult,
   keeper: OutputKeeper,
@@ -79,11 +79,11 @@ async function keep(
 ): Promise<KeptOutput> {
   const kept = await keeper.finish(spill);
   if (kept.kind === 'kept' || isWhole || capture.kind === 'cut') return kept;
-  // Not text, and too long only as it is shown: there is no file, and all of that is here.
+  // Bytes that are no text may be too long only as they are shown. Then there is no file, and memory has all.
   return keepText(outputs, TOOL, capture.text);
 }
 
-/** Without an id: a model of this contract knows files, not artifacts. */
+/** Makes the receipt, without an artifact's id: a model of this contract knows only files. */
 function modesReceipt(
   result: MergedResult,
   environment: string,
@@ -98,8 +98,8 @@ function modesReceipt(
 /**
  * Starts a command that outlives the host.
  *
- * @throws {ToolError} There is no place for its output, or its directory is none.
- * @throws {LaunchError} It could not be started.
+ * @throws {ToolError} There is no place for the output, or the working directory cannot be used.
+ * @throws {LaunchError} The command could not be started.
  */
 export async function runInBackground(
   command: string,
@@ -125,7 +125,7 @@ export async function runInBackground(
     entry?.ofDetached(pid);
     if (settings.tasks !== undefined) {
       const subject = await DetachedSubject.open(place, order);
-      // It runs already, and needs no room.
+      // `follow()` has no limit: the command runs already.
       settings.tasks.follow(backgroundWork(command, subject, settings.encoding));
     }
     const seen = await window?.show({ id: place.id, pid, outputFile: place.output });

@@ -6,7 +6,7 @@ import type { Mode, ModesSettings } from './options.js';
 export interface ModesInput {
   /** Shell text, run by a fresh `bash -c`. */
   readonly command: string;
-  /** How long it may take, and whether it is waited for. Absent: `default`. */
+  /** How long the command may take, and whether the call waits for it. Absent: `default`. */
   readonly mode?: Mode;
 }
 
@@ -29,7 +29,7 @@ export function modesSchema({ timeouts }: ModesSettings): ObjectSchema {
   };
 }
 
-/** What the model is told about the tool; it ends with the directory of now. */
+/** The description for the model; its last line is the present directory. */
 export function modesDescription(settings: ModesSettings): string {
   const { timeouts, maxCommandBytes, maxOutputBytes, snipBytes, directory } = settings;
   const tokens = Math.floor(maxCommandBytes / 4000);
@@ -55,12 +55,12 @@ export function modesDescription(settings: ModesSettings): string {
   ].join('\n');
 }
 
-/** `30s`, `15min`. */
+/** Formats seconds: `30s`, `15min`. */
 function short(seconds: number): string {
   return seconds >= 60 && seconds % 60 === 0 ? `${seconds / 60}min` : `${seconds}s`;
 }
 
-/** `30 seconds`, `15 minutes`, `24 hours`. */
+/** Formats seconds: `30 seconds`, `15 minutes`, `24 hours`. */
 function long(seconds: number): string {
   if (seconds > 3600 && seconds % 3600 === 0) return `${seconds / 3600} hours`;
   if (seconds > 60 && seconds % 60 === 0) return `${seconds / 60} minutes`;

@@ -13,8 +13,8 @@ import { type ModesInput, modesDescription, modesSchema } from './schema.js';
 export type ModesTool = BashTool<ModesDetails, ModesInput> & AsyncDisposable;
 
 /**
- * The `modes` contract: one merged output, returned whole or without its middle, and one field that
- * says whether a command is short, slow, or goes on in the background, whatever becomes of the host.
+ * Makes a tool of the `modes` contract: one merged output, returned whole or without its middle, and one
+ * field that says whether a command is short, slow, or runs in the background, where it outlives the host.
  *
  * @throws {InputError} An option is not valid.
  */
@@ -59,7 +59,7 @@ export function createModesTool(options: ModesOptions): ModesTool {
   );
 }
 
-/** @throws {InputError} Nobody would keep what outlives the host within its limits. */
+/** @throws {InputError} Commands have limits, which no process would enforce after the host has ended. */
 function checkBackground({ limits }: ModesSettings): void {
   if (limits === undefined) return;
   throw new InputError(
@@ -68,7 +68,7 @@ function checkBackground({ limits }: ModesSettings): void {
   );
 }
 
-/** @throws {InputError} It is longer than a command may be. */
+/** @throws {InputError} The command is too long. */
 function checkLength(command: string, { maxCommandBytes }: ModesSettings): void {
   const bytes = Buffer.byteLength(command);
   if (bytes <= maxCommandBytes) return;

@@ -7,23 +7,23 @@ import { TOOL } from '../contract.js';
 import { placesOfOutput, showingPaths } from '../options.js';
 import type { ModesSettings } from './options.js';
 
-/** A command in the background, as somebody knows it. */
+/** A command in the background, by the numbers and names of one observer. */
 interface SeenCommand {
   readonly id: string;
-  /** Also the number of its group. */
+  /** Process id, which is also the id of the process group. */
   readonly pid: number;
   readonly outputFile: string;
 }
 
-/** How the other commands of a tool with a sandbox see one in the background. */
+/** The view that commands in a sandbox have of one in the background. */
 interface SandboxWindow {
-  /** That of the others: it shares their files, processes and loopback. */
+  /** The sandbox of the tool's other commands, whose files, processes and loopback are shared. */
   readonly sandbox: SandboxPolicy;
-  /** By the names that they know it by, as far as they can see it. */
+  /** Returns the command by the numbers and names inside of the sandbox, as far as it is visible there. */
   show(command: SeenCommand): Promise<Omit<SeenCommand, 'id'>>;
 }
 
-/** Undefined: there is no sandbox. */
+/** Opens the view; undefined: there is no sandbox. */
 export async function windowOf(settings: ModesSettings): Promise<SandboxWindow | undefined> {
   if (settings.sandbox === undefined) return undefined;
   const keeper = await OutputKeeper.open(settings.outputs, TOOL);
@@ -35,7 +35,7 @@ export async function windowOf(settings: ModesSettings): Promise<SandboxWindow |
     async show({ id, pid, outputFile }) {
       const inside = await numbersInside(pid);
       const name = spill && join(dirname(spill.path), `background-${id}`);
-      // Its own place has its socket too, by which it is controlled: that is not for the sandbox.
+      // A link: the command's own directory also has its control socket, which the sandbox must not reach.
       const isSeen = name !== undefined && (await link(outputFile, name).then(yes, no));
       return { pid: inside?.pid ?? pid, outputFile: isSeen ? name : outputFile };
     },

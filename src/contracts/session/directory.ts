@@ -2,27 +2,27 @@ import { realpath, stat } from 'node:fs/promises';
 
 /** A directory in which a command starts. */
 export interface Place {
-  /** As it was given, or as it was found. */
+  /** The path as the caller gave it, or as it was found. */
   readonly path: string;
-  /** The path without symlinks, as the system tells where a process is. */
+  /** The path without symlinks, as the system reports a process's directory. */
   readonly real: string;
 }
 
-/** What the kernel puts after the name of a directory that has been removed. */
+/** The kernel's suffix for the path of a directory that has been removed. */
 const DELETED = ' (deleted)';
 
 /**
  * The working directory that lasts from one command to the next.
  *
- * Commands may run side by side. Each starts where the session is at its start; one that ends
- * somewhere else moves the session there; one that has not moved changes nothing. So of several
- * that move, the last to end decides.
+ * Commands may run side by side. Each starts where the session is then. A command that ends in another
+ * directory moves the session there; one that ends where it started changes nothing. So of several that move,
+ * the last to end decides.
  */
 export class SessionDirectory {
   readonly #start: string;
   #now: Place | undefined;
 
-  /** @param start Absolute. */
+  /** @param start The absolute path of the first directory. */
   constructor(start: string) {
     this.#start = start;
   }
@@ -32,7 +32,7 @@ export class SessionDirectory {
     return this.#now?.path ?? this.#start;
   }
 
-  /** The place where a command that starts now does. */
+  /** Returns the place for a command that starts now. */
   async here(): Promise<Place> {
     if (this.#now !== undefined) return this.#now;
     const real = await realpath(this.#start).catch(() => this.#start);
@@ -42,10 +42,10 @@ export class SessionDirectory {
   }
 
   /**
-   * A command has ended.
+   * Moves the session to where a command has ended.
    *
-   * @param from Where it started.
-   * @param end Where it ended, as the engine tells it; undefined: not known.
+   * @param from The place where the command started.
+   * @param end The directory where it ended, as the engine reports it; undefined: not known.
    */
   async follow(from: Place, end: string | undefined): Promise<void> {
     if (end === undefined || end === from.real) return;
@@ -54,10 +54,10 @@ export class SessionDirectory {
   }
 
   /**
-   * A command could not be started where the session was: it goes back to its start.
+   * Moves the session back to its start, since a command could not be started in its directory.
    *
-   * @param why What is wrong with the place.
-   * @returns What to tell the model.
+   * @param why The fault of the directory.
+   * @returns A message for the model.
    */
   lose(from: Place, why: string): string {
     // Unless another call has moved it meanwhile.
@@ -68,8 +68,8 @@ export class SessionDirectory {
 }
 
 /**
- * A directory may really be called `x (deleted)`. One that is not there is called what it was, so
- * that whoever comes next is told that it is gone.
+ * Removes the kernel's suffix from the path of a directory that does not exist, so that the next command's
+ * error names it. A directory may really be called `x (deleted)`.
  */
 async function existing(path: string): Promise<string> {
   if (!path.endsWith(DELETED)) return path;

@@ -4,28 +4,28 @@ import { readableOutput } from '../lossy.js';
 
 /** One stream as it is shown. */
 export interface ShownStream {
-  /** All of it, or its beginning and a note that says how long it was; without lines that are no text. */
+  /** All of the stream, or its beginning and a note with its length; without lines that are no text. */
   readonly text: string;
-  /** Characters (Unicode code points) of all of it. */
+  /** Characters (Unicode code points) of the whole stream. */
   readonly characters: number;
-  /** Not all of it is in `text`. */
+  /** Whether a part of the stream is not in `text`. */
   readonly isCut: boolean;
-  /** One line about what of it is no text; absent when all is. */
+  /** One line about bytes that are no text; absent when there are none. */
   readonly lossy?: string;
 }
 
-/** What nobody has printed yet. */
+/** A stream without output. */
 export const NOTHING_SHOWN: ShownStream = { text: '', characters: 0, isCut: false };
 
 /**
- * What the engine must keep for {@link showStream}. A character has at most four bytes, so that
- * many bytes hold as many characters as are shown, whatever they are.
+ * The limits of a capture for {@link showStream}: four bytes for each character that is shown, which is the
+ * most that a character can have.
  */
 export function streamLimits(maxCharacters: number) {
   return { headBytes: maxCharacters * 4, tailBytes: 0 } as const;
 }
 
-/** The beginning of a stream, captured with {@link streamLimits}. */
+/** Shows the beginning of a stream that was captured with {@link streamLimits}. */
 export function showStream(
   name: 'stdout' | 'stderr',
   capture: Capture,
@@ -53,7 +53,7 @@ function beginningOf(
   return { text: `${shown}${gap}${note}`, characters, isCut: true };
 }
 
-/** The first `count` code points. */
+/** Returns the first `count` code points. */
 export function firstCharacters(text: string, count: number): string {
   let end = 0;
   for (let seen = 0; seen < count && end < text.length; seen += 1) {

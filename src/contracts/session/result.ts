@@ -23,14 +23,14 @@ import {
 import type { SessionSettings } from './options.js';
 import { NOTHING_SHOWN, type ShownStream, showStream } from './output.js';
 
-/** The timeout of a call, in milliseconds; undefined: it may take as long as it wants. */
+/** The timeout of a call, in milliseconds; undefined: there is no limit. */
 export interface CallTimeout {
   readonly milliseconds: number | undefined;
-  /** What was asked for; present only when it is not what applies. */
+  /** The timeout that was asked for; present only when another one applies. */
   readonly requested?: number;
 }
 
-/** The timeout of a call that asks for this one, if it does. */
+/** Brings the timeout that a call asks for, if it asks for one, below the limit. */
 export function timeoutFor(
   asked: number | undefined,
   { maxTimeoutMs }: Pick<SessionSettings, 'maxTimeoutMs'>,
@@ -39,7 +39,7 @@ export function timeoutFor(
   return { milliseconds: maxTimeoutMs, requested: asked };
 }
 
-/** What is said of a timeout that is not the one that was asked for. */
+/** Says that another timeout applies than the one that was asked for. */
 export function timeoutChange(
   timeout: CallTimeout,
   { maxTimeoutMs }: Pick<SessionSettings, 'maxTimeoutMs'>,
@@ -65,13 +65,13 @@ export interface SessionDetails {
   outcome?: Outcome;
   /** Processes that still run; present when there are any. */
   background?: readonly BackgroundProcess[];
-  /** All that is known of the command; absent while it runs in the background. */
+  /** The receipt of the command; absent while it runs in the background. */
   receipt?: Receipt;
-  /** The task that a command in the background is. */
+  /** The task of a command in the background. */
   task?: { readonly id: string; readonly status: 'running' | 'completed' };
 }
 
-/** What the details have of it. */
+/** The fields of the details about the timeout. */
 export function detailsOfTimeout({
   milliseconds,
   requested,
@@ -83,9 +83,9 @@ export function detailsOfTimeout({
 }
 
 /**
- * What details say of a command that ended.
+ * Makes the details of a command that ended.
  *
- * @param cwd Where the next one will start.
+ * @param cwd The directory where the next one will start.
  */
 export function endDetails(
   cwd: string,
@@ -111,7 +111,7 @@ export interface ShownStreams {
 
 const NO_STREAMS: ShownStreams = { stdout: NOTHING_SHOWN, stderr: NOTHING_SHOWN };
 
-/** The streams of a result with stdout and stderr apart. */
+/** Shows both streams of a result. */
 export function shownStreams(result: ReceiptSource, maxCharacters: number): ShownStreams {
   if (!('stdout' in result)) throw new TypeError('expected the streams to be separate');
   return {
@@ -121,11 +121,11 @@ export function shownStreams(result: ReceiptSource, maxCharacters: number): Show
 }
 
 /**
- * The receipt of a command with these streams.
+ * Makes the receipt of a command with these streams.
  *
- * @param environment Its environment block.
- * @param kept Of a task: a model of this contract knows files, not artifacts.
- * @param known What else is known of it.
+ * @param environment The environment block of the command.
+ * @param known Further facts about the command.
+ * @param kept The kept output of a task. Its id is left out: a model of this contract knows only files.
  */
 export function sessionReceipt(
   result: ReceiptSource,
@@ -142,11 +142,11 @@ export function sessionReceipt(
 }
 
 /**
- * The answer to a command that ended.
+ * Makes the answer about a command that ended.
  *
- * @param notices What else there is to say.
- * @param spared A process group that must not be ended with what runs in it: its shell's.
- * @throws {ToolAbortError} It was cancelled.
+ * @param notices Further lines.
+ * @param spared The process group of the shell, which must not be ended together with what runs in it.
+ * @throws {ToolAbortError} The call was cancelled.
  */
 export function sessionResult(
   result: Pick<RunResult, 'outcome'>,
@@ -170,9 +170,9 @@ export function sessionResult(
 }
 
 /**
- * The answer to a command that goes on in the background.
+ * Makes the answer about a command that runs in the background.
  *
- * @param afterMs How long it has run, when it was not started there.
+ * @param afterMs The time that it has run, in milliseconds, if it was not started in the background.
  */
 export function startedResult(
   taskId: string,
@@ -213,7 +213,7 @@ export function streamsText({ stdout, stderr }: ShownStreams, state?: 'running')
   return outputText(text, state);
 }
 
-/** Those that are not empty, one blank line between them, whatever newlines they end in. */
+/** Joins texts that are not empty, with exactly one blank line between them. */
 export function sections(texts: readonly string[]): string {
   const trimmed = texts.map((text) => text.replace(/(?<!\n)\n+$/, ''));
   return trimmed.filter((text) => text !== '').join('\n\n');
@@ -251,12 +251,12 @@ export function structuredStreams({ stdout, stderr }: ShownStreams) {
   };
 }
 
-/** Some clients show a model the structured answer alone. */
+/** The notices as data, since some clients show a model only the structured answer. */
 export function structuredNotices(notices: readonly string[]) {
   return notices.length > 0 ? { notices } : {};
 }
 
-/** Which limit it was, the fields do not say. */
+/** Says which time limit was exceeded, which no other field does. */
 export function limitNotices(outcome: Outcome): readonly string[] {
   return outcome.kind === 'timedOut' ? [endingText(outcome)] : [];
 }

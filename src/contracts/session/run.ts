@@ -18,11 +18,11 @@ import { inPlace, type Session, sessionOptions } from './session.js';
 import { runOrGoOn, type StartInPlace } from './tasks/auto-background.js';
 
 /**
- * Runs a command to its end, and goes where it has gone.
+ * Runs a command to its end, and moves the session to the directory where it has ended.
  *
  * @throws {ToolError} The session's directory cannot be used.
- * @throws {ToolAbortError} It was cancelled.
- * @throws {LaunchError} It could not be started.
+ * @throws {ToolAbortError} The call was cancelled.
+ * @throws {LaunchError} The command could not be started.
  */
 export async function runInSession(
   session: Session,
@@ -54,7 +54,7 @@ export async function runInSession(
   if (endedItself) await directory.follow(from, result.directory);
   const lost = endedItself && result.directory === undefined;
   const streams = shownStreams(result, settings.maxCharacters);
-  // Others may move the session meanwhile.
+  // Read now, since other calls may move the session during the next wait.
   const cwd = directory.path;
   const receipt = await sessionReceipt(result, streams, environment);
   const details = endDetails(cwd, timeout, result, receipt);

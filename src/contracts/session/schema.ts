@@ -4,19 +4,19 @@ import type { SessionSettings } from './options.js';
 
 /** Input of the `session` contract, once it is valid. */
 export interface SessionInput {
-  /** Absent only beside `restart`. */
+  /** Shell text; absent only beside `restart`. */
   readonly command?: string;
-  /** Milliseconds that it may take. Absent: the option's default. */
+  /** Timeout in milliseconds. Absent: the option's default. */
   readonly timeout?: number;
-  /** Start it as a task, and answer at once. */
+  /** Start the command as a task, and answer at once. */
   readonly run_in_background?: boolean;
-  /** With `run_in_background`: its stdin stays open for `write_task`. */
+  /** Keep stdin open for `write_task`; only with `run_in_background`. */
   readonly stdin?: boolean;
-  /** End the shell that lasts, and begin with a new one: only with the option `persistent`. */
+  /** End the persistent shell, and begin a new one; only with the option `persistent`. */
   readonly restart?: boolean;
 }
 
-/** The schema of a tool's input; limits and defaults are told in the descriptions. */
+/** The schema of a tool's input. Its descriptions say the limits and defaults. */
 export function sessionSchema(settings: SessionSettings): ObjectSchema {
   const { timeoutMs, maxTimeoutMs, persistent } = settings;
   return {
@@ -48,7 +48,7 @@ const RESTART = {
   description: 'End the shell with all it started, and begin a new one; `command` may be left out',
 };
 
-/** How a command has ended, and what it has printed. */
+/** Properties for the end of a command and its output. */
 export const END_PROPERTIES = {
   stdout: { type: 'string', description: 'What it printed, cut after the first characters' },
   stderr: { type: 'string', description: 'What it printed to stderr, likewise' },
@@ -89,7 +89,7 @@ export const SESSION_OUTPUT_SCHEMA: ObjectSchema = {
   additionalProperties: false,
 };
 
-/** What the model is told about `bash`. */
+/** The description of `bash` for the model. */
 export function sessionDescription(settings: SessionSettings): string {
   const { cwd, timeoutMs, maxTimeoutMs, maxCharacters, maxRunningTasks, persistent } = settings;
   return [

@@ -10,7 +10,7 @@ import { streamLimits } from './output.js';
 import type { CallTimeout } from './result.js';
 import type { SessionTasks } from './tasks/session-tasks.js';
 
-/** What the calls of a session share. */
+/** The state that the calls of a session share. */
 export interface Session {
   readonly settings: SessionSettings;
   readonly owner: Owner;
@@ -18,7 +18,7 @@ export interface Session {
   readonly tasks: SessionTasks;
 }
 
-/** Takes the session back to its start when its directory turns out to be gone. */
+/** Starts a command. When its directory does not exist any more, moves the session back to its start. */
 export async function inPlace<T>(
   session: Session,
   from: Place,
@@ -35,7 +35,7 @@ export async function inPlace<T>(
   }
 }
 
-/** The options of a command that starts where the session is. */
+/** Makes the options of a command that starts where the session is. */
 export function sessionOptions(
   { settings, owner }: Session,
   from: Place,

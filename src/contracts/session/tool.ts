@@ -27,20 +27,20 @@ import { createTaskTools } from './tasks/tools.js';
 export interface SessionTool extends BashTool<SessionDetails, SessionInput>, AsyncDisposable {
   /** Where the next command will start. */
   readonly cwd: string;
-  /** The tool with which the model reads what commands in the background have printed. */
+  /** The tool by which the model reads the output of commands in the background. */
   readonly taskOutput: BashTool<TaskDetails, TaskOutputInput>;
-  /** The tool with which the model writes to them. */
+  /** The tool by which the model writes to their stdin. */
   readonly writeTask: BashTool<TaskDetails, WriteTaskInput>;
-  /** The tool with which the model ends them. */
+  /** The tool by which the model ends them. */
   readonly killTask: BashTool<TaskDetails, TaskInput>;
-  /** The tool with which the model sees which there are. */
+  /** The tool that lists them. */
   readonly listTasks: BashTool<TaskListDetails, ListTasksInput>;
 }
 
 /**
- * The `session` contract: stdout and stderr apart with their beginnings kept, exit codes as data,
- * a working directory that lasts, commands side by side and in the background; or, `persistent`, one
- * after the other in one bash.
+ * Makes a tool of the `session` contract: the beginnings of stdout and stderr, exit codes as data, a working
+ * directory that lasts, commands side by side and in the background; or with `persistent`, commands one after
+ * another in one bash.
  *
  * @throws {InputError} An option is not valid.
  */
@@ -61,7 +61,7 @@ export function createSessionTool(options: SessionOptions): SessionTool {
     {
       settings,
       life,
-      // Only the directory is that of its turn.
+      // Only the directory is looked up later, when the command starts.
       momentOf: () => momentOf(settings),
       validate: createValidator<SessionInput>(inputSchema),
       check: checkFields,
@@ -99,14 +99,14 @@ export function createSessionTool(options: SessionOptions): SessionTool {
   );
 }
 
-/** What goes on without the tool writes on: then they go when it has ended. */
+/** Disposes of the outputs, once the tasks that outlive the tool have ended. */
 async function disposeOutputs({ outputs }: SessionSettings, tasks: readonly Task[]): Promise<void> {
   const running = tasks.filter(({ lifetime, end }) => lifetime === 'host' && end === undefined);
   if (running.length === 0) await outputs.dispose();
   else void Promise.all(running.map(({ ended }) => ended)).then(() => outputs.dispose());
 }
 
-/** @throws {InputError} There is no command where there must be one, or none that can be run. */
+/** @throws {InputError} The command is missing, or cannot be run. */
 function checkFields({ command, restart, run_in_background: background }: SessionInput): void {
   if (command === undefined && !restart) {
     const message = 'command: expected a string, or nothing beside `restart: true`, got nothing';
