@@ -6,20 +6,20 @@ import { PipeReader } from './pipe-reader.js';
 import type { NamedPipe, Pipes } from './pipes.js';
 import { captureStream, type StreamCapture } from './stream-capture.js';
 
-/** How a call's output is kept, and who hears of it as it comes. */
+/** Options for a call's output: how it is captured, and the listener to it. */
 export interface OutputOptions {
   readonly limits: OutputLimits;
-  /** Undefined: UTF-8. */
+  /** The encoding of the output; undefined: UTF-8. */
   readonly encoding: string | undefined;
   readonly onOutput: ((chunk: OutputChunk) => void) | undefined;
 }
 
-/** As the engine waits for what a process that still has the pipe may be about to write. */
+/** Waiting times for output of processes that still have a pipe open, in milliseconds, as in the engine. */
 const QUIET_MS = 250;
 const LONGEST_MS = 2000;
 const LOOK_MS = 15;
 
-/** What one call prints: two pipes of its own, read to the end of what belongs to it. */
+/** The output of one call, by two pipes of its own. */
 export class CallOutput {
   readonly stdout: CallStream;
   readonly stderr: CallStream;
@@ -53,19 +53,19 @@ export class CallOutput {
   }
 
   /**
-   * The shell has opened both pipes, and so has gone on to the text. To be asked once the call is over:
-   * of an empty one that nobody holds any more, the kernel tells a moment later.
+   * Returns whether the shell has opened both pipes, and so has gone on to the text. Called when the call is
+   * over: for an empty pipe without a writer, the kernel reports the end a moment later.
    */
   async wasOpened(): Promise<boolean> {
-    // It is opened last.
+    // The shell opens stderr last.
     const { stderr } = this;
     return stderr.wasOpened || (await settlesWithin(stderr.over, QUIET_MS, 'keepsAlive'));
   }
 
   /**
-   * The call is over, and so is its output, but for what its processes may just be writing.
+   * Ends the output after the call is over, and waits shortly for what remaining processes may just write.
    *
-   * @param isHeld Whether somebody beside the shell, which keeps it, may have a pipe open.
+   * @param isHeld Returns whether a process besides the shell may have a pipe open.
    */
   async finish(isHeld: () => boolean): Promise<void> {
     this.#drain();
@@ -83,14 +83,14 @@ export class CallOutput {
     this.forgetNames();
   }
 
-  /** Whoever is to open them has, or comes another way. */
+  /** Removes the names of the pipes. The shell has opened them, or opens them by the host's descriptors. */
   forgetNames(): void {
     if (!this.#areNamed) return;
     this.#areNamed = false;
     for (const { pipe } of [this.stdout, this.stderr]) this.#pipes.forget(pipe);
   }
 
-  /** Nobody is left who could write: a pipe that nobody has ever opened has no end by itself. */
+  /** Closes the pipes. A pipe that was never opened for writing has no end by itself. */
   close(): void {
     this.stdout.close();
     this.stderr.close();
@@ -138,7 +138,7 @@ class CallStream {
     this.#reader.drain();
   }
 
-  /** What comes from now on is nobody's. */
+  /** Ends the capture. Later output is dropped. */
   finish(): void {
     this.#reader.release();
     this.#tell(this.#capture.end());
@@ -148,7 +148,7 @@ class CallStream {
     this.#reader.close();
   }
 
-  /** What has been kept of it. */
+  /** Returns the captured output. */
   capture(): Capture {
     return this.#capture.capture();
   }

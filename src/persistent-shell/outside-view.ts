@@ -17,19 +17,19 @@ import { hasCode } from '../support/errors.js';
 import { pause } from '../support/timing.js';
 import type { NamedPipe } from './pipes.js';
 
-// What every call asks is asked here and now: the kernel answers from its memory, in less time than
-// it takes to wake another thread for it.
+// The look-ups of every call are synchronous: the kernel answers them from memory, in less time than it takes
+// to wake another thread.
 
 const readText = promisify(readFile);
 
 const SETTLING_MS = 20;
 
-/** What the system shows of a shell that runs, and of what it has started. */
+/** The view of a running shell and its processes in `/proc`. */
 export class OutsideView {
   readonly #shell: number;
-  /** The lists of the shell's children, and of its parent's, which its orphans become. */
+  /** Open lists of the shell's children, and of its parent's children, which orphans become. */
   readonly #lists: readonly number[] | undefined;
-  /** Those that have been seen, and those that had been when newcomers were asked for last. */
+  /** Processes known at the last call of `newcomers()`, and at the one before. */
   #known: ReadonlySet<number> = new Set();
   #before: ReadonlySet<number> = new Set();
 
@@ -38,7 +38,7 @@ export class OutsideView {
     this.#lists = openLists(shell);
   }
 
-  /** Where the shell is, without symlinks; undefined: that cannot be seen, or is no text. */
+  /** Returns the shell's directory, without symlinks; undefined: it cannot be read, or is no UTF-8. */
   directory(): string | undefined {
     try {
       const path = readlinkSync(`/proc/${this.#shell}/cwd`, 'buffer');
@@ -49,8 +49,8 @@ export class OutsideView {
   }
 
   /**
-   * Whether one who was a newcomer when they were asked for last, or whom one of them has started
-   * since, may have one of these pipes open.
+   * Returns whether one of these pipes may be open in a process that the last `newcomers()` returned, or in one
+   * that those have started since.
    */
   areHeld(pipes: readonly NamedPipe[]): boolean {
     const lists = this.#lists;
@@ -72,19 +72,19 @@ export class OutsideView {
     for (const list of this.#lists ?? []) closeSync(list);
   }
 
-  /** What runs of the shell's and did not when this was asked last; undefined: not to be seen. */
+  /** Returns the shell's processes that did not run at the last such call; undefined: they cannot be seen. */
   async newcomers(): Promise<readonly BackgroundProcess[] | undefined> {
     const lists = this.#lists;
     if (lists === undefined) return undefined;
     try {
       let members = this.#membersIn(lists);
       if ([...members].some((pid) => !this.#known.has(pid))) {
-        // It may be about to end, or have yet to become the program that it will be.
+        // The process may be about to end, or may not have called exec yet.
         await pause(SETTLING_MS);
         members = this.#membersIn(lists);
       }
       const found: BackgroundProcess[] = [];
-      // A set is walked to what is added on the way.
+      // The loop also visits members that are added on the way.
       for (const pid of members) {
         if (this.#known.has(pid)) continue;
         const one = await lookAt(pid);
@@ -107,7 +107,7 @@ export class OutsideView {
   }
 }
 
-/** Undefined: there are none, or they cannot be read. */
+/** Opens the lists; undefined: the system has none, or they cannot be read. */
 function openLists(shell: number): readonly number[] | undefined {
   const opened: number[] = [];
   try {
@@ -124,7 +124,7 @@ function openLists(shell: number): readonly number[] | undefined {
 
 const listOf = (pid: number) => `/proc/${pid}/task/${pid}/children`;
 
-/** Of more children than fit, nobody reads the names. */
+/** The buffer for a list. Children that do not fit are not looked at. */
 const list = Buffer.alloc(16 * 1024);
 
 function readList(fd: number): readonly number[] {
@@ -132,7 +132,7 @@ function readList(fd: number): readonly number[] {
   return numbersIn(list.toString('latin1', 0, length));
 }
 
-/** Each has a blank after it, unless the list was cut. */
+/** Parses a list. Each number has a blank after it, unless the list was cut. */
 function numbersIn(list: string): readonly number[] {
   return list.split(' ').slice(0, -1).map(Number);
 }
@@ -141,7 +141,7 @@ async function childrenOf(pid: number): Promise<readonly number[]> {
   return numbersIn(await readText(listOf(pid), 'latin1'));
 }
 
-/** @throws It may not be looked at. */
+/** @throws Error The process cannot be examined. */
 function hasOpen(pid: number, pipes: readonly NamedPipe[]): boolean {
   const folder = `/proc/${pid}/fd`;
   return ifThere(() => readdirSync(folder), []).some((fd) =>
@@ -149,7 +149,7 @@ function hasOpen(pid: number, pipes: readonly NamedPipe[]): boolean {
   );
 }
 
-/** By its name first: whatever else is open may lie where a look takes long. */
+/** Compares the name first, since a stat of another file may take long, as on a network. */
 function leadsTo(link: string, pipes: readonly NamedPipe[]): boolean {
   const name = basename(readlinkSync(link)).replace(/ \(deleted\)$/, '');
   const pipe = pipes.find(({ path }) => basename(path) === name);
@@ -160,7 +160,7 @@ function leadsTo(link: string, pipes: readonly NamedPipe[]): boolean {
 
 const readIfThere = (path: string) => ifThere(() => readFileSync(path, 'latin1'), '');
 
-/** The other, if what is looked at has ended, or been closed, meanwhile. */
+/** Returns `other` if the process has ended, or the descriptor was closed, meanwhile. */
 function ifThere<T>(look: () => T, other: T): T {
   try {
     return look();
@@ -170,7 +170,7 @@ function ifThere<T>(look: () => T, other: T): T {
   }
 }
 
-/** Undefined: it has ended. */
+/** Reads what a process runs; undefined: it has ended. */
 async function lookAt(pid: number): Promise<BackgroundProcess | undefined> {
   try {
     const { state, processGroup, name } = await statusOf(pid);
@@ -185,7 +185,7 @@ async function lookAt(pid: number): Promise<BackgroundProcess | undefined> {
 
 async function statusOf(pid: number) {
   const text = await readText(`/proc/${pid}/stat`, 'latin1');
-  // The name may have anything in it.
+  // The name may contain any character, also a parenthesis.
   const end = text.lastIndexOf(')');
   const [state = '', , processGroup] = text.slice(end + 2).split(' ');
   const name = text.slice(text.indexOf('(') + 1, end);

@@ -1,7 +1,7 @@
 import type { OutputChunk } from '../engine/outcome.js';
 import { startTimer } from '../support/timing.js';
 
-/** As the engine tells of output. */
+/** The engine's interval and size of output events. */
 const INTERVAL_MS = 50;
 const MOST_CHARACTERS = 64 * 1024;
 
@@ -30,7 +30,7 @@ export class PacedOutput {
     else this.#stopTimer ??= startTimer(wait, () => this.flush());
   }
 
-  /** Tells what waits. */
+  /** Tells the waiting output. */
   flush(): void {
     this.#stopTimer?.();
     this.#stopTimer = undefined;

@@ -4,17 +4,17 @@ import { hasCode } from '../support/errors.js';
 import { pipeSocket } from './pipe-socket.js';
 import type { NamedPipe } from './pipes.js';
 
-/** What a pipe holds at most, unless somebody with more rights makes it larger. */
+/** The most bytes in a pipe, unless a privileged process has made it larger. */
 const MOST_IN_PIPE = 1024 * 1024;
 
-/** Reads a pipe as it fills; whoever writes waits while this thread is busy. */
+/** Reads a pipe as it fills. A writer waits while this thread is busy and the pipe is full. */
 export class PipeReader {
   readonly #fd: number;
   readonly #socket: Socket;
   #take: ((bytes: Uint8Array) => void) | undefined;
   #isOver = false;
   #hadWriter = false;
-  /** Settles when nobody writes to it any more; not before somebody did. */
+  /** Settles when the last writer has closed the pipe; not before there was a writer. */
   readonly over: Promise<void>;
 
   constructor({ fd }: NamedPipe, take: (bytes: Uint8Array) => void) {
@@ -26,7 +26,7 @@ export class PipeReader {
         this.#isOver = true;
         resolve();
       };
-      // Its descriptor is closed only after the first of these.
+      // The descriptor is closed only after the first of these events.
       this.#socket.once('end', end).once('error', end).once('close', end);
     });
     this.#socket.on('data', (bytes) => {
@@ -35,12 +35,12 @@ export class PipeReader {
     });
   }
 
-  /** Somebody has opened it to write, as far as was seen when it was drained last. */
+  /** Whether the pipe was opened for writing, as far as the last `drain()` has seen. */
   get wasOpened(): boolean {
     return this.#hadWriter || this.#isOver;
   }
 
-  /** Takes what lies in the pipe now. */
+  /** Reads the present content of the pipe. */
   drain(): void {
     const piece = Buffer.allocUnsafe(64 * 1024);
     for (let taken = 0; !this.#isOver && taken < MOST_IN_PIPE; ) {
@@ -52,7 +52,7 @@ export class PipeReader {
     }
   }
 
-  /** What comes from now on is read and dropped, so that nobody who still writes is held up. */
+  /** Drops later output. The pipe is still read, so that no writer is blocked. */
   release(): void {
     this.#take = undefined;
   }
@@ -62,14 +62,14 @@ export class PipeReader {
     this.#socket.destroy();
   }
 
-  /** 0: nothing is there, or nobody writes. */
+  /** Reads once. Returns 0 if the pipe is empty, or has no writer. */
   #read(into: Buffer): number {
     try {
       return readSync(this.#fd, into);
     } catch (error) {
       if (hasCode(error, 'EIO')) return 0;
       if (!hasCode(error, 'EAGAIN')) throw error;
-      // Without a writer it would be an end of file.
+      // Without a writer this would be EOF.
       this.#hadWriter = true;
       return 0;
     }

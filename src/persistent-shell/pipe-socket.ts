@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 
 /**
- * A descriptor of a pipe as a stream, which keeps nobody alive. What makes it is loaded at the first
- * call: whoever imports this package need not wait for that.
+ * Makes a stream of a pipe's descriptor, which does not keep the host alive. `node:net` is loaded at the
+ * first call, so that the import of this package does not take longer.
  */
 export function pipeSocket(fd: number, direction: 'in' | 'out'): Socket {
   const { Socket } = process.getBuiltinModule('node:net');

@@ -12,24 +12,24 @@ import { PipesError } from './pipes-error.js';
 /** A pipe that a shell opens by its path. */
 export interface NamedPipe {
   readonly path: string;
-  /** Its end for reading, which is the holder's to close. */
+  /** The host's descriptor, which the holder must close. */
   readonly fd: number;
 }
 
-/** A path that leads to it for as long as this process has it open, whatever becomes of its name. */
+/** Returns a path that leads to the pipe as long as this process has it open, even if its name is removed. */
 export function pathByDescriptor({ fd }: NamedPipe): string {
   return `/proc/${process.pid}/fd/${fd}`;
 }
 
 const PREFIX = 'shell-';
-/** No shell is of use without its host. */
+/** The age after which a later host removes the directory: a shell is of no use without its host. */
 const MAX_AGE_MS = 60 * 60 * 1000;
 
 /**
- * A private directory for pipes.
+ * Makes a private directory for pipes.
  *
- * @param home Below which it is to be; undefined: where the user's are.
- * @throws {PipesError} It can't be made.
+ * @param home The directory to make it in; undefined: among the user's temporary directories.
+ * @throws {PipesError} The directory cannot be made.
  */
 export async function makePipesDirectory(home?: string): Promise<string> {
   try {
@@ -57,41 +57,41 @@ export class Pipes {
     return new Pipes(await makePipesDirectory(home));
   }
 
-  /** Where they are made now. */
+  /** The directory where pipes are made now. */
   get directory(): string {
     return this.#directory;
   }
 
   /**
-   * Makes one.
+   * Makes a pipe.
    *
-   * @param staysOpen It has no end.
-   * @throws {LaunchError} It cannot be made.
-   * @throws {PipesError} Nor can its directory.
+   * @param staysOpen Whether the pipe has no EOF while this process has it open.
+   * @throws {LaunchError} The pipe cannot be made.
+   * @throws {PipesError} The directory had been removed and cannot be made again.
    */
   async make(name: string, staysOpen: boolean): Promise<NamedPipe> {
     try {
       return this.#make(name, staysOpen);
     } catch (error) {
-      // Somebody has cleared the temporary directory.
+      // The temporary directory was cleared.
       if (this.#isClosed || !hasCode(error, 'ENOENT')) throw error;
       this.#directory = await makePipesDirectory();
       return this.#make(name, staysOpen);
     }
   }
 
-  /** Nobody is to open it any more. Done here and now, as the making of it: that takes no longer. */
+  /** Removes a pipe's name. Synchronous, as `make()` is, since that takes no longer. */
   forget({ path }: NamedPipe): void {
     try {
       unlinkSync(path);
     } catch {
-      // Somebody else has.
+      // The name was removed before.
     }
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    // What cannot be removed now, a later host removes.
+    // A later host removes what cannot be removed now.
     await removeTemporaryDirectory(this.#directory).catch(() => {});
   }
 

@@ -3,15 +3,15 @@ import { PipeReader } from './pipe-reader.js';
 import { type NamedPipe, pathByDescriptor } from './pipes.js';
 import type { ReportWay } from './script.js';
 
-/** A line of a shell's script is over. */
+/** The report of a line of a shell's script. */
 export interface Report {
-  /** `$?` after it; undefined: its text was not run, since its streams could not be opened. */
+  /** `$?` after the line; undefined: its text was not run, since its streams could not be opened. */
   readonly status: number | undefined;
-  /** The options of `set` that were on at its end. */
+  /** The options of `set` that were on at the end of the line. */
   readonly options: ReadonlySet<string>;
 }
 
-/** Which line, `$SHELLOPTS`, by which way, and `$?`. */
+/** Matches a report: number of the line, `$SHELLOPTS`, number of the way, `$?`. */
 const REPORT = /^(\d+) (\S*) (\d) (\d+)$/;
 
 const NOT_RUN = /^(\d+)$/;
@@ -19,11 +19,11 @@ const NOT_RUN = /^(\d+)$/;
 const BY_DESCRIPTOR = 0;
 const BY_NAME = 1;
 
-/** What a shell reports of the lines that it is fed. */
+/** The reports of a shell about the lines of its script. */
 export class Reports {
   readonly #reader: PipeReader;
   readonly #waiting = new Map<number, (report: Report) => void>();
-  /** By what this process has open, which nobody can remove; by name, where that is forbidden. */
+  /** By the host's descriptor, which cannot be removed; by name, where access to descriptors is forbidden. */
   #ways: readonly ReportWay[];
   #rest = '';
   #last: Report = { status: 0, options: new Set() };
@@ -33,31 +33,31 @@ export class Reports {
       { number: BY_DESCRIPTOR, path: pathByDescriptor(pipe) },
       { number: BY_NAME, path: pipe.path },
     ];
-    // It outlives the call that has it made.
+    // The reader outlives the call in which it is made.
     this.#reader = onBehalfOfNobody(() => new PipeReader(pipe, (bytes) => this.#take(bytes)));
   }
 
-  /** The ways by which reports may come: of several, it is not known yet which are open. */
+  /** The ways by which reports may come. With more than one, it is not known yet which of them work. */
   get ways(): readonly ReportWay[] {
     return this.#ways;
   }
 
-  /** It is known that the shell can open what this process has open. */
+  /** Whether the shell is known to be able to open the host's descriptors. */
   get areByDescriptor(): boolean {
     return this.#ways.length === 1 && this.#ways[0]?.number === BY_DESCRIPTOR;
   }
 
-  /** What the last line over has left behind. */
+  /** The last report. */
   get last(): Report {
     return this.#last;
   }
 
-  /** Settles when this line is over; never if the shell ends before. */
+  /** Resolves with the report of a line; never if the shell ends before. */
   of(line: number): Promise<Report> {
     return new Promise((resolve) => this.#waiting.set(line, resolve));
   }
 
-  /** What has been reported until now is told. */
+  /** Reads the remaining reports and ends. */
   close(): void {
     this.#reader.drain();
     this.#reader.close();

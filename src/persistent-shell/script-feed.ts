@@ -4,7 +4,7 @@ import { bytesInPipe } from '../engine/local-stream.js';
 import { pipeSocket } from './pipe-socket.js';
 import type { NamedPipe } from './pipes.js';
 
-/** Feeds a shell its script. What it does not read at once waits here. */
+/** Writes the script of a shell. Text that does not fit into the pipe waits here. */
 export class ScriptFeed {
   readonly #fd: number;
   readonly #socket: Socket;
@@ -12,9 +12,9 @@ export class ScriptFeed {
 
   constructor({ fd }: NamedPipe) {
     this.#fd = fd;
-    // It outlives the call that has it made.
+    // The socket outlives the call in which it is made.
     this.#socket = onBehalfOfNobody(() => pipeSocket(fd, 'out'));
-    // A shell that reads no more is told by its end.
+    // When the shell reads no more, its end is reported elsewhere.
     this.#socket.on('error', () => {});
   }
 
@@ -22,7 +22,7 @@ export class ScriptFeed {
     this.#socket.write(line);
   }
 
-  /** How many bytes the shell has not read of what it was ever fed. */
+  /** The number of written bytes that the shell has not read. */
   get unread(): number {
     return this.#unreadAtEnd ?? this.#socket.writableLength + (bytesInPipe(this.#fd) ?? 0);
   }

@@ -1,46 +1,45 @@
 import { quoteWord } from '../support/quote.js';
 
 /**
- * The lines that a shell which lasts is fed, one for each call. What runs in them beside the call's
- * own text must not be seen by it, whatever it sets, traps or redefines:
+ * The lines of a persistent shell's script, one for each call. The commands in a line around the call's own
+ * text must have no visible effect on it, whatever the text sets, traps or redefines:
  *
- * - No descriptor of ours is open while the text runs. A redirection that bash takes back has it keep
- *   what was there before at 10 and above, where scripts have descriptors of their own. So the text's
- *   streams come by `exec`, as the first line of what is evaluated, and stay until the next call's.
- * - Traces (`set -x`), lines that are echoed (`set -v`) and what a DEBUG trap prints before words of
- *   ours go to the streams of the call before, which nobody reads any more, or to nowhere.
- * - `\builtin` is neither an alias nor, unless somebody calls one so, a function.
- * - In the first part of `&&`, neither `set -e` nor an ERR trap sees how `builtin eval` itself ends,
- *   while inside of it both do as they always do; the loop after it runs no command, so no DEBUG
- *   trap sees it.
- * - No descriptor is kept for the report: commands would have it, too.
- * - `$?` is what it was after the text before, and no fork makes it so unless that could be seen.
+ * - No descriptor of ours is open while the text runs. For a redirection that ends, bash would keep the
+ *   former descriptor at 10 or above, where scripts have descriptors of their own. So `exec`, in the first
+ *   line of the evaluated text, opens the text's streams, which stay open until the next call.
+ * - Traces (`set -x`), echoed lines (`set -v`) and output of a DEBUG trap before commands of ours go to the
+ *   streams of the call before, which are not read any more, or to `/dev/null`.
+ * - `\builtin` is no alias, nor a function, unless the user has defined one of that name.
+ * - In the first part of `&&`, neither `set -e` nor an ERR trap sees how `builtin eval` itself ends, while
+ *   both work as usual inside of it. The loop after it runs no command, so that no DEBUG trap sees it.
+ * - No descriptor stays open for the report, since commands would inherit it.
+ * - `$?` is what it was after the text before. It is set without a fork, unless that would be visible.
  * - Lines are short: bash reads them byte by byte, since a pipe cannot be rewound.
- * - After each line comes the first blank of the next. Once bash has read that, the line is over, even
- *   if it has skipped our words: see `Wires`.
+ * - After each line comes the first blank of the next one. Once bash has read the blank, the line is over,
+ *   even if bash has skipped our commands: see `Wires`.
  */
 
-/** What the pipe of the script is called in its directory, and bash calls it in its messages. */
+/** The name of the script's pipe in its directory, which bash also uses in its messages. */
 export const SCRIPT_NAME = 'bash';
 
-/** A name that no function of a user has. */
+/** The name of a function of ours, which no user's function has. */
 const OPENING = '__forkline_open';
 
 const NOTHING = 'for _ in;do :;done';
 
-/** What follows a call's line: the beginning of the next. No whole line, which `set -v` would echo. */
+/** The beginning of the next line, after a call's line. `set -v` would echo a whole line. */
 export const NEXT = ' ';
 
-/** Makes the line that bash evaluates next its first, but for the one that opens the streams. */
+/** Resets the line number, so that the text's lines count from 1 after the line that opens the streams. */
 const COUNTS_ANEW = `"\${0:LINENO=0:0}"`;
 
-/** Puts `$?` where only the next simple command sees it: reports have it as their last word. */
+/** Saves `$?` in `$_`, where only the next simple command sees it: reports have it as their last word. */
 const KEEPS_STATUS = `"\${0:0*(_=$?):0}"`;
 
 /**
- * Bash keeps its script open at 255, or else at the first that is free; and there no redirection of a
- * script lasts, since bash takes it for one of its own. So all below this one are in use while it opens
- * the script, where the limit allows that and more.
+ * The descriptor at which bash is made to keep its script. Bash takes 255, or else the first free one, and no
+ * redirection to that number lasts, since bash takes it for its own. So all numbers below this one are in use
+ * while bash opens the script, if the limit of descriptors allows it.
  */
 const SCRIPT_FD = 487;
 const AT_ONCE = 44;
@@ -50,7 +49,7 @@ const FILL =
   `test -z "\${BASH_VERSION-}" || ` +
   `eval command exec {3..${SCRIPT_FD - 1}}'<&0' '${ENOUGH}<&0 ${ENOUGH}<&-'`;
 
-/** A few at once, for bash keeps each aside until all of an `exec` are closed. */
+/** Closes those descriptors, a few at once: bash saves each one until all of an `exec` are closed. */
 function emptyAgain(): string {
   const closed = [];
   for (let from = 3; from < SCRIPT_FD; from += AT_ONCE) {
@@ -61,11 +60,10 @@ function emptyAgain(): string {
 }
 
 /**
- * What takes the place of the shell that a command gets: one that reads its script from a pipe, as
- * it comes.
+ * The command that replaces the shell in which it runs by one that reads its script from a pipe.
  *
- * @param directory Where the pipe is.
- * @param startUp Value of `BASH_ENV`, which only the second of both may read. It may open descriptors.
+ * @param directory The directory of the pipe.
+ * @param startUp The value of `BASH_ENV`, a file that only the second shell may read. It may open descriptors.
  */
 export function launchText(directory: string, startUp: string | undefined): string {
   const bash = `exec "\${BASH:-bash}" --norc --noprofile ${SCRIPT_NAME}`;
@@ -76,7 +74,7 @@ export function launchText(directory: string, startUp: string | undefined): stri
 
 const START_UP = /(?:^|\0)BASH_ENV=([^\0]*)/;
 
-/** An environment block without the file that bash reads first, and that file. */
+/** Splits an environment block into a block without `BASH_ENV`, and the value of that. */
 export function withoutStartUp(
   block: string,
 ): readonly [block: string, startUp: string | undefined] {
@@ -87,7 +85,7 @@ export function withoutStartUp(
 }
 
 /**
- * The first line: the shell goes to where it is to begin, and reports that it is ready.
+ * The first line, by which the shell changes to its first directory and reports that it is ready.
  *
  * @param startUp As for {@link launchText}.
  */
@@ -103,29 +101,29 @@ export function firstLine(
   );
 }
 
-/** A way by which a shell may report. */
+/** A way by which a shell may send reports. */
 export interface ReportWay {
   readonly number: number;
-  /** What it opens for that. */
+  /** The path that the shell opens. */
   readonly path: string;
 }
 
-/** What a call's line depends on. */
+/** The parts of a call's line. */
 interface CallLine {
   readonly number: number;
   readonly text: string;
   /** Paths of named pipes. */
   readonly stdout: string;
   readonly stderr: string;
-  /** The first that can be opened is taken. */
+  /** Ways for the report; the shell uses the first that it can open. */
   readonly ways: readonly ReportWay[];
-  /** `$?` as the text is to find it. */
+  /** The value of `$?` for the text. */
   readonly status: number;
   /** The options of `set` that are on. */
   readonly options: ReadonlySet<string>;
 }
 
-/** The line of a call. Errors count its lines from 1, as they would in a shell of its own. */
+/** Makes the line of a call. Error messages count its lines from 1, as in a fresh shell. */
 export function callLine(call: CallLine): string {
   const evaluated = `${openingOf(call)}\n${call.text}`;
   const run = `\\builtin eval -- ${word(evaluated)}${COUNTS_ANEW}&&${NOTHING}`;
@@ -133,22 +131,22 @@ export function callLine(call: CallLine): string {
 }
 
 /**
- * A line that asks for the report of a call again. An error that throws bash back to its script (`declare
- * -i n; n=0#4`) has it drop the rest of a line, as it ends `bash -c`; `$?` is that of the error.
+ * Makes a line that asks for the report of a call again. After some errors (`declare -i n; n=0#4`) bash drops
+ * the rest of a line and goes on with its script, where `bash -c` would end; `$?` is that of the error.
  */
 export function reportLine(number: number, ways: readonly ReportWay[]): string {
   return `${reportOf(number, ways)}\n${NEXT}`;
 }
 
-/** Opens a text's streams and makes `$?` what it is to find; or else nothing of it is run. */
+/** Opens the text's streams and sets `$?`. When the streams cannot be opened, nothing of the text is run. */
 function openingOf({ number, stdout, stderr, ways, status, options }: CallLine): string {
   const told = ways.map(({ path }) => `(/bin/echo ${number})>${word(path)}`).join('||');
-  // Nobody can take away the end that bash makes of this expansion.
+  // No setting or trap can keep bash from ending at the error of this expansion.
   const refusal = `{ ${told};for _ in \${${OPENING}:?};do :;done;}`;
   const streams = `>${word(stdout)} 2>${word(stderr)}`;
   const open = `${openingTo(streams, options.has('posix'))}||${refusal}`;
   if (status === 0) return open;
-  // What a function does would be seen; what a trap of DEBUG or RETURN prints in a child is not.
+  // Commands in a function would be traced. In a child, output of DEBUG and RETURN traps is discarded.
   const isTraced = options.has('xtrace') || options.has('functrace');
   if (isTraced) return `${open};(\\builtin exit ${status})>/dev/null 2>&1&&${NOTHING}`;
   const before = `\\builtin unset -f ${OPENING};${open};\\builtin return ${status}`;
@@ -156,8 +154,8 @@ function openingOf({ number, stdout, stderr, ways, status, options }: CallLine):
 }
 
 /**
- * `builtin exec` would not keep them, and somebody may have a function called `command`: then the
- * rules of POSIX, by which no function stands before `exec`, are turned on for that.
+ * Opens streams by `exec`. `builtin exec` would not keep them open. If the user has a function called
+ * `command`, the rules of POSIX are turned on for this, by which no function overrides `exec`.
  */
 function openingTo(streams: string, isPosix: boolean): string {
   if (isPosix) return `\\exec ${streams}`;
@@ -165,7 +163,7 @@ function openingTo(streams: string, isPosix: boolean): string {
   return `if \\builtin declare -F command;then ${strictly};else \\command exec ${streams};fi`;
 }
 
-/** A shell that can report no more is of no use: whoever waits for it must not wait for ever. */
+/** Makes the commands of a report. A shell that cannot report exits, lest the host wait for ever. */
 function reportOf(line: number, ways: readonly ReportWay[]): string {
   const words = ({ number }: ReportWay, status: '$?' | '$_') =>
     `echo ${line} "$SHELLOPTS" ${number} "${status}"`;
@@ -173,7 +171,7 @@ function reportOf(line: number, ways: readonly ReportWay[]): string {
   const tries = ways.map(
     (way, at) => `\\builtin ${words(way, at === 0 ? '$?' : '$_')} >${word(way.path)}`,
   );
-  // Where `echo` was taken away by `enable -n`, or bash has no descriptor to keep one aside.
+  // For a shell whose `echo` was removed by `enable -n`, or that has no descriptor left to save another one.
   const inChild = ways.map((way) => `(/bin/${words(way, '$_')})>${word(way.path)}`);
   return `{ ${tries.join('||')};}>/dev/null${KEEPS_STATUS} 2>&1||${inChild.join('||')}||\\builtin exit "$_"`;
 }

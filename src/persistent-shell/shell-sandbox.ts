@@ -18,30 +18,30 @@ import type { SandboxPolicy } from '../sandbox/policy.js';
 import type { ResolvedSandbox } from '../sandbox/resolve.js';
 import { makePipesDirectory } from './pipes.js';
 
-/** A call as far as it tells what it was denied. */
+/** The parts of a call from which denials are found. */
 interface SandboxedCall {
   readonly stdout: Capture;
   readonly stderr: Capture;
   readonly durationMs: number;
-  /** When it began, by `performance.now()`. */
+  /** The time when the call began, by `performance.now()`. */
   readonly startedAt: number;
-  /** Where it began; undefined: that could not be seen. */
+  /** The directory where the call began; undefined: it could not be seen. */
   readonly from: string | undefined;
-  /** What {@link ShellSandbox.mark} gave then. */
+  /** The result of {@link ShellSandbox.mark} at that time. */
   readonly marks: CheckoutMarks;
 }
 
-/** Where, with what and for whom a shell is started. */
+/** The directory, environment and owner of a shell. */
 interface ShellPlace {
   readonly cwd: string;
-  /** Its environment block. */
+  /** The environment block. */
   readonly environment: string;
   readonly owner?: Owner | undefined;
 }
 
-/** The sandbox of a shell, and what that denies each of its calls. */
+/** The sandbox of a shell, and the denials of each call. */
 export class ShellSandbox {
-  /** With which the shell is to be started. */
+  /** The policy for the start of the shell. */
   readonly policy: SandboxPolicy;
   readonly #cwd: string;
   readonly #resolved: ResolvedSandbox;
@@ -49,8 +49,8 @@ export class ShellSandbox {
   readonly #owner: Owner | undefined;
 
   /**
-   * @param policy With the pipes by which the shell talks to us.
-   * @param start Where, with what and for whom it is started.
+   * @param policy The policy, including the directory of the shell's pipes.
+   * @param start The directory, environment and owner of the shell.
    * @throws {InputError} The directory is the whole file system.
    */
   constructor(policy: SandboxPolicy, { cwd, environment, owner }: ShellPlace) {
@@ -61,23 +61,27 @@ export class ShellSandbox {
     this.#resolved = sandboxOfCommand(this.policy, cwd, '');
   }
 
-  /** @throws {InputError} A call's text has a secret in it. */
+  /** @throws {InputError} The text of a call contains a secret. */
   check(text: string): void {
     refuseSecrets(text, this.#resolved);
   }
 
-  /** How git's working trees stand before a call. */
+  /** Returns the state of git's working trees before a call. */
   mark(): CheckoutMarks {
     return markCheckouts(this.#resolved);
   }
 
-  /** @param known What the engine has told since the call before; undefined: nothing. */
+  /**
+   * Makes the report of a call.
+   *
+   * @param known The engine's report since the call before; undefined: there is none.
+   */
   async reportOf(
     { stdout, stderr, durationMs, startedAt, from = this.#cwd, marks }: SandboxedCall,
     known: SandboxReport | undefined,
   ): Promise<SandboxReport | undefined> {
     if (known === undefined) return undefined;
-    // Of a shell that has ended, the rest is of all its calls.
+    // Other fields of an ended shell's report are about all of its calls.
     const { incomplete: _, ...ofAll } = known;
     const denials = ofAll.denials.filter(({ source }) => source === 'kernel');
     const call = { stdout, stderr, durationMs, sandbox: { ...ofAll, denials } };
@@ -93,17 +97,17 @@ export class ShellSandbox {
   }
 }
 
-/** The sandbox of a session's shells, and where their pipes are. */
+/** The sandbox of a session's shells, and the directory of their pipes. */
 interface Found {
-  /** Undefined: there is none. */
+  /** Undefined: there is no sandbox. */
   readonly sandbox: SandboxPolicy | undefined;
   /** Undefined: each shell has a directory of its own. */
   readonly pipes: string | undefined;
 }
 
 /**
- * What the shells of a session are in, one after the other, and all that runs beside them. A sandbox is
- * known by its policy, which the pipes are part of: so it is one directory for all of them.
+ * The sandbox of all shells of a session, and of the commands beside them. A sandbox is identified by its
+ * policy, which contains the directory of the pipes: so all shells share one directory.
  */
 export class SandboxPlace {
   readonly #policy: SandboxPolicy | undefined;
@@ -113,22 +117,22 @@ export class SandboxPlace {
     this.#policy = policy;
   }
 
-  /** @throws {PipesError} There is no place for the pipes. */
+  /** @throws {PipesError} The directory for the pipes cannot be made. */
   async find(): Promise<Found> {
     if (this.#policy === undefined) return { sandbox: undefined, pipes: undefined };
     this.#found ??= this.#make(this.#policy);
     const looking = this.#found;
     const { pipes } = await looking;
-    // Somebody may have cleared the temporary directory.
+    // The temporary directory may have been cleared.
     const isThere = pipes !== undefined && existsSync(pipes);
     if (!isThere && this.#found === looking) this.#found = this.#make(this.#policy);
     return this.#found;
   }
 
-  /** Nobody talks by them any more. */
+  /** Removes the directory of the pipes, after the last shell has ended. */
   async leave(): Promise<void> {
     const found = await this.#found?.catch(() => undefined);
-    // What can't be removed now, a later host removes.
+    // A later host removes what cannot be removed now.
     if (found?.pipes !== undefined) await removeTemporaryDirectory(found.pipes).catch(() => {});
   }
 

@@ -22,77 +22,77 @@ type Passed = Exclude<
 >;
 type PassedOptions = { readonly [Name in Passed | 'owner']: ExecuteOptions[Name] };
 
-/** How a shell is started. Times in milliseconds. */
+/** Options for the start of a shell. Times in milliseconds. */
 interface ShellStart extends PassedOptions {
   readonly sandbox: SandboxPolicy | undefined;
-  /** Where its pipes are to be; undefined: in a directory of their own. */
+  /** The directory for the pipes; undefined: a directory of their own. */
   readonly pipes: string | undefined;
   readonly cwd: string;
   /** The environment block. */
   readonly environment: string;
 }
 
-/** What a call asks of a shell. */
+/** A call for a shell. */
 export interface ShellCall extends OutputOptions {
   readonly text: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Why a shell was ended in the middle of a call; `lost`: it has passed over words of ours. */
+/** The reason for ending a shell in the middle of a call; `lost`: bash has skipped commands of ours. */
 export type ShellStop = 'timedOut' | 'cancelled' | 'lost';
 
-/** How a call has ended: with its shell still there, or together with it. */
+/** The end of a call: reported by its shell, or together with it. */
 type CallEnd =
   | {
       readonly kind: 'reported';
       readonly exitCode: number;
-      /** What of it still runs; undefined: that cannot be seen. */
+      /** Processes of the call that still run; undefined: they cannot be seen. */
       readonly background: readonly BackgroundProcess[] | undefined;
-      /** Where the shell is; undefined: likewise. */
+      /** The shell's directory; undefined: it cannot be seen. */
       readonly directory: string | undefined;
     }
   | {
       readonly kind: 'shellEnded';
       readonly shell: RunResult;
-      /** Why we ended it; undefined: nobody here did. */
+      /** Why the host ended the shell; undefined: it ended by itself. */
       readonly reason: ShellStop | undefined;
     };
 
-/** A call's report, or why its shell has ended without one. */
+/** A call's report, or the reason why its shell has ended without one. */
 type Over = Report | { readonly reason: ShellStop | undefined };
 
-/** A call that is over. */
+/** The result of a call. */
 export interface ShellAnswer {
   readonly end: CallEnd;
-  /** Whether the shell has begun with its text; undefined: it has passed over words of ours. */
+  /** Whether the shell has begun with the text; undefined: bash has skipped commands of ours. */
   readonly hasBegun: boolean | undefined;
-  /** `pipefail` was set before the call. */
+  /** Whether `pipefail` was set before the call. */
   readonly hadPipefail: boolean;
   readonly stdout: Capture;
   readonly stderr: Capture;
   readonly durationMs: number;
-  /** What its sandbox has kept it from; present when it was in one. */
+  /** The report of the sandbox; undefined: there is no sandbox. */
   readonly sandbox: SandboxReport | undefined;
-  /** The shell's own control group has counted, in the call, that a process was ended for that. */
+  /** Whether the shell's control group has counted a process that was ended for memory during the call. */
   readonly ranOutOfMemory: boolean;
 }
 
-/** What the shell itself prints before its first call: why it would not start, and start-up files. */
+/** Limits of the output before the first call: of start-up files, or why the shell does not start. */
 const OWN_OUTPUT = { headBytes: 64 * 1024, tailBytes: 0 } as const;
 
 const GONE_MS = 100;
 
 const ALONE = { takesInput: false, started: () => {}, tell: () => {} };
 
-/** One bash that is given one command after the other. While none runs, the host may exit. */
+/** One bash that is given one command after another. Between calls it does not keep the host alive. */
 export class PersistentShell {
   readonly pid: number;
-  /** The environment block that it was started with. */
+  /** The environment block of its start. */
   readonly environment: string;
-  /** By what its limits are kept; undefined: it has none. */
+  /** How its limits are enforced; undefined: it has none. */
   readonly limits: LimitsReport | undefined;
-  /** Settles once it has ended and nothing of it is left here. */
+  /** Settles when the shell has ended and its pipes are removed. */
   readonly ended: Promise<RunResult>;
   readonly #process: StartedCommand;
   readonly #sandbox: ShellSandbox | undefined;
@@ -125,10 +125,10 @@ export class PersistentShell {
   }
 
   /**
-   * Starts one. It may still turn out that it does not get as far as its first command.
+   * Starts a shell, which may still end before its first command.
    *
-   * @throws {LaunchError} It could not be started.
-   * @throws {PipesError} There is no place for its pipes.
+   * @throws {LaunchError} The shell could not be started.
+   * @throws {PipesError} The pipes cannot be made.
    */
   static async start(start: ShellStart): Promise<PersistentShell> {
     const wires = await Wires.open(start.pipes);
@@ -151,21 +151,21 @@ export class PersistentShell {
     }
   }
 
-  /** How it has ended; undefined: it runs, as far as is known. */
+  /** The result of the shell; undefined: as far as is known, it runs. */
   get end(): RunResult | undefined {
     return this.#end;
   }
 
-  /** It has come as far as its first command. */
+  /** Whether the shell has got as far as its first command. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
   /**
-   * Has it run a text. Only one call at a time.
+   * Runs a text. Only one call at a time is allowed.
    *
    * @throws {PipesError | LaunchError} The pipes cannot be made; nothing was run.
-   * @throws {InputError} The text has a secret of the sandbox in it.
+   * @throws {InputError} The text contains a secret of the sandbox.
    */
   async run({ text, timeoutMs, signal, ...options }: ShellCall): Promise<ShellAnswer> {
     this.#sandbox?.check(text);
@@ -181,7 +181,7 @@ export class PersistentShell {
       const seen = await this.#lookAt(over);
       await output.finish(() => this.#areHeld(seen, [output.stdout.pipe, output.stderr.pipe]));
       const wasOpened = await output.wasOpened();
-      // One that nobody has ever opened has no end by itself.
+      // A pipe that was never opened for writing has no end by itself.
       if (!wasOpened) output.close();
       const hasBegun = this.#hasBegun(over, wasOpened);
       const isLost = hasBegun === undefined && seen.kind === 'reported';
@@ -197,14 +197,14 @@ export class PersistentShell {
     }
   }
 
-  /** Ends it, with everything it has started. */
+  /** Ends the shell, with all that it has started. */
   async stop(): Promise<void> {
     this.#process.handle.holdHost(true);
     this.#process.handle.cancel();
     await this.ended;
   }
 
-  /** What the engine tells of the sandbox since the call before. */
+  /** Returns the engine's report about the sandbox since the call before. */
   async #toldOf(end: CallEnd): Promise<SandboxReport | undefined> {
     if (end.kind === 'shellEnded') return end.shell.sandbox;
     return (await this.#process.handle.sandbox?.()) ?? this.#end?.sandbox;
@@ -217,20 +217,20 @@ export class PersistentShell {
     return isByItself ? this.#wires.isTaken : undefined;
   }
 
-  /** It is of no use any more. */
+  /** Ends a shell that is of no use any more. */
   async #lose(): Promise<CallEnd> {
     this.#process.handle.cancel();
     return { kind: 'shellEnded', shell: await this.ended, reason: 'lost' };
   }
 
-  /** Whether somebody beside the shell itself may have a call's pipes open. */
+  /** Returns whether a process besides the shell itself may have a call's pipes open. */
   #areHeld(end: CallEnd, pipes: readonly NamedPipe[]): boolean {
-    // A shell that has ended holds none: they have an end when the others are gone.
+    // After the end of the shell, the pipes have EOF when all other processes have closed them.
     if (end.kind === 'shellEnded' || end.background === undefined) return true;
     return end.background.length > 0 && this.#view.areHeld(pipes);
   }
 
-  /** Waits for the call's report; why the shell had to be ended, or has, if none came. */
+  /** Waits for the call's report. Returns it, or the reason why the shell has ended without one. */
   async #untilOver(
     report: Promise<Report>,
     timeoutMs: number,
@@ -246,11 +246,11 @@ export class PersistentShell {
     const offWatch = this.#wires.watch(() => stop('lost'));
     try {
       const told = await Promise.race([report, this.#process.result.then(() => undefined)]);
-      // It exits with that.
+      // Then the shell exits by itself.
       if (told !== undefined && told.status === undefined) await this.ended;
       if (told !== undefined && reason === undefined) return told;
       await this.ended;
-      // It may have reported, and ended before that was read here.
+      // The shell may have ended after a report that is not read yet.
       return reason === undefined && (await settlesAtOnce(report)) ? report : { reason };
     } finally {
       offTimer();
@@ -259,7 +259,7 @@ export class PersistentShell {
     }
   }
 
-  /** What is to be seen of the end of a call while its output is being read. */
+  /** Examines the end of a call, while its output is being read. */
   async #lookAt(over: Over): Promise<CallEnd> {
     if ('reason' in over) {
       return { kind: 'shellEnded', shell: await this.#process.result, reason: over.reason };
@@ -267,7 +267,7 @@ export class PersistentShell {
     this.#hasPipefail = over.options.has('pipefail');
     const directory = this.#view.directory();
     const background = await this.#view.newcomers();
-    // It may have reported and ended; that comes by another way.
+    // The shell may have reported and then ended, which the engine reports separately.
     if (directory === undefined) await settlesWithin(this.ended, GONE_MS, 'keepsAlive');
     const { background: left, directory: last } = this.#end ?? {};
     return {
@@ -278,7 +278,7 @@ export class PersistentShell {
     };
   }
 
-  /** Whether its control group has counted one more that was ended for want of memory. */
+  /** Returns whether the control group has counted one more process that was ended for memory. */
   async #hasKilled(groups: LimitGroups): Promise<boolean> {
     const before = this.#memoryKills;
     this.#memoryKills = await groups.memoryKillsSoFar();

@@ -4,18 +4,20 @@ import { TextCapture } from '../engine/local-stream.js';
 import type { Capture } from '../engine/outcome.js';
 import type { OutputLimits } from '../options/command-options.js';
 
-/** What is kept of a stream of a call. */
+/** The capture of a stream of a call. */
 export interface StreamCapture {
-  /** Takes what comes next; its text, if that was asked for, as far as its characters are whole. */
+  /** Adds bytes. Returns their text, if that is asked for, up to the last whole character. */
   push(bytes: Uint8Array): string;
-  /** Nothing follows: the text of what never became whole. */
+  /** Ends the stream. Returns the text of an incomplete character. */
   end(): string;
   capture(): Capture;
 }
 
 /**
- * @param encoding Undefined: UTF-8.
- * @param givesText Somebody wants the text as it comes.
+ * Makes a capture.
+ *
+ * @param encoding The encoding of the stream; undefined: UTF-8.
+ * @param givesText Whether `push()` and `end()` are to return text.
  */
 export function captureStream(
   encoding: string | undefined,
@@ -32,7 +34,7 @@ class Utf8Capture implements StreamCapture {
 
   constructor(limits: OutputLimits, givesText: boolean) {
     this.#capture = new TextCapture(limits);
-    // A byte order mark is a character like any other.
+    // A byte order mark is kept as a character.
     this.#decoder = givesText ? new TextDecoder('utf-8', { ignoreBOM: true }) : undefined;
   }
 

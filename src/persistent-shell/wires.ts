@@ -5,21 +5,21 @@ import { type Report, Reports } from './reports.js';
 import { callLine, firstLine, NEXT, reportLine, SCRIPT_NAME } from './script.js';
 import { ScriptFeed } from './script-feed.js';
 
-/** How often a call is looked at that takes long. */
+/** The interval at which a long call is checked, in milliseconds. */
 const WATCH_MS = 100;
 
-/** A call on its way: what it prints, and the report of its end, unless its shell ends before. */
+/** A call under way: its output, and the report of its end, which never comes if the shell ends before. */
 interface WiredCall {
   readonly output: CallOutput;
   readonly report: Promise<Report>;
 }
 
-/** All that goes between the host and one shell: its script, its reports, what its calls print. */
+/** The connections between the host and one shell: script, reports, output of calls. */
 export class Wires {
   readonly #pipes: Pipes;
   readonly #script: ScriptFeed;
   readonly #reports: Reports;
-  /** Those that only the shell has yet to open. */
+  /** The pipes that the shell opens by name. */
   readonly #named: readonly NamedPipe[];
   #calls = 0;
 
@@ -31,8 +31,10 @@ export class Wires {
   }
 
   /**
-   * @param home Where they are to be; undefined: in a directory of their own.
-   * @throws {PipesError | LaunchError} There is no place for them, or no descriptor.
+   * Opens the connections.
+   *
+   * @param home The directory for the pipes; undefined: a directory of their own.
+   * @throws {PipesError | LaunchError} The pipes cannot be made.
    */
   static async open(home: string | undefined): Promise<Wires> {
     const pipes = await Pipes.open(home);
@@ -48,28 +50,28 @@ export class Wires {
     }
   }
 
-  /** Where the shell finds its script. */
+  /** The directory where the shell finds its script. */
   get directory(): string {
     return this.#pipes.directory;
   }
 
   /**
-   * Has the shell go to where it is to begin; settles when it is there, if it gets there.
+   * Tells the shell to change to its first directory. Settles when the shell is there, if it gets there.
    *
-   * @param startUp The file that it reads first.
+   * @param startUp The start-up file (`BASH_ENV`) that the shell reads first.
    */
   async begin(cwd: string, startUp: string | undefined): Promise<Report> {
     this.#script.write(firstLine(cwd, startUp, this.#reports.ways));
     const report = await this.#reports.of(0);
-    // Nobody else is to find them.
+    // No other process needs to find them.
     if (this.#reports.areByDescriptor) for (const pipe of this.#named) this.#pipes.forget(pipe);
     return report;
   }
 
   /**
-   * Has the shell run a text.
+   * Tells the shell to run a text.
    *
-   * @throws {PipesError | LaunchError} There are no pipes for it. Nothing is run.
+   * @throws {PipesError | LaunchError} The pipes for its output cannot be made; nothing is run.
    */
   async call(text: string, options: OutputOptions): Promise<WiredCall> {
     this.#calls += 1;
@@ -87,10 +89,10 @@ export class Wires {
   }
 
   /**
-   * Asks a shell for its report that waits for another line without one of the call it has had, and
-   * tells when none comes then: bash passes over our words.
+   * Watches a call. When the shell waits for the next line and has not reported the call, asks for the report
+   * once more; when none comes then, calls `tell`: bash skips our commands.
    *
-   * @returns Takes it back.
+   * @returns A function that ends the watch.
    */
   watch(tell: () => void): () => void {
     let wasAwaited = false;
@@ -98,7 +100,7 @@ export class Wires {
     let off = (): void => {};
     const look = (): void => {
       const isAwaited = this.#script.unread === 0;
-      // A report may be on its way.
+      // A report may be in the pipe, so this counts only at two checks in a row.
       const isMissing = isAwaited && wasAwaited;
       if (isMissing && isAsked) {
         tell();
@@ -115,7 +117,7 @@ export class Wires {
     return () => off();
   }
 
-  /** The shell has read the last call's line to its end, without which it runs nothing of it. */
+  /** Whether the shell has read the whole line of the last call; before that it runs nothing of it. */
   get isTaken(): boolean {
     return this.#script.unread <= NEXT.length;
   }

@@ -16,7 +16,7 @@ import {
 import type { Session } from '../session.js';
 import { lostNotice, UNSEEN } from './told.js';
 
-/** A call that a shell has run, and where the session was at its start. */
+/** A call that a shell has run, and the session's directory at its start. */
 export interface RanCall {
   readonly shell: PersistentShell;
   readonly answer: ShellAnswer;
@@ -24,10 +24,10 @@ export interface RanCall {
 }
 
 /**
- * The answer to a call, whose directory the session follows.
+ * Makes the answer to a call, and moves the session to the directory where it has ended.
  *
- * @param notices What there is to say already.
- * @throws {ToolAbortError} It was cancelled.
+ * @param notices Lines from before the end of the call.
+ * @throws {ToolAbortError} The call was cancelled.
  */
 export async function answerOf(
   { settings, directory, owner }: Session,
@@ -39,15 +39,15 @@ export async function answerOf(
   const { end, hasBegun, hadPipefail } = answer;
   const isLost = end.kind === 'shellEnded';
   const place = isLost ? end.shell.directory : end.directory;
-  // One that was ended before it was where it is to begin has been nowhere.
+  // A shell that was ended before it had reached the session's directory must not move the session.
   if (shell.isReady) await directory.follow(from, place);
   const known = resultOf(shell, answer, command, timeout.milliseconds ?? settings.timeoutMs);
-  // Of a shell that has ended, the engine has looked.
+  // When the shell itself has ended, the engine has made this check.
   const isToCheck = !isLost && known.outOfMemory === undefined && wasKilled(known);
   const result = isToCheck ? await withMemoryChecked(known) : known;
   const streams = shownStreams(result, settings.maxCharacters);
   const isUnseen = end.kind === 'reported' && end.background === undefined;
-  // Others may move the session meanwhile.
+  // Read now, since other calls may move the session during the next wait.
   const cwd = directory.path;
   const receipt = await sessionReceipt(result, streams, shell.environment, {
     troubles: isUnseen ? [UNSEEN] : [],
@@ -65,7 +65,7 @@ export async function answerOf(
   return sessionResult(result, streams, details, all, shell.pid);
 }
 
-/** The call's own result. What its processes took is known of the shell as a whole alone. */
+/** Makes the call's own result, without CPU time and memory, which are known only of the whole shell. */
 export function resultOf(
   { pid, limits }: PersistentShell,
   { end, stdout, stderr, durationMs, sandbox, ranOutOfMemory }: ShellAnswer,
@@ -80,7 +80,7 @@ export function resultOf(
     return { ...base, outcome, background, ...(ranOutOfMemory && { outOfMemory: 'yes' }) };
   }
   const { background, notLowered } = end.shell;
-  // It counts from its beginning, and so for the calls before, too.
+  // The shell's own report covers the calls before this one, too.
   const isOfBefore = end.shell.outOfMemory === 'yes' && !ranOutOfMemory;
   const outOfMemory = isOfBefore ? undefined : end.shell.outOfMemory;
   const outcome = outcomeOf(end.shell.outcome, end.reason, timeoutMs);

@@ -29,16 +29,16 @@ import {
   restartNotice,
 } from './told.js';
 
-/** So many are tried before it is the text, or what is around it, that no shell begins with. */
+/** Shells that are tried for a call: when none of them begins, the cause is the text or its surroundings. */
 const MOST_SHELLS = 3;
 
-/** The shell that the calls of a session share, one after the other. */
+/** The shell that the calls of a session use one after another. */
 export class SharedShell {
   readonly #session: Session;
   readonly #queue = new ExclusiveQueue();
   readonly #place: SandboxPlace;
   #shell: PersistentShell | undefined;
-  /** The last one was ended with a call that was cancelled. */
+  /** Whether the last shell was ended by the cancellation of a call. */
   #wasCancelled = false;
 
   constructor(session: Session) {
@@ -47,11 +47,12 @@ export class SharedShell {
   }
 
   /**
-   * Runs a command in it when its turn has come, or gives the session another shell, or both.
+   * Runs a command in the shell when its turn has come, or restarts the shell, or both.
    *
-   * @param checkStart Throws if it may not begin any more.
+   * @param checkStart Throws if the call may not begin any more.
    * @throws {ToolError} The session's directory cannot be used, or no shell could be started.
-   * @throws {ToolAbortError} It was cancelled.
+   * @throws {PipesError} The pipes of the shell could not be made.
+   * @throws {ToolAbortError} The call was cancelled.
    * @throws {LaunchError} No shell could be started.
    */
   run(
@@ -72,14 +73,14 @@ export class SharedShell {
     }, call.signal);
   }
 
-  /** The session for what runs beside its shells: in the sandbox that they are in, if there is one. */
+  /** Returns the session for commands beside the shell, which run in the shell's sandbox if there is one. */
   async beside(): Promise<Session> {
     const { settings } = this.#session;
     const { sandbox } = await this.#place.find();
     return { ...this.#session, settings: { ...settings, sandbox } };
   }
 
-  /** Settles when nothing is left of a shell whose owner has been disposed of. */
+  /** Settles when the shell has ended, after its owner was disposed of, and its pipes are removed. */
   async settled(): Promise<void> {
     await this.#shell?.ended;
     await this.#place.leave();
@@ -106,9 +107,9 @@ export class SharedShell {
   }
 
   /**
-   * Has the shell run it; another one, if it turns out to be gone and has not begun.
+   * Runs a call in the shell; or in a new one, if the shell has ended before it began with the call.
    *
-   * @param notices Gets what there is to say of that.
+   * @param notices Receives a line about each shell that has ended.
    */
   async #perform(call: ShellCall, moment: CallMoment, notices: string[]): Promise<RanCall> {
     for (let shells = 1; ; shells += 1) {
@@ -118,11 +119,11 @@ export class SharedShell {
       this.#shell ??= await inPlace(this.#session, from, () => this.#start(from, moment));
       const shell = this.#shell;
       if (call.signal) throwIfAborted(call.signal);
-      // It may have ended meanwhile; what it had is cleared away then.
+      // The shell may have ended meanwhile, and its pipes with it.
       if (shell.end !== undefined) {
         if (shell.isReady) continue;
         this.#shell = undefined;
-        // Who has disposed of the tool has ended it.
+        // The disposal of the tool has ended the shell.
         if (this.#session.owner.isDisposed) throw new ToolAbortError(CANCELLED);
         throw new ToolError('launch', neverReady(shell.end));
       }
@@ -163,14 +164,14 @@ export class SharedShell {
     });
   }
 
-  /** It has ended while it had nothing to run; what is to be said of that. */
+  /** Drops a shell that has ended between calls. Returns a line about it. */
   async #lose(gone: RunResult): Promise<string> {
     this.#shell = undefined;
     await this.#follow(gone);
     return betweenNotice(gone, this.#session.directory.path);
   }
 
-  /** Ends the shell, and stays where it was. */
+  /** Ends the shell. The session stays in the shell's directory. */
   async #leave(): Promise<void> {
     const shell = this.#shell;
     this.#shell = undefined;
@@ -185,7 +186,7 @@ export class SharedShell {
   }
 }
 
-/** Runs it in sight of those who watch commands. */
+/** Runs a call, and publishes it to the tracing channel if there are subscribers. */
 function traced(call: ShellCall, cwd: string, shell: PersistentShell): Promise<ShellAnswer> {
   if (!isWatched()) return shell.run(call);
   const { text: command, timeoutMs } = call;

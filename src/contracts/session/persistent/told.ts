@@ -3,19 +3,19 @@ import type { ShellStop } from '../../../persistent-shell/shell.js';
 import type { ToolResult } from '../../contract.js';
 import type { SessionDetails } from '../result.js';
 
-/** What is gone with a shell, and what is not. */
+/** The part of a notice about what is lost with a shell. */
 const LOST = 'variables and functions are gone';
 
-/** Why a shell is of no use any more that waits for another line without a word of the last. */
+/** The reason of a shell that waits for the next line and has not reported the last one. */
 const DEAF =
   'it runs no more commands, as after `set -n` or `enable -n`, with a DEBUG trap that skips them, ' +
   'with a function called `builtin` or a read-only `LINENO` or `_`';
 
 /**
- * What a model is told when a call's shell has ended with it.
+ * Says that the shell has ended together with a call.
  *
- * @param reason Why we ended it; undefined: nobody here did.
- * @param hasBegun The call has; undefined: that is not known.
+ * @param reason Why the host ended the shell; undefined: it ended by itself.
+ * @param hasBegun Whether the shell had begun with the call; undefined: not known.
  */
 export function lostNotice(
   cwd: string,
@@ -28,17 +28,17 @@ export function lostNotice(
   return `${what}${why}; the next command starts a new one in ${cwd}: ${LOST}.${known}`;
 }
 
-/** What it is told when the shell has ended since the call before. */
+/** Says that the shell has ended since the call before. */
 export function betweenNotice({ outcome }: RunResult, cwd: string): string {
   return `The shell had ended since the last command${howOf(outcome)}; this one ran in a new one, from ${cwd} on: ${LOST}.`;
 }
 
-/** The same when it was ended with a call that was cancelled, of which nobody may have been told. */
+/** Says that the shell was ended when the call before was cancelled, which the model may not know. */
 export function cancelledNotice(cwd: string): string {
   return `The shell was ended with the call before, which was cancelled; this one ran in a new one, from ${cwd} on: ${LOST}.`;
 }
 
-/** What a call is told that asks for a new shell. */
+/** Says that a call with `restart` has a new shell. */
 export function restartNotice(cwd: string): string {
   return `The shell was restarted in ${cwd}: ${LOST}, and what the old one had started was ended.`;
 }
@@ -54,7 +54,7 @@ function howOf(outcome: Outcome): string {
   }
 }
 
-/** What is said of a shell that has ended before its first command. */
+/** Says that a shell has ended before its first command. */
 export function neverReady(shell: RunResult): string {
   const said =
     'stderr' in shell && shell.stderr.kind === 'complete' ? shell.stderr.text.trim() : '';
@@ -62,7 +62,7 @@ export function neverReady(shell: RunResult): string {
   return `Command could not be started: the shell has ended before its first command${howOf(shell.outcome)}${why}`;
 }
 
-/** What is said of a shell that could not open what a call is to print to, and has ended with that. */
+/** Says that a shell has ended since it could not open the pipes for a call's output. */
 export function notOpened(cwd: string): string {
   return (
     'Command could not be started: the shell could not open the pipes for its output, as when it ' +
@@ -70,10 +70,10 @@ export function notOpened(cwd: string): string {
   );
 }
 
-/** The trouble of a call of which nobody can see what it has left running. */
+/** The receipt's trouble of a call whose remaining processes cannot be seen. */
 export const UNSEEN = 'what still runs of it could not be looked at';
 
-/** The answer to a call that asks for a new shell and nothing else. */
+/** Makes the answer to a call that asks only for a new shell. */
 export function restartedResult(cwd: string, notice: string): ToolResult<SessionDetails> {
   const structured = {
     ...{ stdout: '', stderr: '', stdout_characters: 0, stderr_characters: 0 },

@@ -9,15 +9,15 @@ import {
 } from './result.js';
 import type { SessionTask, SessionTasks } from './session-tasks.js';
 
-/** The answer about a task that is not there, or no longer. */
+/** Makes the answer about a task that does not exist, or not any more. */
 export function unknownTask(tasks: SessionTasks, taskId: string): ToolResult<TaskDetails> {
   return unknownTaskResult(taskId, tasks.ids, tasks.fileOf(taskId));
 }
 
 /**
- * The answer about a task whose command has ended: the first who asks gets its output.
+ * Makes the answer about a task whose command has ended. Only the first such answer has the output.
  *
- * @param shown All of it, or of one that has been followed what is new.
+ * @param shown The output to show: all, or what is new since the model has looked.
  */
 export async function endedTask(
   tasks: SessionTasks,
@@ -26,23 +26,23 @@ export async function endedTask(
 ): Promise<ToolResult<TaskDetails>> {
   const end = await known.ended;
   const { task } = known;
-  // Its state is that of now, and told with its end.
+  // The answer also says the state of the task, which is known when the task has ended.
   await task.ended;
   const phase = task.state === 'left' ? 'left' : 'completed';
   if (tasks.take(known)) {
     const output = shown === 'new' && task.seen > 0 ? await newOutput(task) : undefined;
     return completedTaskResult(task.id, end, phase, output);
   }
-  // Two may ask at once, and the first has it; or what it had left is gone since it was read.
+  // A second call at the same time gets no output. Or the last processes have ended since then.
   if (tasks.find(task.id) === undefined) return unknownTask(tasks, task.id);
   if (phase === 'completed') tasks.forget(known);
   return readTaskResult(task.id, phase, end.file);
 }
 
 /**
- * The answer about a task after something was waited for.
+ * Makes the answer about a task after a wait.
  *
- * @param event What has happened, on one line; undefined: its end, perhaps.
+ * @param event One line about what has happened; undefined: the task may have ended.
  */
 export async function newsOfTask(
   tasks: SessionTasks,

@@ -12,10 +12,10 @@ import type { CallTimeout, SessionDetails } from '../result.js';
 import { commandTask } from './command-task.js';
 import type { SessionTasks } from './session-tasks.js';
 
-/** Output that is in memory alone, in bytes: less than is kept there for those who follow it. */
+/** Bytes of output that are kept only in memory: less than the task's own buffer has. */
 const MEMORY_BYTES = 64 * 1024;
 
-/** Starts the command of a call, with options of one's own. */
+/** Starts the command of a call, with further options. */
 export type StartInPlace = (
   own: Pick<ExecuteOptions, 'signal' | 'onOutput' | 'spill'>,
   follower?: CommandFollower,
@@ -29,15 +29,15 @@ interface Candidate {
   readonly onOutput: ExecuteOptions['onOutput'];
 }
 
-/** It goes on as a task. */
+/** A command that goes on as a task. */
 interface WentOn {
   readonly task: { readonly id: string; readonly status: 'running' };
   readonly afterMs: number;
 }
 
 /**
- * Runs a command that goes on in the background when it takes longer than `autoBackgroundMs`, unless
- * as many do as may.
+ * Runs a command. When it takes longer than `autoBackgroundMs`, it goes on as a task, unless the limit of
+ * tasks is reached.
  *
  * @throws What `start` throws.
  */
@@ -51,7 +51,7 @@ export async function runOrGoOn(
   const own = new AbortController();
   const letGo = signal && onAbort(signal, () => own.abort(abortReason(signal)));
   const keeper = await OutputKeeper.open(settings.outputs, TOOL);
-  // Most end soon, and need no file.
+  // Most commands end soon, and need no file.
   const spill = keeper.spill(MEMORY_BYTES);
   const subject = new CommandSubject({ takesInput: false, outputFile: spill?.path });
   let handle: CommandHandle | undefined;
@@ -68,7 +68,7 @@ export async function runOrGoOn(
   };
   const running = start({ signal: own.signal, onOutput: told, spill }, follower);
   const { autoBackgroundMs = 0 } = settings;
-  // A second before its time is up there is nothing left to put into the background.
+  // In the last second before the timeout, the background would be of no use.
   const afterMs = Math.min(autoBackgroundMs, (timeout.milliseconds ?? Infinity) - 1000);
   const settled = running.then(
     () => {},

@@ -10,10 +10,10 @@ import { showStream } from '../output.js';
 import { sessionReceipt, shownStreams } from '../result.js';
 import type { EndedTask, ShownTaskOutput, StartedTask } from './session-tasks.js';
 
-/** A command of this process that runs. */
+/** A command of this host that runs. */
 interface RunningCommand {
   readonly text: string;
-  /** Its environment block. */
+  /** The environment block. */
   readonly environment: string;
   readonly subject: CommandSubject;
   readonly handle: CommandHandle;
@@ -21,7 +21,7 @@ interface RunningCommand {
   readonly keeper: OutputKeeper;
 }
 
-/** A task of a command that ends with its tool, or with the host. */
+/** Makes a task of a command that ends with its tool, or with the host. */
 export function commandTask(
   running: RunningCommand,
   settings: Pick<SessionSettings, 'maxCharacters' | 'outputs'>,
@@ -58,7 +58,7 @@ async function endOf(
   return { outcome, durationMs, shown: { kind: 'streams', streams }, receipt, file };
 }
 
-/** What was too short for a file: its end is told once, and it can be read again from there. */
+/** Keeps an output that was too short for a file: its answer is given once, a file can be read again. */
 async function keepShort(end: RunResult, outputs: SessionSettings['outputs']): Promise<KeptOutput> {
   const captures = 'output' in end ? [end.output] : [end.stdout, end.stderr];
   const texts = captures.map((capture) => (capture.kind === 'complete' ? capture.text : undefined));
@@ -80,7 +80,7 @@ async function outputSoFar(
   return { kind: 'streams', streams };
 }
 
-/** The same for a runtime. */
+/** Converts the end of a task for a runtime. */
 export function taskEnd({ outcome, shown, file }: EndedTask): TaskEnd {
   const text =
     shown.kind === 'merged' ? shown.text : shown.streams.stdout.text + shown.streams.stderr.text;

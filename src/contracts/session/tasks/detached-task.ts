@@ -9,13 +9,13 @@ import { firstCharacters } from '../output.js';
 import { taskEnd } from './command-task.js';
 import type { EndedTask, ShownTaskOutput, StartedTask } from './session-tasks.js';
 
-/** The most that is kept of the output of one, in bytes. */
+/** The most output that is kept of a detached command, in bytes. */
 const QUOTA = 1024 ** 3;
 
-/** A command that is to outlive the host. */
+/** A command that outlives the host. */
 interface DetachedCommand {
   readonly text: string;
-  /** Its environment block. */
+  /** The environment block. */
   readonly environment: string;
   readonly cwd: string;
   readonly timeoutMs: number | undefined;
@@ -23,10 +23,10 @@ interface DetachedCommand {
 }
 
 /**
- * Starts a command that goes on whatever becomes of the host. It is found again by its id.
+ * Starts a command that goes on when the host ends, and is found again by its id.
  *
- * @throws {LaunchError} It could not be started.
- * @throws There is no place for its output.
+ * @throws {LaunchError} The command could not be started.
+ * @throws Error There is no place for the output.
  */
 export async function startDetachedTask(
   { text, environment, cwd, timeoutMs, takesInput }: DetachedCommand,
@@ -47,7 +47,7 @@ export async function startDetachedTask(
       subject,
       ended: ended.then(taskEnd),
       tail: () => '',
-      // What ends it ends the subject as well.
+      // Ending the task ends the subject, which is all there is to end.
       cancel: () => {},
       lifetime: 'detached',
     },

@@ -17,32 +17,32 @@ import {
 } from '../result.js';
 import type { EndedTask, ShownTaskOutput } from './session-tasks.js';
 
-/** How a task stands, to a model. `left`: its command has ended, and processes of it still run. */
+/** The state of a task for a model. `left`: the command has ended, and processes of it still run. */
 export type TaskPhase = 'running' | 'completed' | 'left';
 
 /** Details of an answer about a task. */
 export interface TaskDetails {
-  /** The task's id, as `bash` gave it. */
+  /** The id of the task, as `bash` returned it. */
   taskId: string;
-  /** Undefined: there is no such task. */
+  /** The state of the task; undefined: there is no such task. */
   status: TaskPhase | undefined;
   /** How the command ended; absent while it runs. */
   outcome?: Outcome;
-  /** How long its command took, in milliseconds; absent while it runs. */
+  /** How long the command took, in milliseconds; absent while it runs. */
   durationMs?: number;
-  /** Processes of it that still run although it has ended; present when there are any. */
+  /** Processes of the command that still run although it has ended; present when there are any. */
   background?: readonly BackgroundProcess[];
-  /** All that is known of its command; absent while it runs. */
+  /** The receipt of the command; absent while it runs. */
   receipt?: Receipt;
 }
 
 /** Details of an answer of `list_tasks`. */
 export interface TaskListDetails {
-  /** How each stands, in the order in which they began. */
+  /** The status of each task, in the order in which they began. */
   readonly tasks: readonly TaskStatus[];
 }
 
-/** The answer about a task that runs: all that it has printed, as far as it is shown. */
+/** Makes the answer about a task that runs, with its output from the beginning. */
 export function runningTaskResult(taskId: string, shown: ShownTaskOutput): ToolResult<TaskDetails> {
   const notices = lossyOf(shown);
   const text = sections([
@@ -73,9 +73,9 @@ function isCut(shown: ShownTaskOutput): boolean {
 }
 
 /**
- * The answer about a task that runs: what is new.
+ * Makes the answer about a task that runs, with its new output.
  *
- * @param event What has happened, on one line.
+ * @param event One line about what has happened.
  */
 export function newOutputResult(
   taskId: string,
@@ -99,10 +99,10 @@ function running(taskId: string, text: string, told: object): ToolResult<TaskDet
 }
 
 /**
- * The answer about a task whose command has ended.
+ * Makes the answer about a task whose command has ended.
  *
- * @param phase What is left of it now.
- * @param output What of its output is new; undefined: all of it is shown.
+ * @param phase Whether processes of the command still run.
+ * @param output The new output; undefined: all output is shown.
  */
 export function completedTaskResult(
   taskId: string,
@@ -140,7 +140,7 @@ export function completedTaskResult(
   };
 }
 
-/** The answer about a task whose end has been read, and of which processes still run, or did. */
+/** Makes the answer about a task whose end was returned before, while processes of it still ran. */
 export function readTaskResult(
   taskId: string,
   phase: Exclude<TaskPhase, 'running'>,
@@ -160,9 +160,9 @@ export function readTaskResult(
 }
 
 /**
- * The answer about a task that nobody knows.
+ * Makes the answer about an unknown task.
  *
- * @param file Where the output is of one that has been forgotten.
+ * @param file The file with the output, if the task was known before.
  */
 export function unknownTaskResult(
   taskId: string,
@@ -179,7 +179,7 @@ export function unknownTaskResult(
   return { content: [{ type: 'text', text }], details, isError: true };
 }
 
-/** Whatever a model has made up stays on its line. */
+/** Shows an id that a model has sent, on one line whatever it is. */
 function shownId(taskId: string): string {
   return /^\w{1,80}$/.test(taskId) ? taskId : showValue(taskId);
 }

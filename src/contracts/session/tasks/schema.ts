@@ -2,15 +2,15 @@ import { UNTIL_PROPERTIES, type UntilInput } from '../../tasks/until.js';
 import type { ObjectSchema } from '../../validate.js';
 import { END_PROPERTIES } from '../schema.js';
 
-/** Input of `kill_task`, once it is valid; and what that of the others has. */
+/** Input of `kill_task`, once it is valid, and a part of the other tools' input. */
 export interface TaskInput {
-  /** The task's id, as `bash` gave it. */
+  /** The id of the task, as `bash` returned it. */
   readonly task_id: string;
 }
 
 /** Input of `task_output`, once it is valid. */
 export interface TaskOutputInput extends TaskInput, UntilInput {
-  /** Only what is new since the model has looked. Absent: all of it. */
+  /** Return only the output since the model has looked. Absent: all of it. */
   readonly new?: boolean;
 }
 
@@ -19,7 +19,7 @@ export type ListTasksInput = Readonly<Record<never, never>>;
 
 /** Input of `write_task`, once it is valid. */
 export interface WriteTaskInput extends TaskInput, UntilInput {
-  /** What is written to its stdin, as it is: a line ends with a newline. */
+  /** Text for the task's stdin, written unchanged: a line ends with a newline. */
   readonly text: string;
 }
 
@@ -58,7 +58,7 @@ export const KILL_TASK_SCHEMA = schemaOf(TASK_ID, ['task_id']);
 /** The schema of `list_tasks`' input. */
 export const LIST_TASKS_SCHEMA = schemaOf({}, []);
 
-/** The schema of the structured result of the tools that are about one task. */
+/** The schema of the structured result of the tools for one task. */
 export const TASK_RESULT_SCHEMA = schemaOf(
   {
     ...END_PROPERTIES,
@@ -89,21 +89,21 @@ export const TASK_LIST_SCHEMA = schemaOf(
   ['tasks'],
 );
 
-/** What the model is told about `task_output`. */
+/** The description of `task_output` for the model. */
 export const TASK_OUTPUT_DESCRIPTION =
   'Returns what a command in the background has printed so far, and whether it is running or ' +
   'completed. It waits only when told to: `line`, `port`, `silent`, `seconds`, for what comes first, ' +
   'or the end; it then returns what is new. Once a completed task has been returned, with its exit ' +
   'code and its output, it is forgotten.';
 
-/** What the model is told about `write_task`. */
+/** The description of `write_task` for the model. */
 export const WRITE_TASK_DESCRIPTION =
   'Writes text to the stdin of a command in the background (started with `stdin: true`), waits until ' +
   'it is silent or for what you name, and returns what is new.';
 
-/** What the model is told about `kill_task`. */
+/** The description of `kill_task` for the model. */
 export const KILL_TASK_DESCRIPTION =
   'Ends a command in the background, with everything that it has started, and returns its output.';
 
-/** What the model is told about `list_tasks`. */
+/** The description of `list_tasks` for the model. */
 export const LIST_TASKS_DESCRIPTION = 'Lists the commands in the background.';

@@ -6,32 +6,32 @@ import type { Task, TaskWork } from '../../../tasks/task.js';
 import { ToolError } from '../../errors.js';
 import type { ShownStreams } from '../result.js';
 
-/** What of a task's output is shown: its streams apart, or of one that is detached both in one. */
+/** Output of a task as it is shown: two streams, or one merged stream of a detached command. */
 export type ShownTaskOutput =
   | { readonly kind: 'streams'; readonly streams: ShownStreams }
   | { readonly kind: 'merged'; readonly text: string; readonly isCut: boolean };
 
-/** How the command of a task has ended. */
+/** The end of a task's command. */
 export interface EndedTask {
   readonly outcome: Outcome;
   readonly durationMs: number | undefined;
   readonly shown: ShownTaskOutput;
-  /** Undefined: nobody can tell. */
+  /** Undefined: not known. */
   readonly receipt: Receipt | undefined;
-  /** What else there is to say of it. */
+  /** A further line for the model. */
   readonly notice?: string | undefined;
-  /** Where all of its output is; undefined: it is not kept. */
+  /** The file with all output; undefined: it is not kept. */
   readonly file: string | undefined;
 }
 
-/** A command that has been started, and is to be a task. */
+/** A command that was started to become a task. */
 export interface StartedTask {
   readonly work: TaskWork;
-  /** Settles when its command has ended; never rejects. */
+  /** Settles when the command has ended; never rejects. */
   readonly ended: Promise<EndedTask>;
-  /** What it has printed so far; undefined: it has ended meanwhile. */
+  /** Returns the output so far; undefined: the command has ended meanwhile. */
   readonly outputSoFar: () => Promise<ShownTaskOutput | undefined>;
-  /** Its process id, of one that outlives the host. */
+  /** The process id of a command that outlives the host. */
   readonly detachedPid?: number | undefined;
 }
 
@@ -40,26 +40,26 @@ export interface SessionTask extends Omit<StartedTask, 'work'> {
   readonly task: Task;
 }
 
-/** Tasks that are forgotten and whose output is still known to be kept. */
+/** Forgotten tasks whose output files are remembered. */
 const REMEMBERED = 1000;
 
-/** The commands of a session that run in the background, and those whose end nobody has read. */
+/** The tasks of a session: those that run, and those whose end has not been returned. */
 export class SessionTasks {
   readonly #manager: TaskManager;
   readonly #known = new WeakMap<Task, SessionTask>();
-  /** The files of tasks that have been read to their end, by id. */
+  /** The output files of tasks whose end was returned, by id. */
   readonly #files = new Map<string, string>();
 
   constructor(manager: TaskManager) {
     this.#manager = manager;
   }
 
-  /** The ids of those that can be asked for. */
+  /** The ids of the known tasks. */
   get ids(): readonly string[] {
     return this.list().map(({ id }) => id);
   }
 
-  /** Those that can be asked for, in the order in which they were started. */
+  /** Returns the known tasks, in the order in which they were started. */
   list(): readonly Task[] {
     // A manager may be shared by several tools.
     return this.#manager.list().filter((task) => this.#known.has(task));
@@ -72,7 +72,7 @@ export class SessionTasks {
   /**
    * Starts a command and makes a task of it.
    *
-   * @throws {ToolError} As many run as may; nothing was started.
+   * @throws {ToolError} The limit of tasks is reached; nothing was started.
    * @throws What `start` throws.
    */
   async begin(start: () => Promise<StartedTask>): Promise<SessionTask> {
@@ -92,36 +92,36 @@ export class SessionTasks {
   /**
    * Makes a task of a command that runs.
    *
-   * @param startedAt By the clock of `performance.now()`.
-   * @throws {TaskLimitError} As many run as may.
+   * @param startedAt The time of the start, by `performance.now()`.
+   * @throws {TaskLimitError} The limit of tasks is reached.
    */
   adopt(started: StartedTask, startedAt: number): SessionTask {
     return this.#keep(this.#manager.add(started.work, startedAt), started);
   }
 
-  /** Undefined: there is no such task, or no longer. */
+  /** Finds a task by its id; undefined: there is none, or not any more. */
   find(id: string): SessionTask | undefined {
     const task = this.#manager.get(id);
     return task && this.#known.get(task);
   }
 
-  /** Where the output is of a task that has been read to its end. */
+  /** Returns the output file of a task whose end was returned. */
   fileOf(id: string): string | undefined {
     return this.#files.get(id);
   }
 
-  /** Its end is read. False: somebody else was first. */
+  /** Marks the end of a task as returned. False: another call was first. */
   take(known: SessionTask): boolean {
     const { task } = known;
     if (task.take() === undefined) return false;
     if (task.outputFile !== undefined) this.#files.set(task.id, task.outputFile);
     for (const id of [...this.#files.keys()].slice(0, -REMEMBERED)) this.#files.delete(id);
-    // What still runs of it can be ended by its id.
+    // Processes that still run can be ended by the task's id.
     if (task.state !== 'left') this.forget(known);
     return true;
   }
 
-  /** It cannot be asked for any more. */
+  /** Forgets a task. */
   forget({ task }: SessionTask): void {
     this.#manager.forget(task.id);
   }

@@ -24,16 +24,16 @@ import type { StartedTask } from './session-tasks.js';
 /** A command for the background. */
 interface TaskCommand {
   readonly text: string;
-  /** Its environment block. */
+  /** The environment block. */
   readonly environment: string;
   readonly takesInput: boolean;
 }
 
 /**
- * Starts a command and leaves it to itself. It has no time limit unless it asks for one.
+ * Starts a command in the background, without a time limit unless the call asks for one.
  *
- * @throws {ToolError} As many tasks run as may, or the session's directory cannot be used.
- * @throws {LaunchError} It could not be started.
+ * @throws {ToolError} The limit of tasks is reached, or the session's directory cannot be used.
+ * @throws {LaunchError} The command could not be started.
  */
 export async function startTask(
   session: Session,
